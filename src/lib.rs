@@ -1,0 +1,8 @@
+//! Phalanx: data-oriented skeletal animation for crowds.
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod math;
+pub mod mesh;
+pub mod offline;
+pub mod skeleton;

@@ -1,0 +1,141 @@
+//! `Affine3x4`: the 48-byte matrix of palettes and inverse binds.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
+
+/// An affine transform as three rows of four: `p' = (dot(row_i, (p, 1)))`.
+///
+/// 48 bytes, row-major, column vectors; the fourth row (0, 0, 0, 1) is implied. The byte layout of
+/// a palette slot on the CPU and, unchanged, on the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Affine3x4 {
+    /// Rows x, y and z: the linear part, then the translation.
+    pub rows: [[f32; 4]; 3],
+}
+
+impl Default for Affine3x4 {
+    fn default() -> Self {
+        Self::IDENTITY
+    }
+}
+
+impl Affine3x4 {
+    /// The transform that changes nothing.
+    pub const IDENTITY: Self = Self {
+        rows: [
+            [1.0, 0.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0, 0.0],
+        ],
+    };
+
+    /// From the 16 column-major floats of a glTF matrix; the last row is dropped.
+    pub fn from_cols_array(m: &[f32; 16]) -> Self {
+        Self {
+            rows: [
+                [m[0], m[4], m[8], m[12]],
+                [m[1], m[5], m[9], m[13]],
+                [m[2], m[6], m[10], m[14]],
+            ],
+        }
+    }
+
+    /// The 16 column-major floats of the 4×4 matrix (glTF's and glam's order).
+    pub fn to_cols_array(&self) -> [f32; 16] {
+        let [x, y, z] = self.rows;
+        [
+            x[0], y[0], z[0], 0.0, x[1], y[1], z[1], 0.0, x[2], y[2], z[2], 0.0, x[3], y[3], z[3],
+            1.0,
+        ]
+    }
+
+    /// Translation × rotation × scale. The quaternion must be normalised.
+    pub fn from_scale_rotation_translation(scale: Vec3, rotation: Quat, translation: Vec3) -> Self {
+        Affine3A::from_scale_rotation_translation(scale, rotation, translation).into()
+    }
+
+    /// `self × rhs`: first `rhs`, then `self`.
+    pub fn mul(&self, rhs: &Self) -> Self {
+        let mut rows = [[0.0; 4]; 3];
+        for (out, a) in rows.iter_mut().zip(&self.rows) {
+            for (c, out) in out.iter_mut().enumerate() {
+                let b = &rhs.rows;
+                *out = a[0] * b[0][c] + a[1] * b[1][c] + a[2] * b[2][c];
+            }
+            out[3] += a[3];
+        }
+        Self { rows }
+    }
+
+    /// The point `p` moved by the transform.
+    pub fn transform_point3(&self, p: Vec3) -> Vec3 {
+        let p = p.extend(1.0);
+        let row = |i: usize| Vec4::from_array(self.rows[i]).dot(p);
+        Vec3::new(row(0), row(1), row(2))
+    }
+
+    /// The direction `v` turned and scaled by the linear part.
+    pub fn transform_vector3(&self, v: Vec3) -> Vec3 {
+        let v = v.extend(0.0);
+        let row = |i: usize| Vec4::from_array(self.rows[i]).dot(v);
+        Vec3::new(row(0), row(1), row(2))
+    }
+
+    /// The translation column.
+    pub fn translation(&self) -> Vec3 {
+        Vec3::new(self.rows[0][3], self.rows[1][3], self.rows[2][3])
+    }
+
+    /// Whether every element is finite.
+    pub fn is_finite(&self) -> bool {
+        self.rows.iter().flatten().all(|v| v.is_finite())
+    }
+}
+
+impl From<Affine3A> for Affine3x4 {
+    fn from(a: Affine3A) -> Self {
+        let (m, t) = (a.matrix3, a.translation);
+        Self {
+            rows: [
+                [m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x],
+                [m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y],
+                [m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z],
+            ],
+        }
+    }
+}
+
+impl From<Affine3x4> for Affine3A {
+    fn from(a: Affine3x4) -> Self {
+        Affine3A::from_mat4(a.into())
+    }
+}
+
+impl From<Affine3x4> for Mat4 {
+    fn from(a: Affine3x4) -> Self {
+        Mat4::from_cols_array(&a.to_cols_array())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn product_follows_the_column_vector_convention() {
+        let a = Affine3A::from_scale_rotation_translation(
+            Vec3::new(1.0, -2.0, 3.0),
+            Quat::from_rotation_y(0.7),
+            Vec3::new(4.0, 5.0, 6.0),
+        );
+        let b = Affine3A::from_rotation_translation(Quat::from_rotation_x(-1.1), Vec3::X);
+        let p = Vec3::new(0.3, -0.4, 0.5);
+        let product = Affine3x4::from(a).mul(&Affine3x4::from(b));
+        let expected = a.transform_point3(b.transform_point3(p));
+        assert!((product.transform_point3(p) - expected).length() < 1e-5);
+        let back = Affine3x4::from_cols_array(&product.to_cols_array());
+        assert_eq!(back, product);
+        assert_eq!(std::mem::size_of::<Affine3x4>(), 48);
+    }
+}

@@ -1,0 +1,91 @@
+//! Skin influences of any number per vertex, and their reduction for the GPU paths.
+
+/// Joint indices and weights of a primitive: `per_vertex` of each for every vertex, vertex-major.
+///
+/// Indices are slots of the primitive's skin. Weights are those of the file (normalised integers as
+/// fractions); import rescales sums that are not 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Influences {
+    /// Influences per vertex: a multiple of 4, or 0 for a rigid primitive.
+    pub per_vertex: usize,
+    /// Slots of the skin, `per_vertex × vertices`.
+    pub joints: Vec<u16>,
+    /// Weights, `per_vertex × vertices`.
+    pub weights: Vec<f32>,
+}
+
+impl Influences {
+    /// Number of vertices that have influences.
+    pub fn vertex_count(&self) -> usize {
+        self.joints.len().checked_div(self.per_vertex).unwrap_or(0)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// The `count` largest influences of every vertex, renormalised to the sum they had together
+    /// with those dropped; and the largest weight dropped from one vertex.
+    ///
+    /// Fewer than `count` influences are padded with zero weights.
+    pub fn largest(&self, count: usize) -> (Influences, f32) {
+        let vertices = self.vertex_count();
+        let mut out = Influences {
+            per_vertex: count,
+            joints: Vec::with_capacity(vertices * count),
+            weights: Vec::with_capacity(vertices * count),
+        };
+        if count == 0 || self.per_vertex == 0 {
+            return (Influences::default(), 0.0);
+        }
+        let mut worst = 0.0f32;
+        let mut order: Vec<usize> = Vec::with_capacity(self.per_vertex);
+        for v in 0..vertices {
+            let range = v * self.per_vertex..(v + 1) * self.per_vertex;
+            let (joints, weights) = (&self.joints[range.clone()], &self.weights[range]);
+            order.clear();
+            order.extend(0..self.per_vertex);
+            order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+            let kept: f32 = order.iter().take(count).map(|&i| weights[i]).sum();
+            let dropped: f32 = order.iter().skip(count).map(|&i| weights[i]).sum();
+            worst = worst.max(dropped);
+            let scale = if kept > 0.0 {
+                (kept + dropped) / kept
+            } else {
+                1.0
+            };
+            for k in 0..count {
+                let (joint, weight) = order
+                    .get(k)
+                    .map_or((0, 0.0), |&i| (joints[i], weights[i] * scale));
+                out.joints.push(joint);
+                out.weights.push(weight);
+            }
+        }
+        (out, worst)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn largest_keeps_the_sum_and_reports_what_was_dropped() {
+        let influences = Influences {
+            per_vertex: 8,
+            joints: vec![0, 1, 2, 3, 4, 5, 6, 7],
+            weights: vec![0.1, 0.2, 0.05, 0.05, 0.3, 0.1, 0.15, 0.05],
+        };
+        let (four, dropped) = influences.largest(4);
+        assert_eq!(four.joints, vec![4, 1, 6, 0]);
+        assert!((four.weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
+        assert!((dropped - 0.25).abs() < 1e-6);
+        let (twelve, none) = influences.largest(12);
+        assert_eq!(
+            (twelve.per_vertex, twelve.weights[11], none),
+            (12, 0.0, 0.0)
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! Raw data: what an importer hands to the builders. Plain arrays in file order, nothing packed,
+//! nothing resampled.
+
+use crate::mesh::{Image, Material, Mesh};
+use crate::skeleton::Trs;
+
+/// A file of one or more characters before anything is built from it.
+///
+/// All indices are positions in the vectors here. `nodes` may be in any order; `parent` links form
+/// a forest (importers refuse cycles and double parents).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawScene {
+    /// File name or another label for messages.
+    pub name: String,
+    /// All nodes of the file.
+    pub nodes: Vec<RawNode>,
+    /// Skins in file order.
+    pub skins: Vec<RawSkin>,
+    /// Animations in file order.
+    pub clips: Vec<RawClip>,
+    /// Meshes in file order.
+    pub meshes: Vec<Mesh>,
+    /// Materials in file order.
+    pub materials: Vec<Material>,
+    /// Images in file order; `None` where one could not be decoded (see the report).
+    pub images: Vec<Option<Image>>,
+    /// Root nodes of every scene.
+    pub scenes: Vec<Vec<usize>>,
+    /// The scene to show.
+    pub default_scene: Option<usize>,
+}
+
+/// A node of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawNode {
+    /// Index in the file (differs from the position here after a split).
+    pub source: usize,
+    /// The name in the file, if any.
+    pub name: Option<String>,
+    /// Parent node, if any.
+    pub parent: Option<usize>,
+    /// Local transform; for a node given by a matrix its decomposition.
+    pub local: Trs,
+    /// The 16 column-major floats, if the file gave a matrix.
+    pub matrix: Option<[f32; 16]>,
+    /// Mesh drawn at this node.
+    pub mesh: Option<usize>,
+    /// Skin of that mesh.
+    pub skin: Option<usize>,
+    /// Default morph weights (the node's, else the mesh's, else zeros); empty without targets.
+    pub weights: Vec<f32>,
+}
+
+/// A skin: nodes and their inverse bind matrices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawSkin {
+    /// The name in the file, if any.
+    pub name: Option<String>,
+    /// Node of each slot.
+    pub joints: Vec<usize>,
+    /// Column-major inverse bind matrix of each slot (identity where the file has none).
+    pub inverse_bind: Vec<[f32; 16]>,
+}
+
+/// An animation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawClip {
+    /// The name in the file, if any.
+    pub name: Option<String>,
+    /// Seconds: the largest key time of any of the file's samplers of this animation.
+    pub duration: f32,
+    /// Tracks in file order.
+    pub tracks: Vec<RawTrack>,
+    /// The animation's `extras` as JSON text, if any.
+    pub extras: Option<String>,
+}
+
+/// What a track moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RawChannel {
+    /// Translation, 3 floats per key.
+    Translation,
+    /// Rotation, a quaternion xyzw per key.
+    Rotation,
+    /// Scale, 3 floats per key.
+    Scale,
+    /// Morph weights, one float per target and key.
+    Weights,
+}
+
+/// How values between keys come about (glTF 2.0, appendix C).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// Lerp, or slerp for rotations.
+    Linear,
+    /// The last key's value.
+    Step,
+    /// Hermite splines; each key holds in-tangent, value, out-tangent.
+    CubicSpline,
+}
+
+/// One animated property of one node.
+///
+/// `times` strictly increase and are finite and not negative; `values` are finite and hold
+/// `times.len() × components` floats, three times as many for cubic splines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawTrack {
+    /// The node that moves.
+    pub node: usize,
+    /// Its property.
+    pub channel: RawChannel,
+    /// Interpolation between keys.
+    pub interpolation: Interpolation,
+    /// Key times in seconds.
+    pub times: Vec<f32>,
+    /// Values, key-major.
+    pub values: Vec<f32>,
+}

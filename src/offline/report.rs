@@ -1,0 +1,64 @@
+//! What an import repaired or dropped.
+
+use std::fmt;
+
+/// What an import repaired, dropped or could not use, in the order it was met.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImportReport {
+    /// The entries.
+    pub entries: Vec<ReportEntry>,
+}
+
+/// One entry of an [`ImportReport`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportEntry {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Where: `node 3 "Hips"`, `animation 0, channel 2`, `accessor 17`.
+    pub place: String,
+    /// What was found and what was done.
+    pub message: String,
+}
+
+/// How much a report entry matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing was changed.
+    Note,
+    /// A value was repaired.
+    Repaired,
+    /// Something of the file is not in the result.
+    Dropped,
+}
+
+impl ImportReport {
+    /// Adds an entry.
+    pub fn push(
+        &mut self,
+        severity: Severity,
+        place: impl Into<String>,
+        message: impl Into<String>,
+    ) {
+        self.entries.push(ReportEntry {
+            severity,
+            place: place.into(),
+            message: message.into(),
+        });
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Note => "note",
+            Severity::Repaired => "repaired",
+            Severity::Dropped => "dropped",
+        })
+    }
+}
+
+impl fmt::Display for ReportEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.severity, self.place, self.message)
+    }
+}
