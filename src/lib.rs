@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod clip;
 pub mod math;
 pub mod mesh;
 pub mod offline;
