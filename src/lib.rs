@@ -6,4 +6,5 @@ pub mod clip;
 pub mod math;
 pub mod mesh;
 pub mod offline;
+pub mod runtime;
 pub mod skeleton;
