@@ -6,5 +6,6 @@ pub mod clip;
 pub mod math;
 pub mod mesh;
 pub mod offline;
+pub mod rig;
 pub mod runtime;
 pub mod skeleton;

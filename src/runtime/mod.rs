@@ -3,6 +3,8 @@
 //! this line. Knows `clip`, `skeleton`, `mesh` and `math`; not `offline`, not `format`.
 
 mod blend;
+mod bounds;
+pub(crate) mod chain;
 mod error;
 mod local_to_model;
 mod palette;
@@ -11,6 +13,7 @@ mod skin;
 mod vector;
 
 pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
+pub use bounds::BoundsJob;
 pub use error::JobError;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};
 pub use palette::PaletteJob;
