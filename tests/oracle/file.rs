@@ -53,15 +53,19 @@ pub fn numbers<const N: usize>(value: &Value, key: &str) -> Option<[f64; N]> {
 impl File {
     pub fn open(path: &Path) -> Result<Self, String> {
         let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Self::parse(&bytes, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// A file's bytes; external buffers are looked for in `folder`.
+    pub fn parse(bytes: &[u8], folder: &Path) -> Result<Self, String> {
         let (json, mut chunk) = match bytes.strip_prefix(b"glTF") {
-            Some(_) => glb_chunks(&bytes)?,
-            None => (bytes.as_slice(), None),
+            Some(_) => glb_chunks(bytes)?,
+            None => (bytes, None),
         };
         let json: Value = serde_json::from_slice(json).map_err(|e| e.to_string())?;
         if !list(&json, "extensionsRequired").is_empty() {
             return Err("the reference knows no extensions".into());
         }
-        let folder = path.parent().unwrap_or(Path::new(""));
         let buffers = list(&json, "buffers")
             .iter()
             .map(|buffer| match buffer["uri"].as_str() {

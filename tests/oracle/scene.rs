@@ -84,12 +84,20 @@ pub struct Sampled {
 
 impl Scene {
     pub fn load(path: &Path) -> Result<Self, String> {
-        let file = File::open(path)?;
+        Self::read(&File::open(path)?)
+    }
+
+    /// A scene from the text of a .gltf whose buffers are data URIs.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        Self::read(&File::parse(text.as_bytes(), Path::new(""))?)
+    }
+
+    fn read(file: &File) -> Result<Self, String> {
         let json = &file.json;
         let all = |key: &str| list(json, key);
         let meshes = all("meshes")
             .iter()
-            .map(|m| mesh(&file, m))
+            .map(|m| mesh(file, m))
             .collect::<Result<Vec<_>, _>>()?;
         let mut nodes: Vec<Node> = all("nodes")
             .iter()
@@ -102,11 +110,11 @@ impl Scene {
         }
         let skins = all("skins")
             .iter()
-            .map(|s| skin(&file, s))
+            .map(|s| skin(file, s))
             .collect::<Result<_, _>>()?;
         let clips = all("animations")
             .iter()
-            .map(|a| clip(&file, a))
+            .map(|a| clip(file, a))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             nodes,
