@@ -4,8 +4,7 @@ mod common;
 mod compare;
 mod oracle;
 
-use compare::{Category, Tally};
-use std::sync::{Arc, Mutex};
+use compare::{Category, Tallies, Tally};
 
 /// Golden numbers are stored with 7 significant digits: half a unit of the last one is 5e-7 of a number
 /// just over a power of ten. Observed: see the table that the test prints.
@@ -14,11 +13,11 @@ fn tolerance(_: Category) -> f64 {
 }
 
 fn main() {
-    let tallies = Arc::new(Mutex::new(Vec::new()));
+    let tallies = Tallies::default();
     let trials = compare::golden_names()
         .into_iter()
         .map(|(golden, model)| {
-            let tallies = Arc::clone(&tallies);
+            let tallies = tallies.clone();
             let needs = [golden.clone(), model.clone()];
             common::trial(
                 format!("oracle_agrees_with_{model}"),
@@ -28,16 +27,10 @@ fn main() {
                     compare::structure(&golden, &scene)?;
                     let mut tally = Tally::new(model, tolerance);
                     compare::check(&golden, &scene, &mut tally)?;
-                    let verdict = tally.verdict();
-                    tallies.lock()?.push(tally);
-                    Ok(verdict?)
+                    Ok(tallies.add(tally)?)
                 },
             )
         })
         .collect();
-    common::run_and(trials, || {
-        if let Ok(mut tallies) = tallies.lock() {
-            println!("{}\n", Tally::table(&mut tallies));
-        }
-    });
+    common::run_and(trials, || tallies.print());
 }

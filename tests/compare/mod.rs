@@ -8,7 +8,7 @@ mod golden;
 mod tally;
 
 pub use golden::{check, golden_names, structure};
-pub use tally::{Category, Tally, Tolerance};
+pub use tally::{Category, Tallies, Tally, Tolerance, readme_tolerance};
 
 use crate::oracle::{Evaluated, Layer, LoopMode, Scene};
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The kinds of arrays that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +26,14 @@ impl Category {
 
 /// Largest relative error per category.
 pub type Tolerance = fn(Category) -> f64;
+
+/// The binding tolerances of the golden poses' README.
+pub fn readme_tolerance(category: Category) -> f64 {
+    match category {
+        Category::Local | Category::Morph => 2e-5,
+        Category::World | Category::Palette | Category::Position => 1e-4,
+    }
+}
 
 /// What one asset's comparisons came to.
 pub struct Tally {
@@ -109,16 +118,31 @@ impl Tally {
         }
         Err(text)
     }
+}
 
-    /// A table of all tallies: values compared and worst error per category.
-    pub fn table(tallies: &mut [Tally]) -> String {
-        tallies.sort_by(|a, b| a.name.cmp(&b.name));
-        let mut text = format!("{:<24}{:>9}", "worst relative error of", "values");
+/// The tallies of all trials of a binary.
+#[derive(Clone, Default)]
+pub struct Tallies(Arc<Mutex<Vec<Tally>>>);
+
+impl Tallies {
+    /// Keeps a finished tally for the table and gives its verdict.
+    pub fn add(&self, tally: Tally) -> Result<(), String> {
+        let verdict = tally.verdict();
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(tally);
+        verdict
+    }
+
+    /// Prints values compared and worst errors, a line per tally.
+    pub fn print(&self) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut text = format!("{:<32}{:>9}", "worst relative error of", "values");
         for category in Category::ALL {
             let _ = write!(text, "{:>10}", format!("{category:?}").to_lowercase());
         }
-        for tally in tallies.iter() {
-            let _ = write!(text, "\n{:<24}{:>9}", tally.name, tally.values());
+        for tally in all.iter() {
+            let _ = write!(text, "\n{:<32}{:>9}", tally.name, tally.values());
             for category in Category::ALL {
                 let cell = match tally.counts.get(&category) {
                     Some((_, worst)) => format!("{worst:.1e}"),
@@ -127,8 +151,7 @@ impl Tally {
                 let _ = write!(text, "{cell:>10}");
             }
         }
-        let sum: usize = tallies.iter().map(Tally::values).sum();
-        let _ = write!(text, "\n{:<24}{sum:>9}", "all");
-        text
+        let sum: usize = all.iter().map(Tally::values).sum();
+        println!("{text}\n{:<32}{sum:>9}\n", "all");
     }
 }

@@ -27,7 +27,8 @@ pub enum Missing {
 pub struct Layer {
     pub actions: Vec<Action>,
     pub weight: f64,
-    /// A factor per node; `None` is 1 everywhere.
+    /// A factor per node's transform; `None` is 1 everywhere. Morph weights belong to no joint: they
+    /// follow the layer's weight alone.
     pub mask: Option<Vec<f64>>,
     pub additive: Vec<Additive>,
 }
@@ -127,7 +128,7 @@ impl Scene {
             let above = self.blend_actions(&layer.actions);
             for (n, (below, above)) in pose.iter_mut().zip(&above).enumerate() {
                 let w = layer.weight * masked(&layer.mask, n);
-                *below = between(below, above, w);
+                *below = between(below, above, w, layer.weight);
             }
             for additive in &layer.additive {
                 self.add(&mut pose, additive);
@@ -181,7 +182,7 @@ impl Scene {
             }
             if let (Some(v), Some(v_ref)) = (&clip.weights, &reference.weights) {
                 for (out, (v, v_ref)) in out.weights.iter_mut().zip(v.iter().zip(v_ref)) {
-                    *out += w * (v - v_ref);
+                    *out += additive.weight * (v - v_ref);
                 }
             }
         }
@@ -230,14 +231,14 @@ pub fn scaled_rotation(d: Quat, w: f64) -> Quat {
     }
 }
 
-/// One pose over another with weight `w`.
-fn between(below: &NodePose, above: &NodePose, w: f64) -> NodePose {
+/// One pose over another with weight `w`; morph weights with `scalar`.
+fn between(below: &NodePose, above: &NodePose, w: f64, scalar: f64) -> NodePose {
     let three = |a: Vec3, b: Vec3| std::array::from_fn(|i| lerp(a[i], b[i], w));
     let weights = below.weights.iter().zip(&above.weights);
     NodePose {
         t: three(below.t, above.t),
         r: nlerp(below.r, above.r, w),
         s: three(below.s, above.s),
-        weights: weights.map(|(&a, &b)| lerp(a, b, w)).collect(),
+        weights: weights.map(|(&a, &b)| lerp(a, b, scalar)).collect(),
     }
 }
