@@ -5,16 +5,12 @@ mod compare;
 mod oracle;
 #[path = "textbook/mod.rs"]
 mod pipeline;
+mod raw;
 
 use compare::{Category, Tally};
-use glam::{Mat4, Quat, Vec3};
+use glam::Mat4;
 use libtest_mimic::Failed;
-use oracle::curve::Interpolation as Curve;
-use oracle::scene::Property;
 use oracle::{Action, Layer, Scene};
-use phalanx::offline::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
-};
 use phalanx::skeleton::Trs;
 use pipeline::Textbook;
 
@@ -35,7 +31,7 @@ fn tolerance(_: Category) -> f64 {
 
 fn agrees(model: &str) -> Result<(), Failed> {
     let scene = Scene::load(&common::needed(model)?)?;
-    let textbook = Textbook::new(&raw(&scene), 0)?;
+    let textbook = Textbook::new(&raw::scene(&scene), 0)?;
     let mut tally = Tally::new(model, tolerance);
     let mut pose = vec![Trs::IDENTITY; textbook.joints()];
     let mut other = pose.clone();
@@ -70,68 +66,4 @@ fn agrees(model: &str) -> Result<(), Failed> {
         }
     }
     Ok(tally.verdict()?)
-}
-
-/// What an import would give, by way of the reference's reader.
-fn raw(scene: &Scene) -> RawScene {
-    let f32s = |v: &[f64]| v.iter().map(|&x| x as f32).collect::<Vec<_>>();
-    let matrix = |m: [f64; 16]| m.map(|x| x as f32);
-    let nodes = scene.nodes.iter().map(|node| {
-        let local = match node.matrix {
-            Some(m) => {
-                let m = Mat4::from_cols_array(&matrix(m));
-                let (scale, rotation, translation) = m.to_scale_rotation_translation();
-                Trs {
-                    translation,
-                    rotation,
-                    scale,
-                }
-            }
-            None => Trs {
-                translation: Vec3::from_array(node.rest.t.map(|x| x as f32)),
-                rotation: Quat::from_array(node.rest.r.map(|x| x as f32)),
-                scale: Vec3::from_array(node.rest.s.map(|x| x as f32)),
-            },
-        };
-        RawNode {
-            parent: node.parent,
-            local,
-            ..RawNode::default()
-        }
-    });
-    let skins = scene.skins.iter().map(|skin| RawSkin {
-        name: None,
-        joints: skin.joints.clone(),
-        inverse_bind: skin.inverse_bind.iter().map(|&m| matrix(m)).collect(),
-    });
-    let clips = scene.clips.iter().map(|clip| RawClip {
-        duration: clip.duration as f32,
-        tracks: clip
-            .channels
-            .iter()
-            .map(|channel| RawTrack {
-                node: channel.node,
-                channel: match channel.path {
-                    Property::Translation => RawChannel::Translation,
-                    Property::Rotation => RawChannel::Rotation,
-                    Property::Scale => RawChannel::Scale,
-                    Property::Weights => RawChannel::Weights,
-                },
-                interpolation: match channel.curve.interpolation {
-                    Curve::Linear => Interpolation::Linear,
-                    Curve::Step => Interpolation::Step,
-                    Curve::CubicSpline => Interpolation::CubicSpline,
-                },
-                times: f32s(&channel.curve.times),
-                values: f32s(&channel.curve.keys),
-            })
-            .collect(),
-        ..RawClip::default()
-    });
-    RawScene {
-        nodes: nodes.collect(),
-        skins: skins.collect(),
-        clips: clips.collect(),
-        ..RawScene::default()
-    }
 }
