@@ -2,7 +2,10 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod clip;
 pub mod math;
 pub mod mesh;
 pub mod offline;
+pub mod rig;
+pub mod runtime;
 pub mod skeleton;
