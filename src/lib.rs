@@ -3,9 +3,11 @@
 #![warn(missing_docs)]
 
 pub mod clip;
+pub mod crowd;
 pub mod math;
 pub mod mesh;
 pub mod offline;
+pub mod playback;
 pub mod rig;
 pub mod runtime;
 pub mod skeleton;
