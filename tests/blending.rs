@@ -7,9 +7,9 @@ mod compare;
 mod oracle;
 mod raw;
 
-use adapter::Library;
+use adapter::{Crowded, Jobs, Library};
 use compare::{Subject, Tallies, Tally, readme_tolerance, whole};
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Trial;
 use oracle::{Action, Additive, Layer, Reference, Scene};
 
 /// What a case plays: a name for messages, and layers.
@@ -18,55 +18,55 @@ type Case = (String, Vec<Layer>);
 /// Cases of one model, made from what the oracle read of it.
 type Cases = fn(&Scene) -> Result<Vec<Case>, String>;
 
+const CASES: [(&str, &str, Cases); 11] = [
+    ("pab", "two_actions", two_actions),
+    ("pab", "three_actions", three_actions),
+    ("pab", "weights_below_one", weights_below_one),
+    ("pab", "weights_above_one", weights_above_one),
+    ("pab", "masked_layers", masked_layers),
+    ("pab", "additive", additive),
+    ("pab", "additive_among_layers", additive_among_layers),
+    ("mannequin", "wave_while_walking", wave_while_walking),
+    ("bl_morphbones", "pairs", all_pairs),
+    ("bl_corners", "pairs", all_pairs),
+    ("bl_rider", "pairs", all_pairs),
+];
+
 fn main() {
     let tallies = Tallies::default();
-    let pab = "pab.glb";
-    let trials = vec![
-        trial(pab, "two_actions", two_actions, &tallies),
-        trial(pab, "three_actions", three_actions, &tallies),
-        trial(pab, "weights_below_one", weights_below_one, &tallies),
-        trial(pab, "weights_above_one", weights_above_one, &tallies),
-        trial(pab, "masked_layers", masked_layers, &tallies),
-        trial(pab, "additive", additive, &tallies),
-        trial(
-            pab,
-            "additive_among_layers",
-            additive_among_layers,
-            &tallies,
-        ),
-        trial(
-            "mannequin.glb",
-            "wave_while_walking",
-            wave_while_walking,
-            &tallies,
-        ),
-        trial("bl_morphbones.glb", "pairs", all_pairs, &tallies),
-        trial("bl_corners.glb", "pairs", all_pairs, &tallies),
-        trial("bl_rider.glb", "pairs", all_pairs, &tallies),
-    ];
+    let mut trials = Vec::new();
+    for case in CASES {
+        trials.push(trial(case, "jobs", Jobs, &tallies));
+        trials.push(trial(case, "crowd", Crowded, &tallies));
+    }
+    // A crowd's weights end at 1.
+    let huge: (_, _, Cases) = ("pab", "huge_weights", huge_weights);
+    trials.push(trial(huge, "jobs", Jobs, &tallies));
     common::run_and(trials, || tallies.print());
 }
 
-fn trial(model: &'static str, name: &str, cases: Cases, tallies: &Tallies) -> Trial {
-    let name = format!("{} {name}", model.trim_end_matches(".glb"));
-    let tallies = tallies.clone();
-    common::trial(name.clone(), &[model], move || {
-        compare_cases(model, name, cases, &tallies)
+fn trial<S: Subject + 'static>(
+    (model, name, cases): (&str, &str, Cases),
+    path: &str,
+    subject: fn(Library) -> S,
+    tallies: &Tallies,
+) -> Trial {
+    let (file, tallies) = (format!("{model}.glb"), tallies.clone());
+    let name = format!("{model} {path} {name}");
+    common::trial(name.clone(), &[&file.clone()], move || {
+        let path = common::needed(&file)?;
+        let (scene, subject) = (Scene::load(&path)?, subject(Library::open(&path)?));
+        let mut tally = Tally::new(name, readme_tolerance);
+        for (place, layers) in cases(&scene)? {
+            let expected = Subject::mix(&scene, &layers)?;
+            let actual = subject.mix(&layers)?;
+            whole(&place, &subject, &expected, &actual, &mut tally);
+        }
+        if tally.values() == 0 {
+            return Err("no cases".into());
+        }
+        Ok(tallies.add(tally)?)
     })
-}
-
-fn compare_cases(model: &str, name: String, cases: Cases, tallies: &Tallies) -> Result<(), Failed> {
-    let path = common::needed(model)?;
-    let (scene, library) = (Scene::load(&path)?, Library::open(&path)?);
-    let mut tally = Tally::new(name, readme_tolerance);
-    for (place, layers) in cases(&scene)? {
-        let (expected, actual) = (Subject::mix(&scene, &layers)?, library.mix(&layers)?);
-        whole(&place, &expected, &actual, &mut tally);
-    }
-    if tally.values() == 0 {
-        return Err("no cases".into());
-    }
-    Ok(tallies.add(tally)?)
 }
 
 /// Phases that are compared: both ends, and places that fall on no key.
@@ -161,8 +161,20 @@ fn weights_below_one(scene: &Scene) -> Result<Vec<Case>, String> {
     weighted(scene, &[0.0, 0.05, 0.5, 0.95])
 }
 
+/// Single weights of at most 1, together more.
 fn weights_above_one(scene: &Scene) -> Result<Vec<Case>, String> {
-    weighted(scene, &[1.05, 2.0, 30.0])
+    let mut cases = weighted(scene, &[1.25, 2.5, 5.0])?;
+    for action in cases
+        .iter_mut()
+        .flat_map(|(_, layers)| &mut layers[0].actions)
+    {
+        action.weight = action.weight.min(1.0);
+    }
+    Ok(cases)
+}
+
+fn huge_weights(scene: &Scene) -> Result<Vec<Case>, String> {
+    weighted(scene, &[30.0, 1e5])
 }
 
 fn masked_layers(scene: &Scene) -> Result<Vec<Case>, String> {
@@ -177,7 +189,7 @@ fn masked_layers(scene: &Scene) -> Result<Vec<Case>, String> {
             for weight in [0.0, 0.25, 0.5, 0.875, 1.0] {
                 let (_, mut layers) = mixed(scene, phase, &[("walk", 0.5), ("jog", 0.5)])?;
                 let (_, above) = mixed(scene, phase, &[("atlas", 0.75)])?;
-                let (_, top) = mixed(scene, phase, &[("run", 2.0)])?;
+                let (_, top) = mixed(scene, phase, &[("run", 1.0), ("jog", 0.5)])?;
                 layers.extend(above.into_iter().chain(top));
                 for layer in &mut layers[1..] {
                     layer.mask = mask.clone();
@@ -261,7 +273,7 @@ fn all_pairs(scene: &Scene) -> Result<Vec<Case>, String> {
     let clips = scene.clips.len();
     for (a, b) in (0..clips).flat_map(|a| (0..clips).map(move |b| (a, b))) {
         for &phase in &PHASES[1..PHASES.len() - 1] {
-            for (wa, wb) in [(0.5, 0.5), (0.125, 0.25), (1.5, 0.5)] {
+            for (wa, wb) in [(0.5, 0.5), (0.125, 0.25), (1.0, 0.75)] {
                 let time = |c: usize, p: f64| f64::from((scene.clips[c].duration * p) as f32);
                 let actions = vec![
                     Action::new(a, time(a, phase), wa),

@@ -1,6 +1,6 @@
 //! Every golden sample of every file through the library's runtime path, at the tolerances of the golden
-//! poses' README; and, because a golden file stores a choice of times, nodes and vertices, all of them at
-//! more times against the oracle.
+//! poses' README: once as a pose (`phalanx pose`), once as an instance of a crowd. And, because a golden
+//! file stores a choice of times, nodes and vertices, all of them at more times against the oracle.
 
 mod adapter;
 mod common;
@@ -8,7 +8,7 @@ mod compare;
 mod oracle;
 mod raw;
 
-use adapter::Library;
+use adapter::{Crowded, Library, Posed};
 use compare::{Subject, Tallies, Tally, readme_tolerance, whole};
 use libtest_mimic::{Failed, Trial};
 use oracle::{LoopMode, Scene};
@@ -17,33 +17,50 @@ fn main() {
     let tallies = Tallies::default();
     let mut trials = Vec::new();
     for (golden, model) in compare::golden_names() {
-        let needs = [golden.clone(), model.clone()];
-        let needs = needs.each_ref().map(String::as_str);
-        let (g, m, t) = (golden.clone(), model.clone(), tallies.clone());
-        let name = format!("golden_{model}");
-        trials.push(common::trial(name, &needs, move || {
-            against_golden(&g, &m, &t)
-        }));
-        trials.push(against_oracle_trial(model.clone(), &tallies));
+        trials.push(against_golden(&golden, &model, "pose", Posed, &tallies));
+        trials.push(against_golden(&golden, &model, "crowd", Crowded, &tallies));
+        trials.push(against_oracle(&model, "pose", Posed, &tallies));
+        trials.push(against_oracle(&model, "crowd", Crowded, &tallies));
     }
     for model in ["mannequin_lod1.glb", "mannequin_lod2.glb"] {
-        trials.push(against_oracle_trial(model.into(), &tallies));
+        trials.push(against_oracle(model, "pose", Posed, &tallies));
     }
     common::run_and(trials, || tallies.print());
 }
 
-fn against_golden(golden: &str, model: &str, tallies: &Tallies) -> Result<(), Failed> {
-    let library = Library::open(&common::needed(model)?)?;
-    let mut tally = Tally::new(format!("{model} golden"), readme_tolerance);
-    compare::check(golden, &library, &mut tally)?;
-    Ok(tallies.add(tally)?)
+fn against_golden<S: Subject + 'static>(
+    golden: &str,
+    model: &str,
+    path: &str,
+    subject: fn(Library) -> S,
+    tallies: &Tallies,
+) -> Trial {
+    let name = format!("{model} {path} golden");
+    let (golden, model, tallies) = (golden.to_owned(), model.to_owned(), tallies.clone());
+    let needs = [golden.clone(), model.clone()];
+    let needs = needs.each_ref().map(String::as_str);
+    common::trial(name.clone(), &needs, move || {
+        let subject = subject(Library::open(&common::needed(&model)?)?);
+        let mut tally = Tally::new(name, readme_tolerance);
+        compare::check(&golden, &subject, &mut tally)?;
+        Ok(tallies.add(tally)?)
+    })
 }
 
-fn against_oracle_trial(model: String, tallies: &Tallies) -> Trial {
-    let tallies = tallies.clone();
-    let needs = model.clone();
-    common::trial(format!("oracle_{model}"), &[&needs], move || {
-        against_oracle(&model, &tallies)
+fn against_oracle<S: Subject + 'static>(
+    model: &str,
+    path: &str,
+    subject: fn(Library) -> S,
+    tallies: &Tallies,
+) -> Trial {
+    let name = format!("{model} {path} oracle");
+    let (model, tallies) = (model.to_owned(), tallies.clone());
+    common::trial(name.clone(), &[&model.clone()], move || {
+        let path = common::needed(&model)?;
+        let (scene, subject) = (Scene::load(&path)?, subject(Library::open(&path)?));
+        let mut tally = Tally::new(name, readme_tolerance);
+        all_clips(&scene, &subject, &mut tally)?;
+        Ok(tallies.add(tally)?)
     })
 }
 
@@ -51,12 +68,9 @@ fn against_oracle_trial(model: String, tallies: &Tallies) -> Trial {
 const FRACTIONS: [f64; 6] = [0.0, 0.1371, 0.381966, 0.618034, 0.9137, 1.0];
 const BEYOND: [f64; 4] = [-0.2718, 1.0, 2.3141, 57.721];
 
-fn against_oracle(model: &str, tallies: &Tallies) -> Result<(), Failed> {
-    let path = common::needed(model)?;
-    let (scene, library) = (Scene::load(&path)?, Library::open(&path)?);
-    let mut tally = Tally::new(format!("{model} oracle"), readme_tolerance);
-    let rest = (Subject::rest(&scene)?, Subject::rest(&library)?);
-    whole("rest", &rest.0, &rest.1, &mut tally);
+fn all_clips(scene: &Scene, subject: &impl Subject, tally: &mut Tally) -> Result<(), Failed> {
+    let (expected, actual) = (Subject::rest(scene)?, subject.rest()?);
+    whole("rest", subject, &expected, &actual, tally);
     for (clip, played) in scene.clips.iter().enumerate() {
         let once = FRACTIONS.map(|f| (f, LoopMode::Once));
         let repeat = BEYOND.map(|f| (f, LoopMode::Repeat));
@@ -65,9 +79,9 @@ fn against_oracle(model: &str, tallies: &Tallies) -> Result<(), Failed> {
             let t = (played.duration * fraction) as f32;
             let place = format!("clip {clip} at {t} {mode:?}");
             let expected = scene.clip(clip, t.into(), mode)?;
-            let actual = library.clip(clip, t.into(), mode)?;
-            whole(&place, &expected, &actual, &mut tally);
+            let actual = subject.clip(clip, t.into(), mode)?;
+            whole(&place, subject, &expected, &actual, tally);
         }
     }
-    Ok(tallies.add(tally)?)
+    Ok(())
 }

@@ -1,25 +1,35 @@
-//! The library as a subject of comparison: files become rigs, and the public jobs evaluate them one after
-//! another, in the order of a frame.
+//! The library as a subject of comparison, three ways: one pose as the command line evaluates it
+//! (`Posed`), the public jobs one after another (`Jobs`), and an instance of a crowd (`Crowded`).
 
-use crate::compare::Subject;
-use crate::oracle::{Action, Additive, Evaluated, Layer, LoopMode, Missing, Reference, Scene};
+// Every test binary includes the whole module and uses its own part of it.
+#![allow(dead_code, unused_imports)]
+
+mod crowded;
+mod jobs;
+mod posed;
+
+pub use crowded::Crowded;
+pub use jobs::Jobs;
+pub use posed::Posed;
+
+use crate::oracle::{Additive, Evaluated, LoopMode, Reference, Scene};
 use crate::raw;
 use phalanx::clip::{Clip, Cursor};
 use phalanx::math::Affine3x4;
 use phalanx::offline::raw::RawScene;
 use phalanx::offline::{BuildOptions, build_additive, build_rig};
+use phalanx::playback;
 use phalanx::rig::Rig;
-use phalanx::runtime::{
-    AdditiveJob, BlendJob, LayerJob, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob,
-    SkinningJob,
-};
+use phalanx::runtime::{SampleJob, SkinningJob};
 use phalanx::skeleton::{JointMask, Pose};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A rig, and the raw data that additive clips are made of.
+#[derive(Clone)]
 pub struct Library {
-    raw: RawScene,
-    rig: Rig,
+    raw: Arc<RawScene>,
+    rig: Arc<Rig>,
 }
 
 /// Errors of the library as text.
@@ -27,11 +37,40 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
+fn wide<const N: usize>(narrow: &[f32; N]) -> [f64; N] {
+    narrow.map(f64::from)
+}
+
+fn wide_matrix(matrix: &Affine3x4) -> [f64; 16] {
+    wide(&matrix.to_cols_array())
+}
+
+fn loop_mode(mode: LoopMode) -> playback::LoopMode {
+    match mode {
+        LoopMode::Once => playback::LoopMode::Once,
+        LoopMode::Repeat => playback::LoopMode::Repeat,
+        LoopMode::PingPong => playback::LoopMode::PingPong,
+    }
+}
+
 impl Library {
     pub fn open(path: &Path) -> Result<Self, String> {
         let raw = raw::scene(&Scene::load(path)?);
         let rig = build_rig(raw.clone(), &BuildOptions::default()).map_err(text)?;
-        Ok(Self { raw, rig })
+        Ok(Self {
+            raw: Arc::new(raw),
+            rig: Arc::new(rig),
+        })
+    }
+
+    fn clip(&self, clip: usize) -> Result<&Arc<Clip>, String> {
+        self.rig.clips().get(clip).ok_or(format!("no clip {clip}"))
+    }
+
+    /// The time within a clip, by the library's loop modes.
+    fn clip_time(&self, clip: usize, t: f64, mode: LoopMode) -> Result<f64, String> {
+        let duration = self.clip(clip)?.duration();
+        Ok(loop_mode(mode).clip_time(t, duration.into()))
     }
 
     fn sample(&self, clip: &Clip, time: f64) -> Result<Pose, String> {
@@ -49,15 +88,15 @@ impl Library {
         Ok(output)
     }
 
-    fn clip_at(&self, clip: usize, time: f64) -> Result<Pose, String> {
-        let clip = self
-            .rig
-            .clips()
-            .get(clip)
-            .ok_or(format!("no clip {clip}"))?;
-        self.sample(clip, time)
+    fn additive_clip(&self, additive: &Additive) -> Result<Clip, String> {
+        let reference = match additive.reference {
+            Reference::Time(t) => self.sample(self.clip(additive.clip)?, t)?,
+            Reference::Rest => self.rig.skeleton().rest_pose().clone(),
+        };
+        build_additive(&self.raw, additive.clip, &self.rig, &reference).map_err(text)
     }
 
+    /// The library's mask of one weight per node.
     fn mask(&self, mask: &Option<Vec<f64>>) -> Result<Option<JointMask>, String> {
         let Some(mask) = mask else { return Ok(None) };
         let mut weights = vec![0.0; self.rig.skeleton().len()];
@@ -70,100 +109,39 @@ impl Library {
         mask.map(Some).map_err(text)
     }
 
-    fn blend(&self, actions: &[Action]) -> Result<Pose, String> {
-        let mut poses = Vec::new();
-        for action in actions {
-            if action.missing != Missing::Rest {
-                return Err("missing channels are not skipped".into());
-            }
-            poses.push(self.clip_at(action.clip, action.time)?);
-        }
-        let weights = actions.iter().map(|a| a.weight as f32);
-        let actions: Vec<(&Pose, f32)> = poses.iter().zip(weights).collect();
-        let mut output = self.rig.skeleton().new_pose();
-        BlendJob {
-            actions: &actions,
-            rest: self.rig.skeleton().rest_pose(),
-            output: &mut output,
-        }
-        .run()
-        .map_err(text)?;
-        Ok(output)
-    }
-
-    fn add(&self, pose: &mut Pose, additive: &Additive) -> Result<(), String> {
-        let reference = match additive.reference {
-            Reference::Time(t) => self.clip_at(additive.clip, t)?,
-            Reference::Rest => self.rig.skeleton().rest_pose().clone(),
-        };
-        let clip = build_additive(&self.raw, additive.clip, &self.rig, &reference).map_err(text)?;
-        AdditiveJob {
-            pose,
-            delta: &self.sample(&clip, additive.time)?,
-            weight: additive.weight as f32,
-            mask: self.mask(&additive.mask)?.as_ref(),
-        }
-        .run()
-        .map_err(text)
-    }
-
-    fn evaluate(&self, pose: &Pose) -> Result<Evaluated, String> {
+    /// What can be compared, from model matrices of the joints, palettes of all skins and scalars; local
+    /// transforms are left out.
+    fn assemble(
+        &self,
+        models: &[Affine3x4],
+        palettes: &[&[Affine3x4]],
+        scalars: &[f32],
+    ) -> Result<Evaluated, String> {
         let rig = &self.rig;
-        let mut models = vec![Affine3x4::IDENTITY; rig.skeleton().len()];
-        LocalToModelJob {
-            skeleton: rig.skeleton(),
-            pose,
-            locals: &mut LocalMatrices::new(rig.skeleton()),
-            output: &mut models,
-        }
-        .run()
-        .map_err(text)?;
-        let mut palettes = Vec::new();
-        for skin in rig.skins() {
-            let mut palette = vec![Affine3x4::IDENTITY; skin.len()];
-            PaletteJob {
-                skin,
-                models: &models,
-                output: &mut palette,
-            }
-            .run()
-            .map_err(text)?;
-            palettes.push(palette);
-        }
         let mut out = Evaluated::default();
-        let mut worlds: Vec<Option<Affine3x4>> = vec![None; rig.nodes().len()];
-        for n in 0..worlds.len() {
-            let world = self.world(n, &models);
-            worlds[n] = Some(world);
-            out.world.push(Some(wide(&world.to_cols_array())));
-            let lane = |j: u16| usize::from(rig.skeleton().lane_of()[usize::from(j)]);
-            let local = match rig.nodes()[n].joint {
-                Some(joint) => pose.lane(lane(joint)),
-                None => rig.nodes()[n].local,
-            };
-            out.local.push(Some(wide(&local.to_array())));
+        for node in 0..rig.nodes().len() {
+            out.world.push(Some(wide_matrix(&self.world(node, models))));
         }
         for skin in &palettes[..rig.file_skins().len()] {
-            let matrices = skin.iter().map(|m| wide(&m.to_cols_array()));
-            out.palettes.push(matrices.collect());
+            out.palettes.push(skin.iter().map(wide_matrix).collect());
         }
         for morph in rig.morphs() {
-            let weights = morph.scalars.clone().map(|i| f64::from(pose.scalar(i)));
+            let weights = scalars[morph.scalars.clone()].iter().map(|&w| w.into());
             out.morph.insert(morph.node, weights.collect());
         }
         for mesh in rig.meshes() {
-            let weights = out.morph.get(&mesh.node).cloned().unwrap_or_default();
-            let weights: Vec<f32> = weights.iter().map(|&w| w as f32).collect();
+            let palette = palettes[mesh.skin];
+            let morph = rig.morphs().iter().find(|m| m.node == mesh.node);
             for (p, primitive) in mesh.mesh.primitives.iter().enumerate() {
                 let mut positions = vec![[0.0; 3]; primitive.positions.len()];
                 SkinningJob {
                     primitive,
-                    palette: &palettes[mesh.skin],
+                    palette,
                     rigid: match mesh.rigid_slot {
-                        Some(slot) => palettes[mesh.skin][usize::from(slot)],
-                        None => worlds[mesh.node].unwrap_or_default(),
+                        Some(slot) => palette[usize::from(slot)],
+                        None => Affine3x4::IDENTITY,
                     },
-                    morph_weights: &weights,
+                    morph_weights: morph.map_or(&[], |m| &scalars[m.scalars.clone()]),
                     positions: &mut positions,
                     normals: &mut [],
                     tangents: &mut [],
@@ -191,39 +169,5 @@ impl Library {
             Some(parent) => self.world(parent, models).mul(&local),
             None => local,
         }
-    }
-}
-
-fn wide<const N: usize>(narrow: &[f32; N]) -> [f64; N] {
-    narrow.map(f64::from)
-}
-
-impl Subject for Library {
-    fn rest(&self) -> Result<Evaluated, String> {
-        self.evaluate(self.rig.skeleton().rest_pose())
-    }
-
-    fn clip(&self, clip: usize, t: f64, mode: LoopMode) -> Result<Evaluated, String> {
-        let duration = self.rig.clips().get(clip).map_or(0.0, |c| c.duration());
-        let t = mode.apply(t, duration.into());
-        self.evaluate(&self.clip_at(clip, t)?)
-    }
-
-    fn mix(&self, layers: &[Layer]) -> Result<Evaluated, String> {
-        let mut pose = self.rig.skeleton().new_pose();
-        for layer in layers {
-            LayerJob {
-                pose: &mut pose,
-                above: &self.blend(&layer.actions)?,
-                weight: layer.weight as f32,
-                mask: self.mask(&layer.mask)?.as_ref(),
-            }
-            .run()
-            .map_err(text)?;
-            for additive in &layer.additive {
-                self.add(&mut pose, additive)?;
-            }
-        }
-        self.evaluate(&pose)
     }
 }

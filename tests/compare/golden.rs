@@ -81,14 +81,16 @@ fn flat(value: &Value) -> Vec<f64> {
 pub fn check(golden: &str, subject: &impl Subject, tally: &mut Tally) -> Result<(), String> {
     let golden = read(golden)?;
     let before = tally.values();
-    sample(
-        &golden,
-        &golden["rest"],
-        &[],
-        "rest",
-        &subject.rest()?,
-        tally,
-    );
+    let locals = subject.has_locals();
+    let mut compare = |expected: &Value, animated: &[usize], place: &str, actual: &Evaluated| {
+        // A subject without local transforms is compared with no animated nodes' ones.
+        let local = match locals {
+            true => &expected["local"],
+            false => &Value::Null,
+        };
+        sample(&golden, expected, local, animated, place, actual, tally);
+    };
+    compare(&golden["rest"], &[], "rest", &subject.rest()?);
     for animation in items(&golden["animations"]) {
         let clip = animation["index"]
             .as_u64()
@@ -103,7 +105,7 @@ pub fn check(golden: &str, subject: &impl Subject, tally: &mut Tally) -> Result<
             };
             let place = format!("clip {clip} at {t}");
             let actual = subject.clip(clip, t, mode)?;
-            sample(&golden, expected, &animated, &place, &actual, tally);
+            compare(expected, &animated, &place, &actual);
         }
     }
     for blend in items(&golden["blends"]) {
@@ -116,28 +118,29 @@ pub fn check(golden: &str, subject: &impl Subject, tally: &mut Tally) -> Result<
         let animated = indices(&blend["animated"]);
         let place = format!("blend of clips {} and {}", actions[0].clip, actions[1].clip);
         let actual = subject.mix(&[Layer::of(actions)])?;
-        sample(&golden, blend, &animated, &place, &actual, tally);
+        compare(blend, &animated, &place, &actual);
     }
     // Nothing of the file was left out by a mistake here.
-    let (compared, stored) = (tally.values() - before, stored_values(&golden));
+    let (compared, stored) = (tally.values() - before, stored_values(&golden, locals));
     if compared != stored {
         tally.fail(format!("{compared} values compared of {stored} stored"));
     }
     Ok(())
 }
 
-/// How many numbers of poses a golden file holds.
-fn stored_values(golden: &Value) -> usize {
+/// How many numbers of poses a golden file holds, with or without local transforms.
+fn stored_values(golden: &Value, locals: bool) -> usize {
+    let fields = &SAMPLE_FIELDS[usize::from(!locals)..];
     let animations = items(&golden["animations"]).iter();
     let samples = animations.flat_map(|a| items(&a["samples"]));
     std::iter::once(&golden["rest"])
         .chain(samples)
         .chain(items(&golden["blends"]))
-        .flat_map(|sample| SAMPLE_FIELDS.map(|field| flat(&sample[field]).len()))
+        .flat_map(|sample| fields.iter().map(|&field| flat(&sample[field]).len()))
         .sum()
 }
 
-/// The arrays that a sample may have.
+/// The arrays that a sample may have, local transforms first.
 const SAMPLE_FIELDS: [&str; 6] = [
     "local",
     "jointWorld",
@@ -147,16 +150,17 @@ const SAMPLE_FIELDS: [&str; 6] = [
     "pos",
 ];
 
-/// Compares one sample: every field it has.
+/// Compares one sample: every field it has, and `local` of the animated nodes.
 fn sample(
     golden: &Value,
     expected: &Value,
+    local: &Value,
     animated: &[usize],
     place: &str,
     actual: &Evaluated,
     tally: &mut Tally,
 ) {
-    for (&node, local) in animated.iter().zip(items(&expected["local"])) {
+    for (&node, local) in animated.iter().zip(items(local)) {
         let place = format!("{place}: local of node {node}");
         match actual.local.get(node) {
             _ if local.is_null() => {}

@@ -20,21 +20,35 @@ pub trait Subject {
     /// One clip, by its index in the file, at `t` seconds. Vertices of all mesh nodes included.
     fn clip(&self, clip: usize, t: f64, mode: LoopMode) -> Result<Evaluated, String>;
 
+    /// Whether local transforms can be had; if not they are not compared.
+    fn has_locals(&self) -> bool {
+        true
+    }
+
     /// Layers over the rest pose.
     fn mix(&self, layers: &[Layer]) -> Result<Evaluated, String>;
 }
 
-/// Compares everything that is in `expected`.
-pub fn whole(place: &str, expected: &Evaluated, actual: &Evaluated, tally: &mut Tally) {
-    for (n, (local, world)) in expected.local.iter().zip(&expected.world).enumerate() {
-        let place = format!("{place}: node {n}");
-        if let Some(local) = local {
+/// Compares everything that is in `expected` (and, of local transforms, only if the subject has them).
+pub fn whole(
+    place: &str,
+    subject: &impl Subject,
+    expected: &Evaluated,
+    actual: &Evaluated,
+    tally: &mut Tally,
+) {
+    for (n, local) in expected.local.iter().enumerate() {
+        if let (Some(local), true) = (local, subject.has_locals()) {
             let actual = actual.local.get(n).copied().flatten();
-            tally.local(&place, local, actual.as_ref().map_or(&[], |l| &l[..]));
+            let actual = actual.as_ref().map_or(&[][..], |l| &l[..]);
+            tally.local(&format!("{place}: node {n}"), local, actual);
         }
+    }
+    for (n, world) in expected.world.iter().enumerate() {
         if let Some(world) = world {
             let actual = actual.world.get(n).copied().flatten();
             let actual = actual.as_ref().map_or(&[][..], |w| &w[..]);
+            let place = format!("{place}: world of node {n}");
             tally.array(Category::World, &place, world, actual);
         }
     }

@@ -137,12 +137,12 @@ impl Tallies {
     pub fn print(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.sort_by(|a, b| a.name.cmp(&b.name));
-        let mut text = format!("{:<32}{:>9}", "worst relative error of", "values");
+        let mut text = format!("{:<36}{:>9}", "worst relative error of", "values");
         for category in Category::ALL {
             let _ = write!(text, "{:>10}", format!("{category:?}").to_lowercase());
         }
         for tally in all.iter() {
-            let _ = write!(text, "\n{:<32}{:>9}", tally.name, tally.values());
+            let _ = write!(text, "\n{:<36}{:>9}", tally.name, tally.values());
             for category in Category::ALL {
                 let cell = match tally.counts.get(&category) {
                     Some((_, worst)) => format!("{worst:.1e}"),
@@ -152,6 +152,6 @@ impl Tallies {
             }
         }
         let sum: usize = all.iter().map(Tally::values).sum();
-        println!("{text}\n{:<32}{sum:>9}\n", "all");
+        println!("{text}\n{:<36}{sum:>9}\n", "all");
     }
 }

@@ -125,10 +125,13 @@ impl Scene {
     pub fn mix(&self, layers: &[Layer]) -> Pose {
         let mut pose = self.rest();
         for layer in layers {
+            // A layer that plays nothing is not there; the layers added to it are.
+            let playing = layer.actions.iter().any(|a| a.weight > 0.0);
+            let weight = if playing { layer.weight } else { 0.0 };
             let above = self.blend_actions(&layer.actions);
             for (n, (below, above)) in pose.iter_mut().zip(&above).enumerate() {
-                let w = layer.weight * masked(&layer.mask, n);
-                *below = between(below, above, w, layer.weight);
+                let w = weight * masked(&layer.mask, n);
+                *below = between(below, above, w, weight);
             }
             for additive in &layer.additive {
                 self.add(&mut pose, additive);
