@@ -18,7 +18,7 @@ type Case = (String, Vec<Layer>);
 /// Cases of one model, made from what the oracle read of it.
 type Cases = fn(&Scene) -> Result<Vec<Case>, String>;
 
-const CASES: [(&str, &str, Cases); 11] = [
+const CASES: [(&str, &str, Cases); 13] = [
     ("pab", "two_actions", two_actions),
     ("pab", "three_actions", three_actions),
     ("pab", "weights_below_one", weights_below_one),
@@ -30,6 +30,8 @@ const CASES: [(&str, &str, Cases); 11] = [
     ("bl_morphbones", "pairs", all_pairs),
     ("bl_corners", "pairs", all_pairs),
     ("bl_rider", "pairs", all_pairs),
+    ("bl_morphbones", "added_pairs", added_pairs),
+    ("bl_corners", "added_pairs", added_pairs),
 ];
 
 fn main() {
@@ -281,6 +283,31 @@ fn all_pairs(scene: &Scene) -> Result<Vec<Case>, String> {
                 ];
                 let name = format!("clips {a} and {b}, weights {wa} and {wb}, phase {phase}");
                 cases.push((name, vec![Layer::of(actions)]));
+            }
+        }
+    }
+    Ok(cases)
+}
+
+/// Every clip of a file added to every other, as the difference to a frame within it: morph weights, and
+/// scale that moves.
+fn added_pairs(scene: &Scene) -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    let clips = scene.clips.len();
+    for (a, b) in (0..clips).flat_map(|a| (0..clips).map(move |b| (a, b))) {
+        for &phase in &PHASES[1..PHASES.len() - 1] {
+            for weight in [-0.75, 0.5, 1.0] {
+                let time = |c: usize, p: f64| f64::from((scene.clips[c].duration * p) as f32);
+                let mut layer = Layer::of(vec![Action::new(a, time(a, phase), 1.0)]);
+                layer.additive.push(Additive {
+                    clip: b,
+                    time: time(b, 1.0 - phase),
+                    reference: Reference::Time(time(b, 0.3)),
+                    weight,
+                    mask: None,
+                });
+                let name = format!("clip {b} on {a}, weight {weight}, phase {phase}");
+                cases.push((name, vec![layer]));
             }
         }
     }
