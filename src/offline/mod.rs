@@ -5,6 +5,7 @@ mod build;
 mod clip_builder;
 mod curve;
 mod joint_order;
+mod lod;
 pub mod raw;
 mod report;
 
@@ -12,4 +13,5 @@ pub use build::{BuildError, BuildOptions, MAX_SCALARS, build_additive, build_rig
 pub use clip_builder::{
     ClipBuildError, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
 };
+pub use lod::{LodError, add_lod};
 pub use report::{ImportReport, ReportEntry, Severity};
