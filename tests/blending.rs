@@ -5,7 +5,6 @@ mod adapter;
 mod common;
 mod compare;
 mod oracle;
-mod raw;
 
 use adapter::{Crowded, Jobs, Library};
 use compare::{Subject, Tallies, Tally, readme_tolerance, whole};

@@ -6,7 +6,6 @@ mod adapter;
 mod common;
 mod compare;
 mod oracle;
-mod raw;
 
 use adapter::{Crowded, Library, Posed};
 use compare::{Subject, Tallies, Tally, readme_tolerance, whole};

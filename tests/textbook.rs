@@ -5,12 +5,13 @@ mod compare;
 mod oracle;
 #[path = "textbook/mod.rs"]
 mod pipeline;
-mod raw;
 
 use compare::{Category, Tally};
 use glam::Mat4;
 use libtest_mimic::Failed;
 use oracle::{Action, Layer, Scene};
+use phalanx::offline::ImportOptions;
+use phalanx::offline::gltf::read_path;
 use phalanx::skeleton::Trs;
 use pipeline::Textbook;
 
@@ -30,8 +31,10 @@ fn tolerance(_: Category) -> f64 {
 }
 
 fn agrees(model: &str) -> Result<(), Failed> {
-    let scene = Scene::load(&common::needed(model)?)?;
-    let textbook = Textbook::new(&raw::scene(&scene), 0)?;
+    let path = common::needed(model)?;
+    let scene = Scene::load(&path)?;
+    let (raw, _) = read_path(&path, &ImportOptions::default())?;
+    let textbook = Textbook::new(&raw, 0)?;
     let mut tally = Tally::new(model, tolerance);
     let mut pose = vec![Trs::IDENTITY; textbook.joints()];
     let mut other = pose.clone();

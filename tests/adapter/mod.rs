@@ -12,12 +12,12 @@ pub use crowded::Crowded;
 pub use jobs::Jobs;
 pub use posed::Posed;
 
-use crate::oracle::{Additive, Evaluated, LoopMode, Reference, Scene};
-use crate::raw;
+use crate::oracle::{Additive, Evaluated, LoopMode, Reference};
 use phalanx::clip::{Clip, Cursor};
 use phalanx::math::Affine3x4;
+use phalanx::offline::gltf::read_path;
 use phalanx::offline::raw::RawScene;
-use phalanx::offline::{BuildOptions, build_additive, build_rig};
+use phalanx::offline::{BuildOptions, ImportOptions, build_additive, build_rig};
 use phalanx::playback;
 use phalanx::rig::Rig;
 use phalanx::runtime::{SampleJob, SkinningJob};
@@ -55,7 +55,7 @@ fn loop_mode(mode: LoopMode) -> playback::LoopMode {
 
 impl Library {
     pub fn open(path: &Path) -> Result<Self, String> {
-        let raw = raw::scene(&Scene::load(path)?);
+        let (raw, _) = read_path(path, &ImportOptions::default()).map_err(text)?;
         let rig = build_rig(raw.clone(), &BuildOptions::default()).map_err(text)?;
         Ok(Self {
             raw: Arc::new(raw),

@@ -82,7 +82,7 @@ fn mixed(actions: &[(D, f64)], rest: D) -> D {
         t += v.0 * w * scale;
         s += v.2 * w * scale;
         let sign = if r.dot(v.1) < 0.0 { -1.0 } else { 1.0 };
-        r = r + v.1 * (w * sign);
+        r += v.1 * (w * sign);
     }
     (t, r.normalize(), s)
 }
