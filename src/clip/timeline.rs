@@ -86,8 +86,9 @@ pub(crate) fn locate_hinted(times: &[f32], hint: &mut u16, time: f32) -> Cursor 
 #[inline(always)]
 fn finish(times: &[f32], key: usize, time: f32) -> Cursor {
     let (a, b) = (times[key], times[key + 1]);
-    // `max` first: it maps NaN to 0.
-    let alpha = ((time - a) / (b - a)).max(0.0).min(1.0);
+    let way = (time - a) / (b - a);
+    // A comparison with NaN is false, so NaN becomes 0.
+    let alpha = if way > 0.0 { way.min(1.0) } else { 0.0 };
     Cursor {
         key: key as u32,
         alpha,

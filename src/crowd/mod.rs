@@ -11,6 +11,7 @@ mod play;
 mod pool;
 mod query;
 mod snapshot;
+mod standard;
 
 pub use actions::{ACTIONS_PER_LAYER, PlayOptions};
 pub use bone_buffer::BoneBuffer;
@@ -19,3 +20,4 @@ pub use error::CrowdError;
 pub use ids::{ClipId, InstanceId, RigId};
 pub use pool::{LayerOptions, MAX_LAYERS};
 pub use snapshot::CrowdSnapshot;
+pub use standard::{hash01, standard_crowd};

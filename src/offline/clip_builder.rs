@@ -15,7 +15,8 @@ use thiserror::Error;
 /// A rotation track whose keys stay this close together per component is constant.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
 /// A translation track whose keys stay within this part of the model's size is constant.
-pub const TRANSLATION_TOLERANCE: f64 = 1e-5;
+/// At 1e-5 pab's run was 2.4e-5 off its golden poses (2e-5 allowed); here it is 1.9e-6, in as many bytes.
+pub const TRANSLATION_TOLERANCE: f64 = 2e-6;
 /// A scale track whose keys stay this close together is constant, and 1 if that is as close
 /// (4e-7 of noise was observed in the scales of a widely used exporter).
 pub const SCALE_TOLERANCE: f64 = 1e-6;

@@ -89,7 +89,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
     let mut pose = skeleton.new_pose();
     match inputs[..] {
         // One action at full weight is its own blend: what a crowd does, too.
-        [(only, weight)] if weight == 1.0 => pose = only.clone(),
+        [(only, 1.0)] => pose = only.clone(),
         _ => BlendJob {
             actions: &inputs,
             rest: skeleton.rest_pose(),

@@ -3,7 +3,7 @@
 //! The rules are written once, here; Mixer and Crowd share them.
 
 use super::error::{JobError, exact, in_range, same_shape};
-use super::vector::{dot4, load, mul_quat, normalize4, store};
+use super::vector::{dot4, load, mul_quat, normalize4, store, store_all};
 use crate::math::{Kernel, Row, SimdLevel, dispatch};
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::{f32x16, prelude::*};
@@ -269,9 +269,7 @@ pub(crate) fn finish_layer<S: Simd>(simd: S, sum: &mut Pose, rest: &Pose, total:
     for rows in &mut sum.rotation {
         let mut q: [_; 4] = std::array::from_fn(|c| load(simd, &rows[c]));
         normalize4(simd, &mut q);
-        for c in 0..4 {
-            store(q[c], &mut rows[c]);
-        }
+        store_all(q, rows);
     }
 }
 
@@ -329,9 +327,7 @@ pub(crate) fn blend_layer<S: Simd>(
         let w = dot4(&q0, &q1).simd_lt(zero).select(-w, w);
         let mut q: [_; 4] = std::array::from_fn(|c| q1[c].mul_add(w, q0[c] * keep));
         normalize4(simd, &mut q);
-        for c in 0..4 {
-            store(q[c], &mut pose.rotation[b][c]);
-        }
+        store_all(q, &mut pose.rotation[b]);
     }
     let w = f32x16::splat(simd, weight);
     let keep = f32x16::splat(simd, 1.0) - w;
@@ -394,9 +390,7 @@ pub(crate) fn add_layer<S: Simd>(
         normalize4(simd, &mut step);
         let mut out = mul_quat(&q, &step);
         normalize4(simd, &mut out);
-        for c in 0..4 {
-            store(out[c], &mut pose.rotation[b][c]);
-        }
+        store_all(out, &mut pose.rotation[b]);
     }
     let w = f32x16::splat(simd, weight);
     for (below, delta) in pose.scalars.iter_mut().zip(&delta.scalars) {

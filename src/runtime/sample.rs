@@ -1,7 +1,7 @@
 //! `SampleJob`: a clip at a time, as local transforms.
 
 use super::error::{JobError, at_least, same_shape};
-use super::vector::{dot4, lanes, load, normalize4, store};
+use super::vector::{dot4, lanes, load, normalize4, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
 use crate::math::{Kernel, Row, SimdLevel, dispatch};
@@ -222,13 +222,6 @@ fn fill<T: Copy>(output: &mut [T], rest: &[T], full: bool, identity: T) {
 }
 
 #[inline(always)]
-fn store_all<S: Simd, const C: usize>(v: [f32x16<S>; C], rows: &mut [Row; C]) {
-    for (v, row) in v.into_iter().zip(rows) {
-        store(v, row);
-    }
-}
-
-#[inline(always)]
 fn load_key<S: Simd, const C: usize>(simd: S, rows: &[Row], first: usize) -> [f32x16<S>; C] {
     let rows = &rows[first..first + C];
     std::array::from_fn(|c| load(simd, &rows[c]))
@@ -246,11 +239,10 @@ fn alpha_of<S: Simd>(simd: S, b: &Block, cursor: Cursor) -> f32x16<S> {
 }
 
 /// Replaces what a spline through zero (or past f32's range) left without a direction by the
-/// identity: NaN differs from itself.
+/// identity.
 #[inline(always)]
 fn guard<S: Simd>(simd: S, q: &mut [f32x16<S>; 4]) {
-    let sum = q[0] + q[1] + q[2] + q[3];
-    let valid = (sum - sum).simd_eq(f32x16::splat(simd, 0.0));
+    let valid = (q[0] + q[1] + q[2] + q[3]).is_finite();
     for (c, v) in q.iter_mut().enumerate() {
         let identity = f32x16::splat(simd, if c == 3 { 1.0 } else { 0.0 });
         *v = valid.select(*v, identity);

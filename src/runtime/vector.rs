@@ -15,6 +15,14 @@ pub(crate) fn store<S: Simd>(v: f32x16<S>, row: &mut Row) {
     v.store_array(&mut row.0);
 }
 
+/// Stores the rows of a value of several components.
+#[inline(always)]
+pub(crate) fn store_all<S: Simd, const C: usize>(v: [f32x16<S>; C], rows: &mut [Row; C]) {
+    for (v, row) in v.into_iter().zip(rows) {
+        store(v, row);
+    }
+}
+
 /// The lanes whose bit is set.
 #[inline(always)]
 pub(crate) fn lanes<S: Simd>(simd: S, bits: u16) -> mask32x16<S> {
@@ -32,7 +40,7 @@ pub(crate) fn dot4<S: Simd>(a: &[f32x16<S>; 4], b: &[f32x16<S>; 4]) -> f32x16<S>
 pub(crate) fn normalize4<S: Simd>(simd: S, q: &mut [f32x16<S>; 4]) {
     let inverse = f32x16::splat(simd, 1.0) / dot4(q, q).sqrt();
     for c in q.iter_mut() {
-        *c = *c * inverse;
+        *c *= inverse;
     }
 }
 
