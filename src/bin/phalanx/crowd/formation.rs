@@ -1,6 +1,6 @@
 //! Where everyone stands: ranks and files on the ground, facing +Z.
 
-use super::cast::{Draw, uniform};
+use super::cast::{Draw, draw};
 use glam::{Affine3A, Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Aabb;
@@ -79,13 +79,13 @@ impl Formation {
         // The last rank may be short; it stands in the middle.
         let in_rank = self.files.min(self.count - rank * self.files);
         let [x, z] = self.spacing;
-        let around = |draw| ((uniform(i, draw) - 0.5) * 2.0 * OFFSET) as f32;
+        let around = |what| ((draw(i, what) - 0.5) * 2.0 * OFFSET) as f32;
         let at = Vec3::new(
             (file as f32 - (in_rank as f32 - 1.0) * 0.5 + around(Draw::OffsetX)) * x,
             0.0,
             ((self.ranks as f32 - 1.0) * 0.5 - rank as f32 + around(Draw::OffsetZ)) * z,
         );
-        let turn = ((uniform(i, Draw::Heading) - 0.5) * 2.0 * TURN) as f32;
+        let turn = ((draw(i, Draw::Heading) - 0.5) * 2.0 * TURN) as f32;
         let rotation = Quat::from_rotation_y(turn);
         // The middle of the model's footprint comes to the place, its lowest point to the ground.
         let foot = self.size.center().with_y(self.size.min.y) * self.scale;

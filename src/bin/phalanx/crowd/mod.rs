@@ -15,7 +15,7 @@ use clap::Args;
 use figures::Figures;
 use formation::Formation;
 use measure::Run;
-use phalanx::crowd::{BoneBuffer, Crowd};
+use phalanx::crowd::BoneBuffer;
 use phalanx::render::{Backend, PictureSize};
 use std::path::PathBuf;
 
@@ -120,9 +120,7 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
 
     let clips = cast::choose_clips(&model)?;
     let formation = Formation::new(count, size::measure(&model, &clips)?);
-    let mut crowd = Crowd::new();
-    let rig_id = crowd.add_rig(rig.clone())?;
-    let mut cast = Cast::new(&mut crowd, rig_id, &clips, &formation)?;
+    let (mut cast, mut crowd) = Cast::new(rig, &clips, &formation)?;
     let start = crowd.snapshot();
 
     let threads = args.threads.map_or_else(available_threads, usize::from);

@@ -2,7 +2,7 @@
 
 use super::super::error::CliError;
 use super::super::model::Model;
-use super::cast::{Draw, hash, uniform};
+use super::cast::{self, Draw};
 use super::figures::PictureFigures;
 use super::formation::Formation;
 use image::ImageFormat;
@@ -237,7 +237,7 @@ fn instances(
 }
 
 fn tint(i: usize) -> [f32; 4] {
-    let [r, g, b] = TINTS[(hash(i, Draw::Tint) % TINTS.len() as u64) as usize];
-    let shade = 0.75 + 0.5 * uniform(i, Draw::Shade) as f32;
+    let [r, g, b] = TINTS[(cast::draw(i, Draw::Tint) * TINTS.len() as f64) as usize % TINTS.len()];
+    let shade = 0.75 + 0.5 * cast::draw(i, Draw::Shade) as f32;
     [r * shade, g * shade, b * shade, 1.0]
 }
