@@ -457,9 +457,9 @@ fn memory_is_limited_by_the_file() {
         &zeros(4_194_305, 1).error(),
         &["accessor 7", limit, "4194304"],
     );
-    zeros(2_500_000, 1).read_clean();
+    zeros(2_499_999, 1).read_clean();
     assert_says(
-        &zeros(2_500_000, 2).error(),
+        &zeros(2_499_999, 2).error(),
         &["mesh 2", "memory of the import"],
     );
     // Many accessors over the same bytes.
