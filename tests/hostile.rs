@@ -6,6 +6,8 @@
 
 #[path = "hostile/allocator.rs"]
 mod allocator;
+#[path = "hostile/bombs.rs"]
+mod bombs;
 #[allow(dead_code)]
 #[path = "import/file.rs"]
 mod file;
@@ -137,6 +139,30 @@ fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> 
     Ok(())
 }
 
+/// Doubles a pattern from 1,024 repetitions until it is refused or has 524,288.
+fn explode(name: &str, make: fn(usize) -> Vec<u8>) -> Result<(), Failed> {
+    let (mut accepted, mut worst) = (0, 0.0f64);
+    for n in (10..20).map(|k| 1 << k) {
+        let bytes = make(n);
+        let outcome = exercise(&bytes, &ImportOptions::default(), None);
+        let limit = MEMORY_BASE + MEMORY_PER_BYTE * bytes.len() as u64;
+        worst = worst.max(outcome.peak as f64 / limit as f64);
+        if outcome.peak > limit {
+            let peak = outcome.peak;
+            return Err(format!("{name} × {n}: {peak} bytes, limit {limit}").into());
+        }
+        if !outcome.accepted {
+            break;
+        }
+        accepted = n;
+    }
+    println!(
+        "{name}: accepted {accepted} times, at most {:.1} % of the memory allowed",
+        worst * 100.0
+    );
+    Ok(())
+}
+
 fn folder() -> PathBuf {
     match std::env::var_os("PHALANX_ASSETS") {
         Some(folder) => folder.into(),
@@ -153,6 +179,10 @@ fn main() {
         let options = options.clone();
         move || run("made in code", &made::everything(), &options)
     })];
+    for &(name, make) in bombs::BOMBS {
+        let trial = Trial::test(format!("bomb::{name}"), move || explode(name, make));
+        trials.push(trial);
+    }
     for &model in MODELS {
         let path = folder().join(model);
         let size = std::fs::metadata(&path).map(|m| m.len()).ok();

@@ -145,11 +145,11 @@ impl Mutator {
             2 => flip(&mut json, 1 + random.below(3), random),
             3 | 4 => self.replace_numbers(&mut json, 1 + random.below(3), random),
             5 => match &mut bin {
-                Some(bin) => flip(bin, 1 + random.below(64), random),
+                Some(bin) => flip(bin, 1 << random.below(7), random),
                 None => flip(&mut json, 1, random),
             },
             6 => match &mut bin {
-                Some(bin) => replace_floats(bin, 1 + random.below(200), random),
+                Some(bin) => replace_floats(bin, 1 << random.below(8), random),
                 None => self.replace_numbers(&mut json, 1, random),
             },
             _ => self.damage_text(&mut json, random),
