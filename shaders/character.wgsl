@@ -1,0 +1,156 @@
+// Characters and their shadows: vertex stages for rigid meshes, 4 and 8 influences.
+
+struct Mesh {
+    place: array<vec4<f32>, 3>, // rows of the rigid placement
+    base_color: vec4<f32>,
+    first_slot: u32,     // of the mesh's skin in an instance's rows
+    first_weight: u32,   // of the mesh's morph weights in an instance's
+    targets: u32,
+    vertices: u32,
+    tint: f32,           // 0: no tint, 1: the whole tint
+    textured: f32,
+    flat_shading: u32,   // the mesh has no normals
+    padding: u32,
+}
+
+@group(2) @binding(0) var<uniform> mesh: Mesh;
+@group(2) @binding(1) var base_texture: texture_2d<f32>;
+@group(2) @binding(2) var base_sampler: sampler;
+
+struct Surface {
+    @location(0) position: vec3<f32>,
+    @location(1) normal: vec3<f32>,
+    @location(2) uv: vec2<f32>,
+    @location(3) color: vec4<f32>,
+}
+
+struct Instance {
+    @location(8) world_x: vec4<f32>,
+    @location(9) world_y: vec4<f32>,
+    @location(10) world_z: vec4<f32>,
+    @location(11) tint: vec4<f32>,
+    @location(12) numbers: vec2<u32>, // palette row, first morph weight
+    @location(13) size: f32,
+}
+
+struct Fragment {
+    @builtin(position) clip: vec4<f32>,
+    @location(0) position: vec3<f32>,
+    @location(1) normal: vec3<f32>,
+    @location(2) uv: vec2<f32>,
+    @location(3) color: vec3<f32>,
+    @location(4) openness: f32,
+}
+
+struct Placed {
+    position: vec3<f32>,
+    normal: vec3<f32>,
+}
+
+fn placed(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Placed {
+    let m = morph(
+        surface.position, surface.normal, vertex, mesh.vertices, mesh.targets,
+        instance.numbers.y + mesh.first_weight,
+    );
+    let world = Rows(instance.world_x, instance.world_y, instance.world_z);
+    let position = transform_point(world, transform_point(rows, m.position));
+    let normal = transform_normal(world, transform_normal(rows, m.normal));
+    return Placed(position, normal);
+}
+
+fn body(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Fragment {
+    let p = placed(surface, instance, vertex, rows);
+    var out: Fragment;
+    out.clip = view.clip * vec4<f32>(p.position, 1.0);
+    out.position = p.position;
+    out.normal = p.normal / max(length(p.normal), 1e-20);
+    out.uv = surface.uv;
+    let tint = mix(vec3<f32>(1.0), instance.tint.rgb, mesh.tint);
+    out.color = mesh.base_color.rgb * surface.color.rgb * tint;
+    out.openness = openness(p.position.y - view.ground.y, instance.size * view.ground.w);
+    return out;
+}
+
+// The same geometry flattened along the light onto the ground.
+fn shadow(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> vec4<f32> {
+    let p = placed(surface, instance, vertex, rows).position;
+    let height = max(p.y - view.ground.y, 0.0);
+    let flat_point = p - view.light.xyz * (height / view.light.y);
+    return view.clip * vec4<f32>(flat_point.x, view.ground.y, flat_point.z, 1.0);
+}
+
+fn rigid_rows() -> Rows {
+    return Rows(mesh.place[0], mesh.place[1], mesh.place[2]);
+}
+
+fn skin4_rows(instance: Instance, joints: vec4<u32>, weights: vec4<f32>) -> Rows {
+    return blend4(instance.numbers.x + mesh.first_slot, joints, weights);
+}
+
+@vertex
+fn body_rigid(s: Surface, i: Instance, @builtin(vertex_index) v: u32) -> Fragment {
+    return body(s, i, v, rigid_rows());
+}
+
+@vertex
+fn body_skin4(
+    s: Surface, i: Instance, @builtin(vertex_index) v: u32,
+    @location(4) joints: vec4<u32>, @location(5) weights: vec4<f32>,
+) -> Fragment {
+    return body(s, i, v, skin4_rows(i, joints, weights));
+}
+
+@vertex
+fn body_skin8(
+    s: Surface, i: Instance, @builtin(vertex_index) v: u32,
+    @location(4) joints_a: vec4<u32>, @location(5) weights_a: vec4<f32>,
+    @location(6) joints_b: vec4<u32>, @location(7) weights_b: vec4<f32>,
+) -> Fragment {
+    let first = i.numbers.x + mesh.first_slot;
+    return body(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b));
+}
+
+@vertex
+fn shadow_rigid(s: Surface, i: Instance, @builtin(vertex_index) v: u32) -> @builtin(position) vec4<f32> {
+    return shadow(s, i, v, rigid_rows());
+}
+
+@vertex
+fn shadow_skin4(
+    s: Surface, i: Instance, @builtin(vertex_index) v: u32,
+    @location(4) joints: vec4<u32>, @location(5) weights: vec4<f32>,
+) -> @builtin(position) vec4<f32> {
+    return shadow(s, i, v, skin4_rows(i, joints, weights));
+}
+
+@vertex
+fn shadow_skin8(
+    s: Surface, i: Instance, @builtin(vertex_index) v: u32,
+    @location(4) joints_a: vec4<u32>, @location(5) weights_a: vec4<f32>,
+    @location(6) joints_b: vec4<u32>, @location(7) weights_b: vec4<f32>,
+) -> @builtin(position) vec4<f32> {
+    let first = i.numbers.x + mesh.first_slot;
+    return shadow(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b));
+}
+
+@fragment
+fn body_color(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    // Outside of any branch: derivatives need uniform control flow.
+    let face = cross(dpdxFine(in.position), dpdyFine(in.position));
+    let texel = textureSample(base_texture, base_sampler, in.uv).rgb;
+    var normal = normalize(in.normal);
+    if mesh.flat_shading != 0u {
+        // The eye is the origin, so the side that is seen faces against the position.
+        normal = normalize(select(face, -face, dot(face, in.position) > 0.0));
+    } else if !front {
+        normal = -normal;
+    }
+    let albedo = in.color * mix(vec3<f32>(1.0), texel, mesh.textured);
+    let color = lit(albedo, normal, in.position, in.openness);
+    return vec4<f32>(hazed(color, length(in.position)), 1.0);
+}
+
+@fragment
+fn shadow_mask() -> @location(0) vec4<f32> {
+    return vec4<f32>(1.0);
+}

@@ -1,0 +1,310 @@
+//! Opening a device, and keeping its errors from becoming panics.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::GpuError;
+
+/// How to open a device.
+#[derive(Clone, Debug)]
+pub struct GpuOptions {
+    /// Backends to look for adapters on; `WGPU_BACKEND` in the environment narrows the default.
+    pub backends: wgpu::Backends,
+    /// The most bytes of palette rows in one storage binding; the device's limit if that is less.
+    pub page_bytes: u64,
+}
+
+impl Default for GpuOptions {
+    fn default() -> Self {
+        Self {
+            backends: wgpu::Backends::all().with_env(),
+            page_bytes: u64::MAX,
+        }
+    }
+}
+
+/// Which adapter a device was opened on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdapterName {
+    /// The adapter's name, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
+    pub name: String,
+    /// The interface it is driven through, such as `vulkan`.
+    pub api: String,
+    /// Whether the adapter computes on the CPU.
+    pub software: bool,
+}
+
+impl std::fmt::Display for AdapterName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.name, self.api)
+    }
+}
+
+/// What the device's callbacks have reported since it was opened.
+#[derive(Debug, Default)]
+struct Faults {
+    lost: Option<String>,
+    uncaptured: Option<GpuError>,
+}
+
+/// An open device with its queue, limits and error state.
+///
+/// All work goes through [`Gpu::checked`], which turns the device's errors into typed ones; an
+/// uncaptured-error handler and a device-lost callback are always installed.
+#[derive(Debug)]
+pub struct Gpu {
+    /// The device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+    adapter: AdapterName,
+    samples: u32,
+    page_bytes: u64,
+    faults: Arc<Mutex<Faults>>,
+}
+
+/// Formats of pictures, shadow masks and depth: all three must agree on a number of samples.
+const TARGET_FORMATS: [wgpu::TextureFormat; 3] = [
+    wgpu::TextureFormat::Rgba8UnormSrgb,
+    wgpu::TextureFormat::R8Unorm,
+    wgpu::TextureFormat::Depth32Float,
+];
+
+/// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
+const VERTEX_STORAGE_BUFFERS: u32 = 3;
+
+impl Gpu {
+    /// Opens the first adapter that answers, hardware before software.
+    ///
+    /// The device gets all of the adapter's limits. Errors: no adapter, an adapter without storage
+    /// buffers in the vertex stage, a device that cannot be opened.
+    pub fn open(options: &GpuOptions) -> Result<Self, GpuError> {
+        if wgpu::Instance::enabled_backend_features().is_empty() {
+            return Err(GpuError::NoAdapter {
+                reason: "wgpu was built without a backend for this platform".into(),
+            });
+        }
+        let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        desc.backends = options.backends;
+        let instance = wgpu::Instance::new(desc);
+        let request = |fallback: bool| {
+            pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
+                power_preference: wgpu::PowerPreference::HighPerformance,
+                force_fallback_adapter: fallback,
+                compatible_surface: None,
+                apply_limit_buckets: false,
+            }))
+        };
+        let adapter =
+            request(false)
+                .or_else(|_| request(true))
+                .map_err(|e| GpuError::NoAdapter {
+                    reason: e.to_string(),
+                })?;
+        Self::open_on(&adapter, options)
+    }
+
+    fn open_on(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
+        let info = adapter.get_info();
+        let name = AdapterName {
+            name: info.name.clone(),
+            api: info.backend.to_string(),
+            software: info.device_type == wgpu::DeviceType::Cpu,
+        };
+        let limits = adapter.limits();
+        let flags = adapter.get_downlevel_capabilities().flags;
+        let storage = if flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
+            limits.max_storage_buffers_per_shader_stage
+        } else {
+            0
+        };
+        if storage < VERTEX_STORAGE_BUFFERS {
+            return Err(GpuError::Unsupported {
+                adapter: name.to_string(),
+                what: "the number of storage buffers in the vertex stage",
+                found: storage.into(),
+                needed: VERTEX_STORAGE_BUFFERS.into(),
+            });
+        }
+        let four = TARGET_FORMATS.iter().all(|&format| {
+            let flags = adapter.get_texture_format_features(format).flags;
+            flags.sample_count_supported(4)
+        });
+        let page_bytes = options
+            .page_bytes
+            .min(limits.max_storage_buffer_binding_size)
+            .min(limits.max_buffer_size);
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("phalanx"),
+            required_limits: limits,
+            ..Default::default()
+        }))
+        .map_err(|e| GpuError::NoDevice {
+            adapter: name.to_string(),
+            reason: e.to_string(),
+        })?;
+        let faults = Arc::new(Mutex::new(Faults::default()));
+        let sink = Arc::clone(&faults);
+        // Without a handler wgpu panics on the first error that no scope captures.
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
+            faults.uncaptured.get_or_insert(typed(error));
+        }));
+        let sink = Arc::clone(&faults);
+        device.set_device_lost_callback(move |reason, message| {
+            let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
+            faults
+                .lost
+                .get_or_insert_with(|| format!("{reason:?}: {message}"));
+        });
+        Ok(Self {
+            device,
+            queue,
+            adapter: name,
+            samples: if four { 4 } else { 1 },
+            page_bytes,
+            faults,
+        })
+    }
+
+    /// The adapter that the device was opened on.
+    pub fn adapter(&self) -> &AdapterName {
+        &self.adapter
+    }
+
+    /// Samples per pixel that all render targets support: 4, or 1.
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// The most palette rows that one storage binding holds.
+    pub fn page_rows(&self) -> u32 {
+        u32::try_from(self.page_bytes / 48).unwrap_or(u32::MAX)
+    }
+
+    /// Runs `work` and returns its value, or the first error that the device reported meanwhile.
+    ///
+    /// A lost device comes before all other errors, because after a loss they no longer name it.
+    pub fn checked<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let value = work();
+        let memory = pollster::block_on(memory.pop());
+        let internal = pollster::block_on(internal.pop());
+        let validation = pollster::block_on(validation.pop());
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let uncaptured = faults.uncaptured.take();
+        if let Some(reason) = &faults.lost {
+            return Err(GpuError::Lost {
+                reason: reason.clone(),
+            });
+        }
+        match memory.or(internal).or(validation) {
+            Some(error) => Err(typed(error)),
+            None => match uncaptured {
+                Some(error) => Err(error),
+                None => value,
+            },
+        }
+    }
+
+    /// Refuses a buffer that the device cannot make or bind.
+    ///
+    /// A too large buffer is a validation error in wgpu; asking first keeps both numbers.
+    pub fn check_buffer(&self, what: &'static str, bytes: u64) -> Result<(), GpuError> {
+        let limits = self.device.limits();
+        let limit = limits.max_buffer_size;
+        if bytes > limit {
+            return Err(GpuError::Limit {
+                what,
+                needed: bytes,
+                limit,
+            });
+        }
+        Ok(())
+    }
+
+    /// A buffer with `contents`, padded to whole words and never empty.
+    ///
+    /// Errors: larger than the device's limit. Out of memory is reported by [`Gpu::checked`].
+    pub fn buffer(
+        &self,
+        what: &'static str,
+        contents: &[u8],
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let size = (contents.len() as u64).next_multiple_of(16).max(16);
+        self.check_buffer(what, size)?;
+        // Not `create_buffer_init`: that one panics when the device has no memory left.
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(what),
+            size,
+            usage: usage | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let whole = contents.len() & !3;
+        let (head, tail) = contents.split_at(whole);
+        if !head.is_empty() {
+            self.queue.write_buffer(&buffer, 0, head);
+        }
+        if !tail.is_empty() {
+            let mut word = [0u8; 4];
+            for (to, from) in word.iter_mut().zip(tail) {
+                *to = *from;
+            }
+            self.queue.write_buffer(&buffer, whole as u64, &word);
+        }
+        Ok(buffer)
+    }
+
+    /// Blocks until all submitted work is done.
+    pub fn wait(&self) -> Result<(), GpuError> {
+        // wgpu 30 turns a device that is lost during the wait into a panic of its own.
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            self.device.poll(wgpu::PollType::wait_indefinitely())
+        }));
+        match polled {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(e)) => Err(GpuError::Refused {
+                reason: e.to_string(),
+            }),
+            Err(_) => Err(GpuError::Lost {
+                reason: "waiting for the device failed".into(),
+            }),
+        }
+    }
+
+    /// Copies a mappable buffer's bytes to the CPU, after all submitted work is done.
+    pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>, GpuError> {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        buffer.map_async(wgpu::MapMode::Read, .., move |result| {
+            // The receiver may be gone when the device is lost; nobody waits then.
+            let _ = sender.send(result);
+        });
+        self.wait()?;
+        let refused = |reason: String| GpuError::Refused { reason };
+        receiver
+            .try_recv()
+            .map_err(|e| refused(format!("the buffer was not mapped: {e}")))?
+            .map_err(|e| refused(format!("the buffer was not mapped: {e}")))?;
+        let view = buffer
+            .get_mapped_range(..)
+            .map_err(|e| refused(e.to_string()))?;
+        let bytes = view.to_vec();
+        drop(view);
+        buffer.unmap();
+        Ok(bytes)
+    }
+}
+
+fn typed(error: wgpu::Error) -> GpuError {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => GpuError::OutOfMemory,
+        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+            GpuError::Refused {
+                reason: description.split_whitespace().collect::<Vec<_>>().join(" "),
+            }
+        }
+    }
+}

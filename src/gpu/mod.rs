@@ -1,0 +1,18 @@
+//! The bone buffer and meshes on the GPU through wgpu: devices, pages of palette rows, vertex
+//! streams and the skinning shaders.
+//!
+//! Here lives what any renderer needs to draw crowds, ours or an engine's. No cameras, lights,
+//! render targets or pictures: those are `render`'s.
+
+mod device;
+mod error;
+mod mesh;
+mod pages;
+pub mod shaders;
+
+pub use device::{AdapterName, Gpu, GpuOptions};
+pub use error::GpuError;
+pub use mesh::{
+    Deltas, GpuMesh, Influence4, Influence8, InfluenceCount, SURFACE_LAYOUT, SurfaceVertex,
+};
+pub use pages::Pages;

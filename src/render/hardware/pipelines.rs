@@ -1,0 +1,381 @@
+//! Shader modules, layouts and pipelines, made when first needed.
+
+use std::collections::HashMap;
+
+use super::batches::{Batch, InstanceRecord};
+use super::resources::SceneMesh;
+use super::targets::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
+use crate::gpu::{Gpu, Influence4, Influence8, InfluenceCount, SURFACE_LAYOUT, shaders};
+
+const VIEW: &str = include_str!("../../../shaders/view.wgsl");
+const CHARACTER: &str = include_str!("../../../shaders/character.wgsl");
+const BACKGROUND: &str = include_str!("../../../shaders/background.wgsl");
+
+/// The whole module that draws characters.
+pub(super) fn character_source() -> String {
+    [
+        VIEW,
+        shaders::PALETTE_STORAGE,
+        shaders::SKINNING,
+        shaders::MORPH,
+        CHARACTER,
+    ]
+    .join("\n")
+}
+
+/// The whole module that draws ground and sky.
+pub(super) fn background_source() -> String {
+    [VIEW, BACKGROUND].join("\n")
+}
+
+/// What a draw is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Pass {
+    Body,
+    Shadow,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    pass: Pass,
+    count: InfluenceCount,
+    double_sided: bool,
+    mirrored: bool,
+}
+
+impl Key {
+    fn new(pass: Pass, mesh: &SceneMesh, batch: &Batch) -> Self {
+        let count = mesh.mesh.count;
+        match pass {
+            // Shadows have no sides.
+            Pass::Shadow => Self {
+                pass,
+                count,
+                double_sided: true,
+                mirrored: false,
+            },
+            Pass::Body => Self {
+                pass,
+                count,
+                double_sided: mesh.double_sided,
+                mirrored: batch.world_mirrors
+                    ^ match count {
+                        InfluenceCount::Rigid => mesh.place_mirrors,
+                        _ => batch.rows_mirror,
+                    },
+            },
+        }
+    }
+}
+
+/// Layouts and pipelines of one device.
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    pub view_layout: wgpu::BindGroupLayout,
+    pub rows_layout: wgpu::BindGroupLayout,
+    pub mesh_layout: wgpu::BindGroupLayout,
+    pub mask_layout: wgpu::BindGroupLayout,
+    pub sampler: wgpu::Sampler,
+    pub ground: wgpu::RenderPipeline,
+    pub sky: wgpu::RenderPipeline,
+    module: wgpu::ShaderModule,
+    layout: wgpu::PipelineLayout,
+    characters: HashMap<Key, wgpu::RenderPipeline>,
+}
+
+fn buffer(uniform: bool) -> wgpu::BindingType {
+    wgpu::BindingType::Buffer {
+        ty: if uniform {
+            wgpu::BufferBindingType::Uniform
+        } else {
+            wgpu::BufferBindingType::Storage { read_only: true }
+        },
+        has_dynamic_offset: false,
+        min_binding_size: None,
+    }
+}
+
+const TEXTURE: wgpu::BindingType = wgpu::BindingType::Texture {
+    sample_type: wgpu::TextureSampleType::Float { filterable: true },
+    view_dimension: wgpu::TextureViewDimension::D2,
+    multisampled: false,
+};
+
+fn group(
+    gpu: &Gpu,
+    entries: &[(u32, wgpu::ShaderStages, wgpu::BindingType)],
+) -> wgpu::BindGroupLayout {
+    let entries: Vec<_> = entries
+        .iter()
+        .map(|&(binding, visibility, ty)| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility,
+            ty,
+            count: None,
+        })
+        .collect();
+    gpu.device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: None,
+            entries: &entries,
+        })
+}
+
+impl Pipelines {
+    pub fn new(gpu: &Gpu) -> Self {
+        let (vertex, fragment, both) = (
+            wgpu::ShaderStages::VERTEX,
+            wgpu::ShaderStages::FRAGMENT,
+            wgpu::ShaderStages::VERTEX_FRAGMENT,
+        );
+        let view_layout = group(gpu, &[(0, both, buffer(true))]);
+        let rows_layout = group(
+            gpu,
+            &[(0, vertex, buffer(false)), (1, vertex, buffer(false))],
+        );
+        let filtering = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
+        let mesh_layout = group(
+            gpu,
+            &[
+                (0, both, buffer(true)),
+                (1, fragment, TEXTURE),
+                (2, fragment, filtering),
+                (3, vertex, buffer(false)),
+            ],
+        );
+        let mask_layout = group(gpu, &[(0, fragment, TEXTURE)]);
+        let module = |label, source: String| {
+            gpu.device
+                .create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some(label),
+                    source: wgpu::ShaderSource::Wgsl(source.into()),
+                })
+        };
+        let pipeline_layout = |layouts: &[Option<&wgpu::BindGroupLayout>]| {
+            gpu.device
+                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                    label: None,
+                    bind_group_layouts: layouts,
+                    immediate_size: 0,
+                })
+        };
+        let layout = pipeline_layout(&[Some(&view_layout), Some(&rows_layout), Some(&mesh_layout)]);
+        let background = module("background", background_source());
+        let background_layout = pipeline_layout(&[Some(&view_layout), Some(&mask_layout)]);
+        let background_pipeline = |vertex, fragment, topology, depth| {
+            pipeline(
+                gpu,
+                &PipelineParts {
+                    layout: &background_layout,
+                    module: &background,
+                    vertex,
+                    fragment,
+                    buffers: &[],
+                    topology,
+                    cull_mode: None,
+                    front_face: wgpu::FrontFace::Ccw,
+                    target: PICTURE_FORMAT,
+                    depth: Some(depth),
+                },
+            )
+        };
+        Self {
+            ground: background_pipeline(
+                "ground_corner",
+                "ground_color",
+                wgpu::PrimitiveTopology::TriangleStrip,
+                (wgpu::CompareFunction::Greater, true),
+            ),
+            sky: background_pipeline(
+                "sky_corner",
+                "sky_fragment",
+                wgpu::PrimitiveTopology::TriangleList,
+                (wgpu::CompareFunction::GreaterEqual, false),
+            ),
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                address_mode_u: wgpu::AddressMode::Repeat,
+                address_mode_v: wgpu::AddressMode::Repeat,
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                mipmap_filter: wgpu::MipmapFilterMode::Linear,
+                ..Default::default()
+            }),
+            module: module("characters", character_source()),
+            view_layout,
+            rows_layout,
+            mesh_layout,
+            mask_layout,
+            layout,
+            characters: HashMap::new(),
+        }
+    }
+
+    /// Makes the pipeline that draws `mesh` in `batch`, unless it is there.
+    pub fn prepare(&mut self, gpu: &Gpu, pass: Pass, mesh: &SceneMesh, batch: &Batch) {
+        let key = Key::new(pass, mesh, batch);
+        if self.characters.contains_key(&key) {
+            return;
+        }
+        let (body, shadow, influences) = match key.count {
+            InfluenceCount::Rigid => ("body_rigid", "shadow_rigid", None),
+            InfluenceCount::Four => ("body_skin4", "shadow_skin4", Some(Influence4::LAYOUT)),
+            InfluenceCount::Eight => ("body_skin8", "shadow_skin8", Some(Influence8::LAYOUT)),
+        };
+        let mut buffers = vec![Some(SURFACE_LAYOUT), Some(InstanceRecord::LAYOUT)];
+        buffers.extend(influences.map(Some));
+        let made = pipeline(
+            gpu,
+            &PipelineParts {
+                layout: &self.layout,
+                module: &self.module,
+                vertex: if pass == Pass::Body { body } else { shadow },
+                fragment: if pass == Pass::Body {
+                    "body_color"
+                } else {
+                    "shadow_mask"
+                },
+                buffers: &buffers,
+                topology: wgpu::PrimitiveTopology::TriangleList,
+                cull_mode: (!key.double_sided).then_some(wgpu::Face::Back),
+                front_face: if key.mirrored {
+                    wgpu::FrontFace::Cw
+                } else {
+                    wgpu::FrontFace::Ccw
+                },
+                target: match pass {
+                    Pass::Body => PICTURE_FORMAT,
+                    Pass::Shadow => MASK_FORMAT,
+                },
+                depth: (pass == Pass::Body).then_some((wgpu::CompareFunction::Greater, true)),
+            },
+        );
+        self.characters.insert(key, made);
+    }
+
+    /// The pipeline that draws `mesh` in `batch`, if it was prepared.
+    pub fn get(
+        &self,
+        pass: Pass,
+        mesh: &SceneMesh,
+        batch: &Batch,
+    ) -> Option<&wgpu::RenderPipeline> {
+        self.characters.get(&Key::new(pass, mesh, batch))
+    }
+}
+
+struct PipelineParts<'a> {
+    layout: &'a wgpu::PipelineLayout,
+    module: &'a wgpu::ShaderModule,
+    vertex: &'a str,
+    fragment: &'a str,
+    buffers: &'a [Option<wgpu::VertexBufferLayout<'a>>],
+    topology: wgpu::PrimitiveTopology,
+    cull_mode: Option<wgpu::Face>,
+    front_face: wgpu::FrontFace,
+    target: wgpu::TextureFormat,
+    depth: Option<(wgpu::CompareFunction, bool)>,
+}
+
+fn pipeline(gpu: &Gpu, parts: &PipelineParts) -> wgpu::RenderPipeline {
+    gpu.device
+        .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some(parts.vertex),
+            layout: Some(parts.layout),
+            vertex: wgpu::VertexState {
+                module: parts.module,
+                entry_point: Some(parts.vertex),
+                compilation_options: Default::default(),
+                buffers: parts.buffers,
+            },
+            primitive: wgpu::PrimitiveState {
+                topology: parts.topology,
+                cull_mode: parts.cull_mode,
+                front_face: parts.front_face,
+                ..Default::default()
+            },
+            depth_stencil: parts.depth.map(|(compare, write)| wgpu::DepthStencilState {
+                format: DEPTH_FORMAT,
+                depth_write_enabled: Some(write),
+                depth_compare: Some(compare),
+                stencil: Default::default(),
+                bias: Default::default(),
+            }),
+            multisample: wgpu::MultisampleState {
+                count: gpu.samples(),
+                ..Default::default()
+            },
+            fragment: Some(wgpu::FragmentState {
+                module: parts.module,
+                entry_point: Some(parts.fragment),
+                compilation_options: Default::default(),
+                targets: &[Some(parts.target.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wgpu::naga;
+
+    fn validate(source: &str) -> naga::Module {
+        let module = match naga::front::wgsl::parse_str(source) {
+            Ok(module) => module,
+            Err(e) => panic!("{}", e.emit_to_string(source)),
+        };
+        // No capability beyond those that every device has.
+        let mut validator = naga::valid::Validator::new(
+            naga::valid::ValidationFlags::all(),
+            naga::valid::Capabilities::empty(),
+        );
+        if let Err(e) = validator.validate(&module) {
+            panic!("{}", e.emit_to_string(source));
+        }
+        module
+    }
+
+    #[test]
+    fn shaders_are_valid_and_their_structures_have_our_sizes() {
+        let characters = validate(&character_source());
+        let background = validate(&background_source());
+        let entries: Vec<_> = (characters.entry_points.iter())
+            .chain(&background.entry_points)
+            .map(|e| e.name.as_str())
+            .collect();
+        for name in [
+            "body_rigid",
+            "body_skin4",
+            "shadow_skin8",
+            "ground_color",
+            "sky_fragment",
+        ] {
+            assert!(entries.contains(&name), "{name} is not among {entries:?}");
+        }
+        let size = |name: &str| {
+            let found = characters
+                .types
+                .iter()
+                .find(|(_, t)| t.name.as_deref() == Some(name));
+            match found.map(|(_, t)| &t.inner) {
+                Some(naga::TypeInner::Struct { span, .. }) => *span as usize,
+                other => panic!("{name}: {other:?}"),
+            }
+        };
+        assert_eq!(
+            size("View"),
+            size_of::<super::super::super::view::ViewUniform>()
+        );
+        assert_eq!(
+            size("Mesh"),
+            size_of::<super::super::resources::MeshUniform>()
+        );
+    }
+
+    #[test]
+    fn engine_pieces_stand_without_our_camera() {
+        // The pieces in `gpu::shaders` need nothing of `render`.
+        validate(&[shaders::PALETTE_STORAGE, shaders::SKINNING, shaders::MORPH].join("\n"));
+    }
+}

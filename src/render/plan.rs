@@ -1,0 +1,277 @@
+//! What of a scene is drawn: checks, culling and levels of detail, for both ways of drawing.
+
+use glam::Vec3;
+
+use super::scene::{MeshFault, mirrors};
+use super::view::Eye;
+use super::{DrawInstance, PictureSize, RenderError, Scene};
+use crate::math::Affine3x4;
+
+/// What a picture drew and what it left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DrawCounts {
+    /// Instances drawn.
+    pub instances: usize,
+    /// Instances outside of the picture.
+    pub culled: usize,
+    /// Triangles of the instances drawn, shadows not counted.
+    pub triangles: u64,
+}
+
+/// One instance in the detail it is drawn in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Visible {
+    pub instance: usize,
+    pub model: usize,
+    pub detail: usize,
+    /// The world transform mirrors.
+    pub world_mirrors: bool,
+    /// The palette rows mirror.
+    pub rows_mirror: bool,
+    /// Distance along the view axis.
+    pub distance: f32,
+}
+
+impl Visible {
+    /// Instances with equal keys are drawn by the same pipelines and meshes.
+    pub fn key(&self) -> (usize, usize, bool, bool) {
+        (
+            self.model,
+            self.detail,
+            self.world_mirrors,
+            self.rows_mirror,
+        )
+    }
+}
+
+/// A checked scene: the camera, what is seen and what throws a shadow into the picture.
+///
+/// Both lists are grouped by [`Visible::key`], near ones first within a group.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub eye: Eye,
+    pub bodies: Vec<Visible>,
+    pub shadows: Vec<Visible>,
+    /// Palette rows that an instance of each model reads.
+    pub rows: Vec<u64>,
+    pub counts: DrawCounts,
+}
+
+impl Plan {
+    /// Errors: everything that can be wrong with a scene or a size.
+    pub fn new(scene: &Scene, size: PictureSize) -> Result<Self, RenderError> {
+        size.validate()?;
+        let eye = Eye::new(&scene.camera, &scene.look, size)?;
+        let needs = check_models(scene)?;
+        let mut plan = Self {
+            eye,
+            bodies: Vec::new(),
+            shadows: Vec::new(),
+            rows: needs.iter().map(|n| n.0).collect(),
+            counts: DrawCounts::default(),
+        };
+        for (index, instance) in scene.instances.iter().enumerate() {
+            check_instance(scene, index, instance, &needs)?;
+            plan.place(scene, index, instance);
+        }
+        for list in [&mut plan.bodies, &mut plan.shadows] {
+            list.sort_by(|a, b| {
+                let near = a.distance.total_cmp(&b.distance);
+                (a.key().cmp(&b.key()))
+                    .then(near)
+                    .then(a.instance.cmp(&b.instance))
+            });
+        }
+        plan.counts.instances = plan.bodies.len();
+        plan.counts.triangles = plan.bodies.iter().map(|v| triangles(scene, v)).sum();
+        Ok(plan)
+    }
+
+    fn place(&mut self, scene: &Scene, index: usize, instance: &DrawInstance) {
+        let Some(model) = scene.models.get(instance.model as usize) else {
+            return;
+        };
+        let Some(last) = model.details.len().checked_sub(1) else {
+            return;
+        };
+        let (center, radius) = world_bounds(instance, self.eye.position);
+        let pixels = self.eye.pixels(center, radius);
+        let detail = model
+            .details
+            .iter()
+            .position(|d| pixels >= d.min_pixels)
+            .unwrap_or(last);
+        let rows = scene
+            .palette
+            .get(instance.palette_offset as usize..)
+            .unwrap_or(&[]);
+        let skinned = model.details.iter().flat_map(|d| d.meshes).find(|m| {
+            matches!(m.placement, super::Placement::Skinned { .. })
+                && !m.primitive.influences.is_empty()
+        });
+        let visible = Visible {
+            instance: index,
+            model: instance.model as usize,
+            detail,
+            world_mirrors: mirrors(&instance.world),
+            rows_mirror: skinned.is_some_and(|m| m.mirrors(rows)),
+            distance: self.eye.forward.dot(center),
+        };
+        if self.eye.sees(center, radius) {
+            self.bodies.push(visible);
+        } else {
+            self.counts.culled += 1;
+        }
+        if let Some(ground) = self.eye.shadow_ground() {
+            let light = self.eye.light;
+            let (at, reach) = if radius.is_finite() {
+                let height = (center.y - ground).max(0.0);
+                (center - light * (height / light.y), radius / light.y)
+            } else {
+                (center, radius)
+            };
+            if self.eye.sees(at, reach) {
+                self.shadows.push(Visible {
+                    // A shadow has no surface: the next coarser detail does.
+                    detail: (detail + 1).min(last),
+                    ..visible
+                });
+            }
+        }
+    }
+}
+
+fn triangles(scene: &Scene, visible: &Visible) -> u64 {
+    scene
+        .models
+        .get(visible.model)
+        .and_then(|m| m.details.get(visible.detail))
+        .map_or(0, |d| {
+            let all = d
+                .meshes
+                .iter()
+                .map(|m| m.primitive.indices.len() as u64 / 3);
+            all.sum()
+        })
+}
+
+/// The bounding sphere relative to the eye; an infinite radius if there is none.
+fn world_bounds(instance: &DrawInstance, eye: Vec3) -> (Vec3, f32) {
+    let world = relative(&instance.world, eye);
+    match instance.bounds {
+        None => (world.translation(), f32::INFINITY),
+        Some(sphere) => (
+            world.transform_point3(Vec3::from_array(sphere.center)),
+            sphere.radius * largest_scale(&world),
+        ),
+    }
+}
+
+/// An upper bound of how much a transform lengthens.
+pub(super) fn largest_scale(m: &Affine3x4) -> f32 {
+    // The Frobenius norm bounds the largest singular value; for a uniform scale divide by √3.
+    let columns = [0, 1, 2].map(|c| {
+        let column = m.rows.map(|row| row[c]);
+        Vec3::from_array(column).length()
+    });
+    let [a, b, c] = columns;
+    let largest = a.max(b).max(c);
+    let frobenius = (a * a + b * b + c * c).sqrt();
+    let axes = [0, 1, 2].map(|c| Vec3::from_array(m.rows.map(|row| row[c])));
+    let skew = axes[0].dot(axes[1]).abs() + axes[1].dot(axes[2]).abs() + axes[2].dot(axes[0]).abs();
+    // Orthogonal columns stretch by no more than the longest of them.
+    if skew <= 1e-4 * largest * largest {
+        largest * 1.0002
+    } else {
+        frobenius
+    }
+}
+
+/// A world transform with the eye as the origin.
+///
+/// The subtraction of two near numbers is exact, so pictures far from the origin do not shake more
+/// than the transforms themselves.
+pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
+    let mut out = *world;
+    for (row, eye) in out.rows.iter_mut().zip(eye.to_array()) {
+        row[3] -= eye;
+    }
+    out
+}
+
+/// Rows and morph weights that an instance of each model reads.
+fn check_models(scene: &Scene) -> Result<Vec<(u64, u64)>, RenderError> {
+    let mut needs = Vec::with_capacity(scene.models.len());
+    for (model, m) in scene.models.iter().enumerate() {
+        let mut need = (0, 0);
+        for (detail, d) in m.details.iter().enumerate() {
+            for (mesh, draw) in d.meshes.iter().enumerate() {
+                let (rows, weights) =
+                    draw.validate()
+                        .map_err(|MeshFault(what, found, relation, expected)| {
+                            RenderError::Mesh {
+                                model,
+                                detail,
+                                mesh,
+                                what,
+                                found,
+                                relation,
+                                expected,
+                            }
+                        })?;
+                need = (rows.max(need.0), weights.max(need.1));
+            }
+        }
+        needs.push(need);
+    }
+    Ok(needs)
+}
+
+fn check_instance(
+    scene: &Scene,
+    index: usize,
+    instance: &DrawInstance,
+    needs: &[(u64, u64)],
+) -> Result<(), RenderError> {
+    let Some(&(rows, weights)) = needs.get(instance.model as usize) else {
+        return Err(RenderError::Model {
+            instance: index,
+            model: instance.model,
+            models: scene.models.len(),
+        });
+    };
+    let end = u64::from(instance.palette_offset) + rows;
+    if rows > 0 && (end > scene.palette.len() as u64 || end > u32::MAX.into()) {
+        return Err(RenderError::Palette {
+            instance: index,
+            needed: end,
+            rows: scene.palette.len(),
+        });
+    }
+    let end = u64::from(instance.morph_offset) + weights;
+    if weights > 0 && !scene.morph_weights.is_empty() && end > scene.morph_weights.len() as u64 {
+        return Err(RenderError::MorphWeights {
+            instance: index,
+            needed: end,
+            weights: scene.morph_weights.len(),
+        });
+    }
+    let bad = |what| {
+        Err(RenderError::NotFinite {
+            instance: index,
+            what,
+        })
+    };
+    if !instance.world.is_finite() {
+        return bad("world transform");
+    }
+    if !instance.tint.iter().all(|v| v.is_finite()) {
+        return bad("tint");
+    }
+    if let Some(s) = instance.bounds
+        && !(s.radius.is_finite() && s.center.iter().all(|v| v.is_finite()))
+    {
+        return bad("bounding sphere");
+    }
+    Ok(())
+}

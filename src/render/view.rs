@@ -1,0 +1,286 @@
+//! The camera and the look as numbers: what the shaders and the software rasteriser read.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Mat4, Vec3, Vec4};
+
+use super::look::palette;
+use super::{Camera, Look, PictureSize, RenderError};
+
+/// `View` of `shaders/view.wgsl`, byte for byte.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct ViewUniform {
+    pub clip: [[f32; 4]; 4],
+    pub right: [f32; 4],
+    pub up: [f32; 4],
+    pub forward: [f32; 4],
+    pub ground: [f32; 4],
+    pub light: [f32; 4],
+    pub sun: [f32; 4],
+    pub sky: [f32; 4],
+    pub bounce: [f32; 4],
+    pub horizon: [f32; 4],
+    pub zenith: [f32; 4],
+    pub tile_light: [f32; 4],
+    pub tile_dark: [f32; 4],
+}
+
+/// A checked camera: axes, opening and light, for positions relative to the eye.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Eye {
+    pub position: Vec3,
+    pub right: Vec3,
+    pub up: Vec3,
+    pub forward: Vec3,
+    /// Tangents of half the opening angles.
+    pub tan_x: f32,
+    pub tan_y: f32,
+    pub near: f32,
+    pub light: Vec3,
+    /// The ground's height over the eye.
+    pub ground: Option<f32>,
+    pub haze: f32,
+    pub tile: f32,
+    pub size: PictureSize,
+}
+
+/// The narrowest and widest vertical opening angles, radians: about 0.06 and 172 degrees.
+const FOV_RANGE: (f32, f32) = (1e-3, 3.0);
+
+/// The lowest light that still throws shadows: 3 degrees, shadows 19 times as long as high.
+const LOWEST_SHADOW: f32 = 0.05;
+
+impl Eye {
+    /// Errors: numbers that are not finite or leave the camera without a direction or an opening.
+    pub fn new(camera: &Camera, look: &Look, size: PictureSize) -> Result<Self, RenderError> {
+        let refuse = |what, value| Err(RenderError::View { what, value });
+        let (near, fov) = (camera.near, camera.fov_y);
+        if !(near > 0.0 && near.is_finite()) {
+            return refuse("camera's near distance", near);
+        }
+        if !(fov >= FOV_RANGE.0 && fov <= FOV_RANGE.1) {
+            return refuse("camera's opening angle", fov);
+        }
+        let Some(forward) = (camera.target - camera.eye).try_normalize() else {
+            return refuse("camera's distance to its target", {
+                (camera.target - camera.eye).length()
+            });
+        };
+        let Some(right) = forward.cross(camera.up).try_normalize() else {
+            return refuse("camera's up vector across its view", camera.up.length());
+        };
+        let Some(light) = look.light.try_normalize() else {
+            return refuse("light's length", look.light.length());
+        };
+        if !camera.eye.is_finite() {
+            return refuse("camera's distance from the origin", camera.eye.length());
+        }
+        if let Some(height) = look.ground.filter(|h| !h.is_finite()) {
+            return refuse("ground's height", height);
+        }
+        // NaN fails too; infinity means clear air.
+        if !(look.haze > 0.0) {
+            return refuse("haze distance", look.haze);
+        }
+        if !(look.tile > 0.0 && look.tile.is_finite()) {
+            return refuse("side of the ground's tiles", look.tile);
+        }
+        let tan_y = (fov * 0.5).tan();
+        Ok(Self {
+            position: camera.eye,
+            right,
+            up: right.cross(forward),
+            forward,
+            tan_x: tan_y * size.aspect(),
+            tan_y,
+            near,
+            light,
+            ground: look.ground.map(|h| h - camera.eye.y),
+            haze: look.haze,
+            tile: look.tile,
+            size,
+        })
+    }
+
+    /// The ground's height over the eye if the light throws shadows on it.
+    pub fn shadow_ground(&self) -> Option<f32> {
+        self.ground.filter(|_| self.light.y > LOWEST_SHADOW)
+    }
+
+    /// Clip space of a point relative to the eye: depth is reversed, the far plane infinitely far.
+    pub fn clip(&self, p: Vec3) -> Vec4 {
+        let x = self.right.dot(p) / self.tan_x;
+        let y = self.up.dot(p) / self.tan_y;
+        Vec4::new(x, y, self.near, self.forward.dot(p))
+    }
+
+    /// The ray through a point of the picture, of length 1 along the view axis.
+    pub fn ray(&self, x: f32, y: f32) -> Vec3 {
+        let x = x / self.size.width as f32 * 2.0 - 1.0;
+        let y = 1.0 - y / self.size.height as f32 * 2.0;
+        self.forward + self.right * (self.tan_x * x) + self.up * (self.tan_y * y)
+    }
+
+    /// Whether a sphere, relative to the eye, can touch the picture.
+    pub fn sees(&self, center: Vec3, radius: f32) -> bool {
+        let along = self.forward.dot(center);
+        if along + radius < self.near {
+            return false;
+        }
+        let inside = |across: f32, tan: f32| {
+            // Distance from the two planes of this axis, the sphere taken to the positive side.
+            (across.abs() - along * tan) <= radius * (1.0 + tan * tan).sqrt()
+        };
+        inside(self.right.dot(center), self.tan_x) && inside(self.up.dot(center), self.tan_y)
+    }
+
+    /// How many pixels high a sphere appears; infinite around the eye.
+    pub fn pixels(&self, center: Vec3, radius: f32) -> f32 {
+        let along = self.forward.dot(center);
+        if along <= radius {
+            return f32::INFINITY;
+        }
+        radius / (along * self.tan_y) * self.size.height as f32
+    }
+
+    pub fn uniform(&self) -> ViewUniform {
+        let with = |v: [f32; 3], w: f32| [v[0], v[1], v[2], w];
+        let axis = |v: Vec3, w: f32| [v.x, v.y, v.z, w];
+        let row = |v: Vec3| v.extend(0.0);
+        let clip = Mat4::from_cols(
+            row(self.right / self.tan_x),
+            row(self.up / self.tan_y),
+            Vec4::new(0.0, 0.0, 0.0, self.near),
+            row(self.forward),
+        )
+        .transpose();
+        let period = self.tile * 2.0;
+        let pattern = |v: f32| v.rem_euclid(period);
+        ViewUniform {
+            clip: clip.to_cols_array_2d(),
+            right: axis(self.right * self.tan_x, self.size.width as f32),
+            up: axis(self.up * self.tan_y, self.size.height as f32),
+            forward: axis(self.forward, self.near),
+            ground: [
+                pattern(self.position.x),
+                self.ground.unwrap_or(0.0),
+                pattern(self.position.z),
+                if self.ground.is_some() { 1.0 } else { 0.0 },
+            ],
+            light: axis(self.light, self.haze),
+            sun: with(palette::SUN, palette::SHADOW),
+            sky: with(palette::SKY, palette::RIM),
+            bounce: with(palette::BOUNCE, palette::FLOOR_OPENNESS),
+            horizon: with(palette::HORIZON, 0.0),
+            zenith: with(palette::ZENITH, 0.0),
+            tile_light: with(palette::TILE_LIGHT, self.tile),
+            tile_dark: with(palette::TILE_DARK, 0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eye() -> Eye {
+        let camera = Camera {
+            eye: Vec3::new(1.0, 2.0, 3.0),
+            target: Vec3::new(0.0, 1.0, -4.0),
+            up: Vec3::Y,
+            fov_y: 0.8,
+            near: 0.1,
+        };
+        let size = PictureSize {
+            width: 320,
+            height: 180,
+        };
+        Eye::new(&camera, &Look::default(), size).unwrap()
+    }
+
+    #[test]
+    fn the_uniform_projects_like_the_eye_and_rays_hit_what_is_projected() {
+        let eye = eye();
+        let m = Mat4::from_cols_array_2d(&eye.uniform().clip);
+        for p in [Vec3::new(0.3, -1.0, -5.0), Vec3::new(-2.0, 0.5, -9.0)] {
+            let clip = eye.clip(p);
+            assert!((m * p.extend(1.0) - clip).length() < 1e-4);
+            let (x, y) = (clip.x / clip.w, clip.y / clip.w);
+            let ray = eye.ray((x + 1.0) * 160.0, (1.0 - y) * 90.0);
+            assert!(ray.cross(p).length() / p.length() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn spheres_are_culled_only_outside() {
+        let eye = eye();
+        let at = |x: f32, y: f32, depth: f32| {
+            (eye.forward + eye.right * (x * eye.tan_x) + eye.up * (y * eye.tan_y)) * depth
+        };
+        assert!(eye.sees(at(0.0, 0.0, 10.0), 0.0));
+        assert!(eye.sees(at(0.99, -0.99, 10.0), 0.0));
+        assert!(!eye.sees(at(1.2, 0.0, 10.0), 0.5));
+        assert!(eye.sees(at(1.2, 0.0, 10.0), 3.0));
+        assert!(!eye.sees(at(0.0, 0.0, -10.0), 1.0));
+        assert!(eye.sees(Vec3::ZERO, 1.0));
+        assert!(eye.pixels(Vec3::ZERO, 1.0).is_infinite());
+    }
+
+    #[test]
+    fn cameras_without_a_view_are_refused() {
+        let good = Camera {
+            eye: Vec3::ZERO,
+            target: Vec3::NEG_Z,
+            up: Vec3::Y,
+            fov_y: 0.8,
+            near: 0.1,
+        };
+        let size = PictureSize {
+            width: 4,
+            height: 4,
+        };
+        let cameras = [
+            Camera { near: 0.0, ..good },
+            Camera {
+                near: f32::NAN,
+                ..good
+            },
+            Camera { fov_y: 0.0, ..good },
+            Camera { fov_y: 4.0, ..good },
+            Camera {
+                target: Vec3::ZERO,
+                ..good
+            },
+            Camera {
+                up: Vec3::Z,
+                ..good
+            },
+            Camera {
+                eye: Vec3::NAN,
+                ..good
+            },
+        ];
+        for camera in cameras {
+            assert!(
+                Eye::new(&camera, &Look::default(), size).is_err(),
+                "{camera:?}"
+            );
+        }
+        let look = Look {
+            light: Vec3::ZERO,
+            ..Look::default()
+        };
+        assert!(Eye::new(&good, &look, size).is_err());
+        assert!(
+            Eye::new(
+                &good,
+                &Look {
+                    haze: 0.0,
+                    ..Look::default()
+                },
+                size
+            )
+            .is_err()
+        );
+    }
+}
