@@ -363,18 +363,11 @@ impl Part {
     /// A scene shows in a part what it showed before: its roots there, and the nodes that became
     /// roots below a root of it.
     fn scenes(&mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) {
-        let shows = |roots: &[usize], node: usize| {
-            let mut at = Some(node);
-            while let Some(i) = at {
-                if roots.contains(&i) {
-                    return true;
-                }
-                at = whole.nodes[i].parent;
-            }
-            false
-        };
         for roots in &whole.scenes {
+            let shown = shown(whole, roots);
             let mut here: Vec<usize> = roots.iter().filter_map(|&r| self.place[r]).collect();
+            let mut listed = vec![false; self.scene.nodes.len()];
+            here.iter().for_each(|&new| listed[new] = true);
             for (i, node) in whole.nodes.iter().enumerate() {
                 let cut = node.parent.is_some_and(|p| sides[p] != side);
                 let new_root = match (self.place[i], self.twin[i]) {
@@ -382,10 +375,8 @@ impl Part {
                     (None, Some(twin)) if twins[i] => Some(twin),
                     _ => None,
                 };
-                if let Some(new) = new_root
-                    && !here.contains(&new)
-                    && shows(roots, i)
-                {
+                if let Some(new) = new_root.filter(|&new| shown[i] && !listed[new]) {
+                    listed[new] = true;
                     here.push(new);
                 }
             }
@@ -419,4 +410,28 @@ impl Part {
             });
         }
     }
+}
+
+/// Which nodes stand at or below one of `roots`.
+fn shown(whole: &RawScene, roots: &[usize]) -> Vec<bool> {
+    let mut known: Vec<Option<bool>> = vec![None; whole.nodes.len()];
+    for &root in roots {
+        known[root] = Some(true);
+    }
+    let mut trail = Vec::new();
+    for start in 0..whole.nodes.len() {
+        let (mut at, mut answer) = (Some(start), false);
+        while let Some(i) = at {
+            if let Some(known) = known[i] {
+                answer = known;
+                break;
+            }
+            trail.push(i);
+            at = whole.nodes[i].parent;
+        }
+        for i in trail.drain(..) {
+            known[i] = Some(answer);
+        }
+    }
+    known.into_iter().map(|k| k.unwrap_or(false)).collect()
 }

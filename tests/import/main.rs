@@ -5,6 +5,7 @@ mod animations;
 mod containers;
 mod evaluate;
 mod file;
+mod golden;
 mod materials;
 mod meshes;
 #[cfg(feature = "meshopt")]
