@@ -32,7 +32,7 @@ static COUNTING: allocator::Counting = allocator::Counting;
 /// Models of fewer bytes are mutated.
 const LARGEST: u64 = 600_000;
 
-/// Variants of each model.
+/// Variants of each model; `PHALANX_MUTATIONS` asks for more.
 const MUTATIONS: u64 = 2_000;
 
 /// A single variant that takes longer is a hang. The slowest seen took 0.2 s.
@@ -111,7 +111,9 @@ fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> 
     let mutator = Mutator::new(bytes);
     let watch = watch(name.to_owned());
     let (mut accepted, mut worst) = (0u64, 0.0f64);
-    for case in 0..MUTATIONS {
+    let mutations = std::env::var("PHALANX_MUTATIONS").ok();
+    let mutations = mutations.and_then(|n| n.parse().ok()).unwrap_or(MUTATIONS);
+    for case in 0..mutations {
         watch.send(case).map_err(|error| error.to_string())?;
         let mut random = Random::new(name, case);
         let variant = mutator.variant(case, &mut random);
@@ -133,7 +135,7 @@ fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> 
         worst = worst.max(outcome.peak as f64 / limit as f64);
     }
     println!(
-        "{name}: {MUTATIONS} variants, {accepted} accepted, at most {:.1} % of the memory allowed",
+        "{name}: {mutations} variants, {accepted} accepted, at most {:.1} % of the memory allowed",
         worst * 100.0
     );
     Ok(())

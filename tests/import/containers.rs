@@ -76,11 +76,14 @@ fn external_embedded_and_binary_buffers_give_the_same_scene() {
 }
 
 #[test]
-fn a_byte_order_mark_and_glb_extras_are_skipped() {
+fn marks_paddings_and_unknown_chunks_are_skipped() {
     let options = ImportOptions::default();
     let text = [b"\xef\xbb\xbf \n".as_slice(), &File::new().gltf("")].concat();
     assert!(read_slice(&text, "x", None, &options).is_ok());
     let mut glb = triangle().glb();
+    let json = 20 + u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
+    let padding = glb[..json].iter_mut().rev().take_while(|b| **b == b' ');
+    padding.for_each(|byte| *byte = 0);
     glb.extend_from_slice(&[4, 0, 0, 0, b'X', b'Y', b'Z', b'W', 1, 2, 3, 4]);
     let length = (glb.len() as u32).to_le_bytes();
     glb[8..12].copy_from_slice(&length);

@@ -2,9 +2,12 @@
 #![cfg(feature = "gltf")]
 
 mod animations;
+mod broken_files;
 mod containers;
 mod evaluate;
 mod file;
+mod golden;
+mod limits;
 mod materials;
 mod meshes;
 #[cfg(feature = "meshopt")]

@@ -24,7 +24,7 @@ fn compressed(file: &mut File, name: &str, encoded: &[u8], stride: usize, count:
     )
 }
 
-fn extension<'f>(file: &'f mut File, view: usize) -> &'f mut Value {
+fn extension(file: &mut File, view: usize) -> &mut Value {
     let extensions = &mut file.root["bufferViews"][view]["extensions"];
     let key = extensions
         .as_object()
@@ -252,7 +252,8 @@ fn broken_streams_and_settings_are_refused() {
         change(extension(&mut file, view));
         file.error()
     };
-    let cases: [(&dyn Fn(&mut Value), &[&str]); 12] = [
+    type Change<'c> = &'c dyn Fn(&mut Value);
+    let cases: [(Change, &[&str]); 12] = [
         (&|e| e["byteLength"] = json!(100), &["ends too early"]),
         (&|e| e["byteLength"] = json!(0), &["meshopt"]),
         (&|e| e["byteOffset"] = json!(1), &["ends at byte"]),
