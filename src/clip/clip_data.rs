@@ -65,6 +65,8 @@ pub struct Block {
     pub kind: BlockKind,
     /// Lanes that hold a key's value until the next key (bit l: lane l).
     pub hold: u16,
+    /// Lanes whose keys differ (bit l: lane l); found by [`Clip::new`].
+    pub moving: u16,
     /// Index of its timeline; unused if constant.
     pub timeline: u32,
     /// Its first row.
@@ -94,7 +96,12 @@ pub struct Clip {
     pub(crate) rows: Vec<Row>,
     pub(crate) tracks: [TrackCounts; 4],
     pub(crate) hints: usize,
+    /// For every channel and block, its place in `channels`, or [`NO_BLOCK`].
+    pub(crate) lookup: [Vec<u16>; 4],
 }
+
+/// No keys are stored for a block.
+const NO_BLOCK: u16 = u16::MAX;
 
 /// The parts of a clip, as a builder or a reader has them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -188,7 +195,7 @@ impl Clip {
     ///
     /// # Errors
     /// If a time, a row, a block or a count is not usable; see [`ClipError`].
-    pub fn new(parts: ClipParts, skeleton: &Skeleton) -> Result<Self, ClipError> {
+    pub fn new(mut parts: ClipParts, skeleton: &Skeleton) -> Result<Self, ClipError> {
         let clip = || parts.name.clone();
         if !(parts.duration >= 0.0 && parts.duration.is_finite()) {
             return Err(ClipError::Duration {
@@ -243,6 +250,25 @@ impl Clip {
         {
             return Err(ClipError::NotFinite { clip: clip(), row });
         }
+        let mut lookup: [Vec<u16>; 4] = Default::default();
+        for channel in Channel::ALL {
+            let blocks = match channel {
+                Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
+                _ => skeleton.blocks(),
+            };
+            let places = &mut lookup[channel as usize];
+            places.resize(blocks, NO_BLOCK);
+            for (place, b) in parts.channels[channel as usize].iter_mut().enumerate() {
+                places[usize::from(b.block)] = place as u16;
+                let keys = match b.kind {
+                    BlockKind::Constant => 1,
+                    _ => timelines[b.timeline as usize].len as usize,
+                };
+                let rows = b.kind.rows_per_key(channel);
+                let rows = &parts.rows[b.first_row as usize..][..keys * rows];
+                b.moving = moving_lanes(rows, b.kind, channel);
+            }
+        }
         Ok(Self {
             name: parts.name,
             duration: parts.duration,
@@ -255,6 +281,7 @@ impl Clip {
             rows: parts.rows,
             tracks: parts.tracks,
             hints,
+            lookup,
         })
     }
 
@@ -346,6 +373,24 @@ impl Clip {
         &self.channels[channel as usize]
     }
 
+    /// The block of a channel that holds lanes `16 × block ..`, if keys are stored for it.
+    #[inline(always)]
+    pub(crate) fn block_at(&self, channel: Channel, block: usize) -> Option<&Block> {
+        let place = *self.lookup[channel as usize].get(block)?;
+        self.channels[channel as usize].get(usize::from(place))
+    }
+
+    /// The value of a lane that does not move.
+    pub(crate) fn constant(&self, channel: Channel, b: &Block, lane: usize) -> [f32; 4] {
+        let width = channel.components();
+        let value = if b.kind == BlockKind::Cubic { width } else { 0 };
+        let mut out = [0.0; 4];
+        for (c, out) in out.iter_mut().enumerate().take(width) {
+            *out = self.rows[b.first_row as usize + value + c].0[lane];
+        }
+        out
+    }
+
     /// All rows.
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -407,6 +452,27 @@ impl BlockKind {
             _ => channel.components(),
         }
     }
+}
+
+/// The lanes of a block that change over its keys.
+fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u16 {
+    let width = channel.components();
+    let per_key = kind.rows_per_key(channel);
+    let cubic = kind == BlockKind::Cubic;
+    let mut moving = 0u16;
+    for (i, row) in rows.iter().enumerate() {
+        let part = i % per_key;
+        let value = !cubic || (width..2 * width).contains(&part);
+        for (l, v) in row.0.iter().enumerate() {
+            let still = if value {
+                rows[part].0[l] == *v
+            } else {
+                *v == 0.0
+            };
+            moving |= u16::from(!still) << l;
+        }
+    }
+    moving
 }
 
 /// The lane `lane` of a row index, as (block, lane within the block).

@@ -137,7 +137,7 @@ impl Actions {
         self.target[entry][a] = options.weight;
         if fade > 0.0 {
             self.weight[entry][a] = 0.0;
-            self.fade[entry][a] = options.weight / fade;
+            self.fade[entry][a] = options.weight.abs() / fade;
         } else {
             self.weight[entry][a] = options.weight;
             self.fade[entry][a] = 0.0;
@@ -168,9 +168,9 @@ impl Actions {
             if self.clip[entry][a] == NO_CLIP {
                 continue;
             }
-            if seconds > 0.0 {
+            if seconds > 0.0 && self.weight[entry][a] != 0.0 {
                 self.target[entry][a] = 0.0;
-                self.fade[entry][a] = self.weight[entry][a] / seconds;
+                self.fade[entry][a] = self.weight[entry][a].abs() / seconds;
                 self.ending[entry][a] = true;
             } else {
                 self.free(entry, a);
@@ -191,7 +191,8 @@ impl Actions {
 
     /// Advances times and weights of the entries from `first` by `dt` seconds, each entry's time
     /// scaled by its instance's factor.
-    pub fn advance(&mut self, entry: usize, dt: f64, factor: f32) {
+    /// Returns whether a weight changed.
+    pub fn advance(&mut self, entry: usize, dt: f64, factor: f32) -> bool {
         let zero = f64x4::splat(0.0);
         let step = f64x4::splat(dt * f64::from(factor)) * f64x4::new(self.speed[entry]);
         let duration = f64x4::new(self.duration[entry]);
@@ -211,6 +212,9 @@ impl Actions {
         self.wraps[entry] =
             (f64x4::new(self.wraps[entry]) + loops.bitselect(wraps, zero)).to_array();
 
+        if self.fade[entry] == [0.0; 4] {
+            return false;
+        }
         let weight = f32x4::new(self.weight[entry]);
         let target = f32x4::new(self.target[entry]);
         let change = f32x4::new(self.fade[entry]) * f32x4::splat(dt as f32);
@@ -220,9 +224,13 @@ impl Actions {
         let weight = rising.bitselect(up, down);
         self.weight[entry] = weight.to_array();
         for a in 0..ACTIONS_PER_LAYER {
-            if self.ending[entry][a] && self.weight[entry][a] <= 0.0 {
-                self.free(entry, a);
+            if self.weight[entry][a] == self.target[entry][a] {
+                self.fade[entry][a] = 0.0;
+                if self.ending[entry][a] {
+                    self.free(entry, a);
+                }
             }
         }
+        true
     }
 }

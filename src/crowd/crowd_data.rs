@@ -270,18 +270,21 @@ impl Crowd {
     /// Evaluates every visible instance into the bone buffer: rigs in the order they were added,
     /// instances in the order of their slots. Runs on the current rayon pool.
     ///
-    /// Allocates only when the crowd, its clips or the number of workers has grown.
+    /// Allocates only when the crowd, its clips or the number of workers has grown, or a set of clips
+    /// plays together for the first time.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
         let Self { pools, workers } = self;
+        let level = SimdLevel::current();
+        let width = level.width();
         let mut rows = 0;
         let mut instances = 0;
         for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+            pool.find_plans(width);
             rows += pool.schedule(rows);
             instances += pool.rank.last().map_or(0, |&n| n as usize);
         }
         let with_index = pools.iter().enumerate();
         workers.prepare(with_index.filter_map(|(i, s)| Some((i, s.pool.as_ref()?))));
-        let level = SimdLevel::current();
         let mut rest = buffer.resize(rows);
         for (pool_index, slot) in pools.iter_mut().enumerate() {
             let Some(pool) = slot.pool.as_mut() else {
@@ -347,7 +350,12 @@ impl Crowd {
         id: InstanceId,
     ) -> Result<(&mut Pool, usize), CrowdError> {
         self.instance(id)?;
-        Ok((self.pool_mut(id.rig)?, id.index as usize))
+        let (pool, index) = (self.pool_mut(id.rig)?, id.index as usize);
+        // Whatever is changed may change which clips take part.
+        if let Some(dirty) = pool.plans.dirty.get_mut(index) {
+            *dirty = true;
+        }
+        Ok((pool, index))
     }
 
     pub(crate) fn check_clip(pool: &Pool, layer: usize, clip: ClipId) -> Result<f32, CrowdError> {

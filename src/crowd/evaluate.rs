@@ -1,8 +1,9 @@
 //! The frame's evaluation: rayon over ranges of instances, each with its own slice of the buffer.
 
+use super::actions::ACTIONS_PER_LAYER;
 use super::pool::Pool;
 use crate::math::{Affine3x4, SimdLevel};
-use crate::runtime::chain::Scratch;
+use crate::runtime::fused::FusedScratch;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Instances of one task. Large enough to hide rayon's cost of a split (below 1%), small enough to
@@ -12,7 +13,7 @@ const CHUNK: usize = 32;
 /// One worker's buffers: a scratch per pool.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerScratch {
-    pub pools: Vec<Option<Scratch>>,
+    pub pools: Vec<FusedScratch>,
 }
 
 /// The buffers of all workers.
@@ -39,7 +40,7 @@ impl Workers {
         for worker in &mut self.0 {
             let worker = worker.get_mut().unwrap_or_else(PoisonError::into_inner);
             if let Some(slot) = worker.pools.get_mut(index) {
-                *slot = None;
+                *slot = FusedScratch::default();
             }
         }
     }
@@ -53,13 +54,13 @@ impl Workers {
 }
 
 impl WorkerScratch {
-    pub fn prepare(&mut self, index: usize, pool: &Pool) -> &mut Scratch {
+    pub fn prepare(&mut self, index: usize, pool: &Pool) -> &mut FusedScratch {
         if self.pools.len() <= index {
-            self.pools.resize_with(index + 1, || None);
+            self.pools.resize_with(index + 1, FusedScratch::default);
         }
-        let scratch =
-            self.pools[index].get_or_insert_with(|| Scratch::new(&pool.rig, pool.timelines));
-        scratch.reserve_timelines(pool.timelines);
+        let scratch = &mut self.pools[index];
+        let actions = pool.layers.len() * ACTIONS_PER_LAYER;
+        scratch.reserve(&pool.rig, actions * pool.timelines);
         scratch
     }
 }

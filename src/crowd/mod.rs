@@ -7,6 +7,7 @@ mod crowd_data;
 mod error;
 mod evaluate;
 mod ids;
+mod plans;
 mod play;
 mod pool;
 mod query;

@@ -1,12 +1,14 @@
 //! One rig's instances: state in plain arrays, and the evaluation of a range of them.
 
-use super::actions::{ACTIONS_PER_LAYER, Actions, NO_CLIP};
+use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::error::CrowdError;
 use super::ids::{ClipId, RigId};
+use super::plans::{PlanKey, Plans};
 use crate::clip::Clip;
-use crate::math::{Affine3x4, SimdLevel};
+use crate::math::{Affine3x4, SimdLevel, dispatch};
 use crate::rig::Rig;
 use crate::runtime::chain::{ActionInput, Chain, LayerInput, Scratch};
+use crate::runtime::fused::{Fused, FusedAction, FusedLayer, FusedScratch};
 use crate::skeleton::JointMask;
 use std::sync::Arc;
 
@@ -51,6 +53,7 @@ pub(crate) struct Pool {
     pub hint_stride: usize,
     /// The most timelines of a clip.
     pub timelines: usize,
+    pub plans: Plans,
     /// For every instance the number of those before it that have a palette; one more at the end.
     pub rank: Vec<u32>,
     /// The generation that every instance had when the frame was scheduled.
@@ -71,6 +74,7 @@ impl Pool {
             hints: Vec::new(),
             hint_stride: 0,
             timelines: 0,
+            plans: Plans::default(),
             rank: vec![0],
             frame: Vec::new(),
             first_row: 0,
@@ -87,6 +91,7 @@ impl Pool {
             .map(|c| c.timelines().len())
             .max()
             .unwrap_or(0);
+        self.plans.clear();
         let stride = loaded.map(|c| c.hint_count()).max().unwrap_or(0);
         if stride != self.hint_stride {
             self.hint_stride = stride;
@@ -142,6 +147,9 @@ impl Pool {
             }
         };
         let i = index as usize;
+        if let Some(dirty) = self.plans.dirty.get_mut(i) {
+            *dirty = true;
+        }
         state.alive[i] = true;
         state.visible[i] = true;
         state.speed[i] = 1.0;
@@ -175,7 +183,10 @@ impl Pool {
                 continue;
             }
             for entry in i * layers..(i + 1) * layers {
-                state.actions.advance(entry, dt, speed);
+                let changed = state.actions.advance(entry, dt, speed);
+                if let Some(dirty) = self.plans.dirty.get_mut(i).filter(|_| changed) {
+                    *dirty = true;
+                }
             }
         }
     }
@@ -198,67 +209,179 @@ impl Pool {
         self.rank[index + 1] > self.rank[index]
     }
 
-    /// Evaluates the instance into `output` (or only its scratch, if that is empty).
+    /// The layers of an instance that count, with their entries in the action arrays.
+    fn active_layers(&self, index: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.layers.len()).filter_map(move |layer| {
+            let entry = self.entry(index, layer);
+            let actions = &self.state.actions;
+            let playing = actions.weight[entry] != [0.0; ACTIONS_PER_LAYER];
+            (playing && self.state.layer_weight[entry] != 0.0).then_some((layer, entry))
+        })
+    }
+
+    /// The share that the rest pose takes of a blending layer.
+    fn rest_share(&self, entry: usize) -> (f32, f32) {
+        let total: f32 = self.state.actions.weight[entry].iter().sum();
+        if total < FULL {
+            (1.0 - total, 1.0)
+        } else {
+            (0.0, 1.0 / total)
+        }
+    }
+
+    /// Which clips take part in an instance's pose, and whether the rest pose does.
+    pub fn plan_key(&self, index: usize) -> PlanKey {
+        let mut key = PlanKey::default();
+        let mut covered = false;
+        for (layer, entry) in self.active_layers(index) {
+            let options = &self.layers[layer];
+            let actions = &self.state.actions;
+            for (&clip, &weight) in actions.clip[entry].iter().zip(&actions.weight[entry]) {
+                if weight != 0.0 {
+                    key.add(clip);
+                }
+            }
+            if !options.additive {
+                let replaces = self.state.layer_weight[entry] >= 1.0 && options.mask.is_none();
+                if self.rest_share(entry).0 > 0.0 || !(covered || replaces) {
+                    key.add_rest();
+                }
+                covered |= replaces;
+            } else if !covered {
+                key.add_rest();
+            }
+        }
+        key
+    }
+
+    /// Evaluates the instance's palette into `output`, by the plan found for its clips.
     pub fn evaluate(
         &self,
         index: usize,
         level: SimdLevel,
         hints: &mut [u16],
-        scratch: &mut Scratch,
+        scratch: &mut FusedScratch,
         output: &mut [Affine3x4],
     ) {
-        let layers = self.layers.len();
-        let mut inputs = [[None; ACTIONS_PER_LAYER]; MAX_LAYERS];
-        for (layer, input) in inputs.iter_mut().enumerate().take(layers) {
-            self.gather(self.entry(index, layer), layer, input);
+        let (mut actions, mut layers) = (0, 0);
+        for (_, entry) in self.active_layers(index) {
+            layers += 1;
+            let weights = self.state.actions.weight[entry].iter();
+            actions += weights.filter(|w| **w != 0.0).count();
         }
-        let mut list = [LayerInput {
-            additive: false,
-            weight: 0.0,
-            mask: None,
-            actions: &[],
-        }; MAX_LAYERS];
-        for (layer, (out, options)) in list.iter_mut().zip(&self.layers).enumerate() {
-            *out = LayerInput {
+        let buffers = (hints, scratch, output);
+        // The lists lie on the stack, no larger than needed: filling them is not free.
+        match (actions, layers) {
+            (0..=4, 0..=2) => self.run::<4, 2>(index, level, buffers),
+            (0..=8, 0..=4) => self.run::<8, 4>(index, level, buffers),
+            _ => self.run::<{ MAX_LAYERS * ACTIONS_PER_LAYER }, MAX_LAYERS>(index, level, buffers),
+        }
+    }
+
+    fn run<const ACTIONS: usize, const LAYERS: usize>(
+        &self,
+        index: usize,
+        level: SimdLevel,
+        (hints, scratch, output): (&mut [u16], &mut FusedScratch, &mut [Affine3x4]),
+    ) {
+        let mut layers = [FusedLayer::default(); LAYERS];
+        let mut actions = [None; ACTIONS];
+        let (mut layer_count, mut action_count) = (0, 0);
+        for (layer, entry) in self.active_layers(index) {
+            let first_action = action_count;
+            let options = &self.layers[layer];
+            let layer_weight = self.state.layer_weight[entry];
+            let (rest, share) = self.rest_share(entry);
+            for a in self.in_order(entry) {
+                let state = &self.state.actions;
+                let Some(clip) = self.clip(state.clip[entry][a]) else {
+                    continue;
+                };
+                let weight = state.weight[entry][a];
+                actions[action_count] = Some(FusedAction {
+                    clip,
+                    time: state.clip_time(entry, a) as f32,
+                    weight: if options.additive {
+                        (weight * layer_weight).clamp(-1.0, 1.0)
+                    } else {
+                        weight * share
+                    },
+                    first_hint: (layer * ACTIONS_PER_LAYER + a) * self.hint_stride,
+                    first_cursor: action_count * self.timelines,
+                });
+                action_count += 1;
+            }
+            layers[layer_count] = FusedLayer {
                 additive: options.additive,
-                weight: self.state.layer_weight[self.entry(index, layer)],
+                weight: layer_weight.min(1.0),
                 mask: options.mask.as_ref(),
-                actions: &inputs[layer],
+                first_action,
+                end_action: action_count,
+                rest,
             };
+            layer_count += 1;
         }
-        let chain = Chain {
-            rig: &self.rig,
-            layers: &list[..layers],
+        let fused = Fused {
+            rest: self.rig.skeleton().rest_pose(),
+            plan: self.plans.get(index),
+            layers: &layers[..layer_count],
+            actions: &actions[..action_count],
             hints,
             scratch,
             output,
         };
-        chain.run(level);
+        dispatch(level, fused);
     }
 
-    /// The actions of a layer that count, oldest first.
-    fn gather<'a>(
-        &'a self,
-        entry: usize,
-        layer: usize,
-        out: &mut [Option<ActionInput<'a>>; ACTIONS_PER_LAYER],
-    ) {
+    /// The slots of a layer that count, oldest first.
+    fn in_order(&self, entry: usize) -> impl Iterator<Item = usize> + use<> {
         let actions = &self.state.actions;
         let newest = actions.starts[entry];
-        let age = |a: usize| newest.wrapping_sub(actions.started[entry][a]);
+        let age = actions.started[entry].map(|s| newest.wrapping_sub(s));
+        let weights = actions.weight[entry];
         let mut order = [0, 1, 2, 3];
-        order.sort_unstable_by_key(|&a| std::cmp::Reverse(age(a)));
-        for (out, a) in out.iter_mut().zip(order) {
-            let (id, weight) = (actions.clip[entry][a], actions.weight[entry][a]);
-            if id == NO_CLIP || weight == 0.0 {
-                continue;
-            }
-            *out = self.clip(id).map(|clip| ActionInput {
-                clip,
-                time: actions.clip_time(entry, a) as f32,
-                weight,
-                first_hint: (layer * ACTIONS_PER_LAYER + a) * self.hint_stride,
-            });
+        if weights[1..] != [0.0; 3] {
+            order.sort_unstable_by_key(|&a: &usize| std::cmp::Reverse(age[a]));
         }
+        order.into_iter().filter(move |&a| weights[a] != 0.0)
+    }
+
+    /// Evaluates the instance joint by joint, for its model matrices and scalars.
+    pub fn evaluate_models(&self, index: usize, output: &mut [Affine3x4]) -> Scratch {
+        let mut scratch = Scratch::new(&self.rig, self.timelines);
+        let mut hints = vec![0; self.hints_per_instance()];
+        let mut inputs = vec![[None; ACTIONS_PER_LAYER]; self.layers.len()];
+        for (layer, entry) in self.active_layers(index) {
+            for (input, a) in inputs[layer].iter_mut().zip(self.in_order(entry)) {
+                let state = &self.state.actions;
+                *input = self.clip(state.clip[entry][a]).map(|clip| ActionInput {
+                    clip,
+                    time: state.clip_time(entry, a) as f32,
+                    weight: state.weight[entry][a],
+                    first_hint: (layer * ACTIONS_PER_LAYER + a) * self.hint_stride,
+                });
+            }
+        }
+        let layers: Vec<LayerInput<'_>> = (0..self.layers.len())
+            .map(|layer| LayerInput {
+                additive: self.layers[layer].additive,
+                weight: self.state.layer_weight[self.entry(index, layer)],
+                mask: self.layers[layer].mask.as_ref(),
+                actions: &inputs[layer],
+            })
+            .collect();
+        let chain = Chain {
+            rig: &self.rig,
+            layers: &layers,
+            hints: &mut hints,
+            scratch: &mut scratch,
+            output,
+        };
+        chain.run(SimdLevel::current());
+        scratch
     }
 }
+
+/// Weights of a layer that sum to this or more leave nothing to the rest pose: a crossfade's two
+/// weights sum to 1 but for the rounding of their steps.
+const FULL: f32 = 1.0 - 1e-5;

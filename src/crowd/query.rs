@@ -3,11 +3,9 @@
 use super::crowd_data::Crowd;
 use super::error::CrowdError;
 use super::ids::{ClipId, InstanceId};
-use super::pool::Pool;
-use crate::math::{Affine3x4, SimdLevel};
+use crate::math::Affine3x4;
 use crate::rig::Aabb;
 use crate::runtime::BoundsJob;
-use crate::runtime::chain::Scratch;
 use std::ops::Range;
 
 impl Crowd {
@@ -75,7 +73,7 @@ impl Crowd {
         joint: usize,
     ) -> Result<Affine3x4, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let scratch = evaluated(pool, index, &mut []);
+        let scratch = pool.evaluate_models(index, &mut []);
         let joints = scratch.models.len();
         let model = scratch.models.get(joint).copied();
         model.ok_or(CrowdError::UnknownJoint { joint, joints })
@@ -89,7 +87,7 @@ impl Crowd {
     pub fn bounds(&self, instance: InstanceId) -> Result<Aabb, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let mut palette = vec![Affine3x4::IDENTITY; pool.rig.palette_len()];
-        evaluated(pool, index, &mut palette);
+        pool.evaluate_models(index, &mut palette);
         let job = BoundsJob {
             slots: pool.rig.slot_bounds(),
             palette: &palette,
@@ -105,22 +103,8 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn scalars(&self, instance: InstanceId) -> Result<Vec<f32>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let scratch = evaluated(pool, index, &mut []);
+        let scratch = pool.evaluate_models(index, &mut []);
         let count = pool.rig.skeleton().scalars().len();
         Ok((0..count).map(|i| scratch.pose.scalar(i)).collect())
     }
-}
-
-/// Evaluates one instance with buffers of its own; hints do not change results.
-fn evaluated(pool: &Pool, index: usize, output: &mut [Affine3x4]) -> Scratch {
-    let mut scratch = Scratch::new(&pool.rig, pool.timelines);
-    let mut hints = vec![0; pool.hints_per_instance()];
-    pool.evaluate(
-        index,
-        SimdLevel::current(),
-        &mut hints,
-        &mut scratch,
-        output,
-    );
-    scratch
 }

@@ -96,6 +96,7 @@ impl Crowd {
                 pool.rank.clear();
                 pool.rank.resize(count + 1, 0);
                 pool.frame.clear();
+                pool.plans.dirty.fill(true);
             }
         }
         Ok(())

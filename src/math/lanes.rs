@@ -1,6 +1,7 @@
 //! SIMD levels: what this machine has, what is pinned, and the dispatch that kernels go through.
 
-use fearless_simd::{Level, Simd};
+use super::lanes_ops::Lanes;
+use fearless_simd::{Level, Simd, SimdBase};
 use std::sync::atomic::{AtomicU8, Ordering};
 use thiserror::Error;
 
@@ -137,6 +138,19 @@ impl SimdLevel {
         best
     }
 
+    /// Lanes of its registers.
+    pub(crate) fn width(self) -> usize {
+        struct Width;
+        impl Kernel for Width {
+            type Output = usize;
+            #[inline(always)]
+            fn run<S: Lanes>(self, _: S) -> usize {
+                S::f32s::LEN
+            }
+        }
+        dispatch(self, Width)
+    }
+
     /// Its name on the command line and in `PHALANX_SIMD`.
     pub fn name(self) -> &'static str {
         match self {
@@ -174,13 +188,43 @@ pub(crate) trait Kernel {
     /// What it returns.
     type Output;
     /// Runs on the token's instruction set.
-    fn run<S: Simd>(self, simd: S) -> Self::Output;
+    fn run<S: Lanes>(self, simd: S) -> Self::Output;
 }
 
 /// Runs a kernel on the given level.
 pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
-    let token = level.token();
-    fearless_simd::dispatch!(token, simd => kernel.run(simd))
+    // `dispatch!` would hide which token it is; the shuffles of `Lanes` differ by token.
+    macro_rules! run {
+        ($token:expr) => {{
+            let token = $token;
+            token.vectorize(
+                #[inline(always)]
+                || kernel.run(token),
+            )
+        }};
+    }
+    match level.token() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(token) => run!(token),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(token) => run!(token),
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse4_2(token) => run!(token),
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse2(token) => run!(token),
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon(token) => run!(token),
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Level::WasmSimd128(token) => run!(token),
+        #[cfg(not(any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            all(target_arch = "wasm32", target_feature = "simd128")
+        )))]
+        Level::Fallback(token) => run!(token),
+        #[allow(unreachable_patterns)] // `Level` may gain variants.
+        _ => unreachable!("the levels of this target are listed above"),
+    }
 }
 
 #[cfg(test)]
@@ -193,7 +237,7 @@ mod tests {
     impl Kernel for Sum<'_> {
         type Output = f32;
         #[inline(always)]
-        fn run<S: Simd>(self, simd: S) -> f32 {
+        fn run<S: Lanes>(self, simd: S) -> f32 {
             let v = fearless_simd::f32x16::load_array_ref(simd, self.0);
             let out = (v + v).to_array();
             out.iter().sum()

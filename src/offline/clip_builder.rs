@@ -303,6 +303,7 @@ impl ClipBuilder<'_> {
                     block: block as u16,
                     kind: BlockKind::Constant,
                     hold: 0,
+                    moving: 0,
                     timeline: 0,
                     first_row,
                 });
@@ -353,6 +354,7 @@ impl ClipBuilder<'_> {
             block: block as u16,
             kind,
             hold,
+            moving: 0,
             timeline,
             first_row,
         });

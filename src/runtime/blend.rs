@@ -4,7 +4,7 @@
 
 use super::error::{JobError, exact, in_range, same_shape};
 use super::vector::{dot4, load, mul_quat, normalize4, store, store_all};
-use crate::math::{Kernel, Row, SimdLevel, dispatch};
+use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch};
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::{f32x16, prelude::*};
 
@@ -178,7 +178,7 @@ impl Kernel for BlendKernel<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Lanes>(self, simd: S) {
         let BlendJob {
             actions,
             rest,
@@ -279,7 +279,7 @@ impl Kernel for LayerKernel<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Lanes>(self, simd: S) {
         let LayerJob {
             pose,
             above,
@@ -345,7 +345,7 @@ impl Kernel for AdditiveKernel<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Lanes>(self, simd: S) {
         let AdditiveJob {
             pose,
             delta,

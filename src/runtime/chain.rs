@@ -1,12 +1,12 @@
-//! The chain: layers of actions → local transforms → model matrices → palette rows, for one
-//! instance, in one worker's scratch. Mixer and Crowd share it.
+//! The chain of jobs for one instance, pose by pose: for those who ask for model matrices or scalars.
+//! Crowds write palettes by the fused run.
 
 use super::blend::{accumulate, add_layer, blend_layer, finish_layer};
 use super::local_to_model::{LocalMatrices, compose, walk};
 use super::palette::write_palette;
 use super::sample::{locate_all, sample_pose};
 use crate::clip::{Clip, Cursor};
-use crate::math::{Affine3x4, Kernel, SimdLevel, dispatch};
+use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
 use crate::rig::Rig;
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::prelude::*;
@@ -53,13 +53,6 @@ impl Scratch {
             models: vec![Affine3x4::IDENTITY; skeleton.len()],
         }
     }
-
-    /// Makes room for clips of that many timelines.
-    pub fn reserve_timelines(&mut self, timelines: usize) {
-        if self.cursors.len() < timelines {
-            self.cursors.resize(timelines, Cursor::default());
-        }
-    }
 }
 
 /// Evaluates one instance. The caller has checked that the clips fit the rig, that the scratch is
@@ -82,7 +75,7 @@ impl Kernel for Chain<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Lanes>(self, simd: S) {
         let Chain {
             rig,
             layers,

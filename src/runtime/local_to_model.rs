@@ -2,7 +2,7 @@
 
 use super::error::{JobError, exact, same_shape};
 use super::vector::{dot4, load};
-use crate::math::{Affine3x4, Kernel, LANES, SimdLevel, dispatch};
+use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 use fearless_simd::{f32x4, f32x16, prelude::*};
 
@@ -83,7 +83,7 @@ impl Kernel for LocalToModelKernel<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Lanes>(self, simd: S) {
         let job = self.0;
         compose(simd, job.pose, &mut job.locals.0);
         walk(simd, job.skeleton, &job.locals.0, job.output);

@@ -2,7 +2,7 @@
 
 use super::error::{JobError, exact};
 use super::local_to_model::multiply;
-use crate::math::{Affine3x4, Kernel, SimdLevel, dispatch};
+use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{NO_JOINT, Skin};
 use fearless_simd::prelude::*;
 
@@ -57,7 +57,7 @@ impl Kernel for PaletteKernel<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Lanes>(self, simd: S) {
         write_palette(simd, self.0.skin, self.0.models, self.0.output);
     }
 }

@@ -4,7 +4,7 @@ use super::error::{JobError, at_least, same_shape};
 use super::vector::{dot4, lanes, load, normalize4, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
-use crate::math::{Kernel, Row, SimdLevel, dispatch};
+use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch};
 use crate::skeleton::{Pose, Skeleton};
 use fearless_simd::{f32x16, prelude::*};
 
@@ -89,7 +89,7 @@ impl Kernel for SampleKernel<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) {
+    fn run<S: Lanes>(self, simd: S) {
         let job = self.0;
         locate_all(job.clip, job.time, job.hints, job.cursors);
         sample_pose(simd, job.skeleton, job.clip, job.cursors, job.output);
@@ -310,8 +310,12 @@ pub(crate) const NLERP_MAX_ANGLE: f64 = 2.5 * std::f64::consts::PI / 180.0;
 /// Form after Kapoulkine's "onlerp" (t + t (t − ½)(t − 1) k); k is a minimax fit of our own over
 /// rotations up to 60 degrees between keys: worst component error 1.4e-7 in exact arithmetic.
 #[inline(always)]
-fn slerp_parameter<S: Simd>(simd: S, cosine: f32x16<S>, t: f32x16<S>) -> f32x16<S> {
-    let c = |v: f32| f32x16::splat(simd, v);
+pub(crate) fn slerp_parameter<S: Simd, V: SimdFloat<S, Element = f32>>(
+    simd: S,
+    cosine: V,
+    t: V,
+) -> V {
+    let c = |v: f32| V::splat(simd, v);
     let e = c(1.0) - cosine;
     let h = t - c(0.5);
     let k = e

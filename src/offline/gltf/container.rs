@@ -92,6 +92,9 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
         chunk += 1;
     }
     let json = json.ok_or(Kind::GlbNoJson)?;
+    // Some writers pad the text with zeros instead of spaces.
+    let padding = json.iter().rev().take_while(|&&byte| byte == 0).count();
+    let json = &json[..json.len() - padding];
     Ok(Container { json, bin })
 }
 

@@ -37,12 +37,12 @@ pub(super) fn at<'v, T>(all: &'v [T], index: usize, what: &'static str) -> Resul
 }
 
 /// `bytes[offset..offset + length]`, or an error that names the container.
-fn range<'v>(
-    bytes: &'v [u8],
+fn range(
+    bytes: &[u8],
     offset: u64,
     length: u64,
     container: impl FnOnce() -> String,
-) -> Result<&'v [u8], Kind> {
+) -> Result<&[u8], Kind> {
     let end = offset.saturating_add(length);
     let slice = match (usize::try_from(offset), usize::try_from(end)) {
         (Ok(start), Ok(end)) => bytes.get(start..end),
