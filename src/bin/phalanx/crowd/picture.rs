@@ -5,7 +5,8 @@ use super::super::model::Model;
 use super::cast::{self, Draw};
 use super::figures::PictureFigures;
 use super::formation::Formation;
-use image::ImageFormat;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{DynamicImage, RgbaImage};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, Material, Primitive};
@@ -15,7 +16,6 @@ use phalanx::render::{
 };
 use phalanx::rig::{Rig, RigMesh};
 use phalanx::runtime::BoundsJob;
-use std::io::Cursor;
 use std::path::Path;
 use std::time::Instant;
 
@@ -99,15 +99,25 @@ pub fn draw(
     };
     let picture = render::draw(&scene, size, backend)?;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-    let mut png = Cursor::new(Vec::new());
-    picture.image.write_to(&mut png, ImageFormat::Png)?;
+    let png = encode(picture.image)?;
     Ok(Picture {
-        png: png.into_inner(),
+        png,
         drawn_by: picture.drawn_by,
         characters: picture.counts.instances,
         triangles: picture.counts.triangles,
         milliseconds,
     })
+}
+
+/// PNG without the alpha channel: pictures are opaque.
+fn encode(picture: RgbaImage) -> Result<Vec<u8>, CliError> {
+    let mut png = Vec::new();
+    let encoder =
+        PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive);
+    DynamicImage::from(picture)
+        .to_rgb8()
+        .write_with_encoder(encoder)?;
+    Ok(png)
 }
 
 /// For rigid meshes, their primitives with the mesh's slot as every vertex's only influence: so
