@@ -20,9 +20,13 @@ mod sound;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mutate::{Mutator, Random};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::offline::gltf::{ImportOptions, MEMORY_BASE, MEMORY_PER_BYTE, read_slice};
+use phalanx::offline::import_slice;
+use phalanx::playback::evaluate_pose;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
@@ -81,7 +85,56 @@ fn exercise(bytes: &[u8], options: &ImportOptions, split: Option<u64>) -> Outcom
         }
         Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
     }
-    Outcome { accepted, peak }
+    let (built, peak_of_build) = build(bytes, options);
+    Outcome {
+        accepted: accepted && built,
+        peak: peak.max(peak_of_build),
+    }
+}
+
+/// Imports to rigs, and plays whatever clips there are: sampled, blended, walked, bounded, skinned.
+/// Returns whether there were rigs, and the most bytes that the import had live at once.
+fn build(bytes: &[u8], options: &ImportOptions) -> (bool, u64) {
+    allocator::start();
+    let result = import_slice(bytes, "variant", None, options);
+    let peak = allocator::peak() + bytes.len() as u64;
+    let imported = match result {
+        Ok(imported) => imported,
+        Err(error) => {
+            assert!(!error.to_string().contains('\n'), "{error}");
+            return (false, peak);
+        }
+    };
+    for rig in imported.rigs {
+        let rig = Arc::new(rig);
+        let mut crowd = Crowd::new();
+        let id = crowd
+            .add_rig(rig.clone())
+            .expect("an empty crowd takes a rig");
+        let mut buffer = BoneBuffer::new();
+        for first in 0..rig.clips().len().min(3) {
+            let instance = crowd.spawn(id).expect("there is room for three");
+            for clip in [first, first + 1] {
+                if let Some(clip) = crowd.clip_by_index(id, clip) {
+                    let play = crowd.fade_to(instance, clip, 0.5, &PlayOptions::default());
+                    play.expect("a clip of the rig plays");
+                    crowd.advance(0.3).expect("a short step");
+                }
+            }
+        }
+        for dt in [0.0, 0.4, -1.0e6] {
+            crowd.advance(dt).expect("a step within the limit");
+            crowd.evaluate(&mut buffer);
+        }
+        for instance in crowd.instances().take(1) {
+            crowd.bounds(instance).expect("the instance lives");
+        }
+        let pose = evaluate_pose(&rig, &[]).expect("every rig has a rest pose");
+        // Joint indices were checked against skins by the import.
+        pose.vertices(&rig)
+            .expect("every mesh of a rig can be skinned");
+    }
+    (true, peak)
 }
 
 /// Ends the process when a case does not end.

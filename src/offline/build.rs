@@ -8,6 +8,7 @@ use super::joint_order::joint_order;
 use super::raw::{RawChannel, RawScene};
 use crate::clip::Clip;
 use crate::math::Affine3x4;
+use crate::mesh::{Mesh, Primitive};
 use crate::rig::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
 use crate::skeleton::{
     Joint, NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError, Trs,
@@ -99,7 +100,7 @@ pub enum BuildError {
 ///
 /// # Errors
 /// If nodes form a cycle, an index is out of range, or a skeleton, skin or clip is refused.
-pub fn build_rig(raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildError> {
+pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildError> {
     check_indices(&raw)?;
     let order = joint_order(&raw).ok_or(BuildError::Cycle)?;
     let mut joint_of_node = vec![NO_JOINT; raw.nodes.len()];
@@ -133,7 +134,13 @@ pub fn build_rig(raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildErro
         model_size,
         options,
     )?;
-    let (skins, meshes, file_skins) = skins_and_meshes(&raw, &joint_of_node, skeleton.len())?;
+    // Moved, not copied: meshes are most of many files.
+    let shared: Vec<Arc<Mesh>> = std::mem::take(&mut raw.meshes)
+        .into_iter()
+        .map(Arc::new)
+        .collect();
+    let (skins, meshes, file_skins) =
+        skins_and_meshes(&raw, &shared, &joint_of_node, skeleton.len())?;
     let mut palette_offsets = Vec::with_capacity(skins.len());
     let mut next = 0;
     for skin in &skins {
@@ -252,11 +259,7 @@ fn is_forest(raw: &RawScene) -> bool {
     true
 }
 
-fn check_primitive(
-    mesh: usize,
-    primitive: usize,
-    p: &crate::mesh::Primitive,
-) -> Result<(), BuildError> {
+fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
     let vertices = p.positions.len();
     let influences = vertices.saturating_mul(p.influences.per_vertex);
     let mut streams = vec![
@@ -482,6 +485,7 @@ type SkinsAndMeshes = (Vec<Skin>, Vec<RigMesh>, usize);
 /// The file's skins, one more for rigid meshes, and the meshes of all nodes.
 fn skins_and_meshes(
     raw: &RawScene,
+    shared: &[Arc<Mesh>],
     joint_of_node: &[u16],
     joints: usize,
 ) -> Result<SkinsAndMeshes, BuildError> {
@@ -498,7 +502,6 @@ fn skins_and_meshes(
                 .map_err(|source| BuildError::Skin { skin, source })?,
         );
     }
-    let shared: Vec<Arc<crate::mesh::Mesh>> = raw.meshes.iter().cloned().map(Arc::new).collect();
     let file_skins = skins.len();
     let (mut rigid_joints, mut rigid_bind) = (Vec::new(), Vec::new());
     let mut meshes = Vec::new();

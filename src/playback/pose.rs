@@ -175,7 +175,10 @@ impl EvaluatedPose {
                 let mut positions = vec![[0.0; 3]; p.positions.len()];
                 SkinningJob {
                     primitive: p,
-                    palette: &self.palettes[m.skin],
+                    palette: match m.rigid_slot {
+                        Some(_) => &[],
+                        None => &self.palettes[m.skin],
+                    },
                     rigid: self.worlds[m.node],
                     morph_weights: &weights,
                     positions: &mut positions,

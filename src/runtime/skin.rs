@@ -14,9 +14,9 @@ use glam::{Mat3, Vec3};
 pub struct SkinningJob<'a> {
     /// The primitive.
     pub primitive: &'a Primitive,
-    /// Palette of its skin; may be empty for a rigid primitive.
+    /// Palette of its skin; empty if it hangs on no skin (influences then do not count).
     pub palette: &'a [Affine3x4],
-    /// Where a rigid primitive stands: its node in model space.
+    /// Where a primitive without skin or influences stands: its node in model space.
     pub rigid: Affine3x4,
     /// Weights of the morph targets; may be shorter than the targets, the rest count as 0.
     pub morph_weights: &'a [f32],
@@ -75,7 +75,7 @@ impl SkinningJob<'_> {
             in_range(Self::NAME, "morph weight", w, f32::MIN, f32::MAX)?;
         }
         let influences = &p.influences;
-        if influences.is_empty() {
+        if self.is_rigid() {
             return Ok(());
         }
         let needed = vertices * influences.per_vertex;
@@ -138,6 +138,10 @@ impl SkinningJob<'_> {
         Ok(())
     }
 
+    fn is_rigid(&self) -> bool {
+        self.palette.is_empty() || self.primitive.influences.is_empty()
+    }
+
     fn morphed(
         &self,
         v: usize,
@@ -157,7 +161,7 @@ impl SkinningJob<'_> {
 
     fn matrix(&self, v: usize) -> Affine3x4 {
         let influences = &self.primitive.influences;
-        if influences.is_empty() {
+        if self.is_rigid() {
             return self.rigid;
         }
         let range = v * influences.per_vertex..(v + 1) * influences.per_vertex;

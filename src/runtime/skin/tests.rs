@@ -134,6 +134,8 @@ fn job_validity() {
     assert_eq!(name(run(&good, 2, [2, 1, 2], &[])), "normals");
     assert_eq!(name(run(&good, 2, [2, 2, 3], &[])), "tangents");
     assert_eq!(name(run(&good, 1, [2, 2, 2], &[])), "slot");
+    // Without a palette the influences do not count.
+    assert_eq!(run(&good, 0, [2, 2, 2], &[]), Ok(()));
     assert_eq!(name(run(&good, 2, [2, 2, 2], &[f32::NAN])), "morph weight");
     let mut bad = primitive();
     bad.influences.weights.pop();
