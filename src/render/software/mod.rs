@@ -1,8 +1,8 @@
 //! Pictures without a graphics device: CPU skinning and a small rasteriser over rayon.
 //!
 //! It follows `shaders/` formula by formula, so that both ways show the same picture. It is our own
-//! because no kept crate fits: `euc` 0.5 divides by w without clipping at the near plane, has no
-//! multisampling and draws on one thread; `euc` of later date is unpublished.
+//! because no crate fits: `euc` 0.5, the nearest, divides by w without clipping at the near plane,
+//! tests pixel centres only (no anti-aliasing, gaps and doubles along edges) and draws on one thread.
 
 mod clip;
 mod frame;

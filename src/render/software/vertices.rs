@@ -153,10 +153,12 @@ fn place(eye: &Eye, position: Vec3) -> Place {
 
 /// A clip-space point within the guard band as a corner of a triangle.
 pub(super) fn corner(size: PictureSize, clip: Vec4, share: Vec3) -> Corner {
+    // Clipping huge triangles leaves rounding errors beyond the guard band.
+    let on_guard = |v: f32| (v / clip.w).clamp(-GUARD, GUARD);
     let fixed = |v: f32, side: u32| (v * side as f32 * SUBPIXELS as f32).round() as i32;
     Corner {
-        x: fixed(clip.x / clip.w * 0.5 + 0.5, size.width),
-        y: fixed(0.5 - clip.y / clip.w * 0.5, size.height),
+        x: fixed(on_guard(clip.x) * 0.5 + 0.5, size.width),
+        y: fixed(0.5 - on_guard(clip.y) * 0.5, size.height),
         depth: clip.z / clip.w,
         share,
     }
