@@ -53,7 +53,7 @@ impl Camera {
         // Wide formations are not shown whole: their front row keeps a fair share of the picture.
         let alone = height * 0.53 / tan_y;
         let whole = size.x * 0.5 / tan_x + size.x * 0.5 * sin;
-        let distance = whole.clamp(alone, (alone * 2.4).max(rise * 1.05));
+        let distance = whole.clamp(alone.max(rise), (alone * 2.4).max(rise * 1.05));
         let front = Vec3::new((min.x + max.x) * 0.5, min.y, max.z);
         let eye = front + Vec3::new(sin * distance, rise, cos * distance);
         // The front row comes nearer to the right; its last visible member decides.
