@@ -2,11 +2,16 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod clip;
+pub mod crowd;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod math;
 pub mod mesh;
 pub mod offline;
+pub mod playback;
 #[cfg(feature = "render")]
 pub mod render;
+pub mod rig;
+pub mod runtime;
 pub mod skeleton;

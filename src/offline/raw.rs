@@ -22,7 +22,8 @@ pub struct RawScene {
     pub meshes: Vec<Mesh>,
     /// Materials in file order.
     pub materials: Vec<Material>,
-    /// Images in file order; `None` where one could not be decoded (see the report).
+    /// Images in file order; `None` where no material uses one as base colour, pictures were not
+    /// asked for, or one could not be decoded (see the report).
     pub images: Vec<Option<Image>>,
     /// Root nodes of every scene.
     pub scenes: Vec<Vec<usize>>,

@@ -1,5 +1,13 @@
-//! Skeletons: flat parents and rest poses, skins, masks. Knows only `math`.
+//! Skeletons: flat parents and rest poses in rows of lanes, skins, masks. Knows only `math`.
 
+mod mask;
+mod pose;
+mod skeleton_data;
+mod skin;
 mod trs;
 
+pub use mask::{JointMask, MaskError};
+pub use pose::Pose;
+pub use skeleton_data::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton, SkeletonError};
+pub use skin::{Skin, SkinError};
 pub use trs::Trs;

@@ -1,2 +1,90 @@
-//! The command line.
-fn main() {}
+//! The `phalanx` command: arguments, one line per error, exit codes. One file or folder per
+//! subcommand; what a user of the library could want belongs in the library.
+#![deny(unsafe_code)]
+
+mod crowd;
+mod error;
+mod info;
+mod model;
+mod output;
+mod pose;
+mod text;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+use error::CliError;
+use phalanx::math::SimdLevel;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Skeletal animation for crowds: inspect glTF rigs, evaluate poses, measure and draw crowds.
+#[derive(Debug, Parser)]
+#[command(name = "phalanx", version, propagate_version = true, after_help = EXAMPLES)]
+struct Cli {
+    /// Pin the instruction set of the kernels; the best this machine has by default. The
+    /// environment variable PHALANX_SIMD does the same.
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = simd_level())]
+    simd: Option<SimdLevel>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx crowd                                    10,000 of the built-in character, and crowd.png
+  phalanx info fox.glb                             what a file holds
+  phalanx pose fox.glb --clip Walk --time 0.5 --json
+
+Errors are one line on standard error and exit status 1; usage errors exit with 2.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Crowd(crowd::CrowdArgs),
+    Info(info::InfoArgs),
+    Pose(pose::PoseArgs),
+}
+
+fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
+    PossibleValuesParser::new(SimdLevel::ALL.map(SimdLevel::name))
+        .try_map(|name| name.parse::<SimdLevel>())
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has seen enough.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            let line = text::one_line(&error.to_string());
+            // Nothing is left to do if standard error is closed too.
+            let _ = writeln!(std::io::stderr(), "phalanx: {line}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), CliError> {
+    match cli.simd {
+        Some(level) => level.set()?,
+        None => {
+            SimdLevel::from_env()?;
+        }
+    }
+    match cli.command {
+        Command::Crowd(args) => crowd::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Pose(args) => pose::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,167 @@
+//! Where everyone stands: ranks and files on the ground, facing +Z.
+
+use super::cast::{Draw, uniform};
+use glam::{Affine3A, Quat, Vec3};
+use phalanx::math::Affine3x4;
+use phalanx::rig::Aabb;
+
+/// Models of other sizes (the greatest side, in the file's units) are scaled to [`COMMON_SIZE`] in
+/// the picture: cameras, haze and ground are made for metres.
+const USUAL_SIZES: std::ops::RangeInclusive<f32> = 0.2..=20.0;
+
+/// Metres.
+const COMMON_SIZE: f32 = 1.8;
+
+/// Room around a character, as shares of its own width and depth, and of its greatest side: slim
+/// characters need more than their width.
+const ROOM: f32 = 1.12;
+const LEAST_ROOM: f32 = 0.62;
+
+/// How far from its place a character may stand, as a share of the room, and how far it turns.
+const OFFSET: f64 = 0.12;
+const TURN: f64 = 0.14;
+
+/// A formation of `count` characters of one size.
+#[derive(Debug)]
+pub struct Formation {
+    count: usize,
+    files: usize,
+    ranks: usize,
+    size: Aabb,
+    scale: f32,
+    spacing: [f32; 2],
+}
+
+impl Formation {
+    /// Plans ranks and files for models of a size in the file's units.
+    pub fn new(count: usize, size: Aabb) -> Self {
+        let sides = size.max - size.min;
+        let greatest = sides.max_element();
+        let scale = if USUAL_SIZES.contains(&greatest) {
+            1.0
+        } else if greatest.is_normal() {
+            // A reciprocal of the largest numbers may be too small.
+            Some(COMMON_SIZE / greatest)
+                .filter(|s| s.is_normal())
+                .unwrap_or(1.0)
+        } else {
+            1.0
+        };
+        let reach = if greatest.is_normal() {
+            greatest * scale
+        } else {
+            COMMON_SIZE
+        };
+        let room = |side: f32| (side * scale * ROOM).max(reach * LEAST_ROOM);
+        let spacing = [room(sides.x), room(sides.z)];
+        // A square of ground, so deep characters stand in more files.
+        let ratio = f64::from(spacing[1] / spacing[0]);
+        let files = (count as f64 * ratio).sqrt().ceil().max(1.0) as usize;
+        let files = files.min(count);
+        Self {
+            count,
+            files,
+            ranks: count.div_ceil(files.max(1)),
+            size,
+            scale,
+            spacing,
+        }
+    }
+
+    /// Characters.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The place of a character: model space to the picture's world. The ground is at height 0.
+    pub fn place(&self, i: usize) -> Affine3x4 {
+        let (rank, file) = (i / self.files, i % self.files);
+        // The last rank may be short; it stands in the middle.
+        let in_rank = self.files.min(self.count - rank * self.files);
+        let [x, z] = self.spacing;
+        let around = |draw| ((uniform(i, draw) - 0.5) * 2.0 * OFFSET) as f32;
+        let at = Vec3::new(
+            (file as f32 - (in_rank as f32 - 1.0) * 0.5 + around(Draw::OffsetX)) * x,
+            0.0,
+            ((self.ranks as f32 - 1.0) * 0.5 - rank as f32 + around(Draw::OffsetZ)) * z,
+        );
+        let turn = ((uniform(i, Draw::Heading) - 0.5) * 2.0 * TURN) as f32;
+        let rotation = Quat::from_rotation_y(turn);
+        // The middle of the model's footprint comes to the place, its lowest point to the ground.
+        let foot = self.size.center().with_y(self.size.min.y) * self.scale;
+        let scale = Vec3::splat(self.scale);
+        Affine3A::from_scale_rotation_translation(scale, rotation, at - rotation * foot).into()
+    }
+
+    /// The corners of the box around the formation, in the picture's world.
+    pub fn extent(&self) -> (Vec3, Vec3) {
+        let [x, z] = self.spacing;
+        let half = Vec3::new(
+            (self.files as f32 - 1.0) * 0.5 * x,
+            0.0,
+            (self.ranks as f32 - 1.0) * 0.5 * z,
+        );
+        let sides = (self.size.max - self.size.min) * self.scale;
+        let around = Vec3::new(sides.x * 0.5, 0.0, sides.z * 0.5);
+        let least = Vec3::splat(COMMON_SIZE * 1e-3);
+        (
+            -half - around - least.with_y(0.0),
+            half + around + least + Vec3::Y * sides.y,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(x: f32, y: f32, z: f32) -> Aabb {
+        Aabb {
+            min: Vec3::new(10.0, -0.5 * y, 0.0),
+            max: Vec3::new(10.0 + x, 0.5 * y, z),
+        }
+    }
+
+    #[test]
+    fn everyone_stands_on_the_ground_and_inside_the_extent() {
+        let sizes = [
+            (0.6, 1.8, 0.4),
+            (0.006, 0.018, 0.004),
+            (30.0, 80.0, 150.0),
+            (0.0, 0.0, 0.0),
+        ];
+        for (x, y, z) in sizes {
+            let size = model(x, y, z);
+            for count in [1, 2, 7, 1000] {
+                let formation = Formation::new(count, size);
+                let (min, max) = formation.extent();
+                assert!((max - min).cmpgt(Vec3::ZERO).all(), "{min} {max}");
+                let foot = size.center().with_y(size.min.y);
+                let mut places: Vec<Vec3> = (0..count)
+                    .map(|i| formation.place(i).transform_point3(foot))
+                    .collect();
+                let slack = Vec3::new(formation.spacing[0], 1e-3, formation.spacing[1]);
+                for p in &places {
+                    assert!(p.y.abs() < 1e-4, "{p}");
+                    assert!(
+                        p.cmpgt(min - slack).all() && p.cmplt(max + slack).all(),
+                        "{p}"
+                    );
+                }
+                places.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.z.total_cmp(&b.z)));
+                let apart = places.windows(2).all(|p| p[0].distance(p[1]) > 0.1);
+                assert!(apart, "{count} of {x} x {y} x {z}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_out_of_range_give_a_finite_formation() {
+        for size in [f32::MIN_POSITIVE, 1e-30, 1e30, f32::MAX * 0.25] {
+            let formation = Formation::new(3, model(size, size, size));
+            assert!((0..3).all(|i| formation.place(i).is_finite()), "{size}");
+            let (min, max) = formation.extent();
+            assert!(min.is_finite() && max.is_finite(), "{size}");
+        }
+    }
+}

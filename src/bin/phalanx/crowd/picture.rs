@@ -1,0 +1,243 @@
+//! The picture of the last frame.
+
+use super::super::error::CliError;
+use super::super::model::Model;
+use super::cast::{Draw, hash, uniform};
+use super::figures::PictureFigures;
+use super::formation::Formation;
+use image::ImageFormat;
+use phalanx::crowd::{BoneBuffer, Crowd};
+use phalanx::math::Affine3x4;
+use phalanx::mesh::{Influences, Material, Primitive};
+use phalanx::render::{
+    self, Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, DrawnBy, Look,
+    PictureSize, Placement, Scene, Sphere, tint_strength,
+};
+use phalanx::rig::{Rig, RigMesh};
+use phalanx::runtime::BoundsJob;
+use std::io::Cursor;
+use std::path::Path;
+use std::time::Instant;
+
+/// Heights in pixels from which the levels of detail are used; those behind the list share its end.
+const DETAIL_PIXELS: [f32; 3] = [110.0, 40.0, 0.0];
+
+/// Margin of bounds for morph weights beyond 0 and 1.
+const MORPH_MARGIN: f32 = 1.5;
+
+/// Linear colours of the tunics: muted, so that thousands side by side stay calm.
+const TINTS: [[f32; 3]; 8] = [
+    [0.42, 0.055, 0.045],
+    [0.055, 0.13, 0.36],
+    [0.62, 0.40, 0.07],
+    [0.07, 0.24, 0.11],
+    [0.50, 0.47, 0.40],
+    [0.16, 0.07, 0.24],
+    [0.04, 0.22, 0.27],
+    [0.45, 0.17, 0.05],
+];
+
+/// A finished picture as a file.
+pub struct Picture {
+    /// PNG.
+    pub png: Vec<u8>,
+    drawn_by: DrawnBy,
+    characters: usize,
+    triangles: u64,
+    milliseconds: f64,
+}
+
+impl Picture {
+    /// Its line in the figures.
+    pub fn figures(&self, path: &Path, size: PictureSize) -> PictureFigures {
+        PictureFigures {
+            file: path.display().to_string(),
+            width: size.width,
+            height: size.height,
+            drawn_by: self.drawn_by.to_string(),
+            characters: self.characters,
+            triangles: self.triangles,
+            milliseconds: self.milliseconds,
+        }
+    }
+}
+
+/// Draws the crowd from its bone buffer.
+pub fn draw(
+    model: &Model,
+    crowd: &Crowd,
+    buffer: &BoneBuffer,
+    formation: &Formation,
+    size: PictureSize,
+    backend: Backend,
+) -> Result<Picture, CliError> {
+    let rig = &model.rig;
+    let start = Instant::now();
+    let rigid = rigid_primitives(rig);
+    let rest = model.pose(&[])?.worlds;
+    let details: Vec<Vec<DrawMesh>> = (0..rig.lod_count())
+        .map(|lod| meshes(rig, &rigid, &rest, lod))
+        .collect();
+    let details: Vec<DrawDetail> = details
+        .iter()
+        .enumerate()
+        .map(|(lod, meshes)| DrawDetail {
+            meshes,
+            min_pixels: DETAIL_PIXELS.get(lod).copied().unwrap_or(0.0),
+        })
+        .collect();
+    let (instances, morph_weights) = instances(model, crowd, buffer)?;
+    let (min, max) = formation.extent();
+    let camera = Camera::overlooking(min, max, size.aspect());
+    let scene = Scene {
+        models: &[DrawModel { details: &details }],
+        instances: &instances,
+        palette: buffer.rows(),
+        morph_weights: &morph_weights,
+        camera,
+        look: Look::over(min, max, camera.eye),
+    };
+    let picture = render::draw(&scene, size, backend)?;
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let mut png = Cursor::new(Vec::new());
+    picture.image.write_to(&mut png, ImageFormat::Png)?;
+    Ok(Picture {
+        png: png.into_inner(),
+        drawn_by: picture.drawn_by,
+        characters: picture.counts.instances,
+        triangles: picture.counts.triangles,
+        milliseconds,
+    })
+}
+
+/// For rigid meshes, their primitives with the mesh's slot as every vertex's only influence: so
+/// they follow the palette like the others. Empty for skinned meshes.
+fn rigid_primitives(rig: &Rig) -> Vec<Vec<Primitive>> {
+    let follow = |p: &Primitive, slot: u16| {
+        let vertices = p.positions.len();
+        Primitive {
+            influences: Influences {
+                per_vertex: 4,
+                joints: [slot, 0, 0, 0].repeat(vertices),
+                weights: [1.0, 0.0, 0.0, 0.0].repeat(vertices),
+            },
+            ..p.clone()
+        }
+    };
+    let meshes = rig.meshes().iter();
+    meshes
+        .map(|m| match m.rigid_slot {
+            None => Vec::new(),
+            Some(slot) => m.mesh.primitives.iter().map(|p| follow(p, slot)).collect(),
+        })
+        .collect()
+}
+
+fn meshes<'a>(
+    rig: &'a Rig,
+    rigid: &'a [Vec<Primitive>],
+    rest: &[Affine3x4],
+    lod: usize,
+) -> Vec<DrawMesh<'a>> {
+    static PLAIN: Material = Material {
+        name: None,
+        base_color: [1.0; 4],
+        base_color_image: None,
+        double_sided: false,
+    };
+    let has_tint = rig
+        .materials()
+        .iter()
+        .any(|m| m.name.as_deref() == Some("Tint"));
+    let mut out = Vec::new();
+    let levels = rig.meshes().iter().zip(rigid).filter(|(m, _)| m.lod == lod);
+    for (mesh, rigid) in levels {
+        let source: &[Primitive] = if rigid.is_empty() {
+            &mesh.mesh.primitives
+        } else {
+            rigid
+        };
+        for primitive in source.iter().filter(|p| !p.indices.is_empty()) {
+            let material = primitive.material.and_then(|m| rig.materials().get(m));
+            let material = material.unwrap_or(&PLAIN);
+            let image = material.base_color_image.and_then(|i| rig.images().get(i));
+            out.push(DrawMesh {
+                primitive,
+                material,
+                image: image.and_then(Option::as_ref),
+                tint: tint_strength(material, has_tint),
+                placement: placement(rig, mesh, primitive, rest),
+                first_weight: first_weight(rig, mesh),
+            });
+        }
+    }
+    out
+}
+
+fn placement(rig: &Rig, mesh: &RigMesh, primitive: &Primitive, rest: &[Affine3x4]) -> Placement {
+    if primitive.influences.is_empty() {
+        // A primitive without influences on a mesh with a skin: it stays at its node.
+        return Placement::Rigid(rest.get(mesh.node).copied().unwrap_or_default());
+    }
+    Placement::Skinned {
+        first_slot: rig.palette_offset(mesh.skin) as u32,
+    }
+}
+
+fn first_weight(rig: &Rig, mesh: &RigMesh) -> u32 {
+    let morph = rig.morphs().iter().find(|m| m.node == mesh.node);
+    morph.map_or(0, |m| m.scalars.start as u32)
+}
+
+/// Everyone, and the morph weights of all one after another.
+fn instances(
+    model: &Model,
+    crowd: &Crowd,
+    buffer: &BoneBuffer,
+) -> Result<(Vec<DrawInstance>, Vec<f32>), CliError> {
+    let rig = &model.rig;
+    let morphs = !rig.morphs().is_empty();
+    let mut instances = Vec::with_capacity(crowd.len());
+    let mut weights = Vec::new();
+    for (i, instance) in crowd.instances().enumerate() {
+        let Some(range) = crowd.palette_range(instance) else {
+            continue;
+        };
+        let morph_offset = weights.len() as u32;
+        if morphs {
+            weights.extend(crowd.scalars(instance)?);
+        }
+        let palette_offset = range.start as u32;
+        let rows = buffer.rows().get(range).unwrap_or(&[]);
+        let bounds = BoundsJob {
+            slots: rig.slot_bounds(),
+            palette: rows,
+        }
+        .run();
+        let bounds = bounds.map_err(|source| CliError::Job {
+            file: model.file.clone(),
+            source,
+        })?;
+        let radius = bounds.half_size().length() * if morphs { MORPH_MARGIN } else { 1.0 };
+        let finite = !bounds.is_empty() && radius.is_finite() && bounds.center().is_finite();
+        instances.push(DrawInstance {
+            model: 0,
+            world: *crowd.world(instance)?,
+            palette_offset,
+            morph_offset,
+            tint: tint(i),
+            // Without bounds it is never culled.
+            bounds: finite.then(|| Sphere {
+                center: bounds.center().to_array(),
+                radius,
+            }),
+        });
+    }
+    Ok((instances, weights))
+}
+
+fn tint(i: usize) -> [f32; 4] {
+    let [r, g, b] = TINTS[(hash(i, Draw::Tint) % TINTS.len() as u64) as usize];
+    let shade = 0.75 + 0.5 * uniform(i, Draw::Shade) as f32;
+    [r * shade, g * shade, b * shade, 1.0]
+}

@@ -1,0 +1,68 @@
+//! How large a model is while it moves: what formation and camera go by.
+
+use super::super::error::CliError;
+use super::super::model::Model;
+use glam::Vec3;
+use phalanx::playback::{EvaluatedPose, PoseAction};
+use phalanx::rig::Aabb;
+
+/// Moments of each clip that are measured.
+const MOMENTS: usize = 6;
+
+/// Clips that are measured; more have not been seen to change the size.
+const MOST_CLIPS: usize = 16;
+
+/// The box around all vertices (all joints, if there are none) at several moments of the clips, or
+/// of the rest pose if there are no clips. Never empty, always finite.
+pub fn measure(model: &Model, clips: &[usize]) -> Result<Aabb, CliError> {
+    let mut size = Aabb::EMPTY;
+    if clips.is_empty() {
+        add_pose(model, &model.pose(&[])?, &mut size)?;
+    }
+    for &clip in clips.iter().take(MOST_CLIPS) {
+        let duration = model.rig.clips().get(clip).map_or(0.0, |c| c.duration());
+        for moment in 0..MOMENTS {
+            let time = duration * (moment as f32 + 0.5) / MOMENTS as f32;
+            let action = PoseAction {
+                clip,
+                time,
+                weight: 1.0,
+            };
+            add_pose(model, &model.pose(&[action])?, &mut size)?;
+        }
+    }
+    let usable = !size.is_empty() && size.min.is_finite() && size.max.is_finite();
+    Ok(if usable {
+        size
+    } else {
+        Aabb {
+            min: Vec3::ZERO,
+            max: Vec3::ZERO,
+        }
+    })
+}
+
+fn add_pose(model: &Model, pose: &EvaluatedPose, size: &mut Aabb) -> Result<(), CliError> {
+    let posed = pose.vertices(&model.rig).map_err(|source| CliError::Pose {
+        file: model.file.clone(),
+        source,
+    })?;
+    let mut any = false;
+    for primitive in &posed {
+        let mesh = &model.rig.meshes()[primitive.mesh].mesh.primitives[primitive.primitive];
+        // Points and lines are not drawn.
+        if mesh.indices.is_empty() {
+            continue;
+        }
+        any |= !primitive.positions.is_empty();
+        primitive.positions.iter().for_each(|&p| size.add(p.into()));
+    }
+    if !any {
+        for (node, world) in model.rig.nodes().iter().zip(&pose.worlds) {
+            if node.joint.is_some() {
+                size.add(world.transform_point3(Vec3::ZERO));
+            }
+        }
+    }
+    Ok(())
+}

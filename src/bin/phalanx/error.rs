@@ -1,0 +1,121 @@
+//! `CliError`: everything that ends the program with a line and exit status 1.
+
+use phalanx::crowd::CrowdError;
+use phalanx::math::SimdLevelError;
+use phalanx::offline::ImportError;
+use phalanx::playback::PoseError;
+use phalanx::render::RenderError;
+use phalanx::runtime::JobError;
+use std::io;
+use thiserror::Error;
+
+/// Why a command failed; shown on one line.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// A file is no usable model; the message names the file.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// A SIMD level that this machine lacks, or an unknown name in the environment.
+    #[error(transparent)]
+    Simd(#[from] SimdLevelError),
+    /// A crowd refused something.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
+    /// No rig came out of the file.
+    #[error("{file}: holds no rig")]
+    NoRig {
+        /// The file.
+        file: String,
+    },
+    /// A pose could not be evaluated.
+    #[error("{file}: {source}")]
+    Pose {
+        /// The model's file.
+        file: String,
+        /// Why.
+        source: PoseError,
+    },
+    /// A job refused its input.
+    #[error("{file}: {source}")]
+    Job {
+        /// The model's file.
+        file: String,
+        /// Why.
+        source: JobError,
+    },
+    /// A clip that the model does not have.
+    #[error("{file}: there is no clip \"{wanted}\"; {available}")]
+    UnknownClip {
+        /// The model's file.
+        file: String,
+        /// What was asked for.
+        wanted: String,
+        /// What there is instead.
+        available: String,
+    },
+    /// A crowd that would take too much memory.
+    #[error(
+        "{count} characters need {needed} bytes, the limit MAX_CROWD_BYTES is {limit}: \
+         at most {most} of this model"
+    )]
+    CrowdTooLarge {
+        /// Characters asked for.
+        count: u64,
+        /// Bytes they need.
+        needed: u128,
+        /// Bytes allowed.
+        limit: u64,
+        /// Characters that fit.
+        most: u64,
+    },
+    /// The operating system does not give so much memory.
+    #[error("{count} characters need {needed} bytes, which this machine does not give")]
+    OutOfMemory {
+        /// Characters asked for.
+        count: u64,
+        /// Bytes they need.
+        needed: u128,
+    },
+    /// The workers could not be started.
+    #[error("{threads} threads: {source}")]
+    Threads {
+        /// Threads asked for.
+        threads: usize,
+        /// Why.
+        source: rayon::ThreadPoolBuildError,
+    },
+    /// The same frames gave other bits with another number of workers.
+    #[error("the palettes of {threads} threads and of one differ: {many:016x} and {one:016x}")]
+    NotDeterministic {
+        /// Threads of the first run.
+        threads: usize,
+        /// Its hash.
+        many: u64,
+        /// The hash of one thread.
+        one: u64,
+    },
+    /// The picture could not be drawn.
+    #[error("the picture could not be drawn: {0}")]
+    Render(#[from] RenderError),
+    /// The picture could not be encoded.
+    #[error("the picture could not be encoded: {0}")]
+    Encode(#[from] image::ImageError),
+    /// A file could not be written.
+    #[error("{path}: cannot be written: {source}")]
+    Write {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Standard output could not be written.
+    #[error("standard output: {0}")]
+    Stdout(#[source] io::Error),
+}
+
+impl CliError {
+    /// Whether the reader of standard output has gone.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Stdout(e) if e.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

@@ -1,0 +1,279 @@
+//! What a model holds, as data: what `--json` prints.
+
+use super::super::model::Model;
+use phalanx::clip::{Channel, Clip, TrackCounts};
+use phalanx::mesh::Primitive;
+use phalanx::rig::{Rig, RigMesh};
+use serde::Serialize;
+
+/// A model. Node, mesh, skin, material and image indices are those of the file.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    pub file: String,
+    pub nodes: usize,
+    pub skeleton: SkeletonInfo,
+    pub skins: Vec<SkinInfo>,
+    pub clips: Vec<ClipInfo>,
+    pub levels_of_detail: usize,
+    pub meshes: Vec<MeshInfo>,
+    pub morphs: Vec<MorphInfo>,
+    pub materials: Vec<MaterialInfo>,
+    pub images: Vec<Option<ImageInfo>>,
+    pub report: Vec<ReportLine>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct SkeletonInfo {
+    /// Rows of one character's palette, all skins and rigid meshes together.
+    pub palette_rows: usize,
+    pub joints: Vec<JointInfo>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct JointInfo {
+    pub node: Option<usize>,
+    pub name: String,
+    /// Position in this list, or -1.
+    pub parent: i64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct SkinInfo {
+    pub skin: usize,
+    pub name: Option<String>,
+    pub slots: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ClipInfo {
+    pub clip: usize,
+    pub name: String,
+    pub duration: f32,
+    pub timelines: Timelines,
+    pub tracks: Tracks,
+    pub keys: usize,
+    pub bytes: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Timelines {
+    pub regular: usize,
+    pub irregular: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Tracks {
+    pub translation: Counts,
+    pub rotation: Counts,
+    pub scale: Counts,
+    pub scalar: Counts,
+}
+
+/// Tracks that move, and tracks that hold a value other than the rest pose's.
+#[derive(Debug, Serialize)]
+pub struct Counts {
+    pub animated: usize,
+    pub constant: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct MeshInfo {
+    pub mesh: usize,
+    pub name: Option<String>,
+    pub node: usize,
+    pub level_of_detail: usize,
+    pub skin: Option<usize>,
+    pub primitives: usize,
+    pub vertices: usize,
+    pub triangles: usize,
+    pub morph_targets: usize,
+    /// The most influences with a weight that a vertex has.
+    pub influences: usize,
+    pub dropped_weight: DroppedWeight,
+}
+
+/// The largest weight that a vertex loses when only so many influences are kept.
+#[derive(Debug, Serialize)]
+pub struct DroppedWeight {
+    pub four: f32,
+    pub eight: f32,
+}
+
+#[derive(Debug, Serialize)]
+pub struct MorphInfo {
+    pub node: usize,
+    pub name: Option<String>,
+    pub rest_weights: Vec<f32>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct MaterialInfo {
+    pub material: usize,
+    pub name: Option<String>,
+    pub base_color: [f32; 4],
+    pub image: Option<usize>,
+    pub double_sided: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ImageInfo {
+    pub width: u32,
+    pub height: u32,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ReportLine {
+    pub severity: String,
+    pub place: String,
+    pub message: String,
+}
+
+impl Document {
+    /// Gathers everything.
+    pub fn new(model: &Model) -> Self {
+        let rig = &model.rig;
+        let skins = rig.file_skins().iter().enumerate();
+        let materials = rig.materials().iter().enumerate();
+        let images = rig.images().iter();
+        let report = model.report.entries.iter();
+        Self {
+            file: model.file.clone(),
+            nodes: rig.nodes().len(),
+            skeleton: skeleton(rig),
+            skins: skins
+                .map(|(skin, s)| SkinInfo {
+                    skin,
+                    name: s.name().map(str::to_owned),
+                    slots: s.len(),
+                })
+                .collect(),
+            clips: rig.clips().iter().enumerate().map(clip).collect(),
+            levels_of_detail: rig.lod_count(),
+            meshes: rig.meshes().iter().map(|m| mesh(rig, m)).collect(),
+            morphs: morphs(rig),
+            materials: materials
+                .map(|(material, m)| MaterialInfo {
+                    material,
+                    name: m.name.clone(),
+                    base_color: m.base_color,
+                    image: m.base_color_image,
+                    double_sided: m.double_sided,
+                })
+                .collect(),
+            images: images
+                .map(|i| {
+                    i.as_ref().map(|i| ImageInfo {
+                        width: i.width,
+                        height: i.height,
+                    })
+                })
+                .collect(),
+            report: report
+                .map(|e| ReportLine {
+                    severity: e.severity.to_string(),
+                    place: e.place.clone(),
+                    message: e.message.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn skeleton(rig: &Rig) -> SkeletonInfo {
+    let skeleton = rig.skeleton();
+    let mut node_of = vec![None; skeleton.len()];
+    for node in rig.nodes() {
+        if let Some(slot) = node.joint.and_then(|j| node_of.get_mut(usize::from(j))) {
+            *slot = Some(node.source);
+        }
+    }
+    let joints = skeleton.names().iter().zip(skeleton.parents()).zip(node_of);
+    SkeletonInfo {
+        palette_rows: rig.palette_len(),
+        joints: joints
+            .map(|((name, &parent), node)| JointInfo {
+                node,
+                name: name.clone(),
+                parent: if usize::from(parent) < skeleton.len() {
+                    i64::from(parent)
+                } else {
+                    -1
+                },
+            })
+            .collect(),
+    }
+}
+
+fn clip((clip, c): (usize, &std::sync::Arc<Clip>)) -> ClipInfo {
+    let regular = c.timelines().iter().filter(|t| t.rate > 0.0).count();
+    let counts = |channel| {
+        let TrackCounts { animated, constant } = c.tracks(channel);
+        Counts { animated, constant }
+    };
+    ClipInfo {
+        clip,
+        name: c.name().to_owned(),
+        duration: c.duration(),
+        timelines: Timelines {
+            regular,
+            irregular: c.timelines().len() - regular,
+        },
+        tracks: Tracks {
+            translation: counts(Channel::Translation),
+            rotation: counts(Channel::Rotation),
+            scale: counts(Channel::Scale),
+            scalar: counts(Channel::Scalar),
+        },
+        keys: c.key_count(),
+        bytes: c.bytes(),
+    }
+}
+
+fn mesh(rig: &Rig, m: &RigMesh) -> MeshInfo {
+    let primitives = &m.mesh.primitives;
+    let sum = |f: &dyn Fn(&Primitive) -> usize| primitives.iter().map(f).sum::<usize>();
+    let most = |f: &dyn Fn(&Primitive) -> usize| primitives.iter().map(f).max().unwrap_or(0);
+    let dropped = |count| {
+        let worst = primitives.iter().map(|p| p.influences.largest(count).1);
+        worst.fold(0.0, f32::max)
+    };
+    MeshInfo {
+        mesh: m.source,
+        name: m.mesh.name.clone(),
+        node: rig.nodes()[m.node].source,
+        level_of_detail: m.lod,
+        skin: m.rigid_slot.is_none().then_some(m.skin),
+        primitives: primitives.len(),
+        vertices: sum(&|p| p.positions.len()),
+        triangles: sum(&|p| p.indices.len() / 3),
+        morph_targets: most(&|p| p.targets.len()),
+        influences: most(&influences),
+        dropped_weight: DroppedWeight {
+            four: dropped(4),
+            eight: dropped(8),
+        },
+    }
+}
+
+fn influences(p: &Primitive) -> usize {
+    let i = &p.influences;
+    let vertices = i.weights.chunks(i.per_vertex.max(1));
+    let counts = vertices.map(|w| w.iter().filter(|&&w| w != 0.0).count());
+    counts.max().unwrap_or(0)
+}
+
+fn morphs(rig: &Rig) -> Vec<MorphInfo> {
+    let scalars = rig.skeleton().scalars();
+    let morphs = rig.morphs().iter();
+    morphs
+        .map(|m| {
+            let node = &rig.nodes()[m.node];
+            let weights = scalars.get(m.scalars.clone()).unwrap_or(&[]);
+            MorphInfo {
+                node: node.source,
+                name: node.name.clone(),
+                rest_weights: weights.iter().map(|s| s.rest).collect(),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,138 @@
+//! The skeleton as a tree with branches.
+
+use super::super::text::{line, one_line};
+use phalanx::skeleton::Skeleton;
+
+/// Skeletons of more joints are shown compactly: a chain of only children takes one line.
+const COMPACT_ABOVE: usize = 40;
+
+/// Lines of a tree before it is cut.
+const MOST_LINES: usize = 160;
+
+/// Joints of a chain that are named before it is shortened.
+const MOST_CHAIN: usize = 6;
+
+/// Deeper branches are not indented any further.
+const MOST_INDENT: usize = 40;
+
+/// The tree of all joints, roots first.
+pub fn text(skeleton: &Skeleton) -> String {
+    let joints = skeleton.len();
+    let mut out = String::new();
+    if joints == 0 {
+        line(&mut out, format_args!("\nNo joints"));
+        return out;
+    }
+    let compact = joints > COMPACT_ABOVE;
+    let how = if compact { ", chains on one line" } else { "" };
+    line(&mut out, format_args!("\nSkeleton: {joints} joints{how}"));
+    // Children of every joint; those of the place behind the last are the roots.
+    let mut children = vec![Vec::new(); joints + 1];
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        children[usize::from(parent).min(joints)].push(joint);
+    }
+    // Joints still to come, next one last, with the branches in front of their lines.
+    let mut stack = Vec::new();
+    let push = |stack: &mut Vec<(usize, String, bool)>, at: usize, indent: &str| {
+        for (i, &child) in children[at].iter().rev().enumerate() {
+            stack.push((child, indent.to_owned(), i == 0));
+        }
+    };
+    push(&mut stack, joints, "");
+    let mut shown = 0;
+    let mut lines = 0;
+    while let Some((joint, indent, last)) = stack.pop() {
+        if lines == MOST_LINES {
+            line(
+                &mut out,
+                format_args!("  and {} more joints (--json has all)", joints - shown),
+            );
+            return out;
+        }
+        let mut chain = vec![joint];
+        let mut end = joint;
+        while let (true, [only]) = (compact, &children[end][..]) {
+            end = *only;
+            chain.push(end);
+        }
+        shown += chain.len();
+        lines += 1;
+        let branch = if last { "└─ " } else { "├─ " };
+        line(
+            &mut out,
+            format_args!("  {indent}{branch}{}", names(skeleton, &chain)),
+        );
+        let below = if last { "   " } else { "│  " };
+        let indent = if indent.chars().count() < 3 * MOST_INDENT {
+            indent + below
+        } else {
+            indent
+        };
+        push(&mut stack, end, &indent);
+    }
+    out
+}
+
+fn names(skeleton: &Skeleton, chain: &[usize]) -> String {
+    let name = |&joint: &usize| match skeleton.names().get(joint).map(String::as_str) {
+        None | Some("") => format!("(joint {joint})"),
+        Some(name) => one_line(name),
+    };
+    if chain.len() <= MOST_CHAIN {
+        let all: Vec<String> = chain.iter().map(name).collect();
+        return all.join(" › ");
+    }
+    let head: Vec<String> = chain[..MOST_CHAIN - 2].iter().map(name).collect();
+    let tail = chain.last().map_or_else(String::new, name);
+    let between = chain.len() - (MOST_CHAIN - 1);
+    format!("{} › … {between} more … › {tail}", head.join(" › "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phalanx::skeleton::{Joint, Trs};
+
+    fn skeleton(parents: &[Option<usize>]) -> Skeleton {
+        let joints = parents.iter().enumerate();
+        let joints: Vec<Joint> = joints
+            .map(|(i, &parent)| Joint {
+                name: format!("j{i}"),
+                parent,
+                rest: Trs::IDENTITY,
+            })
+            .collect();
+        Skeleton::new(&joints, None, Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn small_trees_show_every_joint() {
+        let tree = text(&skeleton(&[None, Some(0), Some(1), Some(0), None]));
+        let expected = "
+Skeleton: 5 joints
+  ├─ j0
+  │  ├─ j1
+  │  │  └─ j2
+  │  └─ j3
+  └─ j4
+";
+        assert_eq!(tree, expected);
+    }
+
+    #[test]
+    fn long_chains_are_cut_and_do_not_recurse() {
+        let chain: Vec<Option<usize>> = (0..65_000usize).map(|i| i.checked_sub(1)).collect();
+        let tree = text(&skeleton(&chain));
+        assert!(
+            tree.contains("j0 › j1 › j2 › j3 › … 64995 more … › j64999"),
+            "{tree}"
+        );
+        // A comb: every second joint is a tooth, and the spine goes on below the others.
+        let comb: Vec<Option<usize>> = (0..65_000usize)
+            .map(|i| i.checked_sub(1).map(|p| p / 2 * 2))
+            .collect();
+        let tree = text(&skeleton(&comb));
+        assert!(tree.lines().count() <= MOST_LINES + 4);
+        assert!(tree.contains("more joints"));
+    }
+}

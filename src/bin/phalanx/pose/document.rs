@@ -1,0 +1,236 @@
+//! The pose as data: what `--json` prints, in the file's indices.
+
+use super::super::error::CliError;
+use super::super::model::Model;
+use phalanx::playback::{EvaluatedPose, PoseAction};
+use phalanx::rig::Rig;
+use serde::Serialize;
+
+/// A pose. Clip, time and duration are null unless one clip is shown at full weight by `--clip`.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// The clip's name.
+    pub clip: Option<String>,
+    /// The clip's index.
+    pub index: Option<usize>,
+    /// Seconds within the clip.
+    pub time: Option<f32>,
+    /// Seconds.
+    pub duration: Option<f32>,
+    /// The actions of `--blend`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blend: Vec<BlendEntry>,
+    /// Nodes of the default scene, joints of skins, and the ancestors of both.
+    pub nodes: Vec<NodeEntry>,
+    /// The file's skins.
+    pub skins: Vec<SkinEntry>,
+    /// Nodes with morph weights.
+    pub morph: Vec<MorphEntry>,
+    /// Deformed primitives, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primitives: Option<Vec<PrimitiveEntry>>,
+}
+
+/// One action of a blend.
+#[derive(Debug, Serialize)]
+pub struct BlendEntry {
+    pub clip: String,
+    pub index: usize,
+    pub time: f32,
+    pub duration: f32,
+    pub weight: f32,
+}
+
+#[derive(Debug, Serialize)]
+pub struct NodeEntry {
+    /// Index in the file.
+    pub node: usize,
+    pub name: Option<String>,
+    /// Index in the file, or -1.
+    pub parent: i64,
+    pub local: [f32; 10],
+    /// Column-major.
+    pub world: [f32; 16],
+}
+
+#[derive(Debug, Serialize)]
+pub struct SkinEntry {
+    pub skin: usize,
+    /// Node indices in the file, in slot order.
+    pub joints: Vec<usize>,
+    /// Column-major matrices in slot order.
+    pub palette: Vec<[f32; 16]>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct MorphEntry {
+    pub node: usize,
+    pub weights: Vec<f32>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct PrimitiveEntry {
+    pub node: usize,
+    pub mesh: usize,
+    pub primitive: usize,
+    pub skin: Option<usize>,
+    pub positions: Vec<[f32; 3]>,
+}
+
+impl BlendEntry {
+    /// Names an action of a rig.
+    pub fn new(rig: &Rig, action: &PoseAction) -> Self {
+        let clip = rig.clips().get(action.clip);
+        Self {
+            clip: clip.map_or_else(String::new, |c| c.name().to_owned()),
+            index: action.clip,
+            time: action.time,
+            duration: clip.map_or(0.0, |c| c.duration()),
+            weight: action.weight,
+        }
+    }
+}
+
+impl Document {
+    /// Gathers what was evaluated; deforms the meshes if `vertices`.
+    ///
+    /// One action at weight 1 is told as the clip itself.
+    pub fn new(
+        model: &Model,
+        mut actions: Vec<BlendEntry>,
+        pose: &EvaluatedPose,
+        vertices: bool,
+    ) -> Result<Self, CliError> {
+        let single = match actions[..] {
+            [BlendEntry { weight: 1.0, .. }] => actions.pop(),
+            _ => None,
+        };
+        let rig = &model.rig;
+        Ok(Self {
+            index: single.as_ref().map(|a| a.index),
+            time: single.as_ref().map(|a| a.time),
+            duration: single.as_ref().map(|a| a.duration),
+            clip: single.map(|a| a.clip),
+            blend: actions,
+            nodes: nodes(rig, pose),
+            skins: skins(rig, pose),
+            morph: morphs(rig, pose),
+            primitives: vertices.then(|| primitives(model, pose)).transpose()?,
+        })
+    }
+}
+
+/// For every node of the rig whether it is shown.
+fn shown(rig: &Rig) -> Vec<bool> {
+    let nodes = rig.nodes();
+    let mut shown = vec![false; nodes.len()];
+    let joints = rig.file_skins().iter().flat_map(|s| s.joints());
+    let mut is_slot = vec![false; rig.skeleton().len()];
+    for &joint in joints {
+        if let Some(slot) = is_slot.get_mut(usize::from(joint)) {
+            *slot = true;
+        }
+    }
+    for (seen, node) in shown.iter_mut().zip(nodes) {
+        let joint = node.joint.map(usize::from);
+        *seen = joint.and_then(|j| is_slot.get(j)) == Some(&true);
+    }
+    for &root in rig.roots() {
+        shown[root] = true;
+    }
+    // Upwards from the joints, before the scene's nodes are followed downwards.
+    for start in 0..nodes.len() {
+        let mut at = nodes[start].parent.filter(|_| shown[start]);
+        while let Some(parent) = at.filter(|&p| !shown[p]) {
+            shown[parent] = true;
+            at = nodes[parent].parent;
+        }
+    }
+    // Below a root of the scene everything is shown; paths are walked once.
+    let mut in_scene: Vec<Option<bool>> = vec![None; nodes.len()];
+    for &root in rig.roots() {
+        in_scene[root] = Some(true);
+    }
+    let mut path = Vec::new();
+    for start in 0..nodes.len() {
+        let mut at = Some(start);
+        while let Some(n) = at.filter(|&n| in_scene[n].is_none()) {
+            path.push(n);
+            at = nodes[n].parent;
+        }
+        let inside = at.and_then(|n| in_scene[n]).unwrap_or(false);
+        for n in path.drain(..) {
+            in_scene[n] = Some(inside);
+            shown[n] |= inside;
+        }
+    }
+    shown
+}
+
+fn nodes(rig: &Rig, pose: &EvaluatedPose) -> Vec<NodeEntry> {
+    let all = rig.nodes();
+    let mut out: Vec<NodeEntry> = all
+        .iter()
+        .zip(shown(rig))
+        .zip(pose.locals.iter().zip(&pose.worlds))
+        .filter(|((_, shown), _)| *shown)
+        .map(|((node, _), (local, world))| NodeEntry {
+            node: node.source,
+            name: node.name.clone(),
+            parent: node.parent.map_or(-1, |p| all[p].source as i64),
+            local: local.to_array(),
+            world: world.to_cols_array(),
+        })
+        .collect();
+    out.sort_by_key(|n| n.node);
+    out
+}
+
+fn skins(rig: &Rig, pose: &EvaluatedPose) -> Vec<SkinEntry> {
+    let mut node_of = vec![0; rig.skeleton().len()];
+    for node in rig.nodes() {
+        if let Some(slot) = node.joint.and_then(|j| node_of.get_mut(usize::from(j))) {
+            *slot = node.source;
+        }
+    }
+    let source = |&joint: &u16| node_of.get(usize::from(joint)).copied();
+    let skins = rig.file_skins().iter().zip(&pose.palettes).enumerate();
+    skins
+        .map(|(skin, (s, palette))| SkinEntry {
+            skin,
+            joints: s.joints().iter().filter_map(source).collect(),
+            palette: palette.iter().map(|m| m.to_cols_array()).collect(),
+        })
+        .collect()
+}
+
+fn morphs(rig: &Rig, pose: &EvaluatedPose) -> Vec<MorphEntry> {
+    let morphs = rig.morphs().iter();
+    morphs
+        .map(|m| MorphEntry {
+            node: rig.nodes()[m.node].source,
+            weights: pose.morph_weights(rig, m.node),
+        })
+        .collect()
+}
+
+fn primitives(model: &Model, pose: &EvaluatedPose) -> Result<Vec<PrimitiveEntry>, CliError> {
+    let rig = &model.rig;
+    let posed = pose.vertices(rig).map_err(|source| CliError::Pose {
+        file: model.file.clone(),
+        source,
+    })?;
+    let entries = posed.into_iter().map(|p| {
+        let mesh = &rig.meshes()[p.mesh];
+        let skinned = mesh.mesh.primitives.get(p.primitive);
+        let skinned = skinned.is_some_and(|p| !p.influences.is_empty());
+        PrimitiveEntry {
+            node: rig.nodes()[mesh.node].source,
+            mesh: mesh.source,
+            primitive: p.primitive,
+            skin: (skinned && mesh.rigid_slot.is_none()).then_some(mesh.skin),
+            positions: p.positions,
+        }
+    });
+    Ok(entries.collect())
+}

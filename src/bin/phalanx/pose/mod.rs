@@ -1,0 +1,178 @@
+//! `phalanx pose`: one rig at given clip times, node by node.
+
+mod document;
+mod show;
+
+use super::error::CliError;
+use super::model::Model;
+use super::output;
+use clap::{Args, ValueEnum};
+use document::{BlendEntry, Document};
+use phalanx::playback::{LoopMode, PoseAction};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Evaluate a pose: local transforms, world matrices, skinning palettes, morph weights
+///
+/// The same jobs evaluate it that move crowds. Everything is in the file's own space and units.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PoseArgs {
+    /// A .gltf or .glb file; the built-in character if left out
+    file: Option<PathBuf>,
+    /// The clip, by its exact name or else by its index; the rest pose if left out
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    /// Seconds from the start of the clip
+    #[arg(
+        long,
+        value_name = "S",
+        default_value = "0",
+        allow_negative_numbers = true,
+        value_parser = seconds
+    )]
+    time: f64,
+    /// What lies beyond the clip's ends
+    #[arg(long = "loop", value_name = "MODE", default_value = "once")]
+    loop_mode: Loop,
+    /// A clip at a time with a weight; several make one layer. Colons in the clip's name are its
+    /// own: the last two separate
+    #[arg(
+        long,
+        value_name = "CLIP:TIME:WEIGHT",
+        conflicts_with_all = ["clip", "time"],
+        allow_hyphen_values = true
+    )]
+    blend: Vec<BlendArg>,
+    /// Also deform the meshes and give every vertex's position
+    #[arg(long)]
+    vertices: bool,
+    /// Print JSON: every f32 reads back exactly
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx pose                                        rest pose of the built-in character
+  phalanx pose --clip Walk --time 0.25
+  phalanx pose fox.glb --clip 2 --time 7.5 --loop repeat --vertices --json
+  phalanx pose pab.glb --blend walk:0.4:0.75 --blend jog:0.2:0.25 --json
+
+Weights that sum to less than 1 leave the rest to the rest pose; larger sums are divided by the sum.
+JSON: clip, index, time (within the clip) and duration, null where there is not one clip; blend;
+nodes, skins, morph, and primitives with --vertices. Indices are those of the file.";
+
+/// Loop modes by their names on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Loop {
+    /// The clip stays on its first or last pose
+    Once,
+    /// It starts over: time modulo its duration
+    Repeat,
+    /// It runs back and forth
+    Pingpong,
+}
+
+impl From<Loop> for LoopMode {
+    fn from(mode: Loop) -> Self {
+        match mode {
+            Loop::Once => Self::Once,
+            Loop::Repeat => Self::Repeat,
+            Loop::Pingpong => Self::PingPong,
+        }
+    }
+}
+
+/// `CLIP:TIME:WEIGHT`.
+#[derive(Clone, Debug, PartialEq)]
+struct BlendArg {
+    clip: String,
+    time: f64,
+    weight: f32,
+}
+
+impl FromStr for BlendArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = text.rsplitn(3, ':');
+        let (Some(weight), Some(time), Some(clip)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err("expected CLIP:TIME:WEIGHT".into());
+        };
+        let value: f32 = weight
+            .parse()
+            .map_err(|_| format!("\"{weight}\" is no weight"))?;
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(format!("the weight {weight} is not a number from 0"));
+        }
+        Ok(Self {
+            clip: clip.to_owned(),
+            time: seconds(time)?,
+            weight: value,
+        })
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(time) if time.is_finite() => Ok(time),
+        _ => Err(format!("\"{text}\" is not a number of seconds")),
+    }
+}
+
+/// Evaluates and prints.
+pub fn run(args: &PoseArgs) -> Result<(), CliError> {
+    let model = Model::load(args.file.as_deref(), false)?;
+    let mode = args.loop_mode.into();
+    let single = args.clip.as_ref().map(|clip| BlendArg {
+        clip: clip.clone(),
+        time: args.time,
+        weight: 1.0,
+    });
+    let wanted = single.iter().chain(&args.blend);
+    let actions = wanted
+        .map(|arg| action(&model, arg, mode))
+        .collect::<Result<Vec<_>, _>>()?;
+    let pose = model.pose(&actions)?;
+    let entries = actions.iter().map(|a| BlendEntry::new(&model.rig, a));
+    let document = Document::new(&model, entries.collect(), &pose, args.vertices)?;
+    if args.json {
+        output::print_json(&document, false)
+    } else {
+        output::print(&show::text(&model, &document))
+    }
+}
+
+fn action(model: &Model, arg: &BlendArg, mode: LoopMode) -> Result<PoseAction, CliError> {
+    let clip = model.find_clip(&arg.clip)?;
+    let duration = model.rig.clips().get(clip).map_or(0.0, |c| c.duration());
+    Ok(PoseAction {
+        clip,
+        time: mode.clip_time(arg.time, f64::from(duration)) as f32,
+        weight: arg.weight,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blend_is_split_from_the_right() {
+        let parse = |text: &str| text.parse::<BlendArg>();
+        let blend = parse("a:b: c:0.5:1").unwrap();
+        assert_eq!(
+            (blend.clip.as_str(), blend.time, blend.weight),
+            ("a:b: c", 0.5, 1.0)
+        );
+        assert_eq!(parse(":0:0").unwrap().clip, "");
+        assert_eq!(parse("x:-1:0.25").unwrap().time, -1.0);
+        for bad in [
+            "", "x", "x:1", "x:1:", "x::1", "x:1:-1", "x:1:nan", "x:inf:1", "x:1:1e99",
+        ] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Clips: timelines, SoA blocks of keys, key hints. Knows `math` and `skeleton`; how clips are made
+//! is `offline`'s business, how they are sampled is `runtime`'s.
+
+mod clip_data;
+pub(crate) mod timeline;
+
+pub(crate) use clip_data::split_lane;
+pub use clip_data::{Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, TrackCounts};
+pub use timeline::{Cursor, MAX_KEYS, REGULAR_TOLERANCE, Timeline};

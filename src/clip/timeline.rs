@@ -1,0 +1,146 @@
+//! Timelines: sorted key times that blocks share, and the search for the interval of a time.
+
+/// The most keys of one timeline, so that a key hint fits 16 bits.
+pub const MAX_KEYS: usize = u16::MAX as usize;
+
+/// Key times count as evenly spaced when each lies this close to its place, in intervals. The
+/// search corrects by one interval, so any value below 0.5 is exact; exporters' rounding of times
+/// to f32 was observed to stay below 0.01.
+pub const REGULAR_TOLERANCE: f64 = 0.25;
+
+/// A sorted array of key times; a range of the clip's times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timeline {
+    /// First time in the clip's array of times.
+    pub first: u32,
+    /// Number of keys, at least 2.
+    pub len: u32,
+    /// Keys per second if the times are evenly spaced, else 0.
+    pub rate: f32,
+    /// The slot of its key hint, if it is irregular.
+    pub hint: Option<u16>,
+}
+
+/// Where a time lies on a timeline: between keys `key` and `key + 1`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cursor {
+    /// The key before.
+    pub key: u32,
+    /// The way to the next key, in [0, 1].
+    pub alpha: f32,
+}
+
+/// Keys per second if `times` are evenly spaced within [`REGULAR_TOLERANCE`], else 0.
+pub(crate) fn regular_rate(times: &[f32]) -> f32 {
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
+        return 0.0;
+    };
+    let rate = (times.len() - 1) as f64 / (f64::from(last) - f64::from(first));
+    let even = times.iter().enumerate().all(|(k, &t)| {
+        let place = (f64::from(t) - f64::from(first)) * rate;
+        (place - k as f64).abs() <= REGULAR_TOLERANCE
+    });
+    if even && rate.is_finite() && (rate as f32).is_normal() {
+        rate as f32
+    } else {
+        0.0
+    }
+}
+
+/// Finds the interval of `time` on evenly spaced `times` (at least 2), by arithmetic and one
+/// correction against the times themselves.
+#[inline(always)]
+pub(crate) fn locate_regular(times: &[f32], rate: f32, time: f32) -> Cursor {
+    let last = times.len() - 2;
+    // `as` saturates and maps NaN to 0, so any time gives a valid key.
+    let mut key = (((time - times[0]) * rate) as usize).min(last);
+    if time < times[key] && key > 0 {
+        key -= 1;
+    } else if time >= times[key + 1] && key < last {
+        key += 1;
+    }
+    finish(times, key, time)
+}
+
+/// Finds the interval of `time` on any `times` (at least 2), trying the hinted interval and its
+/// successor before a binary search; the hint is updated.
+#[inline(always)]
+pub(crate) fn locate_hinted(times: &[f32], hint: &mut u16, time: f32) -> Cursor {
+    let last = times.len() - 2;
+    let mut key = usize::from(*hint).min(last);
+    let inside = |k: usize| times[k] <= time && (time < times[k + 1] || k == last);
+    if !inside(key) {
+        if key < last && inside(key + 1) {
+            key += 1;
+        } else {
+            key = times
+                .partition_point(|&t| t <= time)
+                .saturating_sub(1)
+                .min(last);
+        }
+        *hint = key as u16;
+    }
+    finish(times, key, time)
+}
+
+#[inline(always)]
+fn finish(times: &[f32], key: usize, time: f32) -> Cursor {
+    let (a, b) = (times[key], times[key + 1]);
+    let way = (time - a) / (b - a);
+    // A comparison with NaN is false, so NaN becomes 0.
+    let alpha = if way > 0.0 { way.min(1.0) } else { 0.0 };
+    Cursor {
+        key: key as u32,
+        alpha,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scalar(times: &[f32], time: f32) -> (u32, f32) {
+        let last = times.len() - 2;
+        let key = (0..=last).rev().find(|&k| times[k] <= time).unwrap_or(0);
+        let alpha = ((time - times[key]) / (times[key + 1] - times[key])).clamp(0.0, 1.0);
+        (key as u32, alpha)
+    }
+
+    #[test]
+    fn regular_and_hinted_searches_agree_with_a_linear_scan() {
+        let even: Vec<f32> = (0..41).map(|k| 0.1 + k as f32 / 30.0).collect();
+        let rate = regular_rate(&even);
+        assert!((rate - 30.0).abs() < 1e-3);
+        let odd: Vec<f32> = vec![0.0, 0.01, 0.5, 0.55, 0.6, 2.0, 2.5];
+        assert_eq!(regular_rate(&odd), 0.0);
+        let mut probes: Vec<f32> = (0..2000).map(|i| -0.2 + i as f32 * 0.0015).collect();
+        probes.extend(even.iter().chain(&odd));
+        probes.extend(even.iter().map(|t| t.next_down()));
+        probes.extend([f32::NEG_INFINITY, f32::INFINITY]);
+        let mut hint = 0;
+        for &t in probes.iter().chain(probes.iter().rev()) {
+            let r = locate_regular(&even, rate, t);
+            assert_eq!((r.key, r.alpha), scalar(&even, t), "{t}");
+            let h = locate_hinted(&odd, &mut hint, t);
+            assert_eq!((h.key, h.alpha), scalar(&odd, t), "{t}");
+        }
+        for hint in [0u16, 3, 5, 6, 900] {
+            let mut hint = hint;
+            let nan = locate_hinted(&odd, &mut hint, f32::NAN);
+            assert_eq!(nan.alpha, 0.0);
+            assert_eq!(locate_regular(&even, rate, f32::NAN).alpha, 0.0);
+        }
+    }
+
+    #[test]
+    fn an_exact_key_time_starts_its_interval() {
+        let times: Vec<f32> = (0..25).map(|k| k as f32 / 24.0).collect();
+        let rate = regular_rate(&times);
+        for (k, &t) in times.iter().enumerate().take(24) {
+            let c = locate_regular(&times, rate, t);
+            assert_eq!((c.key as usize, c.alpha), (k, 0.0));
+        }
+        let end = locate_regular(&times, rate, 1.0);
+        assert_eq!((end.key, end.alpha), (23, 1.0));
+    }
+}

@@ -1,0 +1,110 @@
+//! What can be asked of a crowd after a frame. The others never pay for it.
+
+use super::crowd_data::Crowd;
+use super::error::CrowdError;
+use super::ids::{ClipId, InstanceId};
+use crate::math::Affine3x4;
+use crate::rig::Aabb;
+use crate::runtime::BoundsJob;
+use std::ops::Range;
+
+impl Crowd {
+    /// The rows of an instance in the bone buffer of the last frame; `None` if it was hidden or did
+    /// not exist then.
+    pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
+        let (pool, index) = self.instance(instance).ok()?;
+        // A slot filled since the frame has no rows yet.
+        if pool.frame.get(index) != Some(&instance.generation) || !pool.scheduled(index) {
+            return None;
+        }
+        let len = pool.rig.palette_len();
+        let first = pool.first_row + pool.rank[index] as usize * len;
+        Some(first..first + len)
+    }
+
+    /// The instances that are alive, in palette order: rigs in the order they were added, then slots.
+    pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
+        self.pools().flat_map(|(_, pool)| {
+            let alive = pool.state.alive.iter().enumerate().filter(|a| *a.1);
+            alive.map(|(i, _)| InstanceId {
+                rig: pool.id,
+                index: i as u32,
+                generation: pool.state.generation[i],
+            })
+        })
+    }
+
+    /// Where an instance stands: model space to world space.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn world(&self, instance: InstanceId) -> Result<&Affine3x4, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        Ok(&pool.state.world[index])
+    }
+
+    /// The time of a playing clip in [0, duration], and its weight.
+    ///
+    /// # Errors
+    /// If the instance or layer is unknown, or the clip does not play there.
+    pub fn action_state(
+        &self,
+        instance: InstanceId,
+        layer: usize,
+        clip: ClipId,
+    ) -> Result<(f64, f32), CrowdError> {
+        let (entry, a) = self.action(instance, layer, clip)?;
+        let actions = &self.instance(instance)?.0.state.actions;
+        Ok((actions.clip_time(entry, a), actions.weight[entry][a]))
+    }
+
+    /// Actions that gave way, so far, because their layer was full.
+    pub fn displaced(&self) -> u64 {
+        self.pools().map(|(_, p)| p.state.displaced).sum()
+    }
+
+    /// The model matrix of a joint, now: joint space to model space. Evaluates the instance anew.
+    ///
+    /// # Errors
+    /// If the instance or joint is unknown.
+    pub fn model_matrix(
+        &self,
+        instance: InstanceId,
+        joint: usize,
+    ) -> Result<Affine3x4, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        let scratch = pool.evaluate_models(index, &mut []);
+        let joints = scratch.models.len();
+        let model = scratch.models.get(joint).copied();
+        model.ok_or(CrowdError::UnknownJoint { joint, joints })
+    }
+
+    /// The box around the deformed meshes of an instance, now, in model space; it holds every vertex
+    /// for morph weights in [0, 1]. Evaluates the instance anew.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn bounds(&self, instance: InstanceId) -> Result<Aabb, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        let mut palette = vec![Affine3x4::IDENTITY; pool.rig.palette_len()];
+        pool.evaluate_models(index, &mut palette);
+        let job = BoundsJob {
+            slots: pool.rig.slot_bounds(),
+            palette: &palette,
+        };
+        // The palette has the rig's own length, so the job cannot refuse it.
+        Ok(job.run().unwrap_or_default())
+    }
+
+    /// The scalars (morph weights) of an instance, now, in the skeleton's order. Evaluates the
+    /// instance anew.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn scalars(&self, instance: InstanceId) -> Result<Vec<f32>, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        let scratch = pool.evaluate_models(index, &mut []);
+        let count = pool.rig.skeleton().scalars().len();
+        Ok((0..count).map(|i| scratch.pose.scalar(i)).collect())
+    }
+}

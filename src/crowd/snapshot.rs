@@ -1,0 +1,104 @@
+//! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
+
+use super::crowd_data::{Crowd, Slot};
+use super::error::CrowdError;
+use super::pool::{Pool, PoolState};
+
+/// The state of a crowd at a moment: times, weights, fades, transforms, handles. Rigs and clips are
+/// named by hash, not held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrowdSnapshot {
+    pools: Vec<(u16, Option<PoolSnapshot>)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct PoolSnapshot {
+    structure: u64,
+    layout: u64,
+    layers: usize,
+    /// Generation and content of every clip that was loaded.
+    clips: Vec<(u16, Option<u64>)>,
+    state: PoolState,
+}
+
+impl PoolSnapshot {
+    fn take(pool: &Pool) -> Self {
+        let skeleton = pool.rig.skeleton();
+        let clips = pool.clips.iter();
+        Self {
+            structure: skeleton.structure_hash(),
+            layout: skeleton.layout_hash(),
+            layers: pool.layers.len(),
+            clips: clips
+                .map(|(g, c)| (*g, c.as_ref().map(|c| c.content_hash())))
+                .collect(),
+            state: pool.state.clone(),
+        }
+    }
+
+    fn check(&self, pool: &Pool) -> Result<(), CrowdError> {
+        let fail = |what| Err(CrowdError::Snapshot { what });
+        let skeleton = pool.rig.skeleton();
+        if (self.structure, self.layout) != (skeleton.structure_hash(), skeleton.layout_hash()) {
+            return fail("rigs");
+        }
+        if self.layers != pool.layers.len() {
+            return fail("layers");
+        }
+        // Clips loaded since are no hindrance.
+        let same = self
+            .clips
+            .iter()
+            .enumerate()
+            .all(|(i, (generation, hash))| {
+                hash.is_none_or(|hash| match pool.clips.get(i) {
+                    Some((g, Some(clip))) => g == generation && clip.content_hash() == hash,
+                    _ => false,
+                })
+            });
+        if same { Ok(()) } else { fail("clips") }
+    }
+}
+
+impl Crowd {
+    /// Takes a snapshot.
+    pub fn snapshot(&self) -> CrowdSnapshot {
+        let pools = self.pools.iter();
+        CrowdSnapshot {
+            pools: pools
+                .map(|s| (s.generation, s.pool.as_ref().map(PoolSnapshot::take)))
+                .collect(),
+        }
+    }
+
+    /// Returns to a snapshot: the same calls from here give the same bits.
+    ///
+    /// # Errors
+    /// If the crowd's rigs, layers or clips are not those of the snapshot; nothing is changed then.
+    pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
+        let same = |(slot, (generation, pool)): (&Slot, &(u16, Option<PoolSnapshot>))| match (
+            &slot.pool, pool,
+        ) {
+            (Some(now), Some(then)) if slot.generation == *generation => then.check(now),
+            (None, None) => Ok(()),
+            _ => Err(CrowdError::Snapshot { what: "rigs" }),
+        };
+        if self.pools.len() != snapshot.pools.len() {
+            return Err(CrowdError::Snapshot { what: "rigs" });
+        }
+        self.pools.iter().zip(&snapshot.pools).try_for_each(same)?;
+        for (slot, (_, then)) in self.pools.iter_mut().zip(&snapshot.pools) {
+            if let (Some(pool), Some(then)) = (&mut slot.pool, then) {
+                pool.state.clone_from(&then.state);
+                let count = pool.state.alive.len();
+                pool.hints.clear();
+                pool.hints.resize(pool.hints_per_instance() * count, 0);
+                pool.rank.clear();
+                pool.rank.resize(count + 1, 0);
+                pool.frame.clear();
+                pool.plans.dirty.fill(true);
+            }
+        }
+        Ok(())
+    }
+}

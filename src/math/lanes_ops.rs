@@ -1,0 +1,275 @@
+//! The shuffles that `fearless_simd` lacks, per level: 4×4 transposes within 128-bit blocks, and
+//! 3×4 matrices held in registers row by row.
+
+use fearless_simd::{Simd, f32x4, f32x8, f32x16, prelude::*};
+
+/// The three rows of a matrix that is multiplied from the right, as they lie in memory.
+pub(crate) type RowRefs<'a> = [&'a [f32; 4]; 3];
+
+/// What kernels need beyond [`Simd`].
+pub(crate) trait Lanes: Simd {
+    /// A 3×4 matrix in registers.
+    type Matrix: Copy;
+    /// Transposes the 4×4 matrices that four vectors hold in each of their 128-bit blocks.
+    fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4];
+    /// Loads rows (the fourth is padding).
+    fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix;
+    /// Stores rows; the padding is unspecified.
+    fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]);
+    /// Stores the twelve elements.
+    fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]);
+    /// `a × b`: row = a0·B0 + a1·B1 + a2·B2 + (0, 0, 0, a3).
+    fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix;
+}
+
+/// The levels without wider shuffles: rows in three 128-bit registers.
+macro_rules! narrow {
+    ($token:ty) => {
+        impl Lanes for $token {
+            type Matrix = [f32x4<Self>; 3];
+
+            #[inline(always)]
+            fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4] {
+                let mut out = [0.0; 16];
+                self.store_four_interleaved_f32x4(v, &mut out);
+                let (rows, _) = out.as_chunks::<4>();
+                std::array::from_fn(|i| f32x4::load_array_ref(self, &rows[i]))
+            }
+
+            #[inline(always)]
+            fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
+                let (rows, _) = m.as_chunks::<4>();
+                std::array::from_fn(|i| f32x4::load_array_ref(self, &rows[i]))
+            }
+
+            #[inline(always)]
+            fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]) {
+                let (rows, _) = out.as_chunks_mut::<4>();
+                for i in 0..3 {
+                    m[i].store_array(&mut rows[i]);
+                }
+            }
+
+            #[inline(always)]
+            fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+                let (rows, _) = out.as_chunks_mut::<4>();
+                for i in 0..3 {
+                    m[i].store_array(&mut rows[i]);
+                }
+            }
+
+            #[inline(always)]
+            fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
+                let [b0, b1, b2] = b.map(|row| f32x4::load_array_ref(self, row));
+                a.map(|row| {
+                    let [a0, a1, a2, a3] = row.to_array();
+                    let splat = |v| f32x4::splat(self, v);
+                    let last = f32x4::load_array(self, [0.0, 0.0, 0.0, a3]);
+                    splat(a0).mul_add(b0, splat(a1).mul_add(b1, splat(a2).mul_add(b2, last)))
+                })
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+narrow!(fearless_simd::Sse2);
+#[cfg(target_arch = "x86_64")]
+narrow!(fearless_simd::Sse4_2);
+#[cfg(target_arch = "aarch64")]
+narrow!(fearless_simd::Neon);
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+narrow!(fearless_simd::WasmSimd128);
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
+narrow!(fearless_simd::Fallback);
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+    use fearless_simd::{Avx2, Avx512};
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn transpose512(
+            token: Avx512,
+            a: f32x16<Avx512>,
+            b: f32x16<Avx512>,
+            c: f32x16<Avx512>,
+            d: f32x16<Avx512>,
+        ) -> [f32x16<Avx512>; 4] {
+            use core::arch::x86_64::*;
+            let (a, b, c, d): (__m512, __m512, __m512, __m512) =
+                (a.into(), b.into(), c.into(), d.into());
+            let ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+            let ab_high = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+            let cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
+            let cd_high = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
+            [
+                _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)).simd_into(token),
+                _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)).simd_into(token),
+                _mm512_castpd_ps(_mm512_unpacklo_pd(ab_high, cd_high)).simd_into(token),
+                _mm512_castpd_ps(_mm512_unpackhi_pd(ab_high, cd_high)).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn multiply512(
+            token: Avx512,
+            a: f32x16<Avx512>,
+            b0: f32x16<Avx512>,
+            b1: f32x16<Avx512>,
+            b2: f32x16<Avx512>,
+        ) -> f32x16<Avx512> {
+            use core::arch::x86_64::*;
+            let (a, b0, b1, b2): (__m512, __m512, __m512, __m512) =
+                (a.into(), b0.into(), b1.into(), b2.into());
+            let last = _mm512_maskz_mov_ps(0x8888, a);
+            let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0xaa>(a), b2, last);
+            let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0x55>(a), b1, sum);
+            _mm512_fmadd_ps(_mm512_permute_ps::<0x00>(a), b0, sum).simd_into(token)
+        }
+    );
+
+    impl Lanes for Avx512 {
+        /// Rows 0 to 2 and a block of padding.
+        type Matrix = f32x16<Self>;
+
+        #[inline(always)]
+        fn transpose(self, [a, b, c, d]: [Self::f32s; 4]) -> [Self::f32s; 4] {
+            transpose512(self, a, b, c, d)
+        }
+
+        #[inline(always)]
+        fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
+            f32x16::load_array_ref(self, m)
+        }
+
+        #[inline(always)]
+        fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]) {
+            m.store_array(out);
+        }
+
+        #[inline(always)]
+        fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+            let (low, high) = m.split();
+            let (first, last) = out.split_at_mut(8);
+            low.store_slice(first);
+            high.split().0.store_slice(last);
+        }
+
+        #[inline(always)]
+        fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
+            let [b0, b1, b2] = b.map(|row| f32x16::block_splat(f32x4::load_array_ref(self, row)));
+            multiply512(self, a, b0, b1, b2)
+        }
+    }
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn transpose256(
+            token: Avx2,
+            a: f32x8<Avx2>,
+            b: f32x8<Avx2>,
+            c: f32x8<Avx2>,
+            d: f32x8<Avx2>,
+        ) -> [f32x8<Avx2>; 4] {
+            use core::arch::x86_64::*;
+            let (a, b, c, d): (__m256, __m256, __m256, __m256) =
+                (a.into(), b.into(), c.into(), d.into());
+            let ab = _mm256_castps_pd(_mm256_unpacklo_ps(a, b));
+            let ab_high = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+            let cd = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
+            let cd_high = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
+            [
+                _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)).simd_into(token),
+                _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)).simd_into(token),
+                _mm256_castpd_ps(_mm256_unpacklo_pd(ab_high, cd_high)).simd_into(token),
+                _mm256_castpd_ps(_mm256_unpackhi_pd(ab_high, cd_high)).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn multiply256(
+            token: Avx2,
+            a: f32x8<Avx2>,
+            b0: f32x8<Avx2>,
+            b1: f32x8<Avx2>,
+            b2: f32x8<Avx2>,
+        ) -> f32x8<Avx2> {
+            use core::arch::x86_64::*;
+            let (a, b0, b1, b2): (__m256, __m256, __m256, __m256) =
+                (a.into(), b0.into(), b1.into(), b2.into());
+            let last = _mm256_blend_ps::<0x88>(_mm256_setzero_ps(), a);
+            let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0xaa>(a), b2, last);
+            let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0x55>(a), b1, sum);
+            _mm256_fmadd_ps(_mm256_permute_ps::<0x00>(a), b0, sum).simd_into(token)
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn multiply128(
+            token: Avx2,
+            a: f32x4<Avx2>,
+            b0: f32x4<Avx2>,
+            b1: f32x4<Avx2>,
+            b2: f32x4<Avx2>,
+        ) -> f32x4<Avx2> {
+            use core::arch::x86_64::*;
+            let (a, b0, b1, b2): (__m128, __m128, __m128, __m128) =
+                (a.into(), b0.into(), b1.into(), b2.into());
+            let last = _mm_blend_ps::<0x8>(_mm_setzero_ps(), a);
+            let sum = _mm_fmadd_ps(_mm_permute_ps::<0xaa>(a), b2, last);
+            let sum = _mm_fmadd_ps(_mm_permute_ps::<0x55>(a), b1, sum);
+            _mm_fmadd_ps(_mm_permute_ps::<0x00>(a), b0, sum).simd_into(token)
+        }
+    );
+
+    impl Lanes for Avx2 {
+        /// Rows 0 and 1, and row 2.
+        type Matrix = (f32x8<Self>, f32x4<Self>);
+
+        #[inline(always)]
+        fn transpose(self, [a, b, c, d]: [Self::f32s; 4]) -> [Self::f32s; 4] {
+            transpose256(self, a, b, c, d)
+        }
+
+        #[inline(always)]
+        fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
+            (
+                f32x8::from_slice(self, &m[..8]),
+                f32x4::from_slice(self, &m[8..12]),
+            )
+        }
+
+        #[inline(always)]
+        fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]) {
+            m.0.store_slice(&mut out[..8]);
+            m.1.store_slice(&mut out[8..12]);
+        }
+
+        #[inline(always)]
+        fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+            m.0.store_slice(&mut out[..8]);
+            m.1.store_slice(&mut out[8..]);
+        }
+
+        #[inline(always)]
+        fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
+            let [n0, n1, n2] = b.map(|row| f32x4::load_array_ref(self, row));
+            let [b0, b1, b2] = [n0, n1, n2].map(f32x8::block_splat);
+            (
+                multiply256(self, a.0, b0, b1, b2),
+                multiply128(self, a.1, n0, n1, n2),
+            )
+        }
+    }
+}

@@ -1,0 +1,568 @@
+//! Raw scene to `Rig`: joints, lane order, skins, clips, meshes.
+
+use super::clip_builder::{
+    ClipBuildError, ClipBuilder, Motion, Reference, Target, check_track, classify,
+};
+use super::curve::Curve;
+use super::joint_order::joint_order;
+use super::raw::{RawChannel, RawScene};
+use crate::clip::Clip;
+use crate::math::Affine3x4;
+use crate::mesh::{Mesh, Primitive};
+use crate::rig::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
+use crate::skeleton::{
+    Joint, NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError, Trs,
+};
+use glam::{Affine3A, Vec3};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The most scalars (morph weights of all nodes together) of a skeleton.
+pub const MAX_SCALARS: usize = 1 << 16;
+
+/// Settings of [`build_rig`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BuildOptions {
+    /// The most bytes that the rows of all clips together may take.
+    pub max_clip_bytes: usize,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self {
+            // Hours of dense animation; a bound for hostile unions of key times.
+            max_clip_bytes: 4 << 30,
+        }
+    }
+}
+
+/// Why raw data is no rig.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum BuildError {
+    /// The parents of the nodes form a cycle.
+    #[error("the parents of the nodes form a cycle")]
+    Cycle,
+    /// More morph weights than 16-bit block indices can name.
+    #[error("{count} morph weights over all nodes, the limit is {MAX_SCALARS}")]
+    TooManyScalars {
+        /// How many there are.
+        count: usize,
+    },
+    /// An index points past the end of what it indexes.
+    #[error("{place}: {what} {index}, there are {have}")]
+    Index {
+        /// Where the index stands.
+        place: String,
+        /// What it names.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        have: usize,
+    },
+    /// The joints make no skeleton.
+    #[error(transparent)]
+    Skeleton(#[from] SkeletonError),
+    /// A skin is not usable.
+    #[error("skin {skin}: {source}")]
+    Skin {
+        /// The skin.
+        skin: usize,
+        /// Why.
+        source: SkinError,
+    },
+    /// A clip cannot be built.
+    #[error("animation {clip}: {source}")]
+    Clip {
+        /// The clip.
+        clip: usize,
+        /// Why.
+        source: ClipBuildError,
+    },
+    /// A stream of a primitive has not one element per vertex.
+    #[error("mesh {mesh}, primitive {primitive}: {stream} holds {have}, needed are {needed}")]
+    Stream {
+        /// The mesh.
+        mesh: usize,
+        /// The primitive.
+        primitive: usize,
+        /// The stream.
+        stream: &'static str,
+        /// Its length.
+        have: usize,
+        /// The length needed.
+        needed: usize,
+    },
+}
+
+/// Builds a rig from raw data, with the `exact` profile: f32 rows, every key kept.
+///
+/// # Errors
+/// If nodes form a cycle, an index is out of range, or a skeleton, skin or clip is refused.
+pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildError> {
+    check_indices(&raw)?;
+    let order = joint_order(&raw).ok_or(BuildError::Cycle)?;
+    let mut joint_of_node = vec![NO_JOINT; raw.nodes.len()];
+    if order.len() <= crate::skeleton::MAX_JOINTS {
+        for (joint, &node) in order.iter().enumerate() {
+            joint_of_node[node] = joint as u16;
+        }
+    }
+    let joints: Vec<Joint> = order
+        .iter()
+        .map(|&node| Joint {
+            name: raw.nodes[node].name.clone().unwrap_or_default(),
+            parent: raw.nodes[node]
+                .parent
+                .map(|p| usize::from(joint_of_node[p])),
+            rest: raw.nodes[node].local,
+        })
+        .collect();
+    let (scalars, morphs) = scalars_of(&raw);
+    // Refuses what is no skeleton before anything is measured against it.
+    let plain = Skeleton::new(&joints, None, scalars.clone())?;
+    let model_size = model_size(&plain);
+    let lanes = lane_order(&raw, &joint_of_node, joints.len(), model_size)?;
+    let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?;
+
+    let clips = build_clips(
+        &raw,
+        &skeleton,
+        &joint_of_node,
+        &morphs,
+        model_size,
+        options,
+    )?;
+    // Moved, not copied: meshes are most of many files.
+    let shared: Vec<Arc<Mesh>> = std::mem::take(&mut raw.meshes)
+        .into_iter()
+        .map(Arc::new)
+        .collect();
+    let (skins, meshes, file_skins) =
+        skins_and_meshes(&raw, &shared, &joint_of_node, skeleton.len())?;
+    let mut palette_offsets = Vec::with_capacity(skins.len());
+    let mut next = 0;
+    for skin in &skins {
+        palette_offsets.push(next);
+        next += skin.len();
+    }
+    let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes);
+    let roots = default_roots(&raw);
+    Ok(Rig {
+        name: raw.name,
+        skeleton: Arc::new(skeleton),
+        skins,
+        file_skins,
+        palette_offsets,
+        clips,
+        nodes: raw
+            .nodes
+            .into_iter()
+            .zip(&joint_of_node)
+            .map(|(n, &joint)| RigNode {
+                source: n.source,
+                name: n.name,
+                parent: n.parent,
+                local: n.local,
+                matrix: n.matrix,
+                joint: (joint != NO_JOINT).then_some(joint),
+            })
+            .collect(),
+        roots,
+        meshes,
+        materials: raw.materials,
+        images: raw.images,
+        morphs,
+        slot_bounds,
+    })
+}
+
+fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
+    let nodes = raw.nodes.len();
+    let check = |place: &dyn Fn() -> String, what, index, have| {
+        if index < have {
+            Ok(())
+        } else {
+            Err(BuildError::Index {
+                place: place(),
+                what,
+                index,
+                have,
+            })
+        }
+    };
+    for (i, n) in raw.nodes.iter().enumerate() {
+        let place = || format!("node {i}");
+        check(&place, "parent", n.parent.unwrap_or(0), nodes)?;
+        if let Some(mesh) = n.mesh {
+            check(&place, "mesh", mesh, raw.meshes.len())?;
+        }
+        if let Some(skin) = n.skin {
+            check(&place, "skin", skin, raw.skins.len())?;
+        }
+    }
+    if !is_forest(raw) {
+        return Err(BuildError::Cycle);
+    }
+    let scalars = raw.nodes.iter().map(|n| n.weights.len()).sum();
+    if scalars > MAX_SCALARS {
+        return Err(BuildError::TooManyScalars { count: scalars });
+    }
+    for (i, s) in raw.skins.iter().enumerate() {
+        for (slot, &joint) in s.joints.iter().enumerate() {
+            check(&|| format!("skin {i}, slot {slot}"), "node", joint, nodes)?;
+        }
+    }
+    for (i, c) in raw.clips.iter().enumerate() {
+        for (track, t) in c.tracks.iter().enumerate() {
+            check(
+                &|| format!("animation {i}, track {track}"),
+                "node",
+                t.node,
+                nodes,
+            )?;
+        }
+    }
+    for (i, roots) in raw.scenes.iter().enumerate() {
+        for &root in roots {
+            check(&|| format!("scene {i}"), "node", root, nodes)?;
+        }
+    }
+    for (mesh, m) in raw.meshes.iter().enumerate() {
+        for (primitive, p) in m.primitives.iter().enumerate() {
+            check_primitive(mesh, primitive, p)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether no node is its own ancestor. The parents must be in range.
+fn is_forest(raw: &RawScene) -> bool {
+    // 0: not seen, 1: on the way up from here, 2: leads to a root.
+    let mut state = vec![0u8; raw.nodes.len()];
+    let mut path = Vec::new();
+    for start in 0..raw.nodes.len() {
+        let mut at = Some(start);
+        while let Some(n) = at.filter(|&n| state[n] != 2) {
+            if state[n] == 1 {
+                return false;
+            }
+            state[n] = 1;
+            path.push(n);
+            at = raw.nodes[n].parent;
+        }
+        for n in path.drain(..) {
+            state[n] = 2;
+        }
+    }
+    true
+}
+
+fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
+    let vertices = p.positions.len();
+    let influences = vertices.saturating_mul(p.influences.per_vertex);
+    let mut streams = vec![
+        ("normals", p.normals.len(), vertices, true),
+        ("tangents", p.tangents.len(), vertices, true),
+        ("uvs", p.uvs.len(), vertices, true),
+        ("colors", p.colors.len(), vertices, true),
+        (
+            "influences.joints",
+            p.influences.joints.len(),
+            influences,
+            true,
+        ),
+        (
+            "influences.weights",
+            p.influences.weights.len(),
+            influences,
+            false,
+        ),
+    ];
+    for t in &p.targets {
+        streams.push(("target.positions", t.positions.len(), vertices, true));
+        streams.push(("target.normals", t.normals.len(), vertices, true));
+        streams.push(("target.tangents", t.tangents.len(), vertices, true));
+    }
+    // Weights may be missing only where the joints are.
+    streams[5].3 = p.influences.joints.is_empty();
+    for (stream, have, needed, optional) in streams {
+        if have != needed && !(optional && have == 0) {
+            return Err(BuildError::Stream {
+                mesh,
+                primitive,
+                stream,
+                have,
+                needed,
+            });
+        }
+    }
+    if let Some(&index) = p.indices.iter().find(|&&i| i as usize >= vertices) {
+        return Err(BuildError::Index {
+            place: format!("mesh {mesh}, primitive {primitive}, indices"),
+            what: "vertex",
+            index: index as usize,
+            have: vertices,
+        });
+    }
+    Ok(())
+}
+
+/// The morph weights of all nodes, as scalars.
+fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
+    let mut scalars = Vec::new();
+    let mut morphs = Vec::new();
+    for (node, n) in raw
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| !n.weights.is_empty())
+    {
+        let first = scalars.len();
+        let name = n.name.as_deref().unwrap_or_default();
+        scalars.extend(n.weights.iter().enumerate().map(|(i, &rest)| Scalar {
+            name: format!("{name}.weights[{i}]"),
+            rest,
+        }));
+        morphs.push(MorphRange {
+            node,
+            scalars: first..scalars.len(),
+        });
+    }
+    (scalars, morphs)
+}
+
+/// The diagonal of the box around all joints in the rest pose.
+fn model_size(skeleton: &Skeleton) -> f64 {
+    let mut models: Vec<Affine3A> = Vec::with_capacity(skeleton.len());
+    let mut bounds = crate::rig::Aabb::EMPTY;
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        let Trs {
+            translation,
+            rotation,
+            scale,
+        } = skeleton.rest(joint);
+        let local = Affine3A::from_scale_rotation_translation(scale, rotation, translation);
+        let above = models.get(usize::from(parent)).copied();
+        let model = above.unwrap_or(Affine3A::IDENTITY) * local;
+        bounds.add(Vec3::from(model.translation));
+        models.push(model);
+    }
+    let size = f64::from((bounds.half_size() * 2.0).length());
+    if size.is_finite() { size } else { 0.0 }
+}
+
+/// Lane order: joints whose translation or scale moves, then those that most clips move, then those
+/// that are constant but not at rest in some clip, then the rest; ties by joint.
+fn lane_order(
+    raw: &RawScene,
+    joint_of_node: &[u16],
+    joints: usize,
+    model_size: f64,
+) -> Result<Vec<u16>, BuildError> {
+    let mut slides = vec![false; joints];
+    let mut clips = vec![0usize; joints];
+    let mut tracks = vec![false; joints];
+    for (clip, c) in raw.clips.iter().enumerate() {
+        let mut moved = vec![false; joints];
+        for (index, t) in c.tracks.iter().enumerate() {
+            if t.channel == RawChannel::Weights {
+                continue;
+            }
+            let name = c.name.as_deref().unwrap_or_default();
+            check_track(name, index, t, 1).map_err(|source| BuildError::Clip { clip, source })?;
+            let joint = usize::from(joint_of_node[t.node]);
+            match classify(&Curve::new(t, 0), t.channel, model_size) {
+                Motion::Moving => {
+                    moved[joint] = true;
+                    slides[joint] |= t.channel != RawChannel::Rotation;
+                }
+                Motion::Still(_) => tracks[joint] = true,
+            }
+        }
+        for (count, moved) in clips.iter_mut().zip(moved) {
+            *count += usize::from(moved);
+        }
+    }
+    let mut order: Vec<u16> = (0..joints).map(|j| j as u16).collect();
+    order.sort_by_key(|&j| {
+        let j = usize::from(j);
+        (!slides[j], std::cmp::Reverse(clips[j]), !tracks[j], j)
+    });
+    Ok(order)
+}
+
+fn build_clips(
+    raw: &RawScene,
+    skeleton: &Skeleton,
+    joint_of_node: &[u16],
+    morphs: &[MorphRange],
+    model_size: f64,
+    options: &BuildOptions,
+) -> Result<Vec<Arc<Clip>>, BuildError> {
+    let targets = targets_of(skeleton, joint_of_node, morphs);
+    let mut left = options.max_clip_bytes;
+    let mut clips = Vec::with_capacity(raw.clips.len());
+    for (clip, c) in raw.clips.iter().enumerate() {
+        let builder = ClipBuilder {
+            skeleton,
+            targets: &targets,
+            model_size,
+            max_bytes: left,
+        };
+        let built = builder
+            .build(c, Reference::None)
+            .map_err(|source| BuildError::Clip { clip, source })?;
+        left = left.saturating_sub(built.bytes());
+        clips.push(Arc::new(built));
+    }
+    Ok(clips)
+}
+
+fn targets_of(skeleton: &Skeleton, joint_of_node: &[u16], morphs: &[MorphRange]) -> Vec<Target> {
+    let mut targets: Vec<Target> = joint_of_node
+        .iter()
+        .map(|&joint| Target {
+            lane: skeleton
+                .lane_of()
+                .get(usize::from(joint))
+                .map(|&l| usize::from(l)),
+            scalars: None,
+        })
+        .collect();
+    for m in morphs {
+        targets[m.node].scalars = Some((m.scalars.start, m.scalars.len()));
+    }
+    targets
+}
+
+/// Builds an additive clip from a raw one: differences to `reference`, a pose in the lane order of
+/// the rig's skeleton (its rest pose, or a sampled frame).
+///
+/// # Errors
+/// If the reference is not of the skeleton's shape, or the clip is refused.
+pub fn build_additive(
+    raw: &RawScene,
+    clip: usize,
+    rig: &Rig,
+    reference: &Pose,
+) -> Result<Clip, BuildError> {
+    let skeleton = rig.skeleton();
+    let fail = |place: &str, what, index, have| BuildError::Index {
+        place: place.to_owned(),
+        what,
+        index,
+        have,
+    };
+    let c = (raw.clips.get(clip)).ok_or_else(|| fail("additive", "clip", clip, raw.clips.len()))?;
+    if !reference.same_shape(skeleton.rest_pose()) {
+        let (have, needed) = (reference.blocks(), skeleton.blocks());
+        return Err(fail("additive reference", "block", have, needed));
+    }
+    if raw.nodes.len() != rig.nodes().len() {
+        let (index, have) = (raw.nodes.len(), rig.nodes().len());
+        return Err(fail("additive", "node", index, have));
+    }
+    let joint_of_node: Vec<u16> = rig
+        .nodes()
+        .iter()
+        .map(|n| n.joint.unwrap_or(NO_JOINT))
+        .collect();
+    let builder = ClipBuilder {
+        skeleton,
+        targets: &targets_of(skeleton, &joint_of_node, rig.morphs()),
+        model_size: model_size(skeleton),
+        max_bytes: BuildOptions::default().max_clip_bytes,
+    };
+    builder
+        .build(c, Reference::Pose(reference))
+        .map_err(|source| BuildError::Clip { clip, source })
+}
+
+type SkinsAndMeshes = (Vec<Skin>, Vec<RigMesh>, usize);
+
+/// The file's skins, one more for rigid meshes, and the meshes of all nodes.
+fn skins_and_meshes(
+    raw: &RawScene,
+    shared: &[Arc<Mesh>],
+    joint_of_node: &[u16],
+    joints: usize,
+) -> Result<SkinsAndMeshes, BuildError> {
+    let mut skins = Vec::with_capacity(raw.skins.len() + 1);
+    for (skin, s) in raw.skins.iter().enumerate() {
+        let slots = s.joints.iter().map(|&n| joint_of_node[n]).collect();
+        let bind = s
+            .inverse_bind
+            .iter()
+            .map(Affine3x4::from_cols_array)
+            .collect();
+        skins.push(
+            Skin::new(s.name.clone(), slots, bind, joints)
+                .map_err(|source| BuildError::Skin { skin, source })?,
+        );
+    }
+    let file_skins = skins.len();
+    let (mut rigid_joints, mut rigid_bind) = (Vec::new(), Vec::new());
+    let mut meshes = Vec::new();
+    for (node, n) in raw.nodes.iter().enumerate() {
+        let Some(source) = n.mesh else { continue };
+        let rigid_slot = if n.skin.is_none() {
+            // More rigid meshes than slots can be told apart are left undrawn by a crowd.
+            if rigid_joints.len() >= usize::from(NO_JOINT) {
+                continue;
+            }
+            let (joint, offset) = anchor(raw, joint_of_node, node);
+            rigid_joints.push(joint);
+            rigid_bind.push(offset);
+            Some(rigid_joints.len() as u16 - 1)
+        } else {
+            None
+        };
+        meshes.push(RigMesh {
+            node,
+            source,
+            mesh: shared[source].clone(),
+            skin: n.skin.unwrap_or(file_skins),
+            rigid_slot,
+            lod: 0,
+        });
+    }
+    if !rigid_joints.is_empty() {
+        let skin = Skin::new(None, rigid_joints, rigid_bind, joints);
+        skins.push(skin.map_err(|source| BuildError::Skin {
+            skin: file_skins,
+            source,
+        })?);
+    }
+    Ok((skins, meshes, file_skins))
+}
+
+/// The nearest joint at or above a node, and the node's place relative to it.
+fn anchor(raw: &RawScene, joint_of_node: &[u16], node: usize) -> (u16, Affine3x4) {
+    let mut offset = Affine3x4::IDENTITY;
+    let mut at = Some(node);
+    while let Some(n) = at {
+        if joint_of_node[n] != NO_JOINT {
+            return (joint_of_node[n], offset);
+        }
+        let local = match &raw.nodes[n].matrix {
+            Some(m) => Affine3x4::from_cols_array(m),
+            None => raw.nodes[n].local.to_affine(),
+        };
+        offset = local.mul(&offset);
+        at = raw.nodes[n].parent;
+    }
+    (NO_JOINT, offset)
+}
+
+/// The roots of the default scene; all roots if the file names no scene.
+fn default_roots(raw: &RawScene) -> Vec<usize> {
+    let scene = raw.default_scene.unwrap_or(0);
+    match raw.scenes.get(scene) {
+        Some(roots) => roots.clone(),
+        None => (0..raw.nodes.len())
+            .filter(|&n| raw.nodes[n].parent.is_none())
+            .collect(),
+    }
+}

@@ -1,0 +1,299 @@
+//! Accessors as checked arrays of numbers: every type, strides, sparse values, no buffer view.
+
+use super::error::{Fault, GltfErrorKind as Kind, Within};
+use super::limits::MAX_ZERO_ELEMENTS;
+use super::store::{Store, at};
+use ::gltf::json;
+use json::accessor::{ComponentType, Type};
+use json::validation::Checked;
+
+/// What an accessor says of itself.
+#[derive(Clone, Copy)]
+pub(super) struct Info {
+    pub shape: Type,
+    pub component: ComponentType,
+    pub normalized: bool,
+    pub count: usize,
+}
+
+/// How integers become floats.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Integers {
+    /// As the accessor's `normalized` says.
+    AsDeclared,
+    /// Fractions whatever the flag says: glTF allows only these in weights, colours, rotations.
+    Fractions,
+}
+
+fn components(shape: Type) -> usize {
+    match shape {
+        Type::Scalar => 1,
+        Type::Vec2 => 2,
+        Type::Vec3 => 3,
+        Type::Vec4 | Type::Mat2 => 4,
+        Type::Mat3 => 9,
+        Type::Mat4 => 16,
+    }
+}
+
+fn component_size(component: ComponentType) -> usize {
+    match component {
+        ComponentType::I8 | ComponentType::U8 => 1,
+        ComponentType::I16 | ComponentType::U16 => 2,
+        ComponentType::U32 | ComponentType::F32 => 4,
+    }
+}
+
+fn shape_name(shape: Type) -> &'static str {
+    match shape {
+        Type::Scalar => "SCALAR",
+        Type::Vec2 => "VEC2",
+        Type::Vec3 => "VEC3",
+        Type::Vec4 => "VEC4",
+        Type::Mat2 => "MAT2",
+        Type::Mat3 => "MAT3",
+        Type::Mat4 => "MAT4",
+    }
+}
+
+impl Info {
+    /// `VEC3 of U8`, for messages.
+    pub fn describe(&self) -> String {
+        format!("{} of {:?}", shape_name(self.shape), self.component)
+    }
+
+    /// Numbers per element.
+    pub fn components(&self) -> usize {
+        components(self.shape)
+    }
+
+    /// Whether the numbers are floats.
+    pub fn is_float(&self) -> bool {
+        self.component == ComponentType::F32
+    }
+
+    /// The value of the largest integer, by which fractions are divided; `None` for floats.
+    fn unit(&self) -> Option<f64> {
+        match self.component {
+            ComponentType::I8 => Some(127.0),
+            ComponentType::U8 => Some(255.0),
+            ComponentType::I16 => Some(32_767.0),
+            ComponentType::U16 => Some(65_535.0),
+            ComponentType::U32 => Some(4_294_967_295.0),
+            ComponentType::F32 => None,
+        }
+    }
+}
+
+/// Calls `sink(position, number)` for every component of `count` elements.
+fn walk(
+    (bytes, stride): (&[u8], usize),
+    count: usize,
+    components: usize,
+    component: ComponentType,
+    mut sink: impl FnMut(usize, f64),
+) {
+    let size = component_size(component);
+    let mut each = |read: &dyn Fn(&[u8]) -> f64| {
+        for (element, bytes) in bytes.chunks(stride.max(1)).take(count).enumerate() {
+            for (c, bytes) in bytes.chunks_exact(size).take(components).enumerate() {
+                sink(element * components + c, read(bytes));
+            }
+        }
+    };
+    match component {
+        ComponentType::I8 => each(&|b| f64::from(b[0] as i8)),
+        ComponentType::U8 => each(&|b| f64::from(b[0])),
+        ComponentType::I16 => each(&|b| f64::from(i16::from_le_bytes([b[0], b[1]]))),
+        ComponentType::U16 => each(&|b| f64::from(u16::from_le_bytes([b[0], b[1]]))),
+        ComponentType::U32 => each(&|b| f64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
+        ComponentType::F32 => each(&|b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
+    }
+}
+
+impl Store<'_> {
+    /// What accessor `index` says of itself, without reading it.
+    pub fn info(&self, index: usize) -> Result<Info, Fault> {
+        let accessor = at(&self.accessors, index, "accessor")?;
+        let place = || format!("accessor {index}");
+        let (Checked::Valid(shape), Checked::Valid(component)) =
+            (accessor.type_, accessor.component_type)
+        else {
+            let what = "type or componentType";
+            return Err(Kind::Unknown { what }).within(place);
+        };
+        let count = usize::try_from(accessor.count.0).map_err(|_| Kind::Limit {
+            what: "elements of an accessor",
+            needed: accessor.count.0,
+            limit: usize::MAX as u64,
+        });
+        Ok(Info {
+            shape,
+            component: component.0,
+            normalized: accessor.normalized,
+            count: count.within(place)?,
+        })
+    }
+
+    /// Like `info`, and refuses another type than `shapes`.
+    pub fn info_of(
+        &self,
+        index: usize,
+        shapes: &[Type],
+        expected: &'static str,
+    ) -> Result<Info, Fault> {
+        let info = self.info(index)?;
+        if !shapes.contains(&info.shape) {
+            let found = info.describe();
+            return Err(Kind::Type { found, expected }).within(|| format!("accessor {index}"));
+        }
+        Ok(info)
+    }
+
+    /// All numbers of accessor `index`, each through `convert`.
+    ///
+    /// Nothing is allocated before the range is checked and the budget charged.
+    pub fn numbers<T: Copy + Default>(
+        &mut self,
+        index: usize,
+        convert: impl Fn(f64) -> T,
+    ) -> Result<Vec<T>, Fault> {
+        let info = self.info(index)?;
+        (self.read(index, info, convert)).within(|| format!("accessor {index}"))
+    }
+
+    fn read<T: Copy + Default>(
+        &mut self,
+        index: usize,
+        info: Info,
+        convert: impl Fn(f64) -> T,
+    ) -> Result<Vec<T>, Fault> {
+        let Info {
+            component, count, ..
+        } = info;
+        let (shape, size) = (info.components(), component_size(component));
+        let accessor = at(&self.accessors, index, "accessor")?;
+        let offset = accessor.byte_offset.map_or(0, |o| o.0);
+        let view = accessor.buffer_view.map(|v| v.value());
+        let sparse = accessor.sparse.clone();
+        let element = (shape * size) as u64;
+        match view {
+            Some(view) => {
+                self.prepare_view(view)?;
+                self.elements(view, offset, count as u64, element, false)?;
+            }
+            None if count as u64 > MAX_ZERO_ELEMENTS => {
+                return Err(Kind::Limit {
+                    what: "elements of an accessor without a buffer view",
+                    needed: count as u64,
+                    limit: MAX_ZERO_ELEMENTS,
+                }
+                .into());
+            }
+            None => {}
+        }
+        let total = count.saturating_mul(shape);
+        self.budget.charge_for::<T>(total)?;
+        let mut out = vec![T::default(); total];
+        if let Some(view) = view {
+            let source = self.elements(view, offset, count as u64, element, false)?;
+            walk(source, count, shape, component, |i, v| out[i] = convert(v));
+        }
+        if let Some(sparse) = sparse {
+            self.apply_sparse(&sparse, info, &mut out, convert)
+                .within(|| "sparse".to_owned())?;
+        }
+        Ok(out)
+    }
+
+    fn apply_sparse<T: Copy>(
+        &mut self,
+        sparse: &json::accessor::sparse::Sparse,
+        info: Info,
+        out: &mut [T],
+        convert: impl Fn(f64) -> T,
+    ) -> Result<(), Fault> {
+        let (shape, size) = (info.components(), component_size(info.component));
+        let (given, count) = (sparse.count.0, info.count as u64);
+        if given > count {
+            return Err(Kind::Count {
+                what: "sparse elements, at most",
+                expected: count,
+                found: given,
+            }
+            .into());
+        }
+        let Checked::Valid(kind) = sparse.indices.component_type else {
+            let what = "componentType of the sparse indices";
+            return Err(Kind::Unknown { what }.into());
+        };
+        let (index_view, value_view) = (
+            sparse.indices.buffer_view.value(),
+            sparse.values.buffer_view.value(),
+        );
+        self.prepare_view(index_view)?;
+        self.prepare_view(value_view)?;
+        let index_size = component_size(kind.0) as u64;
+        let offset = sparse.indices.byte_offset.0;
+        let indices = self.elements(index_view, offset, given, index_size, true)?;
+        let offset = sparse.values.byte_offset.0;
+        let element = (shape * size) as u64;
+        let values = self.elements(value_view, offset, given, element, true)?;
+        let given = given as usize;
+        // Positions first: a bad one must not leave a half-written array behind an `Ok`.
+        let mut bad = None;
+        walk(indices, given, 1, kind.0, |_, index| {
+            if index >= info.count as f64 {
+                bad.get_or_insert(index);
+            }
+        });
+        if let Some(index) = bad {
+            return Err(Kind::Index {
+                what: "element",
+                index: index as usize,
+                count: info.count,
+            }
+            .into());
+        }
+        walk(indices, given, 1, kind.0, |i, index| {
+            let source = values.0.get(i * shape * size..).unwrap_or(&[]);
+            let at = index as usize * shape;
+            walk((source, shape * size), 1, shape, info.component, |c, v| {
+                out[at + c] = convert(v);
+            });
+        });
+        Ok(())
+    }
+
+    /// All numbers of accessor `index` as floats; integers as fractions where `integers` or the
+    /// accessor says so.
+    pub fn floats(&mut self, index: usize, integers: Integers) -> Result<Vec<f32>, Fault> {
+        let info = self.info(index)?;
+        match info.unit() {
+            Some(unit) if info.normalized || integers == Integers::Fractions => {
+                self.numbers(index, |v| (v / unit).max(-1.0) as f32)
+            }
+            _ => self.numbers(index, |v| v as f32),
+        }
+    }
+
+    /// Like `floats`, as rows of `N`.
+    pub fn rows<const N: usize>(
+        &mut self,
+        index: usize,
+        integers: Integers,
+    ) -> Result<Vec<[f32; N]>, Fault>
+    where
+        [f32; N]: bytemuck::Pod,
+    {
+        let info = self.info(index)?;
+        if info.components() != N {
+            let (found, expected) = (info.describe(), "another number of components");
+            return Err(Kind::Type { found, expected }).within(|| format!("accessor {index}"));
+        }
+        let flat = self.floats(index, integers)?;
+        // Same bytes, other type; the copy is for allocators that hand out odd capacities.
+        Ok(bytemuck::allocation::try_cast_vec(flat)
+            .unwrap_or_else(|(_, flat)| bytemuck::cast_slice(&flat).to_vec()))
+    }
+}

@@ -1,0 +1,146 @@
+//! From bytes to JSON text and binary chunk, with the checks that come before any parsing.
+
+use super::error::{Fault, GltfErrorKind as Kind};
+use super::limits::MAX_JSON_DEPTH;
+
+/// The two parts of a file.
+pub(super) struct Container<'a> {
+    /// JSON text without a byte order mark.
+    pub json: &'a [u8],
+    /// The BIN chunk of a GLB.
+    pub bin: Option<&'a [u8]>,
+}
+
+/// Counts of what makes JSON expensive in memory.
+#[derive(Default)]
+pub(super) struct JsonCounts {
+    /// Opening braces.
+    pub objects: u64,
+    /// Commas and opening brackets: an upper bound for values.
+    pub values: u64,
+}
+
+const GLB_HEADER: usize = 12;
+const CHUNK_HEADER: usize = 8;
+
+/// Splits a file: `.glb` by its magic, anything else must be a JSON object.
+pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
+    if bytes.is_empty() {
+        return Err(Kind::Empty.into());
+    }
+    if bytes.starts_with(b"glTF") {
+        return split_glb(bytes);
+    }
+    let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match json.iter().find(|b| !b.is_ascii_whitespace()) {
+        Some(b'{') => Ok(Container { json, bin: None }),
+        _ => Err(Kind::NotGltf.into()),
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(word.try_into().ok()?))
+}
+
+fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
+    let found = bytes.len() as u64;
+    let short = || Kind::GlbLength {
+        declared: GLB_HEADER as u64,
+        found,
+    };
+    let version = word(bytes, 4).ok_or_else(short)?;
+    let declared = word(bytes, 8).ok_or_else(short)?;
+    if version != 2 {
+        return Err(Kind::GlbVersion { found: version }.into());
+    }
+    let declared = u64::from(declared);
+    let whole = usize::try_from(declared)
+        .ok()
+        .filter(|&n| n >= GLB_HEADER)
+        .and_then(|n| bytes.get(..n))
+        .ok_or(Kind::GlbLength { declared, found })?;
+    let (mut json, mut bin) = (None, None);
+    let mut at = GLB_HEADER;
+    let mut chunk = 0;
+    while at < whole.len() {
+        let left = (whole.len() - at) as u64;
+        let header = |offset| {
+            word(whole, at + offset).ok_or(Kind::GlbChunk {
+                chunk,
+                declared: CHUNK_HEADER as u64,
+                left,
+            })
+        };
+        let (length, tag) = (header(0)? as usize, header(4)?);
+        let data = (at + CHUNK_HEADER)
+            .checked_add(length)
+            .and_then(|end| whole.get(at + CHUNK_HEADER..end))
+            .ok_or(Kind::GlbChunk {
+                chunk,
+                declared: length as u64,
+                left: left.saturating_sub(CHUNK_HEADER as u64),
+            })?;
+        match (&tag.to_le_bytes(), chunk) {
+            (b"JSON", 0) => json = Some(data),
+            (_, 0) => return Err(Kind::GlbNoJson.into()),
+            (b"BIN\0", 1) => bin = Some(data),
+            _ => {} // The specification: unknown chunks are skipped.
+        }
+        // A writer that forgot the padding of its last chunk is forgiven: nothing follows it.
+        at += CHUNK_HEADER + length;
+        chunk += 1;
+    }
+    let json = json.ok_or(Kind::GlbNoJson)?;
+    // Some writers pad the text with zeros instead of spaces.
+    let padding = json.iter().rev().take_while(|&&byte| byte == 0).count();
+    let json = &json[..json.len() - padding];
+    Ok(Container { json, bin })
+}
+
+/// Walks the JSON text once, outside of strings: refuses depth, counts what will be allocated.
+pub(super) fn survey(json: &[u8]) -> Result<JsonCounts, Fault> {
+    let mut counts = JsonCounts::default();
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for &byte in json {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => {
+                depth += 1;
+                counts.objects += u64::from(byte == b'{');
+                counts.values += 1;
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' => counts.values += 1,
+            _ => {}
+        }
+        if depth > MAX_JSON_DEPTH {
+            let limit = MAX_JSON_DEPTH;
+            return Err(Kind::JsonDepth { depth, limit }.into());
+        }
+    }
+    Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn survey_counts_outside_of_strings() {
+        let counts = survey(br#"{"a":[1,2,{"b":"{[,\"{"}]}"#).unwrap();
+        assert_eq!((counts.objects, counts.values), (2, 5));
+        let deep = "[".repeat(MAX_JSON_DEPTH + 1);
+        assert!(survey(deep.as_bytes()).is_err());
+        assert!(survey(&deep.as_bytes()[1..]).is_ok());
+    }
+}

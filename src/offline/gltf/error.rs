@@ -1,0 +1,314 @@
+//! Why a file could not be imported.
+
+use std::fmt;
+
+/// Why a file could not be imported: the file, the place in it and the problem, on one line.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {}{kind}", Lead(place))]
+pub struct GltfError {
+    /// The path, or the name given to [`read_slice`](super::read_slice).
+    pub file: String,
+    /// `animation 2 "Walk", channel 5, accessor 17`; empty for the file as a whole.
+    pub place: String,
+    /// What is wrong there.
+    #[source]
+    pub kind: GltfErrorKind,
+}
+
+/// A place followed by a colon, or nothing.
+struct Lead<'a>(&'a str);
+
+impl fmt::Display for Lead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        write!(f, "{}: ", self.0)
+    }
+}
+
+/// What is wrong with a file. Where two numbers disagree, both are here.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GltfErrorKind {
+    /// The operating system refuses the file.
+    #[error("cannot be read: {0}")]
+    Io(std::io::Error),
+    /// Zero bytes.
+    #[error("the file is empty")]
+    Empty,
+    /// Neither a GLB header nor a JSON object.
+    #[error("is neither binary glTF nor JSON")]
+    NotGltf,
+    /// The GLB header names another version.
+    #[error("GLB version {found}, expected 2")]
+    GlbVersion {
+        /// Version in the header.
+        found: u32,
+    },
+    /// The GLB header's length is not that of the file.
+    #[error("the GLB header claims {declared} bytes, the file has {found}")]
+    GlbLength {
+        /// Length in the header.
+        declared: u64,
+        /// Bytes there are.
+        found: u64,
+    },
+    /// A chunk is longer than what is left of the file.
+    #[error("GLB chunk {chunk} claims {declared} bytes, {left} are left")]
+    GlbChunk {
+        /// Position of the chunk.
+        chunk: usize,
+        /// Length in its header.
+        declared: u64,
+        /// Bytes there are.
+        left: u64,
+    },
+    /// The first chunk is not JSON.
+    #[error("the first GLB chunk is not JSON")]
+    GlbNoJson,
+    /// The JSON text is nested too deeply.
+    #[error("JSON nested {depth} levels deep, the limit is {limit}")]
+    JsonDepth {
+        /// Depth reached.
+        depth: usize,
+        /// Deepest level allowed.
+        limit: usize,
+    },
+    /// The JSON text cannot be parsed or does not have glTF's shape.
+    #[error("JSON line {line}, column {column}: {message}")]
+    Json {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// The parser's words.
+        message: String,
+    },
+    /// `asset.version` or `asset.minVersion` is not 2.0.
+    #[error("glTF version {found:?}, expected 2.0")]
+    AssetVersion {
+        /// The version in the file.
+        found: String,
+    },
+    /// `extensionsRequired` names something that the import does not know.
+    #[error("requires the extension {name:?}, which is not supported")]
+    Extension {
+        /// Its name.
+        name: String,
+    },
+    /// A reference to something that the file does not have.
+    #[error("{what} {index} does not exist, there are {count}")]
+    Index {
+        /// What is referred to.
+        what: &'static str,
+        /// The index in the file.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Something that must be there is not.
+    #[error("has no {0}")]
+    Missing(&'static str),
+    /// A value that the specification does not know.
+    #[error("{what} is not one that glTF knows")]
+    Unknown {
+        /// What has the value.
+        what: &'static str,
+    },
+    /// A URI that is not followed.
+    #[error("the URI {uri:?} is refused: {reason}")]
+    Uri {
+        /// The URI, shortened.
+        uri: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Fewer bytes than declared.
+    #[error("byteLength is {declared}, the data has {found} bytes")]
+    Short {
+        /// Length in the file.
+        declared: u64,
+        /// Bytes there are.
+        found: u64,
+    },
+    /// A range that ends behind its container.
+    #[error("ends at byte {end} of {container}, which has {size}")]
+    Bounds {
+        /// `buffer 0`, `buffer view 3`.
+        container: String,
+        /// One past the last byte.
+        end: u64,
+        /// Bytes there are.
+        size: u64,
+    },
+    /// A stride smaller than an element.
+    #[error("byteStride is {stride}, an element has {element} bytes")]
+    Stride {
+        /// Stride in the file.
+        stride: u64,
+        /// Bytes of one element.
+        element: u64,
+    },
+    /// An accessor of another type than its use asks for.
+    #[error("is {found}, expected {expected}")]
+    Type {
+        /// What is there.
+        found: String,
+        /// What may be there.
+        expected: &'static str,
+    },
+    /// Two counts that must agree.
+    #[error("{what}: expected {expected}, found {found}")]
+    Count {
+        /// What is counted.
+        what: &'static str,
+        /// What the rest of the file asks for.
+        expected: u64,
+        /// What is there.
+        found: u64,
+    },
+    /// NaN or infinite where a number is needed.
+    #[error("{what} {index} is {value}")]
+    NotFinite {
+        /// `key`, `matrix`, `translation`.
+        what: &'static str,
+        /// Which of them.
+        index: usize,
+        /// NaN or an infinity.
+        value: f32,
+    },
+    /// Key times that go backwards.
+    #[error("time {index} is {time}, after {previous}")]
+    TimeOrder {
+        /// Position of the key.
+        index: usize,
+        /// Its time.
+        time: f32,
+        /// The time before it.
+        previous: f32,
+    },
+    /// A key time below zero.
+    #[error("time {index} is {time}, below 0")]
+    TimeNegative {
+        /// Position of the key.
+        index: usize,
+        /// Its time.
+        time: f32,
+    },
+    /// A node that is its own ancestor.
+    #[error("is its own ancestor")]
+    Cycle,
+    /// A node that two nodes call their child.
+    #[error("is a child of node {first} and of node {second}")]
+    TwoParents {
+        /// The first parent.
+        first: usize,
+        /// The second.
+        second: usize,
+    },
+    /// An index that points behind the vertices.
+    #[error("index {position} is {index}, there are {vertices} vertices")]
+    VertexIndex {
+        /// Position in the index list.
+        position: usize,
+        /// The index.
+        index: u32,
+        /// Vertices of the primitive.
+        vertices: usize,
+    },
+    /// A vertex that follows a joint its skin does not have.
+    #[error("vertex {vertex} follows joint {joint} with weight {weight}, the skin has {slots}")]
+    JointIndex {
+        /// The vertex.
+        vertex: usize,
+        /// The joint index.
+        joint: u64,
+        /// Its weight.
+        weight: f32,
+        /// Joints of the smallest skin that is used with the mesh.
+        slots: usize,
+    },
+    /// Compressed data that cannot be decoded.
+    #[error("meshopt: {0}")]
+    Meshopt(String),
+    /// A named limit is exceeded.
+    #[error("{what}: {needed} needed, the limit is {limit}")]
+    Limit {
+        /// Name of the limit.
+        what: &'static str,
+        /// What the file asks for.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
+    },
+}
+
+/// A problem on its way up: places are put in front as it passes them.
+#[derive(Debug)]
+pub(super) struct Fault {
+    place: String,
+    kind: GltfErrorKind,
+}
+
+impl From<GltfErrorKind> for Fault {
+    fn from(kind: GltfErrorKind) -> Self {
+        let place = String::new();
+        Fault { place, kind }
+    }
+}
+
+impl Fault {
+    /// The public error.
+    pub fn in_file(self, file: &str) -> GltfError {
+        GltfError {
+            file: file.to_owned(),
+            place: self.place,
+            kind: self.kind,
+        }
+    }
+
+    /// What is wrong.
+    pub fn kind(&self) -> &GltfErrorKind {
+        &self.kind
+    }
+}
+
+/// Adds the place to a fault.
+pub(super) trait Within<T> {
+    /// Puts `place` in front of the fault's place.
+    fn within(self, place: impl FnOnce() -> String) -> Result<T, Fault>;
+}
+
+impl<T, E: Into<Fault>> Within<T> for Result<T, E> {
+    fn within(self, place: impl FnOnce() -> String) -> Result<T, Fault> {
+        self.map_err(|error| {
+            let mut fault: Fault = error.into();
+            let outer = place();
+            fault.place = match fault.place.is_empty() {
+                true => outer,
+                false => format!("{outer}, {}", fault.place),
+            };
+            fault
+        })
+    }
+}
+
+/// Longest part of a name or URI that is repeated in a message, in characters.
+const QUOTED: usize = 40;
+
+/// A text fit for a one-line message: at most 40 characters.
+pub(super) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// `node 3 "Hips"`, or `node 3` without a name.
+pub(super) fn label(kind: &str, index: usize, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("{kind} {index} {:?}", shorten(name)),
+        None => format!("{kind} {index}"),
+    }
+}

@@ -1,0 +1,373 @@
+//! Meshes: vertex streams, triangle lists, morph targets.
+
+use super::accessor::Integers;
+use super::error::{Fault, GltfErrorKind as Kind, Within, label};
+use super::influences::influences;
+use super::limits::Notes;
+use super::nodes::{finite, fit};
+use super::store::{Store, at};
+use crate::mesh::{Mesh, MorphTarget, Primitive};
+use ::gltf::json;
+use json::accessor::{ComponentType, Type};
+use json::mesh::{Mode, Semantic};
+use json::validation::Checked;
+
+/// Normals whose length is off 1 by more are normalised: coarse quantisation, careless exporters.
+const NORMAL_LENGTH: f32 = 1e-3;
+
+/// Reads the meshes, each once. `slots[m]` is the number of joints of the smallest skin that a
+/// node uses together with mesh `m`.
+pub(super) fn meshes(
+    list: Vec<json::Mesh>,
+    slots: &[Option<usize>],
+    materials: usize,
+    store: &mut Store,
+    notes: &mut Notes,
+) -> Result<Vec<Mesh>, Fault> {
+    let mut out = Vec::with_capacity(list.len());
+    for (index, mesh) in list.into_iter().enumerate() {
+        let place = label("mesh", index, mesh.name.as_deref());
+        let slots = slots.get(index).copied().flatten();
+        let mesh = mesh_of(mesh, slots, materials, &place, store, notes);
+        out.push(mesh.within(|| place)?);
+    }
+    Ok(out)
+}
+
+fn mesh_of(
+    mesh: json::Mesh,
+    slots: Option<usize>,
+    materials: usize,
+    place: &str,
+    store: &mut Store,
+    notes: &mut Notes,
+) -> Result<Mesh, Fault> {
+    store
+        .budget
+        .charge_for::<Primitive>(mesh.primitives.len())?;
+    let mut primitives = Vec::with_capacity(mesh.primitives.len());
+    for (index, primitive) in mesh.primitives.iter().enumerate() {
+        let mut reader = Reader {
+            primitive,
+            slots,
+            materials,
+            place: format!("{place}, primitive {index}"),
+            store: &mut *store,
+            notes: &mut *notes,
+        };
+        primitives.push(reader.read().within(|| format!("primitive {index}"))?);
+    }
+    let targets = primitives
+        .iter()
+        .map(|p| p.targets.len())
+        .max()
+        .unwrap_or(0);
+    if primitives.iter().any(|p| p.targets.len() != targets) {
+        let message = format!("not every primitive has all {targets} morph targets");
+        notes.note(place, message);
+    }
+    let weights = match mesh.weights {
+        Some(weights) => {
+            finite("weight", &weights)?;
+            fit(weights, targets, place, notes)
+        }
+        None => vec![0.0; targets],
+    };
+    Ok(Mesh {
+        name: mesh.name,
+        primitives,
+        weights,
+    })
+}
+
+struct Reader<'r, 's> {
+    primitive: &'r json::mesh::Primitive,
+    slots: Option<usize>,
+    materials: usize,
+    place: String,
+    store: &'r mut Store<'s>,
+    notes: &'r mut Notes,
+}
+
+impl Reader<'_, '_> {
+    fn attribute(&self, semantic: Semantic) -> Option<usize> {
+        let attributes = &self.primitive.attributes;
+        let accessor = attributes.get(&Checked::Valid(semantic))?;
+        Some(accessor.value())
+    }
+
+    fn read(&mut self) -> Result<Primitive, Fault> {
+        let material = self.primitive.material.map(|m| m.value());
+        if let Some(index) = material.filter(|&m| m >= self.materials) {
+            return Err(Kind::Index {
+                what: "material",
+                index,
+                count: self.materials,
+            }
+            .into());
+        }
+        let Some(positions) = self.attribute(Semantic::Positions) else {
+            self.notes
+                .note(&*self.place, "has no positions and so no vertices");
+            let targets = self.primitive.targets.iter().flatten();
+            return Ok(Primitive {
+                material,
+                targets: targets.map(|_| MorphTarget::default()).collect(),
+                ..Primitive::default()
+            });
+        };
+        let positions = self.vec3("POSITION", positions, None)?;
+        let vertices = positions.len();
+        let mut normals = match self.attribute(Semantic::Normals) {
+            Some(accessor) => self.vec3("NORMAL", accessor, Some(vertices))?,
+            None => Vec::new(),
+        };
+        normalise(&mut normals);
+        let tangents = match self.attribute(Semantic::Tangents) {
+            Some(accessor) => {
+                let integers = Integers::AsDeclared;
+                self.rows(
+                    "TANGENT",
+                    accessor,
+                    &[Type::Vec4],
+                    "VEC4",
+                    integers,
+                    Some(vertices),
+                )?
+            }
+            None => Vec::new(),
+        };
+        let uvs = match self.attribute(Semantic::TexCoords(0)) {
+            Some(accessor) => {
+                let integers = Integers::AsDeclared;
+                self.rows(
+                    "TEXCOORD_0",
+                    accessor,
+                    &[Type::Vec2],
+                    "VEC2",
+                    integers,
+                    Some(vertices),
+                )?
+            }
+            None => Vec::new(),
+        };
+        let colors = self.colors(vertices)?;
+        let indices = self.triangles(vertices)?;
+        let influences = influences(
+            &self.primitive.attributes,
+            vertices,
+            self.slots,
+            &self.place,
+            self.store,
+            self.notes,
+        )?;
+        let targets = self.targets(vertices)?;
+        Ok(Primitive {
+            positions,
+            normals,
+            tangents,
+            uvs,
+            colors,
+            indices,
+            influences,
+            targets,
+            material,
+        })
+    }
+
+    /// A vertex stream; NaN and infinities become 0.
+    fn rows<const N: usize>(
+        &mut self,
+        name: &'static str,
+        accessor: usize,
+        shapes: &[Type],
+        expected: &'static str,
+        integers: Integers,
+        vertices: Option<usize>,
+    ) -> Result<Vec<[f32; N]>, Fault>
+    where
+        [f32; N]: bytemuck::Pod,
+    {
+        let info = self
+            .store
+            .info_of(accessor, shapes, expected)
+            .within(|| name.to_owned())?;
+        if let Some(expected) = vertices.filter(|&n| n != info.count) {
+            return Err(Kind::Count {
+                what: "vertices",
+                expected: expected as u64,
+                found: info.count as u64,
+            })
+            .within(|| format!("{name}, accessor {accessor}"));
+        }
+        let mut rows = self
+            .store
+            .rows::<N>(accessor, integers)
+            .within(|| name.to_owned())?;
+        let mut mended = 0usize;
+        for value in rows.as_flattened_mut() {
+            if !value.is_finite() {
+                *value = 0.0;
+                mended += 1;
+            }
+        }
+        if mended > 0 {
+            let message = format!("{mended} numbers of {name} were not finite and became 0");
+            self.notes.repaired(&*self.place, message);
+        }
+        Ok(rows)
+    }
+
+    fn vec3(
+        &mut self,
+        name: &'static str,
+        accessor: usize,
+        vertices: Option<usize>,
+    ) -> Result<Vec<[f32; 3]>, Fault> {
+        let integers = Integers::AsDeclared;
+        self.rows(name, accessor, &[Type::Vec3], "VEC3", integers, vertices)
+    }
+
+    fn colors(&mut self, vertices: usize) -> Result<Vec<[f32; 4]>, Fault> {
+        let Some(accessor) = self.attribute(Semantic::Colors(0)) else {
+            return Ok(Vec::new());
+        };
+        let (name, expected) = ("COLOR_0", "VEC3 or VEC4");
+        let shapes = [Type::Vec3, Type::Vec4];
+        let info = (self.store.info_of(accessor, &shapes, expected)).within(|| name.to_owned())?;
+        let (integers, vertices) = (Integers::Fractions, Some(vertices));
+        if info.shape == Type::Vec4 {
+            return self.rows(name, accessor, &shapes, expected, integers, vertices);
+        }
+        let rgb: Vec<[f32; 3]> =
+            self.rows(name, accessor, &shapes, expected, integers, vertices)?;
+        self.store.budget.charge_for::<[f32; 4]>(rgb.len())?;
+        let rgba = rgb.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+        self.store.budget.release((rgb.len() * 12) as u64);
+        Ok(rgba)
+    }
+
+    fn targets(&mut self, vertices: usize) -> Result<Vec<MorphTarget>, Fault> {
+        let mut out = Vec::new();
+        for (index, target) in self.primitive.targets.iter().flatten().enumerate() {
+            let mut stream = |name, accessor: Option<json::Index<json::Accessor>>| match accessor {
+                Some(accessor) => self.vec3(name, accessor.value(), Some(vertices)),
+                None => Ok(Vec::new()),
+            };
+            let mut read = || -> Result<MorphTarget, Fault> {
+                Ok(MorphTarget {
+                    positions: stream("POSITION", target.positions)?,
+                    normals: stream("NORMAL", target.normals)?,
+                    tangents: stream("TANGENT", target.tangents)?,
+                })
+            };
+            out.push(read().within(|| format!("target {index}"))?);
+        }
+        Ok(out)
+    }
+
+    /// The triangle list; empty for points and lines.
+    fn triangles(&mut self, vertices: usize) -> Result<Vec<u32>, Fault> {
+        let Checked::Valid(mode) = self.primitive.mode else {
+            let what = "mode of the primitive";
+            return Err(Kind::Unknown { what }.into());
+        };
+        let indices = match self.primitive.indices.map(|i| i.value()) {
+            Some(accessor) => self
+                .indices(accessor, vertices)
+                .within(|| "indices".to_owned())?,
+            None => {
+                let count = u32::try_from(vertices).map_err(|_| Kind::Limit {
+                    what: "vertices of a primitive",
+                    needed: vertices as u64,
+                    limit: u64::from(u32::MAX),
+                })?;
+                self.store.budget.charge_for::<u32>(vertices)?;
+                (0..count).collect()
+            }
+        };
+        match mode {
+            Mode::Triangles => Ok(self.whole_triangles(indices)),
+            Mode::TriangleStrip | Mode::TriangleFan => {
+                let triangles = indices.len().saturating_sub(2);
+                self.store.budget.charge_for::<[u32; 3]>(triangles)?;
+                Ok(unroll(&indices, mode))
+            }
+            Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip => {
+                let message = format!("{mode:?} are not drawn; the vertices are kept");
+                self.notes.note(&*self.place, message);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn whole_triangles(&mut self, mut indices: Vec<u32>) -> Vec<u32> {
+        let rest = indices.len() % 3;
+        if rest != 0 {
+            let message = format!("{rest} indices after the last whole triangle");
+            self.notes.dropped(&*self.place, message);
+            indices.truncate(indices.len() - rest);
+        }
+        indices
+    }
+
+    fn indices(&mut self, accessor: usize, vertices: usize) -> Result<Vec<u32>, Fault> {
+        let expected = "SCALAR of U8, U16 or U32";
+        let info = self.store.info_of(accessor, &[Type::Scalar], expected)?;
+        let integers = [ComponentType::U8, ComponentType::U16, ComponentType::U32];
+        if !integers.contains(&info.component) {
+            let found = info.describe();
+            return Err(Kind::Type { found, expected }).within(|| format!("accessor {accessor}"));
+        }
+        let indices = self.store.numbers(accessor, |v| v as u32)?;
+        match indices.iter().position(|&i| i as usize >= vertices) {
+            Some(position) => Err(Kind::VertexIndex {
+                position,
+                index: indices[position],
+                vertices,
+            })
+            .within(|| format!("accessor {accessor}")),
+            None => Ok(indices),
+        }
+    }
+}
+
+/// Strips and fans as lists, in the vertex order of the specification (section 3.7.2.1).
+fn unroll(indices: &[u32], mode: Mode) -> Vec<u32> {
+    let mut list = Vec::with_capacity(indices.len().saturating_sub(2) * 3);
+    for (i, window) in indices.windows(3).enumerate() {
+        let triangle = match mode {
+            Mode::TriangleFan => [window[1], window[2], indices[0]],
+            _ if i % 2 == 0 => [window[0], window[1], window[2]],
+            _ => [window[0], window[2], window[1]],
+        };
+        list.extend(triangle);
+    }
+    list
+}
+
+fn normalise(normals: &mut [[f32; 3]]) {
+    for n in normals {
+        let length = n.iter().map(|v| v * v).sum::<f32>().sqrt();
+        if (length - 1.0).abs() > NORMAL_LENGTH && length > 0.0 && length.is_finite() {
+            *n = n.map(|v| v / length);
+        }
+    }
+}
+
+/// Checks that `materials` names images that exist; used by the material reader, too.
+pub(super) fn image_of(
+    texture: usize,
+    textures: &[super::document::Texture],
+    images: usize,
+) -> Result<Option<usize>, Kind> {
+    let source = at(textures, texture, "texture")?.source;
+    match source.filter(|&image| image >= images) {
+        Some(index) => Err(Kind::Index {
+            what: "image",
+            index,
+            count: images,
+        }),
+        None => Ok(source),
+    }
+}

@@ -1,0 +1,230 @@
+//! Buffers and buffer views, loaded and decompressed when something first reads them.
+
+use super::ImportOptions;
+use super::error::{Fault, GltfErrorKind as Kind, Within, shorten};
+use super::limits::Budget;
+use super::{meshopt, uri};
+use ::gltf::json;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The binary side of a file.
+pub(super) struct Store<'a> {
+    pub accessors: Vec<json::Accessor>,
+    views: Vec<json::buffer::View>,
+    buffers: Vec<json::Buffer>,
+    bin: Option<&'a [u8]>,
+    base: Option<&'a Path>,
+    options: &'a ImportOptions,
+    loaded: HashMap<usize, Rc<Vec<u8>>>,
+    files: HashMap<PathBuf, Rc<Vec<u8>>>,
+    decoded: HashMap<usize, Vec<u8>>,
+    pub budget: Budget,
+}
+
+/// The bytes of a buffer view.
+pub(super) struct ViewBytes<'s> {
+    pub bytes: &'s [u8],
+    /// Distance of elements; `None` where they are packed.
+    pub stride: Option<u64>,
+}
+
+/// The element `index` of `all`, or an error that names both numbers.
+pub(super) fn at<'v, T>(all: &'v [T], index: usize, what: &'static str) -> Result<&'v T, Kind> {
+    let count = all.len();
+    all.get(index).ok_or(Kind::Index { what, index, count })
+}
+
+/// `bytes[offset..offset + length]`, or an error that names the container.
+fn range(
+    bytes: &[u8],
+    offset: u64,
+    length: u64,
+    container: impl FnOnce() -> String,
+) -> Result<&[u8], Kind> {
+    let end = offset.saturating_add(length);
+    let slice = match (usize::try_from(offset), usize::try_from(end)) {
+        (Ok(start), Ok(end)) => bytes.get(start..end),
+        _ => None,
+    };
+    slice.ok_or_else(|| Kind::Bounds {
+        container: container(),
+        end,
+        size: bytes.len() as u64,
+    })
+}
+
+impl<'a> Store<'a> {
+    /// Takes over accessors, buffer views and buffers of the document.
+    pub fn new(
+        document: &mut super::document::Document,
+        bin: Option<&'a [u8]>,
+        base: Option<&'a Path>,
+        options: &'a ImportOptions,
+        budget: Budget,
+    ) -> Self {
+        Store {
+            accessors: std::mem::take(&mut document.accessors),
+            views: std::mem::take(&mut document.buffer_views),
+            buffers: std::mem::take(&mut document.buffers),
+            bin,
+            base,
+            options,
+            loaded: HashMap::new(),
+            files: HashMap::new(),
+            decoded: HashMap::new(),
+            budget,
+        }
+    }
+
+    /// The bytes behind a URI: of the URI itself or of a file beside the glTF.
+    pub fn fetch(&mut self, text: &str) -> Result<Rc<Vec<u8>>, Fault> {
+        if text
+            .get(..5)
+            .is_some_and(|s| s.eq_ignore_ascii_case("data:"))
+        {
+            self.budget.charge(text.len() as u64)?;
+        }
+        if let Some(data) = uri::data(text) {
+            return data.map(Rc::new);
+        }
+        let base = self.base.ok_or_else(|| Kind::Uri {
+            uri: shorten(text),
+            reason: "no folder was given for files beside this one",
+        })?;
+        let path = uri::resolve(text, base, self.options)?;
+        if let Some(bytes) = self.files.get(&path) {
+            return Ok(bytes.clone());
+        }
+        let bytes = uri::read_file(&path).within(|| format!("file {:?}", shorten(text)))?;
+        self.budget.extend(bytes.len() as u64);
+        self.budget.charge(bytes.len() as u64)?;
+        let bytes = Rc::new(bytes);
+        self.files.insert(path, bytes.clone());
+        Ok(bytes)
+    }
+
+    /// Makes `buffer_bytes(index)` valid.
+    fn load_buffer(&mut self, index: usize) -> Result<(), Fault> {
+        let buffer = at(&self.buffers, index, "buffer")?;
+        let declared = buffer.byte_length.0;
+        let found = match (&buffer.uri, self.loaded.get(&index), self.bin) {
+            (Some(_), Some(bytes), _) => bytes.len(),
+            (Some(uri), None, _) => {
+                let uri = uri.clone();
+                let bytes = self.fetch(&uri).within(|| format!("buffer {index}"))?;
+                let found = bytes.len();
+                self.loaded.insert(index, bytes);
+                found
+            }
+            (None, _, Some(bin)) if index == 0 => bin.len(),
+            (None, _, _) => {
+                let missing = Kind::Missing("uri, and there is no BIN chunk for it");
+                return Err(missing).within(|| format!("buffer {index}"));
+            }
+        } as u64;
+        if found < declared {
+            return Err(Kind::Short { declared, found }).within(|| format!("buffer {index}"));
+        }
+        Ok(())
+    }
+
+    fn buffer_bytes(&self, index: usize) -> &[u8] {
+        let declared = self.buffers.get(index).map_or(0, |b| b.byte_length.0);
+        let bytes = match self.loaded.get(&index) {
+            Some(bytes) => bytes.as_slice(),
+            None => self.bin.unwrap_or(&[]),
+        };
+        &bytes[..bytes.len().min(usize::try_from(declared).unwrap_or(0))]
+    }
+
+    /// Makes `view(index)` valid: loads its buffer, decompresses it.
+    pub fn prepare_view(&mut self, index: usize) -> Result<(), Fault> {
+        let view = at(&self.views, index, "buffer view")?;
+        let compression = meshopt::of(view).within(|| format!("buffer view {index}"))?;
+        let Some(packed) = compression else {
+            let buffer = view.buffer.value();
+            return (self.load_buffer(buffer)).within(|| format!("buffer view {index}"));
+        };
+        if self.decoded.contains_key(&index) {
+            return Ok(());
+        }
+        let declared = view.byte_length.0;
+        self.decompress(&packed, declared)
+            .map(|bytes| {
+                self.decoded.insert(index, bytes);
+            })
+            .within(|| format!("buffer view {index}"))
+    }
+
+    fn decompress(&mut self, packed: &meshopt::Packed, declared: u64) -> Result<Vec<u8>, Fault> {
+        let size = packed.decoded_size()?;
+        if size < declared {
+            return Err(Kind::Count {
+                what: "bytes of count × byteStride",
+                expected: declared,
+                found: size,
+            }
+            .into());
+        }
+        self.load_buffer(packed.buffer)?;
+        // The decoder's output and its copy as bytes.
+        self.budget.charge(size.saturating_mul(2))?;
+        let source = range(
+            self.buffer_bytes(packed.buffer),
+            packed.byte_offset,
+            packed.byte_length,
+            || format!("buffer {}", packed.buffer),
+        )?;
+        let bytes = meshopt::decode(packed, source)?;
+        self.budget.release(size);
+        Ok(bytes)
+    }
+
+    /// The bytes of a view that `prepare_view` accepted.
+    pub fn view(&self, index: usize) -> Result<ViewBytes<'_>, Fault> {
+        let view = at(&self.views, index, "buffer view")?;
+        // Old exporters write 0 for "packed".
+        let stride = view.byte_stride.map(|s| s.0 as u64).filter(|&s| s != 0);
+        let length = view.byte_length.0;
+        let (bytes, offset) = match self.decoded.get(&index) {
+            Some(bytes) => (bytes.as_slice(), 0),
+            None => {
+                let offset = view.byte_offset.map_or(0, |o| o.0);
+                (self.buffer_bytes(view.buffer.value()), offset)
+            }
+        };
+        let bytes = range(bytes, offset, length, || {
+            format!("buffer {}", view.buffer.value())
+        })
+        .within(|| format!("buffer view {index}"))?;
+        Ok(ViewBytes { bytes, stride })
+    }
+
+    /// The part of view `view` that starts at `offset` and holds `count` elements of `element`
+    /// bytes, with their distance.
+    pub fn elements(
+        &self,
+        view: usize,
+        offset: u64,
+        count: u64,
+        element: u64,
+        packed: bool,
+    ) -> Result<(&[u8], usize), Fault> {
+        let ViewBytes { bytes, stride } = self.view(view)?;
+        let stride = match stride {
+            Some(stride) if !packed => stride,
+            _ => element,
+        };
+        if stride < element {
+            return Err(Kind::Stride { stride, element }.into());
+        }
+        let length = match count.checked_sub(1) {
+            None => 0,
+            Some(gaps) => gaps.saturating_mul(stride).saturating_add(element),
+        };
+        let bytes = range(bytes, offset, length, || format!("buffer view {view}"))?;
+        Ok((bytes, usize::try_from(stride).unwrap_or(usize::MAX)))
+    }
+}

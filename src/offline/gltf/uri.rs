@@ -1,0 +1,148 @@
+//! Where buffers and images outside of the file come from: data URIs and neighbouring files.
+
+use super::ImportOptions;
+use super::error::{Fault, GltfErrorKind as Kind, shorten};
+use super::limits::MAX_FILE_BYTES;
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use percent_encoding::percent_decode_str;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Writers leave the padding away and set stray bits; neither is worth a refusal.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+fn refused(uri: &str, reason: &'static str) -> Fault {
+    let uri = shorten(uri);
+    Kind::Uri { uri, reason }.into()
+}
+
+/// The bytes of a data URI; `None` if it is not one.
+pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Fault>> {
+    let rest = match uri.get(..5) {
+        Some(scheme) if scheme.eq_ignore_ascii_case("data:") => &uri[5..],
+        _ => return None,
+    };
+    let Some((kind, body)) = rest.split_once(',') else {
+        return Some(Err(refused(uri, "a data URI without a comma")));
+    };
+    if !kind.to_ascii_lowercase().ends_with(";base64") {
+        return Some(Ok(percent_decode_str(body).collect()));
+    }
+    let decoded = match body.contains('%') {
+        false => BASE64.decode(body),
+        true => BASE64.decode(percent_decode_str(body).collect::<Vec<u8>>()),
+    };
+    Some(decoded.map_err(|_| refused(uri, "its base64 text is broken")))
+}
+
+/// The path that a relative URI means.
+///
+/// Schemes and absolute paths are refused, and so is `..` that climbs out of `base` unless the
+/// options allow it.
+pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result<PathBuf, Fault> {
+    let decoded = percent_decode_str(uri)
+        .decode_utf8()
+        .map_err(|_| refused(uri, "not UTF-8"))?;
+    if decoded.is_empty() {
+        return Err(refused(uri, "empty"));
+    }
+    if decoded.starts_with(['/', '\\']) {
+        return Err(refused(uri, "absolute paths are not followed"));
+    }
+    let first = decoded.split(['/', '\\']).next().unwrap_or("");
+    if first.contains(':') {
+        return Err(refused(uri, "only relative paths are followed"));
+    }
+    let mut depth = 0usize;
+    let mut path = base.to_path_buf();
+    for part in decoded.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." if depth == 0 && !options.parent_folders => {
+                return Err(refused(uri, "it leaves the folder of the file"));
+            }
+            ".." => {
+                depth = depth.saturating_sub(1);
+                path.push("..");
+            }
+            _ => {
+                depth += 1;
+                path.push(part);
+            }
+        }
+    }
+    Ok(path)
+}
+
+/// Reads a whole regular file that is not larger than [`MAX_FILE_BYTES`].
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
+    // Asked before the file is opened: opening a pipe waits for its writer.
+    let info = std::fs::metadata(path).map_err(Kind::Io)?;
+    if !info.is_file() {
+        let error = std::io::Error::other("not a regular file");
+        return Err(Kind::Io(error).into());
+    }
+    if info.len() > MAX_FILE_BYTES {
+        return Err(Kind::Limit {
+            what: "bytes of one file",
+            needed: info.len(),
+            limit: MAX_FILE_BYTES,
+        }
+        .into());
+    }
+    let file = std::fs::File::open(path).map_err(Kind::Io)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(info.len()).unwrap_or(0));
+    // A file that grows while it is read stays within the limit, too.
+    file.take(MAX_FILE_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(Kind::Io)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_uris_decode_and_others_are_left() {
+        let bytes = |uri| data(uri).map(|r| r.ok());
+        assert_eq!(
+            bytes("data:application/octet-stream;base64,AAEC"),
+            Some(Some(vec![0, 1, 2]))
+        );
+        assert_eq!(bytes("data:;base64,AAE"), Some(Some(vec![0, 1])));
+        assert_eq!(bytes("data:;base64,AAE%3D"), Some(Some(vec![0, 1])));
+        assert_eq!(bytes("DATA:text/plain,a%20b"), Some(Some(b"a b".to_vec())));
+        assert_eq!(bytes("data:;base64,A*"), Some(None));
+        assert_eq!(bytes("data:;base64"), Some(None));
+        assert_eq!(bytes("data.bin"), None);
+    }
+
+    #[test]
+    fn paths_stay_below_the_folder() {
+        let base = Path::new("models");
+        let options = ImportOptions::default();
+        let open = ImportOptions {
+            parent_folders: true,
+            ..ImportOptions::default()
+        };
+        let path = |uri| resolve(uri, base, &options).ok();
+        assert_eq!(path("a%20b.bin"), Some(base.join("a b.bin")));
+        assert_eq!(path("x/../b.bin"), Some(base.join("x/../b.bin")));
+        for uri in ["", "/etc/x", "\\\\host\\x", "http://h/x", "file:x", "C:\\x"] {
+            assert_eq!(path(uri), None, "{uri}");
+            assert!(resolve(uri, base, &open).is_err(), "{uri}");
+        }
+        for uri in ["../x", "a/../../x", "%2e%2e/x", "..\\x"] {
+            assert_eq!(path(uri), None, "{uri}");
+            assert!(resolve(uri, base, &open).is_ok(), "{uri}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Levels of detail: meshes of other files on a rig's skeleton, joined by joint name.
+
+use super::raw::RawScene;
+use crate::mesh::Mesh;
+use crate::rig::{Rig, RigMesh, SlotBounds};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// How far a level's inverse bind matrices may lie from the rig's, per element, relative to the
+/// larger of 1 and the element: exporters write the same pose in f32 with a few roundings.
+const BIND_TOLERANCE: f32 = 1e-4;
+
+/// Why a file is no level of detail of a rig.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum LodError {
+    /// The file has no skinned mesh.
+    #[error("{file}: there is no skinned mesh")]
+    NoMesh {
+        /// The file.
+        file: String,
+    },
+    /// No skin of the rig has all joints of the level's skin.
+    #[error("{file}: no skin of \"{rig}\" has the joint \"{joint}\"")]
+    NoSkin {
+        /// The file.
+        file: String,
+        /// The rig.
+        rig: String,
+        /// The first joint that is missing.
+        joint: String,
+    },
+    /// The level was bound in another pose.
+    #[error("{file}: joint \"{joint}\" is bound in another pose than in \"{rig}\"")]
+    BindPose {
+        /// The file.
+        file: String,
+        /// The rig.
+        rig: String,
+        /// The joint.
+        joint: String,
+    },
+}
+
+/// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are found by
+/// name; it must be bound in the rig's bind pose.
+///
+/// # Errors
+/// If there is no skinned mesh, a joint is missing, or the bind pose differs; the rig is then as
+/// before.
+pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
+    let lod = rig.lod_count();
+    let file = || scene.name.clone();
+    let first_material = rig.materials.len();
+    let mut added = Vec::new();
+    for node in &scene.nodes {
+        let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else {
+            continue;
+        };
+        let (Some(mesh_data), Some(skin)) = (scene.meshes.get(mesh), scene.skins.get(skin)) else {
+            continue;
+        };
+        let (target, slots) = match_skin(rig, scene, skin)?;
+        let mut moved: Mesh = mesh_data.clone();
+        for p in &mut moved.primitives {
+            for (joint, weight) in p.influences.joints.iter_mut().zip(&p.influences.weights) {
+                let slot = slots.get(usize::from(*joint)).copied();
+                // Importers refuse weighted influences beyond the skin; unweighted ones go to 0.
+                *joint = slot.filter(|_| *weight != 0.0).unwrap_or(0);
+            }
+            p.material = p.material.map(|m| m + first_material);
+        }
+        added.push(RigMesh {
+            node: rig.meshes.first().map_or(0, |m| m.node),
+            source: mesh,
+            mesh: Arc::new(moved),
+            skin: target,
+            rigid_slot: None,
+            lod,
+        });
+    }
+    if added.is_empty() {
+        return Err(LodError::NoMesh { file: file() });
+    }
+    let first_image = rig.images.len();
+    rig.images.extend(scene.images.iter().cloned());
+    rig.materials.extend(scene.materials.iter().map(|m| {
+        let mut m = m.clone();
+        m.base_color_image = m.base_color_image.map(|i| i + first_image);
+        m
+    }));
+    rig.meshes.extend(added);
+    rig.slot_bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &rig.meshes);
+    Ok(())
+}
+
+/// The rig's skin that has all joints of `skin`, and its slot for each of them.
+fn match_skin(
+    rig: &Rig,
+    scene: &RawScene,
+    skin: &super::raw::RawSkin,
+) -> Result<(usize, Vec<u16>), LodError> {
+    let names = rig.skeleton.names();
+    let name = |slot: usize| {
+        let node = scene.nodes.get(skin.joints[slot]);
+        node.and_then(|n| n.name.as_deref()).unwrap_or_default()
+    };
+    let mut missing = 0;
+    for (index, candidate) in rig.file_skins().iter().enumerate() {
+        let find = |slot: usize| {
+            let mut joints = candidate.joints().iter();
+            joints.position(|&j| names.get(usize::from(j)).is_some_and(|n| n == name(slot)))
+        };
+        let found: Vec<Option<usize>> = (0..skin.joints.len()).map(find).collect();
+        let Some(slots) = found.iter().copied().collect::<Option<Vec<usize>>>() else {
+            missing = found.iter().position(Option::is_none).unwrap_or(0);
+            continue;
+        };
+        for (slot, (&target, bind)) in slots.iter().zip(&skin.inverse_bind).enumerate() {
+            let ours = candidate.inverse_bind()[target].to_cols_array();
+            let same = ours
+                .iter()
+                .zip(bind)
+                .all(|(a, b)| (a - b).abs() <= BIND_TOLERANCE * a.abs().max(1.0));
+            if !same {
+                return Err(LodError::BindPose {
+                    file: scene.name.clone(),
+                    rig: rig.name.clone(),
+                    joint: name(slot).to_owned(),
+                });
+            }
+        }
+        return Ok((index, slots.into_iter().map(|s| s as u16).collect()));
+    }
+    Err(LodError::NoSkin {
+        file: scene.name.clone(),
+        rig: rig.name.clone(),
+        joint: name(missing).to_owned(),
+    })
+}

@@ -1,0 +1,254 @@
+//! One forest into two scenes that hang on each other: a rider from a horse.
+//!
+//! Lives here: what goes to which side (this file) and putting a side together (`part`). Not here:
+//! anything that knows of files or of built skeletons and clips.
+
+mod part;
+
+use super::raw::{RawScene, RawSkin};
+use part::Part;
+
+/// Two scenes that were one.
+///
+/// A node of the branch stands where `base model matrix of attach_node × branch model matrix` says.
+/// Both parts have all clips (same count, names and durations, some perhaps without tracks), all
+/// materials, and images at the same positions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplitScene {
+    /// What stays.
+    pub base: RawScene,
+    /// The subtree, its root without a parent.
+    pub branch: RawScene,
+    /// Node of `base` that was the parent of the branch's root.
+    pub attach_node: usize,
+    /// The branch's root among the nodes of `branch`.
+    pub branch_root: usize,
+    /// Position in the scene before of every skin of `base`.
+    pub base_skins: Vec<usize>,
+    /// Position in the scene before of every skin of `branch`.
+    pub branch_skins: Vec<usize>,
+    /// Position in the scene before of every mesh of `base`.
+    pub base_meshes: Vec<usize>,
+    /// Position in the scene before of every mesh of `branch`.
+    pub branch_meshes: Vec<usize>,
+}
+
+/// Why a scene cannot be split at a node.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SplitError {
+    /// There is no such node.
+    #[error("{scene}: node {node} does not exist, there are {count}")]
+    NoSuchNode {
+        /// The scene's name.
+        scene: String,
+        /// The node asked for.
+        node: usize,
+        /// Nodes there are.
+        count: usize,
+    },
+    /// There is no node of that name or index.
+    #[error("{scene}: there is no node \"{name}\"")]
+    NoSuchName {
+        /// The scene's name.
+        scene: String,
+        /// The name or index asked for.
+        name: String,
+    },
+    /// The node hangs on nothing.
+    #[error("{scene}: node {node} is a root, there is nothing to split it from")]
+    Root {
+        /// The scene's name.
+        scene: String,
+        /// The node asked for.
+        node: usize,
+    },
+    /// A skin has joints on both sides.
+    #[error("{scene}: skin {skin} has {inside} joints below node {node} and {outside} elsewhere")]
+    SkinStraddles {
+        /// The scene's name.
+        scene: String,
+        /// The skin.
+        skin: usize,
+        /// The node asked for.
+        node: usize,
+        /// Joints in the subtree.
+        inside: usize,
+        /// Joints elsewhere.
+        outside: usize,
+    },
+    /// The scene refers to a node, skin or mesh that it does not have, or its parents form a circle.
+    #[error("{scene}: {what} {index} does not exist or is its own ancestor")]
+    Malformed {
+        /// The scene's name.
+        scene: String,
+        /// What is referred to.
+        what: &'static str,
+        /// The index.
+        index: usize,
+    },
+}
+
+/// Which part something goes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Base,
+    Branch,
+}
+
+impl RawScene {
+    /// Position of the node that was `source` in the file.
+    pub fn position_of_source(&self, source: usize) -> Option<usize> {
+        self.nodes.iter().position(|n| n.source == source)
+    }
+
+    /// Makes the subtree of `node` a scene of its own.
+    ///
+    /// Skins go where all their joints are; a skinned mesh follows its skin (alone, as a root, if
+    /// its node is needed where it was); tracks go with their nodes, in file order.
+    /// Errors: no such node, a root, a skin with joints on both sides, links that lead nowhere.
+    pub fn split_at(self, node: usize) -> Result<SplitScene, SplitError> {
+        let count = self.nodes.len();
+        let scene = self.name.clone();
+        let Some(asked) = self.nodes.get(node) else {
+            return Err(SplitError::NoSuchNode { scene, node, count });
+        };
+        let Some(parent) = asked.parent else {
+            return Err(SplitError::Root { scene, node });
+        };
+        self.check_links()?;
+        let mut sides = self.subtree(node)?;
+        let skin_sides = self.skin_sides(node, &sides)?;
+        let twins = self.follow_skins(&mut sides, &skin_sides);
+        let base = self.part(Side::Base, &sides, &skin_sides, &twins);
+        let mut branch = self.part(Side::Branch, &sides, &skin_sides, &twins);
+        let place = |side: Side, node: usize| {
+            let before = sides.iter().take(node).filter(|&&s| s == side);
+            before.count()
+        };
+        let branch_root = place(Side::Branch, node);
+        if let Some(root) = branch.scene.nodes.get_mut(branch_root) {
+            root.parent = None;
+        }
+        Ok(SplitScene {
+            attach_node: place(Side::Base, parent),
+            branch_root,
+            base: base.scene,
+            branch: branch.scene,
+            base_skins: base.skins,
+            branch_skins: branch.skins,
+            base_meshes: base.meshes,
+            branch_meshes: branch.meshes,
+        })
+    }
+
+    /// Raw scenes may come from anywhere: refuses links that lead out of their arrays.
+    fn check_links(&self) -> Result<(), SplitError> {
+        let check = |what, index: Option<usize>, count| match index {
+            Some(index) if index >= count => Err(SplitError::Malformed {
+                scene: self.name.clone(),
+                what,
+                index,
+            }),
+            _ => Ok(()),
+        };
+        let count = self.nodes.len();
+        for node in &self.nodes {
+            check("parent node", node.parent, count)?;
+            check("skin", node.skin, self.skins.len())?;
+            check("mesh", node.mesh, self.meshes.len())?;
+        }
+        for joint in self.skins.iter().flat_map(|s| &s.joints) {
+            check("joint node", Some(*joint), count)?;
+        }
+        for track in self.clips.iter().flat_map(|c| &c.tracks) {
+            check("animated node", Some(track.node), count)?;
+        }
+        for root in self.scenes.iter().flatten() {
+            check("root node", Some(*root), count)?;
+        }
+        Ok(())
+    }
+
+    /// The side of every node by its place in the forest alone.
+    fn subtree(&self, node: usize) -> Result<Vec<Side>, SplitError> {
+        let mut sides: Vec<Option<Side>> = vec![None; self.nodes.len()];
+        let mut trail = Vec::new();
+        for start in 0..self.nodes.len() {
+            let (mut at, mut side) = (Some(start), Side::Base);
+            while let Some(i) = at {
+                if let Some(known) = sides[i] {
+                    side = known;
+                    break;
+                }
+                if trail.len() > self.nodes.len() {
+                    return Err(SplitError::Malformed {
+                        scene: self.name.clone(),
+                        what: "node",
+                        index: i,
+                    });
+                }
+                trail.push(i);
+                if i == node {
+                    side = Side::Branch;
+                    break;
+                }
+                at = self.nodes[i].parent;
+            }
+            for i in trail.drain(..) {
+                sides[i] = Some(side);
+            }
+        }
+        Ok(sides.into_iter().map(|s| s.unwrap_or(Side::Base)).collect())
+    }
+
+    fn skin_sides(&self, node: usize, sides: &[Side]) -> Result<Vec<Side>, SplitError> {
+        let side_of = |(index, skin): (usize, &RawSkin)| {
+            let inside = (skin.joints.iter())
+                .filter(|&&j| sides[j] == Side::Branch)
+                .count();
+            match (inside, skin.joints.len() - inside) {
+                (0, _) => Ok(Side::Base),
+                (_, 0) => Ok(Side::Branch),
+                (inside, outside) => Err(SplitError::SkinStraddles {
+                    scene: self.name.clone(),
+                    skin: index,
+                    node,
+                    inside,
+                    outside,
+                }),
+            }
+        };
+        self.skins.iter().enumerate().map(side_of).collect()
+    }
+
+    /// Moves skinned mesh nodes to the side of their skin; returns the nodes that must stay where
+    /// they are and so get a twin on the other side to carry the mesh.
+    fn follow_skins(&self, sides: &mut [Side], skin_sides: &[Side]) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        for parent in self.nodes.iter().filter_map(|n| n.parent) {
+            needed[parent] = true;
+        }
+        for &joint in self.skins.iter().flat_map(|s| &s.joints) {
+            needed[joint] = true;
+        }
+        let mut twins = vec![false; self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate() {
+            let (Some(_), Some(skin)) = (node.mesh, node.skin) else {
+                continue;
+            };
+            let side = skin_sides[skin];
+            if sides[index] != side {
+                if needed[index] {
+                    twins[index] = true;
+                } else {
+                    sides[index] = side;
+                }
+            }
+        }
+        twins
+    }
+
+    fn part(&self, side: Side, sides: &[Side], skin_sides: &[Side], twins: &[bool]) -> Part {
+        Part::new(self, side, sides, skin_sides, twins).fill(self, side, sides, twins)
+    }
+}

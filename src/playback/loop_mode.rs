@@ -1,0 +1,78 @@
+//! Loop modes: from unbounded time to a clip's own.
+
+/// What happens at a clip's ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LoopMode {
+    /// Stays on the last pose (or the first, when played backwards).
+    Once,
+    /// Starts over: time modulo the duration, so the duration itself shows the first pose.
+    #[default]
+    Repeat,
+    /// Runs back and forth.
+    PingPong,
+}
+
+impl LoopMode {
+    /// The clip time in [0, `duration`] for any time in seconds; 0 if the clip has no length.
+    pub fn clip_time(self, time: f64, duration: f64) -> f64 {
+        // Also when either is NaN.
+        if !(duration > 0.0 && time.is_finite()) {
+            return 0.0;
+        }
+        match self {
+            Self::Once => time.clamp(0.0, duration),
+            Self::Repeat => wrap(time, duration),
+            Self::PingPong => fold(wrap(time, 2.0 * duration), duration),
+        }
+    }
+
+    /// The span after which time starts over; infinite for [`LoopMode::Once`].
+    pub(crate) fn period(self, duration: f64) -> f64 {
+        match self {
+            Self::Once => f64::INFINITY,
+            Self::Repeat => duration,
+            Self::PingPong => 2.0 * duration,
+        }
+    }
+}
+
+/// `time` modulo `period`, in [0, `period`).
+fn wrap(time: f64, period: f64) -> f64 {
+    let t = time.rem_euclid(period);
+    // A tiny negative time rounds up to the period itself.
+    if t < period { t } else { 0.0 }
+}
+
+/// Reflects the second half of a ping-pong period.
+pub(crate) fn fold(time: f64, duration: f64) -> f64 {
+    if time <= duration {
+        time
+    } else {
+        (2.0 * duration - time).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_and_signs() {
+        let t = |mode: LoopMode, time| mode.clip_time(time, 2.0);
+        assert_eq!(t(LoopMode::Once, 5.0), 2.0);
+        assert_eq!(t(LoopMode::Once, -5.0), 0.0);
+        assert_eq!(t(LoopMode::Repeat, 2.0), 0.0);
+        assert_eq!(t(LoopMode::Repeat, 7.5), 1.5);
+        assert_eq!(t(LoopMode::Repeat, -0.5), 1.5);
+        assert_eq!(t(LoopMode::Repeat, -1e-300), 0.0);
+        assert_eq!(t(LoopMode::PingPong, 2.0), 2.0);
+        assert_eq!(t(LoopMode::PingPong, 3.5), 0.5);
+        assert_eq!(t(LoopMode::PingPong, 4.5), 0.5);
+        assert_eq!(t(LoopMode::PingPong, -0.5), 0.5);
+        for mode in [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong] {
+            assert_eq!(mode.clip_time(3.0, 0.0), 0.0);
+            assert_eq!(mode.clip_time(f64::NAN, 1.0), 0.0);
+            assert_eq!(mode.clip_time(f64::INFINITY, 1.0), 0.0);
+        }
+    }
+}

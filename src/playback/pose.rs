@@ -1,0 +1,198 @@
+//! A rig at given clip times, node by node: what `pose` prints and tests compare.
+
+use crate::clip::Cursor;
+use crate::math::Affine3x4;
+use crate::rig::Rig;
+use crate::runtime::{
+    BlendJob, JobError, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob, SkinningJob,
+};
+use crate::skeleton::{Pose, Trs};
+use thiserror::Error;
+
+/// A clip at a time with a weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PoseAction {
+    /// The clip, by its place in the rig.
+    pub clip: usize,
+    /// Seconds within the clip.
+    pub time: f32,
+    /// Weight, ≥ 0.
+    pub weight: f32,
+}
+
+/// A rig evaluated once. Node arrays run parallel to [`Rig::nodes`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvaluatedPose {
+    /// Local transform of every node.
+    pub locals: Vec<Trs>,
+    /// Matrix of every node relative to the file's root space.
+    pub worlds: Vec<Affine3x4>,
+    /// Palette of every skin of the rig.
+    pub palettes: Vec<Vec<Affine3x4>>,
+    /// The blended pose, in lane order, with the morph weights.
+    pub pose: Pose,
+}
+
+/// The deformed vertices of one primitive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PosedPrimitive {
+    /// Position in [`Rig::meshes`].
+    pub mesh: usize,
+    /// Primitive of that mesh.
+    pub primitive: usize,
+    /// Positions in the file's root space.
+    pub positions: Vec<[f32; 3]>,
+}
+
+/// A pose was asked for that cannot be had.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum PoseError {
+    /// The rig has no such clip.
+    #[error("there is no clip {clip}, the rig has {clips}")]
+    UnknownClip {
+        /// The clip.
+        clip: usize,
+        /// Clips of the rig.
+        clips: usize,
+    },
+    /// A job refused its input.
+    #[error(transparent)]
+    Job(#[from] JobError),
+}
+
+/// Evaluates a rig: one layer of actions (the rest pose if there are none), by the same jobs that
+/// crowds use.
+///
+/// # Errors
+/// If a clip does not exist or a weight is negative or not finite.
+pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose, PoseError> {
+    let skeleton = rig.skeleton();
+    let mut sampled = Vec::with_capacity(actions.len());
+    for action in actions {
+        let clip = rig.clips().get(action.clip).ok_or(PoseError::UnknownClip {
+            clip: action.clip,
+            clips: rig.clips().len(),
+        })?;
+        let mut output = skeleton.new_pose();
+        SampleJob {
+            skeleton,
+            clip,
+            time: action.time,
+            hints: &mut vec![0; clip.hint_count()],
+            cursors: &mut vec![Cursor::default(); clip.timelines().len()],
+            output: &mut output,
+        }
+        .run()?;
+        sampled.push((output, action.weight));
+    }
+    let inputs: Vec<(&Pose, f32)> = sampled.iter().map(|(p, w)| (p, *w)).collect();
+    let mut pose = skeleton.new_pose();
+    match inputs[..] {
+        // One action at full weight is its own blend: what a crowd does, too.
+        [(only, 1.0)] => pose = only.clone(),
+        _ => BlendJob {
+            actions: &inputs,
+            rest: skeleton.rest_pose(),
+            output: &mut pose,
+        }
+        .run()?,
+    }
+    let mut models = vec![Affine3x4::IDENTITY; skeleton.len()];
+    LocalToModelJob {
+        skeleton,
+        pose: &pose,
+        locals: &mut LocalMatrices::new(skeleton),
+        output: &mut models,
+    }
+    .run()?;
+    let mut palettes = Vec::with_capacity(rig.skins().len());
+    for skin in rig.skins() {
+        let mut output = vec![Affine3x4::IDENTITY; skin.len()];
+        PaletteJob {
+            skin,
+            models: &models,
+            output: &mut output,
+        }
+        .run()?;
+        palettes.push(output);
+    }
+    let locals = rig.nodes().iter().map(|n| match n.joint {
+        Some(joint) => pose.lane(usize::from(skeleton.lane_of()[usize::from(joint)])),
+        None => n.local,
+    });
+    Ok(EvaluatedPose {
+        locals: locals.collect(),
+        worlds: worlds(rig, &models),
+        palettes,
+        pose,
+    })
+}
+
+/// Joints have model matrices; what hangs below them follows its parent.
+fn worlds(rig: &Rig, models: &[Affine3x4]) -> Vec<Affine3x4> {
+    let nodes = rig.nodes();
+    let mut worlds: Vec<Option<Affine3x4>> = nodes
+        .iter()
+        .map(|n| n.joint.map(|j| models[usize::from(j)]))
+        .collect();
+    let mut path = Vec::new();
+    for start in 0..nodes.len() {
+        let mut at = Some(start);
+        while let Some(n) = at.filter(|&n| worlds[n].is_none()) {
+            path.push(n);
+            at = nodes[n].parent;
+        }
+        let mut above = at.and_then(|n| worlds[n]).unwrap_or_default();
+        while let Some(n) = path.pop() {
+            let local = match &nodes[n].matrix {
+                Some(m) => Affine3x4::from_cols_array(m),
+                None => nodes[n].local.to_affine(),
+            };
+            above = above.mul(&local);
+            worlds[n] = Some(above);
+        }
+    }
+    worlds.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+impl EvaluatedPose {
+    /// The morph weights of a node, if it has any.
+    pub fn morph_weights(&self, rig: &Rig, node: usize) -> Vec<f32> {
+        let range = rig.morphs().iter().find(|m| m.node == node);
+        let scalars = range.map_or(0..0, |m| m.scalars.clone());
+        scalars.map(|i| self.pose.scalar(i)).collect()
+    }
+
+    /// Deforms all meshes of the finest level of detail, all influences counted.
+    ///
+    /// # Errors
+    /// If an influence names a slot that its skin lacks.
+    pub fn vertices(&self, rig: &Rig) -> Result<Vec<PosedPrimitive>, PoseError> {
+        let mut out = Vec::new();
+        for (mesh, m) in rig.meshes().iter().enumerate().filter(|(_, m)| m.lod == 0) {
+            let weights = self.morph_weights(rig, m.node);
+            for (primitive, p) in m.mesh.primitives.iter().enumerate() {
+                let mut positions = vec![[0.0; 3]; p.positions.len()];
+                SkinningJob {
+                    primitive: p,
+                    palette: match m.rigid_slot {
+                        Some(_) => &[],
+                        None => &self.palettes[m.skin],
+                    },
+                    rigid: self.worlds[m.node],
+                    morph_weights: &weights,
+                    positions: &mut positions,
+                    normals: &mut [],
+                    tangents: &mut [],
+                }
+                .run()?;
+                out.push(PosedPrimitive {
+                    mesh,
+                    primitive,
+                    positions,
+                });
+            }
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,146 @@
+//! `JobError`: what a job refuses, with the buffer and both sizes.
+
+use thiserror::Error;
+
+/// A job's buffers do not fit each other. Nothing was written.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum JobError {
+    /// A buffer is too small, or not of the one size allowed.
+    #[error("{job}: buffer `{buffer}` holds {have}, needed are {needed}")]
+    Size {
+        /// The job.
+        job: &'static str,
+        /// The buffer.
+        buffer: &'static str,
+        /// Its size, in its own elements.
+        have: usize,
+        /// The size needed.
+        needed: usize,
+    },
+    /// A clip was built for another skeleton or another lane order.
+    #[error(
+        "{job}: clip \"{clip}\" was built for skeleton {have:016x}, the skeleton here is {needed:016x}"
+    )]
+    Skeleton {
+        /// The job.
+        job: &'static str,
+        /// The clip.
+        clip: String,
+        /// Hash that the clip names.
+        have: u64,
+        /// Hash of the skeleton.
+        needed: u64,
+    },
+    /// A full clip or pose where an additive one is needed, or the reverse.
+    #[error("{job}: clip \"{clip}\" is {have}, needed is {needed}")]
+    Kind {
+        /// The job.
+        job: &'static str,
+        /// The clip.
+        clip: String,
+        /// What it is.
+        have: &'static str,
+        /// What is needed.
+        needed: &'static str,
+    },
+    /// A number is NaN, infinite or out of range.
+    #[error("{job}: `{what}` is {value}, allowed are {low} to {high}")]
+    Value {
+        /// The job.
+        job: &'static str,
+        /// The number's name.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+        /// Least value allowed.
+        low: f32,
+        /// Greatest value allowed.
+        high: f32,
+    },
+    /// An index points past the end of what it indexes.
+    #[error("{job}: `{what}` {index} at {place}, there are {have}")]
+    Index {
+        /// The job.
+        job: &'static str,
+        /// What the index names.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// Where it stands.
+        place: usize,
+        /// How many there are.
+        have: usize,
+    },
+}
+
+/// Checks that a buffer has exactly the size needed.
+pub(crate) fn exact(
+    job: &'static str,
+    buffer: &'static str,
+    have: usize,
+    needed: usize,
+) -> Result<(), JobError> {
+    if have == needed {
+        Ok(())
+    } else {
+        Err(JobError::Size {
+            job,
+            buffer,
+            have,
+            needed,
+        })
+    }
+}
+
+/// Checks that a buffer has at least the size needed.
+pub(crate) fn at_least(
+    job: &'static str,
+    buffer: &'static str,
+    have: usize,
+    needed: usize,
+) -> Result<(), JobError> {
+    if have >= needed {
+        Ok(())
+    } else {
+        Err(JobError::Size {
+            job,
+            buffer,
+            have,
+            needed,
+        })
+    }
+}
+
+/// Checks that two poses have the same shape, reporting the first part that differs.
+pub(crate) fn same_shape(
+    job: &'static str,
+    names: [&'static str; 4],
+    have: [usize; 4],
+    needed: [usize; 4],
+) -> Result<(), JobError> {
+    for i in 0..4 {
+        exact(job, names[i], have[i], needed[i])?;
+    }
+    Ok(())
+}
+
+/// Checks that a number is finite and within a range.
+pub(crate) fn in_range(
+    job: &'static str,
+    what: &'static str,
+    value: f32,
+    low: f32,
+    high: f32,
+) -> Result<(), JobError> {
+    if value >= low && value <= high {
+        Ok(())
+    } else {
+        Err(JobError::Value {
+            job,
+            what,
+            value,
+            low,
+            high,
+        })
+    }
+}

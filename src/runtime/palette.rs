@@ -1,0 +1,123 @@
+//! `PaletteJob`: model matrices × inverse binds, one 3×4 matrix per slot.
+
+use super::error::{JobError, exact};
+use super::local_to_model::multiply;
+use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
+use crate::skeleton::{NO_JOINT, Skin};
+use fearless_simd::prelude::*;
+
+/// Computes the skinning palette of a skin, in model space.
+#[derive(Debug)]
+pub struct PaletteJob<'a> {
+    /// The skin.
+    pub skin: &'a Skin,
+    /// Model matrices of the skeleton, in joint order.
+    pub models: &'a [Affine3x4],
+    /// One matrix per slot; written front to back.
+    pub output: &'a mut [Affine3x4],
+}
+
+impl PaletteJob<'_> {
+    const NAME: &'static str = "PaletteJob";
+
+    /// Checks sizes.
+    ///
+    /// # Errors
+    /// If the output has not one matrix per slot, or a slot's joint has no model matrix.
+    pub fn validate(&self) -> Result<(), JobError> {
+        exact(Self::NAME, "output", self.output.len(), self.skin.len())?;
+        for (place, &joint) in self.skin.joints().iter().enumerate() {
+            if joint != NO_JOINT && usize::from(joint) >= self.models.len() {
+                return Err(JobError::Index {
+                    job: Self::NAME,
+                    what: "joint",
+                    index: usize::from(joint),
+                    place,
+                    have: self.models.len(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Validates, then runs.
+    ///
+    /// # Errors
+    /// Those of [`PaletteJob::validate`].
+    pub fn run(self) -> Result<(), JobError> {
+        self.validate()?;
+        dispatch(SimdLevel::current(), PaletteKernel(self));
+        Ok(())
+    }
+}
+
+struct PaletteKernel<'a>(PaletteJob<'a>);
+
+impl Kernel for PaletteKernel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        write_palette(simd, self.0.skin, self.0.models, self.0.output);
+    }
+}
+
+/// Writes the palette rows of a skin.
+#[inline(always)]
+pub(crate) fn write_palette<S: Simd>(
+    simd: S,
+    skin: &Skin,
+    models: &[Affine3x4],
+    output: &mut [Affine3x4],
+) {
+    let slots = skin.joints().iter().zip(skin.inverse_bind());
+    for (out, (&joint, bind)) in output.iter_mut().zip(slots) {
+        *out = if joint == NO_JOINT {
+            *bind
+        } else {
+            let [x, y, z] = &bind.rows;
+            multiply(simd, &models[usize::from(joint)], [x, y, z])
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn job_validity() {
+        let skin = Skin::new(None, vec![0, 1], vec![Affine3x4::IDENTITY; 2], 2).unwrap();
+        let run = |models: usize, output: usize| {
+            let (models, mut output) = (
+                vec![Affine3x4::IDENTITY; models],
+                vec![Affine3x4::IDENTITY; output],
+            );
+            PaletteJob {
+                skin: &skin,
+                models: &models,
+                output: &mut output,
+            }
+            .run()
+        };
+        assert_eq!(run(2, 2), Ok(()));
+        assert!(matches!(
+            run(2, 3),
+            Err(JobError::Size {
+                buffer: "output",
+                have: 3,
+                needed: 2,
+                ..
+            })
+        ));
+        assert!(matches!(
+            run(1, 2),
+            Err(JobError::Index {
+                index: 1,
+                place: 1,
+                have: 1,
+                ..
+            })
+        ));
+    }
+}

@@ -1,0 +1,208 @@
+//! `SkinningJob`: linear blend skinning with morph targets on the CPU, the reference of the GPU paths.
+
+use super::error::{JobError, exact, in_range};
+use crate::math::Affine3x4;
+use crate::mesh::Primitive;
+use glam::{Mat3, Vec3};
+
+/// Deforms a primitive: morph targets first, then every influence.
+///
+/// Positions and normals come out in the space of the palette (model space), or of `rigid` for
+/// primitives without influences. Normals by the inverse transpose, tangents by the linear part,
+/// both normalised. Weights count as stored. glTF 2.0, 3.7.3.
+#[derive(Debug)]
+pub struct SkinningJob<'a> {
+    /// The primitive.
+    pub primitive: &'a Primitive,
+    /// Palette of its skin; empty if it hangs on no skin (influences then do not count).
+    pub palette: &'a [Affine3x4],
+    /// Where a primitive without skin or influences stands: its node in model space.
+    pub rigid: Affine3x4,
+    /// Weights of the morph targets; may be shorter than the targets, the rest count as 0.
+    pub morph_weights: &'a [f32],
+    /// One position per vertex.
+    pub positions: &'a mut [[f32; 3]],
+    /// One normal per vertex, or empty to leave normals out.
+    pub normals: &'a mut [[f32; 3]],
+    /// One tangent per vertex, or empty to leave tangents out.
+    pub tangents: &'a mut [[f32; 4]],
+}
+
+impl SkinningJob<'_> {
+    const NAME: &'static str = "SkinningJob";
+
+    /// Checks sizes and joint indices.
+    ///
+    /// # Errors
+    /// If an output has not one element per vertex, a stream of the primitive is too short, or an
+    /// influence with a weight names a slot beyond the palette.
+    pub fn validate(&self) -> Result<(), JobError> {
+        let p = self.primitive;
+        let vertices = p.positions.len();
+        exact(Self::NAME, "positions", self.positions.len(), vertices)?;
+        let optional = |name, have: usize, stream: &'static str, len: usize| {
+            if have == 0 {
+                return Ok(());
+            }
+            exact(Self::NAME, stream, len, vertices)?;
+            exact(Self::NAME, name, have, vertices)
+        };
+        optional(
+            "normals",
+            self.normals.len(),
+            "primitive.normals",
+            p.normals.len(),
+        )?;
+        optional(
+            "tangents",
+            self.tangents.len(),
+            "primitive.tangents",
+            p.tangents.len(),
+        )?;
+        for target in &p.targets {
+            let streams = [
+                ("target.positions", target.positions.len()),
+                ("target.normals", target.normals.len()),
+                ("target.tangents", target.tangents.len()),
+            ];
+            for (name, len) in streams {
+                if len > 0 {
+                    exact(Self::NAME, name, len, vertices)?;
+                }
+            }
+        }
+        for &w in self.morph_weights {
+            in_range(Self::NAME, "morph weight", w, f32::MIN, f32::MAX)?;
+        }
+        let influences = &p.influences;
+        if self.is_rigid() {
+            return Ok(());
+        }
+        let needed = vertices * influences.per_vertex;
+        exact(
+            Self::NAME,
+            "influences.joints",
+            influences.joints.len(),
+            needed,
+        )?;
+        exact(
+            Self::NAME,
+            "influences.weights",
+            influences.weights.len(),
+            needed,
+        )?;
+        let pairs = influences.joints.iter().zip(&influences.weights);
+        for (place, (&joint, &weight)) in pairs.enumerate() {
+            if weight != 0.0 && usize::from(joint) >= self.palette.len() {
+                return Err(JobError::Index {
+                    job: Self::NAME,
+                    what: "slot",
+                    index: usize::from(joint),
+                    place,
+                    have: self.palette.len(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Validates, then deforms.
+    ///
+    /// # Errors
+    /// Those of [`SkinningJob::validate`].
+    pub fn run(self) -> Result<(), JobError> {
+        self.validate()?;
+        let p = self.primitive;
+        for v in 0..p.positions.len() {
+            let matrix = self.matrix(v);
+            let position = self.morphed(v, p.positions[v], |t| &t.positions);
+            self.positions[v] = matrix.transform_point3(position).to_array();
+            if self.normals.is_empty() && self.tangents.is_empty() {
+                continue;
+            }
+            let linear = linear_part(&matrix);
+            if !self.normals.is_empty() {
+                let normal = self.morphed(v, p.normals[v], |t| &t.normals);
+                let turned = cofactor(&linear) * normal;
+                self.normals[v] = turned.normalize_or(normal).to_array();
+            }
+            if !self.tangents.is_empty() {
+                let [x, y, z, w] = p.tangents[v];
+                let tangent = self.morphed(v, [x, y, z], |t| &t.tangents);
+                let turned = (linear * tangent).normalize_or(tangent);
+                // A mirroring matrix turns the bitangent's side around.
+                let side = if linear.determinant() < 0.0 { -w } else { w };
+                self.tangents[v] = turned.extend(side).to_array();
+            }
+        }
+        Ok(())
+    }
+
+    fn is_rigid(&self) -> bool {
+        self.palette.is_empty() || self.primitive.influences.is_empty()
+    }
+
+    fn morphed(
+        &self,
+        v: usize,
+        base: [f32; 3],
+        stream: impl Fn(&crate::mesh::MorphTarget) -> &Vec<[f32; 3]>,
+    ) -> Vec3 {
+        let mut out = Vec3::from(base);
+        for (target, &weight) in self.primitive.targets.iter().zip(self.morph_weights) {
+            if let Some(&delta) = stream(target).get(v)
+                && weight != 0.0
+            {
+                out += weight * Vec3::from(delta);
+            }
+        }
+        out
+    }
+
+    fn matrix(&self, v: usize) -> Affine3x4 {
+        let influences = &self.primitive.influences;
+        if self.is_rigid() {
+            return self.rigid;
+        }
+        let range = v * influences.per_vertex..(v + 1) * influences.per_vertex;
+        let mut sum = Affine3x4 {
+            rows: [[0.0; 4]; 3],
+        };
+        let pairs = influences.joints[range.clone()]
+            .iter()
+            .zip(&influences.weights[range]);
+        for (&joint, &weight) in pairs {
+            if weight == 0.0 {
+                continue;
+            }
+            let m = &self.palette[usize::from(joint)];
+            for (sum, m) in sum.rows.iter_mut().flatten().zip(m.rows.iter().flatten()) {
+                *sum += weight * m;
+            }
+        }
+        sum
+    }
+}
+
+fn linear_part(m: &Affine3x4) -> Mat3 {
+    let [x, y, z] = m.rows;
+    Mat3::from_cols(
+        Vec3::new(x[0], y[0], z[0]),
+        Vec3::new(x[1], y[1], z[1]),
+        Vec3::new(x[2], y[2], z[2]),
+    )
+}
+
+/// The cofactor matrix with the sign of the determinant: the inverse transpose up to a positive
+/// factor, defined for singular matrices too.
+fn cofactor(m: &Mat3) -> Mat3 {
+    let c = Mat3::from_cols(
+        m.y_axis.cross(m.z_axis),
+        m.z_axis.cross(m.x_axis),
+        m.x_axis.cross(m.y_axis),
+    );
+    if m.determinant() < 0.0 { c * -1.0 } else { c }
+}
+
+#[cfg(test)]
+mod tests;

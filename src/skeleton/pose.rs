@@ -1,0 +1,102 @@
+//! `Pose`: local transforms in rows of lanes.
+
+use super::Trs;
+use crate::math::{LANES, Row, blocks_for};
+use glam::{Quat, Vec3};
+
+/// Local transforms of a skeleton, and its scalars, as SoA rows in lane order.
+///
+/// Block `b` holds lanes `16b .. 16b + 16`. Padding lanes hold identities.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Pose {
+    /// x, y, z per block; metres.
+    pub translation: Vec<[Row; 3]>,
+    /// x, y, z, w per block; unit quaternions.
+    pub rotation: Vec<[Row; 4]>,
+    /// x, y, z per block.
+    pub scale: Vec<[Row; 3]>,
+    /// Morph weights and user scalars.
+    pub scalars: Vec<Row>,
+}
+
+impl Pose {
+    /// A pose of identities (and zero scalars) with room for the given numbers of lanes.
+    pub fn identity(lanes: usize, scalars: usize) -> Self {
+        let blocks = blocks_for(lanes);
+        let (zero, one) = (Row::splat(0.0), Row::splat(1.0));
+        Self {
+            translation: vec![[zero; 3]; blocks],
+            rotation: vec![[zero, zero, zero, one]; blocks],
+            scale: vec![[one; 3]; blocks],
+            scalars: vec![zero; blocks_for(scalars)],
+        }
+    }
+
+    /// Blocks of joints.
+    pub fn blocks(&self) -> usize {
+        self.rotation.len()
+    }
+
+    /// Blocks of scalars.
+    pub fn scalar_blocks(&self) -> usize {
+        self.scalars.len()
+    }
+
+    /// Whether the shapes (numbers of blocks) of both are the same.
+    pub fn same_shape(&self, other: &Self) -> bool {
+        self.shape() == other.shape()
+    }
+
+    /// Numbers of translation, rotation, scale and scalar blocks.
+    pub fn shape(&self) -> [usize; 4] {
+        [
+            self.translation.len(),
+            self.rotation.len(),
+            self.scale.len(),
+            self.scalars.len(),
+        ]
+    }
+
+    /// The transform in a lane; the rotation as it is stored.
+    pub fn lane(&self, lane: usize) -> Trs {
+        let (b, l) = (lane / LANES, lane % LANES);
+        let (t, r, s) = (&self.translation[b], &self.rotation[b], &self.scale[b]);
+        Trs {
+            translation: Vec3::new(t[0].0[l], t[1].0[l], t[2].0[l]),
+            rotation: Quat::from_xyzw(r[0].0[l], r[1].0[l], r[2].0[l], r[3].0[l]),
+            scale: Vec3::new(s[0].0[l], s[1].0[l], s[2].0[l]),
+        }
+    }
+
+    /// Writes the transform of a lane.
+    pub fn set_lane(&mut self, lane: usize, trs: &Trs) {
+        let (b, l) = (lane / LANES, lane % LANES);
+        for (c, v) in trs.translation.to_array().into_iter().enumerate() {
+            self.translation[b][c].0[l] = v;
+        }
+        for (c, v) in trs.rotation.to_array().into_iter().enumerate() {
+            self.rotation[b][c].0[l] = v;
+        }
+        for (c, v) in trs.scale.to_array().into_iter().enumerate() {
+            self.scale[b][c].0[l] = v;
+        }
+    }
+
+    /// A scalar.
+    pub fn scalar(&self, index: usize) -> f32 {
+        self.scalars[index / LANES].0[index % LANES]
+    }
+
+    /// Writes a scalar.
+    pub fn set_scalar(&mut self, index: usize, value: f32) {
+        self.scalars[index / LANES].0[index % LANES] = value;
+    }
+
+    /// Copies another pose of the same shape, without allocating.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.translation.copy_from_slice(&other.translation);
+        self.rotation.copy_from_slice(&other.rotation);
+        self.scale.copy_from_slice(&other.scale);
+        self.scalars.copy_from_slice(&other.scalars);
+    }
+}

@@ -1,0 +1,333 @@
+//! `Skeleton`: flat parents, rest pose and lane order.
+
+use super::{Pose, Trs};
+use crate::math::{Fnv1a, LANES};
+use thiserror::Error;
+
+/// The parent of a root joint, and the joint of a slot that hangs on nothing.
+pub const NO_JOINT: u16 = u16::MAX;
+
+/// The most joints of a skeleton: indices are u16 and the last value means "none".
+pub const MAX_JOINTS: usize = u16::MAX as usize;
+
+/// One joint before a skeleton is made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// Its name; may be empty or doubled.
+    pub name: String,
+    /// Its parent's position in the list, smaller than its own; `None` for a root.
+    pub parent: Option<usize>,
+    /// Its rest pose, relative to the parent.
+    pub rest: Trs,
+}
+
+/// A named scalar of a skeleton (a morph weight) with its rest value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalar {
+    /// Its name.
+    pub name: String,
+    /// Its value when no clip moves it.
+    pub rest: f32,
+}
+
+/// A flat hierarchy of joints, parents first, with its rest pose in lane order. Immutable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skeleton {
+    names: Vec<String>,
+    parents: Vec<u16>,
+    lane_of: Vec<u16>,
+    joint_of: Vec<u16>,
+    scalars: Vec<Scalar>,
+    rest: Pose,
+    structure_hash: u64,
+    layout_hash: u64,
+}
+
+/// Why a skeleton cannot be made of a list of joints.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SkeletonError {
+    /// More joints than 16-bit indices can name.
+    #[error("{count} joints, the limit is {MAX_JOINTS}")]
+    TooManyJoints {
+        /// How many there are.
+        count: usize,
+    },
+    /// A joint stands before its parent, or is its own.
+    #[error("joint {joint} has parent {parent}, which does not stand before it")]
+    ParentNotFirst {
+        /// The joint.
+        joint: usize,
+        /// Its parent.
+        parent: usize,
+    },
+    /// NaN or an infinity in a rest pose.
+    #[error("the rest pose of joint {joint} is not finite")]
+    NotFinite {
+        /// The joint.
+        joint: usize,
+    },
+    /// A scalar's rest value is NaN or infinite.
+    #[error("the rest value of scalar {scalar} is not finite")]
+    ScalarNotFinite {
+        /// The scalar.
+        scalar: usize,
+    },
+    /// The lane order is not a permutation of the joints.
+    #[error("the lane order holds {len} entries for {joints} joints, or one of them twice")]
+    LaneOrder {
+        /// Entries of the order.
+        len: usize,
+        /// Joints of the skeleton.
+        joints: usize,
+    },
+}
+
+impl Skeleton {
+    /// Makes a skeleton. `lane_order[lane]` is the joint in that lane; `None` keeps joint order.
+    ///
+    /// # Errors
+    /// If a parent does not stand before its child, a value is not finite, there are too many
+    /// joints, or the lane order is not a permutation.
+    pub fn new(
+        joints: &[Joint],
+        lane_order: Option<&[u16]>,
+        scalars: Vec<Scalar>,
+    ) -> Result<Self, SkeletonError> {
+        let count = joints.len();
+        if count > MAX_JOINTS {
+            return Err(SkeletonError::TooManyJoints { count });
+        }
+        for (joint, j) in joints.iter().enumerate() {
+            if let Some(parent) = j.parent.filter(|&p| p >= joint) {
+                return Err(SkeletonError::ParentNotFirst { joint, parent });
+            }
+            if !j.rest.is_finite() {
+                return Err(SkeletonError::NotFinite { joint });
+            }
+        }
+        if let Some(scalar) = scalars.iter().position(|s| !s.rest.is_finite()) {
+            return Err(SkeletonError::ScalarNotFinite { scalar });
+        }
+        let identity: Vec<u16>;
+        let order = match lane_order {
+            Some(order) => order,
+            None => {
+                identity = (0..count as u32).map(|j| j as u16).collect();
+                &identity
+            }
+        };
+        let bad_order = SkeletonError::LaneOrder {
+            len: order.len(),
+            joints: count,
+        };
+        if order.len() != count {
+            return Err(bad_order);
+        }
+        let mut lane_of = vec![NO_JOINT; count];
+        for (lane, &joint) in order.iter().enumerate() {
+            match lane_of.get_mut(usize::from(joint)) {
+                Some(slot) if *slot == NO_JOINT => *slot = lane as u16,
+                _ => return Err(bad_order),
+            }
+        }
+        let mut rest = Pose::identity(count, scalars.len());
+        for (j, &lane) in joints.iter().zip(&lane_of) {
+            rest.set_lane(usize::from(lane), &j.rest);
+        }
+        for (i, s) in scalars.iter().enumerate() {
+            rest.set_scalar(i, s.rest);
+        }
+        let mut joint_of = order.to_vec();
+        joint_of.resize(rest.blocks() * LANES, NO_JOINT);
+        let mut skeleton = Self {
+            names: joints.iter().map(|j| j.name.clone()).collect(),
+            parents: joints
+                .iter()
+                .map(|j| j.parent.map_or(NO_JOINT, |p| p as u16))
+                .collect(),
+            lane_of,
+            joint_of,
+            scalars,
+            rest,
+            structure_hash: 0,
+            layout_hash: 0,
+        };
+        skeleton.structure_hash = skeleton.hash_structure();
+        skeleton.layout_hash = skeleton.hash_layout();
+        Ok(skeleton)
+    }
+
+    /// Number of joints.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Whether there are no joints.
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
+    /// Parent of every joint, smaller than the joint, or [`NO_JOINT`].
+    pub fn parents(&self) -> &[u16] {
+        &self.parents
+    }
+
+    /// Name of every joint.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The first joint of that name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|n| n == name)
+    }
+
+    /// The lane of every joint.
+    pub fn lane_of(&self) -> &[u16] {
+        &self.lane_of
+    }
+
+    /// The joint of every lane; [`NO_JOINT`] in padding lanes.
+    pub fn joint_of(&self) -> &[u16] {
+        &self.joint_of
+    }
+
+    /// The scalars (morph weights).
+    pub fn scalars(&self) -> &[Scalar] {
+        &self.scalars
+    }
+
+    /// The rest pose, in lane order.
+    pub fn rest_pose(&self) -> &Pose {
+        &self.rest
+    }
+
+    /// The rest pose of a joint.
+    pub fn rest(&self, joint: usize) -> Trs {
+        self.rest.lane(usize::from(self.lane_of[joint]))
+    }
+
+    /// A pose of this skeleton's shape, holding its rest pose.
+    pub fn new_pose(&self) -> Pose {
+        self.rest.clone()
+    }
+
+    /// Blocks of joint lanes.
+    pub fn blocks(&self) -> usize {
+        self.rest.blocks()
+    }
+
+    /// Hash of parents, names, rest pose and scalars: says whether a clip fits at all.
+    pub fn structure_hash(&self) -> u64 {
+        self.structure_hash
+    }
+
+    /// Hash of the lane order: says whether a clip's rows can be used as they lie.
+    pub fn layout_hash(&self) -> u64 {
+        self.layout_hash
+    }
+
+    /// The joint's path from its root, names separated by `/`.
+    pub fn path(&self, joint: usize) -> String {
+        let mut names = Vec::new();
+        let mut at = joint;
+        while let Some(name) = self.names.get(at) {
+            names.push(name.as_str());
+            at = usize::from(self.parents[at]);
+        }
+        names.reverse();
+        names.join("/")
+    }
+
+    fn hash_structure(&self) -> u64 {
+        let mut h = Fnv1a::default();
+        h.write_u64(self.len() as u64);
+        for (joint, (name, &parent)) in self.names.iter().zip(&self.parents).enumerate() {
+            h.write_u64(u64::from(parent));
+            h.write_u64(name.len() as u64);
+            h.write(name.as_bytes());
+            for v in self.rest(joint).to_array() {
+                h.write_f32(v);
+            }
+        }
+        h.write_u64(self.scalars.len() as u64);
+        for s in &self.scalars {
+            h.write_u64(s.name.len() as u64);
+            h.write(s.name.as_bytes());
+            h.write_f32(s.rest);
+        }
+        h.finish()
+    }
+
+    fn hash_layout(&self) -> u64 {
+        let mut h = Fnv1a::default();
+        for &joint in &self.joint_of {
+            h.write(&joint.to_le_bytes());
+        }
+        h.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    fn joint(name: &str, parent: Option<usize>, x: f32) -> Joint {
+        Joint {
+            name: name.into(),
+            parent,
+            rest: Trs {
+                translation: Vec3::new(x, 0.0, 0.0),
+                ..Trs::IDENTITY
+            },
+        }
+    }
+
+    #[test]
+    fn lane_order_is_kept_apart_from_joint_order() {
+        let joints = [
+            joint("a", None, 1.0),
+            joint("b", Some(0), 2.0),
+            joint("c", Some(1), 3.0),
+        ];
+        let s = Skeleton::new(&joints, Some(&[2, 0, 1]), Vec::new()).unwrap();
+        assert_eq!(s.lane_of(), [1, 2, 0]);
+        assert_eq!(s.rest_pose().lane(0).translation.x, 3.0);
+        assert_eq!(s.rest(0).translation.x, 1.0);
+        assert_eq!(s.path(2), "a/b/c");
+        assert_eq!(s.rest_pose().lane(15), Trs::IDENTITY);
+        let plain = Skeleton::new(&joints, None, Vec::new()).unwrap();
+        assert_eq!(plain.structure_hash(), s.structure_hash());
+        assert_ne!(plain.layout_hash(), s.layout_hash());
+    }
+
+    #[test]
+    fn refuses_what_is_no_skeleton() {
+        let late = [joint("a", Some(1), 0.0), joint("b", None, 0.0)];
+        assert!(matches!(
+            Skeleton::new(&late, None, vec![]),
+            Err(SkeletonError::ParentNotFirst {
+                joint: 0,
+                parent: 1
+            })
+        ));
+        let nan = [joint("a", None, f32::NAN)];
+        assert_eq!(
+            Skeleton::new(&nan, None, vec![]),
+            Err(SkeletonError::NotFinite { joint: 0 })
+        );
+        let two = [joint("a", None, 0.0), joint("b", None, 0.0)];
+        for order in [&[0u16][..], &[0, 0], &[0, 2]] {
+            assert!(matches!(
+                Skeleton::new(&two, Some(order), vec![]),
+                Err(SkeletonError::LaneOrder { .. })
+            ));
+        }
+        let many = vec![joint("", None, 0.0); MAX_JOINTS + 1];
+        assert!(matches!(
+            Skeleton::new(&many, None, vec![]),
+            Err(SkeletonError::TooManyJoints { count: 65536 })
+        ));
+    }
+}

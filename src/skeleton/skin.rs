@@ -1,0 +1,138 @@
+//! `Skin`: which joint and inverse bind matrix stand in each slot.
+
+use super::NO_JOINT;
+use crate::math::Affine3x4;
+use thiserror::Error;
+
+/// A skin: slot `i` is joint `i` of the file's skin, so vertices need no remapping.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skin {
+    name: Option<String>,
+    joints: Vec<u16>,
+    inverse_bind: Vec<Affine3x4>,
+}
+
+/// Why a skin cannot be made.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SkinError {
+    /// Joints and matrices differ in number.
+    #[error("{joints} joints but {matrices} inverse bind matrices")]
+    Lengths {
+        /// Number of joints.
+        joints: usize,
+        /// Number of matrices.
+        matrices: usize,
+    },
+    /// A slot names a joint that the skeleton lacks.
+    #[error("slot {slot} names joint {joint}, the skeleton has {joints}")]
+    JointOutOfRange {
+        /// The slot.
+        slot: usize,
+        /// The joint it names.
+        joint: u16,
+        /// Joints of the skeleton.
+        joints: usize,
+    },
+    /// A matrix holds NaN or an infinity.
+    #[error("the inverse bind matrix of slot {slot} is not finite")]
+    NotFinite {
+        /// The slot.
+        slot: usize,
+    },
+}
+
+impl Skin {
+    /// Makes a skin for a skeleton of `skeleton_len` joints. A slot whose joint is [`NO_JOINT`]
+    /// stays where its matrix puts it.
+    ///
+    /// # Errors
+    /// If the lengths differ, a joint is out of range or a matrix is not finite.
+    pub fn new(
+        name: Option<String>,
+        joints: Vec<u16>,
+        inverse_bind: Vec<Affine3x4>,
+        skeleton_len: usize,
+    ) -> Result<Self, SkinError> {
+        if joints.len() != inverse_bind.len() {
+            return Err(SkinError::Lengths {
+                joints: joints.len(),
+                matrices: inverse_bind.len(),
+            });
+        }
+        for (slot, &joint) in joints.iter().enumerate() {
+            if joint != NO_JOINT && usize::from(joint) >= skeleton_len {
+                return Err(SkinError::JointOutOfRange {
+                    slot,
+                    joint,
+                    joints: skeleton_len,
+                });
+            }
+            if !inverse_bind[slot].is_finite() {
+                return Err(SkinError::NotFinite { slot });
+            }
+        }
+        Ok(Self {
+            name,
+            joints,
+            inverse_bind,
+        })
+    }
+
+    /// The name in the file, if any.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Number of slots.
+    pub fn len(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// Whether there are no slots.
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// The joint of every slot.
+    pub fn joints(&self) -> &[u16] {
+        &self.joints
+    }
+
+    /// The inverse bind matrix of every slot: mesh space to the joint's space at bind time.
+    pub fn inverse_bind(&self) -> &[Affine3x4] {
+        &self.inverse_bind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_mismatched_slots() {
+        let one = vec![Affine3x4::IDENTITY];
+        assert!(Skin::new(None, vec![0], one.clone(), 1).is_ok());
+        assert!(Skin::new(None, vec![NO_JOINT], one.clone(), 0).is_ok());
+        assert!(matches!(
+            Skin::new(None, vec![0, 0], one.clone(), 1),
+            Err(SkinError::Lengths {
+                joints: 2,
+                matrices: 1
+            })
+        ));
+        assert!(matches!(
+            Skin::new(None, vec![3], one, 2),
+            Err(SkinError::JointOutOfRange {
+                slot: 0,
+                joint: 3,
+                joints: 2
+            })
+        ));
+        let mut bad = Affine3x4::IDENTITY;
+        bad.rows[1][3] = f32::INFINITY;
+        assert_eq!(
+            Skin::new(None, vec![0], vec![bad], 1),
+            Err(SkinError::NotFinite { slot: 0 })
+        );
+    }
+}

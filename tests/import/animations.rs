@@ -1,0 +1,271 @@
+//! Samplers and channels.
+
+use crate::file::*;
+use phalanx::offline::Severity;
+use phalanx::offline::raw::{Interpolation, RawChannel};
+use serde_json::json;
+
+fn node_file() -> File {
+    let mut file = File::new();
+    file.push("nodes", json!({}));
+    file
+}
+
+#[test]
+fn the_three_interpolations_keep_their_keys() {
+    let mut file = node_file();
+    let times = file.floats("SCALAR", &[0.5, 1.0]);
+    let plain: Vec<f32> = (0..6).map(|i| i as f32).collect();
+    let cubic: Vec<f32> = (0..24).map(|i| 1.0 + i as f32).collect();
+    let plain_at = file.floats("VEC3", &plain);
+    let cubic_at = file.floats("VEC4", &cubic);
+    let animation = json!({
+        "name": "Gang",
+        "samplers": [
+            { "input": times, "output": plain_at },
+            { "input": times, "output": plain_at, "interpolation": "STEP" },
+            { "input": times, "output": cubic_at, "interpolation": "CUBICSPLINE" }
+        ],
+        "channels": [
+            { "sampler": 0, "target": { "node": 0, "path": "translation" } },
+            { "sampler": 1, "target": { "node": 0, "path": "scale" } },
+            { "sampler": 2, "target": { "node": 0, "path": "rotation" } }
+        ],
+        "extras": { "speed": 1.50, "events": [1] }
+    });
+    file.push("animations", animation);
+    let scene = file.read_clean();
+    let clip = &scene.clips[0];
+    assert_eq!((clip.name.as_deref(), clip.duration), (Some("Gang"), 1.0));
+    let extras: serde_json::Value = serde_json::from_str(clip.extras.as_deref().unwrap()).unwrap();
+    assert_eq!(extras, json!({ "speed": 1.5, "events": [1] }));
+    let found: Vec<_> = clip
+        .tracks
+        .iter()
+        .map(|t| (t.node, t.channel, t.interpolation, t.values.as_slice()))
+        .collect();
+    let (plain, cubic) = (plain.as_slice(), cubic.as_slice());
+    assert_eq!(
+        found,
+        [
+            (0, RawChannel::Translation, Interpolation::Linear, plain),
+            (0, RawChannel::Scale, Interpolation::Step, plain),
+            (0, RawChannel::Rotation, Interpolation::CubicSpline, cubic),
+        ]
+    );
+    assert!(clip.tracks.iter().all(|t| t.times == [0.5, 1.0]));
+}
+
+#[test]
+fn integer_keys_are_fractions() {
+    let expected = |values: [f32; 4]| values.to_vec();
+    let cases = [
+        (
+            I8,
+            vec![129u8, 128, 127, 64],
+            expected([-1.0, -1.0, 1.0, 64.0 / 127.0]),
+        ),
+        (
+            U8,
+            vec![0, 255, 51, 128],
+            expected([0.0, 1.0, 0.2, 128.0 / 255.0]),
+        ),
+        (
+            I16,
+            i16_bytes(&[-32768, -32767, 32767, 1]),
+            expected([-1.0, -1.0, 1.0, 1.0 / 32767.0]),
+        ),
+        (
+            U16,
+            u16_bytes(&[0, 65535, 13107, 1]),
+            expected([0.0, 1.0, 0.2, 1.0 / 65535.0]),
+        ),
+    ];
+    for (component, bytes, expected) in cases {
+        for flagged in [true, false] {
+            let mut file = node_file();
+            let times = file.floats("SCALAR", &[0.0]);
+            let values = file.accessor(component, "VEC4", 1, &bytes);
+            file.root["accessors"][values]["normalized"] = json!(flagged);
+            file.clip(0, "rotation", "LINEAR", times, values);
+            let scene = file.read_clean();
+            assert_eq!(scene.clips[0].tracks[0].values, expected, "{component}");
+        }
+    }
+}
+
+#[test]
+fn durations_count_every_sampler_and_empty_clips_stay() {
+    let mut file = node_file();
+    let short = file.floats("SCALAR", &[0.25]);
+    let long = file.floats("SCALAR", &[0.0, 3.5]);
+    let none = file.floats("SCALAR", &[]);
+    let one = file.floats("VEC3", &[1.0; 3]);
+    let two = file.floats("VEC3", &[1.0; 6]);
+    let empty = file.floats("VEC3", &[]);
+    file.push(
+        "animations",
+        json!({
+            "samplers": [{ "input": short, "output": one }, { "input": long, "output": two },
+                         { "input": none, "output": empty }],
+            "channels": [{ "sampler": 0, "target": { "node": 0, "path": "scale" } },
+                         { "sampler": 2, "target": { "node": 0, "path": "translation" } }]
+        }),
+    );
+    file.push(
+        "animations",
+        json!({ "samplers": [], "channels": [], "name": "nothing" }),
+    );
+    let (scene, report) = file.read();
+    assert_eq!(scene.clips[0].duration, 3.5);
+    assert_eq!(scene.clips[0].tracks.len(), 1);
+    assert_eq!(scene.clips[1].duration, 0.0);
+    assert!(scene.clips[1].tracks.is_empty());
+    assert_reported(
+        &report,
+        Severity::Dropped,
+        &["animation 0, channel 1", "no keys"],
+    );
+    assert_eq!(report.entries.len(), 1);
+}
+
+#[test]
+fn equal_times_keep_the_later_key() {
+    let mut file = node_file();
+    let times = file.floats("SCALAR", &[0.0, 1.0, 1.0, 1.0, 2.0]);
+    let values: Vec<f32> = (0..15).map(|i| i as f32).collect();
+    let values = file.floats("VEC3", &values);
+    let cubic: Vec<f32> = (0..45).map(|i| i as f32).collect();
+    let cubic = file.floats("VEC3", &cubic);
+    file.clip(0, "translation", "LINEAR", times, values);
+    file.clip(0, "scale", "CUBICSPLINE", times, cubic);
+    let (scene, report) = file.read();
+    let track = &scene.clips[0].tracks[0];
+    assert_eq!(track.times, [0.0, 1.0, 2.0]);
+    assert_eq!(
+        track.values,
+        [0.0, 1.0, 2.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0]
+    );
+    let track = &scene.clips[1].tracks[0];
+    assert_eq!(track.values.len(), 27);
+    assert_eq!(
+        track.values[9..18],
+        [27.0, 28.0, 29.0, 30.0, 31.0, 32.0, 33.0, 34.0, 35.0]
+    );
+    assert_reported(&report, Severity::Repaired, &["accessor 0", "2 keys"]);
+}
+
+#[test]
+fn rotation_keys_without_a_direction_are_mended() {
+    let mut file = node_file();
+    let times = file.floats("SCALAR", &[0.0, 1.0, 2.0]);
+    let zero = [0.0f32; 4];
+    let turned = [0.0, 2.0, 0.0, 0.0f32];
+    let values = file.floats("VEC4", &[zero, turned, zero].concat());
+    file.clip(0, "rotation", "LINEAR", times, values);
+    let tangent = [9.0f32; 4];
+    let cubic = [
+        zero, turned, zero, tangent, zero, tangent, zero, turned, zero,
+    ]
+    .concat();
+    let cubic = file.floats("VEC4", &cubic);
+    file.clip(0, "rotation", "CUBICSPLINE", times, cubic);
+    let (scene, report) = file.read();
+    let identity = [0.0, 0.0, 0.0, 1.0];
+    // Lengths stay as they are: the clip builder normalises.
+    assert_eq!(
+        scene.clips[0].tracks[0].values,
+        [identity, turned, turned].concat()
+    );
+    assert_eq!(
+        scene.clips[1].tracks[0].values,
+        [
+            zero, turned, zero, tangent, turned, tangent, zero, turned, zero
+        ]
+        .concat()
+    );
+    assert_reported(
+        &report,
+        Severity::Repaired,
+        &["animation 0, channel 0", "2 rotation keys"],
+    );
+    assert_reported(
+        &report,
+        Severity::Repaired,
+        &["animation 1, channel 0", "1 rotation keys"],
+    );
+}
+
+#[test]
+fn channels_that_move_nothing_known_are_dropped() {
+    let mut file = node_file();
+    let times = file.floats("SCALAR", &[0.0]);
+    let values = file.floats("VEC3", &[1.0; 3]);
+    let target = |target: serde_json::Value| json!({ "sampler": 0, "target": target });
+    file.push(
+        "animations",
+        json!({
+            "samplers": [{ "input": times, "output": values }],
+            "channels": [
+                target(json!({ "path": "translation" })),
+                target(json!({ "path": "pointer", "extensions": { "KHR_animation_pointer":
+                    { "pointer": "/materials/0/pbrMetallicRoughness/baseColorFactor" } } })),
+                target(json!({ "node": 0, "path": "colour\nful" })),
+                target(json!({ "node": 0, "path": "weights" })),
+                target(json!({ "node": 0, "path": "translation" })),
+                target(json!({ "node": 0, "path": "translation" })),
+            ]
+        }),
+    );
+    let (scene, report) = file.read();
+    assert_eq!(scene.clips[0].tracks.len(), 1);
+    for parts in [
+        ["channel 0", "no target node"],
+        ["channel 1", "KHR_animation_pointer"],
+        ["channel 2", "\"colour\\nful\""],
+        ["channel 3", "no targets"],
+        ["channel 5", "already"],
+    ] {
+        assert_reported(&report, Severity::Dropped, &parts);
+    }
+    assert_eq!(report.entries.len(), 5);
+}
+
+#[test]
+fn an_animated_matrix_node_is_noted_once() {
+    let mut file = File::new();
+    let matrix = [2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 5, 6, 7, 1];
+    file.push("nodes", json!({ "matrix": matrix }));
+    let times = file.floats("SCALAR", &[0.0]);
+    let values = file.floats("VEC3", &[1.0; 3]);
+    file.clip(0, "translation", "STEP", times, values);
+    file.clip(0, "scale", "STEP", times, values);
+    let (scene, report) = file.read();
+    assert_eq!(scene.nodes[0].local.scale.to_array(), [2.0; 3]);
+    assert_eq!(scene.clips[1].tracks.len(), 1);
+    assert_reported(
+        &report,
+        Severity::Note,
+        &["animation 0, channel 0", "node 0", "matrix"],
+    );
+    assert_eq!(report.entries.len(), 1);
+}
+
+#[test]
+fn morph_weights_are_animated_key_major() {
+    let mut file = File::new();
+    let positions = file.floats("VEC3", &[0.0; 3]);
+    let node = file.vertices(json!({ "POSITION": positions }));
+    let targets = json!([{ "POSITION": positions }, { "POSITION": positions }]);
+    file.root["meshes"][0]["primitives"][0]["targets"] = targets;
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let values = file.floats("SCALAR", &[0.0, 0.1, 1.0, 1.1]);
+    let cubic: Vec<f32> = (0..12).map(|i| i as f32).collect();
+    let cubic_at = file.floats("SCALAR", &cubic);
+    file.clip(node, "weights", "LINEAR", times, values);
+    file.clip(node, "weights", "CUBICSPLINE", times, cubic_at);
+    let scene = file.read_clean();
+    assert_eq!(scene.clips[0].tracks[0].values, [0.0, 0.1, 1.0, 1.1]);
+    assert_eq!(scene.clips[0].tracks[0].channel, RawChannel::Weights);
+    assert_eq!(scene.clips[1].tracks[0].values, cubic);
+}

@@ -1,0 +1,65 @@
+//! Named limits: memory, reports.
+
+use crate::file::*;
+use crate::refusals::{refused, sound};
+use phalanx::offline::gltf::ImportOptions;
+use serde_json::json;
+
+#[test]
+fn memory_is_limited_by_the_file() {
+    // Accessors without a buffer view cost the file nothing.
+    let zeros = |count: usize, accessors: usize| {
+        let mut file = sound();
+        for _ in 0..accessors {
+            let accessor = file.push(
+                "accessors",
+                json!({ "componentType": F32, "type": "VEC3", "count": count }),
+            );
+            file.mesh(json!({ "POSITION": accessor }));
+        }
+        file
+    };
+    let limit = "elements of an accessor without a buffer view: 4194305 needed";
+    assert_says(
+        &zeros(4_194_305, 1).error(),
+        &["accessor 7", limit, "4194304"],
+    );
+    zeros(2_499_999, 1).read_clean();
+    assert_says(
+        &zeros(2_499_999, 2).error(),
+        &["mesh 2", "memory of the import"],
+    );
+    // Many accessors over the same bytes.
+    let mut file = sound();
+    let accessor = file.floats("VEC3", &vec![0.0; 30_000]);
+    for _ in 0..2000 {
+        file.mesh(json!({ "POSITION": accessor }));
+    }
+    assert_says(&file.error(), &["memory of the import", "limit is"]);
+    let options = ImportOptions {
+        memory_limit: Some(1 << 30),
+        ..ImportOptions::default()
+    };
+    assert!(file.read_with(&options).is_ok());
+    // Many channels over the same keys.
+    let mut file = sound();
+    let times: Vec<f32> = (0..30_000).map(|i| i as f32).collect();
+    let times = file.floats("SCALAR", &times);
+    let values = file.floats("VEC3", &vec![0.0; 90_000]);
+    for _ in 0..1500 {
+        file.clip(2, "scale", "LINEAR", times, values);
+    }
+    assert_says(&file.error(), &["animation", "memory of the import"]);
+    // Text that becomes much more than itself.
+    let text = format!("{{\"nodes\":[{}{{}}]", "{},".repeat(3_000_000));
+    refused(text.as_bytes(), &["memory of the import"]);
+}
+
+#[test]
+fn reports_do_not_grow_without_end() {
+    let mut file = File::new();
+    file.root["nodes"] = json!(vec![json!({ "rotation": [0, 0, 0, 0] }); 12_000]);
+    let (_, report) = file.read();
+    assert_eq!(report.entries.len(), 10_001);
+    assert!(report.entries[10_000].message.starts_with("2000 further"));
+}

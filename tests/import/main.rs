@@ -1,0 +1,18 @@
+//! Import of glTF 2.0: every feature and every refusal on files made here.
+#![cfg(feature = "gltf")]
+
+mod animations;
+mod broken_files;
+mod containers;
+mod evaluate;
+mod file;
+mod golden;
+mod limits;
+mod materials;
+mod meshes;
+#[cfg(feature = "meshopt")]
+mod meshopt;
+mod nodes;
+mod refusals;
+mod split;
+mod up_axis;
