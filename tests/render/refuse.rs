@@ -116,6 +116,12 @@ pub fn bad_scenes() {
         weights: 4,
     };
     assert_eq!(software(&morphs), expected);
+    morphs.weights = vec![0.0, 0.0, 0.0, 0.0, f32::NAN];
+    let error = software(&morphs);
+    assert!(
+        matches!(error, RenderError::NotFinite { instance: 1, .. }),
+        "{error}"
+    );
 
     for backend in [Backend::Gpu, Backend::Auto] {
         // The scene's error is the same, whoever was to draw it, with or without an adapter.
