@@ -17,11 +17,21 @@ pub struct Camera {
     pub near: f32,
 }
 
-/// Vertical opening angle of [`Camera::overlooking`], radians.
-const FOV_Y: f32 = 0.72;
+/// Vertical opening angles of [`Camera::overlooking`], radians: for a few characters, for thousands.
+const FOV_Y: (f32, f32) = (0.62, 0.92);
+
+/// Depth of a formation, in heights of a character, from which on the widest angle is used.
+const DEEP: f32 = 24.0;
 
 /// Share of half the opening angle that [`Camera::overlooking`] fills; the rest is margin.
-const FILL: f32 = 0.88;
+const FILL: f32 = 0.92;
+
+/// Share of the free height that lies below the front row's feet.
+const FREE_BELOW: f32 = 0.36;
+
+/// How far the camera of [`Camera::overlooking`] stands to the right of straight ahead, radians: for
+/// a few characters, for thousands.
+const YAW: (f32, f32) = (0.30, 0.11);
 
 impl Camera {
     /// Looks at a formation that faces +Z and fills the box from `min` to `max`, its tallest member
@@ -32,32 +42,37 @@ impl Camera {
     pub fn overlooking(min: Vec3, max: Vec3, aspect: f32) -> Self {
         let size = (max - min).max(Vec3::splat(1e-3));
         let height = size.y;
-        let half = FOV_Y * 0.5 * FILL;
-        let (tan_x, tan_y) = ((FOV_Y * 0.5).tan() * aspect.max(0.1) * FILL, half.tan());
+        let depth = (size.z / height - 1.0).max(0.0);
+        let between = |(few, many): (f32, f32)| few + (many - few) * (depth / DEEP).min(1.0);
+        let fov_y = between(FOV_Y);
+        let (sin, cos) = between(YAW).sin_cos();
+        let half = fov_y * 0.5 * FILL;
+        let (tan_x, tan_y) = ((fov_y * 0.5).tan() * aspect.max(0.1) * FILL, half.tan());
         // Deep formations are seen from higher up, so that their rows do not hide each other.
-        let depth = size.z / height;
-        let rise = height * (0.62 + 0.10 * depth.max(0.0)).min(0.62 + 0.48 * depth.sqrt());
+        let rise = height * (0.72 + 0.42 * depth.powf(0.45));
         // Wide formations are not shown whole: their front row keeps a fair share of the picture.
-        let whole = size.x * 0.5 / tan_x;
-        let alone = height * 0.62 / tan_y;
-        let distance = whole.clamp(alone, (alone * 2.2).max(rise * 1.05));
-        let center = (min + max) * 0.5;
-        let eye = Vec3::new(center.x, min.y + rise, max.z + distance);
-        // The angles under which the front row's feet and the highest heads are seen.
-        let angle = |y: f32, z: f32| ((y - eye.y) / (eye.z - z)).atan();
-        let bottom = angle(min.y, max.z);
-        let top = angle(max.y, max.z).max(angle(max.y, min.z));
-        let pitch = if top - bottom > 2.0 * half {
-            bottom + half
-        } else {
-            (top + bottom) * 0.5
-        };
+        let alone = height * 0.53 / tan_y;
+        let whole = size.x * 0.5 / tan_x + size.x * 0.5 * sin;
+        let distance = whole.clamp(alone.max(rise), (alone * 2.4).max(rise * 1.05));
+        let front = Vec3::new((min.x + max.x) * 0.5, min.y, max.z);
+        let eye = front + Vec3::new(sin * distance, rise, cos * distance);
+        // The front row comes nearer to the right; its last visible member decides.
+        let aside = (distance * tan_x / (cos + sin * tan_x)).min(size.x * 0.5);
+        let near = distance - aside * sin;
+        let far = distance + size.z * cos;
+        let angle = |up: f32, away: f32| ((up - rise) / away).atan();
+        let bottom = angle(0.0, near);
+        let top = angle(height, near).max(angle(height, far));
+        // What the characters leave free is mostly sky.
+        let free = (2.0 * half - (top - bottom)).max(0.0);
+        let pitch = bottom + half - free * FREE_BELOW;
+        let forward = Vec3::new(-sin * pitch.cos(), pitch.sin(), -cos * pitch.cos());
         Self {
             eye,
-            target: eye + Vec3::new(0.0, pitch.sin(), -pitch.cos()) * distance,
+            target: eye + forward * distance,
             up: Vec3::Y,
-            fov_y: FOV_Y,
-            near: (distance * 0.02).min(height * 0.1),
+            fov_y,
+            near: (near * 0.02).min(height * 0.1),
         }
     }
 }
@@ -86,9 +101,16 @@ mod tests {
             let (min, max) = (-half, half + Vec3::Y * 1.76);
             let camera = Camera::overlooking(min, max, size.aspect());
             for y in [min.y, max.y] {
-                let (at, high) = project(&camera, size, Vec3::new(0.0, y, max.z));
-                assert!(at.abs() < 1e-4, "{columns} x {rows}: off centre by {at}");
-                assert!(high.abs() < 1.0, "{columns} x {rows}: {y} at {high}");
+                for side in [-1.0f32, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0] {
+                    // Points of the front row that the picture shows, and the very middle.
+                    let point = Vec3::new(side * half.x.min(12.0), y, max.z);
+                    let (at, high) = project(&camera, size, point);
+                    if at.abs() < 1.0 {
+                        assert!(high.abs() < 1.0, "{columns} x {rows}: {point} at {high}");
+                    } else {
+                        assert!(side != 0.0, "{columns} x {rows}: off centre by {at}");
+                    }
+                }
             }
             // Also the last row, and the horizon is not far above it.
             let (_, high) = project(&camera, size, Vec3::new(0.0, max.y, min.z));

@@ -1,6 +1,7 @@
 //! What can be wrong with a scene or a picture.
 
 use crate::gpu::GpuError;
+use crate::runtime::JobError;
 
 /// Errors of drawing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -88,7 +89,7 @@ pub enum RenderError {
         /// Number of weights.
         weights: usize,
     },
-    /// An instance whose world transform, tint or bounds hold a NaN or an infinity.
+    /// An instance whose world transform, tint, bounds or morph weights hold a NaN or an infinity.
     #[error("instance {instance} has a {what} that is not finite")]
     NotFinite {
         /// Index of the instance.
@@ -96,6 +97,9 @@ pub enum RenderError {
         /// Which value.
         what: &'static str,
     },
+    /// The CPU skinning job's errors.
+    #[error(transparent)]
+    Skinning(#[from] JobError),
     /// The device's errors.
     #[error(transparent)]
     Gpu(#[from] GpuError),

@@ -18,7 +18,7 @@ pub struct Look {
 impl Default for Look {
     fn default() -> Self {
         Self {
-            light: Vec3::new(-0.45, 0.78, 0.5),
+            light: Vec3::new(-0.62, 0.72, 0.42),
             ground: Some(0.0),
             haze: 300.0,
             tile: 2.0,
@@ -27,7 +27,7 @@ impl Default for Look {
 }
 
 impl Look {
-    /// A look whose haze suits what lies between `min` and `max` when seen from `eye`, in metres.
+    /// A look whose haze and tiles suit what lies between `min` and `max` when seen from `eye`, in metres.
     pub fn over(min: Vec3, max: Vec3, eye: Vec3) -> Self {
         let far = Vec3::new(
             (eye.x - min.x).abs().max((max.x - eye.x).abs()),
@@ -37,25 +37,33 @@ impl Look {
         .length();
         Self {
             ground: Some(min.y),
-            // The farthest corner keeps three quarters of its colour.
-            haze: (far * 1.9).max(1.0),
+            tile: round_length((max.y - min.y).max(1e-3) * 1.15),
+            // The farthest corner keeps three quarters of its colour; few stand in clear air.
+            haze: (far * 1.9).max((max.y - min.y).max(0.1) * 70.0),
             ..Self::default()
         }
     }
 }
 
+/// The largest of 1, 2 or 5 times a power of ten that is not above `length`.
+fn round_length(length: f32) -> f32 {
+    let power = 10f32.powf(length.log10().floor());
+    let steps = [5.0, 2.0].map(|s| s * power);
+    steps.into_iter().find(|&s| s <= length).unwrap_or(power)
+}
+
 /// Linear colours and strengths of the picture, named as in `shaders/view.wgsl`.
 pub(super) mod palette {
     /// Light from its direction.
-    pub const SUN: [f32; 3] = [0.98, 0.92, 0.80];
+    pub const SUN: [f32; 3] = [1.22, 1.12, 0.95];
     /// Share of the sun that a shadow takes away.
     pub const SHADOW: f32 = 0.80;
     /// Light from above.
-    pub const SKY: [f32; 3] = [0.38, 0.44, 0.54];
+    pub const SKY: [f32; 3] = [0.27, 0.33, 0.43];
     /// Light that glances off edges.
-    pub const RIM: f32 = 0.22;
+    pub const RIM: f32 = 0.3;
     /// Light from below.
-    pub const BOUNCE: [f32; 3] = [0.23, 0.20, 0.17];
+    pub const BOUNCE: [f32; 3] = [0.17, 0.145, 0.12];
     /// Share of the surroundings' light that reaches the feet of a crowd.
     pub const FLOOR_OPENNESS: f32 = 0.45;
     /// The air far away.
@@ -63,7 +71,21 @@ pub(super) mod palette {
     /// The sky overhead.
     pub const ZENITH: [f32; 3] = [0.16, 0.34, 0.66];
     /// Light tiles of the ground.
-    pub const TILE_LIGHT: [f32; 3] = [0.400, 0.395, 0.375];
+    pub const TILE_LIGHT: [f32; 3] = [0.44, 0.42, 0.38];
     /// Dark tiles of the ground.
-    pub const TILE_DARK: [f32; 3] = [0.335, 0.333, 0.322];
+    pub const TILE_DARK: [f32; 3] = [0.37, 0.355, 0.325];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_have_round_sides() {
+        let sides = [0.013, 1.0, 2.02, 4.9, 7.0, 150.0].map(round_length);
+        let expected = [0.01f32, 1.0, 2.0, 2.0, 5.0, 100.0];
+        for (side, expected) in sides.into_iter().zip(expected) {
+            assert!((side / expected - 1.0).abs() < 1e-5, "{side} {expected}");
+        }
+    }
 }

@@ -273,5 +273,11 @@ fn check_instance(
     {
         return bad("bounding sphere");
     }
+    let first = instance.morph_offset as usize;
+    let read = first..first.saturating_add(weights as usize);
+    let read = scene.morph_weights.get(read).unwrap_or(&[]);
+    if !read.iter().all(|w| w.is_finite()) {
+        return bad("morph weight");
+    }
     Ok(())
 }

@@ -78,8 +78,8 @@ impl Eye {
         if let Some(height) = look.ground.filter(|h| !h.is_finite()) {
             return refuse("ground's height", height);
         }
-        // NaN fails too; infinity means clear air.
-        if !(look.haze > 0.0) {
+        // Infinity means clear air.
+        if look.haze.is_nan() || look.haze <= 0.0 {
             return refuse("haze distance", look.haze);
         }
         if !(look.tile > 0.0 && look.tile.is_finite()) {
@@ -96,7 +96,8 @@ impl Eye {
             near,
             light,
             ground: look.ground.map(|h| h - camera.eye.y),
-            haze: look.haze,
+            // Shaders may not know infinity.
+            haze: look.haze.min(1e30),
             tile: look.tile,
             size,
         })

@@ -1,8 +1,8 @@
 //! Pictures without a graphics device: CPU skinning and a small rasteriser over rayon.
 //!
 //! It follows `shaders/` formula by formula, so that both ways show the same picture. It is our own
-//! because no kept crate fits: `euc` 0.5 divides by w without clipping at the near plane, has no
-//! multisampling and draws on one thread; `euc` of later date is unpublished.
+//! because no crate fits: `euc` 0.5, the nearest, divides by w without clipping at the near plane,
+//! tests pixel centres only (no anti-aliasing, gaps and doubles along edges) and draws on one thread.
 
 mod clip;
 mod frame;
@@ -45,17 +45,23 @@ pub(super) fn draw(
     let shadows: Vec<&Visible> = plan.shadows.iter().collect();
     in_chunks(scene, &shadows, |chunk| {
         let flat = chunk.par_iter().map(|v| Character::shadow(scene, plan, v));
-        frame.cast(&flat.collect::<Vec<_>>());
-    });
+        frame.cast(&flat.collect::<Result<Vec<_>, _>>()?);
+        Ok(())
+    })?;
     in_chunks(scene, &bodies, |chunk| {
         let skinned = chunk.par_iter().map(|v| Character::body(scene, plan, v));
-        frame.paint(&skinned.collect::<Vec<_>>(), &chains);
-    });
+        frame.paint(&skinned.collect::<Result<Vec<_>, _>>()?, &chains);
+        Ok(())
+    })?;
     Ok(frame.resolve())
 }
 
 /// Hands out the list in chunks of about [`CHUNK_VERTICES`].
-fn in_chunks(scene: &Scene, list: &[&Visible], mut work: impl FnMut(&[&Visible])) {
+fn in_chunks(
+    scene: &Scene,
+    list: &[&Visible],
+    mut work: impl FnMut(&[&Visible]) -> Result<(), RenderError>,
+) -> Result<(), RenderError> {
     let vertices = |v: &Visible| -> usize {
         let detail = scene.models.get(v.model);
         let detail = detail.and_then(|m| m.details.get(v.detail));
@@ -72,9 +78,10 @@ fn in_chunks(scene: &Scene, list: &[&Visible], mut work: impl FnMut(&[&Visible])
             sum <= CHUNK_VERTICES
         });
         let (chunk, tail) = rest.split_at(fits.count().clamp(1, rest.len()));
-        work(chunk);
+        work(chunk)?;
         rest = tail;
     }
+    Ok(())
 }
 
 fn chains(scene: &Scene, plan: &Plan) -> Chains {

@@ -1,66 +1,51 @@
-//! Skinning of one mesh for the rasteriser, with all its influences.
+//! One mesh of one character through the CPU skinning job, with all its influences.
 
 use glam::Vec3;
 
 use super::super::{DrawMesh, Placement};
 use crate::math::Affine3x4;
+use crate::runtime::{JobError, SkinningJob};
 
-/// A vertex in model space; the normal of any length.
-pub(super) struct SkinnedVertex {
-    pub position: Vec3,
-    pub normal: Vec3,
+/// A mesh's vertices in model space.
+pub(super) struct Skinned {
+    pub positions: Vec<[f32; 3]>,
+    /// Empty if the mesh has no normals.
+    pub normals: Vec<[f32; 3]>,
 }
 
 /// Morphs and skins the vertices of a mesh into model space.
 ///
-/// `rows` are the instance's palette rows, `weights` the mesh's morph weights (empty: no morphing).
+/// `rows` start with the instance's palette rows, `weights` with the mesh's morph weights (empty: no
+/// morphing).
 pub(super) fn skin_vertices(
     mesh: &DrawMesh,
     rows: &[Affine3x4],
     weights: &[f32],
-) -> Vec<SkinnedVertex> {
+) -> Result<Skinned, JobError> {
     let p = mesh.primitive;
-    let vector = |v: Option<&[f32; 3]>| v.map_or(Vec3::ZERO, |&v| Vec3::from_array(v));
-    (0..p.positions.len())
-        .map(|v| {
-            let mut position = vector(p.positions.get(v));
-            let mut normal = vector(p.normals.get(v));
-            for (target, &weight) in p.targets.iter().zip(weights) {
-                if weight != 0.0 {
-                    position += vector(target.positions.get(v)) * weight;
-                    normal += vector(target.normals.get(v)) * weight;
-                }
-            }
-            let m = match mesh.placement {
-                Placement::Rigid(place) => place,
-                Placement::Skinned { first_slot } => blend(mesh, rows, first_slot as usize, v),
-            };
-            SkinnedVertex {
-                position: m.transform_point3(position),
-                normal: transform_normal(&m, normal),
-            }
-        })
-        .collect()
-}
-
-fn blend(mesh: &DrawMesh, rows: &[Affine3x4], first_slot: usize, vertex: usize) -> Affine3x4 {
-    let i = &mesh.primitive.influences;
-    let range = vertex * i.per_vertex..(vertex + 1) * i.per_vertex;
-    let joints = i.joints.get(range.clone()).unwrap_or(&[]);
-    let weights = i.weights.get(range).unwrap_or(&[]);
-    let mut sum = [[0.0f32; 4]; 3];
-    for (&joint, &weight) in joints.iter().zip(weights) {
-        if weight == 0.0 {
-            continue;
-        }
-        let Some(row) = rows.get(first_slot + joint as usize) else {
-            continue;
-        };
-        for (sum, row) in sum.iter_mut().flatten().zip(row.rows.iter().flatten()) {
-            *sum += row * weight;
-        }
+    let mut out = Skinned {
+        positions: vec![[0.0; 3]; p.positions.len()],
+        normals: vec![[0.0; 3]; p.normals.len()],
+    };
+    let (palette, rigid) = match mesh.placement {
+        // Without a palette the job moves a primitive as a whole, whatever its influences.
+        Placement::Rigid(place) => (&[][..], place),
+        Placement::Skinned { first_slot } => (
+            rows.get(first_slot as usize..).unwrap_or(&[]),
+            Affine3x4::IDENTITY,
+        ),
+    };
+    SkinningJob {
+        primitive: p,
+        palette,
+        rigid,
+        morph_weights: weights.get(..p.targets.len()).unwrap_or(weights),
+        positions: &mut out.positions,
+        normals: &mut out.normals,
+        tangents: &mut [],
     }
-    Affine3x4 { rows: sum }
+    .run()?;
+    Ok(out)
 }
 
 /// A normal through the inverse transpose, up to a positive factor: `transform_normal` of
@@ -112,11 +97,32 @@ mod tests {
             moved(4.0, Quat::IDENTITY),
             moved(8.0, Quat::from_rotation_z(std::f32::consts::FRAC_PI_2)),
         ];
-        let out = skin_vertices(&mesh(&primitive), &rows, &[]);
+        let out = skin_vertices(&mesh(&primitive), &rows, &[]).unwrap();
+        let near = |a: [f32; 3], b: Vec3| (Vec3::from_array(a) - b).length() < 1e-5;
         // 0.25 · (5, 0, 0) + 0.75 · (8, 1, 0)
-        assert!((out[0].position - Vec3::new(7.25, 0.75, 0.0)).length() < 1e-5);
-        assert!((out[1].position - Vec3::new(6.0, 0.0, 0.0)).length() < 1e-5);
-        assert!((out[1].normal - Vec3::Y).length() < 1e-5);
+        assert!(near(out.positions[0], Vec3::new(7.25, 0.75, 0.0)));
+        assert!(near(out.positions[1], Vec3::new(6.0, 0.0, 0.0)));
+        assert!(near(out.normals[1], Vec3::Y));
+    }
+
+    #[test]
+    fn rigid_meshes_ignore_their_influences_and_rows() {
+        let primitive = Primitive {
+            positions: vec![[1.0, 0.0, 0.0]],
+            influences: Influences {
+                per_vertex: 4,
+                joints: vec![9; 4],
+                weights: vec![0.25; 4],
+            },
+            ..Default::default()
+        };
+        let at = Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, Vec3::Z);
+        let rigid = DrawMesh {
+            placement: Placement::Rigid(at),
+            ..mesh(&primitive)
+        };
+        let out = skin_vertices(&rigid, &[Affine3x4::IDENTITY; 3], &[0.5; 9]).unwrap();
+        assert_eq!((out.positions[0], out.normals.len()), ([1.0, 0.0, 1.0], 0));
     }
 
     #[test]
@@ -137,8 +143,10 @@ mod tests {
         };
         let turn = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
         let row = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, Vec3::ZERO);
-        let out = skin_vertices(&mesh(&primitive), &[Affine3x4::IDENTITY, row], &[0.5]);
-        assert!((out[0].position - Vec3::Z).length() < 1e-6);
+        // Weights of further meshes follow.
+        let out = skin_vertices(&mesh(&primitive), &[Affine3x4::IDENTITY, row], &[0.5, 9.0]);
+        let [x, y, z] = out.unwrap().positions[0];
+        assert!(x.abs() < 1e-6 && y.abs() < 1e-6 && (z - 1.0).abs() < 1e-6);
     }
 
     #[test]

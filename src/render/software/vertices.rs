@@ -8,6 +8,7 @@ use super::super::{DrawMesh, PictureSize, Placement, Scene};
 use super::raster::{Corner, SUBPIXELS};
 use super::shade::openness;
 use super::skin::{skin_vertices, transform_normal};
+use crate::runtime::JobError;
 
 /// Vertices beyond this many half pictures from the middle are clipped before rasterisation, which
 /// keeps fixed-point coordinates below 2^26.
@@ -53,12 +54,12 @@ pub(super) struct Character<'a> {
 
 impl<'a> Character<'a> {
     /// The character as it stands.
-    pub fn body(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Self {
+    pub fn body(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Result<Self, JobError> {
         Self::new(scene, plan, visible, |p| p)
     }
 
     /// The character flattened along the light onto the ground.
-    pub fn shadow(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Self {
+    pub fn shadow(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Result<Self, JobError> {
         let light = plan.eye.light;
         let ground = plan.eye.ground.unwrap_or(0.0);
         Self::new(scene, plan, visible, |p| {
@@ -73,7 +74,7 @@ impl<'a> Character<'a> {
         plan: &Plan,
         visible: &Visible,
         moved: impl Fn(Vec3) -> Vec3,
-    ) -> Self {
+    ) -> Result<Self, JobError> {
         let mut out = Self {
             shapes: Vec::new(),
             tint: [1.0; 4],
@@ -82,7 +83,7 @@ impl<'a> Character<'a> {
         let models = scene.models.get(visible.model);
         let detail = models.and_then(|m| m.details.get(visible.detail));
         let (Some(detail), Some(instance)) = (detail, scene.instances.get(visible.instance)) else {
-            return out;
+            return Ok(out);
         };
         out.tint = instance.tint;
         let world = relative(&instance.world, plan.eye.position);
@@ -94,16 +95,20 @@ impl<'a> Character<'a> {
         let weights = tail(scene.morph_weights, instance.morph_offset);
         let mut height = (f32::INFINITY, f32::NEG_INFINITY);
         for mesh in detail.meshes {
-            let skinned = skin_vertices(mesh, rows, tail(weights, mesh.first_weight));
+            let skinned = skin_vertices(mesh, rows, tail(weights, mesh.first_weight))?;
+            let normals = skinned.normals.iter().copied();
             let vertices: Vec<Vertex> = skinned
+                .positions
                 .iter()
-                .map(|v| {
-                    let position = moved(world.transform_point3(v.position));
+                .zip(normals.chain(std::iter::repeat([0.0; 3])))
+                .map(|(&position, normal)| {
+                    let position = moved(world.transform_point3(Vec3::from_array(position)));
+                    let normal = transform_normal(&world, Vec3::from_array(normal));
                     let up = position.y - plan.eye.ground.unwrap_or(0.0);
                     Vertex {
                         clip: plan.eye.clip(position),
                         position,
-                        normal: transform_normal(&world, v.normal).normalize_or_zero(),
+                        normal: normal.normalize_or_zero(),
                         openness: openness(up, size),
                         place: place(&plan.eye, position),
                     }
@@ -131,7 +136,7 @@ impl<'a> Character<'a> {
         }
         // Casts from floats saturate: at zero, and at the largest number of rows.
         out.rows = (height.0 - 1.0) as usize..(height.1 + 2.0).max(0.0) as usize;
-        out
+        Ok(out)
     }
 }
 
@@ -153,10 +158,12 @@ fn place(eye: &Eye, position: Vec3) -> Place {
 
 /// A clip-space point within the guard band as a corner of a triangle.
 pub(super) fn corner(size: PictureSize, clip: Vec4, share: Vec3) -> Corner {
+    // Clipping huge triangles leaves rounding errors beyond the guard band.
+    let on_guard = |v: f32| (v / clip.w).clamp(-GUARD, GUARD);
     let fixed = |v: f32, side: u32| (v * side as f32 * SUBPIXELS as f32).round() as i32;
     Corner {
-        x: fixed(clip.x / clip.w * 0.5 + 0.5, size.width),
-        y: fixed(0.5 - clip.y / clip.w * 0.5, size.height),
+        x: fixed(on_guard(clip.x) * 0.5 + 0.5, size.width),
+        y: fixed(0.5 - on_guard(clip.y) * 0.5, size.height),
         depth: clip.z / clip.w,
         share,
     }

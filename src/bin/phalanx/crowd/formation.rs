@@ -37,16 +37,11 @@ impl Formation {
     pub fn new(count: usize, size: Aabb) -> Self {
         let sides = size.max - size.min;
         let greatest = sides.max_element();
-        let scale = if USUAL_SIZES.contains(&greatest) {
-            1.0
-        } else if greatest.is_normal() {
-            // A reciprocal of the largest numbers may be too small.
-            Some(COMMON_SIZE / greatest)
-                .filter(|s| s.is_normal())
-                .unwrap_or(1.0)
-        } else {
-            1.0
-        };
+        let wanted = COMMON_SIZE / greatest;
+        // Numbers near the end of their range are left as they are.
+        let usual = USUAL_SIZES.contains(&greatest) || !wanted.is_normal();
+        let usual = usual || !(size.center().abs().max_element() * wanted).is_finite();
+        let scale = if usual { 1.0 } else { wanted };
         let reach = if greatest.is_normal() {
             greatest * scale
         } else {

@@ -1,0 +1,91 @@
+//! Pictures: both ways of drawing against each other, against known geometry and against bad scenes.
+//!
+//! Trials that need an adapter are ignored where there is none, unless `PHALANX_REQUIRE_GPU=1`.
+
+mod agree;
+mod known;
+mod model;
+mod refuse;
+mod scenes;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let args = Arguments::from_args();
+    let required = std::env::var("PHALANX_REQUIRE_GPU").is_ok_and(|v| v == "1");
+    let missing = scenes::no_adapter();
+    if let Some(reason) = &missing {
+        let what = if required { "fail" } else { "are ignored" };
+        println!("trials on the GPU {what}: {reason}");
+    }
+    let models = model::assets().join("mannequin.glb").exists();
+    if !models {
+        println!(
+            "trials of the mannequin are ignored: no models in {}",
+            model::assets().display()
+        );
+    }
+    let gpu = |name: &'static str, trial: fn()| {
+        Trial::test(format!("gpu::{name}"), move || {
+            trial();
+            Ok(())
+        })
+        .with_ignored_flag(missing.is_some() && !required)
+    };
+    let cpu = |name: &'static str, trial: fn()| {
+        Trial::test(name, move || {
+            trial();
+            Ok(())
+        })
+    };
+    let trials = vec![
+        gpu("tubes_look_alike", agree::tubes_look_alike),
+        gpu(
+            "eight_influences_look_alike",
+            agree::eight_influences_look_alike,
+        ),
+        gpu("morphs_look_alike", agree::morphs_look_alike),
+        gpu(
+            "textures_and_colours_look_alike",
+            agree::textures_and_colours_look_alike,
+        ),
+        gpu(
+            "rigid_mirrored_and_flat_meshes_look_alike",
+            agree::odd_meshes_look_alike,
+        ),
+        gpu("pages_change_nothing", agree::pages_change_nothing),
+        gpu("mannequins_look_alike", agree::mannequins_look_alike)
+            .with_ignored_flag(!models || missing.is_some() && !required),
+        gpu("known_places", known::places_on_the_gpu),
+        gpu("far_from_the_origin", known::far_from_the_origin_on_the_gpu),
+        gpu("empty_scene", known::empty_scene_on_the_gpu),
+        gpu("lost_device", refuse::lost_device),
+        gpu("page_too_small", refuse::page_too_small),
+        gpu(
+            "picture_larger_than_the_device",
+            refuse::picture_larger_than_the_device,
+        ),
+        cpu("known_places", known::places_in_software),
+        cpu(
+            "far_from_the_origin",
+            known::far_from_the_origin_in_software,
+        ),
+        cpu("empty_scene", known::empty_scene_in_software),
+        cpu("workers_change_nothing", known::workers_change_nothing),
+        cpu("details_follow_size", known::details_follow_size),
+        cpu(
+            "instances_outside_are_culled",
+            known::instances_outside_are_culled,
+        ),
+        cpu(
+            "shadows_lie_away_from_the_light",
+            known::shadows_lie_away_from_the_light,
+        ),
+        cpu("no_adapter", refuse::no_adapter),
+        cpu("bad_sizes", refuse::bad_sizes),
+        cpu("bad_scenes", refuse::bad_scenes),
+        cpu("bad_meshes", refuse::bad_meshes),
+        cpu("numbers_that_are_none", refuse::numbers_that_are_none),
+    ];
+    libtest_mimic::run(&args, trials).exit();
+}
