@@ -37,6 +37,8 @@ fn main() {
             "crowd_keeps_what_it_could_not_replace",
             crowd_keeps_old_files,
         ),
+        ("crowds_of_any_size", crowds_of_any_size),
+        ("crowds_of_what_cannot_be_drawn", crowds_without_meshes),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
     trials.push(trial(
@@ -784,6 +786,93 @@ fn crowd_keeps_old_files() -> Tested {
         fs::read(&path)? == b"kept",
         "a run that failed has changed the old picture",
     )
+}
+
+/// A glTF file of one triangle (unless `nodes` say otherwise) that a node scales.
+fn write_gltf(name: &str, nodes: &str) -> Tested {
+    // Corners (0, 0, 0), (1, 0, 0) and (0, 1, 0).
+    let bytes = "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
+    let text = format!(
+        r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],"nodes":{nodes},
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",
+            "min":[0,0,0],"max":[1,1,0]}}],
+        "bufferViews":[{{"buffer":0,"byteLength":36}}],
+        "buffers":[{{"byteLength":36,"uri":"data:application/octet-stream;base64,{bytes}"}}]}}"#
+    );
+    fs::write(scratch().join(name), text)?;
+    Ok(())
+}
+
+fn crowds_of_any_size() -> Tested {
+    for scale in ["1e-12", "0.01", "1", "30000", "1e12"] {
+        write_gltf(
+            "scaled.gltf",
+            &format!(r#"[{{"mesh":0,"scale":[{scale},{scale},{scale}]}}]"#),
+        )?;
+        let args = [
+            "crowd",
+            "--model",
+            "scaled.gltf",
+            "--count",
+            "4",
+            "--frames",
+            "1",
+            "--size",
+            "64x48",
+            "--out",
+            "scaled.png",
+            "--json",
+            "scaled.json",
+            "--renderer",
+            "software",
+        ];
+        output(&args)?;
+        let figures: Value = serde_json::from_slice(&fs::read(scratch().join("scaled.json"))?)?;
+        let (seen, triangles) = (
+            &figures["picture"]["characters"],
+            &figures["picture"]["triangles"],
+        );
+        check(
+            seen == 4 && triangles == 4,
+            format!("{scale}: {seen} in view, {triangles} triangles"),
+        )?;
+    }
+    Ok(())
+}
+
+fn crowds_without_meshes() -> Tested {
+    write_gltf(
+        "bare.gltf",
+        r#"[{"name":"a","children":[1]},{"name":"b","translation":[0,1,0]}]"#,
+    )?;
+    let args = [
+        "crowd",
+        "--model",
+        "bare.gltf",
+        "--count",
+        "4",
+        "--frames",
+        "1",
+        "--size",
+        "64x48",
+        "--out",
+        "bare.png",
+    ];
+    check(
+        output(&args)?.contains(" 0 triangles"),
+        "triangles of nothing",
+    )?;
+    check(
+        output(&["info", "bare.gltf"])?.contains("No meshes"),
+        "meshes of nothing",
+    )?;
+    let pose = json(&["pose", "bare.gltf", "--json", "--vertices"])?;
+    check(
+        list(&pose, "nodes")?.len() == 2 && list(&pose, "primitives")?.is_empty(),
+        "nodes",
+    )?;
+    same_bits("world", &pose["nodes"][1]["world"][13], [1.0])
 }
 
 fn pose_of_files() -> Tested {

@@ -43,12 +43,24 @@ const FADE_EVERY: Range<u64> = 140..300;
 /// Speeds of the clips faded to, as in the standard crowd.
 const SPEEDS: Range<f32> = 0.8..1.2;
 
-/// The clips to be played: all that loop in place, or if none does all that have a length.
-pub fn choose_clips(model: &Model) -> Result<Vec<usize>, CliError> {
+/// The clips to be played.
+#[derive(Debug)]
+pub struct Choice {
+    /// By index.
+    pub clips: Vec<usize>,
+    /// Whether they travel, so that the picture has to bring everyone back to its place.
+    pub travel: bool,
+}
+
+/// All clips that loop in place; if none does, all that have a length.
+pub fn choose_clips(model: &Model) -> Result<Choice, CliError> {
     let clips = model.rig.clips();
     if model.built_in {
         let found = PARADE.iter().filter_map(|name| model.rig.find_clip(name));
-        return Ok(found.collect());
+        return Ok(Choice {
+            clips: found.collect(),
+            travel: false,
+        });
     }
     let moving: Vec<usize> = (0..clips.len())
         .filter(|&c| clips[c].duration() > 0.0)
@@ -59,7 +71,9 @@ pub fn choose_clips(model: &Model) -> Result<Vec<usize>, CliError> {
             loops.push(clip);
         }
     }
-    Ok(if loops.is_empty() { moving } else { loops })
+    let travel = loops.is_empty() && !moving.is_empty();
+    let clips = if travel { moving } else { loops };
+    Ok(Choice { clips, travel })
 }
 
 fn loops_in_place(model: &Model, clip: usize) -> Result<bool, CliError> {

@@ -5,6 +5,7 @@ use super::super::model::Model;
 use super::cast::{self, Draw};
 use super::figures::PictureFigures;
 use super::formation::Formation;
+use glam::Affine3A;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{DynamicImage, RgbaImage};
 use phalanx::crowd::{BoneBuffer, Crowd};
@@ -62,12 +63,13 @@ impl Picture {
     }
 }
 
-/// Draws the crowd from its bone buffer.
+/// Draws the crowd from its bone buffer. With `travel` everyone is brought back to its place.
 pub fn draw(
     model: &Model,
     crowd: &Crowd,
     buffer: &BoneBuffer,
     formation: &Formation,
+    travel: bool,
     size: PictureSize,
     backend: Backend,
 ) -> Result<Picture, CliError> {
@@ -86,7 +88,7 @@ pub fn draw(
             min_pixels: DETAIL_PIXELS.get(lod).copied().unwrap_or(0.0),
         })
         .collect();
-    let (instances, morph_weights) = instances(model, crowd, buffer)?;
+    let (instances, morph_weights) = instances(model, crowd, buffer, travel)?;
     let (min, max) = formation.extent();
     let camera = Camera::overlooking(min, max, size.aspect());
     let scene = Scene {
@@ -204,6 +206,7 @@ fn instances(
     model: &Model,
     crowd: &Crowd,
     buffer: &BoneBuffer,
+    travel: bool,
 ) -> Result<(Vec<DrawInstance>, Vec<f32>), CliError> {
     let rig = &model.rig;
     let morphs = !rig.morphs().is_empty();
@@ -230,9 +233,14 @@ fn instances(
         })?;
         let radius = bounds.half_size().length() * if morphs { MORPH_MARGIN } else { 1.0 };
         let finite = !bounds.is_empty() && radius.is_finite() && bounds.center().is_finite();
+        let mut world = *crowd.world(instance)?;
+        if travel && finite {
+            let away = bounds.center().with_y(0.0);
+            world = world.mul(&Affine3A::from_translation(-away).into());
+        }
         instances.push(DrawInstance {
             model: 0,
-            world: *crowd.world(instance)?,
+            world,
             palette_offset,
             morph_offset,
             tint: tint(i),
