@@ -6,7 +6,8 @@ use phalanx::math::SimdLevel;
 use phalanx::offline::mannequin;
 use std::sync::Arc;
 
-/// Levels with fused multiply-add.
+/// Levels with fused multiply-add. That AVX2 and AVX-512 agree here is not promised: their groups of
+/// lanes differ in width, and with them what is folded into constants.
 const FUSED: u64 = 0x8710_0d48_44b2_29b8;
 /// Levels without.
 const UNFUSED: u64 = 0xdcff_c3a8_d0f2_e052;
