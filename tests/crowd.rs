@@ -195,6 +195,97 @@ fn fades_end_whatever_the_step() {
 }
 
 #[test]
+fn fading_to_a_clip_of_no_weight_yet_keeps_it() {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig()).unwrap();
+    let a = crowd.find_clip(id, "a").unwrap();
+    let i = crowd.spawn(id).unwrap();
+    let mut buffer = BoneBuffer::new();
+    for silent in [false, true] {
+        if silent {
+            crowd.play(i, a, &PlayOptions::default()).unwrap();
+            crowd.set_weight(i, 0, a, 0.0).unwrap();
+        } else {
+            crowd.fade_to(i, a, 0.5, &PlayOptions::default()).unwrap();
+        }
+        crowd.fade_to(i, a, 0.5, &PlayOptions::default()).unwrap();
+        for _ in 0..40 {
+            crowd.advance(1.0 / 60.0).unwrap();
+            crowd.evaluate(&mut buffer);
+            assert!(buffer.rows().iter().all(|r| r.is_finite()));
+        }
+        assert_eq!(crowd.action_state(i, 0, a).unwrap().1, 1.0);
+        crowd.stop(i, 0, 0.0).unwrap();
+    }
+}
+
+#[test]
+fn handles_know_their_rig() {
+    let mut crowd = Crowd::new();
+    let (one, two) = (crowd.add_rig(rig()).unwrap(), crowd.add_rig(rig()).unwrap());
+    let a = crowd.find_clip(one, "a").unwrap();
+    let i = crowd.spawn(two).unwrap();
+    let options = PlayOptions::default();
+    assert_eq!(
+        crowd.play(i, a, &options),
+        Err(CrowdError::UnknownClip { clip: a })
+    );
+    crowd.remove_rig(one).unwrap();
+    let again = crowd.add_rig(rig()).unwrap();
+    let j = crowd.spawn(again).unwrap();
+    assert_eq!(
+        crowd.play(j, a, &options),
+        Err(CrowdError::UnknownClip { clip: a })
+    );
+}
+
+/// Thousands of sets of clips, so that plans are forgotten and made again, change no bits.
+#[test]
+fn what_was_played_before_changes_no_bits() {
+    let mut scene = raw();
+    for n in 0..12 {
+        let mut more = scene.clips[n % 3].clone();
+        more.name = Some(format!("more{n}"));
+        more.tracks.truncate(5 + n);
+        scene.clips.push(more);
+    }
+    let rig = Arc::new(build_rig(scene, &Default::default()).unwrap());
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig).unwrap();
+    let clips: Vec<_> = (0..15)
+        .map(|c| crowd.clip_by_index(id, c).unwrap())
+        .collect();
+    let i = crowd.spawn(id).unwrap();
+    let before = crowd.snapshot();
+    let mut buffer = BoneBuffer::new();
+    let mut play = |crowd: &mut Crowd, set: &[usize]| {
+        crowd.stop(i, 0, 0.0).unwrap();
+        for &c in set {
+            let options = PlayOptions {
+                time: 0.3,
+                weight: 0.31,
+                ..PlayOptions::default()
+            };
+            crowd.add_action(i, 0, clips[c], &options).unwrap();
+        }
+        crowd.evaluate(&mut buffer);
+        buffer.hash()
+    };
+    let fresh = play(&mut crowd, &[0, 4, 9]);
+    for a in 0..15 {
+        for b in 0..a {
+            for c in 0..b {
+                for d in 0..c {
+                    play(&mut crowd, &[a, b, c, d]);
+                }
+            }
+        }
+    }
+    crowd.restore(&before).unwrap();
+    assert_eq!(play(&mut crowd, &[0, 4, 9]), fresh);
+}
+
+#[test]
 fn loop_modes_speeds_and_phases() {
     let rig = rig();
     let mut crowd = Crowd::new();

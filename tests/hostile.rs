@@ -241,7 +241,10 @@ fn main() {
     for &model in MODELS {
         let path = folder().join(model);
         let size = std::fs::metadata(&path).map(|m| m.len()).ok();
-        let fits = size.is_some_and(|size| size < LARGEST);
+        let required = std::env::var("PHALANX_REQUIRE_ASSETS").is_ok_and(|v| v == "1")
+            || std::env::var("CI").is_ok_and(|v| v == "true");
+        // A model that is required and missing fails when it is read.
+        let fits = size.map_or(required, |size| size < LARGEST);
         if size.is_none() {
             println!("{model} is missing: set PHALANX_ASSETS to the folder of the models");
         }

@@ -1,6 +1,6 @@
 //! The playing clips of all instances of a rig, as plain arrays, and how they advance.
 
-use super::ids::ClipId;
+use super::ids::{ClipId, RigId};
 use crate::playback::{LoopMode, fold};
 use wide::{f32x4, f64x4};
 
@@ -12,6 +12,10 @@ pub(crate) type Four<T> = [T; ACTIONS_PER_LAYER];
 
 /// An action slot that plays nothing.
 pub(crate) const NO_CLIP: ClipId = ClipId {
+    rig: RigId {
+        index: u16::MAX,
+        generation: u16::MAX,
+    },
     index: u16::MAX,
     generation: u16::MAX,
 };
@@ -120,8 +124,8 @@ impl Actions {
         let vacant = (0..ACTIONS_PER_LAYER).find(|&a| clips[a] == NO_CLIP);
         let a = vacant.unwrap_or_else(|| {
             let weights = &self.weight[entry];
-            (1..ACTIONS_PER_LAYER).fold(0, |least, a| {
-                if weights[a] < weights[least] {
+            (1..ACTIONS_PER_LAYER).fold(0, |least: usize, a| {
+                if weights[a].abs() < weights[least].abs() {
                     a
                 } else {
                     least
@@ -167,10 +171,11 @@ impl Actions {
         }
     }
 
-    /// Fades every action of an entry out over `seconds`, from the weights they have reached.
-    pub fn fade_out(&mut self, entry: usize, seconds: f32) {
+    /// Fades every action of an entry but `keep` out over `seconds`, from the weights they have
+    /// reached.
+    pub fn fade_out(&mut self, entry: usize, seconds: f32, keep: Option<usize>) {
         for a in 0..ACTIONS_PER_LAYER {
-            if self.clip[entry][a] == NO_CLIP {
+            if self.clip[entry][a] == NO_CLIP || keep == Some(a) {
                 continue;
             }
             if seconds > 0.0 && self.weight[entry][a] != 0.0 {

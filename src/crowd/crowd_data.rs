@@ -141,6 +141,7 @@ impl Crowd {
     pub fn clip_by_index(&self, rig: RigId, clip: usize) -> Option<ClipId> {
         let (generation, loaded) = self.pool(rig).ok()?.clips.get(clip)?;
         loaded.as_ref().map(|_| ClipId {
+            rig,
             index: clip as u16,
             generation: *generation,
         })
@@ -184,6 +185,7 @@ impl Crowd {
         pool.clips[index].1 = Some(clip);
         pool.fit_clips();
         Ok(ClipId {
+            rig,
             index: index as u16,
             generation: pool.clips[index].0,
         })
@@ -267,8 +269,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Evaluates every visible instance into the bone buffer: rigs in the order they were added,
-    /// instances in the order of their slots. Runs on the current rayon pool.
+    /// Evaluates every visible instance into the bone buffer: rigs and instances in the order of their
+    /// slots (a slot that was freed is filled again). Runs on the current rayon pool.
     ///
     /// Allocates only when the crowd, its clips or the number of workers has grown, or a set of clips
     /// plays together for the first time.

@@ -10,6 +10,7 @@ pub struct RigId {
 /// A clip of a rig of a crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClipId {
+    pub(crate) rig: RigId,
     pub(crate) index: u16,
     pub(crate) generation: u16,
 }

@@ -6,10 +6,11 @@ use crate::clip::{Clip, ClipKind};
 use crate::runtime::plan::{Plan, PlanInput};
 use std::collections::HashMap;
 
-/// Clips beyond this index, and sets beyond this number of plans, share the plan that folds nothing.
+/// Clips beyond this index take part in the plan that folds nothing.
 const MAX_PLANNED_CLIPS: usize = 64;
-/// A plan of a 67-joint rig takes about 6 KB; beyond this many they would leave the second cache.
-const MAX_PLANS: usize = 256;
+/// With more plans than this, of which less than half are in use, all are forgotten and those in use
+/// made again. A plan of a 67-joint rig takes about 6 KB.
+const MAX_PLANS: usize = 1024;
 
 /// Which clips take part, and whether the rest pose does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -45,17 +46,17 @@ impl PlanKey {
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
     plans: Vec<Plan>,
-    keys: HashMap<PlanKey, u16>,
+    keys: HashMap<PlanKey, u32>,
     width: usize,
     /// The plan of every instance.
-    pub of: Vec<u16>,
+    pub of: Vec<u32>,
     /// Instances whose set of clips may have changed.
     pub dirty: Vec<bool>,
 }
 
 impl Plans {
     pub fn get(&self, instance: usize) -> &Plan {
-        &self.plans[usize::from(self.of[instance])]
+        &self.plans[self.of[instance] as usize]
     }
 
     /// Forgets all plans: a clip came or went.
@@ -73,6 +74,18 @@ impl Plans {
         }
         self.of.resize(instances, 0);
         self.dirty.resize(instances, true);
+        if self.plans.len() > MAX_PLANS {
+            let mut used = vec![false; self.plans.len()];
+            for &plan in &self.of {
+                // Instances that died before the plans were last forgotten name plans that are gone.
+                if let Some(used) = used.get_mut(plan as usize) {
+                    *used = true;
+                }
+            }
+            if used.iter().filter(|u| **u).count() * 2 < self.plans.len() {
+                self.clear();
+            }
+        }
     }
 }
 
@@ -86,11 +99,10 @@ impl Pool {
                 continue;
             }
             plans.dirty[instance] = false;
-            let mut key = self.plan_key(instance);
-            if plans.plans.len() >= MAX_PLANS && !plans.keys.contains_key(&key) {
-                key = PlanKey::ALL;
-            }
-            let next = plans.plans.len() as u16;
+            // Which plan is taken depends on the set alone, never on what was played before: a restored
+            // snapshot gives the same bits.
+            let key = self.plan_key(instance);
+            let next = plans.plans.len() as u32;
             plans.of[instance] = *plans.keys.entry(key).or_insert_with(|| {
                 plans.plans.push(self.make_plan(key, width));
                 next

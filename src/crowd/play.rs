@@ -68,7 +68,7 @@ impl Crowd {
         let (pool, _) = self.instance_mut(instance)?;
         let actions = &mut pool.state.actions;
         let known = actions.find(entry, clip).filter(|_| seconds > 0.0);
-        actions.fade_out(entry, seconds);
+        actions.fade_out(entry, seconds, known);
         if let Some(a) = known {
             let weight = actions.weight[entry][a];
             actions.target[entry][a] = options.weight;
@@ -124,7 +124,7 @@ impl Crowd {
         let entry = self.entry(instance, layer)?;
         check("seconds", f64::from(seconds), 0.0, MAX_TIME)?;
         let (pool, _) = self.instance_mut(instance)?;
-        pool.state.actions.fade_out(entry, seconds);
+        pool.state.actions.fade_out(entry, seconds, None);
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub const MAX_LAYERS: usize = 16;
 
 /// One layer of all instances of a rig.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerOptions {
     /// Whether it adds differences (additive clips) instead of blending over what lies below.
     pub additive: bool,
@@ -107,7 +107,9 @@ impl Pool {
 
     pub fn clip(&self, id: ClipId) -> Option<&Arc<Clip>> {
         match self.clips.get(usize::from(id.index)) {
-            Some((generation, clip)) if *generation == id.generation => clip.as_ref(),
+            Some((generation, clip)) if *generation == id.generation && id.rig == self.id => {
+                clip.as_ref()
+            }
             _ => None,
         }
     }

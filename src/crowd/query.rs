@@ -22,7 +22,7 @@ impl Crowd {
         Some(first..first + len)
     }
 
-    /// The instances that are alive, in palette order: rigs in the order they were added, then slots.
+    /// The instances that are alive, in palette order: by the slots of rigs, then of instances.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
         self.pools().flat_map(|(_, pool)| {
             let alive = pool.state.alive.iter().enumerate().filter(|a| *a.1);

@@ -2,7 +2,7 @@
 
 use super::crowd_data::{Crowd, Slot};
 use super::error::CrowdError;
-use super::pool::{Pool, PoolState};
+use super::pool::{LayerOptions, Pool, PoolState};
 
 /// The state of a crowd at a moment: times, weights, fades, transforms, handles. Rigs and clips are
 /// named by hash, not held.
@@ -15,7 +15,7 @@ pub struct CrowdSnapshot {
 struct PoolSnapshot {
     structure: u64,
     layout: u64,
-    layers: usize,
+    layers: Vec<LayerOptions>,
     /// Generation and content of every clip that was loaded.
     clips: Vec<(u16, Option<u64>)>,
     state: PoolState,
@@ -28,7 +28,7 @@ impl PoolSnapshot {
         Self {
             structure: skeleton.structure_hash(),
             layout: skeleton.layout_hash(),
-            layers: pool.layers.len(),
+            layers: pool.layers.clone(),
             clips: clips
                 .map(|(g, c)| (*g, c.as_ref().map(|c| c.content_hash())))
                 .collect(),
@@ -42,7 +42,7 @@ impl PoolSnapshot {
         if (self.structure, self.layout) != (skeleton.structure_hash(), skeleton.layout_hash()) {
             return fail("rigs");
         }
-        if self.layers != pool.layers.len() {
+        if self.layers != pool.layers {
             return fail("layers");
         }
         // Clips loaded since are no hindrance.

@@ -66,6 +66,15 @@ impl Workload {
             Some(clip) if self == Self::C3 => Some(crowd.add_clip(id, clip.clone())?),
             _ => None,
         };
+        let clips_of = clips.clips.map(|index| crowd.clip_by_index(id, index));
+        let mut crowd_clips = Vec::with_capacity(3);
+        for (clip, index) in clips_of.into_iter().zip(clips.clips) {
+            crowd_clips.push(clip.ok_or(CrowdError::Limit {
+                what: "index of a clip",
+                count: index,
+                limit: crowd.rig(id)?.clips().len(),
+            })?);
+        }
         for i in 0..count {
             let instance = crowd.spawn(id)?;
             let mut play = |layer: usize, clip, k: u64, weight: f32| {
@@ -78,11 +87,7 @@ impl Workload {
                 crowd.add_action(instance, layer, clip, &options)
             };
             for k in 0..self.actions() {
-                let index = clips.clips[(i + k) % 3];
-                let clip = super::ClipId {
-                    index: index as u16,
-                    generation: 0,
-                };
+                let clip = crowd_clips[(i + k) % 3];
                 play(0, clip, k as u64, 1.0 / self.actions() as f32)?;
             }
             if let Some(clip) = additive {

@@ -219,7 +219,8 @@ pub fn assert_close<'v>(
     a.len()
 }
 
-/// The scenes that tests use beside those made in code: the models, where they are.
+/// The scenes that tests use beside those made in code: the models, where they are; where they are
+/// required they must be there.
 pub fn models(names: &[&str]) -> Vec<RawScene> {
     use phalanx::offline::gltf::{ImportOptions, read_path};
     let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -231,6 +232,8 @@ pub fn models(names: &[&str]) -> Vec<RawScene> {
     for name in names {
         let path = folder.join(name);
         if !path.exists() {
+            let required = ["PHALANX_REQUIRE_ASSETS", "CI"].map(std::env::var_os);
+            assert_eq!(required, [None, None], "{name} is required and not there");
             println!("{name} is not there: set PHALANX_ASSETS to check it, too");
             continue;
         }

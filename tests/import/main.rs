@@ -6,7 +6,6 @@ mod broken_files;
 mod containers;
 mod evaluate;
 mod file;
-mod golden;
 mod limits;
 mod materials;
 mod meshes;

@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 /// Evaluate a pose: local transforms, world matrices, skinning palettes, morph weights
 ///
-/// The same jobs evaluate it that move crowds. Everything is in the file's own space and units.
+/// The jobs evaluate it whose rules crowds follow. Everything is in the file's own space and units.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PoseArgs {
@@ -103,8 +103,11 @@ impl FromStr for BlendArg {
         let value: f32 = weight
             .parse()
             .map_err(|_| format!("\"{weight}\" is no weight"))?;
-        if !(value.is_finite() && value >= 0.0) {
-            return Err(format!("the weight {weight} is not a number from 0"));
+        let most = phalanx::runtime::MAX_ACTION_WEIGHT;
+        if !(0.0..=most).contains(&value) {
+            return Err(format!(
+                "the weight {weight} is not a number from 0 to {most}"
+            ));
         }
         Ok(Self {
             clip: clip.to_owned(),
