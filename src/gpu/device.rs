@@ -84,24 +84,50 @@ impl Gpu {
                 reason: "wgpu was built without a backend for this platform".into(),
             });
         }
+        // GL on its own and last: its libraries take time to load and free thread-local data again
+        // when the process exits, which races with threads that end at that moment.
+        let mut first = None;
+        for gl in [false, true] {
+            let backends = if gl {
+                options.backends & wgpu::Backends::GL
+            } else {
+                options.backends - wgpu::Backends::GL
+            };
+            if backends.is_empty() {
+                continue;
+            }
+            match Self::open_among(backends, options) {
+                Ok(gpu) => return Ok(gpu),
+                // The first error says more, unless it only says that nothing is there.
+                Err(error) => match first {
+                    None | Some(GpuError::NoAdapter { .. }) => first = Some(error),
+                    Some(_) => {}
+                },
+            }
+        }
+        Err(first.unwrap_or_else(|| GpuError::NoAdapter {
+            reason: "no backend was asked for".into(),
+        }))
+    }
+
+    fn open_among(backends: wgpu::Backends, options: &GpuOptions) -> Result<Self, GpuError> {
         let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-        desc.backends = options.backends;
+        desc.backends = backends;
         let instance = wgpu::Instance::new(desc);
-        let request = |fallback: bool| {
-            pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
-                power_preference: wgpu::PowerPreference::HighPerformance,
-                force_fallback_adapter: fallback,
-                compatible_surface: None,
-                apply_limit_buckets: false,
-            }))
-        };
-        let adapter =
-            request(false)
-                .or_else(|_| request(true))
+        let open = |fallback: bool| {
+            let adapter =
+                pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
+                    power_preference: wgpu::PowerPreference::HighPerformance,
+                    force_fallback_adapter: fallback,
+                    compatible_surface: None,
+                    apply_limit_buckets: false,
+                }))
                 .map_err(|e| GpuError::NoAdapter {
                     reason: e.to_string(),
                 })?;
-        Self::open_on(&adapter, options)
+            Self::open_on(&adapter, options)
+        };
+        open(false).or_else(|first| open(true).map_err(|_| first))
     }
 
     fn open_on(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
