@@ -73,22 +73,6 @@ const TARGET_FORMATS: [wgpu::TextureFormat; 3] = [
 /// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
 const VERTEX_STORAGE_BUFFERS: u32 = 3;
 
-/// The best adapter of some backends, hardware before software.
-fn adapter_on(backends: wgpu::Backends) -> Result<wgpu::Adapter, wgpu::RequestAdapterError> {
-    let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    desc.backends = backends;
-    let instance = wgpu::Instance::new(desc);
-    let request = |fallback: bool| {
-        pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            force_fallback_adapter: fallback,
-            compatible_surface: None,
-            apply_limit_buckets: false,
-        }))
-    };
-    request(false).or_else(|_| request(true))
-}
-
 impl Gpu {
     /// Opens the first adapter that answers, hardware before software.
     ///
@@ -100,20 +84,50 @@ impl Gpu {
                 reason: "wgpu was built without a backend for this platform".into(),
             });
         }
-        // GL is asked only where nothing else answers: merely looking for it makes some drivers write
-        // to standard error.
-        let (gl, others) = (
-            options.backends & wgpu::Backends::GL,
-            options.backends - wgpu::Backends::GL,
-        );
-        let mut reason = String::from("no backend was asked for");
-        for backends in [others, gl].into_iter().filter(|b| !b.is_empty()) {
-            match adapter_on(backends) {
-                Ok(adapter) => return Self::open_on(&adapter, options),
-                Err(error) => reason = error.to_string(),
+        // GL on its own and last: its libraries take time to load and free thread-local data again
+        // when the process exits, which races with threads that end at that moment.
+        let mut first = None;
+        for gl in [false, true] {
+            let backends = if gl {
+                options.backends & wgpu::Backends::GL
+            } else {
+                options.backends - wgpu::Backends::GL
+            };
+            if backends.is_empty() {
+                continue;
+            }
+            match Self::open_among(backends, options) {
+                Ok(gpu) => return Ok(gpu),
+                // The first error says more, unless it only says that nothing is there.
+                Err(error) => match first {
+                    None | Some(GpuError::NoAdapter { .. }) => first = Some(error),
+                    Some(_) => {}
+                },
             }
         }
-        Err(GpuError::NoAdapter { reason })
+        Err(first.unwrap_or_else(|| GpuError::NoAdapter {
+            reason: "no backend was asked for".into(),
+        }))
+    }
+
+    fn open_among(backends: wgpu::Backends, options: &GpuOptions) -> Result<Self, GpuError> {
+        let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        desc.backends = backends;
+        let instance = wgpu::Instance::new(desc);
+        let open = |fallback: bool| {
+            let adapter =
+                pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
+                    power_preference: wgpu::PowerPreference::HighPerformance,
+                    force_fallback_adapter: fallback,
+                    compatible_surface: None,
+                    apply_limit_buckets: false,
+                }))
+                .map_err(|e| GpuError::NoAdapter {
+                    reason: e.to_string(),
+                })?;
+            Self::open_on(&adapter, options)
+        };
+        open(false).or_else(|first| open(true).map_err(|_| first))
     }
 
     fn open_on(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
