@@ -1,4 +1,8 @@
-//! Phalanx: data-oriented skeletal animation for crowds.
+#![cfg_attr(feature = "gltf", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "gltf"),
+    doc = "Skeletal animation for crowds, without the import of files."
+)]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -170,6 +170,31 @@ fn plays_fades_and_stops() {
 }
 
 #[test]
+fn fades_end_whatever_the_step() {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig()).unwrap();
+    let [a, b] = ["a", "b"].map(|n| crowd.find_clip(id, n).unwrap());
+    let i = crowd.spawn(id).unwrap();
+    crowd.play(i, a, &PlayOptions::default()).unwrap();
+    for seconds in [0.25, 1e-42] {
+        crowd
+            .fade_to(i, b, seconds, &PlayOptions::default())
+            .unwrap();
+        for dt in [0.0, -0.125, -0.125] {
+            crowd.advance(dt).unwrap();
+            let weight = crowd.action_state(i, 0, b).unwrap().1;
+            assert!((0.0..=1.0).contains(&weight), "{seconds} {dt} {weight}");
+        }
+        assert_eq!(crowd.action_state(i, 0, b).unwrap().1, 1.0);
+        assert!(
+            crowd.action_state(i, 0, a).is_err(),
+            "the other has stopped"
+        );
+        crowd.play(i, a, &PlayOptions::default()).unwrap();
+    }
+}
+
+#[test]
 fn loop_modes_speeds_and_phases() {
     let rig = rig();
     let mut crowd = Crowd::new();

@@ -63,6 +63,11 @@ impl Default for PlayOptions {
     }
 }
 
+/// How fast a weight changes by `change` over `seconds`; finite, so that no time step gives NaN.
+pub(crate) fn rate(change: f32, seconds: f32) -> f32 {
+    (change.abs() / seconds).min(f32::MAX)
+}
+
 impl Actions {
     /// Appends an entry that plays nothing.
     pub fn push(&mut self) {
@@ -137,7 +142,7 @@ impl Actions {
         self.target[entry][a] = options.weight;
         if fade > 0.0 {
             self.weight[entry][a] = 0.0;
-            self.fade[entry][a] = options.weight.abs() / fade;
+            self.fade[entry][a] = rate(options.weight, fade);
         } else {
             self.weight[entry][a] = options.weight;
             self.fade[entry][a] = 0.0;
@@ -170,7 +175,7 @@ impl Actions {
             }
             if seconds > 0.0 && self.weight[entry][a] != 0.0 {
                 self.target[entry][a] = 0.0;
-                self.fade[entry][a] = self.weight[entry][a].abs() / seconds;
+                self.fade[entry][a] = rate(self.weight[entry][a], seconds);
                 self.ending[entry][a] = true;
             } else {
                 self.free(entry, a);
@@ -217,7 +222,7 @@ impl Actions {
         }
         let weight = f32x4::new(self.weight[entry]);
         let target = f32x4::new(self.target[entry]);
-        let change = f32x4::new(self.fade[entry]) * f32x4::splat(dt as f32);
+        let change = f32x4::new(self.fade[entry]) * f32x4::splat(dt.abs() as f32);
         let up = (weight + change).min(target);
         let down = (weight - change).max(target);
         let rising = weight.simd_lt(target);

@@ -253,7 +253,7 @@ impl Crowd {
         self.len() == 0
     }
 
-    /// Moves all times and fades on by `dt` seconds.
+    /// Moves all times on by `dt` seconds, and all fades by its size: a fade never runs backwards.
     ///
     /// # Errors
     /// If `dt` is not within ±[`MAX_TIME`].

@@ -13,6 +13,7 @@ mod pool;
 mod query;
 mod snapshot;
 mod standard;
+mod workload;
 
 pub use actions::{ACTIONS_PER_LAYER, PlayOptions};
 pub use bone_buffer::BoneBuffer;
@@ -22,3 +23,4 @@ pub use ids::{ClipId, InstanceId, RigId};
 pub use pool::{LayerOptions, MAX_LAYERS};
 pub use snapshot::CrowdSnapshot;
 pub use standard::{hash01, standard_crowd};
+pub use workload::{Workload, WorkloadClips};

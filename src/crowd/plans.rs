@@ -21,6 +21,9 @@ pub(crate) struct PlanKey {
 
 impl PlanKey {
     pub fn add(&mut self, clip: ClipId) {
+        if self.all {
+            return;
+        }
         match 1u64.checked_shl(u32::from(clip.index)) {
             Some(bit) if usize::from(clip.index) < MAX_PLANNED_CLIPS => self.clips |= bit,
             _ => *self = Self::ALL,

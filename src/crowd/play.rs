@@ -1,6 +1,6 @@
 //! Playing on instances: clips, fades, speeds, transforms. Every call checks first.
 
-use super::actions::{ACTIONS_PER_LAYER, NO_CLIP, PlayOptions};
+use super::actions::{ACTIONS_PER_LAYER, NO_CLIP, PlayOptions, rate};
 use super::crowd_data::{Crowd, MAX_TIME, check};
 use super::error::CrowdError;
 use super::ids::{ClipId, InstanceId};
@@ -72,7 +72,7 @@ impl Crowd {
         if let Some(a) = known {
             let weight = actions.weight[entry][a];
             actions.target[entry][a] = options.weight;
-            actions.fade[entry][a] = (options.weight - weight).abs() / seconds;
+            actions.fade[entry][a] = rate(options.weight - weight, seconds);
             actions.ending[entry][a] = false;
             actions.speed[entry][a] = f64::from(options.speed);
         } else if actions.start(entry, clip, duration, options, seconds) {

@@ -230,7 +230,6 @@ pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fearless_simd::prelude::*;
 
     struct Sum<'a>(&'a [f32; 16]);
 

@@ -3,6 +3,24 @@
 
 use fearless_simd::{Simd, f32x4, f32x8, f32x16, prelude::*};
 
+/// An array of `n` values of an expression in its index.
+///
+/// In kernels instead of `array::from_fn` and `array::map`: what those do with a closure is not
+/// always inlined into the function that enables the instruction set, and then every vector
+/// operation is a call (ten times slower where it was observed, at SSE4.2).
+macro_rules! each {
+    ($zero:expr; $n:expr; $i:ident => $value:expr) => {{
+        let mut out = [$zero; $n];
+        let mut $i = 0;
+        while $i < $n {
+            out[$i] = $value;
+            $i += 1;
+        }
+        out
+    }};
+}
+pub(crate) use each;
+
 /// The three rows of a matrix that is multiplied from the right, as they lie in memory.
 pub(crate) type RowRefs<'a> = [&'a [f32; 4]; 3];
 
@@ -33,13 +51,13 @@ macro_rules! narrow {
                 let mut out = [0.0; 16];
                 self.store_four_interleaved_f32x4(v, &mut out);
                 let (rows, _) = out.as_chunks::<4>();
-                std::array::from_fn(|i| f32x4::load_array_ref(self, &rows[i]))
+                each!(f32x4::splat(self, 0.0); 4; i => f32x4::load_array_ref(self, &rows[i]))
             }
 
             #[inline(always)]
             fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
                 let (rows, _) = m.as_chunks::<4>();
-                std::array::from_fn(|i| f32x4::load_array_ref(self, &rows[i]))
+                each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, &rows[i]))
             }
 
             #[inline(always)]
@@ -60,12 +78,13 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
-                let [b0, b1, b2] = b.map(|row| f32x4::load_array_ref(self, row));
-                a.map(|row| {
-                    let [a0, a1, a2, a3] = row.to_array();
-                    let splat = |v| f32x4::splat(self, v);
+                let b = each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, b[i]));
+                each!(f32x4::splat(self, 0.0); 3; i => {
+                    let [a0, a1, a2, a3] = a[i].to_array();
                     let last = f32x4::load_array(self, [0.0, 0.0, 0.0, a3]);
-                    splat(a0).mul_add(b0, splat(a1).mul_add(b1, splat(a2).mul_add(b2, last)))
+                    let sum = f32x4::splat(self, a2).mul_add(b[2], last);
+                    let sum = f32x4::splat(self, a1).mul_add(b[1], sum);
+                    f32x4::splat(self, a0).mul_add(b[0], sum)
                 })
             }
         }
@@ -165,8 +184,10 @@ mod x86 {
 
         #[inline(always)]
         fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
-            let [b0, b1, b2] = b.map(|row| f32x16::block_splat(f32x4::load_array_ref(self, row)));
-            multiply512(self, a, b0, b1, b2)
+            let b = each!(f32x16::splat(self, 0.0); 3; i => {
+                f32x16::block_splat(f32x4::load_array_ref(self, b[i]))
+            });
+            multiply512(self, a, b[0], b[1], b[2])
         }
     }
 
@@ -264,11 +285,11 @@ mod x86 {
 
         #[inline(always)]
         fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
-            let [n0, n1, n2] = b.map(|row| f32x4::load_array_ref(self, row));
-            let [b0, b1, b2] = [n0, n1, n2].map(f32x8::block_splat);
+            let n = each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, b[i]));
+            let b = each!(f32x8::splat(self, 0.0); 3; i => f32x8::block_splat(n[i]));
             (
-                multiply256(self, a.0, b0, b1, b2),
-                multiply128(self, a.1, n0, n1, n2),
+                multiply256(self, a.0, b[0], b[1], b[2]),
+                multiply128(self, a.1, n[0], n[1], n[2]),
             )
         }
     }

@@ -11,5 +11,5 @@ pub use affine::Affine3x4;
 pub use hash::Fnv1a;
 pub(crate) use lanes::{Kernel, dispatch};
 pub use lanes::{SimdLevel, SimdLevelError};
-pub(crate) use lanes_ops::Lanes;
+pub(crate) use lanes_ops::{Lanes, each};
 pub use row::{LANES, Row, blocks_for};

@@ -71,7 +71,11 @@ impl std::fmt::Display for DrawnBy {
             Self::Software { instead: None } => f.write_str("software rasteriser"),
             Self::Software {
                 instead: Some(reason),
-            } => write!(f, "software rasteriser ({reason})"),
+            } => {
+                // Why every single backend gave no adapter is more than a line can hold.
+                let reason = reason.split(';').next().unwrap_or_default();
+                write!(f, "software rasteriser ({reason})")
+            }
         }
     }
 }

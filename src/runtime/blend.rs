@@ -4,7 +4,7 @@
 
 use super::error::{JobError, exact, in_range, same_shape};
 use super::vector::{dot4, load, mul_quat, normalize4, store, store_all};
-use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch};
+use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch, each};
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::{f32x16, prelude::*};
 
@@ -216,11 +216,11 @@ pub(crate) fn accumulate<S: Simd>(simd: S, sum: &mut Pose, pose: &Pose, weight: 
         );
     }
     for (sum, rows) in sum.rotation.iter_mut().zip(&pose.rotation) {
-        let q: [_; 4] = std::array::from_fn(|c| load(simd, &rows[c]));
+        let q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &rows[c]));
         let mut aligned = w;
         let mut base = [f32x16::splat(simd, 0.0); 4];
         if !first {
-            base = std::array::from_fn(|c| load(simd, &sum[c]));
+            base = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &sum[c]));
             let d = dot4(&base, &q);
             aligned = d.simd_lt(f32x16::splat(simd, 0.0)).select(-w, w);
         }
@@ -267,7 +267,7 @@ pub(crate) fn finish_layer<S: Simd>(simd: S, sum: &mut Pose, rest: &Pose, total:
         }
     }
     for rows in &mut sum.rotation {
-        let mut q: [_; 4] = std::array::from_fn(|c| load(simd, &rows[c]));
+        let mut q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &rows[c]));
         normalize4(simd, &mut q);
         store_all(q, rows);
     }
@@ -322,10 +322,10 @@ pub(crate) fn blend_layer<S: Simd>(
             let v = load(simd, above).mul_add(w, load(simd, below) * keep);
             store(v, below);
         }
-        let q0: [_; 4] = std::array::from_fn(|c| load(simd, &pose.rotation[b][c]));
-        let q1: [_; 4] = std::array::from_fn(|c| load(simd, &above.rotation[b][c]));
+        let q0 = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &pose.rotation[b][c]));
+        let q1 = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &above.rotation[b][c]));
         let w = dot4(&q0, &q1).simd_lt(zero).select(-w, w);
-        let mut q: [_; 4] = std::array::from_fn(|c| q1[c].mul_add(w, q0[c] * keep));
+        let mut q = each!(f32x16::splat(simd, 0.0); 4; c => q1[c].mul_add(w, q0[c] * keep));
         normalize4(simd, &mut q);
         store_all(q, &mut pose.rotation[b]);
     }
@@ -375,8 +375,8 @@ pub(crate) fn add_layer<S: Simd>(
             let factor = (load(simd, ratio) - one).mul_add(w, one);
             store(load(simd, below) * factor, below);
         }
-        let q: [_; 4] = std::array::from_fn(|c| load(simd, &pose.rotation[b][c]));
-        let d: [_; 4] = std::array::from_fn(|c| load(simd, &delta.rotation[b][c]));
+        let q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &pose.rotation[b][c]));
+        let d = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &delta.rotation[b][c]));
         // nlerp(1, d, w) on d's near side of the identity; w < 0 lerps towards the conjugate.
         let size = w.abs();
         let flip = d[3].simd_lt(zero).select(-size, size);

@@ -4,7 +4,7 @@
 use super::plan::{Group, Plan, Source, StepKind, group_floats};
 use super::sample::{locate_all, slerp_parameter};
 use crate::clip::{Block, BlockKind, Channel, Clip, Cursor};
-use crate::math::{Affine3x4, Kernel, LANES, Lanes, Row};
+use crate::math::{Affine3x4, Kernel, LANES, Lanes, Row, each};
 use crate::rig::Rig;
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::prelude::*;
@@ -187,7 +187,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
     #[inline(always)]
     fn load_rows<const C: usize>(&self, rows: &[Row], first: usize, group: &Group) -> [S::f32s; C] {
         let rows = &rows[first..first + C];
-        std::array::from_fn(|c| self.load(&rows[c], group))
+        each!(self.splat(0.0); C; c => self.load(&rows[c], group))
     }
 
     /// Local matrices of a group, transposed to rows.
@@ -273,7 +273,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
                 .fold(self.splat(0.0), |sum, (a, b)| a.mul_add(*b, sum));
             t = slerp_parameter::<S, S::f32s>(self.simd, cosine, t);
         }
-        std::array::from_fn(|c| k1[c].mul_add(t, k0[c].mul_add(-t, k0[c])))
+        each!(self.splat(0.0); C; c => k1[c].mul_add(t, k0[c].mul_add(-t, k0[c])))
     }
 
     #[inline(always)]
@@ -291,9 +291,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         let h00 = one - h01;
         let h10 = t * u * u;
         let h11 = -(t2 * u);
-        std::array::from_fn(|i| {
-            v0[i].mul_add(h00, v1[i].mul_add(h01, m0[i].mul_add(h10, m1[i] * h11)))
-        })
+        each!(self.splat(0.0); C; i => v0[i].mul_add(h00, v1[i].mul_add(h01, m0[i].mul_add(h10, m1[i] * h11))))
     }
 
     /// Weight × mask of a layer.
@@ -365,7 +363,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
             let mut sum = [self.splat(0.0); 3];
             if layer.rest > 0.0 {
                 let rest: [S::f32s; 3] = self.rest_rows(channel, group);
-                sum = rest.map(|v| v * self.splat(layer.rest));
+                sum = each!(self.splat(0.0); 3; c => rest[c] * self.splat(layer.rest));
             }
             for action in actions {
                 let v = value(action);
@@ -381,7 +379,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
             let below = pose.unwrap_or_else(|| self.rest_rows(channel, group));
             let w = self.lane_weight(layer, layer.weight, group);
             let keep = self.splat(1.0) - w;
-            pose = Some(std::array::from_fn(|c| sum[c].mul_add(w, below[c] * keep)));
+            pose = Some(each!(self.splat(0.0); 3; c => sum[c].mul_add(w, below[c] * keep)));
         }
         pose.unwrap_or_else(|| self.rest_rows(channel, group))
     }
@@ -426,7 +424,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
                     None => (self.rest_rows(Channel::Rotation, group), w),
                 };
                 sum = if i == 0 {
-                    q.map(|v| v * w)
+                    each!(self.splat(0.0); 4; c => q[c] * w)
                 } else {
                     self.aligned(sum, &q, w)
                 };
@@ -443,7 +441,8 @@ impl<'a, S: Lanes> Mix<'a, S> {
             let (below, above) = (self.unit(below), self.unit(sum));
             let w = self.lane_weight(layer, layer.weight, group);
             let keep = self.splat(1.0) - w;
-            pose = Some(self.aligned(below.map(|v| v * keep), &above, w));
+            let kept = each!(self.splat(0.0); 4; c => below[c] * keep);
+            pose = Some(self.aligned(kept, &above, w));
         }
         pose.unwrap_or_else(|| self.rest_rows(Channel::Rotation, group))
     }
@@ -453,7 +452,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
     fn aligned(&self, sum: [S::f32s; 4], q: &[S::f32s; 4], w: S::f32s) -> [S::f32s; 4] {
         let d = dot::<S>(&sum, q);
         let w = d.simd_lt(self.splat(0.0)).select(-w, w);
-        std::array::from_fn(|c| q[c].mul_add(w, sum[c]))
+        each!(self.splat(0.0); 4; c => q[c].mul_add(w, sum[c]))
     }
 
     /// `w / |q|`: a weight that makes up for the length that interpolation left.
@@ -471,13 +470,13 @@ impl<'a, S: Lanes> Mix<'a, S> {
     #[inline(always)]
     fn unit(&self, q: [S::f32s; 4]) -> [S::f32s; 4] {
         let inverse = self.splat(1.0) / dot::<S>(&q, &q).sqrt();
-        q.map(|v| v * inverse)
+        each!(self.splat(0.0); 4; c => q[c] * inverse)
     }
 
     #[inline(always)]
     fn normalized(&self, q: [S::f32s; 4], b: &Block) -> [S::f32s; 4] {
         let w = self.unit_weight(&q, self.splat(1.0), b);
-        self.guarded(q.map(|v| v * w), b)
+        self.guarded(each!(self.splat(0.0); 4; c => q[c] * w), b)
     }
 
     /// Replaces what a spline through zero, or past f32's range, left without a direction.
@@ -489,8 +488,9 @@ impl<'a, S: Lanes> Mix<'a, S> {
         let n = dot::<S>(&q, &q);
         let low = n.simd_gt(self.splat(f32::MIN_POSITIVE));
         let valid = low & n.simd_lt(self.splat(f32::INFINITY));
-        let identity = [0.0, 0.0, 0.0, 1.0].map(|v| self.splat(v));
-        std::array::from_fn(|c| valid.select(q[c], identity[c]))
+        let zero = self.splat(0.0);
+        let identity = [zero, zero, zero, self.splat(1.0)];
+        each!(self.splat(0.0); 4; c => valid.select(q[c], identity[c]))
     }
 
     /// `q · nlerp(1, d, w)`, of any length; a negative weight turns the other way.

@@ -2,7 +2,7 @@
 
 use super::error::{JobError, exact, same_shape};
 use super::vector::{dot4, load};
-use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, dispatch};
+use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, dispatch, each};
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 use fearless_simd::{f32x4, f32x16, prelude::*};
 
@@ -96,9 +96,9 @@ pub(crate) fn compose<S: Simd>(simd: S, pose: &Pose, locals: &mut [LocalBlock]) 
     let splat = |v| f32x16::splat(simd, v);
     let one = splat(1.0);
     for (b, out) in locals.iter_mut().enumerate() {
-        let q: [_; 4] = std::array::from_fn(|c| load(simd, &pose.rotation[b][c]));
-        let t: [_; 3] = std::array::from_fn(|c| load(simd, &pose.translation[b][c]));
-        let [sx, sy, sz]: [_; 3] = std::array::from_fn(|c| load(simd, &pose.scale[b][c]));
+        let q = each!(splat(0.0); 4; c => load(simd, &pose.rotation[b][c]));
+        let t = each!(splat(0.0); 3; c => load(simd, &pose.translation[b][c]));
+        let [sx, sy, sz] = each!(splat(0.0); 3; c => load(simd, &pose.scale[b][c]));
         let k = splat(2.0) / dot4(&q, &q);
         let [x, y, z, w] = q;
         let (xs, ys, zs) = (x * k, y * k, z * k);
@@ -119,10 +119,10 @@ pub(crate) fn compose<S: Simd>(simd: S, pose: &Pose, locals: &mut [LocalBlock]) 
 /// Stores four lanes-wide components as four floats per lane.
 #[inline(always)]
 fn transpose<S: Simd>(simd: S, row: [f32x16<S>; 4], out: &mut [[f32; 4]; LANES]) {
-    let halves = row.map(|v| v.split());
-    let quarters = halves.map(|(lo, hi)| {
-        let (a, b) = lo.split();
-        let (c, d) = hi.split();
+    let quarters = each!([f32x4::splat(simd, 0.0); 4]; 4; i => {
+        let (low, high) = row[i].split();
+        let (a, b) = low.split();
+        let (c, d) = high.split();
         [a, b, c, d]
     });
     let out: &mut [[f32; 16]; 4] = bytemuck::must_cast_mut(out);
@@ -152,7 +152,7 @@ pub(crate) fn walk<S: Simd>(
         let local = [&block[0][l], &block[1][l], &block[2][l]];
         models[joint] = if parent == NO_JOINT {
             Affine3x4 {
-                rows: local.map(|r| *r),
+                rows: [*local[0], *local[1], *local[2]],
             }
         } else {
             multiply(simd, &models[usize::from(parent)], local)
@@ -163,14 +163,14 @@ pub(crate) fn walk<S: Simd>(
 /// `a × b` in row form: row = a0·B0 + a1·B1 + a2·B2 + (0, 0, 0, a3).
 #[inline(always)]
 pub(crate) fn multiply<S: Simd>(simd: S, a: &Affine3x4, b: [&[f32; 4]; 3]) -> Affine3x4 {
-    let [b0, b1, b2] = b.map(|row| f32x4::load_array_ref(simd, row));
-    let splat = |v| f32x4::splat(simd, v);
+    let b = each!(f32x4::splat(simd, 0.0); 3; i => f32x4::load_array_ref(simd, b[i]));
     Affine3x4 {
-        rows: std::array::from_fn(|i| {
+        rows: each!([0.0; 4]; 3; i => {
             let [a0, a1, a2, a3] = a.rows[i];
             let last = f32x4::load_array(simd, [0.0, 0.0, 0.0, a3]);
-            let row = splat(a0).mul_add(b0, splat(a1).mul_add(b1, splat(a2).mul_add(b2, last)));
-            row.to_array()
+            let sum = f32x4::splat(simd, a2).mul_add(b[2], last);
+            let sum = f32x4::splat(simd, a1).mul_add(b[1], sum);
+            f32x4::splat(simd, a0).mul_add(b[0], sum).to_array()
         }),
     }
 }

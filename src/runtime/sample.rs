@@ -4,7 +4,7 @@ use super::error::{JobError, at_least, same_shape};
 use super::vector::{dot4, lanes, load, normalize4, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
-use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch};
+use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch, each};
 use crate::skeleton::{Pose, Skeleton};
 use fearless_simd::{f32x16, prelude::*};
 
@@ -224,7 +224,7 @@ fn fill<T: Copy>(output: &mut [T], rest: &[T], full: bool, identity: T) {
 #[inline(always)]
 fn load_key<S: Simd, const C: usize>(simd: S, rows: &[Row], first: usize) -> [f32x16<S>; C] {
     let rows = &rows[first..first + C];
-    std::array::from_fn(|c| load(simd, &rows[c]))
+    each!(f32x16::splat(simd, 0.0); C; c => load(simd, &rows[c]))
 }
 
 /// The way between the keys, per lane: lanes that hold stay at 0 until the last key is reached.
@@ -275,7 +275,7 @@ fn sample_vector<S: Simd, const C: usize>(
     let at = first + cursor.key as usize * C;
     let k0: [_; C] = load_key(simd, &clip.rows, at);
     let k1: [_; C] = load_key(simd, &clip.rows, at + C);
-    std::array::from_fn(|c| lerp(k0[c], k1[c], t))
+    each!(f32x16::splat(simd, 0.0); C; c => lerp(k0[c], k1[c], t))
 }
 
 /// Samples a block of rotations; the result is not normalised.
@@ -294,7 +294,7 @@ pub(crate) fn sample_rotation<S: Simd>(
     let k0: [_; 4] = load_key(simd, &clip.rows, at);
     let k1: [_; 4] = load_key(simd, &clip.rows, at + 4);
     let t = slerp_parameter(simd, dot4(&k0, &k1), alpha_of(simd, b, cursor));
-    std::array::from_fn(|c| lerp(k0[c], k1[c], t))
+    each!(f32x16::splat(simd, 0.0); 4; c => lerp(k0[c], k1[c], t))
 }
 
 /// The largest rotation between neighbouring keys that [`slerp_parameter`] is fitted for, radians.
@@ -345,7 +345,7 @@ fn hermite<S: Simd, const C: usize>(
     let h00 = c(1.0) - h01;
     let h10 = t * u * u;
     let h11 = -(t2 * u);
-    std::array::from_fn(|i| v0[i].mul_add(h00, v1[i].mul_add(h01, m0[i].mul_add(h10, m1[i] * h11))))
+    each!(f32x16::splat(simd, 0.0); C; i => v0[i].mul_add(h00, v1[i].mul_add(h01, m0[i].mul_add(h10, m1[i] * h11))))
 }
 
 #[cfg(test)]

@@ -76,8 +76,11 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: usize) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_FULL_CONDENSED.with_rounded_corners())
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header.iter().map(|h| h.to_string()).collect::<Vec<_>>());
+        // Wraps cells on a narrow terminal, and nothing where there is none.
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    if !header.is_empty() {
+        table.set_header(header.iter().map(|h| h.to_string()).collect::<Vec<_>>());
+    }
     table.add_rows(rows);
     for column in table.column_iter_mut().skip(right) {
         column.set_cell_alignment(CellAlignment::Right);

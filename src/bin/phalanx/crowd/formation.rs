@@ -1,6 +1,6 @@
 //! Where everyone stands: ranks and files on the ground, facing +Z.
 
-use super::cast::{Draw, uniform};
+use super::cast::{Draw, draw};
 use glam::{Affine3A, Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Aabb;
@@ -37,16 +37,11 @@ impl Formation {
     pub fn new(count: usize, size: Aabb) -> Self {
         let sides = size.max - size.min;
         let greatest = sides.max_element();
-        let scale = if USUAL_SIZES.contains(&greatest) {
-            1.0
-        } else if greatest.is_normal() {
-            // A reciprocal of the largest numbers may be too small.
-            Some(COMMON_SIZE / greatest)
-                .filter(|s| s.is_normal())
-                .unwrap_or(1.0)
-        } else {
-            1.0
-        };
+        let wanted = COMMON_SIZE / greatest;
+        // Numbers near the end of their range are left as they are.
+        let usual = USUAL_SIZES.contains(&greatest) || !wanted.is_normal();
+        let usual = usual || !(size.center().abs().max_element() * wanted).is_finite();
+        let scale = if usual { 1.0 } else { wanted };
         let reach = if greatest.is_normal() {
             greatest * scale
         } else {
@@ -79,13 +74,13 @@ impl Formation {
         // The last rank may be short; it stands in the middle.
         let in_rank = self.files.min(self.count - rank * self.files);
         let [x, z] = self.spacing;
-        let around = |draw| ((uniform(i, draw) - 0.5) * 2.0 * OFFSET) as f32;
+        let around = |what| ((draw(i, what) - 0.5) * 2.0 * OFFSET) as f32;
         let at = Vec3::new(
             (file as f32 - (in_rank as f32 - 1.0) * 0.5 + around(Draw::OffsetX)) * x,
             0.0,
             ((self.ranks as f32 - 1.0) * 0.5 - rank as f32 + around(Draw::OffsetZ)) * z,
         );
-        let turn = ((uniform(i, Draw::Heading) - 0.5) * 2.0 * TURN) as f32;
+        let turn = ((draw(i, Draw::Heading) - 0.5) * 2.0 * TURN) as f32;
         let rotation = Quat::from_rotation_y(turn);
         // The middle of the model's footprint comes to the place, its lowest point to the ground.
         let foot = self.size.center().with_y(self.size.min.y) * self.scale;

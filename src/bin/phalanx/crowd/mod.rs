@@ -15,7 +15,7 @@ use clap::Args;
 use figures::Figures;
 use formation::Formation;
 use measure::Run;
-use phalanx::crowd::{BoneBuffer, Crowd};
+use phalanx::crowd::BoneBuffer;
 use phalanx::render::{Backend, PictureSize};
 use std::path::PathBuf;
 
@@ -118,11 +118,10 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     let picture_file = Output::open(&args.out)?;
     let json_file = args.json.as_deref().map(Output::open).transpose()?;
 
-    let clips = cast::choose_clips(&model)?;
-    let formation = Formation::new(count, size::measure(&model, &clips)?);
-    let mut crowd = Crowd::new();
-    let rig_id = crowd.add_rig(rig.clone())?;
-    let mut cast = Cast::new(&mut crowd, rig_id, &clips, &formation)?;
+    let choice = cast::choose_clips(&model)?;
+    let clips = &choice.clips;
+    let formation = Formation::new(count, size::measure(&model, &choice)?);
+    let (mut cast, mut crowd) = Cast::new(rig, clips, &formation)?;
     let start = crowd.snapshot();
 
     let threads = args.threads.map_or_else(available_threads, usize::from);
@@ -164,12 +163,13 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     }
 
     let runs = [Some(many), one].into_iter().flatten().collect();
-    let mut figures = Figures::new(&model, &clips, count, args.frames, runs);
+    let mut figures = Figures::new(&model, clips, count, args.frames, runs);
     let drawn = picture::draw(
         &model,
         &crowd,
         &buffer,
         &formation,
+        choice.travel,
         args.size,
         args.renderer,
     );

@@ -2,10 +2,12 @@
 
 use super::super::error::CliError;
 use super::super::model::Model;
-use super::cast::{Draw, hash, uniform};
+use super::cast::{self, Draw};
 use super::figures::PictureFigures;
 use super::formation::Formation;
-use image::ImageFormat;
+use glam::Affine3A;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{DynamicImage, RgbaImage};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, Material, Primitive};
@@ -15,7 +17,6 @@ use phalanx::render::{
 };
 use phalanx::rig::{Rig, RigMesh};
 use phalanx::runtime::BoundsJob;
-use std::io::Cursor;
 use std::path::Path;
 use std::time::Instant;
 
@@ -62,12 +63,13 @@ impl Picture {
     }
 }
 
-/// Draws the crowd from its bone buffer.
+/// Draws the crowd from its bone buffer. With `travel` everyone is brought back to its place.
 pub fn draw(
     model: &Model,
     crowd: &Crowd,
     buffer: &BoneBuffer,
     formation: &Formation,
+    travel: bool,
     size: PictureSize,
     backend: Backend,
 ) -> Result<Picture, CliError> {
@@ -86,7 +88,7 @@ pub fn draw(
             min_pixels: DETAIL_PIXELS.get(lod).copied().unwrap_or(0.0),
         })
         .collect();
-    let (instances, morph_weights) = instances(model, crowd, buffer)?;
+    let (instances, morph_weights) = instances(model, crowd, buffer, travel)?;
     let (min, max) = formation.extent();
     let camera = Camera::overlooking(min, max, size.aspect());
     let scene = Scene {
@@ -99,15 +101,25 @@ pub fn draw(
     };
     let picture = render::draw(&scene, size, backend)?;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-    let mut png = Cursor::new(Vec::new());
-    picture.image.write_to(&mut png, ImageFormat::Png)?;
+    let png = encode(picture.image)?;
     Ok(Picture {
-        png: png.into_inner(),
+        png,
         drawn_by: picture.drawn_by,
         characters: picture.counts.instances,
         triangles: picture.counts.triangles,
         milliseconds,
     })
+}
+
+/// PNG without the alpha channel: pictures are opaque.
+fn encode(picture: RgbaImage) -> Result<Vec<u8>, CliError> {
+    let mut png = Vec::new();
+    let encoder =
+        PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive);
+    DynamicImage::from(picture)
+        .to_rgb8()
+        .write_with_encoder(encoder)?;
+    Ok(png)
 }
 
 /// For rigid meshes, their primitives with the mesh's slot as every vertex's only influence: so
@@ -194,6 +206,7 @@ fn instances(
     model: &Model,
     crowd: &Crowd,
     buffer: &BoneBuffer,
+    travel: bool,
 ) -> Result<(Vec<DrawInstance>, Vec<f32>), CliError> {
     let rig = &model.rig;
     let morphs = !rig.morphs().is_empty();
@@ -220,9 +233,14 @@ fn instances(
         })?;
         let radius = bounds.half_size().length() * if morphs { MORPH_MARGIN } else { 1.0 };
         let finite = !bounds.is_empty() && radius.is_finite() && bounds.center().is_finite();
+        let mut world = *crowd.world(instance)?;
+        if travel && finite {
+            let away = bounds.center().with_y(0.0);
+            world = world.mul(&Affine3A::from_translation(-away).into());
+        }
         instances.push(DrawInstance {
             model: 0,
-            world: *crowd.world(instance)?,
+            world,
             palette_offset,
             morph_offset,
             tint: tint(i),
@@ -237,7 +255,7 @@ fn instances(
 }
 
 fn tint(i: usize) -> [f32; 4] {
-    let [r, g, b] = TINTS[(hash(i, Draw::Tint) % TINTS.len() as u64) as usize];
-    let shade = 0.75 + 0.5 * uniform(i, Draw::Shade) as f32;
+    let [r, g, b] = TINTS[(cast::draw(i, Draw::Tint) * TINTS.len() as f64) as usize % TINTS.len()];
+    let shade = 0.75 + 0.5 * cast::draw(i, Draw::Shade) as f32;
     [r * shade, g * shade, b * shade, 1.0]
 }

@@ -2,6 +2,7 @@
 
 use super::super::error::CliError;
 use super::super::model::Model;
+use super::cast::Choice;
 use glam::Vec3;
 use phalanx::playback::{EvaluatedPose, PoseAction};
 use phalanx::rig::Aabb;
@@ -13,11 +14,13 @@ const MOMENTS: usize = 6;
 const MOST_CLIPS: usize = 16;
 
 /// The box around all vertices (all joints, if there are none) at several moments of the clips, or
-/// of the rest pose if there are no clips. Never empty, always finite.
-pub fn measure(model: &Model, clips: &[usize]) -> Result<Aabb, CliError> {
+/// of the rest pose if there are no clips. Poses of clips that travel are brought back to the middle.
+/// Never empty, always finite.
+pub fn measure(model: &Model, choice: &Choice) -> Result<Aabb, CliError> {
+    let clips = &choice.clips;
     let mut size = Aabb::EMPTY;
     if clips.is_empty() {
-        add_pose(model, &model.pose(&[])?, &mut size)?;
+        size = pose_size(model, &model.pose(&[])?)?;
     }
     for &clip in clips.iter().take(MOST_CLIPS) {
         let duration = model.rig.clips().get(clip).map_or(0.0, |c| c.duration());
@@ -28,7 +31,13 @@ pub fn measure(model: &Model, clips: &[usize]) -> Result<Aabb, CliError> {
                 time,
                 weight: 1.0,
             };
-            add_pose(model, &model.pose(&[action])?, &mut size)?;
+            let mut pose = pose_size(model, &model.pose(&[action])?)?;
+            if choice.travel && !pose.is_empty() {
+                let away = pose.center().with_y(0.0);
+                pose.min -= away;
+                pose.max -= away;
+            }
+            size.union(&pose);
         }
     }
     let usable = !size.is_empty() && size.min.is_finite() && size.max.is_finite();
@@ -42,7 +51,8 @@ pub fn measure(model: &Model, clips: &[usize]) -> Result<Aabb, CliError> {
     })
 }
 
-fn add_pose(model: &Model, pose: &EvaluatedPose, size: &mut Aabb) -> Result<(), CliError> {
+fn pose_size(model: &Model, pose: &EvaluatedPose) -> Result<Aabb, CliError> {
+    let mut size = Aabb::EMPTY;
     let posed = pose.vertices(&model.rig).map_err(|source| CliError::Pose {
         file: model.file.clone(),
         source,
@@ -64,5 +74,5 @@ fn add_pose(model: &Model, pose: &EvaluatedPose, size: &mut Aabb) -> Result<(), 
             }
         }
     }
-    Ok(())
+    Ok(size)
 }

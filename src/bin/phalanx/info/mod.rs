@@ -95,7 +95,7 @@ fn clips(d: &Document) -> String {
         "clip",
         "name",
         "seconds",
-        "timelines regular + irregular",
+        "timelines",
         "translations",
         "rotations",
         "scales",
@@ -118,7 +118,9 @@ fn clips(d: &Document) -> String {
         row
     });
     let table = text::table(&header, rows.collect(), 2);
-    format!("\nClips (tracks: animated + constant but not at rest)\n{table}")
+    format!(
+        "\nClips (timelines: regular + irregular; tracks: animated + constant off the rest pose)\n{table}"
+    )
 }
 
 fn meshes(d: &Document) -> String {

@@ -40,8 +40,7 @@ pub struct PoseArgs {
     #[arg(
         long,
         value_name = "CLIP:TIME:WEIGHT",
-        conflicts_with_all = ["clip", "time"],
-        allow_hyphen_values = true
+        conflicts_with_all = ["clip", "time"]
     )]
     blend: Vec<BlendArg>,
     /// Also deform the meshes and give every vertex's position
