@@ -84,14 +84,9 @@ impl Gpu {
                 reason: "wgpu was built without a backend for this platform".into(),
             });
         }
-<<<<<<< HEAD
-        // GL on its own and last: its libraries take time to load and free thread-local data again
-        // when the process exits, which races with threads that end at that moment.
-=======
         // GL on its own and last: merely looking for it makes some drivers write to standard error,
         // and its libraries free thread-local data when the process exits, which races with threads
         // that end at that moment.
->>>>>>> render
         let mut first = None;
         for gl in [false, true] {
             let backends = if gl {
