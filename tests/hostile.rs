@@ -8,7 +8,8 @@
 mod allocator;
 #[path = "hostile/bombs.rs"]
 mod bombs;
-#[allow(dead_code)]
+mod common;
+#[allow(dead_code)] // Shared with the tests of files made in code.
 #[path = "import/file.rs"]
 mod file;
 #[path = "hostile/made.rs"]
@@ -241,10 +242,8 @@ fn main() {
     for &model in MODELS {
         let path = folder().join(model);
         let size = std::fs::metadata(&path).map(|m| m.len()).ok();
-        let required = std::env::var("PHALANX_REQUIRE_ASSETS").is_ok_and(|v| v == "1")
-            || std::env::var("CI").is_ok_and(|v| v == "true");
         // A model that is required and missing fails when it is read.
-        let fits = size.map_or(required, |size| size < LARGEST);
+        let fits = size.map_or_else(common::assets_required, |size| size < LARGEST);
         if size.is_none() {
             println!("{model} is missing: set PHALANX_ASSETS to the folder of the models");
         }

@@ -4,7 +4,7 @@ mod common;
 #[allow(dead_code)] // Shared with the tests of files made in code.
 #[path = "import/evaluate.rs"]
 mod evaluate;
-#[allow(dead_code)]
+#[allow(dead_code)] // As above.
 #[path = "import/file.rs"]
 mod file;
 #[path = "import/golden.rs"]

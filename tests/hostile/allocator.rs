@@ -22,16 +22,19 @@ fn add(bytes: i64) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size() as i64);
+        // SAFETY: the caller's promises are passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         add(layout.size() as i64);
+        // SAFETY: the caller's promises are passed on unchanged.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         add(-(layout.size() as i64));
+        // SAFETY: the caller's promises are passed on unchanged.
         unsafe { System.dealloc(pointer, layout) }
     }
 
@@ -39,6 +42,7 @@ unsafe impl GlobalAlloc for Counting {
         // Old and new storage may both be there for a moment.
         add(size as i64);
         add(-(layout.size() as i64));
+        // SAFETY: the caller's promises are passed on unchanged.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
