@@ -18,4 +18,5 @@ pub mod playback;
 pub mod render;
 pub mod rig;
 pub mod runtime;
+pub mod scene;
 pub mod skeleton;

@@ -1,5 +1,7 @@
 //! `Clip`: timelines and SoA blocks of keys. Immutable; made by `offline` or read from a file.
 
+use super::marker::{MAX_MARKERS, Marker, sorted};
+use super::root_motion::{RootMotion, RootMotionParts};
 use super::timeline::{MAX_KEYS, Timeline, regular_rate};
 use crate::math::{Fnv1a, LANES, Row};
 use crate::skeleton::Skeleton;
@@ -95,9 +97,11 @@ pub struct Clip {
     pub(crate) channels: [Vec<Block>; 4],
     pub(crate) rows: Vec<Row>,
     pub(crate) tracks: [TrackCounts; 4],
+    pub(crate) markers: Vec<Marker>,
     pub(crate) hints: usize,
     /// For every channel and block, its place in `channels`, or [`NO_BLOCK`].
     pub(crate) lookup: [Vec<u16>; 4],
+    pub(crate) root_motion: Option<RootMotion>,
 }
 
 /// No keys are stored for a block.
@@ -120,6 +124,10 @@ pub struct ClipParts {
     pub rows: Vec<Row>,
     /// Tracks of every channel, counted.
     pub tracks: [TrackCounts; 4],
+    /// The motion that was taken out of the root joint's keys, if any.
+    pub root_motion: Option<RootMotionParts>,
+    /// Markers, in any order.
+    pub markers: Vec<Marker>,
 }
 
 /// Why parts are no clip.
@@ -180,6 +188,34 @@ pub enum ClipError {
         /// How many there are.
         have: usize,
     },
+    /// There is no such clip.
+    #[error("there is no clip {clip}, the rig has {clips}")]
+    Unknown {
+        /// The clip.
+        clip: usize,
+        /// Clips of the rig.
+        clips: usize,
+    },
+    /// A marker lies outside the clip.
+    #[error("clip \"{clip}\": marker \"{marker}\" is at {time} s, the clip ends at {duration} s")]
+    Marker {
+        /// The clip.
+        clip: String,
+        /// The marker.
+        marker: String,
+        /// Its time.
+        time: f32,
+        /// Seconds of the clip.
+        duration: f32,
+    },
+    /// More markers than events can name.
+    #[error("clip \"{clip}\": {count} markers, the limit is {MAX_MARKERS}")]
+    TooManyMarkers {
+        /// The clip.
+        clip: String,
+        /// Markers.
+        count: usize,
+    },
     /// A row holds NaN or an infinity.
     #[error("clip \"{clip}\": row {row} is not finite")]
     NotFinite {
@@ -187,6 +223,16 @@ pub enum ClipError {
         clip: String,
         /// The row.
         row: usize,
+    },
+    /// The root motion is not usable, or none may be there.
+    #[error("clip \"{clip}\", root motion: {what} ({index})")]
+    RootMotion {
+        /// The clip.
+        clip: String,
+        /// What is wrong.
+        what: &'static str,
+        /// With which key, joint or count.
+        index: usize,
     },
 }
 
@@ -250,6 +296,15 @@ impl Clip {
         {
             return Err(ClipError::NotFinite { clip: clip(), row });
         }
+        let root_motion = match parts.root_motion.take() {
+            Some(motion) => Some(RootMotion::new(motion, &parts, skeleton)?),
+            None => None,
+        };
+        let markers = sorted(
+            std::mem::take(&mut parts.markers),
+            &parts.name,
+            parts.duration,
+        )?;
         let mut lookup: [Vec<u16>; 4] = Default::default();
         for channel in Channel::ALL {
             let blocks = match channel {
@@ -280,8 +335,10 @@ impl Clip {
             channels: parts.channels,
             rows: parts.rows,
             tracks: parts.tracks,
+            markers,
             hints,
             lookup,
+            root_motion,
         })
     }
 
@@ -401,6 +458,11 @@ impl Clip {
         self.tracks[channel as usize]
     }
 
+    /// The motion that was taken out of its root joint, if any; see `offline::RootMotionOptions`.
+    pub fn root_motion(&self) -> Option<&RootMotion> {
+        self.root_motion.as_ref()
+    }
+
     /// Key hints that a player of this clip needs: one per irregular timeline.
     pub fn hint_count(&self) -> usize {
         self.hints
@@ -424,9 +486,11 @@ impl Clip {
             + self.times.len() * size_of::<f32>()
             + self.timelines.len() * size_of::<Timeline>()
             + self.channels.iter().map(Vec::len).sum::<usize>() * size_of::<Block>()
+            + self.root_motion.as_ref().map_or(0, RootMotion::bytes)
     }
 
-    /// Hash of all that a sample reads; for snapshots and files, not for hostile input.
+    /// Hash of all that a sample reads, and of the markers; for snapshots and files, not for hostile
+    /// input.
     pub fn content_hash(&self) -> u64 {
         let mut h = Fnv1a::default();
         h.write_f32(self.duration);
@@ -439,6 +503,14 @@ impl Clip {
         }
         for row in &self.rows {
             h.write(bytemuck::cast_slice(&row.0));
+        }
+        if let Some(motion) = &self.root_motion {
+            motion.hash(&mut h);
+        }
+        for marker in &self.markers {
+            h.write_f32(marker.time);
+            h.write_u64(marker.name.len() as u64);
+            h.write(marker.name.as_bytes());
         }
         h.finish()
     }

@@ -1,18 +1,17 @@
 //! `Crowd`: rigs, clips, instances, and the frame.
 
 use super::bone_buffer::BoneBuffer;
-use super::error::CrowdError;
-use super::evaluate::{Task, Workers};
-use super::ids::{ClipId, InstanceId, RigId};
-use super::pool::{LayerOptions, MAX_LAYERS, Pool};
-use crate::clip::{Clip, ClipKind};
+use super::evaluate::{STREAM_BYTES, Scratches, Task};
+use super::scene::Mirrors;
+use crate::clip::Clip;
 use crate::math::{Affine3x4, SimdLevel};
+use crate::playback::pool::{Pool, check};
+use crate::playback::{
+    BlendSpace1D, BlendSpaceId, ClipId, Events, InstanceId, LayerOptions, MAX_TIME,
+    PlaybackError as CrowdError, RigId,
+};
 use crate::rig::Rig;
 use std::sync::Arc;
-
-/// The largest time, time step and fade in seconds, either sign: thirty years, far beyond use, and
-/// small enough that an f64 still resolves microseconds.
-pub const MAX_TIME: f64 = 1.0e9;
 
 /// Many characters of one or more rigs, animated together.
 ///
@@ -21,7 +20,9 @@ pub const MAX_TIME: f64 = 1.0e9;
 #[derive(Debug, Default)]
 pub struct Crowd {
     pub(crate) pools: Vec<Slot>,
-    pub(crate) workers: Workers,
+    pub(crate) scratches: Scratches,
+    pub(crate) mirrors: Mirrors,
+    pub(crate) events: Events,
 }
 
 /// A place for a rig.
@@ -66,37 +67,18 @@ impl Crowd {
         rig: Arc<Rig>,
         layers: Vec<LayerOptions>,
     ) -> Result<RigId, CrowdError> {
-        let limit = |what, count, limit| {
-            if count > limit {
-                Err(CrowdError::Limit { what, count, limit })
-            } else {
-                Ok(())
-            }
-        };
-        limit("layers", layers.len(), MAX_LAYERS)?;
-        if layers.is_empty() {
-            return Err(CrowdError::UnknownLayer {
-                layer: 0,
-                layers: 0,
-            });
-        }
-        for (layer, options) in layers.iter().enumerate() {
-            let fits = |m: &crate::skeleton::JointMask| {
-                m.layout_hash() == rig.skeleton().layout_hash()
-                    && m.rows().len() == rig.skeleton().blocks()
-            };
-            if !options.mask.as_ref().is_none_or(fits) {
-                return Err(CrowdError::Mask {
-                    layer,
-                    rig: rig.name().to_owned(),
-                });
-            }
-        }
-        limit("clips of one rig", rig.clips().len(), MAX_CLIPS)?;
+        Pool::validate(&rig, &layers)?;
         let index = match self.pools.iter().position(|s| s.pool.is_none()) {
             Some(index) => index,
             None => {
-                limit("rigs", self.pools.len() + 1, usize::from(u16::MAX))?;
+                let (count, limit) = (self.pools.len() + 1, usize::from(u16::MAX));
+                if count > limit {
+                    return Err(CrowdError::Limit {
+                        what: "rigs",
+                        count,
+                        limit,
+                    });
+                }
                 self.pools.push(Slot::default());
                 self.pools.len() - 1
             }
@@ -122,7 +104,7 @@ impl Crowd {
         let index = usize::from(rig.index);
         let slot = &mut self.pools[index];
         slot.generation = slot.generation.wrapping_add(1);
-        self.workers.forget(index);
+        self.mirrors.forget(rig);
         match slot.pool.take() {
             Some(pool) => Ok(pool.rig),
             None => Err(CrowdError::UnknownRig { rig }),
@@ -139,21 +121,12 @@ impl Crowd {
 
     /// The handle of a rig's clip by its place in the file, if it is loaded.
     pub fn clip_by_index(&self, rig: RigId, clip: usize) -> Option<ClipId> {
-        let (generation, loaded) = self.pool(rig).ok()?.clips.get(clip)?;
-        loaded.as_ref().map(|_| ClipId {
-            rig,
-            index: clip as u16,
-            generation: *generation,
-        })
+        self.pool(rig).ok()?.clip_by_index(clip)
     }
 
     /// The handle of a rig's clip by name: the first loaded one of that name.
     pub fn find_clip(&self, rig: RigId, name: &str) -> Option<ClipId> {
-        let clips = &self.pool(rig).ok()?.clips;
-        let index = clips
-            .iter()
-            .position(|c| c.1.as_ref().is_some_and(|c| c.name() == name))?;
-        self.clip_by_index(rig, index)
+        self.pool(rig).ok()?.find_clip(name)
     }
 
     /// Adds a clip to a rig of this crowd (one made at run time, or an additive one).
@@ -161,34 +134,7 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown, the clip was built for another skeleton, or there are too many.
     pub fn add_clip(&mut self, rig: RigId, clip: Arc<Clip>) -> Result<ClipId, CrowdError> {
-        let pool = self.pool_mut(rig)?;
-        if !clip.fits(pool.rig.skeleton()) {
-            return Err(CrowdError::ClipSkeleton {
-                clip: clip.name().to_owned(),
-                rig: pool.rig.name().to_owned(),
-            });
-        }
-        let index = match pool.clips.iter().position(|c| c.1.is_none()) {
-            Some(index) => index,
-            None if pool.clips.len() >= MAX_CLIPS => {
-                return Err(CrowdError::Limit {
-                    what: "clips of one rig",
-                    count: pool.clips.len() + 1,
-                    limit: MAX_CLIPS,
-                });
-            }
-            None => {
-                pool.clips.push((0, None));
-                pool.clips.len() - 1
-            }
-        };
-        pool.clips[index].1 = Some(clip);
-        pool.fit_clips();
-        Ok(ClipId {
-            rig,
-            index: index as u16,
-            generation: pool.clips[index].0,
-        })
+        self.pool_mut(rig)?.add_clip(clip)
     }
 
     /// Unloads a clip that no action plays; its handle becomes stale.
@@ -196,20 +142,7 @@ impl Crowd {
     /// # Errors
     /// If the rig or clip is unknown, or the clip is still played.
     pub fn unload_clip(&mut self, rig: RigId, clip: ClipId) -> Result<Arc<Clip>, CrowdError> {
-        let pool = self.pool_mut(rig)?;
-        if pool.clip(clip).is_none() {
-            return Err(CrowdError::UnknownClip { clip });
-        }
-        let playing = pool.state.actions.clip.iter().flatten();
-        let actions = playing.filter(|&&c| c == clip).count();
-        if actions > 0 {
-            return Err(CrowdError::ClipInUse { clip, actions });
-        }
-        let slot = &mut pool.clips[usize::from(clip.index)];
-        slot.0 = slot.0.wrapping_add(1);
-        let taken = slot.1.take();
-        pool.fit_clips();
-        taken.ok_or(CrowdError::UnknownClip { clip })
+        self.pool_mut(rig)?.unload_clip(clip)
     }
 
     /// A loaded clip.
@@ -219,6 +152,45 @@ impl Crowd {
     pub fn clip(&self, rig: RigId, clip: ClipId) -> Result<&Arc<Clip>, CrowdError> {
         let pool = self.pool(rig)?;
         pool.clip(clip).ok_or(CrowdError::UnknownClip { clip })
+    }
+
+    /// Makes a blend space of a rig's clips at values of a parameter, ascending; every instance of the rig
+    /// can play it, each at its own value ([`Player::set_parameter`](crate::playback::Player::set_parameter)).
+    ///
+    /// # Errors
+    /// If the rig or a clip is unknown, there are no clips, they are not of one kind, or the values do not
+    /// ascend.
+    pub fn add_blend_space(
+        &mut self,
+        rig: RigId,
+        points: &[(f32, ClipId)],
+    ) -> Result<BlendSpaceId, CrowdError> {
+        self.pool_mut(rig)?.add_space(points)
+    }
+
+    /// Removes a blend space that no action plays; its handle becomes stale.
+    ///
+    /// # Errors
+    /// If the rig or blend space is unknown, or it is still played.
+    pub fn remove_blend_space(
+        &mut self,
+        rig: RigId,
+        space: BlendSpaceId,
+    ) -> Result<(), CrowdError> {
+        self.pool_mut(rig)?.remove_space(space)
+    }
+
+    /// A blend space.
+    ///
+    /// # Errors
+    /// If the rig or blend space is unknown.
+    pub fn blend_space(
+        &self,
+        rig: RigId,
+        space: BlendSpaceId,
+    ) -> Result<&BlendSpace1D, CrowdError> {
+        let found = self.pool(rig)?.space(space);
+        found.ok_or(CrowdError::UnknownSpace { space })
     }
 
     /// Adds an instance in the rest pose, at the origin, visible, at speed 1.
@@ -261,12 +233,21 @@ impl Crowd {
     /// If `dt` is not within ±[`MAX_TIME`].
     pub fn advance(&mut self, dt: f64) -> Result<(), CrowdError> {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
-        for slot in &mut self.pools {
-            if let Some(pool) = &mut slot.pool {
-                pool.advance(dt);
-            }
+        let Self { pools, events, .. } = self;
+        let instances = pools.iter().filter_map(|s| s.pool.as_ref());
+        let instances = instances.map(|p| p.state.alive.len()).sum();
+        events.clear();
+        // One each is more than a frame brings, unless many are in step.
+        events.reserve(instances);
+        for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+            pool.advance(dt, events);
         }
         Ok(())
+    }
+
+    /// What happened in the last [`advance`](Self::advance), in the order of [`instances`](Self::instances).
+    pub fn events(&self) -> &Events {
+        &self.events
     }
 
     /// Evaluates every visible instance into the bone buffer: rigs and instances in the order of their
@@ -275,7 +256,9 @@ impl Crowd {
     /// Allocates only when the crowd, its clips or the number of workers has grown, or a set of clips
     /// plays together for the first time.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
-        let Self { pools, workers } = self;
+        let Self {
+            pools, scratches, ..
+        } = self;
         let level = SimdLevel::current();
         let width = level.width();
         let mut rows = 0;
@@ -285,22 +268,17 @@ impl Crowd {
             rows += pool.schedule(rows);
             instances += pool.rank.last().map_or(0, |&n| n as usize);
         }
-        let with_index = pools.iter().enumerate();
-        workers.prepare(with_index.filter_map(|(i, s)| Some((i, s.pool.as_ref()?))));
         let mut rest = buffer.resize(rows);
-        for (pool_index, slot) in pools.iter_mut().enumerate() {
-            let Some(pool) = slot.pool.as_mut() else {
-                continue;
-            };
+        for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
             let mut hints = std::mem::take(&mut pool.hints);
             let count = pool.state.alive.len();
             let palettes = pool.rank[count] as usize;
             let (now, later) = rest.split_at_mut(palettes * pool.rig.palette_len());
             Task {
+                scratches: scratches.prepare(pool, palettes),
                 pool,
-                pool_index,
-                workers,
                 level,
+                stream: rows * size_of::<Affine3x4>() >= STREAM_BYTES,
                 first: 0,
                 end: count,
                 hints: &mut hints,
@@ -352,46 +330,6 @@ impl Crowd {
         id: InstanceId,
     ) -> Result<(&mut Pool, usize), CrowdError> {
         self.instance(id)?;
-        let (pool, index) = (self.pool_mut(id.rig)?, id.index as usize);
-        // Whatever is changed may change which clips take part.
-        if let Some(dirty) = pool.plans.dirty.get_mut(index) {
-            *dirty = true;
-        }
-        Ok((pool, index))
-    }
-
-    pub(crate) fn check_clip(pool: &Pool, layer: usize, clip: ClipId) -> Result<f32, CrowdError> {
-        let options = pool.layers.get(layer).ok_or(CrowdError::UnknownLayer {
-            layer,
-            layers: pool.layers.len(),
-        })?;
-        let data = pool.clip(clip).ok_or(CrowdError::UnknownClip { clip })?;
-        let additive = data.kind() == ClipKind::Additive;
-        if additive != options.additive {
-            let name = |additive| if additive { "additive" } else { "full" };
-            return Err(CrowdError::ClipKind {
-                clip: data.name().to_owned(),
-                have: name(additive),
-                layer,
-                needed: name(options.additive),
-            });
-        }
-        Ok(data.duration())
-    }
-}
-
-/// The most clips of one rig: handles are 16 bits and the last value means "none".
-const MAX_CLIPS: usize = u16::MAX as usize - 1;
-
-pub(crate) fn check(what: &'static str, value: f64, low: f64, high: f64) -> Result<(), CrowdError> {
-    if value >= low && value <= high {
-        Ok(())
-    } else {
-        Err(CrowdError::Value {
-            what,
-            value,
-            low,
-            high,
-        })
+        Ok((self.pool_mut(id.rig)?, id.index as usize))
     }
 }

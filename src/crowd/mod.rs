@@ -1,26 +1,22 @@
 //! Crowds: SoA state of many instances, advanced, scheduled and evaluated together into one
 //! `BoneBuffer`. Knows `playback`, `runtime` and below; nothing of files or the GPU.
 
-mod actions;
 mod bone_buffer;
 mod crowd_data;
-mod error;
 mod evaluate;
-mod ids;
-mod plans;
 mod play;
-mod pool;
 mod query;
+mod scene;
 mod snapshot;
 mod standard;
 mod workload;
 
-pub use actions::{ACTIONS_PER_LAYER, PlayOptions};
+pub use crate::playback::{
+    ACTIONS_PER_LAYER, ClipId, InstanceId, LayerOptions, MAX_LAYERS, MAX_TIME, PlayOptions,
+    PlaybackError as CrowdError, RigId,
+};
 pub use bone_buffer::BoneBuffer;
-pub use crowd_data::{Crowd, FrameStats, MAX_TIME};
-pub use error::CrowdError;
-pub use ids::{ClipId, InstanceId, RigId};
-pub use pool::{LayerOptions, MAX_LAYERS};
+pub use crowd_data::{Crowd, FrameStats};
 pub use snapshot::CrowdSnapshot;
 pub use standard::{hash01, standard_crowd};
 pub use workload::{Workload, WorkloadClips};

@@ -1,23 +1,23 @@
-//! Playing on instances: clips, fades, speeds, transforms. Every call checks first.
+//! Playing on instances: the calls of [`Player`], by handle, and transforms and visibility.
 
-use super::actions::{ACTIONS_PER_LAYER, NO_CLIP, PlayOptions, rate};
-use super::crowd_data::{Crowd, MAX_TIME, check};
-use super::error::CrowdError;
-use super::ids::{ClipId, InstanceId};
+use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
-
-/// The largest speed factor, either sign.
-const MAX_SPEED: f64 = 1.0e6;
-
-fn check_options(options: &PlayOptions, additive: bool) -> Result<(), CrowdError> {
-    check("speed", f64::from(options.speed), -MAX_SPEED, MAX_SPEED)?;
-    check("time", options.time, -MAX_TIME, MAX_TIME)?;
-    let low = if additive { -1.0 } else { 0.0 };
-    check("weight", f64::from(options.weight), low, 1.0)
-}
+use crate::playback::{
+    ClipId, InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, RigId,
+};
 
 impl Crowd {
-    /// Plays a clip on the first layer, at once and alone.
+    /// An instance, to be played: all calls on layers and actions, those of a
+    /// [`Mixer`](crate::playback::Mixer), too.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn player(&mut self, instance: InstanceId) -> Result<Player<'_>, CrowdError> {
+        let (pool, index) = self.instance_mut(instance)?;
+        Ok(Player { pool, index })
+    }
+
+    /// Plays a clip alone on the first layer; what plays there fades out while it fades in.
     ///
     /// # Errors
     /// If the instance or clip is unknown, the clip's kind is not the layer's, or an option is out
@@ -25,10 +25,10 @@ impl Crowd {
     pub fn play(
         &mut self,
         instance: InstanceId,
-        clip: ClipId,
+        clip: impl Into<Motion>,
         options: &PlayOptions,
     ) -> Result<(), CrowdError> {
-        self.fade_on(instance, 0, clip, 0.0, options)
+        self.player(instance)?.play(0, clip, options)
     }
 
     /// Fades to a clip on the first layer over `seconds`; what plays fades out from the weights it
@@ -39,16 +39,15 @@ impl Crowd {
     pub fn fade_to(
         &mut self,
         instance: InstanceId,
-        clip: ClipId,
+        clip: impl Into<Motion>,
         seconds: f32,
         options: &PlayOptions,
     ) -> Result<(), CrowdError> {
-        self.fade_on(instance, 0, clip, seconds, options)
+        self.player(instance)?.fade_to(0, clip, seconds, options)
     }
 
-    /// Fades to a clip on any layer. A clip that already plays there goes on from its time and
-    /// weight; if the layer is full, the action of least weight gives way
-    /// (see [`Crowd::displaced`]).
+    /// Fades to a clip on any layer: [`Player::fade_to`]. Of those that a full layer loses tells
+    /// [`Crowd::displaced`].
     ///
     /// # Errors
     /// Those of [`Crowd::fade_to`], or if there is no such layer.
@@ -56,59 +55,26 @@ impl Crowd {
         &mut self,
         instance: InstanceId,
         layer: usize,
-        clip: ClipId,
+        clip: impl Into<Motion>,
         seconds: f32,
         options: &PlayOptions,
     ) -> Result<(), CrowdError> {
-        let (pool, index) = self.instance(instance)?;
-        let duration = Self::check_clip(pool, layer, clip)?;
-        check_options(options, pool.layers[layer].additive)?;
-        check("seconds", f64::from(seconds), 0.0, MAX_TIME)?;
-        let entry = pool.entry(index, layer);
-        let (pool, _) = self.instance_mut(instance)?;
-        let actions = &mut pool.state.actions;
-        let known = actions.find(entry, clip).filter(|_| seconds > 0.0);
-        actions.fade_out(entry, seconds, known);
-        if let Some(a) = known {
-            let weight = actions.weight[entry][a];
-            actions.target[entry][a] = options.weight;
-            actions.fade[entry][a] = rate(options.weight - weight, seconds);
-            actions.ending[entry][a] = false;
-            actions.speed[entry][a] = f64::from(options.speed);
-        } else if actions.start(entry, clip, duration, options, seconds) {
-            pool.state.displaced += 1;
-        }
-        Ok(())
+        self.player(instance)?
+            .fade_to(layer, clip, seconds, options)
     }
 
-    /// Adds a clip beside those that play on a layer, at once: for weighted sets of actions.
+    /// Adds a clip beside those that play on a layer, at once: [`Player::add`].
     ///
     /// # Errors
-    /// Those of [`Crowd::fade_on`], or if the layer holds [`ACTIONS_PER_LAYER`] actions already.
+    /// Those of [`Crowd::fade_on`], or if the layer is full.
     pub fn add_action(
         &mut self,
         instance: InstanceId,
         layer: usize,
-        clip: ClipId,
+        clip: impl Into<Motion>,
         options: &PlayOptions,
     ) -> Result<(), CrowdError> {
-        let (pool, index) = self.instance(instance)?;
-        let duration = Self::check_clip(pool, layer, clip)?;
-        check_options(options, pool.layers[layer].additive)?;
-        let entry = pool.entry(index, layer);
-        let playing = pool.state.actions.clip[entry].iter();
-        if playing.filter(|&&c| c != NO_CLIP).count() == ACTIONS_PER_LAYER {
-            return Err(CrowdError::Limit {
-                what: "actions of one layer",
-                count: ACTIONS_PER_LAYER + 1,
-                limit: ACTIONS_PER_LAYER,
-            });
-        }
-        let (pool, _) = self.instance_mut(instance)?;
-        pool.state
-            .actions
-            .start(entry, clip, duration, options, 0.0);
-        Ok(())
+        self.player(instance)?.add(layer, clip, options)
     }
 
     /// Fades out and stops all that plays on a layer; 0 seconds stops at once.
@@ -121,42 +87,30 @@ impl Crowd {
         layer: usize,
         seconds: f32,
     ) -> Result<(), CrowdError> {
-        let entry = self.entry(instance, layer)?;
-        check("seconds", f64::from(seconds), 0.0, MAX_TIME)?;
-        let (pool, _) = self.instance_mut(instance)?;
-        pool.state.actions.fade_out(entry, seconds, None);
-        Ok(())
+        self.player(instance)?.stop_layer(layer, seconds)
     }
 
-    /// Sets the speed of an instance: a factor on that of its actions.
+    /// Sets the speed of an instance: a factor on that of its layers.
     ///
     /// # Errors
     /// If the instance is unknown or the speed is not within ±1e6.
     pub fn set_speed(&mut self, instance: InstanceId, speed: f32) -> Result<(), CrowdError> {
-        self.instance(instance)?;
-        check("speed", f64::from(speed), -MAX_SPEED, MAX_SPEED)?;
-        let (pool, index) = self.instance_mut(instance)?;
-        pool.state.speed[index] = speed;
-        Ok(())
+        self.player(instance)?.set_character_speed(speed)
     }
 
     /// Puts a playing clip at a time, in seconds of unbounded time.
     ///
     /// # Errors
     /// If the instance or layer is unknown, the clip does not play there, or the time is not within
-    /// ±[`MAX_TIME`].
+    /// ±[`MAX_TIME`](crate::playback::MAX_TIME).
     pub fn set_time(
         &mut self,
         instance: InstanceId,
         layer: usize,
-        clip: ClipId,
+        clip: impl Into<Motion>,
         time: f64,
     ) -> Result<(), CrowdError> {
-        let (entry, a) = self.action(instance, layer, clip)?;
-        check("time", time, -MAX_TIME, MAX_TIME)?;
-        let (pool, _) = self.instance_mut(instance)?;
-        pool.state.actions.seek(entry, a, time);
-        Ok(())
+        self.player(instance)?.set_time(layer, clip, time)
     }
 
     /// Puts a playing clip at a phase: 0 is its start, 1 its end.
@@ -167,13 +121,10 @@ impl Crowd {
         &mut self,
         instance: InstanceId,
         layer: usize,
-        clip: ClipId,
+        clip: impl Into<Motion>,
         phase: f64,
     ) -> Result<(), CrowdError> {
-        let (entry, a) = self.action(instance, layer, clip)?;
-        let (pool, _) = self.instance(instance)?;
-        let time = phase * pool.state.actions.duration[entry][a];
-        self.set_time(instance, layer, clip, time)
+        self.player(instance)?.set_phase(layer, clip, phase)
     }
 
     /// Sets the weight of a playing clip; a fade of it ends.
@@ -185,24 +136,10 @@ impl Crowd {
         &mut self,
         instance: InstanceId,
         layer: usize,
-        clip: ClipId,
+        clip: impl Into<Motion>,
         weight: f32,
     ) -> Result<(), CrowdError> {
-        let (entry, a) = self.action(instance, layer, clip)?;
-        let (pool, _) = self.instance(instance)?;
-        let low = if pool.layers[layer].additive {
-            -1.0
-        } else {
-            0.0
-        };
-        check("weight", f64::from(weight), low, 1.0)?;
-        let (pool, _) = self.instance_mut(instance)?;
-        let actions = &mut pool.state.actions;
-        actions.weight[entry][a] = weight;
-        actions.target[entry][a] = weight;
-        actions.fade[entry][a] = 0.0;
-        actions.ending[entry][a] = false;
-        Ok(())
+        self.player(instance)?.set_weight(layer, clip, weight)
     }
 
     /// Sets the weight of a layer of an instance.
@@ -216,17 +153,23 @@ impl Crowd {
         layer: usize,
         weight: f32,
     ) -> Result<(), CrowdError> {
-        let entry = self.entry(instance, layer)?;
-        let (pool, _) = self.instance(instance)?;
-        let low = if pool.layers[layer].additive {
-            -1.0
-        } else {
-            0.0
-        };
-        check("layer weight", f64::from(weight), low, 1.0)?;
-        let (pool, _) = self.instance_mut(instance)?;
-        pool.state.layer_weight[entry] = weight;
-        Ok(())
+        self.player(instance)?.set_layer_weight(layer, weight)
+    }
+
+    /// The time of a playing clip in [0, duration], and its weight.
+    ///
+    /// # Errors
+    /// If the instance or layer is unknown, or the clip does not play there.
+    pub fn action_state(
+        &self,
+        instance: InstanceId,
+        layer: usize,
+        clip: ClipId,
+    ) -> Result<(f64, f32), CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        let (entry, a) = pool.slot(index, layer, clip.into())?;
+        let state = pool.action_state(entry, a);
+        Ok((state.time, state.weight))
     }
 
     /// Sets where an instance stands: model space to world space. It does not change the palette.
@@ -239,12 +182,21 @@ impl Crowd {
         world: impl Into<Affine3x4>,
     ) -> Result<(), CrowdError> {
         let world = world.into();
-        self.instance(instance)?;
+        let (pool, index) = self.instance_mut(instance)?;
         if !world.is_finite() {
             return Err(CrowdError::Transform);
         }
-        let (pool, index) = self.instance_mut(instance)?;
-        pool.state.world[index] = world;
+        pool.set_world(index, world);
+        Ok(())
+    }
+
+    /// Whether the root motion of a rig's instances moves their world transforms (off at first). They
+    /// are then kept in f64, so that many small steps do not drift.
+    ///
+    /// # Errors
+    /// If the rig is unknown.
+    pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
+        self.pool_mut(rig)?.apply_roots(apply);
         Ok(())
     }
 
@@ -257,30 +209,5 @@ impl Crowd {
         let (pool, index) = self.instance_mut(instance)?;
         pool.state.visible[index] = visible;
         Ok(())
-    }
-
-    fn entry(&self, instance: InstanceId, layer: usize) -> Result<usize, CrowdError> {
-        let (pool, index) = self.instance(instance)?;
-        let layers = pool.layers.len();
-        if layer >= layers {
-            return Err(CrowdError::UnknownLayer { layer, layers });
-        }
-        Ok(pool.entry(index, layer))
-    }
-
-    pub(crate) fn action(
-        &self,
-        instance: InstanceId,
-        layer: usize,
-        clip: ClipId,
-    ) -> Result<(usize, usize), CrowdError> {
-        let entry = self.entry(instance, layer)?;
-        let (pool, _) = self.instance(instance)?;
-        let found = pool.state.actions.find(entry, clip);
-        // The place that means "nothing plays" is no clip.
-        found
-            .filter(|_| clip != NO_CLIP)
-            .map(|a| (entry, a))
-            .ok_or(CrowdError::UnknownClip { clip })
     }
 }

@@ -1,11 +1,11 @@
 //! What can be asked of a crowd after a frame. The others never pay for it.
 
 use super::crowd_data::Crowd;
-use super::error::CrowdError;
-use super::ids::{ClipId, InstanceId};
 use crate::math::Affine3x4;
+use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
 use crate::rig::Aabb;
 use crate::runtime::BoundsJob;
+use crate::skeleton::{ChannelHandle, ChannelValue};
 use std::ops::Range;
 
 impl Crowd {
@@ -41,21 +41,6 @@ impl Crowd {
     pub fn world(&self, instance: InstanceId) -> Result<&Affine3x4, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         Ok(&pool.state.world[index])
-    }
-
-    /// The time of a playing clip in [0, duration], and its weight.
-    ///
-    /// # Errors
-    /// If the instance or layer is unknown, or the clip does not play there.
-    pub fn action_state(
-        &self,
-        instance: InstanceId,
-        layer: usize,
-        clip: ClipId,
-    ) -> Result<(f64, f32), CrowdError> {
-        let (entry, a) = self.action(instance, layer, clip)?;
-        let actions = &self.instance(instance)?.0.state.actions;
-        Ok((actions.clip_time(entry, a), actions.weight[entry][a]))
     }
 
     /// Actions that gave way, so far, because their layer was full.
@@ -96,15 +81,38 @@ impl Crowd {
         Ok(job.run().unwrap_or_default())
     }
 
-    /// The scalars (morph weights) of an instance, now, in the skeleton's order. Evaluates the
-    /// instance anew.
+    /// The scalars of an instance, now, in the skeleton's order: morph weights, then the numbers of
+    /// user channels. Evaluates them anew.
     ///
     /// # Errors
     /// If the instance is unknown.
     pub fn scalars(&self, instance: InstanceId) -> Result<Vec<f32>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let scratch = pool.evaluate_models(index, &mut []);
+        let pose = pool.evaluate_scalars(index);
         let count = pool.rig.skeleton().scalars().len();
-        Ok((0..count).map(|i| scratch.pose.scalar(i)).collect())
+        Ok((0..count).map(|i| pose.scalar(i)).collect())
+    }
+
+    /// The value of a user channel of an instance, now (see `Skeleton::channel`). Evaluates the
+    /// instance's scalars anew, not its joints.
+    ///
+    /// # Errors
+    /// If the instance is unknown, or the channel is one of another skeleton.
+    pub fn channel(
+        &self,
+        instance: InstanceId,
+        channel: ChannelHandle,
+    ) -> Result<ChannelValue, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        pool.channel(index, channel)
+    }
+
+    /// How far the roots of a rig's instances went in the last [`advance`](Crowd::advance): from clips
+    /// with root motion, blended as their poses are. Who plays none is not in the arrays.
+    ///
+    /// # Errors
+    /// If the rig is unknown.
+    pub fn root_motion(&self, rig: RigId) -> Result<RootMotions<'_>, CrowdError> {
+        Ok(self.pool(rig)?.roots.arrays())
     }
 }

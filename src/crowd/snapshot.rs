@@ -1,8 +1,8 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
 use super::crowd_data::{Crowd, Slot};
-use super::error::CrowdError;
-use super::pool::{LayerOptions, Pool, PoolState};
+use crate::playback::pool::{Pool, PoolState};
+use crate::playback::{BlendSpace1D, LayerOptions, PlaybackError as CrowdError};
 
 /// The state of a crowd at a moment: times, weights, fades, transforms, handles. Rigs and clips are
 /// named by hash, not held.
@@ -16,6 +16,7 @@ struct PoolSnapshot {
     structure: u64,
     layout: u64,
     layers: Vec<LayerOptions>,
+    spaces: Vec<(u16, Option<BlendSpace1D>)>,
     /// Generation and content of every clip that was loaded.
     clips: Vec<(u16, Option<u64>)>,
     state: PoolState,
@@ -29,6 +30,7 @@ impl PoolSnapshot {
             structure: skeleton.structure_hash(),
             layout: skeleton.layout_hash(),
             layers: pool.layers.clone(),
+            spaces: pool.spaces.clone(),
             clips: clips
                 .map(|(g, c)| (*g, c.as_ref().map(|c| c.content_hash())))
                 .collect(),
@@ -45,7 +47,14 @@ impl PoolSnapshot {
         if self.layers != pool.layers {
             return fail("layers");
         }
-        // Clips loaded since are no hindrance.
+        // Blend spaces made since are no hindrance, nor are clips.
+        let mut then = self.spaces.iter().enumerate();
+        let gone = |(i, space): (usize, &(u16, Option<BlendSpace1D>))| {
+            space.1.is_some() && pool.spaces.get(i) != Some(space)
+        };
+        if then.any(gone) {
+            return fail("blend spaces");
+        }
         let same = self
             .clips
             .iter()
@@ -87,6 +96,7 @@ impl Crowd {
             return Err(CrowdError::Snapshot { what: "rigs" });
         }
         self.pools.iter().zip(&snapshot.pools).try_for_each(same)?;
+        self.events.clear();
         for (slot, (_, then)) in self.pools.iter_mut().zip(&snapshot.pools) {
             if let (Some(pool), Some(then)) = (&mut slot.pool, then) {
                 pool.state.clone_from(&then.state);
@@ -96,7 +106,8 @@ impl Crowd {
                 pool.rank.clear();
                 pool.rank.resize(count + 1, 0);
                 pool.frame.clear();
-                pool.plans.dirty.fill(true);
+                pool.plans.touch_all();
+                pool.roots.clear();
             }
         }
         Ok(())

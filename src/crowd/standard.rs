@@ -1,9 +1,7 @@
 //! The standard crowd: one scene for tests, benchmarks and the command line, the same everywhere.
 
-use super::actions::PlayOptions;
 use super::crowd_data::Crowd;
-use super::error::CrowdError;
-use super::ids::InstanceId;
+use crate::playback::{InstanceId, PlayOptions, PlaybackError as CrowdError};
 use crate::rig::Rig;
 use std::sync::Arc;
 

@@ -1,13 +1,10 @@
 //! The workloads C1 to C3 that benchmarks compare: one clip, two half and half, three by thirds with
 //! an additive layer on top.
 
-use super::actions::PlayOptions;
 use super::crowd_data::Crowd;
-use super::error::CrowdError;
-use super::ids::RigId;
-use super::pool::LayerOptions;
 use super::standard::hash01;
 use crate::clip::Clip;
+use crate::playback::{LayerOptions, PlayOptions, PlaybackError as CrowdError, RigId};
 use crate::rig::Rig;
 use crate::skeleton::JointMask;
 use std::sync::Arc;
@@ -58,6 +55,7 @@ impl Workload {
             layers.push(LayerOptions {
                 additive: true,
                 mask: clips.mask.clone(),
+                ..LayerOptions::default()
             });
         }
         let mut crowd = Crowd::new();

@@ -1,7 +1,7 @@
 //! `Affine3x4`: the 48-byte matrix of palettes and inverse binds.
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat4, Quat, Vec3, Vec4};
 
 /// An affine transform as three rows of four: `p' = (dot(row_i, (p, 1)))`.
 ///
@@ -115,6 +115,32 @@ impl From<Affine3x4> for Affine3A {
 impl From<Affine3x4> for Mat4 {
     fn from(a: Affine3x4) -> Self {
         Mat4::from_cols_array(&a.to_cols_array())
+    }
+}
+
+impl From<Affine3x4> for DAffine3 {
+    fn from(a: Affine3x4) -> Self {
+        let [x, y, z] = a.rows.map(|row| row.map(f64::from));
+        let column = |c: usize| DVec3::new(x[c], y[c], z[c]);
+        DAffine3 {
+            matrix3: DMat3::from_cols(column(0), column(1), column(2)),
+            translation: column(3),
+        }
+    }
+}
+
+impl From<DAffine3> for Affine3x4 {
+    /// Rounds; what is beyond f32 becomes infinite.
+    fn from(a: DAffine3) -> Self {
+        let (m, t) = (a.matrix3, a.translation);
+        let row = |x: f64, y: f64, z: f64, w: f64| [x as f32, y as f32, z as f32, w as f32];
+        Self {
+            rows: [
+                row(m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x),
+                row(m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y),
+                row(m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z),
+            ],
+        }
     }
 }
 

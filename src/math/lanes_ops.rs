@@ -28,6 +28,8 @@ pub(crate) type RowRefs<'a> = [&'a [f32; 4]; 3];
 pub(crate) trait Lanes: Simd {
     /// A 3×4 matrix in registers.
     type Matrix: Copy;
+    /// A matrix made ready to be multiplied from the right, once for many products.
+    type Splats: Copy;
     /// Transposes the 4×4 matrices that four vectors hold in each of their 128-bit blocks.
     fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4];
     /// Loads rows (the fourth is padding).
@@ -36,8 +38,22 @@ pub(crate) trait Lanes: Simd {
     fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]);
     /// Stores the twelve elements.
     fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]);
+    /// Stores the twelve elements past the caches, where the level can; the order of such stores is
+    /// settled by [`Lanes::settle_streams`].
+    ///
+    /// # Safety
+    /// `out` lies at a multiple of 16 bytes.
+    #[inline(always)]
+    unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+        self.store_rows(m, out);
+    }
+    /// Makes streamed stores visible before what the thread stores next.
+    #[inline(always)]
+    fn settle_streams(self) {}
+    /// Spreads the elements of every row.
+    fn splat_matrix(self, a: Self::Matrix) -> Self::Splats;
     /// `a × b`: row = a0·B0 + a1·B1 + a2·B2 + (0, 0, 0, a3).
-    fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix;
+    fn multiply(self, a: &Self::Splats, b: RowRefs<'_>) -> Self::Matrix;
 }
 
 /// The levels without wider shuffles: rows in three 128-bit registers.
@@ -45,6 +61,7 @@ macro_rules! narrow {
     ($token:ty) => {
         impl Lanes for $token {
             type Matrix = [f32x4<Self>; 3];
+            type Splats = Self::Matrix;
 
             #[inline(always)]
             fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4] {
@@ -77,7 +94,12 @@ macro_rules! narrow {
             }
 
             #[inline(always)]
-            fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
+            fn splat_matrix(self, a: Self::Matrix) -> Self::Splats {
+                a
+            }
+
+            #[inline(always)]
+            fn multiply(self, a: &Self::Splats, b: RowRefs<'_>) -> Self::Matrix {
                 let b = each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, b[i]));
                 each!(f32x4::splat(self, 0.0); 3; i => {
                     let [a0, a1, a2, a3] = a[i].to_array();
@@ -138,26 +160,54 @@ mod x86 {
 
     fearless_simd::kernel!(
         #[inline(always)]
-        fn multiply512(
-            token: Avx512,
-            a: f32x16<Avx512>,
-            b0: f32x16<Avx512>,
-            b1: f32x16<Avx512>,
-            b2: f32x16<Avx512>,
-        ) -> f32x16<Avx512> {
+        fn splat512(token: Avx512, a: f32x16<Avx512>) -> [f32x16<Avx512>; 4] {
             use core::arch::x86_64::*;
-            let (a, b0, b1, b2): (__m512, __m512, __m512, __m512) =
-                (a.into(), b0.into(), b1.into(), b2.into());
-            let last = _mm512_maskz_mov_ps(0x8888, a);
-            let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0xaa>(a), b2, last);
-            let sum = _mm512_fmadd_ps(_mm512_permute_ps::<0x55>(a), b1, sum);
-            _mm512_fmadd_ps(_mm512_permute_ps::<0x00>(a), b0, sum).simd_into(token)
+            let a: __m512 = a.into();
+            [
+                _mm512_permute_ps::<0x00>(a).simd_into(token),
+                _mm512_permute_ps::<0x55>(a).simd_into(token),
+                _mm512_permute_ps::<0xaa>(a).simd_into(token),
+                _mm512_maskz_mov_ps(0x8888, a).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn store_rows512(token: Avx512, m: f32x16<Avx512>, out: &mut [f32; 12]) {
+            use core::arch::x86_64::*;
+            let _ = token;
+            // SAFETY: the mask lets twelve floats through, and `out` has twelve.
+            unsafe { _mm512_mask_storeu_ps(out.as_mut_ptr(), 0x0fff, m.into()) }
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn stream512(token: Avx512, m: f32x16<Avx512>, out: &mut [f32; 12]) {
+            use core::arch::x86_64::*;
+            let m: __m512 = m.into();
+            let p = out.as_mut_ptr();
+            // SAFETY: `out` has twelve floats, and `stream_rows` asks for 16-byte alignment.
+            unsafe {
+                _mm_stream_ps(p, _mm512_castps512_ps128(m));
+                _mm_stream_ps(p.add(4), _mm512_extractf32x4_ps::<1>(m));
+                _mm_stream_ps(p.add(8), _mm512_extractf32x4_ps::<2>(m));
+            }
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn fence512(token: Avx512) {
+            core::arch::x86_64::_mm_sfence();
         }
     );
 
     impl Lanes for Avx512 {
         /// Rows 0 to 2 and a block of padding.
         type Matrix = f32x16<Self>;
+        type Splats = [f32x16<Self>; 4];
 
         #[inline(always)]
         fn transpose(self, [a, b, c, d]: [Self::f32s; 4]) -> [Self::f32s; 4] {
@@ -176,18 +226,31 @@ mod x86 {
 
         #[inline(always)]
         fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
-            let (low, high) = m.split();
-            let (first, last) = out.split_at_mut(8);
-            low.store_slice(first);
-            high.split().0.store_slice(last);
+            store_rows512(self, m, out);
+        }
+
+        // SAFETY: the caller answers for the alignment, as the trait says.
+        #[inline(always)]
+        unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+            stream512(self, m, out);
         }
 
         #[inline(always)]
-        fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
+        fn settle_streams(self) {
+            fence512(self);
+        }
+
+        #[inline(always)]
+        fn splat_matrix(self, a: Self::Matrix) -> Self::Splats {
+            splat512(self, a)
+        }
+
+        #[inline(always)]
+        fn multiply(self, a: &Self::Splats, b: RowRefs<'_>) -> Self::Matrix {
             let b = each!(f32x16::splat(self, 0.0); 3; i => {
                 f32x16::block_splat(f32x4::load_array_ref(self, b[i]))
             });
-            multiply512(self, a, b[0], b[1], b[2])
+            a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul_add(b[2], a[3])))
         }
     }
 
@@ -218,45 +281,58 @@ mod x86 {
 
     fearless_simd::kernel!(
         #[inline(always)]
-        fn multiply256(
-            token: Avx2,
-            a: f32x8<Avx2>,
-            b0: f32x8<Avx2>,
-            b1: f32x8<Avx2>,
-            b2: f32x8<Avx2>,
-        ) -> f32x8<Avx2> {
+        fn splat256(token: Avx2, a: f32x8<Avx2>) -> [f32x8<Avx2>; 4] {
             use core::arch::x86_64::*;
-            let (a, b0, b1, b2): (__m256, __m256, __m256, __m256) =
-                (a.into(), b0.into(), b1.into(), b2.into());
-            let last = _mm256_blend_ps::<0x88>(_mm256_setzero_ps(), a);
-            let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0xaa>(a), b2, last);
-            let sum = _mm256_fmadd_ps(_mm256_permute_ps::<0x55>(a), b1, sum);
-            _mm256_fmadd_ps(_mm256_permute_ps::<0x00>(a), b0, sum).simd_into(token)
+            let a: __m256 = a.into();
+            [
+                _mm256_permute_ps::<0x00>(a).simd_into(token),
+                _mm256_permute_ps::<0x55>(a).simd_into(token),
+                _mm256_permute_ps::<0xaa>(a).simd_into(token),
+                _mm256_blend_ps::<0x88>(_mm256_setzero_ps(), a).simd_into(token),
+            ]
         }
     );
 
     fearless_simd::kernel!(
         #[inline(always)]
-        fn multiply128(
-            token: Avx2,
-            a: f32x4<Avx2>,
-            b0: f32x4<Avx2>,
-            b1: f32x4<Avx2>,
-            b2: f32x4<Avx2>,
-        ) -> f32x4<Avx2> {
+        fn splat128(token: Avx2, a: f32x4<Avx2>) -> [f32x4<Avx2>; 4] {
             use core::arch::x86_64::*;
-            let (a, b0, b1, b2): (__m128, __m128, __m128, __m128) =
-                (a.into(), b0.into(), b1.into(), b2.into());
-            let last = _mm_blend_ps::<0x8>(_mm_setzero_ps(), a);
-            let sum = _mm_fmadd_ps(_mm_permute_ps::<0xaa>(a), b2, last);
-            let sum = _mm_fmadd_ps(_mm_permute_ps::<0x55>(a), b1, sum);
-            _mm_fmadd_ps(_mm_permute_ps::<0x00>(a), b0, sum).simd_into(token)
+            let a: __m128 = a.into();
+            [
+                _mm_permute_ps::<0x00>(a).simd_into(token),
+                _mm_permute_ps::<0x55>(a).simd_into(token),
+                _mm_permute_ps::<0xaa>(a).simd_into(token),
+                _mm_blend_ps::<0x8>(_mm_setzero_ps(), a).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn stream256(token: Avx2, a: f32x8<Avx2>, b: f32x4<Avx2>, out: &mut [f32; 12]) {
+            use core::arch::x86_64::*;
+            let (a, b): (__m256, __m128) = (a.into(), b.into());
+            let p = out.as_mut_ptr();
+            // SAFETY: `out` has twelve floats, and `stream_rows` asks for 16-byte alignment.
+            unsafe {
+                _mm_stream_ps(p, _mm256_castps256_ps128(a));
+                _mm_stream_ps(p.add(4), _mm256_extractf128_ps::<1>(a));
+                _mm_stream_ps(p.add(8), b);
+            }
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn fence256(token: Avx2) {
+            core::arch::x86_64::_mm_sfence();
         }
     );
 
     impl Lanes for Avx2 {
         /// Rows 0 and 1, and row 2.
         type Matrix = (f32x8<Self>, f32x4<Self>);
+        type Splats = ([f32x8<Self>; 4], [f32x4<Self>; 4]);
 
         #[inline(always)]
         fn transpose(self, [a, b, c, d]: [Self::f32s; 4]) -> [Self::f32s; 4] {
@@ -283,13 +359,29 @@ mod x86 {
             m.1.store_slice(&mut out[8..]);
         }
 
+        // SAFETY: the caller answers for the alignment, as the trait says.
         #[inline(always)]
-        fn multiply(self, a: Self::Matrix, b: RowRefs<'_>) -> Self::Matrix {
+        unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+            stream256(self, m.0, m.1, out);
+        }
+
+        #[inline(always)]
+        fn settle_streams(self) {
+            fence256(self);
+        }
+
+        #[inline(always)]
+        fn splat_matrix(self, a: Self::Matrix) -> Self::Splats {
+            (splat256(self, a.0), splat128(self, a.1))
+        }
+
+        #[inline(always)]
+        fn multiply(self, (a, c): &Self::Splats, b: RowRefs<'_>) -> Self::Matrix {
             let n = each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, b[i]));
             let b = each!(f32x8::splat(self, 0.0); 3; i => f32x8::block_splat(n[i]));
             (
-                multiply256(self, a.0, b[0], b[1], b[2]),
-                multiply128(self, a.1, n[0], n[1], n[2]),
+                a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul_add(b[2], a[3]))),
+                c[0].mul_add(n[0], c[1].mul_add(n[1], c[2].mul_add(n[2], c[3]))),
             )
         }
     }

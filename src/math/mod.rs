@@ -4,7 +4,11 @@
 mod affine;
 mod hash;
 mod lanes;
+#[allow(unsafe_code)] // Stores through pointers, each with its reason.
 mod lanes_ops;
+#[allow(unsafe_code)] // Indices that were checked when the steps were made.
+mod lanes_walk;
+mod rigid;
 mod row;
 
 pub use affine::Affine3x4;
@@ -12,4 +16,7 @@ pub use hash::Fnv1a;
 pub(crate) use lanes::{Kernel, dispatch};
 pub use lanes::{SimdLevel, SimdLevelError};
 pub(crate) use lanes_ops::{Lanes, each};
+pub(crate) use lanes_walk::{Local, Rows, Step, Walk};
+pub use rigid::Rigid;
 pub use row::{LANES, Row, blocks_for};
+pub(crate) use row::{NOISE, NOISE_LENGTH, settle};

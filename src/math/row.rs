@@ -27,3 +27,16 @@ impl Row {
 pub const fn blocks_for(lanes: usize) -> usize {
     lanes.div_ceil(LANES)
 }
+
+/// Components of unit quaternions (and of matrices relative to their largest) smaller than this are
+/// noise of exporters and of f64: 1e-9 turns by a fifth of a millionth of a degree. Their products
+/// down a hierarchy are denormal numbers, which take some 150 cycles each.
+pub(crate) const NOISE: f32 = 1e-9;
+
+/// The same for translations and scales, whose unit is the file's.
+pub(crate) const NOISE_LENGTH: f32 = 1e-12;
+
+/// The value, or zero if it is noise.
+pub(crate) fn settle(value: f32, noise: f32) -> f32 {
+    if value.abs() < noise { 0.0 } else { value }
+}

@@ -6,10 +6,12 @@ use super::clip_builder::{
 use super::curve::Curve;
 use super::joint_order::joint_order;
 use super::raw::{RawChannel, RawScene};
-use crate::clip::Clip;
+use super::root_motion::{RootMotionError, RootMotionOptions, extract};
+use crate::clip::{Clip, RootMotionParts};
 use crate::math::Affine3x4;
 use crate::mesh::{Mesh, Primitive};
 use crate::rig::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
+use crate::runtime::JobError;
 use crate::skeleton::{
     Joint, NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError, Trs,
 };
@@ -17,7 +19,7 @@ use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The most scalars (morph weights of all nodes together) of a skeleton.
+/// The most scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
 pub const MAX_SCALARS: usize = 1 << 16;
 
 /// Settings of [`build_rig`].
@@ -26,6 +28,8 @@ pub const MAX_SCALARS: usize = 1 << 16;
 pub struct BuildOptions {
     /// The most bytes that the rows of all clips together may take.
     pub max_clip_bytes: usize,
+    /// What is taken out of the clips as root motion, if anything.
+    pub root_motion: Option<RootMotionOptions>,
 }
 
 impl Default for BuildOptions {
@@ -33,6 +37,7 @@ impl Default for BuildOptions {
         Self {
             // Hours of dense animation; a bound for hostile unions of key times.
             max_clip_bytes: 4 << 30,
+            root_motion: None,
         }
     }
 }
@@ -43,8 +48,8 @@ pub enum BuildError {
     /// The parents of the nodes form a cycle.
     #[error("the parents of the nodes form a cycle")]
     Cycle,
-    /// More morph weights than 16-bit block indices can name.
-    #[error("{count} morph weights over all nodes, the limit is {MAX_SCALARS}")]
+    /// More scalars than 16-bit block indices can name.
+    #[error("{count} morph weights and numbers of user channels, the limit is {MAX_SCALARS}")]
     TooManyScalars {
         /// How many there are.
         count: usize,
@@ -72,6 +77,12 @@ pub enum BuildError {
         /// Why.
         source: SkinError,
     },
+    /// Root motion cannot be taken out as asked.
+    #[error(transparent)]
+    RootMotion(#[from] RootMotionError),
+    /// The frame that an additive clip refers to cannot be sampled.
+    #[error("additive reference: {0}")]
+    Reference(JobError),
     /// A clip cannot be built.
     #[error("animation {clip}: {source}")]
     Clip {
@@ -123,8 +134,13 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
     // Refuses what is no skeleton before anything is measured against it.
     let plain = Skeleton::new(&joints, None, scalars.clone())?;
     let model_size = model_size(&plain);
+    let motions = match &options.root_motion {
+        Some(wanted) => extract(&mut raw, &order, model_size, wanted)?,
+        None => vec![None; raw.clips.len()],
+    };
     let lanes = lane_order(&raw, &joint_of_node, joints.len(), model_size)?;
-    let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?;
+    let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
+    let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?.with_channels(channels)?;
 
     let clips = build_clips(
         &raw,
@@ -132,7 +148,7 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         &joint_of_node,
         &morphs,
         model_size,
-        options,
+        (options, motions),
     )?;
     // Moved, not copied: meshes are most of many files.
     let shared: Vec<Arc<Mesh>> = std::mem::take(&mut raw.meshes)
@@ -205,7 +221,9 @@ fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
     if !is_forest(raw) {
         return Err(BuildError::Cycle);
     }
-    let scalars = raw.nodes.iter().map(|n| n.weights.len()).sum();
+    let weights: usize = raw.nodes.iter().map(|n| n.weights.len()).sum();
+    let channels = raw.channels.iter().map(|c| c.channel.rest.width());
+    let scalars = weights.saturating_add(channels.sum());
     if scalars > MAX_SCALARS {
         return Err(BuildError::TooManyScalars { count: scalars });
     }
@@ -222,6 +240,12 @@ fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
                 t.node,
                 nodes,
             )?;
+        }
+    }
+    for c in &raw.channels {
+        for t in &c.tracks {
+            let place = || format!("user channel \"{}\"", c.channel.name);
+            check(&place, "clip", t.clip, raw.clips.len())?;
         }
     }
     for (i, roots) in raw.scenes.iter().enumerate() {
@@ -399,20 +423,21 @@ fn build_clips(
     joint_of_node: &[u16],
     morphs: &[MorphRange],
     model_size: f64,
-    options: &BuildOptions,
+    (options, motions): (&BuildOptions, Vec<Option<RootMotionParts>>),
 ) -> Result<Vec<Arc<Clip>>, BuildError> {
     let targets = targets_of(skeleton, joint_of_node, morphs);
     let mut left = options.max_clip_bytes;
     let mut clips = Vec::with_capacity(raw.clips.len());
-    for (clip, c) in raw.clips.iter().enumerate() {
+    for ((clip, c), motion) in raw.clips.iter().enumerate().zip(motions) {
         let builder = ClipBuilder {
             skeleton,
             targets: &targets,
             model_size,
             max_bytes: left,
+            channels: &raw.channels,
         };
         let built = builder
-            .build(c, Reference::None)
+            .build((clip, c), Reference::None, motion)
             .map_err(|source| BuildError::Clip { clip, source })?;
         left = left.saturating_sub(built.bytes());
         clips.push(Arc::new(built));
@@ -474,9 +499,10 @@ pub fn build_additive(
         targets: &targets_of(skeleton, &joint_of_node, rig.morphs()),
         model_size: model_size(skeleton),
         max_bytes: BuildOptions::default().max_clip_bytes,
+        channels: &raw.channels,
     };
     builder
-        .build(c, Reference::Pose(reference))
+        .build((clip, c), Reference::Pose(reference), None)
         .map_err(|source| BuildError::Clip { clip, source })
 }
 

@@ -27,12 +27,19 @@ pub const MANNEQUIN: [(&str, &[u8]); 3] = [
 /// # Errors
 /// None for the files as shipped; typed all the same, since they go through the importer.
 pub fn mannequin() -> Result<Rig, ImportError> {
-    let options = ImportOptions::default();
+    mannequin_with(&ImportOptions::default())
+}
+
+/// The built-in character, imported with options of one's own (root motion, Z up).
+///
+/// # Errors
+/// If an option does not fit it: a node to split at, or a joint, that it does not have.
+pub fn mannequin_with(options: &ImportOptions) -> Result<Rig, ImportError> {
     let (name, bytes) = MANNEQUIN[0];
-    let mut imported = import_slice(bytes, name, None, &options)?;
+    let mut imported = import_slice(bytes, name, None, options)?;
     let mut rig = imported.rigs.swap_remove(0);
     for (name, bytes) in &MANNEQUIN[1..] {
-        let (scene, _) = read_slice(bytes, name, None, &options)?;
+        let (scene, _) = read_slice(bytes, name, None, options)?;
         add_lod(&mut rig, &scene)?;
     }
     Ok(rig)

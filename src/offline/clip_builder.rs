@@ -1,12 +1,12 @@
 //! The clip builder, `exact` profile: raw tracks to blocks of f32 rows.
 
 use super::curve::{Curve, angle};
-use super::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use super::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, MAX_KEYS, TrackCounts,
-    split_lane,
+    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, MAX_KEYS, RootMotionParts,
+    TrackCounts, split_lane,
 };
-use crate::math::{LANES, Row};
+use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::skeleton::{Pose, Skeleton, Trs};
 use std::collections::HashMap;
@@ -58,6 +58,20 @@ pub enum ClipBuildError {
         node: usize,
         /// What it lacks.
         what: &'static str,
+    },
+    /// A track of a user channel has wrong lengths, times that do not increase, or is the second one.
+    #[error("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed are {needed}")]
+    UserTrack {
+        /// The clip.
+        clip: String,
+        /// The channel.
+        channel: String,
+        /// What is wrong.
+        what: &'static str,
+        /// How many there are, or the key.
+        have: usize,
+        /// How many are needed.
+        needed: usize,
     },
     /// The union of a block's key times is too long.
     #[error(
@@ -176,6 +190,8 @@ pub(crate) struct ClipBuilder<'a> {
     pub model_size: f64,
     /// The most bytes of rows a clip may take.
     pub max_bytes: usize,
+    /// User channels, in the order of the skeleton's.
+    pub channels: &'a [RawUserChannel],
 }
 
 struct Lane {
@@ -185,19 +201,29 @@ struct Lane {
 }
 
 impl ClipBuilder<'_> {
-    pub fn build(&self, raw: &RawClip, reference: Reference<'_>) -> Result<Clip, ClipBuildError> {
+    pub fn build(
+        &self,
+        (index, raw): (usize, &RawClip),
+        reference: Reference<'_>,
+        root_motion: Option<RootMotionParts>,
+    ) -> Result<Clip, ClipBuildError> {
         let name = raw.name.clone().unwrap_or_default();
         let mut lanes: [Vec<Lane>; 4] = Default::default();
         for (index, track) in raw.tracks.iter().enumerate() {
             self.add_track(&name, index, track, reference, &mut lanes)?;
         }
+        for user in self.channels {
+            self.add_user_track(&name, index, user, reference, &mut lanes[3])?;
+        }
         let mut parts = ClipParts {
             name,
             duration: raw.duration,
+            markers: raw.markers.clone(),
             kind: match reference {
                 Reference::None => ClipKind::Full,
                 Reference::Pose(_) => ClipKind::Additive,
             },
+            root_motion,
             ..ClipParts::default()
         };
         let mut known = HashMap::new();
@@ -251,6 +277,97 @@ impl ClipBuilder<'_> {
             }
             let motion = classify(&curve, track.channel, self.model_size);
             lanes[channel as usize].push(Lane {
+                lane,
+                curve,
+                motion,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_user_track(
+        &self,
+        clip: &str,
+        index: usize,
+        user: &RawUserChannel,
+        reference: Reference<'_>,
+        lanes: &mut Vec<Lane>,
+    ) -> Result<(), ClipBuildError> {
+        let mut tracks = user.tracks.iter().filter(|t| t.clip == index);
+        let Some(track) = tracks.next() else {
+            return Ok(());
+        };
+        let fail = |what, have, needed| {
+            Err(ClipBuildError::UserTrack {
+                clip: clip.to_owned(),
+                channel: user.channel.name.clone(),
+                what,
+                have,
+                needed,
+            })
+        };
+        let more = tracks.count();
+        if more > 0 {
+            return fail("tracks", more + 1, 1);
+        }
+        let handle = self.skeleton.channel(&user.channel.name);
+        let Some((channel, first)) = handle.and_then(|h| self.skeleton.channel_at(h)) else {
+            return fail("channels of that name", 0, 1);
+        };
+        let width = channel.rest.width();
+        if width != user.channel.rest.width() {
+            return fail("numbers", user.channel.rest.width(), width);
+        }
+        let per_key = match track.interpolation {
+            Interpolation::CubicSpline => 3 * width,
+            _ => width,
+        };
+        let (keys, values) = (track.times.len(), track.values.len());
+        if keys == 0 || values != keys.saturating_mul(per_key) {
+            return fail("values", values, keys.max(1).saturating_mul(per_key));
+        }
+        let bad = |&k: &usize| {
+            let time = track.times[k];
+            !(time >= 0.0 && time.is_finite()) || (k > 0 && track.times[k - 1] >= time)
+        };
+        if let Some(key) = (0..keys).find(bad) {
+            return fail("times that increase before key", key, keys);
+        }
+        if let Some(value) = track.values.iter().position(|v| !v.is_finite()) {
+            return fail("finite values", value, values);
+        }
+        let raw = RawTrack {
+            node: 0,
+            channel: match channel.rest.is_quaternion() {
+                true => RawChannel::Rotation,
+                false => RawChannel::Weights,
+            },
+            interpolation: track.interpolation,
+            times: track.times.clone(),
+            values: track.values.clone(),
+        };
+        let whole = channel.rest.is_quaternion().then(|| {
+            let mut curve = Curve::new(&raw, 0);
+            if let Reference::Pose(pose) = reference {
+                let base = std::array::from_fn(|c| f64::from(pose.scalar(first + c)));
+                turn_back(&mut curve, &base);
+            }
+            curve
+        });
+        for part in 0..width {
+            let lane = first + part;
+            let curve = match &whole {
+                Some(whole) => whole.part(part, NLERP_MAX_ANGLE),
+                None => {
+                    let mut curve = Curve::new(&raw, part);
+                    if let Reference::Pose(pose) = reference {
+                        make_additive(&mut curve, Channel::Scalar, lane, pose);
+                    }
+                    curve
+                }
+            };
+            let motion = classify(&curve, RawChannel::Weights, self.model_size);
+            lanes.push(Lane {
                 lane,
                 curve,
                 motion,
@@ -416,7 +533,7 @@ impl ClipBuilder<'_> {
             Channel::Translation => trs.translation.to_array().to_vec(),
             Channel::Rotation => trs.rotation.to_array().to_vec(),
             Channel::Scale => trs.scale.to_array().to_vec(),
-            Channel::Scalar if additive => vec![0.0],
+            Channel::Scalar if additive => vec![self.additive_default(lane)],
             Channel::Scalar => vec![self.skeleton.rest_pose().scalar(lane)],
         };
         let mut value = [0.0; 4];
@@ -424,6 +541,13 @@ impl ClipBuilder<'_> {
             *v = f64::from(o);
         }
         value
+    }
+
+    /// What an additive clip leaves a scalar at: nothing, which of a quaternion's w is 1.
+    fn additive_default(&self, lane: usize) -> f32 {
+        let quaternions = &self.skeleton.rest_pose().quaternions;
+        let is_w = quaternions.iter().any(|&first| first as usize + 3 == lane);
+        f32::from(u8::from(is_w))
     }
 
     /// Whether a constant is the default within the channel's tolerance; rotations up to sign.
@@ -474,18 +598,22 @@ fn make_additive(curve: &mut Curve, channel: Channel, lane: usize, pose: &Pose) 
             curve.map(divide, divide);
         }
         Channel::Rotation => {
-            let q = pose.lane(lane).rotation.to_array().map(f64::from);
-            let turn = |v: &mut [f64]| {
-                let out = conjugate_times(&q, v);
-                v.copy_from_slice(&out);
-            };
-            curve.map(turn, turn);
+            turn_back(curve, &pose.lane(lane).rotation.to_array().map(f64::from));
         }
         Channel::Scalar => {
             let base = f64::from(pose.scalar(lane));
             curve.map(|v| v[0] -= base, |_| {});
         }
     }
+}
+
+/// Turns rotations into differences to `base`.
+fn turn_back(curve: &mut Curve, base: &[f64; 4]) {
+    let turn = |v: &mut [f64]| {
+        let out = conjugate_times(base, v);
+        v.copy_from_slice(&out);
+    };
+    curve.map(turn, turn);
 }
 
 /// `conj(a) × b` of quaternions xyzw.
@@ -522,8 +650,9 @@ fn write_key(rows: &mut [Row], lane: &Lane, times: &[f32], k: usize, cubic: bool
     let width = lane.curve.width;
     let knot = lane.curve.at(times[k]);
     let value_row = if cubic { width } else { 0 };
+    let noise = if width == 4 { NOISE } else { NOISE_LENGTH };
     for c in 0..width {
-        rows[value_row + c].0[l] = knot.value[c] as f32;
+        rows[value_row + c].0[l] = settle(knot.value[c] as f32, noise);
     }
     if !cubic {
         return;

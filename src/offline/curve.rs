@@ -157,6 +157,31 @@ impl Curve {
         out
     }
 
+    /// One number of each value as a curve of its own. Rotations that are linear get keys so close
+    /// that straight lines between them follow slerp once normalised.
+    pub fn part(&self, part: usize, max_angle: f64) -> Self {
+        let mut times = self.times.clone();
+        times.extend(self.extra_times(max_angle));
+        times.sort_by(f32::total_cmp);
+        times.dedup();
+        let one = |values: &[f64]| -> Vec<f64> {
+            let keys = values.chunks_exact(self.width);
+            keys.map(|key| key[part]).collect()
+        };
+        Self {
+            interpolation: self.interpolation,
+            rotation: false,
+            width: 1,
+            values: match times.len() == self.times.len() {
+                true => one(&self.values),
+                false => times.iter().map(|&t| self.at(t).value[part]).collect(),
+            },
+            times,
+            tangents_in: one(&self.tangents_in),
+            tangents_out: one(&self.tangents_out),
+        }
+    }
+
     /// Value and derivatives at a time, by glTF 2.0's appendix C; constant outside the keys.
     pub fn at(&self, time: f32) -> Knot {
         let mut knot = Knot {

@@ -2,8 +2,10 @@
 
 use super::build::{BuildError, BuildOptions, build_rig};
 use super::gltf::{GltfError, ImportOptions, read_path, read_slice};
+use super::markers::{MarkerError, add_markers, marker_file, read_markers};
 use super::raw::RawScene;
 use super::report::ImportReport;
+use super::root_motion::RootMotionOptions;
 use super::split::SplitError;
 use crate::rig::Rig;
 use std::path::Path;
@@ -48,6 +50,9 @@ pub enum ImportError {
     /// A level of detail does not fit.
     #[error(transparent)]
     Lod(#[from] super::lod::LodError),
+    /// The markers beside the file cannot be used.
+    #[error(transparent)]
+    Markers(#[from] MarkerError),
     /// What was read makes no rig.
     #[error("{file}: {source}")]
     Build {
@@ -64,14 +69,21 @@ const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
 /// Bytes of clip rows allowed to any file.
 const CLIP_BYTES_BASE: usize = 16 << 20;
 
-/// Imports a .gltf or .glb file.
+/// Imports a .gltf or .glb file, and the [markers](marker_file) that lie beside it, if any.
 ///
 /// # Errors
 /// If it cannot be read, split as asked, or built.
 pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, ImportError> {
     let size = std::fs::metadata(path).map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
     let (raw, report) = read_path(path, options)?;
-    finish(raw, report, options, size)
+    let mut imported = finish(raw, report, options, size)?;
+    let beside = marker_file(path);
+    if beside.exists() {
+        let markers = read_markers(&beside)?;
+        let file = beside.display().to_string();
+        add_markers(&mut imported.rigs, &markers, &file)?;
+    }
+    Ok(imported)
 }
 
 /// Imports a .gltf or .glb file from memory. `name` is used in messages; external files are looked
@@ -107,6 +119,10 @@ fn finish(
     for scene in scenes {
         let options = BuildOptions {
             max_clip_bytes: left,
+            root_motion: options.root_motion.clone().map(|r| RootMotionOptions {
+                up: options.up_axis,
+                ..r
+            }),
         };
         let rig = build_rig(scene, &options).map_err(|source| ImportError::Build {
             file: file.clone(),

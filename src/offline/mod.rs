@@ -1,6 +1,7 @@
 //! Work before playback: raw data, import, the builders. May allocate and take seconds; knows
 //! nothing of crowds, the GPU or the renderers.
 
+mod additive;
 mod build;
 #[cfg(feature = "gltf")]
 mod builtin;
@@ -12,14 +13,18 @@ pub mod gltf;
 mod import;
 mod joint_order;
 mod lod;
+#[cfg(feature = "gltf")]
+mod markers;
 pub mod raw;
 mod report;
+mod root_motion;
 mod split;
 mod up_axis;
 
+pub use additive::{AdditiveReference, build_additive_from};
 pub use build::{BuildError, BuildOptions, MAX_SCALARS, build_additive, build_rig};
 #[cfg(feature = "gltf")]
-pub use builtin::{MANNEQUIN, mannequin};
+pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
 pub use clip_builder::{
     ClipBuildError, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
 };
@@ -28,6 +33,12 @@ pub use gltf::{GltfError, ImportOptions};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, Imported, RigLink, import_path, import_slice};
 pub use lod::{LodError, add_lod};
+#[cfg(feature = "gltf")]
+pub use markers::{
+    ClipMarkers, MARKER_SLACK, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError, MarkerFault,
+    add_markers, marker_file, parse_markers, read_markers,
+};
 pub use report::{ImportReport, ReportEntry, Severity};
+pub use root_motion::{RootJoint, RootMotionError, RootMotionOptions};
 pub use split::{SplitError, SplitScene};
 pub use up_axis::UpAxis;

@@ -1,8 +1,9 @@
 //! Raw data: what an importer hands to the builders. Plain arrays in file order, nothing packed,
 //! nothing resampled.
 
+use crate::clip::Marker;
 use crate::mesh::{Image, Material, Mesh};
-use crate::skeleton::Trs;
+use crate::skeleton::{Trs, UserChannel};
 
 /// A file of one or more characters before anything is built from it.
 ///
@@ -25,6 +26,8 @@ pub struct RawScene {
     /// Images in file order; `None` where no material uses one as base colour, pictures were not
     /// asked for, or one could not be decoded (see the report).
     pub images: Vec<Option<Image>>,
+    /// User channels, with their tracks.
+    pub channels: Vec<RawUserChannel>,
     /// Root nodes of every scene.
     pub scenes: Vec<Vec<usize>>,
     /// The scene to show.
@@ -74,6 +77,8 @@ pub struct RawClip {
     pub tracks: Vec<RawTrack>,
     /// The animation's `extras` as JSON text, if any.
     pub extras: Option<String>,
+    /// Named times, in any order.
+    pub markers: Vec<Marker>,
 }
 
 /// What a track moves.
@@ -111,6 +116,29 @@ pub struct RawTrack {
     /// Its property.
     pub channel: RawChannel,
     /// Interpolation between keys.
+    pub interpolation: Interpolation,
+    /// Key times in seconds.
+    pub times: Vec<f32>,
+    /// Values, key-major.
+    pub values: Vec<f32>,
+}
+
+/// A user channel: a named value beside the joints, and the clips that move it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawUserChannel {
+    /// Name, type and rest value.
+    pub channel: UserChannel,
+    /// Its tracks, at most one per clip.
+    pub tracks: Vec<RawUserTrack>,
+}
+
+/// How a clip moves a user channel. Times and values as in [`RawTrack`], as many floats per value as
+/// the channel's type has numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawUserTrack {
+    /// The clip, by its place in [`RawScene::clips`].
+    pub clip: usize,
+    /// Interpolation between keys; quaternions that are linear follow slerp.
     pub interpolation: Interpolation,
     /// Key times in seconds.
     pub times: Vec<f32>,

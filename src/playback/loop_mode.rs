@@ -25,15 +25,6 @@ impl LoopMode {
             Self::PingPong => fold(wrap(time, 2.0 * duration), duration),
         }
     }
-
-    /// The span after which time starts over; infinite for [`LoopMode::Once`].
-    pub(crate) fn period(self, duration: f64) -> f64 {
-        match self {
-            Self::Once => f64::INFINITY,
-            Self::Repeat => duration,
-            Self::PingPong => 2.0 * duration,
-        }
-    }
 }
 
 /// `time` modulo `period`, in [0, `period`).
@@ -44,7 +35,7 @@ fn wrap(time: f64, period: f64) -> f64 {
 }
 
 /// Reflects the second half of a ping-pong period.
-pub(crate) fn fold(time: f64, duration: f64) -> f64 {
+fn fold(time: f64, duration: f64) -> f64 {
     if time <= duration {
         time
     } else {

@@ -1,8 +1,43 @@
-//! Playing one character: time, loop modes, a pose at given times. Knows `runtime` and below.
+//! Playing characters: actions, layers, fades, loop modes, and the rules under them, which `Mixer`
+//! (one character) and crowds share; a pose at given times. Knows `runtime` and below; nothing of
+//! workers, files or the GPU.
 
+mod actions;
+mod advance;
+mod blend_space;
+mod clips;
+mod cross_fade;
+mod ears;
+mod error;
+mod events;
+mod fire;
+mod ids;
 mod loop_mode;
+mod mixer;
+mod mixer_action;
+mod options;
+pub(crate) mod overrides;
+mod passage;
+mod plans;
+mod player;
+mod player_layers;
+pub(crate) mod pool;
 mod pose;
+mod ramp;
+mod root_motion;
+mod sync;
 
+pub use actions::ACTIONS_PER_LAYER;
+pub use blend_space::BlendSpace1D;
+pub use error::PlaybackError;
+pub use events::{Event, EventKind, Events, MAX_EVENTS_PER_ACTION};
+pub use ids::{BlendSpaceId, ClipId, InstanceId, Motion, RigId};
 pub use loop_mode::LoopMode;
-pub(crate) use loop_mode::fold;
+pub use mixer::Mixer;
+pub use mixer_action::{ActionId, ActionMut};
+pub use options::{AtEnd, PlayOptions};
+pub use player::{ActionState, MAX_SPEED, Player};
+pub use pool::{Fill, LayerOptions, MAX_LAYERS, MAX_TIME};
 pub use pose::{EvaluatedPose, PoseAction, PoseError, PosedPrimitive, evaluate_pose};
+pub use root_motion::RootMotions;
+pub use sync::{CrossFade, Sync};

@@ -6,7 +6,7 @@ use crate::rig::Rig;
 use crate::runtime::{
     BlendJob, JobError, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob, SkinningJob,
 };
-use crate::skeleton::{Pose, Trs};
+use crate::skeleton::{ChannelHandle, ChannelValue, Pose, Trs};
 use thiserror::Error;
 
 /// A clip at a time with a weight.
@@ -161,6 +161,12 @@ impl EvaluatedPose {
         let range = rig.morphs().iter().find(|m| m.node == node);
         let scalars = range.map_or(0..0, |m| m.scalars.clone());
         scalars.map(|i| self.pose.scalar(i)).collect()
+    }
+
+    /// The value of a user channel; `None` for a handle of another skeleton.
+    pub fn channel(&self, rig: &Rig, channel: ChannelHandle) -> Option<ChannelValue> {
+        let (user, first) = rig.skeleton().channel_at(channel)?;
+        Some(user.rest.with(|i| self.pose.scalar(first + i)))
     }
 
     /// Deforms all meshes of the finest level of detail, all influences counted.

@@ -33,6 +33,10 @@ const FREE_BELOW: f32 = 0.36;
 /// a few characters, for thousands.
 const YAW: (f32, f32) = (0.30, 0.11);
 
+/// Where the camera of [`Camera::around`] stands: to the right of straight ahead, and above, radians.
+const AROUND_YAW: f32 = 0.55;
+const AROUND_RISE: f32 = 0.16;
+
 impl Camera {
     /// Looks at a formation that faces +Z and fills the box from `min` to `max`, its tallest member
     /// as high as the box.
@@ -75,6 +79,36 @@ impl Camera {
             near: (near * 0.02).min(height * 0.1),
         }
     }
+
+    /// Looks at what fills the box from `min` to `max`, from the front, a little from the side and
+    /// from above: all of the box is in the picture, as large as can be.
+    pub fn around(min: Vec3, max: Vec3, aspect: f32) -> Self {
+        let half = ((max - min) * 0.5).max(Vec3::splat(1e-3));
+        let center = (min + max) * 0.5;
+        let (sin, cos) = AROUND_YAW.sin_cos();
+        let (rise, level) = AROUND_RISE.sin_cos();
+        let forward = -Vec3::new(sin * level, rise, cos * level);
+        let right = Vec3::new(cos, 0.0, -sin);
+        let up = right.cross(forward);
+        let tan_y = (FOV_Y.0 * 0.5).tan() * FILL;
+        let tan_x = tan_y * aspect.max(0.1);
+        let (mut distance, mut nearest) = (0.0f32, 0.0f32);
+        for i in 0..8 {
+            let side = |bit: i32| if i & bit == 0 { -1.0 } else { 1.0 };
+            let corner = half * Vec3::new(side(1), side(2), side(4));
+            let away = forward.dot(corner);
+            let across = (right.dot(corner).abs() / tan_x).max(up.dot(corner).abs() / tan_y);
+            distance = distance.max(across - away);
+            nearest = nearest.min(away);
+        }
+        Self {
+            eye: center - forward * distance,
+            target: center,
+            up: Vec3::Y,
+            fov_y: FOV_Y.0,
+            near: ((distance + nearest) * 0.5).max(distance * 0.01),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -88,6 +122,40 @@ mod tests {
         let eye = Eye::new(camera, &Look::default(), size).unwrap();
         let clip = eye.clip(point - camera.eye);
         (clip.x / clip.w, clip.y / clip.w)
+    }
+
+    #[test]
+    fn all_of_a_box_is_in_the_picture() {
+        for (width, height) in [(320, 320), (1600, 200), (90, 400)] {
+            let size = PictureSize { width, height };
+            for sides in [
+                Vec3::new(0.6, 1.8, 0.4),
+                Vec3::new(0.01, 0.0, 30.0),
+                Vec3::splat(2.0),
+            ] {
+                let (min, max) = (Vec3::splat(3.0), Vec3::splat(3.0) + sides);
+                let camera = Camera::around(min, max, size.aspect());
+                let mut most = 0.0f32;
+                for i in 0..8 {
+                    let pick = |bit: i32, a: f32, b: f32| if i & bit == 0 { a } else { b };
+                    let corner = Vec3::new(
+                        pick(1, min.x, max.x),
+                        pick(2, min.y, max.y),
+                        pick(4, min.z, max.z),
+                    );
+                    let depth = (camera.target - camera.eye)
+                        .normalize()
+                        .dot(corner - camera.eye);
+                    assert!(depth > camera.near);
+                    let (x, y) = project(&camera, size, corner);
+                    most = most.max(x.abs()).max(y.abs());
+                }
+                assert!(
+                    (0.85..0.93).contains(&most),
+                    "{width} x {height}, {sides}: {most}"
+                );
+            }
+        }
     }
 
     #[test]

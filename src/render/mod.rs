@@ -10,6 +10,7 @@ mod hardware;
 mod look;
 mod plan;
 mod scene;
+mod shape;
 mod software;
 mod texture;
 mod view;
@@ -23,6 +24,7 @@ pub use scene::{
     DrawDetail, DrawInstance, DrawMesh, DrawModel, PictureSize, Placement, Scene, Sphere,
     tint_strength,
 };
+pub use shape::RigShape;
 
 use crate::gpu::{AdapterName, GpuOptions};
 

@@ -3,7 +3,7 @@
 
 mod bounds;
 
-use crate::clip::Clip;
+use crate::clip::{Clip, ClipError, Marker};
 use crate::mesh::{Image, Material, Mesh};
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
@@ -111,6 +111,18 @@ impl Rig {
     /// The clips, in file order.
     pub fn clips(&self) -> &[Arc<Clip>] {
         &self.clips
+    }
+
+    /// Gives a clip markers in place of those it has.
+    ///
+    /// # Errors
+    /// If there is no such clip, a marker lies outside it, or there are too many.
+    pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), ClipError> {
+        let clips = self.clips.len();
+        let place = self.clips.get_mut(clip);
+        let place = place.ok_or(ClipError::Unknown { clip, clips })?;
+        *place = Arc::new(place.as_ref().clone().with_markers(markers)?);
+        Ok(())
     }
 
     /// The first clip of that name.

@@ -2,8 +2,10 @@
 //!
 //! The rules are written once, here; Mixer and Crowd share them.
 
+use super::channels;
 use super::error::{JobError, exact, in_range, same_shape};
-use super::vector::{dot4, load, mul_quat, normalize4, store, store_all};
+use super::quat::{align, product, turn, unit};
+use super::vector::{lanes, load, store, store_all};
 use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch, each};
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::{f32x16, prelude::*};
@@ -199,6 +201,9 @@ impl Kernel for BlendKernel<'_> {
 /// Adds a weighted pose to the running sum; the first one starts it.
 #[inline(always)]
 pub(crate) fn accumulate<S: Simd>(simd: S, sum: &mut Pose, pose: &Pose, weight: f32, first: bool) {
+    if !first {
+        channels::align(sum, pose);
+    }
     let w = f32x16::splat(simd, weight);
     for (sum, rows) in sum.translation.iter_mut().zip(&pose.translation) {
         add_rows(simd, sum, rows, w, first);
@@ -217,16 +222,11 @@ pub(crate) fn accumulate<S: Simd>(simd: S, sum: &mut Pose, pose: &Pose, weight: 
     }
     for (sum, rows) in sum.rotation.iter_mut().zip(&pose.rotation) {
         let q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &rows[c]));
-        let mut aligned = w;
         let mut base = [f32x16::splat(simd, 0.0); 4];
         if !first {
             base = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &sum[c]));
-            let d = dot4(&base, &q);
-            aligned = d.simd_lt(f32x16::splat(simd, 0.0)).select(-w, w);
         }
-        for c in 0..4 {
-            store(q[c].mul_add(aligned, base[c]), &mut sum[c]);
-        }
+        store_all(align(simd, &base, &q, w), sum);
     }
 }
 
@@ -267,10 +267,10 @@ pub(crate) fn finish_layer<S: Simd>(simd: S, sum: &mut Pose, rest: &Pose, total:
         }
     }
     for rows in &mut sum.rotation {
-        let mut q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &rows[c]));
-        normalize4(simd, &mut q);
-        store_all(q, rows);
+        let q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &rows[c]));
+        store_all(unit(simd, &q), rows);
     }
+    channels::normalize(sum);
 }
 
 struct LayerKernel<'a>(LayerJob<'a>);
@@ -310,7 +310,6 @@ pub(crate) fn blend_layer<S: Simd>(
     weight: f32,
     mask: Option<&JointMask>,
 ) {
-    let zero = f32x16::splat(simd, 0.0);
     for b in 0..pose.blocks() {
         let w = lane_weights(simd, weight, mask, b);
         let keep = f32x16::splat(simd, 1.0) - w;
@@ -324,11 +323,11 @@ pub(crate) fn blend_layer<S: Simd>(
         }
         let q0 = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &pose.rotation[b][c]));
         let q1 = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &above.rotation[b][c]));
-        let w = dot4(&q0, &q1).simd_lt(zero).select(-w, w);
-        let mut q = each!(f32x16::splat(simd, 0.0); 4; c => q1[c].mul_add(w, q0[c] * keep));
-        normalize4(simd, &mut q);
-        store_all(q, &mut pose.rotation[b]);
+        let kept = each!(f32x16::splat(simd, 0.0); 4; c => q0[c] * keep);
+        let q = align(simd, &kept, &q1, w);
+        store_all(unit(simd, &q), &mut pose.rotation[b]);
     }
+    channels::align(pose, above);
     let w = f32x16::splat(simd, weight);
     let keep = f32x16::splat(simd, 1.0) - w;
     for (below, above) in pose.scalars.iter_mut().zip(&above.scalars) {
@@ -337,6 +336,7 @@ pub(crate) fn blend_layer<S: Simd>(
             below,
         );
     }
+    channels::normalize(pose);
 }
 
 struct AdditiveKernel<'a>(AdditiveJob<'a>);
@@ -364,8 +364,7 @@ pub(crate) fn add_layer<S: Simd>(
     weight: f32,
     mask: Option<&JointMask>,
 ) {
-    let splat = |v| f32x16::splat(simd, v);
-    let (zero, one) = (splat(0.0), splat(1.0));
+    let one = f32x16::splat(simd, 1.0);
     for b in 0..pose.blocks() {
         let w = lane_weights(simd, weight, mask, b);
         for (below, delta) in pose.translation[b].iter_mut().zip(&delta.translation[b]) {
@@ -377,25 +376,18 @@ pub(crate) fn add_layer<S: Simd>(
         }
         let q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &pose.rotation[b][c]));
         let d = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &delta.rotation[b][c]));
-        // nlerp(1, d, w) on d's near side of the identity; w < 0 lerps towards the conjugate.
-        let size = w.abs();
-        let flip = d[3].simd_lt(zero).select(-size, size);
-        let turn = w.simd_lt(zero).select(-flip, flip);
-        let mut step = [
-            d[0] * turn,
-            d[1] * turn,
-            d[2] * turn,
-            d[3].mul_add(flip, one - size),
-        ];
-        normalize4(simd, &mut step);
-        let mut out = mul_quat(&q, &step);
-        normalize4(simd, &mut out);
+        let step = unit(simd, &turn(simd, &d, w));
+        let out = unit(simd, &product(&q, &step));
         store_all(out, &mut pose.rotation[b]);
     }
-    let w = f32x16::splat(simd, weight);
-    for (below, delta) in pose.scalars.iter_mut().zip(&delta.scalars) {
-        store(load(simd, delta).mul_add(w, load(simd, below)), below);
+    for b in 0..pose.scalar_blocks() {
+        let turning = channels::lanes_of(pose, b);
+        let below = load(simd, &pose.scalars[b]);
+        let w = lanes(simd, turning).select(f32x16::splat(simd, 0.0), f32x16::splat(simd, weight));
+        let sum = load(simd, &delta.scalars[b]).mul_add(w, below);
+        store(sum, &mut pose.scalars[b]);
     }
+    channels::add(pose, delta, weight);
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 use super::blend::{accumulate, add_layer, blend_layer, finish_layer};
 use super::local_to_model::{LocalMatrices, compose, walk};
 use super::palette::write_palette;
-use super::sample::{locate_all, sample_pose};
+use super::sample::{locate_all, sample_pose, sample_scalars};
 use crate::clip::{Clip, Cursor};
-use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
+use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, dispatch};
 use crate::rig::Rig;
-use crate::skeleton::{JointMask, Pose};
+use crate::skeleton::{JointMask, Pose, Skeleton};
 use fearless_simd::prelude::*;
 
 /// A clip at a time with a weight.
@@ -30,10 +30,28 @@ pub(crate) struct LayerInput<'a> {
     pub actions: &'a [Option<ActionInput<'a>>],
 }
 
+impl LayerInput<'_> {
+    /// A layer that does nothing.
+    pub const NONE: Self = Self {
+        additive: false,
+        weight: 0.0,
+        mask: None,
+        actions: &[],
+    };
+}
+
+/// The local matrix of a joint, whatever plays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LocalOverride {
+    pub joint: u16,
+    pub local: Affine3x4,
+}
+
 /// A worker's buffers for one rig.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch {
     pub pose: Pose,
+    rest: Pose,
     above: Pose,
     sampled: Pose,
     cursors: Vec<Cursor>,
@@ -46,11 +64,42 @@ impl Scratch {
         let skeleton = rig.skeleton();
         Self {
             pose: skeleton.new_pose(),
+            rest: skeleton.new_pose(),
             above: skeleton.new_pose(),
             sampled: skeleton.new_pose(),
             cursors: vec![Cursor::default(); timelines],
             locals: LocalMatrices::new(skeleton),
             models: vec![Affine3x4::IDENTITY; skeleton.len()],
+        }
+    }
+
+    /// The most timelines of a clip that it has room for.
+    pub fn timelines(&self) -> usize {
+        self.cursors.len()
+    }
+
+    /// The local matrix of a joint, as it was evaluated last.
+    pub fn local(&self, skeleton: &Skeleton, joint: usize) -> Affine3x4 {
+        let lane = usize::from(skeleton.lane_of()[joint]);
+        let block = &self.locals.0[lane / LANES];
+        Affine3x4 {
+            rows: [0, 1, 2].map(|row| block[row][lane % LANES]),
+        }
+    }
+}
+
+impl Scratch {
+    /// For [`Chain::run_scalars`]: poses without joints.
+    pub fn of_scalars(rig: &Rig, timelines: usize) -> Self {
+        let rest = rig.skeleton().rest_pose().scalars_only();
+        Self {
+            pose: rest.clone(),
+            above: rest.clone(),
+            sampled: rest.clone(),
+            rest,
+            cursors: vec![Cursor::default(); timelines],
+            locals: LocalMatrices(Vec::new()),
+            models: Vec::new(),
         }
     }
 }
@@ -60,6 +109,7 @@ impl Scratch {
 pub(crate) struct Chain<'a> {
     pub rig: &'a Rig,
     pub layers: &'a [LayerInput<'a>],
+    pub overrides: &'a [LocalOverride],
     pub hints: &'a mut [u16],
     pub scratch: &'a mut Scratch,
     pub output: &'a mut [Affine3x4],
@@ -68,6 +118,23 @@ pub(crate) struct Chain<'a> {
 impl Chain<'_> {
     pub fn run(self, level: SimdLevel) {
         dispatch(level, self);
+    }
+
+    /// Blends the scalars alone into the scratch's pose; the scratch is one of scalars.
+    pub fn run_scalars(self, level: SimdLevel) {
+        dispatch(level, ScalarChain(self));
+    }
+}
+
+struct ScalarChain<'a>(Chain<'a>);
+
+impl Kernel for ScalarChain<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        let chain = self.0;
+        locals(simd, chain.rig, chain.layers, chain.hints, chain.scratch);
     }
 }
 
@@ -79,6 +146,7 @@ impl Kernel for Chain<'_> {
         let Chain {
             rig,
             layers,
+            overrides,
             hints,
             scratch,
             output,
@@ -86,6 +154,13 @@ impl Kernel for Chain<'_> {
         locals(simd, rig, layers, hints, scratch);
         let skeleton = rig.skeleton();
         compose(simd, &scratch.pose, &mut scratch.locals.0);
+        for o in overrides {
+            let lane = usize::from(skeleton.lane_of()[usize::from(o.joint)]);
+            let block = &mut scratch.locals.0[lane / LANES];
+            for (rows, row) in block.iter_mut().zip(o.local.rows) {
+                rows[lane % LANES] = row;
+            }
+        }
         walk(simd, skeleton, &scratch.locals.0, &mut scratch.models);
         let mut rest = output;
         for skin in rig.skins() {
@@ -108,7 +183,7 @@ fn locals<S: Simd>(
     hints: &mut [u16],
     scratch: &mut Scratch,
 ) {
-    let rest = rig.skeleton().rest_pose();
+    let rest = &scratch.rest;
     let mut empty = true;
     for layer in layers {
         let mut playing = layer.actions.iter().flatten().filter(|a| a.weight != 0.0);
@@ -193,5 +268,9 @@ fn sample<S: Simd>(
     let hints = hints.get_mut(action.first_hint..).unwrap_or_default();
     let cursors = &mut cursors[..action.clip.timelines().len()];
     locate_all(action.clip, action.time, hints, cursors);
-    sample_pose(simd, rig.skeleton(), action.clip, cursors, output);
+    if output.blocks() == 0 {
+        sample_scalars(simd, rig.skeleton(), action.clip, cursors, output);
+    } else {
+        sample_pose(simd, rig.skeleton(), action.clip, cursors, output);
+    }
 }

@@ -1,7 +1,8 @@
 //! `LocalToModelJob`: local transforms to model-space matrices, parents first.
 
 use super::error::{JobError, exact, same_shape};
-use super::vector::{dot4, load};
+use super::quat::dot4;
+use super::vector::load;
 use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, dispatch, each};
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 use fearless_simd::{f32x4, f32x16, prelude::*};

@@ -1,7 +1,9 @@
 //! `SampleJob`: a clip at a time, as local transforms.
 
+use super::channels;
 use super::error::{JobError, at_least, same_shape};
-use super::vector::{dot4, lanes, load, normalize4, store, store_all};
+use super::quat::{self, dot4, hermite, lerp, slerp, unit};
+use super::vector::{lanes, load, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
 use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch, each};
@@ -154,12 +156,8 @@ pub(crate) fn sample_pose<S: Simd>(
             full,
             identity,
         );
-        let mut q = sample_rotation(simd, clip, b, cursors);
-        normalize4(simd, &mut q);
-        if b.kind == BlockKind::Cubic {
-            guard(simd, &mut q);
-        }
-        store_all(q, &mut output.rotation[at]);
+        let q = sample_rotation(simd, clip, b, cursors);
+        store_all(unit(simd, &q), &mut output.rotation[at]);
         next = at + 1;
     }
     fill(
@@ -191,7 +189,22 @@ pub(crate) fn sample_pose<S: Simd>(
         [one; 3],
     );
 
-    next = 0;
+    sample_scalars(simd, skeleton, clip, cursors, output);
+}
+
+/// Writes the scalars of `output`, whose joints may be missing.
+#[inline(always)]
+pub(crate) fn sample_scalars<S: Simd>(
+    simd: S,
+    skeleton: &Skeleton,
+    clip: &Clip,
+    cursors: &[Cursor],
+    output: &mut Pose,
+) {
+    let rest = skeleton.rest_pose();
+    let full = clip.kind() == ClipKind::Full;
+    let zero = Row::splat(0.0);
+    let mut next = 0;
     for b in clip.blocks(Channel::Scalar) {
         let at = usize::from(b.block);
         fill(
@@ -210,6 +223,7 @@ pub(crate) fn sample_pose<S: Simd>(
         full,
         zero,
     );
+    channels::finish_sample(clip, output);
 }
 
 #[inline(always)]
@@ -238,23 +252,6 @@ fn alpha_of<S: Simd>(simd: S, b: &Block, cursor: Cursor) -> f32x16<S> {
     lanes(simd, b.hold).select(f32x16::splat(simd, held), alpha)
 }
 
-/// Replaces what a spline through zero (or past f32's range) left without a direction by the
-/// identity.
-#[inline(always)]
-fn guard<S: Simd>(simd: S, q: &mut [f32x16<S>; 4]) {
-    let valid = (q[0] + q[1] + q[2] + q[3]).is_finite();
-    for (c, v) in q.iter_mut().enumerate() {
-        let identity = f32x16::splat(simd, if c == 3 { 1.0 } else { 0.0 });
-        *v = valid.select(*v, identity);
-    }
-}
-
-/// `a + t (b − a)`, exact at both ends.
-#[inline(always)]
-fn lerp<S: Simd>(a: f32x16<S>, b: f32x16<S>, t: f32x16<S>) -> f32x16<S> {
-    b.mul_add(t, a.mul_add(-t, a))
-}
-
 /// Samples a block of `C` components without normalising.
 #[inline(always)]
 fn sample_vector<S: Simd, const C: usize>(
@@ -270,12 +267,14 @@ fn sample_vector<S: Simd, const C: usize>(
     let cursor = cursors[b.timeline as usize];
     let t = alpha_of(simd, b, cursor);
     if b.kind == BlockKind::Cubic {
-        return hermite(simd, &clip.rows, first, cursor.key as usize, t);
+        let at = first + cursor.key as usize * 3 * C;
+        let key = |part: usize| load_key(simd, &clip.rows, at + part * C);
+        return hermite(simd, [key(1), key(2), key(3), key(4)], t);
     }
     let at = first + cursor.key as usize * C;
     let k0: [_; C] = load_key(simd, &clip.rows, at);
     let k1: [_; C] = load_key(simd, &clip.rows, at + C);
-    each!(f32x16::splat(simd, 0.0); C; c => lerp(k0[c], k1[c], t))
+    lerp(simd, &k0, &k1, t)
 }
 
 /// Samples a block of rotations; the result is not normalised.
@@ -286,66 +285,18 @@ pub(crate) fn sample_rotation<S: Simd>(
     b: &Block,
     cursors: &[Cursor],
 ) -> [f32x16<S>; 4] {
-    if b.kind != BlockKind::Slerp {
-        return sample_vector::<S, 4>(simd, clip, b, cursors);
+    match b.kind {
+        BlockKind::Slerp => {}
+        BlockKind::Cubic => return quat::guard(simd, sample_vector(simd, clip, b, cursors)),
+        _ => return sample_vector(simd, clip, b, cursors),
     }
     let cursor = cursors[b.timeline as usize];
     let at = b.first_row as usize + cursor.key as usize * 4;
     let k0: [_; 4] = load_key(simd, &clip.rows, at);
     let k1: [_; 4] = load_key(simd, &clip.rows, at + 4);
-    let t = slerp_parameter(simd, dot4(&k0, &k1), alpha_of(simd, b, cursor));
-    each!(f32x16::splat(simd, 0.0); 4; c => lerp(k0[c], k1[c], t))
-}
-
-/// The largest rotation between neighbouring keys that [`slerp_parameter`] is fitted for, radians.
-/// Builders insert keys into wider gaps.
-pub(crate) const SLERP_MAX_ANGLE: f64 = std::f64::consts::PI / 3.0;
-
-/// Below this rotation between all neighbouring keys a block needs no correction: plain normalised
-/// lerp stays within 1.7e-7 of slerp, per component (2.5 degrees; observed 1.67e-7).
-pub(crate) const NLERP_MAX_ANGLE: f64 = 2.5 * std::f64::consts::PI / 180.0;
-
-/// The parameter at which normalised lerp meets slerp's parameter `t`, from the keys' cosine.
-///
-/// Form after Kapoulkine's "onlerp" (t + t (t − ½)(t − 1) k); k is a minimax fit of our own over
-/// rotations up to 60 degrees between keys: worst component error 1.4e-7 in exact arithmetic.
-#[inline(always)]
-pub(crate) fn slerp_parameter<S: Simd, V: SimdFloat<S, Element = f32>>(
-    simd: S,
-    cosine: V,
-    t: V,
-) -> V {
-    let c = |v: f32| V::splat(simd, v);
-    let e = c(1.0) - cosine;
-    let h = t - c(0.5);
-    let k = e
-        * (e.mul_add(c(0.141_198_65), c(0.666_239_44))
-            + h * h * e.mul_add(c(0.594_884_3), c(-0.002_797_831)));
-    let s = t * h * (t - c(1.0));
-    s.mul_add(k, t)
-}
-
-/// Cubic Hermite spline between keys of (in-tangent, value, out-tangent), tangents per interval.
-#[inline(always)]
-fn hermite<S: Simd, const C: usize>(
-    simd: S,
-    rows: &[Row],
-    first: usize,
-    key: usize,
-    t: f32x16<S>,
-) -> [f32x16<S>; C] {
-    let c = |v: f32| f32x16::splat(simd, v);
-    let at = first + key * 3 * C;
-    let v0: [_; C] = load_key(simd, rows, at + C);
-    let m0: [_; C] = load_key(simd, rows, at + 2 * C);
-    let m1: [_; C] = load_key(simd, rows, at + 3 * C);
-    let v1: [_; C] = load_key(simd, rows, at + 4 * C);
-    let (t2, u) = (t * t, c(1.0) - t);
-    let h01 = t2 * (c(3.0) - t - t);
-    let h00 = c(1.0) - h01;
-    let h10 = t * u * u;
-    let h11 = -(t2 * u);
-    each!(f32x16::splat(simd, 0.0); C; i => v0[i].mul_add(h00, v1[i].mul_add(h01, m0[i].mul_add(h10, m1[i] * h11))))
+    let e = f32x16::splat(simd, 1.0) - dot4(&k0, &k1);
+    let t = slerp(simd, e, alpha_of(simd, b, cursor));
+    lerp(simd, &k0, &k1, t)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `JointMask`: a weight per joint, for layers.
 
-use super::Skeleton;
+use super::{JointRef, JointRefError, Skeleton};
 use crate::math::Row;
 use thiserror::Error;
 
@@ -9,6 +9,7 @@ use thiserror::Error;
 pub struct JointMask {
     rows: Vec<Row>,
     layout: u64,
+    structure: u64,
 }
 
 /// Why a mask cannot be made.
@@ -38,6 +39,9 @@ pub enum MaskError {
         /// Joints of the skeleton.
         joints: usize,
     },
+    /// A name or path is no joint's, or several joints'.
+    #[error(transparent)]
+    Joint(#[from] JointRefError),
 }
 
 impl JointMask {
@@ -62,6 +66,7 @@ impl JointMask {
         Ok(Self {
             rows,
             layout: skeleton.layout_hash(),
+            structure: skeleton.structure_hash(),
         })
     }
 
@@ -86,14 +91,52 @@ impl JointMask {
         Self::from_weights(skeleton, &weights)
     }
 
+    /// [`subtree`](Self::subtree) of a joint by [name, path or index](JointRef).
+    ///
+    /// # Errors
+    /// If there is no such joint, or several are meant.
+    pub fn subtree_at<'a>(
+        skeleton: &Skeleton,
+        joint: impl Into<JointRef<'a>>,
+    ) -> Result<Self, MaskError> {
+        Self::subtree(skeleton, skeleton.joint(joint)?)
+    }
+
+    /// These weights for these joints, 0 elsewhere; of a joint that is named twice the last.
+    ///
+    /// # Errors
+    /// If the skeleton lacks a joint, or a weight is outside [0, 1].
+    pub fn from_joints(skeleton: &Skeleton, joints: &[(usize, f32)]) -> Result<Self, MaskError> {
+        let mut weights = vec![0.0f32; skeleton.len()];
+        for &(joint, weight) in joints {
+            let joints = skeleton.len();
+            let place = weights.get_mut(joint);
+            *place.ok_or(MaskError::UnknownJoint { joint, joints })? = weight;
+        }
+        Self::from_weights(skeleton, &weights)
+    }
+
+    /// [`from_joints`](Self::from_joints) with joints by their [names or paths](JointRef).
+    ///
+    /// # Errors
+    /// If a path is no joint's or several joints', or a weight is outside [0, 1].
+    pub fn from_paths(skeleton: &Skeleton, paths: &[(&str, f32)]) -> Result<Self, MaskError> {
+        let joint = |&(path, weight): &(&str, f32)| Ok((skeleton.joint(path)?, weight));
+        let joints: Vec<_> = paths
+            .iter()
+            .map(joint)
+            .collect::<Result<_, JointRefError>>()?;
+        Self::from_joints(skeleton, &joints)
+    }
+
     /// The weights as rows in lane order.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The layout hash of the skeleton that it was made for.
-    pub fn layout_hash(&self) -> u64 {
-        self.layout
+    /// Whether it was made for a skeleton of this structure and lane order.
+    pub fn fits(&self, skeleton: &Skeleton) -> bool {
+        (self.structure, self.layout) == (skeleton.structure_hash(), skeleton.layout_hash())
     }
 }
 
@@ -101,6 +144,48 @@ impl JointMask {
 mod tests {
     use super::super::{Joint, Trs};
     use super::*;
+
+    #[test]
+    fn paths_tell_doubled_names_apart() {
+        let joint = |name: &str, parent| Joint {
+            name: name.into(),
+            parent,
+            rest: Trs::IDENTITY,
+        };
+        let joints = [
+            joint("Hips", None),
+            joint("Left", Some(0)),
+            joint("Hand", Some(1)),
+            joint("Right", Some(0)),
+            joint("Hand", Some(3)),
+            joint("a/Hand", Some(4)),
+            joint("Hand", None),
+        ];
+        let s = Skeleton::new(&joints, None, vec![]).unwrap();
+        assert_eq!(s.joint("Left"), Ok(1));
+        assert_eq!(s.joint("Left/Hand"), Ok(2));
+        assert_eq!(s.joint("Hips/Right/Hand"), Ok(4));
+        assert_eq!(s.joint("a/Hand"), Ok(5));
+        assert_eq!(s.joint("Hand/a/Hand"), Ok(5));
+        // Of a root the name is the whole path.
+        assert_eq!(s.joint("Hand"), Ok(6));
+        let unknown = |name: &str| JointRefError::Name { name: name.into() };
+        for path in ["", "/Hips", "eft", "Left/Left", "Hips/", "Hips/Hand"] {
+            assert_eq!(s.joint(path), Err(unknown(path)));
+        }
+        let s = Skeleton::new(&joints[..5], None, vec![]).unwrap();
+        let doubled = s.joint("Hand");
+        assert!(matches!(
+            doubled,
+            Err(JointRefError::Several { count: 2, .. })
+        ));
+        let mask = JointMask::from_paths(&s, &[("Hips", 0.25), ("Right/Hand", 1.0)]).unwrap();
+        assert_eq!(mask.rows()[0].0[..5], [0.25, 0.0, 0.0, 0.0, 1.0]);
+        let below = JointMask::subtree_at(&s, "Right").unwrap();
+        assert_eq!(below.rows()[0].0[..5], [0.0, 0.0, 0.0, 1.0, 1.0]);
+        assert!(JointMask::from_joints(&s, &[(5, 1.0)]).is_err());
+        assert!(JointMask::from_joints(&s, &[(0, 1.5)]).is_err());
+    }
 
     #[test]
     fn subtree_follows_parents_and_bad_masks_are_refused() {

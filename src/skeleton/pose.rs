@@ -17,6 +17,8 @@ pub struct Pose {
     pub scale: Vec<[Row; 3]>,
     /// Morph weights and user scalars.
     pub scalars: Vec<Row>,
+    /// First scalars of the user channels that are quaternions.
+    pub(crate) quaternions: Vec<u32>,
 }
 
 impl Pose {
@@ -29,6 +31,16 @@ impl Pose {
             rotation: vec![[zero, zero, zero, one]; blocks],
             scale: vec![[one; 3]; blocks],
             scalars: vec![zero; blocks_for(scalars)],
+            quaternions: Vec::new(),
+        }
+    }
+
+    /// The same scalars without the joints.
+    pub(crate) fn scalars_only(&self) -> Self {
+        Self {
+            scalars: self.scalars.clone(),
+            quaternions: self.quaternions.clone(),
+            ..Self::default()
         }
     }
 

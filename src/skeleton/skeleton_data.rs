@@ -1,7 +1,9 @@
 //! `Skeleton`: flat parents, rest pose and lane order.
 
+use super::channel::{MAX_CHANNELS, UserChannel};
 use super::{Pose, Trs};
-use crate::math::{Fnv1a, LANES};
+use crate::math::{Fnv1a, LANES, NOISE, NOISE_LENGTH, Row, blocks_for, settle};
+use glam::Quat;
 use thiserror::Error;
 
 /// The parent of a root joint, and the joint of a slot that hangs on nothing.
@@ -21,7 +23,7 @@ pub struct Joint {
     pub rest: Trs,
 }
 
-/// A named scalar of a skeleton (a morph weight) with its rest value.
+/// A named scalar of a skeleton (a morph weight, a number of a user channel) with its rest value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
     /// Its name.
@@ -37,7 +39,9 @@ pub struct Skeleton {
     parents: Vec<u16>,
     lane_of: Vec<u16>,
     joint_of: Vec<u16>,
-    scalars: Vec<Scalar>,
+    pub(super) scalars: Vec<Scalar>,
+    /// User channels, each with its first scalar.
+    pub(super) channels: Vec<(UserChannel, usize)>,
     rest: Pose,
     structure_hash: u64,
     layout_hash: u64,
@@ -72,6 +76,24 @@ pub enum SkeletonError {
         /// The scalar.
         scalar: usize,
     },
+    /// A user channel is called like another, or like a scalar.
+    #[error("the name of user channel \"{name}\" is taken")]
+    ChannelName {
+        /// The name.
+        name: String,
+    },
+    /// A user channel's rest value is NaN or infinite, or a quaternion without a direction.
+    #[error("the rest value of user channel \"{name}\" is not finite, or no rotation")]
+    ChannelRest {
+        /// The channel.
+        name: String,
+    },
+    /// More user channels than are allowed.
+    #[error("{count} user channels, the limit is {MAX_CHANNELS}")]
+    TooManyChannels {
+        /// How many there are.
+        count: usize,
+    },
     /// The lane order is not a permutation of the joints.
     #[error("the lane order holds {len} entries for {joints} joints, or one of them twice")]
     LaneOrder {
@@ -80,6 +102,19 @@ pub enum SkeletonError {
         /// Joints of the skeleton.
         joints: usize,
     },
+}
+
+/// A rest transform without the noise of exporters.
+fn settled(rest: &Trs) -> Trs {
+    Trs {
+        translation: rest
+            .translation
+            .to_array()
+            .map(|v| settle(v, NOISE_LENGTH))
+            .into(),
+        rotation: Quat::from_array(rest.rotation.to_array().map(|v| settle(v, NOISE))),
+        scale: rest.scale,
+    }
 }
 
 impl Skeleton {
@@ -132,7 +167,7 @@ impl Skeleton {
         }
         let mut rest = Pose::identity(count, scalars.len());
         for (j, &lane) in joints.iter().zip(&lane_of) {
-            rest.set_lane(usize::from(lane), &j.rest);
+            rest.set_lane(usize::from(lane), &settled(&j.rest));
         }
         for (i, s) in scalars.iter().enumerate() {
             rest.set_scalar(i, s.rest);
@@ -148,6 +183,7 @@ impl Skeleton {
             lane_of,
             joint_of,
             scalars,
+            channels: Vec::new(),
             rest,
             structure_hash: 0,
             layout_hash: 0,
@@ -155,6 +191,17 @@ impl Skeleton {
         skeleton.structure_hash = skeleton.hash_structure();
         skeleton.layout_hash = skeleton.hash_layout();
         Ok(skeleton)
+    }
+
+    /// Lays the scalars into the rest pose anew, after some were added.
+    pub(super) fn lay_scalars(&mut self) {
+        let quaternions = self.channels.iter().filter(|c| c.0.rest.is_quaternion());
+        self.rest.quaternions = quaternions.map(|c| c.1 as u32).collect();
+        self.rest.scalars = vec![Row::splat(0.0); blocks_for(self.scalars.len())];
+        for (i, s) in self.scalars.iter().enumerate() {
+            self.rest.set_scalar(i, s.rest);
+        }
+        self.structure_hash = self.hash_structure();
     }
 
     /// Number of joints.
@@ -192,7 +239,7 @@ impl Skeleton {
         &self.joint_of
     }
 
-    /// The scalars (morph weights).
+    /// The scalars: morph weights, then the numbers of user channels.
     pub fn scalars(&self) -> &[Scalar] {
         &self.scalars
     }
@@ -255,6 +302,10 @@ impl Skeleton {
             h.write_u64(s.name.len() as u64);
             h.write(s.name.as_bytes());
             h.write_f32(s.rest);
+        }
+        for (channel, first) in &self.channels {
+            let quaternion = u64::from(channel.rest.is_quaternion());
+            h.write_u64(*first as u64 | quaternion << 32);
         }
         h.finish()
     }

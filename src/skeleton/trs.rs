@@ -44,3 +44,9 @@ impl Trs {
         self.to_array().iter().all(|v| v.is_finite())
     }
 }
+
+impl From<Trs> for Affine3x4 {
+    fn from(trs: Trs) -> Self {
+        trs.to_affine()
+    }
+}

@@ -1,11 +1,14 @@
 //! `CliError`: everything that ends the program with a line and exit status 1.
 
+use super::bench::{BaselineError, SubjectError};
 use phalanx::crowd::CrowdError;
 use phalanx::math::SimdLevelError;
 use phalanx::offline::ImportError;
 use phalanx::playback::PoseError;
 use phalanx::render::RenderError;
 use phalanx::runtime::JobError;
+use phalanx::scene::SceneError;
+use phalanx::skeleton::JointRefError;
 use std::io;
 use thiserror::Error;
 
@@ -15,6 +18,21 @@ pub enum CliError {
     /// A file is no usable model; the message names the file.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A model cannot be measured; the message names the file.
+    #[error(transparent)]
+    Subject(#[from] SubjectError),
+    /// A baseline cannot be compared with; the message names the file.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// Figures are worse than those of a baseline.
+    #[error("{rows}")]
+    Regression {
+        /// The rows, their times, and what they are compared with.
+        rows: String,
+    },
+    /// Rows could not be written as CSV.
+    #[error("the rows could not be written as CSV: {0}")]
+    Csv(#[from] csv::Error),
     /// A SIMD level that this machine lacks, or an unknown name in the environment.
     #[error(transparent)]
     Simd(#[from] SimdLevelError),
@@ -53,6 +71,58 @@ pub enum CliError {
         /// What there is instead.
         available: String,
     },
+    /// A joint that the model does not have.
+    #[error("{file}: there is no joint \"{wanted}\"; {near}")]
+    UnknownJoint {
+        /// The model's file.
+        file: String,
+        /// What was asked for.
+        wanted: String,
+        /// What is most like it.
+        near: String,
+    },
+    /// Several joints of that name.
+    #[error("{file}: {source}")]
+    Joint {
+        /// The model's file.
+        file: String,
+        /// Why.
+        source: JointRefError,
+    },
+    /// A scene graph refused something.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// More pixels than are held in memory.
+    #[error("{frames} frames have {pixels} pixels, the limit is {limit}")]
+    TooManyPixels {
+        /// Frames asked for.
+        frames: usize,
+        /// Their pixels.
+        pixels: u64,
+        /// Pixels allowed.
+        limit: u64,
+    },
+    /// A contact sheet with a side that is too long.
+    #[error("a sheet of {columns} columns and {rows} rows has a side of more than {limit} pixels")]
+    SheetTooLarge {
+        /// Columns.
+        columns: u32,
+        /// Rows.
+        rows: u32,
+        /// Pixels allowed.
+        limit: u32,
+    },
+    /// A GIF's sides are 16 bits.
+    #[error("a GIF of {width} x {height} pixels: its sides are 65535 at most")]
+    GifSize {
+        /// Width asked for.
+        width: u32,
+        /// Height asked for.
+        height: u32,
+    },
+    /// The GIF could not be encoded.
+    #[error("the GIF could not be encoded: {0}")]
+    Gif(#[from] gif::EncodingError),
     /// A crowd that would take too much memory.
     #[error(
         "{count} characters need {needed} bytes, the limit MAX_CROWD_BYTES is {limit}: \

@@ -2,12 +2,16 @@
 //! subcommand; what a user of the library could want belongs in the library.
 #![deny(unsafe_code)]
 
+mod bench;
 mod crowd;
 mod error;
 mod info;
+mod memory;
 mod model;
 mod output;
+mod png;
 mod pose;
+mod render;
 mod text;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -17,7 +21,7 @@ use phalanx::math::SimdLevel;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Skeletal animation for crowds: inspect glTF rigs, evaluate poses, measure and draw crowds.
+/// Skeletal animation for crowds: inspect glTF rigs, evaluate poses, draw clips, measure and draw crowds.
 #[derive(Debug, Parser)]
 #[command(name = "phalanx", version, propagate_version = true, after_help = EXAMPLES)]
 struct Cli {
@@ -34,14 +38,21 @@ Examples:
   phalanx crowd                                    10,000 of the built-in character, and crowd.png
   phalanx info fox.glb                             what a file holds
   phalanx pose fox.glb --clip Walk --time 0.5 --json
+  phalanx render fox.glb --clip Walk --out walk.gif
+  phalanx bench fox.glb --baseline last.json       is it still as fast?
 
 Errors are one line on standard error and exit status 1; usage errors exit with 2.";
 
+/// The most threads: more than any machine has cores, few enough to start.
+const MAX_THREADS: i64 = 1024;
+
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bench(bench::BenchArgs),
     Crowd(crowd::CrowdArgs),
     Info(info::InfoArgs),
     Pose(pose::PoseArgs),
+    Render(render::RenderArgs),
 }
 
 fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
@@ -72,9 +83,11 @@ fn run(cli: Cli) -> Result<(), CliError> {
         }
     }
     match cli.command {
+        Command::Bench(args) => bench::run(&args),
         Command::Crowd(args) => crowd::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Pose(args) => pose::run(&args),
+        Command::Render(args) => render::run(&args),
     }
 }
 

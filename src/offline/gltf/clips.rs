@@ -6,10 +6,16 @@ use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
 use super::limits::Notes;
 use super::nodes::ZERO_LENGTH;
 use super::store::{Store, at};
+use crate::clip::Marker;
+use crate::offline::markers::{of_extras, snap};
 use crate::offline::raw::{Interpolation, RawChannel, RawClip, RawNode, RawTrack};
 use ::gltf::json::accessor::Type;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+/// Bytes of memory that a byte of JSON may take when parsed: a number of one digit and its comma become
+/// 32 bytes, a key of one letter a node of a map.
+const JSON_BYTES_PER_BYTE: u64 = 32;
 
 /// A sampler input after its checks.
 struct Times {
@@ -77,12 +83,49 @@ impl Clips<'_, '_> {
                 .within(|| format!("channel {index}"))?;
             tracks.extend(track);
         }
+        let extras = animation.extras.map(|json| json.get().to_owned());
+        let markers = match &extras {
+            Some(text) => self.markers(text, duration, place)?,
+            None => Vec::new(),
+        };
         Ok(RawClip {
             name: animation.name,
             duration,
             tracks,
-            extras: animation.extras.map(|json| json.get().to_owned()),
+            extras,
+            markers,
         })
+    }
+
+    /// The markers among an animation's extras; a report tells of those that cannot be used.
+    fn markers(&mut self, extras: &str, duration: f32, place: &str) -> Result<Vec<Marker>, Fault> {
+        let bytes = (extras.len() as u64).saturating_mul(JSON_BYTES_PER_BYTE);
+        self.store.budget.charge(bytes)?;
+        let found = serde_json::from_str(extras);
+        let found = found.ok().and_then(|map| of_extras(&map));
+        let mut markers = match found {
+            Some(Ok(markers)) => markers,
+            Some(Err(fault)) => {
+                self.notes.dropped(place, format!("markers: {fault}"));
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        self.store.budget.release(bytes);
+        let names: usize = markers.iter().map(|m| m.name.len()).sum();
+        self.store.budget.charge(names as u64)?;
+        self.store.budget.charge_for::<Marker>(markers.len())?;
+        snap(&mut markers, duration);
+        markers.retain(|m| {
+            let within = (0.0..=duration).contains(&m.time);
+            if !within {
+                let name = shorten(&m.name);
+                let message = format!("marker {name:?} at {} s lies outside", m.time);
+                self.notes.dropped(place, message);
+            }
+            within
+        });
+        Ok(markers)
     }
 
     /// What a channel moves; `None`, with a report, for what the import leaves out.

@@ -27,7 +27,7 @@ pub use limits::{
 };
 
 use super::raw::RawScene;
-use super::{ImportReport, UpAxis};
+use super::{ImportReport, RootMotionOptions, UpAxis};
 use error::Fault;
 use limits::{Budget, Notes};
 use std::path::Path;
@@ -41,6 +41,9 @@ pub struct ImportOptions {
     /// Nodes (by name, else by index in the file) whose subtrees become rigs of their own; read by
     /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice).
     pub split: Vec<String>,
+    /// What is taken out of clips as root motion, if anything; its up axis is `up_axis`. Read by
+    /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice).
+    pub root_motion: Option<RootMotionOptions>,
     /// Whether pictures are decoded (default); without, all images are `None`.
     pub images: bool,
     /// Whether URIs may climb out of the file's folder with `..` (default: no).
@@ -54,6 +57,7 @@ impl Default for ImportOptions {
         Self {
             up_axis: UpAxis::Y,
             split: Vec::new(),
+            root_motion: None,
             images: true,
             parent_folders: false,
             memory_limit: None,
@@ -138,6 +142,7 @@ fn read(
         meshes,
         materials,
         images,
+        channels: Vec::new(),
         scenes,
         default_scene,
     })

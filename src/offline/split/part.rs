@@ -53,6 +53,11 @@ impl Part {
                 name: whole.name.clone(),
                 materials: whole.materials.clone(),
                 default_scene: whole.default_scene,
+                // They belong to no node, so they stay where they are.
+                channels: match side {
+                    Side::Base => whole.channels.clone(),
+                    Side::Branch => Vec::new(),
+                },
                 ..RawScene::default()
             },
             place,
@@ -178,6 +183,7 @@ impl Part {
                 duration: clip.duration,
                 tracks,
                 extras: clip.extras.clone(),
+                markers: clip.markers.clone(),
             });
         }
     }

@@ -8,6 +8,7 @@ mod picture;
 mod size;
 
 use super::error::CliError;
+use super::memory;
 use super::model::Model;
 use super::output::{self, Output};
 use cast::Cast;
@@ -50,7 +51,7 @@ pub struct CrowdArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS)
+        value_parser = clap::value_parser!(u16).range(1..=super::MAX_THREADS)
     )]
     threads: Option<u16>,
     /// The picture of the last frame
@@ -77,22 +78,15 @@ Examples:
 /// The most frames: half a day of simulated time; their times are kept for the figures.
 const MAX_FRAMES: i64 = 1 << 21;
 
-/// The most threads: more than any machine has cores, few enough to start.
-const MAX_THREADS: i64 = 1024;
-
 /// The most pixels of a side, and of a picture: what the renderers take.
 const MAX_SIDE: u32 = 16_384;
 const MAX_PIXELS: u64 = 1 << 26;
-
-/// The most memory of a crowd and its picture: 1.4 million of the built-in character, and half of
-/// what common machines have.
-const MAX_CROWD_BYTES: u64 = 8 << 30;
 
 /// Memory of a character's state, twice (the start of the run is kept), and of its place in the
 /// picture, beside its palette. 700 to 900 bytes were counted.
 const STATE_BYTES: u64 = 1_024;
 
-fn picture_size(text: &str) -> Result<PictureSize, String> {
+pub fn picture_size(text: &str) -> Result<PictureSize, String> {
     let parse = |s: &str| s.parse().ok().filter(|&n| (1..=MAX_SIDE).contains(&n));
     let sides = text.split_once(['x', 'X']);
     let Some((Some(width), Some(height))) = sides.map(|(w, h)| (parse(w), parse(h))) else {
@@ -185,7 +179,7 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
 }
 
 fn available_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS as usize))
+    std::thread::available_parallelism().map_or(1, |n| n.get().min(super::MAX_THREADS as usize))
 }
 
 /// Refuses crowds that would not fit into memory; the count as an index.
@@ -193,22 +187,7 @@ fn check_memory(count: u64, rows: usize, scalars: usize) -> Result<usize, CliErr
     // The palette lies in the bone buffer and once more in the renderer's pages.
     let palette = 2 * rows as u64 * 48;
     let each = palette + 2 * scalars as u64 * 4 + STATE_BYTES;
-    let needed = u128::from(count) * u128::from(each);
-    if needed > u128::from(MAX_CROWD_BYTES) || u32::try_from(count).is_err() {
-        return Err(CliError::CrowdTooLarge {
-            count,
-            needed,
-            limit: MAX_CROWD_BYTES,
-            most: (MAX_CROWD_BYTES / each).min(u32::MAX.into()),
-        });
-    }
-    // A machine with less memory (or a limit on it) says so here, where it can be told.
-    let refused = CliError::OutOfMemory { count, needed };
-    let bytes = usize::try_from(needed).unwrap_or(usize::MAX);
-    match Vec::<u8>::new().try_reserve_exact(bytes) {
-        Ok(()) => Ok(count as usize),
-        Err(_) => Err(refused),
-    }
+    memory::check(count, each)
 }
 
 #[cfg(test)]

@@ -2,20 +2,16 @@
 
 use super::super::error::CliError;
 use super::super::model::Model;
+use super::super::png;
 use super::cast::{self, Draw};
 use super::figures::PictureFigures;
 use super::formation::Formation;
 use glam::Affine3A;
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{DynamicImage, RgbaImage};
 use phalanx::crowd::{BoneBuffer, Crowd};
-use phalanx::math::Affine3x4;
-use phalanx::mesh::{Influences, Material, Primitive};
 use phalanx::render::{
     self, Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, DrawnBy, Look,
-    PictureSize, Placement, Scene, Sphere, tint_strength,
+    PictureSize, RigShape, Scene, Sphere,
 };
-use phalanx::rig::{Rig, RigMesh};
 use phalanx::runtime::BoundsJob;
 use std::path::Path;
 use std::time::Instant;
@@ -75,11 +71,8 @@ pub fn draw(
 ) -> Result<Picture, CliError> {
     let rig = &model.rig;
     let start = Instant::now();
-    let rigid = rigid_primitives(rig);
-    let rest = model.pose(&[])?.worlds;
-    let details: Vec<Vec<DrawMesh>> = (0..rig.lod_count())
-        .map(|lod| meshes(rig, &rigid, &rest, lod))
-        .collect();
+    let shape = RigShape::new(rig);
+    let details: Vec<Vec<DrawMesh>> = (0..rig.lod_count()).map(|lod| shape.meshes(lod)).collect();
     let details: Vec<DrawDetail> = details
         .iter()
         .enumerate()
@@ -101,7 +94,7 @@ pub fn draw(
     };
     let picture = render::draw(&scene, size, backend)?;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-    let png = encode(picture.image)?;
+    let png = png::encode(picture.image)?;
     Ok(Picture {
         png,
         drawn_by: picture.drawn_by,
@@ -109,96 +102,6 @@ pub fn draw(
         triangles: picture.counts.triangles,
         milliseconds,
     })
-}
-
-/// PNG without the alpha channel: pictures are opaque.
-fn encode(picture: RgbaImage) -> Result<Vec<u8>, CliError> {
-    let mut png = Vec::new();
-    let encoder =
-        PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive);
-    DynamicImage::from(picture)
-        .to_rgb8()
-        .write_with_encoder(encoder)?;
-    Ok(png)
-}
-
-/// For rigid meshes, their primitives with the mesh's slot as every vertex's only influence: so
-/// they follow the palette like the others. Empty for skinned meshes.
-fn rigid_primitives(rig: &Rig) -> Vec<Vec<Primitive>> {
-    let follow = |p: &Primitive, slot: u16| {
-        let vertices = p.positions.len();
-        Primitive {
-            influences: Influences {
-                per_vertex: 4,
-                joints: [slot, 0, 0, 0].repeat(vertices),
-                weights: [1.0, 0.0, 0.0, 0.0].repeat(vertices),
-            },
-            ..p.clone()
-        }
-    };
-    let meshes = rig.meshes().iter();
-    meshes
-        .map(|m| match m.rigid_slot {
-            None => Vec::new(),
-            Some(slot) => m.mesh.primitives.iter().map(|p| follow(p, slot)).collect(),
-        })
-        .collect()
-}
-
-fn meshes<'a>(
-    rig: &'a Rig,
-    rigid: &'a [Vec<Primitive>],
-    rest: &[Affine3x4],
-    lod: usize,
-) -> Vec<DrawMesh<'a>> {
-    static PLAIN: Material = Material {
-        name: None,
-        base_color: [1.0; 4],
-        base_color_image: None,
-        double_sided: false,
-    };
-    let has_tint = rig
-        .materials()
-        .iter()
-        .any(|m| m.name.as_deref() == Some("Tint"));
-    let mut out = Vec::new();
-    let levels = rig.meshes().iter().zip(rigid).filter(|(m, _)| m.lod == lod);
-    for (mesh, rigid) in levels {
-        let source: &[Primitive] = if rigid.is_empty() {
-            &mesh.mesh.primitives
-        } else {
-            rigid
-        };
-        for primitive in source.iter().filter(|p| !p.indices.is_empty()) {
-            let material = primitive.material.and_then(|m| rig.materials().get(m));
-            let material = material.unwrap_or(&PLAIN);
-            let image = material.base_color_image.and_then(|i| rig.images().get(i));
-            out.push(DrawMesh {
-                primitive,
-                material,
-                image: image.and_then(Option::as_ref),
-                tint: tint_strength(material, has_tint),
-                placement: placement(rig, mesh, primitive, rest),
-                first_weight: first_weight(rig, mesh),
-            });
-        }
-    }
-    out
-}
-
-fn placement(rig: &Rig, mesh: &RigMesh, primitive: &Primitive, rest: &[Affine3x4]) -> Placement {
-    if primitive.influences.is_empty() {
-        // A primitive without influences on a mesh with a skin: it stays at its node.
-        return Placement::Rigid(rest.get(mesh.node).copied().unwrap_or_default());
-    }
-    Placement::Skinned {
-        first_slot: rig.palette_offset(mesh.skin) as u32,
-    }
-}
-
-fn first_weight(rig: &Rig, mesh: &RigMesh) -> u32 {
-    let morph = rig.morphs().iter().find(|m| m.node == mesh.node);
-    morph.map_or(0, |m| m.scalars.start as u32)
 }
 
 /// Everyone, and the morph weights of all one after another.

@@ -1,11 +1,14 @@
-//! `CrowdError`: what a crowd refuses. The crowd stays as it was.
+//! `PlaybackError`: what mixers and crowds refuse. They stay as they were.
 
-use super::ids::{ClipId, InstanceId, RigId};
+use super::ids::{BlendSpaceId, ClipId, InstanceId, Motion, RigId};
+use super::mixer_action::ActionId;
+use crate::scene::{NodeId, SceneError};
+use crate::skeleton::ChannelHandle;
 use thiserror::Error;
 
-/// A call that a crowd refused; nothing was changed.
+/// A call that a mixer or a crowd refused; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum CrowdError {
+pub enum PlaybackError {
     /// The rig was removed, or belongs to another crowd.
     #[error("there is no rig {rig:?}")]
     UnknownRig {
@@ -24,6 +27,20 @@ pub enum CrowdError {
         /// The clip.
         clip: ClipId,
     },
+    /// The action's clip was unloaded, or it belongs to another mixer.
+    #[error("there is no action {action:?}")]
+    UnknownAction {
+        /// The action.
+        action: ActionId,
+    },
+    /// The clip (or blend space) does not play on the layer.
+    #[error("{motion:?} does not play on layer {layer}")]
+    NotPlaying {
+        /// What should play.
+        motion: Motion,
+        /// The layer.
+        layer: usize,
+    },
     /// The rig has no such layer.
     #[error("there is no layer {layer}, the rig has {layers}")]
     UnknownLayer {
@@ -40,6 +57,12 @@ pub enum CrowdError {
         /// Joints of the skeleton.
         joints: usize,
     },
+    /// The handle is one of another skeleton's user channels.
+    #[error("there is no user channel {channel:?} here")]
+    UnknownChannel {
+        /// The channel.
+        channel: ChannelHandle,
+    },
     /// Instances of the rig are alive.
     #[error("rig {rig:?} still has {instances} instances")]
     RigInUse {
@@ -48,13 +71,41 @@ pub enum CrowdError {
         /// How many.
         instances: usize,
     },
-    /// Instances play the clip.
-    #[error("clip {clip:?} is still played {actions} times")]
+    /// Actions play the clip, or blend spaces hold it.
+    #[error("clip {clip:?} is still used by {actions} actions or blend spaces")]
     ClipInUse {
         /// The clip.
         clip: ClipId,
+        /// Actions that play it, and blend spaces that hold it.
+        actions: usize,
+    },
+    /// The blend space was removed, or belongs to another rig.
+    #[error("there is no blend space {space:?}")]
+    UnknownSpace {
+        /// The blend space.
+        space: BlendSpaceId,
+    },
+    /// Actions play the blend space.
+    #[error("blend space {space:?} is still played {actions} times")]
+    SpaceInUse {
+        /// The blend space.
+        space: BlendSpaceId,
         /// Actions that play it.
         actions: usize,
+    },
+    /// Clips and values that make no blend space.
+    #[error("no blend space: {what}")]
+    BlendSpace {
+        /// Why.
+        what: &'static str,
+    },
+    /// Two clips are to be put in step by markers, and share none.
+    #[error("clips \"{from}\" and \"{to}\" share no markers to be in step by")]
+    NoSyncMarkers {
+        /// The first.
+        from: String,
+        /// The second.
+        to: String,
     },
     /// A clip was built for another skeleton or lane order.
     #[error("clip \"{clip}\" was built for another skeleton than \"{rig}\"")]
@@ -89,8 +140,23 @@ pub enum CrowdError {
         high: f64,
     },
     /// A transform holds NaN or an infinity.
-    #[error("the world transform is not finite")]
+    #[error("the transform is not finite")]
     Transform,
+    /// The instance has no mirror in that scene.
+    #[error("{instance:?} is not mirrored in this scene")]
+    NoMirror {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// The node is no joint of an instance of this crowd.
+    #[error("{node:?} is no joint of an instance of this crowd")]
+    NotMirrored {
+        /// The node.
+        node: NodeId,
+    },
+    /// The scene graph refused something, or a joint is unknown.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
     /// A mask was made for another skeleton.
     #[error("the mask of layer {layer} was made for another skeleton than \"{rig}\"")]
     Mask {

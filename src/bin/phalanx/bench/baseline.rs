@@ -1,0 +1,338 @@
+//! A baseline: rows of an earlier run, and what moved since.
+
+use super::super::text::{self, line};
+use super::row::Row;
+use serde::Deserialize;
+use std::fmt::Write;
+use std::path::Path;
+use thiserror::Error;
+
+/// The largest baseline that is read: a file of this program has some ten kilobytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Why a file is no baseline.
+#[derive(Debug, Error)]
+pub enum BaselineError {
+    /// It cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is too large to be one.
+    #[error("{file}: {bytes} bytes, a baseline has at most {MAX_BYTES}")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// Its size.
+        bytes: u64,
+    },
+    /// It is neither JSON nor CSV of this command.
+    #[error("{file}: not a file of `phalanx bench`: {reason}")]
+    Format {
+        /// The file.
+        file: String,
+        /// What the parser says.
+        reason: String,
+    },
+    /// A time in it cannot be compared with.
+    #[error("{file}: row {row}: {field} is {value}")]
+    Value {
+        /// The file.
+        file: String,
+        /// The row, from 1.
+        row: usize,
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Two rows time the same thing.
+    #[error("{file}: rows {first} and {second} are both {label}")]
+    Twice {
+        /// The file.
+        file: String,
+        /// A row, from 1.
+        first: usize,
+        /// Another.
+        second: usize,
+        /// What they time.
+        label: String,
+    },
+    /// Nothing in it can be compared with this run.
+    #[error("{file}: none of its {rows} rows can be compared with this run{why}")]
+    NothingInCommon {
+        /// The file.
+        file: String,
+        /// Its rows.
+        rows: usize,
+        /// What differs.
+        why: String,
+    },
+}
+
+/// Rows of an earlier run.
+#[derive(Debug)]
+pub struct Baseline {
+    file: String,
+    rows: Vec<Row>,
+}
+
+/// What `--json` writes, and a list of rows by itself.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Document {
+    Figures { rows: Vec<Row> },
+    Rows(Vec<Row>),
+}
+
+impl Baseline {
+    /// Reads and checks a JSON or CSV file.
+    pub fn read(path: &Path) -> Result<Self, BaselineError> {
+        let file = path.display().to_string();
+        let unread = |source| BaselineError::Read {
+            file: file.clone(),
+            source,
+        };
+        let bytes = std::fs::metadata(path).map_err(unread)?.len();
+        if bytes > MAX_BYTES {
+            return Err(BaselineError::TooLarge { file, bytes });
+        }
+        let text = std::fs::read_to_string(path).map_err(unread)?;
+        let rows = parse(&text).map_err(|reason| BaselineError::Format {
+            file: file.clone(),
+            reason,
+        })?;
+        for (i, row) in rows.iter().enumerate() {
+            let times = [
+                ("ns_per_character", row.ns_per_character, f64::MIN_POSITIVE),
+                ("noise", row.noise, 0.0),
+            ];
+            for (field, value, least) in times {
+                if !(value >= least && value.is_finite()) {
+                    return Err(BaselineError::Value {
+                        file,
+                        row: i + 1,
+                        field,
+                        value,
+                    });
+                }
+            }
+            if let Some(first) = rows[..i].iter().position(|r| r.same_place(row)) {
+                return Err(BaselineError::Twice {
+                    file,
+                    first: first + 1,
+                    second: i + 1,
+                    label: row.label(),
+                });
+            }
+        }
+        Ok(Self { file, rows })
+    }
+
+    /// What moved in `now` by more than the noise of both runs, and what cannot be compared.
+    pub fn compare(&self, now: &[Row], tolerance: f64) -> Result<Comparison, BaselineError> {
+        let then = |row: &Row| self.rows.iter().find(|r| r.same_place(row));
+        let mut comparison = Comparison {
+            file: self.file.clone(),
+            tolerance,
+            compared: 0,
+            moved: Vec::new(),
+            only_here: Vec::new(),
+            only_there: Vec::new(),
+            notes: self.notes(now),
+        };
+        for row in now {
+            let Some(then) = then(row) else {
+                comparison.only_here.push(row.label());
+                continue;
+            };
+            comparison.compared += 1;
+            let moved = Moved::new(then, row, tolerance);
+            if moved.change.abs() > moved.noise {
+                comparison.moved.push(moved);
+            }
+        }
+        let missing = self
+            .rows
+            .iter()
+            .filter(|r| !now.iter().any(|n| n.same_place(r)));
+        comparison.only_there.extend(missing.map(Row::label));
+        if comparison.compared == 0 {
+            let notes = comparison.notes.iter();
+            return Err(BaselineError::NothingInCommon {
+                file: self.file.clone(),
+                rows: self.rows.len(),
+                why: notes.fold(String::new(), |why, note| why + "; " + note),
+            });
+        }
+        Ok(comparison)
+    }
+
+    /// What the baseline was measured with, where this run differs.
+    fn notes(&self, now: &[Row]) -> Vec<String> {
+        let (Some(there), Some(here)) = (self.rows.first(), now.first()) else {
+            return Vec::new();
+        };
+        let machine = here.machine();
+        let mut all = machine.differences(&there.machine());
+        let (a, b) = (there.subject(), here.subject());
+        let clips = |(_, _, clips, additive, mask): (&str, usize, &str, &str, Option<&str>)| {
+            format!("{clips}; {additive} below {}", mask.unwrap_or("no joint"))
+        };
+        all.push(("model", a.0.to_owned(), b.0.to_owned()));
+        all.push(("joints", a.1.to_string(), b.1.to_string()));
+        all.push(("clips", clips(a), clips(b)));
+        let differing = all.into_iter().filter(|(_, there, here)| there != here);
+        differing
+            .map(|(name, there, here)| {
+                let (there, here) = (text::one_line(&there), text::one_line(&here));
+                format!("the baseline's {name}: \"{there}\", here \"{here}\"")
+            })
+            .collect()
+    }
+}
+
+fn parse(text: &str) -> Result<Vec<Row>, String> {
+    if text.trim_start().starts_with(['{', '[']) {
+        let document: Document = match serde_json::from_str(text) {
+            Ok(document) => document,
+            Err(error) => {
+                // The untagged form hides what is wrong with a row.
+                let rows = serde_json::from_str::<serde_json::Value>(text)
+                    .map_err(|e| e.to_string())
+                    .map(|v| v.get("rows").cloned().unwrap_or(v))?;
+                let reason = serde_json::from_value::<Vec<Row>>(rows);
+                return Err(reason.err().unwrap_or(error).to_string());
+            }
+        };
+        return Ok(match document {
+            Document::Figures { rows } | Document::Rows(rows) => rows,
+        });
+    }
+    let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
+    let rows = rows.collect::<Result<Vec<Row>, _>>();
+    let rows = rows.map_err(|e| e.to_string())?;
+    if rows.is_empty() {
+        return Err("it has no rows".into());
+    }
+    Ok(rows)
+}
+
+/// A row of both runs.
+#[derive(Debug)]
+pub struct Moved {
+    label: String,
+    then: f64,
+    now: f64,
+    /// Nanoseconds, positive: slower.
+    change: f64,
+    /// That of both runs together.
+    noise: f64,
+    regression: bool,
+}
+
+impl Moved {
+    fn new(then: &Row, now: &Row, tolerance: f64) -> Self {
+        let change = now.ns_per_character - then.ns_per_character;
+        let noise = now.noise + then.noise;
+        Self {
+            label: now.label(),
+            then: then.ns_per_character,
+            now: now.ns_per_character,
+            change,
+            noise,
+            regression: change > noise && change > then.ns_per_character * tolerance / 100.0,
+        }
+    }
+
+    fn percent(&self) -> f64 {
+        100.0 * self.change / self.then
+    }
+}
+
+/// How this run compares with a baseline.
+#[derive(Debug)]
+pub struct Comparison {
+    file: String,
+    tolerance: f64,
+    compared: usize,
+    moved: Vec<Moved>,
+    only_here: Vec<String>,
+    only_there: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Comparison {
+    /// Rows that are slower by more than the noise and the tolerance, on one line.
+    pub fn regressions(&self) -> Option<String> {
+        let regressions = self.moved.iter().filter(|m| m.regression);
+        let list: Vec<String> = regressions
+            .map(|m| {
+                let (then, now) = (text::duration(m.then), text::duration(m.now));
+                format!("{} ({then} to {now}, {:+.1}%)", m.label, m.percent())
+            })
+            .collect();
+        (!list.is_empty()).then(|| {
+            format!(
+                "slower than {} by more than {}%: {}",
+                self.file,
+                self.tolerance,
+                list.join(", ")
+            )
+        })
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let (file, tolerance) = (text::one_line(&self.file), self.tolerance);
+        line(
+            &mut out,
+            format_args!("Against {file}, tolerance {tolerance}%:"),
+        );
+        for note in &self.notes {
+            line(&mut out, format_args!("  {note}"));
+        }
+        for (where_, rows) in [
+            ("only in the baseline", &self.only_there),
+            ("not in the baseline", &self.only_here),
+        ] {
+            if !rows.is_empty() {
+                line(&mut out, format_args!("  {where_}: {}", rows.join(", ")));
+            }
+        }
+        let still = self.compared - self.moved.len();
+        let compared = self.compared;
+        line(
+            &mut out,
+            format_args!(
+                "  {still} of {compared} rows moved by no more than the noise of both runs"
+            ),
+        );
+        if self.moved.is_empty() {
+            return out;
+        }
+        let rows = self.moved.iter().map(|m| {
+            let verdict = match m {
+                m if m.regression => "regression",
+                m if m.change > 0.0 => "slower, tolerated",
+                _ => "faster",
+            };
+            vec![
+                m.label.clone(),
+                text::duration(m.then),
+                text::duration(m.now),
+                format!("{:+.1}%", m.percent()),
+                format!("±{:.1}%", 100.0 * m.noise / m.then),
+                verdict.to_owned(),
+            ]
+        });
+        let header = ["moved", "baseline", "now", "change", "noise of both", "is"];
+        // Writing to a string cannot fail.
+        let _ = out.write_str(&text::table(&header, rows.collect(), 1));
+        out
+    }
+}

@@ -1,0 +1,173 @@
+//! `RootMotion`: how a clip's root joint travels, taken out of its pose.
+
+use super::clip_data::{ClipError, ClipKind, ClipParts};
+use super::timeline::{MAX_KEYS, locate_hinted, locate_regular, regular_rate};
+use crate::math::{Fnv1a, Rigid};
+use crate::skeleton::Skeleton;
+use glam::{DQuat, DVec3, Quat, Vec3};
+
+/// The motion of a clip's root joint, as a builder or a reader has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RootMotionParts {
+    /// The joint that it was taken from.
+    pub joint: u16,
+    /// Key times in seconds; they increase.
+    pub times: Vec<f32>,
+    /// Per key, in model space, metres.
+    pub translations: Vec<[f32; 3]>,
+    /// Per key, quaternions xyzw; empty if the clip never turns.
+    pub rotations: Vec<[f32; 4]>,
+}
+
+/// How a clip's root joint travels through model space. The clip's pose stays in place, so the
+/// joint's model matrix in the file was this motion × the one that the clip shows.
+///
+/// Motions are relative: what counts is the way from one time to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RootMotion {
+    parts: RootMotionParts,
+    rate: f32,
+    start: Rigid,
+    /// From the first pose to the last.
+    whole: Rigid,
+}
+
+impl RootMotion {
+    /// Checks the parts; `fail` names what is wrong with which key.
+    pub(crate) fn new(
+        parts: RootMotionParts,
+        clip: &ClipParts,
+        skeleton: &Skeleton,
+    ) -> Result<Self, ClipError> {
+        let fail = |what, index| ClipError::RootMotion {
+            clip: clip.name.clone(),
+            what,
+            index,
+        };
+        if clip.kind == ClipKind::Additive {
+            return Err(fail("an additive clip has none", 0));
+        }
+        if usize::from(parts.joint) >= skeleton.len() {
+            return Err(fail("no such joint", usize::from(parts.joint)));
+        }
+        let keys = parts.times.len();
+        if keys == 0 || keys > MAX_KEYS {
+            return Err(fail("the number of keys is out of range", keys));
+        }
+        if parts.translations.len() != keys {
+            return Err(fail("one translation per key", parts.translations.len()));
+        }
+        if !(parts.rotations.is_empty() || parts.rotations.len() == keys) {
+            return Err(fail("one rotation per key", parts.rotations.len()));
+        }
+        let times = &parts.times;
+        let unordered = |&k: &usize| !times[k].is_finite() || (k > 0 && times[k - 1] >= times[k]);
+        if let Some(key) = (0..keys).find(unordered) {
+            return Err(fail("times must be finite and increase", key));
+        }
+        let moves = parts.translations.iter();
+        if let Some(key) = moves
+            .map(|t| Vec3::from_array(*t))
+            .position(|t| !t.is_finite())
+        {
+            return Err(fail("a translation is not finite", key));
+        }
+        let turns = parts.rotations.iter();
+        if let Some(key) = turns
+            .map(|q| Quat::from_array(*q))
+            .position(|q| !(q.length_squared() > 0.0 && q.length_squared().is_finite()))
+        {
+            return Err(fail("a rotation has no direction", key));
+        }
+        let mut motion = Self {
+            rate: if keys > 1 { regular_rate(times) } else { 0.0 },
+            parts,
+            start: Rigid::IDENTITY,
+            whole: Rigid::IDENTITY,
+        };
+        motion.start = motion.at(0.0);
+        let end = motion.at(f64::from(clip.duration));
+        motion.whole = motion.start.inverse().then(&end);
+        Ok(motion)
+    }
+
+    /// The joint that it was taken from.
+    pub fn joint(&self) -> usize {
+        usize::from(self.parts.joint)
+    }
+
+    /// The keys.
+    pub fn parts(&self) -> &RootMotionParts {
+        &self.parts
+    }
+
+    /// From the clip's first pose to its last, in the space of the first.
+    pub fn whole(&self) -> Rigid {
+        self.whole
+    }
+
+    /// The motion's value at a clip time in seconds, in model space; the ends hold.
+    pub fn at(&self, time: f64) -> Rigid {
+        let p = &self.parts;
+        if p.times.len() == 1 {
+            return self.key(0);
+        }
+        let cursor = if self.rate > 0.0 {
+            locate_regular(&p.times, self.rate, time as f32)
+        } else {
+            locate_hinted(&p.times, &mut 0, time as f32)
+        };
+        let k = cursor.key as usize;
+        let (a, b) = (f64::from(p.times[k]), f64::from(p.times[k + 1]));
+        // In f64: an f32 time is too coarse for the way of one frame. NaN counts as 0.
+        let way = ((time - a) / (b - a)).clamp(0.0, 1.0);
+        let way = if way.is_nan() { 0.0 } else { way };
+        let (from, to) = (self.key(k), self.key(k + 1));
+        Rigid {
+            rotation: if p.rotations.is_empty() {
+                DQuat::IDENTITY
+            } else {
+                from.rotation.slerp(to.rotation, way).normalize()
+            },
+            translation: from.translation.lerp(to.translation, way),
+        }
+    }
+
+    fn key(&self, k: usize) -> Rigid {
+        let p = &self.parts;
+        Rigid {
+            rotation: p.rotations.get(k).map_or(DQuat::IDENTITY, |q| {
+                DQuat::from_array(q.map(f64::from)).normalize()
+            }),
+            translation: DVec3::from_array(p.translations[k].map(f64::from)),
+        }
+    }
+
+    /// The way from clip time `from` to clip time `to` with `wraps` passages from the clip's end to
+    /// its start between them (negative: from the start to the end), in the space of the root at
+    /// `from`. Clips that play once, or back and forth, pass none.
+    pub fn delta(&self, from: f64, to: f64, wraps: i64) -> Rigid {
+        let (a, b) = (self.at(from).inverse(), self.at(to));
+        if wraps == 0 {
+            return a.then(&b);
+        }
+        let loops = self.whole.repeat(wraps);
+        a.then(&self.start)
+            .then(&loops)
+            .then(&self.start.inverse())
+            .then(&b)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let p = &self.parts;
+        size_of_val(&*p.times) + size_of_val(&*p.translations) + size_of_val(&*p.rotations)
+    }
+
+    pub(crate) fn hash(&self, h: &mut Fnv1a) {
+        let p = &self.parts;
+        h.write_u64(u64::from(p.joint) | (p.times.len() as u64) << 16);
+        h.write(bytemuck::cast_slice(&p.times));
+        h.write(bytemuck::cast_slice(&p.translations));
+        h.write(bytemuck::cast_slice(&p.rotations));
+    }
+}

@@ -1,0 +1,279 @@
+//! Markers out of JSON: the `extras` of animations, and files that lie beside a model.
+//!
+//! A list of markers is `[{"name": "step", "time": 0.1}, …]`, or an object of times by name:
+//! `{"step": 0.1, "clap": [0.2, 0.6], "LeftFoot": {"strike": 0.0}}`, where the last is a marker
+//! `LeftFoot.strike`. Extras hold it under `markers` or `events`. A file is `{"clips": {NAME: …}}` with, per
+//! clip, such a list or what extras hold.
+
+use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
+use crate::rig::Rig;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// How far a marker may lie behind the end of its clip, in seconds, to be taken as its end: times are
+/// written with as few as four digits.
+pub const MARKER_SLACK: f64 = 1e-3;
+
+/// The longest name of a marker in bytes; a list of times repeats it for each.
+pub const MAX_MARKER_NAME: usize = 256;
+
+/// The largest file of markers in bytes.
+pub const MAX_MARKER_FILE: u64 = 16 << 20;
+
+/// Why a file's markers cannot be used.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum MarkerError {
+    /// The file cannot be read, or is no JSON.
+    #[error("{file}: {message}")]
+    File {
+        /// The file.
+        file: String,
+        /// Why.
+        message: String,
+    },
+    /// A clip's markers are not written as they have to be.
+    #[error("{file}: clip \"{clip}\": {fault}")]
+    Shape {
+        /// The file.
+        file: String,
+        /// The clip.
+        clip: String,
+        /// What is wrong, with the marker.
+        fault: MarkerFault,
+    },
+    /// The model has no clip of that name.
+    #[error("{file}: there is no clip \"{clip}\"")]
+    UnknownClip {
+        /// The file.
+        file: String,
+        /// The clip.
+        clip: String,
+    },
+    /// A marker lies outside its clip, or there are too many.
+    #[error("{file}: {source}")]
+    Clip {
+        /// The file.
+        file: String,
+        /// Which.
+        source: ClipError,
+    },
+}
+
+/// What is wrong with one marker.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum MarkerFault {
+    /// Something else than a marker.
+    #[error("marker {marker}: {found} is no {needed}")]
+    Kind {
+        /// Its place or its name.
+        marker: String,
+        /// What stands there.
+        found: String,
+        /// What is needed.
+        needed: &'static str,
+    },
+    /// A name is too long.
+    #[error("a marker's name takes {len} bytes, the limit is {MAX_MARKER_NAME}")]
+    Name {
+        /// Its bytes.
+        len: usize,
+    },
+    /// There are too many.
+    #[error("more than {MAX_MARKERS} markers")]
+    TooMany,
+}
+
+/// The markers of clips, by name.
+pub type ClipMarkers = Vec<(String, Vec<Marker>)>;
+
+fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> MarkerFault {
+    let mut found = found.to_string();
+    // Enough to find it by.
+    if let Some((end, _)) = found.char_indices().nth(40) {
+        found.truncate(end);
+        found.push('…');
+    }
+    MarkerFault::Kind {
+        marker: marker.into(),
+        found,
+        needed,
+    }
+}
+
+struct List(Vec<Marker>);
+
+impl List {
+    fn push(&mut self, name: &str, time: &Value) -> Result<(), MarkerFault> {
+        if name.len() > MAX_MARKER_NAME {
+            return Err(MarkerFault::Name { len: name.len() });
+        }
+        if self.0.len() == MAX_MARKERS {
+            return Err(MarkerFault::TooMany);
+        }
+        let seconds = time.as_f64();
+        let seconds =
+            seconds.ok_or_else(|| kind(format!("\"{name}\""), time, "time in seconds"))?;
+        self.0.push(Marker::new(name, seconds as f32));
+        Ok(())
+    }
+
+    fn times(&mut self, name: &str, value: &Value) -> Result<(), MarkerFault> {
+        match value {
+            Value::Array(times) => times.iter().try_for_each(|t| self.push(name, t)),
+            time => self.push(name, time),
+        }
+    }
+
+    fn object(&mut self, names: &Map<String, Value>) -> Result<(), MarkerFault> {
+        for (name, value) in names {
+            match value {
+                Value::Object(inner) => {
+                    for (part, value) in inner {
+                        let len = name.len() + part.len() + 1;
+                        if len > MAX_MARKER_NAME {
+                            return Err(MarkerFault::Name { len });
+                        }
+                        self.times(&format!("{name}.{part}"), value)?;
+                    }
+                }
+                value => self.times(name, value)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Markers out of a list or an object of times by name.
+pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, MarkerFault> {
+    let mut list = List(Vec::new());
+    match value {
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                let name = item.get("name").and_then(Value::as_str);
+                match (name, item.get("time")) {
+                    (Some(name), Some(time)) => list.push(name, time)?,
+                    _ => return Err(kind(i.to_string(), item, "name and time")),
+                }
+            }
+        }
+        Value::Object(names) => list.object(names)?,
+        other => return Err(kind("list", other, "list of markers")),
+    }
+    Ok(list.0)
+}
+
+/// Markers out of extras: what stands under `markers` and `events`; `None` if neither is there.
+pub(crate) fn of_extras(extras: &Map<String, Value>) -> Option<Result<Vec<Marker>, MarkerFault>> {
+    let mut found: Option<Vec<Marker>> = None;
+    for value in ["markers", "events"]
+        .into_iter()
+        .filter_map(|k| extras.get(k))
+    {
+        match parse(value) {
+            Ok(mut more) => found.get_or_insert_default().append(&mut more),
+            Err(fault) => return Some(Err(fault)),
+        }
+    }
+    found.map(Ok)
+}
+
+/// Takes times that lie a rounding behind the clip's end as its end.
+pub(crate) fn snap(markers: &mut [Marker], duration: f32) {
+    for marker in markers {
+        let over = f64::from(marker.time) - f64::from(duration);
+        if over > 0.0 && over <= MARKER_SLACK {
+            marker.time = duration;
+        }
+    }
+}
+
+/// The file of markers that lies beside a model: `fox.events.json` beside `fox.glb`.
+pub fn marker_file(model: &Path) -> PathBuf {
+    model.with_extension("events.json")
+}
+
+/// Reads a file of markers: `{"clips": {"Walk": [{"name": "step", "time": 0.1}]}}`; in place of the list
+/// also times by name (`{"step": [0.1, 0.6]}`).
+///
+/// # Errors
+/// If it cannot be read or is not written so.
+pub fn read_markers(path: &Path) -> Result<ClipMarkers, MarkerError> {
+    let file = || path.display().to_string();
+    let fail = |message: String| MarkerError::File {
+        file: file(),
+        message,
+    };
+    let size = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
+    if size.len() > MAX_MARKER_FILE {
+        let len = size.len();
+        return Err(fail(format!(
+            "{len} bytes of markers, the limit is {MAX_MARKER_FILE}"
+        )));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))?;
+    parse_markers(&text, &file())
+}
+
+/// Reads markers from the text of such a file; `file` is its name for messages.
+///
+/// # Errors
+/// If it is not written as a file of markers is.
+pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError> {
+    let fail = |message: String| MarkerError::File {
+        file: file.to_owned(),
+        message,
+    };
+    let document: Value = serde_json::from_str(text).map_err(|e| fail(e.to_string()))?;
+    let Some(Value::Object(clips)) = document.get("clips") else {
+        return Err(fail("there is no object \"clips\"".to_owned()));
+    };
+    let mut out = Vec::new();
+    for (clip, value) in clips {
+        let nested = value.as_object().and_then(of_extras);
+        let markers = nested.unwrap_or_else(|| parse(value));
+        let markers = markers.map_err(|fault| MarkerError::Shape {
+            file: file.to_owned(),
+            clip: clip.clone(),
+            fault,
+        })?;
+        out.push((clip.clone(), markers));
+    }
+    Ok(out)
+}
+
+/// Gives clips of rigs their markers, in place of those they have: every clip of a name, in every rig.
+/// `file` is named in messages.
+///
+/// # Errors
+/// If no rig has a clip of a name, or a marker lies outside its clip. No rig is changed then.
+pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Result<(), MarkerError> {
+    let mut changed: Vec<(usize, usize, Arc<Clip>)> = Vec::new();
+    for (name, markers) in markers {
+        let before = changed.len();
+        for (r, rig) in rigs.iter().enumerate() {
+            let named = rig.clips().iter().enumerate();
+            for (c, clip) in named.filter(|(_, c)| c.name() == name) {
+                let mut markers = markers.clone();
+                snap(&mut markers, clip.duration());
+                let clip = clip.as_ref().clone().with_markers(markers);
+                let clip = clip.map_err(|source| MarkerError::Clip {
+                    file: file.to_owned(),
+                    source,
+                })?;
+                changed.push((r, c, Arc::new(clip)));
+            }
+        }
+        if changed.len() == before {
+            return Err(MarkerError::UnknownClip {
+                file: file.to_owned(),
+                clip: name.clone(),
+            });
+        }
+    }
+    for (rig, clip, with) in changed {
+        rigs[rig].clips[clip] = with;
+    }
+    Ok(())
+}

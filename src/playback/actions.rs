@@ -1,0 +1,286 @@
+//! The playing clips of all instances of a rig, as plain arrays: one entry per instance × layer, with
+//! [`ACTIONS_PER_LAYER`] slots each.
+
+use super::blend_space::Members;
+use super::ids::{BlendSpaceId, ClipId, Motion, NO_CLIP};
+use super::options::{AtEnd, PlayOptions};
+use super::passage::{Loop, Place};
+use super::ramp::Ramp;
+
+/// Actions that a layer can hold at once.
+pub const ACTIONS_PER_LAYER: usize = 4;
+
+/// Four actions of one layer of one instance.
+pub(crate) type Four<T> = [T; ACTIONS_PER_LAYER];
+
+/// State of the actions. What every step reads lies in arrays of its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Actions {
+    pub clip: Vec<Four<ClipId>>,
+    /// The second clip of a blend space (the first again if that plays alone), and its share.
+    pub other: Vec<Four<ClipId>>,
+    pub mix: Vec<Four<f32>>,
+    /// Within the pass: seconds; of a blend space phases.
+    pub time: Vec<Four<f64>>,
+    /// What time moves on by per second.
+    pub rate: Vec<Four<f64>>,
+    /// The open interval around `time` in which nothing happens: no end, no marker.
+    pub low: Vec<Four<f64>>,
+    pub high: Vec<Four<f64>>,
+    pub weight: Vec<Four<f32>>,
+    /// Whether the pass runs from the clip's end to its start.
+    pub mirrored: Vec<Four<bool>>,
+    /// When it was started: older actions come first in a blend.
+    pub started: Vec<Four<u32>>,
+    pub starts: Vec<u32>,
+    /// Whether something is on its way besides time.
+    pub busy: Vec<bool>,
+    pub slow: Vec<Four<Slow>>,
+}
+
+/// What only calls and rare steps read of an action.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Slow {
+    pub course: Loop,
+    pub pass: f64,
+    /// Factor on time, and where it is going.
+    pub speed: f64,
+    /// What time moves on by per second at speed 1.
+    pub pace: f64,
+    pub warp: Ramp,
+    pub fade: Ramp,
+    pub paused: bool,
+    pub at_end: AtEnd,
+    /// Whether it was started and has not moved yet.
+    pub fresh: bool,
+    /// Whether the slot is freed when the fade ends.
+    pub ending: bool,
+    pub space: Option<BlendSpaceId>,
+}
+
+impl Actions {
+    /// Appends an entry that plays nothing.
+    pub fn push(&mut self) {
+        let n = self.clip.len() + 1;
+        self.clip.resize(n, [NO_CLIP; 4]);
+        self.other.resize(n, [NO_CLIP; 4]);
+        self.mix.resize(n, [0.0; 4]);
+        self.time.resize(n, [0.0; 4]);
+        self.rate.resize(n, [0.0; 4]);
+        self.low.resize(n, [f64::NEG_INFINITY; 4]);
+        self.high.resize(n, [f64::INFINITY; 4]);
+        self.weight.resize(n, [0.0; 4]);
+        self.mirrored.resize(n, [false; 4]);
+        self.started.resize(n, [0; 4]);
+        self.starts.resize(n, 0);
+        self.busy.resize(n, false);
+        self.slow.resize(n, [Slow::default(); 4]);
+    }
+
+    /// Frees all slots of an entry.
+    pub fn clear(&mut self, entry: usize) {
+        for a in 0..ACTIONS_PER_LAYER {
+            self.free(entry, a);
+        }
+    }
+
+    pub fn free(&mut self, entry: usize, a: usize) {
+        self.clip[entry][a] = NO_CLIP;
+        self.other[entry][a] = NO_CLIP;
+        self.mix[entry][a] = 0.0;
+        self.time[entry][a] = 0.0;
+        self.rate[entry][a] = 0.0;
+        self.low[entry][a] = f64::NEG_INFINITY;
+        self.high[entry][a] = f64::INFINITY;
+        self.weight[entry][a] = 0.0;
+        self.mirrored[entry][a] = false;
+        self.slow[entry][a] = Slow::default();
+    }
+
+    /// The slots of an entry that play.
+    pub fn playing(&self, entry: usize) -> impl Iterator<Item = usize> + use<> {
+        let clips = self.clip[entry];
+        (0..ACTIONS_PER_LAYER).filter(move |&a| clips[a] != NO_CLIP)
+    }
+
+    /// What an action plays.
+    pub fn motion(&self, entry: usize, a: usize) -> Motion {
+        match self.slow[entry][a].space {
+            Some(space) => Motion::Space(space),
+            None => Motion::Clip(self.clip[entry][a]),
+        }
+    }
+
+    /// The slot that plays a motion, if any.
+    pub fn find(&self, entry: usize, motion: Motion) -> Option<usize> {
+        let same = |a: &usize| self.motion(entry, *a) == motion;
+        self.playing(entry).find(same)
+    }
+
+    /// A slot for a new action: a free one, else that of least weight, which gives way.
+    fn vacate(&self, entry: usize) -> (usize, bool) {
+        let (clips, weights) = (&self.clip[entry], &self.weight[entry]);
+        if let Some(free) = (0..ACTIONS_PER_LAYER).find(|&a| clips[a] == NO_CLIP) {
+            return (free, false);
+        }
+        let least = (1..ACTIONS_PER_LAYER).fold(0, |least: usize, a| {
+            if weights[a].abs() < weights[least].abs() {
+                a
+            } else {
+                least
+            }
+        });
+        (least, true)
+    }
+
+    /// Starts a motion in a slot of its own; the one of least weight gives way if none is free.
+    /// `length` is that of a pass. Returns whether one had to give way.
+    pub fn start(
+        &mut self,
+        entry: usize,
+        motion: Motion,
+        members: Members,
+        length: f64,
+        options: &PlayOptions,
+    ) -> bool {
+        let (a, displaced) = self.vacate(entry);
+        self.started[entry][a] = self.starts[entry];
+        self.starts[entry] = self.starts[entry].wrapping_add(1);
+        self.slow[entry][a] = Slow {
+            course: Loop::new(options.loop_mode, options.repetitions, length),
+            speed: f64::from(options.speed),
+            at_end: options.at_end,
+            fresh: true,
+            space: match motion {
+                Motion::Space(space) => Some(space),
+                Motion::Clip(_) => None,
+            },
+            ..Slow::default()
+        };
+        self.weight[entry][a] = if options.fade_in > 0.0 {
+            0.0
+        } else {
+            options.weight
+        };
+        self.fade(entry, a, options.weight, options.fade_in);
+        self.seek(entry, a, options.time);
+        self.set_members(entry, a, members);
+        self.busy[entry] = true;
+        displaced
+    }
+
+    /// Sets the clips of an action, their shares and their pace. Returns whether the clips changed.
+    pub fn set_members(&mut self, entry: usize, a: usize, members: Members) -> bool {
+        let known = (self.clip[entry][a], self.other[entry][a]);
+        let changed = known != (members.clip, members.other);
+        self.clip[entry][a] = members.clip;
+        self.other[entry][a] = members.other;
+        self.mix[entry][a] = members.mix;
+        self.slow[entry][a].pace = members.rate;
+        self.set_rate(entry, a);
+        if changed {
+            self.close_window(entry, a);
+        }
+        changed
+    }
+
+    /// Puts an action at an unbounded time.
+    pub fn seek(&mut self, entry: usize, a: usize, time: f64) {
+        let place = self.slow[entry][a].course.place(time);
+        self.put(entry, a, place);
+        self.close_window(entry, a);
+    }
+
+    /// Has the next step find out what lies around an action's time.
+    fn close_window(&mut self, entry: usize, a: usize) {
+        self.low[entry][a] = self.time[entry][a];
+        self.high[entry][a] = self.time[entry][a];
+    }
+
+    /// Puts an action at a time as if it had just been started there.
+    pub fn restart(&mut self, entry: usize, a: usize, time: f64) {
+        let slow = &mut self.slow[entry][a];
+        slow.fresh = true;
+        slow.paused = false;
+        if slow.warp.running() {
+            slow.speed = slow.warp.end();
+        }
+        slow.warp = Ramp::default();
+        self.seek(entry, a, time);
+        self.set_rate(entry, a);
+        self.busy[entry] = true;
+    }
+
+    /// Whether an action stays at the end that it runs to.
+    pub fn finished(&self, entry: usize, a: usize) -> bool {
+        let slow = &self.slow[entry][a];
+        !slow.fresh && slow.course.over(self.place(entry, a), slow.speed < 0.0)
+    }
+
+    /// Where an action is.
+    pub fn place(&self, entry: usize, a: usize) -> Place {
+        Place {
+            pass: self.slow[entry][a].pass,
+            time: self.time[entry][a],
+        }
+    }
+
+    pub fn put(&mut self, entry: usize, a: usize, place: Place) {
+        let slow = &mut self.slow[entry][a];
+        slow.pass = place.pass;
+        self.time[entry][a] = place.time;
+        self.mirrored[entry][a] = slow.course.mirrored(place.pass);
+    }
+
+    /// Sets what time moves on by, after a change of speed or pause.
+    pub fn set_rate(&mut self, entry: usize, a: usize) {
+        let slow = &self.slow[entry][a];
+        self.rate[entry][a] = if slow.paused {
+            0.0
+        } else {
+            slow.speed * slow.pace
+        };
+    }
+
+    /// Sends the weight of an action to a target over `seconds`, from what it has reached.
+    pub fn fade(&mut self, entry: usize, a: usize, target: f32, seconds: f32) {
+        let slow = &mut self.slow[entry][a];
+        slow.ending = false;
+        slow.fade = Ramp::default();
+        if seconds > 0.0 {
+            let from = f64::from(self.weight[entry][a]);
+            slow.fade = Ramp::new(from, f64::from(target), f64::from(seconds));
+            self.busy[entry] = true;
+        } else {
+            self.weight[entry][a] = target;
+        }
+    }
+
+    /// Fades an action out over `seconds`, from the weight it has reached, and stops it then.
+    pub fn end(&mut self, entry: usize, a: usize, seconds: f32) {
+        if seconds > 0.0 && self.weight[entry][a] != 0.0 {
+            self.fade(entry, a, 0.0, seconds);
+            self.slow[entry][a].ending = true;
+        } else {
+            self.free(entry, a);
+        }
+    }
+
+    /// Ends every action of an entry but `keep`.
+    pub fn end_all(&mut self, entry: usize, seconds: f32, keep: Option<usize>) {
+        for a in self.playing(entry).filter(|&a| keep != Some(a)) {
+            self.end(entry, a, seconds);
+        }
+    }
+
+    /// The clip time of an action, in [0, duration].
+    #[inline(always)]
+    pub fn clip_time(&self, entry: usize, a: usize) -> f64 {
+        let time = self.time[entry][a];
+        if self.mirrored[entry][a] {
+            self.slow[entry][a].course.length - time
+        } else {
+            time
+        }
+    }
+}

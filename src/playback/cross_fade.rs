@@ -1,0 +1,179 @@
+//! Crossfades of two actions: fades, warped speeds, a start in step.
+
+use super::actions::Actions;
+use super::blend_space::check_parameter;
+use super::error::PlaybackError;
+use super::ids::{BlendSpaceId, Motion};
+use super::options::PlayOptions;
+use super::player::{MAX_SPEED, Player, check_seconds};
+use super::pool::{Pool, check};
+use super::ramp::Ramp;
+use super::sync::{Beat, CrossFade, Sync, in_step};
+use crate::clip::Clip;
+
+/// What a crossfade comes to before anything is changed.
+struct Prepared {
+    /// The clip time that the second starts at, if it is put in step.
+    time: Option<f64>,
+    /// The speeds that the first ends and the second begins with.
+    speeds: Option<(f64, f64)>,
+}
+
+impl Player<'_> {
+    /// Fades one action out and another in over a time in seconds, or as a [`CrossFade`] says. The first
+    /// stops when its fade ends; what else plays on the layer goes on. The second starts with `options`; if
+    /// it plays already, it goes on as with [`fade_to`](Self::fade_to).
+    ///
+    /// # Errors
+    /// Those of [`fade_to`](Self::fade_to), or if `from` does not play on the layer, the two share no
+    /// markers to be in step by, or a warped speed is out of range.
+    pub fn cross_fade<'f>(
+        &mut self,
+        layer: usize,
+        from: impl Into<Motion>,
+        to: impl Into<Motion>,
+        fade: impl Into<CrossFade<'f>>,
+        options: &PlayOptions,
+    ) -> Result<(), PlaybackError> {
+        let fade = fade.into();
+        let from = from.into();
+        let (entry, source) = self.pool.slot(self.index, layer, from)?;
+        let (_, to) = self.admit(layer, to, options)?;
+        check_seconds("seconds", fade.seconds)?;
+        let known = self.actions().find(entry, to);
+        if known == Some(source) {
+            self.fade_in(entry, to, fade.seconds, options, known);
+            return Ok(());
+        }
+        let prepared = self.pool.prepare(entry, source, to, &fade, options)?;
+        self.actions().end(entry, source, fade.seconds);
+        self.fade_in(entry, to, fade.seconds, options, known);
+        let actions = self.actions();
+        let Some(target) = actions.find(entry, to) else {
+            return Ok(());
+        };
+        if let Some(time) = prepared.time {
+            actions.seek(entry, target, time);
+        }
+        if let Some((last, first)) = prepared.speeds {
+            let own = f64::from(options.speed);
+            actions.warp(entry, target, first, own, fade.seconds);
+            if let Some(source) = actions.find(entry, from) {
+                let speed = actions.slow[entry][source].speed;
+                actions.warp(entry, source, speed, last, fade.seconds);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the parameter of a blend space that plays; beyond its ends it stays at the last clip.
+    ///
+    /// # Errors
+    /// If the blend space does not play on the layer, or the value is not within ±1e9.
+    pub fn set_parameter(
+        &mut self,
+        layer: usize,
+        space: BlendSpaceId,
+        value: f32,
+    ) -> Result<(), PlaybackError> {
+        let motion = Motion::Space(space);
+        let (entry, a) = self.pool.slot(self.index, layer, motion)?;
+        check_parameter(value)?;
+        let (members, _) = self.pool.source(motion, value);
+        if self.actions().set_members(entry, a, members) {
+            self.pool.touch(self.index);
+        }
+        Ok(())
+    }
+}
+
+impl Actions {
+    /// Runs the speed of an action from one value to another over `seconds`.
+    fn warp(&mut self, entry: usize, a: usize, from: f64, to: f64, seconds: f32) {
+        let slow = &mut self.slow[entry][a];
+        if seconds > 0.0 {
+            slow.speed = from;
+            slow.warp = Ramp::new(from, to, f64::from(seconds));
+            self.busy[entry] = true;
+        } else {
+            slow.speed = to;
+        }
+        self.set_rate(entry, a);
+    }
+}
+
+impl Pool {
+    fn prepare(
+        &self,
+        entry: usize,
+        source: usize,
+        to: Motion,
+        fade: &CrossFade<'_>,
+        options: &PlayOptions,
+    ) -> Result<Prepared, PlaybackError> {
+        let actions = &self.state.actions;
+        let slow = &actions.slow[entry][source];
+        let (members, length) = match actions.find(entry, to) {
+            Some(a) => {
+                let known = &actions.slow[entry][a];
+                let (mut members, _) = self.source(to, options.parameter);
+                (members.clip, members.rate) = (actions.clip[entry][a], known.pace);
+                (members, known.course.length)
+            }
+            None => self.source(to, options.parameter),
+        };
+        let phases = |pace: f64, length: f64| if length > 0.0 { pace / length } else { 0.0 };
+        let mine = phases(slow.pace, slow.course.length);
+        let theirs = phases(members.rate, length);
+        let mut prepared = Prepared {
+            time: None,
+            speeds: None,
+        };
+        if mine == 0.0 || theirs == 0.0 {
+            // What has no length has no strides.
+            return Ok(prepared);
+        }
+        if fade.warp {
+            let last = f64::from(options.speed) * theirs / mine;
+            let first = slow.speed * mine / theirs;
+            check("warped speed", last, -MAX_SPEED, MAX_SPEED)?;
+            check("warped speed", first, -MAX_SPEED, MAX_SPEED)?;
+            prepared.speeds = Some((last, first));
+        }
+        let phase = actions.clip_time(entry, source) / slow.course.length;
+        prepared.time = match fade.sync {
+            Sync::No => None,
+            Sync::Phase => Some(phase * length),
+            Sync::Markers(names) => {
+                let clip = |id| self.clip(id).map(|c| c.as_ref());
+                let first: Option<&Clip> = clip(actions.clip[entry][source]);
+                let (Some(first), Some(second)) = (first, clip(members.clip)) else {
+                    return Ok(prepared);
+                };
+                let beat = |clip: &'_ Clip, phase: f64| {
+                    let duration = f64::from(clip.duration());
+                    (duration, duration * phase)
+                };
+                let (duration, time) = beat(first, phase);
+                let from = Beat {
+                    markers: first.markers(),
+                    duration,
+                    time,
+                };
+                let (duration, time) = beat(second, 0.0);
+                let to = Beat {
+                    markers: second.markers(),
+                    duration,
+                    time,
+                };
+                let found = in_step(from, to, names).map(|t| t / duration * length);
+                let none = || PlaybackError::NoSyncMarkers {
+                    from: first.name().to_owned(),
+                    to: second.name().to_owned(),
+                };
+                Some(found.ok_or_else(none)?)
+            }
+        };
+        Ok(prepared)
+    }
+}

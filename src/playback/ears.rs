@@ -1,0 +1,114 @@
+//! From passages to events: what a pool listens to while it advances.
+
+use super::actions::Actions;
+use super::events::{Event, EventKind, Events};
+use super::fire::{Fired, Timetable};
+use super::ids::{ClipId, InstanceId, NO_CLIP};
+use super::passage::{Loop, Passage, Place};
+use crate::clip::Clip;
+use std::sync::Arc;
+
+/// The clips of a pool: generation, and what is loaded.
+pub(crate) type Clips = [(u16, Option<Arc<Clip>>)];
+
+/// Where the events of an entry go, and whose they are.
+pub(crate) struct Ears<'a> {
+    pub clips: &'a Clips,
+    pub events: &'a mut Events,
+    pub instance: InstanceId,
+    pub layer: usize,
+    pub layer_weight: f32,
+}
+
+/// A clip that plays; handles in actions are never stale.
+fn data(clips: &Clips, id: ClipId) -> Option<&Clip> {
+    clips.get(usize::from(id.index))?.1.as_deref()
+}
+
+fn timetable<'a>(clips: &'a Clips, id: ClipId, course: &'a Loop) -> Option<Timetable<'a>> {
+    let clip = data(clips, id)?;
+    Some(Timetable {
+        course,
+        markers: clip.markers(),
+        seconds: f64::from(clip.duration()),
+    })
+}
+
+impl Ears<'_> {
+    /// The open interval around a place in which nothing happens to an action.
+    pub fn window(&self, actions: &Actions, entry: usize, a: usize) -> (f64, f64) {
+        let course = actions.slow[entry][a].course;
+        let place: Place = actions.place(entry, a);
+        let (mut low, mut high) = (0.0f64, course.length);
+        for clip in [actions.clip[entry][a], actions.other[entry][a]] {
+            if clip == NO_CLIP {
+                continue;
+            }
+            if let Some(table) = timetable(self.clips, clip, &course)
+                && !table.markers.is_empty()
+            {
+                let (last, next) = table.around(place);
+                low = low.max(last.unwrap_or(low));
+                high = high.min(next.unwrap_or(high));
+            }
+        }
+        (low, high)
+    }
+
+    /// Fires what an action has passed.
+    pub fn hear(&mut self, actions: &Actions, entry: usize, a: usize, passage: &Passage) {
+        let (clip, other) = (actions.clip[entry][a], actions.other[entry][a]);
+        let (course, mix) = (actions.slow[entry][a].course, actions.mix[entry][a]);
+        let weight = actions.weight[entry][a] * self.layer_weight;
+        // Loops and ends are told once, by the clip of greater weight.
+        let first_leads = mix <= 0.5;
+        self.hear_clip(clip, &course, weight * (1.0 - mix), first_leads, passage);
+        if mix > 0.0 {
+            self.hear_clip(other, &course, weight * mix, !first_leads, passage);
+        }
+    }
+
+    fn hear_clip(
+        &mut self,
+        clip: ClipId,
+        course: &Loop,
+        weight: f32,
+        ends: bool,
+        passage: &Passage,
+    ) {
+        let Some(table) = timetable(self.clips, clip, course) else {
+            return;
+        };
+        if table.markers.is_empty() && !ends {
+            return;
+        }
+        let duration = table.seconds as f32;
+        // The side of a pass that time runs to, as clip time.
+        let end_of = |pass: f64| {
+            if course.mirrored(pass) == passage.backwards {
+                duration
+            } else {
+                0.0
+            }
+        };
+        let (instance, layer) = (self.instance, self.layer);
+        let events = &mut *self.events;
+        let dropped = table.fire(passage, ends, |fired| {
+            let (kind, marker, time) = match fired {
+                Fired::Marker(i) => (EventKind::Marker, i, table.markers[i].time),
+                Fired::Looped(pass) => (EventKind::Looped, 0, end_of(pass)),
+                Fired::Finished => (EventKind::Finished, 0, end_of(passage.to.pass)),
+            };
+            events.push(Event {
+                instance,
+                layer,
+                clip,
+                kind,
+                marker,
+                time,
+                weight,
+            });
+        });
+        self.events.drop_some(dropped);
+    }
+}

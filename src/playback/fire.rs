@@ -1,0 +1,194 @@
+//! The interval rule: which events a passage fires, in order.
+
+use super::events::MAX_EVENTS_PER_ACTION;
+use super::passage::{Loop, Passage, Place};
+use crate::clip::Marker;
+
+/// What a passage fires.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fired {
+    Marker(usize),
+    /// Out of the end of a pass, or backwards out of its start: the pass that ends.
+    Looped(f64),
+    Finished,
+}
+
+/// The end of an interval, and whether it belongs to it.
+type End = (f64, bool);
+
+/// The markers of a clip under a loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timetable<'a> {
+    pub course: &'a Loop,
+    pub markers: &'a [Marker],
+    /// Seconds of the clip; of a blend space, where the loop has length 1, they become phases.
+    pub seconds: f64,
+}
+
+impl Timetable<'_> {
+    /// Where a marker lies within a pass.
+    fn local(&self, marker: &Marker, mirrored: bool) -> f64 {
+        let (time, length) = (f64::from(marker.time), self.course.length);
+        let time = if length == self.seconds {
+            time
+        } else if self.seconds > 0.0 {
+            time / self.seconds * length
+        } else {
+            0.0
+        };
+        if mirrored { length - time } else { time }
+    }
+
+    /// The markers of a pass within [low, high], each end as it says.
+    fn range(&self, pass: f64, low: End, high: End) -> std::ops::Range<usize> {
+        let before = |t: f64| t < low.0 || (t == low.0 && !low.1);
+        let after = |t: f64| t > high.0 || (t == high.0 && !high.1);
+        let m = self.markers;
+        let (first, end) = if self.course.mirrored(pass) {
+            let local = |m: &Marker| self.local(m, true);
+            let first = m.partition_point(|m| after(local(m)));
+            (first, m.partition_point(|m| !before(local(m))))
+        } else {
+            let local = |m: &Marker| self.local(m, false);
+            let first = m.partition_point(|m| before(local(m)));
+            (first, m.partition_point(|m| !after(local(m))))
+        };
+        first..end.max(first)
+    }
+
+    /// The nearest marker at or before a place, and the nearest after it, within the pass.
+    pub fn around(&self, place: Place) -> (Option<f64>, Option<f64>) {
+        let mirrored = self.course.mirrored(place.pass);
+        let local = |i: usize| self.markers.get(i).map(|m| self.local(m, mirrored));
+        let (now, end) = ((place.time, true), (f64::INFINITY, true));
+        let up_to = self.range(place.pass, (f64::NEG_INFINITY, true), now);
+        let after = self.range(place.pass, (place.time, false), end);
+        let (last, next) = if mirrored {
+            (up_to.start, after.end.wrapping_sub(1))
+        } else {
+            (up_to.end.wrapping_sub(1), after.start)
+        };
+        let last = local(last).filter(|_| !up_to.is_empty());
+        (last, local(next).filter(|_| !after.is_empty()))
+    }
+
+    /// Fires what a passage passes; returns how many events were too many. `ends`: whether loops and
+    /// the end are among them.
+    pub fn fire(&self, passage: &Passage, ends: bool, emit: impl FnMut(Fired)) -> u64 {
+        let mut line = Line {
+            table: self,
+            backwards: passage.backwards,
+            ends,
+            room: MAX_EVENTS_PER_ACTION,
+            dropped: 0.0,
+            emit,
+        };
+        line.run(passage);
+        if ends && passage.finished {
+            line.send(Fired::Finished);
+        }
+        line.dropped as u64
+    }
+}
+
+/// Events on their way out.
+struct Line<'a, F> {
+    table: &'a Timetable<'a>,
+    backwards: bool,
+    ends: bool,
+    room: usize,
+    dropped: f64,
+    emit: F,
+}
+
+impl<F: FnMut(Fired)> Line<'_, F> {
+    fn send(&mut self, fired: Fired) {
+        if self.room > 0 {
+            self.room -= 1;
+            (self.emit)(fired);
+        } else {
+            self.dropped += 1.0;
+        }
+    }
+
+    /// The markers of a part of a pass.
+    fn part(&mut self, pass: f64, low: End, high: End) {
+        let range = self.table.range(pass, low, high);
+        let late = range.len().saturating_sub(self.room);
+        self.dropped += late as f64;
+        // The array runs with time in passes of the clip's own direction.
+        let with_time = self.table.course.mirrored(pass) == self.backwards;
+        for i in 0..range.len() - late {
+            self.send(Fired::Marker(if with_time {
+                range.start + i
+            } else {
+                range.end - 1 - i
+            }));
+        }
+    }
+
+    fn looped(&mut self, pass: f64) {
+        if self.ends {
+            self.send(Fired::Looped(pass));
+        }
+    }
+
+    fn run(&mut self, passage: &Passage) {
+        let course = self.table.course;
+        let end = (course.length, true);
+        // What lies on a turn of a ping-pong belongs to the pass that ends there.
+        let start = (0.0, !course.ping_pong);
+        let step = if self.backwards { -1.0 } else { 1.0 };
+        let (mut from, mut to) = (passage.from, passage.to);
+        let mut first = (from.time, passage.closed);
+        if self.backwards {
+            // Seen from above, the boundary of two passes is the end of the one below.
+            let below = |p: Place| p.time == 0.0 && (p.pass > 0.0 || !course.bounded());
+            if below(from) {
+                if passage.closed {
+                    self.part(from.pass, (0.0, true), (0.0, true));
+                }
+                (from.pass, first) = (from.pass - 1.0, (course.length, false));
+            }
+            if below(to) {
+                (to.pass, to.time) = (to.pass - 1.0, course.length);
+            }
+        }
+        let last = (to.time, true);
+        let crossed = (to.pass - from.pass).abs();
+        let mut pass = from.pass;
+        if crossed < 1.0 {
+            let (low, high) = if self.backwards {
+                (last, first)
+            } else {
+                (first, last)
+            };
+            return self.part(pass, low, high);
+        }
+        let (low, high) = if self.backwards {
+            (start, first)
+        } else {
+            (first, end)
+        };
+        self.part(pass, low, high);
+        self.looped(pass);
+        // Whole passes. Of two in a row at least one has an event, or none ever has.
+        let mut whole = crossed - 1.0;
+        for _ in 0..2 * MAX_EVENTS_PER_ACTION + 2 {
+            if whole < 1.0 {
+                break;
+            }
+            (pass, whole) = (pass + step, whole - 1.0);
+            self.part(pass, start, end);
+            self.looped(pass);
+        }
+        let two = [0.0, 1.0].map(|p| self.table.range(p, start, end).len() as f64);
+        self.dropped += whole * (0.5 * (two[0] + two[1]) + f64::from(u8::from(self.ends)));
+        let (low, high) = if self.backwards {
+            (last, end)
+        } else {
+            (start, last)
+        };
+        self.part(to.pass, low, high);
+    }
+}

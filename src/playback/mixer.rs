@@ -1,0 +1,338 @@
+//! `Mixer`: one character, in the way of three.js: actions of clips that play, fade and stop.
+
+use super::error::PlaybackError;
+use super::events::{Events, MAX_EVENTS_PER_ACTION};
+use super::ids::{BlendSpaceId, ClipId, Motion, RigId};
+use super::mixer_action::{ActionId, ActionMut, Remembered};
+use super::options::PlayOptions;
+use super::player::Player;
+use super::pool::{LayerOptions, MAX_TIME, PaletteScratch, Pool, check};
+use super::sync::CrossFade;
+use crate::clip::Clip;
+use crate::math::{Affine3x4, Rigid, SimdLevel};
+use crate::rig::Rig;
+
+use crate::skeleton::{ChannelHandle, ChannelValue};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One character of a rig. A frame is [`update`](Self::update), then [`evaluate`](Self::evaluate).
+///
+/// Its rules, and the bits of its palette, are those of an instance of a crowd. Calls that refuse
+/// something change nothing.
+#[derive(Debug)]
+pub struct Mixer {
+    /// Unlike that of any other mixer of the process.
+    pub(super) id: u64,
+    pub(super) pool: Pool,
+    pub(super) actions: Vec<(u32, Option<Remembered>)>,
+    scratch: PaletteScratch,
+    palette: Vec<Affine3x4>,
+    events: Events,
+}
+
+/// The identity of the next mixer.
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+
+/// The only instance of a mixer's pool.
+const ONLY: usize = 0;
+
+impl Mixer {
+    /// A character in the rest pose, with one layer that blends.
+    ///
+    /// # Errors
+    /// If the rig has too many clips.
+    pub fn new(rig: Arc<Rig>) -> Result<Self, PlaybackError> {
+        Self::with_layers(rig, vec![LayerOptions::default()])
+    }
+
+    /// A character with the given layers, lowest first.
+    ///
+    /// # Errors
+    /// If there are no or too many layers or clips, or a mask was made for another skeleton.
+    pub fn with_layers(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Result<Self, PlaybackError> {
+        Pool::validate(&rig, &layers)?;
+        // Clips of one skeleton have the same handles in all its mixers, those of others none.
+        let hash = rig.skeleton().structure_hash();
+        let id = RigId {
+            index: hash as u16,
+            generation: (hash >> 16) as u16,
+        };
+        let palette = vec![Affine3x4::IDENTITY; rig.palette_len()];
+        let mut events = Events::default();
+        events.reserve(MAX_EVENTS_PER_ACTION);
+        let mut pool = Pool::new(id, rig, layers);
+        pool.spawn()?;
+        Ok(Self {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            pool,
+            actions: Vec::new(),
+            scratch: PaletteScratch::default(),
+            palette,
+            events,
+        })
+    }
+
+    /// The rig.
+    pub fn rig(&self) -> &Arc<Rig> {
+        &self.pool.rig
+    }
+
+    /// The handle of a clip by its place in the file, if it is loaded.
+    pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
+        self.pool.clip_by_index(clip)
+    }
+
+    /// The handle of a clip by name: the first loaded one of that name.
+    pub fn find_clip(&self, name: &str) -> Option<ClipId> {
+        self.pool.find_clip(name)
+    }
+
+    /// A loaded clip.
+    ///
+    /// # Errors
+    /// If the clip is unknown.
+    pub fn clip(&self, clip: ClipId) -> Result<&Arc<Clip>, PlaybackError> {
+        let found = self.pool.clip(clip);
+        found.ok_or(PlaybackError::UnknownClip { clip })
+    }
+
+    /// Adds a clip (one made at run time, or an additive one).
+    ///
+    /// # Errors
+    /// If the clip was built for another skeleton, or there are too many.
+    pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
+        self.pool.add_clip(clip)
+    }
+
+    /// Unloads a clip that does not play; its handle and its actions' become stale.
+    ///
+    /// # Errors
+    /// If the clip is unknown or still played.
+    pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
+        let taken = self.pool.unload_clip(clip)?;
+        self.forget(Motion::Clip(clip));
+        Ok(taken)
+    }
+
+    fn forget(&mut self, motion: Motion) {
+        for (generation, action) in &mut self.actions {
+            if action.is_some_and(|a| a.motion == motion) {
+                *action = None;
+                *generation = generation.wrapping_add(1);
+            }
+        }
+    }
+
+    /// Makes a blend space of clips at values of a parameter, ascending.
+    ///
+    /// # Errors
+    /// If there are no clips, one is unknown, they are not of one kind, or the values do not ascend.
+    pub fn add_blend_space(
+        &mut self,
+        points: &[(f32, ClipId)],
+    ) -> Result<BlendSpaceId, PlaybackError> {
+        self.pool.add_space(points)
+    }
+
+    /// Removes a blend space that does not play; its handle and its actions' become stale.
+    ///
+    /// # Errors
+    /// If it is unknown or still played.
+    pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
+        self.pool.remove_space(space)?;
+        self.forget(Motion::Space(space));
+        Ok(())
+    }
+
+    /// The action of a clip (or blend space) on the first layer; the same clip gives the same action.
+    ///
+    /// # Errors
+    /// If the clip is unknown, or additive while the layer is not (or the reverse).
+    pub fn clip_action(&mut self, motion: impl Into<Motion>) -> Result<ActionId, PlaybackError> {
+        self.clip_action_on(0, motion)
+    }
+
+    /// The action of a clip on any layer.
+    ///
+    /// # Errors
+    /// Those of [`clip_action`](Self::clip_action), or if the layer is unknown.
+    pub fn clip_action_on(
+        &mut self,
+        layer: usize,
+        motion: impl Into<Motion>,
+    ) -> Result<ActionId, PlaybackError> {
+        let motion = motion.into();
+        self.pool.check_motion(layer, motion)?;
+        let same = |a: &Remembered| a.layer == layer && a.motion == motion;
+        let known = self
+            .actions
+            .iter()
+            .position(|(_, a)| a.as_ref().is_some_and(same));
+        let index = match known.or_else(|| self.actions.iter().position(|(_, a)| a.is_none())) {
+            Some(index) => index,
+            None => {
+                self.actions.push((0, None));
+                self.actions.len() - 1
+            }
+        };
+        let (generation, action) = &mut self.actions[index];
+        action.get_or_insert(Remembered {
+            layer,
+            motion,
+            options: PlayOptions::default(),
+        });
+        Ok(ActionId {
+            mixer: self.id,
+            index: index as u32,
+            generation: *generation,
+        })
+    }
+
+    /// An action, to be played, stopped and set; the calls chain.
+    ///
+    /// # Errors
+    /// If the handle is stale.
+    pub fn action(&mut self, action: ActionId) -> Result<ActionMut<'_>, PlaybackError> {
+        self.remembered(action)?;
+        Ok(ActionMut {
+            mixer: self,
+            id: action,
+        })
+    }
+
+    /// Fades one action out and another in, the second with its own settings, over seconds or as a
+    /// [`CrossFade`] says: [`Player::cross_fade`]. The first stops when its fade ends.
+    ///
+    /// # Errors
+    /// If a handle is stale, or the actions are on different layers, and those of the player's call.
+    pub fn cross_fade<'f>(
+        &mut self,
+        from: ActionId,
+        to: ActionId,
+        fade: impl Into<CrossFade<'f>>,
+    ) -> Result<(), PlaybackError> {
+        let (from, to) = (self.remembered(from)?, self.remembered(to)?);
+        if from.layer != to.layer {
+            return Err(PlaybackError::NotPlaying {
+                motion: from.motion,
+                layer: to.layer,
+            });
+        }
+        self.player()
+            .cross_fade(to.layer, from.motion, to.motion, fade, &to.options)
+    }
+
+    /// Fades to a clip on the first layer over `seconds`; all that plays there fades out.
+    ///
+    /// # Errors
+    /// Those of [`clip_action`](Self::clip_action), or if `seconds` is negative or not finite.
+    pub fn cross_fade_to(
+        &mut self,
+        motion: impl Into<Motion>,
+        seconds: f32,
+    ) -> Result<ActionId, PlaybackError> {
+        check("seconds", f64::from(seconds), 0.0, MAX_TIME)?;
+        let motion = motion.into();
+        let id = self.clip_action(motion)?;
+        let options = self.remembered(id)?.options;
+        self.player().fade_to(0, motion, seconds, &options)?;
+        Ok(id)
+    }
+
+    /// Stops all that plays, at once.
+    pub fn stop_all(&mut self) {
+        for entry in 0..self.pool.layers.len() {
+            self.pool.state.actions.clear(entry);
+        }
+        self.pool.touch(ONLY);
+    }
+
+    /// Layers, clips and actions by layer and clip: the calls that crowds have, too.
+    pub fn player(&mut self) -> Player<'_> {
+        Player {
+            pool: &mut self.pool,
+            index: ONLY,
+        }
+    }
+
+    /// Moves all times on by `dt` seconds, and all fades by its size.
+    ///
+    /// # Errors
+    /// If `dt` is not within ±[`MAX_TIME`].
+    pub fn update(&mut self, dt: f64) -> Result<(), PlaybackError> {
+        check("dt", dt, -MAX_TIME, MAX_TIME)?;
+        self.events.clear();
+        self.pool.advance(dt, &mut self.events);
+        Ok(())
+    }
+
+    /// What happened in the last [`update`](Self::update).
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// Evaluates the character: its palette, the skins of the rig one after another. Model space × inverse
+    /// bind. Allocates only when clips have been added, or play together for the first time.
+    pub fn evaluate(&mut self) -> &[Affine3x4] {
+        let level = SimdLevel::current();
+        self.pool.find_plans(level.width());
+        self.pool.reserve(&mut self.scratch);
+        let mut hints = std::mem::take(&mut self.pool.hints);
+        let output = &mut self.palette;
+        self.pool.schedule(0);
+        let all = ONLY..ONLY + 1;
+        self.pool
+            .evaluate(all, (level, false), &mut hints, &mut self.scratch, output);
+        self.pool.hints = hints;
+        &self.palette
+    }
+
+    /// The palette of the last [`evaluate`](Self::evaluate).
+    pub fn palette(&self) -> &[Affine3x4] {
+        &self.palette
+    }
+
+    /// The model matrices of all joints, now: joint space to model space. Evaluates anew, and allocates.
+    pub fn models(&self) -> Vec<Affine3x4> {
+        self.pool.evaluate_models(ONLY, &mut []).models
+    }
+
+    /// The local matrices of all joints, now: joint space to the parent's, as
+    /// [`SceneGraph::set_joint_locals`](crate::scene::SceneGraph::set_joint_locals) takes them. Evaluates
+    /// anew, and allocates.
+    pub fn locals(&self) -> Vec<Affine3x4> {
+        let scratch = self.pool.evaluate_models(ONLY, &mut []);
+        let skeleton = self.pool.rig.skeleton();
+        (0..skeleton.len())
+            .map(|joint| scratch.local(skeleton, joint))
+            .collect()
+    }
+
+    /// The scalars, now, in the skeleton's order: morph weights, then the numbers of user channels.
+    /// Evaluates them anew, and allocates.
+    pub fn scalars(&self) -> Vec<f32> {
+        let pose = self.pool.evaluate_scalars(ONLY);
+        let count = self.pool.rig.skeleton().scalars().len();
+        (0..count).map(|i| pose.scalar(i)).collect()
+    }
+
+    /// The value of a user channel, now (see `Skeleton::channel`). Evaluates the scalars anew.
+    ///
+    /// # Errors
+    /// If the channel is one of another skeleton.
+    pub fn channel(&self, channel: ChannelHandle) -> Result<ChannelValue, PlaybackError> {
+        self.pool.channel(ONLY, channel)
+    }
+
+    /// How far the root went in the last [`update`](Self::update), in the space that it had before:
+    /// from clips with root motion, blended as their poses are.
+    pub fn root_motion(&self) -> Rigid {
+        self.pool.roots.of_only()
+    }
+
+    /// Actions that gave way, so far, because their layer was full.
+    pub fn displaced(&self) -> u64 {
+        self.pool.state.displaced
+    }
+}

@@ -1,0 +1,134 @@
+//! The time rule: a clip is passed over, once or many times, and a step covers an interval of that.
+
+use super::loop_mode::LoopMode;
+
+/// How an action's unbounded time lies over its clip: passes of one length, one after another. Every
+/// second pass of a ping-pong runs the other way.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Loop {
+    /// Of one pass: seconds, or 1 for a blend space, whose time is a phase.
+    pub length: f64,
+    /// A whole number, or infinite. Of a finite number the first is pass 0.
+    pub passes: f64,
+    pub ping_pong: bool,
+}
+
+/// A place in unbounded time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Place {
+    /// A whole number, signed.
+    pub pass: f64,
+    /// Within the pass, in [0, length); the end of the last pass is at its length.
+    pub time: f64,
+}
+
+/// The interval that an action passed in a step. Forwards it is (from, to], backwards [to, from); at
+/// the start of playing its start belongs to it, too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Passage {
+    pub from: Place,
+    pub to: Place,
+    pub backwards: bool,
+    /// Whether `from` belongs to it.
+    pub closed: bool,
+    /// Whether the end of the last pass (backwards: the start of the first) was reached.
+    pub finished: bool,
+}
+
+impl Loop {
+    /// The loop of a clip; `repetitions` counts passes (`None`: for ever).
+    pub fn new(mode: LoopMode, repetitions: Option<u32>, length: f64) -> Self {
+        Self {
+            length,
+            passes: match (mode, repetitions) {
+                (LoopMode::Once, _) => 1.0,
+                (_, Some(n)) => f64::from(n),
+                (_, None) => f64::INFINITY,
+            },
+            ping_pong: mode == LoopMode::PingPong,
+        }
+    }
+
+    pub fn bounded(&self) -> bool {
+        self.passes < f64::INFINITY
+    }
+
+    /// Whether a pass runs from the clip's end to its start.
+    pub fn mirrored(&self, pass: f64) -> bool {
+        self.ping_pong && pass.rem_euclid(2.0) == 1.0
+    }
+
+    /// The place of an unbounded time; beyond the ends of a bounded loop those.
+    pub fn place(&self, time: f64) -> Place {
+        let start = Place::default();
+        self.advance(start, time).0
+    }
+
+    fn last(&self) -> Place {
+        Place {
+            pass: self.passes - 1.0,
+            time: self.length,
+        }
+    }
+
+    /// Whether there is nothing ahead of a place.
+    pub fn over(&self, place: Place, backwards: bool) -> bool {
+        let end = if backwards {
+            Place::default()
+        } else {
+            self.last()
+        };
+        self.bounded() && (self.length <= 0.0 || place == end)
+    }
+
+    /// The place at a distance, and whether it is an end.
+    pub fn advance(&self, from: Place, distance: f64) -> (Place, bool) {
+        if self.length <= 0.0 {
+            // The only pose. It has no passes to count, and playing it once is over at once.
+            return (from, self.bounded() && distance != 0.0);
+        }
+        let moved = from.time + distance;
+        if (0.0..self.length).contains(&moved) {
+            let to = Place {
+                pass: from.pass,
+                time: moved,
+            };
+            let start = self.bounded() && distance < 0.0 && to == Place::default();
+            return (to, start);
+        }
+        let mut passed = (moved / self.length).floor();
+        let mut time = (moved - passed * self.length).max(0.0);
+        if time >= self.length {
+            // The product was rounded down.
+            time = 0.0;
+            passed += 1.0;
+        }
+        let pass = from.pass + passed;
+        if self.bounded() {
+            if pass >= self.passes {
+                return (self.last(), true);
+            }
+            if pass < 0.0 {
+                return (Place::default(), true);
+            }
+        }
+        (Place { pass, time }, false)
+    }
+
+    /// The interval from a place on, or `None` if it is empty.
+    pub fn pass(&self, from: Place, distance: f64, closed: bool) -> Option<Passage> {
+        if distance == 0.0 {
+            return None;
+        }
+        let (to, end) = self.advance(from, distance);
+        // Who stood at the end has finished before.
+        let finished = end && (closed || to != from);
+        (closed || to != from).then_some(Passage {
+            from,
+            to,
+            backwards: distance < 0.0,
+            closed,
+            finished,
+        })
+    }
+}

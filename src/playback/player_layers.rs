@@ -1,0 +1,75 @@
+//! What a player sets for whole layers and for the whole character.
+
+use super::error::PlaybackError;
+use super::player::{Player, check_seconds, check_speed};
+use super::ramp::Ramp;
+
+impl Player<'_> {
+    /// Sets the speed of the character: a factor on that of its layers.
+    ///
+    /// # Errors
+    /// If the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
+    pub fn set_character_speed(&mut self, speed: f32) -> Result<(), PlaybackError> {
+        check_speed(speed)?;
+        self.pool.state.speed[self.index] = speed;
+        Ok(())
+    }
+
+    /// Sets the speed of a layer: a factor on that of its actions.
+    ///
+    /// # Errors
+    /// If the layer is unknown, or the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
+    pub fn set_layer_speed(&mut self, layer: usize, speed: f32) -> Result<(), PlaybackError> {
+        self.pool.check_layer(layer)?;
+        check_speed(speed)?;
+        let entry = self.pool.entry(self.index, layer);
+        self.pool.state.layer_speed[entry] = speed;
+        Ok(())
+    }
+
+    /// Sets the weight of a layer; a fade of it ends.
+    ///
+    /// # Errors
+    /// If the layer is unknown, or the weight is outside [0, 1] (additive layers: [−1, 1]).
+    pub fn set_layer_weight(&mut self, layer: usize, weight: f32) -> Result<(), PlaybackError> {
+        self.fade_layer(layer, weight, 0.0)
+    }
+
+    /// Fades the weight of a layer to a target over `seconds`: how a layer above others comes and
+    /// goes, since what its own actions leave goes to the rest pose.
+    ///
+    /// # Errors
+    /// If the layer is unknown, the weight is outside [0, 1] (additive layers: [−1, 1]), or `seconds`
+    /// is negative or not finite.
+    pub fn fade_layer(
+        &mut self,
+        layer: usize,
+        weight: f32,
+        seconds: f32,
+    ) -> Result<(), PlaybackError> {
+        self.pool.check_layer(layer)?;
+        self.pool.check_weight("layer weight", layer, weight)?;
+        check_seconds("seconds", seconds)?;
+        let entry = self.pool.entry(self.index, layer);
+        let state = &mut self.pool.state;
+        if seconds > 0.0 {
+            let from = f64::from(state.layer_weight[entry]);
+            state.layer_fade[entry] = Ramp::new(from, f64::from(weight), f64::from(seconds));
+            state.actions.busy[entry] = true;
+        } else {
+            state.layer_weight[entry] = weight;
+            state.layer_fade[entry] = Ramp::default();
+        }
+        self.pool.touch(self.index);
+        Ok(())
+    }
+
+    /// The weight of a layer now.
+    ///
+    /// # Errors
+    /// If the layer is unknown.
+    pub fn layer_weight(&self, layer: usize) -> Result<f32, PlaybackError> {
+        self.pool.check_layer(layer)?;
+        Ok(self.pool.state.layer_weight[self.pool.entry(self.index, layer)])
+    }
+}

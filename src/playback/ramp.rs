@@ -1,0 +1,78 @@
+//! `Ramp`: a number on its way to another, linear in time. Fades of weights, warps of speeds.
+
+/// From one value to another over a time. Exact at both ends whatever the steps between.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Ramp {
+    from: f64,
+    to: f64,
+    total: f64,
+    left: f64,
+}
+
+impl Ramp {
+    /// A ramp over `seconds` > 0.
+    pub fn new(from: f64, to: f64, seconds: f64) -> Self {
+        Self {
+            from,
+            to,
+            total: seconds,
+            left: seconds,
+        }
+    }
+
+    /// Whether it has a way to go.
+    pub fn running(&self) -> bool {
+        self.left > 0.0
+    }
+
+    /// Seconds to go.
+    pub fn left(&self) -> f64 {
+        self.left
+    }
+
+    /// The value that it ends at.
+    pub fn end(&self) -> f64 {
+        self.to
+    }
+
+    fn at(&self, left: f64) -> f64 {
+        if left > 0.0 {
+            self.to + (self.from - self.to) * (left / self.total)
+        } else {
+            self.to
+        }
+    }
+
+    /// Moves on by `seconds` ≥ 0 and returns the value there.
+    pub fn advance(&mut self, seconds: f64) -> f64 {
+        self.left = (self.left - seconds).max(0.0);
+        self.at(self.left)
+    }
+
+    /// The integral of the value over the next `seconds`, past the end too.
+    pub fn integral(&self, seconds: f64) -> f64 {
+        let within = seconds.min(self.left);
+        let mean = 0.5 * (self.at(self.left) + self.at(self.left - within));
+        mean * within + self.to * (seconds - within)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_and_integrals_do_not_depend_on_steps() {
+        let mut ramp = Ramp::new(0.25, 1.5, 0.7);
+        assert_eq!(ramp.at(0.7), 0.25);
+        let whole = ramp.integral(1.0);
+        let mut sum = 0.0;
+        for _ in 0..1000 {
+            sum += ramp.integral(1e-3);
+            ramp.advance(1e-3);
+        }
+        assert!((sum - whole).abs() < 1e-12, "{sum} {whole}");
+        assert!((whole - (0.875 * 0.7 + 1.5 * 0.3)).abs() < 1e-12);
+        assert_eq!((ramp.running(), ramp.advance(5.0)), (false, 1.5));
+    }
+}

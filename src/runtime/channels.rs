@@ -1,0 +1,92 @@
+//! Quaternions among the scalars: what user channels of that type need beside the rows of their
+//! numbers. Scalar code: few characters have more than one or two.
+
+use crate::clip::{Channel, Clip, ClipKind};
+use crate::math::LANES;
+use crate::skeleton::Pose;
+use glam::Quat;
+
+fn load(pose: &Pose, first: usize) -> Quat {
+    Quat::from_array(std::array::from_fn(|c| pose.scalar(first + c)))
+}
+
+fn store(pose: &mut Pose, first: usize, q: Quat) {
+    for (c, v) in q.to_array().into_iter().enumerate() {
+        pose.set_scalar(first + c, v);
+    }
+}
+
+/// At length one; what has no direction becomes the identity.
+fn unit(q: Quat) -> Quat {
+    let length = q.length_squared();
+    if length > 0.0 && length.is_finite() {
+        q / length.sqrt()
+    } else {
+        Quat::IDENTITY
+    }
+}
+
+/// Completes a sample: what an additive clip lacks is the identity, not zero; then lengths of one.
+pub(crate) fn finish_sample(clip: &Clip, pose: &mut Pose) {
+    for i in 0..pose.quaternions.len() {
+        let first = pose.quaternions[i] as usize;
+        let w = first + 3;
+        if clip.kind() == ClipKind::Additive && clip.block_at(Channel::Scalar, w / LANES).is_none()
+        {
+            pose.set_scalar(w, 1.0);
+        }
+    }
+    normalize(pose);
+}
+
+/// Brings the quaternions to length one.
+pub(crate) fn normalize(pose: &mut Pose) {
+    for i in 0..pose.quaternions.len() {
+        let first = pose.quaternions[i] as usize;
+        let q = unit(load(pose, first));
+        store(pose, first, q);
+    }
+}
+
+/// Turns the running sums to the hemisphere of what comes next: the sign of a sum means nothing, so
+/// the sum can give way where the poses are not to be written.
+pub(crate) fn align(sum: &mut Pose, next: &Pose) {
+    for i in 0..sum.quaternions.len() {
+        let first = sum.quaternions[i] as usize;
+        let q = load(sum, first);
+        if q.dot(load(next, first)) < 0.0 {
+            store(sum, first, -q);
+        }
+    }
+}
+
+/// The lanes of a block of scalars that belong to quaternions (bit l: lane l).
+pub(crate) fn lanes_of(pose: &Pose, block: usize) -> u16 {
+    // They ascend.
+    let (begin, end) = (block * LANES, (block + 1) * LANES);
+    let first = pose
+        .quaternions
+        .partition_point(|&q| q as usize + 4 <= begin);
+    let here = pose.quaternions[first..].iter().map(|&q| q as usize);
+    here.take_while(|&q| q < end)
+        .flat_map(|q| q.max(begin)..(q + 4).min(end))
+        .fold(0, |bits, lane| bits | 1 << (lane % LANES))
+}
+
+/// Adds the quaternions of an additive pose: q · nlerp(1, d, w); a negative weight turns the other way.
+pub(crate) fn add(pose: &mut Pose, delta: &Pose, weight: f32) {
+    for i in 0..pose.quaternions.len() {
+        let first = pose.quaternions[i] as usize;
+        let mut d = load(delta, first);
+        if d.w < 0.0 {
+            d = -d;
+        }
+        if weight < 0.0 {
+            d = d.conjugate();
+        }
+        let size = weight.abs();
+        let step = unit(d * size + Quat::IDENTITY * (1.0 - size));
+        let q = unit(load(pose, first) * step);
+        store(pose, first, q);
+    }
+}

@@ -1,0 +1,365 @@
+//! `SceneGraph`: the node arrays, and what can be done to single nodes.
+
+use super::error::SceneError;
+use super::free_ranges::FreeRanges;
+use super::ids::{MirrorId, NodeId};
+use super::mirror::MirrorSlot;
+use crate::math::Affine3x4;
+use glam::{DAffine3, DVec3};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// No node, no mirror.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The most nodes: indices are 32 bits and the last value means "none".
+pub(super) const MAX_NODES: usize = NONE as usize;
+
+/// A forest of nodes in flat arrays, some of them the joints of mirrored skeletons.
+///
+/// Local transforms are relative to the parent, in f32; world transforms are f64, so that what hangs on
+/// a joint fits it far from the origin too. [`update`](Self::update) computes them, once per frame.
+/// A clone is a snapshot: handles are good in both. Calls that refuse something change nothing.
+#[derive(Clone, Debug)]
+pub struct SceneGraph {
+    pub(super) id: u32,
+    // One entry per node.
+    pub(super) generation: Vec<u32>,
+    pub(super) live: Vec<bool>,
+    pub(super) parent: Vec<u32>,
+    /// How many nodes have it as parent.
+    pub(super) children: Vec<u32>,
+    /// The mirror that the node is the root or a joint of.
+    pub(super) mirror_of: Vec<u32>,
+    pub(super) local: Vec<Affine3x4>,
+    pub(super) world: Vec<DAffine3>,
+    /// Whether the local transform or the parent has changed since the last update.
+    pub(super) dirty: Vec<bool>,
+    /// Whether the world transform changed in the last update that did anything.
+    pub(super) changed: Vec<bool>,
+
+    pub(super) free: FreeRanges,
+    pub(super) mirrors: Vec<MirrorSlot>,
+    /// Live nodes, parents before children.
+    pub(super) order: Vec<u32>,
+    /// Whether `order` is up to date.
+    pub(super) sorted: bool,
+    pub(super) any_dirty: bool,
+    /// Scratch of the sort.
+    pub(super) path: Vec<u32>,
+    pub(super) changed_ranges: Vec<Range<usize>>,
+}
+
+impl Default for SceneGraph {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SceneGraph {
+    /// An empty scene.
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            generation: Vec::new(),
+            live: Vec::new(),
+            parent: Vec::new(),
+            children: Vec::new(),
+            mirror_of: Vec::new(),
+            local: Vec::new(),
+            world: Vec::new(),
+            dirty: Vec::new(),
+            changed: Vec::new(),
+            free: FreeRanges::default(),
+            mirrors: Vec::new(),
+            order: Vec::new(),
+            sorted: true,
+            any_dirty: false,
+            path: Vec::new(),
+            changed_ranges: Vec::new(),
+        }
+    }
+
+    /// Adds a node below `parent`, or a root.
+    ///
+    /// # Errors
+    /// If the parent is unknown, the transform is not finite, or there are too many nodes.
+    pub fn add(
+        &mut self,
+        parent: impl Into<Option<NodeId>>,
+        local: impl Into<Affine3x4>,
+    ) -> Result<NodeId, SceneError> {
+        let parent = parent.into().map(|p| self.index(p)).transpose()?;
+        let local = finite("local transform", local.into())?;
+        let index = self.allocate(1)?;
+        self.local[index as usize] = local;
+        if let Some(parent) = parent {
+            self.link(index as usize, Some(parent));
+        }
+        Ok(self.handle(index as usize))
+    }
+
+    /// Hangs a node below another, or nowhere; its local transform stays what it was.
+    ///
+    /// The parent may be any node, a joint too. The node may be the root of a mirror: the skeleton then
+    /// stands where the scene says, and where its instance says once it hangs nowhere.
+    ///
+    /// # Errors
+    /// If a node is unknown, the node is a joint, or it would hang below itself.
+    pub fn set_parent(
+        &mut self,
+        node: NodeId,
+        parent: impl Into<Option<NodeId>>,
+    ) -> Result<(), SceneError> {
+        let (n, p) = self.check_parent(node, parent.into())?;
+        self.link(n, p);
+        Ok(())
+    }
+
+    /// Hangs a node below another, or nowhere, and leaves it where it stands in the world.
+    ///
+    /// # Errors
+    /// Those of [`set_parent`](Self::set_parent), or if the parent's transform has no inverse.
+    pub fn set_parent_in_place(
+        &mut self,
+        node: NodeId,
+        parent: impl Into<Option<NodeId>>,
+    ) -> Result<(), SceneError> {
+        let (n, p) = self.check_parent(node, parent.into())?;
+        let local = self.local_below(n, p)?;
+        self.link(n, p);
+        self.local[n] = local;
+        Ok(())
+    }
+
+    /// Sets a node's transform relative to its parent.
+    ///
+    /// # Errors
+    /// If the node is unknown, is a joint (its instance has overrides), follows its instance, or the
+    /// transform is not finite.
+    pub fn set_local(
+        &mut self,
+        node: NodeId,
+        local: impl Into<Affine3x4>,
+    ) -> Result<(), SceneError> {
+        let n = self.own_place(node)?;
+        if self.follows(n) {
+            return Err(SceneError::Follows { node });
+        }
+        let local = finite("local transform", local.into())?;
+        self.write_local(n, &local);
+        Ok(())
+    }
+
+    /// A node's transform relative to its parent.
+    ///
+    /// # Errors
+    /// If the node is unknown.
+    pub fn local(&self, node: NodeId) -> Result<&Affine3x4, SceneError> {
+        Ok(&self.local[self.index(node)?])
+    }
+
+    /// A node's transform to world space, as of the last update.
+    ///
+    /// # Errors
+    /// If the node is unknown.
+    pub fn world(&self, node: NodeId) -> Result<&DAffine3, SceneError> {
+        Ok(&self.world[self.index(node)?])
+    }
+
+    /// The same with the world's origin moved to `origin` (a camera, an instance), rounded to f32.
+    ///
+    /// # Errors
+    /// If the node is unknown.
+    pub fn world_from(&self, node: NodeId, origin: DVec3) -> Result<Affine3x4, SceneError> {
+        let mut world = *self.world(node)?;
+        world.translation -= origin;
+        Ok(world.into())
+    }
+
+    /// World transforms of all places of the node arrays, by [`NodeId::index`]; free places hold
+    /// anything.
+    pub fn worlds(&self) -> &[DAffine3] {
+        &self.world
+    }
+
+    /// A node's parent.
+    ///
+    /// # Errors
+    /// If the node is unknown.
+    pub fn parent(&self, node: NodeId) -> Result<Option<NodeId>, SceneError> {
+        let parent = self.parent[self.index(node)?];
+        Ok((parent != NONE).then(|| self.handle(parent as usize)))
+    }
+
+    /// Whether a handle is good.
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.index(node).is_ok()
+    }
+
+    /// Nodes, those of mirrors too.
+    pub fn len(&self) -> usize {
+        self.live.iter().filter(|l| **l).count()
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        !self.live.contains(&true)
+    }
+
+    pub(super) fn index(&self, node: NodeId) -> Result<usize, SceneError> {
+        let i = node.index as usize;
+        let good = node.scene == self.id
+            && self.live.get(i) == Some(&true)
+            && self.generation[i] == node.generation;
+        good.then_some(i).ok_or(SceneError::UnknownNode { node })
+    }
+
+    pub(super) fn handle(&self, index: usize) -> NodeId {
+        NodeId {
+            scene: self.id,
+            index: index as u32,
+            generation: self.generation[index],
+        }
+    }
+
+    pub(super) fn mirror_handle(&self, mirror: u32) -> MirrorId {
+        MirrorId {
+            scene: self.id,
+            index: mirror,
+            generation: self.mirrors[mirror as usize].generation,
+        }
+    }
+
+    /// The index of a node that is no joint.
+    pub(super) fn own_place(&self, node: NodeId) -> Result<usize, SceneError> {
+        let n = self.index(node)?;
+        match self.joint_at(n) {
+            Some((_, joint)) => Err(SceneError::Joint { node, joint }),
+            None => Ok(n),
+        }
+    }
+
+    fn check_parent(
+        &self,
+        node: NodeId,
+        parent: Option<NodeId>,
+    ) -> Result<(usize, Option<usize>), SceneError> {
+        let n = self.own_place(node)?;
+        let Some(parent) = parent else {
+            return Ok((n, None));
+        };
+        let p = self.index(parent)?;
+        if self.ancestors(p).any(|a| a == n) {
+            return Err(SceneError::Cycle { node, parent });
+        }
+        Ok((n, Some(p)))
+    }
+
+    /// A node and what it hangs on, upwards.
+    pub(super) fn ancestors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(node), |&n| {
+            let parent = self.parent[n];
+            (parent != NONE).then_some(parent as usize)
+        })
+    }
+
+    /// A node's world transform as it is now, updated or not.
+    pub(super) fn world_now(&self, node: usize) -> DAffine3 {
+        let above = self.ancestors(node).skip(1);
+        above.fold(DAffine3::from(self.local[node]), |below, n| {
+            DAffine3::from(self.local[n]) * below
+        })
+    }
+
+    /// The local transform by which a node stays where it is below another parent.
+    pub(super) fn local_below(
+        &self,
+        node: usize,
+        parent: Option<usize>,
+    ) -> Result<Affine3x4, SceneError> {
+        let mut local = self.world_now(node);
+        if let Some(parent) = parent {
+            let above = self.world_now(parent);
+            let inverse = above.inverse();
+            if above.matrix3.determinant() == 0.0 || !inverse.is_finite() {
+                return Err(SceneError::Singular {
+                    node: self.handle(parent),
+                });
+            }
+            local = inverse * local;
+        }
+        finite("transform to be kept", local.into())
+    }
+
+    pub(super) fn link(&mut self, node: usize, parent: Option<usize>) {
+        if let Some(children) = self.children.get_mut(self.parent[node] as usize) {
+            *children -= 1;
+        }
+        self.parent[node] = parent.map_or(NONE, |p| p as u32);
+        if let Some(parent) = parent {
+            self.children[parent] += 1;
+        }
+        self.mark(node);
+        self.sorted = false;
+    }
+
+    pub(super) fn write_local(&mut self, node: usize, local: &Affine3x4) {
+        if self.local[node] != *local {
+            self.local[node] = *local;
+            self.mark(node);
+        }
+    }
+
+    pub(super) fn mark(&mut self, node: usize) {
+        self.dirty[node] = true;
+        self.any_dirty = true;
+    }
+
+    /// Makes `count` neighbouring nodes without parents, at identity.
+    pub(super) fn allocate(&mut self, count: usize) -> Result<u32, SceneError> {
+        let end = self.live.len();
+        let reused = u32::try_from(count).ok().and_then(|c| self.free.take(c));
+        let first = match reused {
+            Some(first) => first as usize,
+            None if end + count > MAX_NODES => {
+                return Err(SceneError::Limit {
+                    what: "nodes",
+                    count: end + count,
+                    limit: MAX_NODES,
+                });
+            }
+            None => end,
+        };
+        let places = end.max(first + count);
+        self.generation.resize(places, 0);
+        self.live.resize(places, false);
+        self.parent.resize(places, NONE);
+        self.children.resize(places, 0);
+        self.mirror_of.resize(places, NONE);
+        self.local.resize(places, Affine3x4::IDENTITY);
+        self.world.resize(places, DAffine3::IDENTITY);
+        self.dirty.resize(places, false);
+        self.changed.resize(places, false);
+        for n in first..first + count {
+            self.live[n] = true;
+            self.parent[n] = NONE;
+            self.children[n] = 0;
+            self.mirror_of[n] = NONE;
+            self.local[n] = Affine3x4::IDENTITY;
+            self.world[n] = DAffine3::IDENTITY;
+            self.mark(n);
+        }
+        self.sorted = false;
+        Ok(first as u32)
+    }
+}
+
+pub(super) fn finite(what: &'static str, transform: Affine3x4) -> Result<Affine3x4, SceneError> {
+    if transform.is_finite() {
+        Ok(transform)
+    } else {
+        Err(SceneError::Transform { what })
+    }
+}

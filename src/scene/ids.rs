@@ -1,0 +1,24 @@
+//! Handles of nodes and mirrors: which scene, an index, and the generation of what lay there.
+
+/// A node of a scene graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId {
+    pub(super) scene: u32,
+    pub(super) index: u32,
+    pub(super) generation: u32,
+}
+
+impl NodeId {
+    /// Its place in the node arrays.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// A skeleton instance whose joints are nodes of a scene graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MirrorId {
+    pub(super) scene: u32,
+    pub(super) index: u32,
+    pub(super) generation: u32,
+}

@@ -1,0 +1,135 @@
+//! Removing nodes and mirrors, with what hangs on them or without.
+
+use super::error::SceneError;
+use super::graph::{NONE, SceneGraph};
+use super::ids::{MirrorId, NodeId};
+use crate::math::Affine3x4;
+use std::ops::Range;
+
+/// What becomes of nodes that hang on something that is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hanging {
+    /// They are removed, too, and all below them.
+    Remove,
+    /// They hang on this node from now on, or on nothing; they stay where they stand in the world.
+    Reparent(Option<NodeId>),
+}
+
+/// A node, its new parent and its new local transform.
+type Move = (usize, Option<usize>, Affine3x4);
+
+impl SceneGraph {
+    /// Removes a node, or, given the root of a mirror, that mirror.
+    ///
+    /// # Errors
+    /// If the node is unknown or a joint; or if what hangs on it cannot be hung elsewhere: the new
+    /// parent is unknown, itself removed or below what hangs, or has a transform without an inverse.
+    pub fn remove(&mut self, node: NodeId, hanging: Hanging) -> Result<(), SceneError> {
+        let n = self.own_place(node)?;
+        let mirror = self.mirrors.get(self.mirror_of[n] as usize);
+        let joints = mirror
+            .and_then(|m| m.skeleton.as_ref())
+            .map_or(0, |s| s.len());
+        let gone = n..n + 1 + joints;
+        match hanging {
+            Hanging::Remove => {
+                if self.bears(gone.clone()) {
+                    self.remove_below(n);
+                } else {
+                    self.free_nodes(gone);
+                }
+            }
+            Hanging::Reparent(parent) => {
+                let moves = self.moves(&gone, parent)?;
+                for (node, parent, local) in moves {
+                    self.link(node, parent);
+                    self.local[node] = local;
+                }
+                self.free_nodes(gone);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a mirror: its root and its joints.
+    ///
+    /// # Errors
+    /// Those of [`remove`](Self::remove), or if the mirror is unknown.
+    pub fn remove_mirror(&mut self, mirror: MirrorId, hanging: Hanging) -> Result<(), SceneError> {
+        self.remove(self.root(mirror)?, hanging)
+    }
+
+    /// Whether other nodes hang on these.
+    fn bears(&self, nodes: Range<usize>) -> bool {
+        let children: u32 = self.children[nodes.clone()].iter().sum();
+        // All but the first have their parent among themselves.
+        children as usize > nodes.len() - 1
+    }
+
+    /// The nodes that hang on those in `gone`, with their new parent and local transform.
+    fn moves(&self, gone: &Range<usize>, parent: Option<NodeId>) -> Result<Vec<Move>, SceneError> {
+        let to = parent.map(|p| self.index(p)).transpose()?;
+        if let (Some(parent), Some(to)) = (parent, to)
+            && self.ancestors(to).any(|a| gone.contains(&a))
+        {
+            return Err(SceneError::Cycle {
+                node: self.handle(gone.start),
+                parent,
+            });
+        }
+        if !self.bears(gone.clone()) {
+            return Ok(Vec::new());
+        }
+        let on_gone = |&n: &usize| {
+            self.live[n] && !gone.contains(&n) && gone.contains(&(self.parent[n] as usize))
+        };
+        let hanging = (0..self.live.len()).filter(on_gone);
+        hanging
+            .map(|n| Ok((n, to, self.local_below(n, to)?)))
+            .collect()
+    }
+
+    /// Removes a node and all that hangs below it.
+    fn remove_below(&mut self, node: usize) {
+        self.sort();
+        let mut gone = vec![false; self.live.len()];
+        gone[node] = true;
+        for &n in &self.order {
+            let parent = gone.get(self.parent[n as usize] as usize);
+            gone[n as usize] |= parent == Some(&true);
+        }
+        let mut begun = None;
+        for n in 0..=gone.len() {
+            match (gone.get(n) == Some(&true), begun) {
+                (true, None) => begun = Some(n),
+                (false, Some(first)) => {
+                    self.free_nodes(first..n);
+                    begun = None;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn free_nodes(&mut self, nodes: Range<usize>) {
+        for n in nodes.clone() {
+            if let Some(children) = self.children.get_mut(self.parent[n] as usize) {
+                *children = children.saturating_sub(1);
+            }
+            if let Some(slot) = self.mirrors.get_mut(self.mirror_of[n] as usize)
+                && slot.root as usize == n
+            {
+                slot.skeleton = None;
+                slot.generation = slot.generation.wrapping_add(1);
+            }
+            self.live[n] = false;
+            self.generation[n] = self.generation[n].wrapping_add(1);
+            self.parent[n] = NONE;
+            self.mirror_of[n] = NONE;
+            self.dirty[n] = false;
+            self.changed[n] = false;
+        }
+        self.free.give(nodes.start as u32..nodes.end as u32);
+        self.sorted = false;
+    }
+}

@@ -1,0 +1,78 @@
+//! The frame's pass over the nodes: world transforms, parents before children, in one go.
+
+use super::graph::{NONE, SceneGraph};
+use glam::DAffine3;
+use std::ops::Range;
+
+impl SceneGraph {
+    /// Computes the world transforms of all nodes that have moved, or whose ancestors have; returns
+    /// the ranges of node indices whose world transforms were computed.
+    ///
+    /// Linear in the nodes; sorts them anew (linear, too) if the structure has changed. Allocates only
+    /// when the scene has grown.
+    pub fn update(&mut self) -> &[Range<usize>] {
+        self.changed_ranges.clear();
+        if !self.any_dirty {
+            return &self.changed_ranges;
+        }
+        self.any_dirty = false;
+        self.sort();
+        for &n in &self.order {
+            let n = n as usize;
+            let parent = self.parent[n] as usize;
+            let above = (self.parent[n] != NONE).then_some(parent);
+            let moved = self.dirty[n] || above.is_some_and(|p| self.changed[p]);
+            self.dirty[n] = false;
+            self.changed[n] = moved;
+            if moved {
+                let local = DAffine3::from(self.local[n]);
+                self.world[n] = above.map_or(local, |p| self.world[p] * local);
+            }
+        }
+        let mut begun = None;
+        for (n, &changed) in self.changed.iter().enumerate() {
+            match (changed, begun) {
+                (true, None) => begun = Some(n),
+                (false, Some(first)) => {
+                    self.changed_ranges.push(first..n);
+                    begun = None;
+                }
+                _ => {}
+            }
+        }
+        if let Some(first) = begun {
+            self.changed_ranges.push(first..self.changed.len());
+        }
+        &self.changed_ranges
+    }
+
+    /// The ranges that the last [`update`](Self::update) returned: what readers have to fetch again.
+    pub fn changed(&self) -> &[Range<usize>] {
+        &self.changed_ranges
+    }
+
+    /// Puts the live nodes into an order with parents first, otherwise by index, so that the joints of
+    /// a mirror lie side by side.
+    pub(super) fn sort(&mut self) {
+        if self.sorted {
+            return;
+        }
+        self.sorted = true;
+        self.order.clear();
+        // `changed` means "placed" meanwhile; the update writes it for every live node.
+        self.changed.fill(false);
+        for start in 0..self.live.len() {
+            let mut at = start as u32;
+            while at != NONE && self.live[at as usize] && !self.changed[at as usize] {
+                self.path.push(at);
+                at = self.parent[at as usize];
+            }
+            while let Some(n) = self.path.pop() {
+                self.changed[n as usize] = true;
+                self.order.push(n);
+            }
+        }
+        // Outside of an update nobody may take the marks for changes.
+        self.changed.fill(false);
+    }
+}

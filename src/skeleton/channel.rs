@@ -1,0 +1,223 @@
+//! User channels: named values beside the joints, animated and blended like them.
+
+use super::skeleton_data::{Scalar, Skeleton, SkeletonError};
+use std::collections::HashSet;
+
+/// A value of a user channel; which one it is, is the channel's type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ChannelValue {
+    /// One number.
+    Float(f32),
+    /// Two numbers.
+    Vec2([f32; 2]),
+    /// Three numbers.
+    Vec3([f32; 3]),
+    /// Four numbers.
+    Vec4([f32; 4]),
+    /// A unit quaternion xyzw: blended on the near hemisphere and normalised, added as a rotation.
+    Quaternion([f32; 4]),
+}
+
+impl ChannelValue {
+    /// Its numbers.
+    pub fn as_slice(&self) -> &[f32] {
+        match self {
+            Self::Float(v) => std::slice::from_ref(v),
+            Self::Vec2(v) => v,
+            Self::Vec3(v) => v,
+            Self::Vec4(v) | Self::Quaternion(v) => v,
+        }
+    }
+
+    /// How many numbers it has.
+    pub fn width(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    /// Whether it is a quaternion.
+    pub fn is_quaternion(&self) -> bool {
+        matches!(self, Self::Quaternion(_))
+    }
+
+    /// A value of the same type with other numbers.
+    pub(crate) fn with(&self, number: impl Fn(usize) -> f32) -> Self {
+        match self {
+            Self::Float(_) => Self::Float(number(0)),
+            Self::Vec2(_) => Self::Vec2(std::array::from_fn(number)),
+            Self::Vec3(_) => Self::Vec3(std::array::from_fn(number)),
+            Self::Vec4(_) => Self::Vec4(std::array::from_fn(number)),
+            Self::Quaternion(_) => Self::Quaternion(std::array::from_fn(number)),
+        }
+    }
+
+    /// The value with a quaternion at length one; `None` if it is not finite or has no direction.
+    fn checked(self) -> Option<Self> {
+        let length = self.as_slice().iter().map(|v| v * v).sum::<f32>().sqrt();
+        if !self.as_slice().iter().all(|v| v.is_finite()) {
+            return None;
+        }
+        match self {
+            Self::Quaternion(q) if length > 0.0 && length.is_finite() => {
+                Some(Self::Quaternion(q.map(|v| v / length)))
+            }
+            Self::Quaternion(_) => None,
+            other => Some(other),
+        }
+    }
+}
+
+/// A named value of a skeleton: what it is called, its type, and what it is when no clip moves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserChannel {
+    /// Its name, different from that of every other scalar of the skeleton.
+    pub name: String,
+    /// Its type and its rest value.
+    pub rest: ChannelValue,
+}
+
+/// A user channel of a skeleton, found by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChannelHandle {
+    pub(crate) channel: u16,
+    /// The skeleton that it belongs to.
+    pub(crate) structure: u64,
+}
+
+/// The most user channels of a skeleton: handles are 16 bits.
+pub const MAX_CHANNELS: usize = 1 << 12;
+
+impl Skeleton {
+    /// Adds user channels behind the scalars that are there.
+    ///
+    /// # Errors
+    /// If a name is taken, a rest value is not finite or has no direction, or there are too many.
+    pub fn with_channels(mut self, channels: Vec<UserChannel>) -> Result<Self, SkeletonError> {
+        let count = self.channels.len() + channels.len();
+        if count > MAX_CHANNELS {
+            return Err(SkeletonError::TooManyChannels { count });
+        }
+        let taken = self.channels().map(|c| c.name.clone());
+        let scalars = self.scalars.iter().map(|s| s.name.clone());
+        let mut taken: HashSet<String> = scalars.chain(taken).collect();
+        for UserChannel { name, rest } in channels {
+            if !taken.insert(name.clone()) {
+                return Err(SkeletonError::ChannelName { name });
+            }
+            let Some(rest) = rest.checked() else {
+                return Err(SkeletonError::ChannelRest { name });
+            };
+            let first = self.scalars.len();
+            let numbers = rest.as_slice().iter().zip(["x", "y", "z", "w"]);
+            self.scalars.extend(numbers.map(|(&value, part)| Scalar {
+                name: match rest.width() {
+                    1 => name.clone(),
+                    _ => format!("{name}.{part}"),
+                },
+                rest: value,
+            }));
+            self.channels.push((UserChannel { name, rest }, first));
+        }
+        self.lay_scalars();
+        Ok(self)
+    }
+
+    /// The user channels.
+    pub fn channels(&self) -> impl ExactSizeIterator<Item = &UserChannel> {
+        self.channels.iter().map(|c| &c.0)
+    }
+
+    /// The handle of a user channel.
+    pub fn channel(&self, name: &str) -> Option<ChannelHandle> {
+        let found = self.channels.iter().position(|c| c.0.name == name)?;
+        Some(ChannelHandle {
+            channel: found as u16,
+            structure: self.structure_hash(),
+        })
+    }
+
+    /// A user channel and its first scalar; `None` for a handle of another skeleton.
+    pub fn channel_at(&self, handle: ChannelHandle) -> Option<(&UserChannel, usize)> {
+        let here = handle.structure == self.structure_hash();
+        let found = self.channels.get(usize::from(handle.channel));
+        found.filter(|_| here).map(|(c, first)| (c, *first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(scalars: Vec<Scalar>) -> Skeleton {
+        Skeleton::new(&[], None, scalars).unwrap()
+    }
+
+    fn channel(name: &str, rest: ChannelValue) -> UserChannel {
+        let name = name.into();
+        UserChannel { name, rest }
+    }
+
+    #[test]
+    fn channels_follow_the_scalars_and_are_found_by_name() {
+        let morph = Scalar {
+            name: "face.weights[0]".into(),
+            rest: 0.5,
+        };
+        let s = plain(vec![morph.clone()])
+            .with_channels(vec![
+                channel("grip", ChannelValue::Float(0.25)),
+                channel("look", ChannelValue::Quaternion([0.0, 0.0, 2.0, 0.0])),
+            ])
+            .unwrap();
+        let (look, first) = s.channel_at(s.channel("look").unwrap()).unwrap();
+        assert_eq!(first, 2);
+        assert_eq!(look.rest, ChannelValue::Quaternion([0.0, 0.0, 1.0, 0.0]));
+        assert_eq!(s.scalars()[5].name, "look.w");
+        let rest: Vec<f32> = (0..6).map(|i| s.rest_pose().scalar(i)).collect();
+        assert_eq!(rest, [0.5, 0.25, 0.0, 0.0, 1.0, 0.0]);
+        // Another skeleton, another hash: its handles lead nowhere here.
+        let other = plain(vec![morph])
+            .with_channels(vec![channel("grip", ChannelValue::Float(0.0))])
+            .unwrap();
+        assert_ne!(other.structure_hash(), s.structure_hash());
+        assert!(s.channel_at(other.channel("grip").unwrap()).is_none());
+        assert!(s.channel("nothing").is_none());
+        // Four numbers and a quaternion are not the same thing.
+        let four = |rest| {
+            plain(vec![])
+                .with_channels(vec![channel("q", rest)])
+                .unwrap()
+        };
+        let q = [0.0, 0.0, 0.0, 1.0];
+        let (a, b) = (ChannelValue::Vec4(q), ChannelValue::Quaternion(q));
+        assert_ne!(four(a).structure_hash(), four(b).structure_hash());
+    }
+
+    #[test]
+    fn refuses_doubled_names_and_values_that_are_none() {
+        let with = |channels| plain(vec![]).with_channels(channels);
+        let float = |name: &str| channel(name, ChannelValue::Float(0.0));
+        let refused = with(vec![float("a"), float("a")]);
+        assert!(matches!(refused, Err(SkeletonError::ChannelName { name }) if name == "a"));
+        let morph = Scalar {
+            name: "a".into(),
+            rest: 0.0,
+        };
+        let refused = plain(vec![morph]).with_channels(vec![float("a")]);
+        assert!(matches!(refused, Err(SkeletonError::ChannelName { .. })));
+        for rest in [
+            ChannelValue::Float(f32::NAN),
+            ChannelValue::Vec3([0.0, f32::INFINITY, 0.0]),
+            ChannelValue::Quaternion([0.0; 4]),
+            ChannelValue::Quaternion([f32::MAX; 4]),
+        ] {
+            let refused = with(vec![channel("a", rest)]);
+            assert!(matches!(refused, Err(SkeletonError::ChannelRest { .. })));
+        }
+        let many = (0..=MAX_CHANNELS).map(|i| float(&i.to_string())).collect();
+        let refused = with(many);
+        assert!(matches!(
+            refused,
+            Err(SkeletonError::TooManyChannels { .. })
+        ));
+    }
+}
