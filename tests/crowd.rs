@@ -53,7 +53,7 @@ fn raw() -> RawScene {
                 }
             })
             .collect(),
-        extras: None,
+        ..RawClip::default()
     };
     let primitive = Primitive {
         positions: (0..JOINTS).map(|j| [0.05, 0.1 * j as f32, 0.0]).collect(),
@@ -160,7 +160,7 @@ fn plays_fades_and_stops() {
     crowd.advance(0.25).unwrap();
     assert!(matches!(
         crowd.action_state(i, 0, b),
-        Err(CrowdError::UnknownClip { .. })
+        Err(CrowdError::NotPlaying { .. })
     ));
     assert_eq!(crowd.action_state(i, 0, a).unwrap().1, 1.0);
 
@@ -361,10 +361,12 @@ fn layers_masks_and_additive_clips() {
         LayerOptions {
             additive: false,
             mask: Some(mask.clone()),
+            ..LayerOptions::default()
         },
         LayerOptions {
             additive: true,
             mask: None,
+            ..LayerOptions::default()
         },
     ];
     let mut crowd = Crowd::new();

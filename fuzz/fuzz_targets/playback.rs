@@ -1,29 +1,67 @@
-//! Arbitrary sequences of crowd calls: never a panic, refused calls change nothing.
+//! Arbitrary sequences of calls on a crowd of several layers: never a panic, refused calls change nothing,
+//! and every frame's events and palettes are sound.
 #![no_main]
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions};
+use phalanx::clip::Marker;
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions, RigId};
 use phalanx::offline::mannequin;
-use phalanx::playback::LoopMode;
+use phalanx::playback::{
+    AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Motion, PlaybackError,
+    Player, Sync,
+};
 use phalanx::rig::Rig;
+use phalanx::skeleton::JointMask;
 use std::sync::{Arc, OnceLock};
+
+#[derive(Arbitrary, Debug, Clone, Copy)]
+struct Options {
+    speed: f32,
+    mode: u8,
+    repetitions: Option<u32>,
+    stop: bool,
+    time: f64,
+    weight: f32,
+    fade_in: f32,
+    parameter: f32,
+}
+
+/// A call on one instance: layer, motion, and what it takes.
+#[derive(Arbitrary, Debug, Clone, Copy)]
+enum Play {
+    Play(Options),
+    Start(Options),
+    Add(Options),
+    FadeTo(f32, Options),
+    CrossFade(u8, f32, bool, u8, Options),
+    Fade(f32, f32),
+    Stop(f32),
+    StopLayer(f32),
+    StopAll(f32),
+    Paused(bool),
+    Reset,
+    Speed(f32),
+    Loop(u8, Option<u32>),
+    Time(f64),
+    Phase(f64),
+    Parameter(f32),
+    LayerWeight(f32, f32),
+    LayerSpeed(f32),
+    CharacterSpeed(f32),
+}
 
 #[derive(Arbitrary, Debug)]
 enum Call {
     Spawn,
     Despawn(u8),
-    Play(u8, u8, f32, f64, f32, u8),
-    Fade(u8, u8, f32, f32),
-    Stop(u8, u8, f32),
-    Speed(u8, f32),
-    Time(u8, u8, f64),
-    Weight(u8, u8, f32),
-    LayerWeight(u8, u8, f32),
+    Play(u8, u8, u8, Play),
     Visible(u8, bool),
     Advance(f64),
     Evaluate,
     Unload(u8),
+    Space(u8, u8, f32),
+    RemoveSpace(u8),
     Snapshot,
     Restore,
     Ask(u8, u16),
@@ -31,11 +69,99 @@ enum Call {
 
 static RIG: OnceLock<Arc<Rig>> = OnceLock::new();
 
+/// The built-in character; its first clip has markers at its ends, too.
+fn rig() -> Arc<Rig> {
+    let rig = RIG.get_or_init(|| {
+        let mut rig = mannequin().expect("the built-in character loads");
+        let end = rig.clips()[0].duration();
+        let markers = [0.0, 0.0, 0.3 * end, end].map(|t| Marker::new("m", t));
+        rig.set_markers(0, markers.to_vec()).expect("markers within the clip");
+        Arc::new(rig)
+    });
+    rig.clone()
+}
+
+fn mode(n: u8) -> LoopMode {
+    [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong][usize::from(n % 3)]
+}
+
+fn options(o: Options) -> PlayOptions {
+    PlayOptions {
+        speed: o.speed,
+        loop_mode: mode(o.mode),
+        repetitions: o.repetitions,
+        at_end: if o.stop { AtEnd::Stop } else { AtEnd::Hold },
+        time: o.time,
+        weight: o.weight,
+        fade_in: o.fade_in,
+        parameter: o.parameter,
+    }
+}
+
+fn play(
+    mut player: Player<'_>,
+    layer: usize,
+    motions: &[Motion],
+    pick: u8,
+    call: Play,
+) -> Result<(), PlaybackError> {
+    let motion = |n: u8| motions[usize::from(n) % motions.len()];
+    let own = motion(pick);
+    match call {
+        Play::Play(o) => player.play(layer, own, &options(o)),
+        Play::Start(o) => player.start(layer, own, &options(o)),
+        Play::Add(o) => player.add(layer, own, &options(o)),
+        Play::FadeTo(seconds, o) => player.fade_to(layer, own, seconds, &options(o)),
+        Play::CrossFade(to, seconds, warp, sync, o) => {
+            let sync = [Sync::No, Sync::Phase, Sync::Markers(&[])][usize::from(sync % 3)];
+            let fade = CrossFade {
+                seconds,
+                warp,
+                sync,
+            };
+            player.cross_fade(layer, own, motion(to), fade, &options(o))
+        }
+        Play::Fade(weight, seconds) => player.fade(layer, own, weight, seconds),
+        Play::Stop(seconds) => player.stop(layer, own, seconds),
+        Play::StopLayer(seconds) => player.stop_layer(layer, seconds),
+        Play::StopAll(seconds) => player.stop_all(seconds),
+        Play::Paused(paused) => player.set_paused(layer, own, paused),
+        Play::Reset => player.reset(layer, own),
+        Play::Speed(speed) => player.set_speed(layer, own, speed),
+        Play::Loop(n, repetitions) => player.set_loop(layer, own, mode(n), repetitions),
+        Play::Time(time) => player.set_time(layer, own, time),
+        Play::Phase(phase) => player.set_phase(layer, own, phase),
+        Play::Parameter(value) => match own {
+            Motion::Space(space) => player.set_parameter(layer, space, value),
+            Motion::Clip(_) => Ok(()),
+        },
+        Play::LayerWeight(weight, seconds) => player.fade_layer(layer, weight, seconds),
+        Play::LayerSpeed(speed) => player.set_layer_speed(layer, speed),
+        Play::CharacterSpeed(speed) => player.set_character_speed(speed),
+    }
+}
+
+fn motions(crowd: &Crowd, id: RigId, spaces: &[BlendSpaceId]) -> Vec<Motion> {
+    let clips = (0..11).filter_map(|c| crowd.clip_by_index(id, c));
+    let clips = clips.map(Motion::Clip);
+    clips.chain(spaces.iter().map(|&s| Motion::Space(s))).collect()
+}
+
 fuzz_target!(|calls: Vec<Call>| {
-    let rig = RIG.get_or_init(|| Arc::new(mannequin().expect("the built-in character loads")));
+    let rig = rig();
+    let mask = JointMask::subtree_at(rig.skeleton(), "Spine").ok();
+    let upper = LayerOptions {
+        mask,
+        fill: Fill::Below,
+        ..LayerOptions::default()
+    };
+    let layers = vec![LayerOptions::default(), upper, LayerOptions::default()];
     let mut crowd = Crowd::new();
-    let id = crowd.add_rig(rig.clone()).expect("an empty crowd takes a rig");
+    let id = crowd
+        .add_rig_with_layers(rig, layers)
+        .expect("an empty crowd takes a rig");
     let mut instances: Vec<InstanceId> = Vec::new();
+    let mut spaces: Vec<BlendSpaceId> = Vec::new();
     let mut buffer = BoneBuffer::new();
     let mut saved = None;
     for call in calls.into_iter().take(200) {
@@ -52,46 +178,26 @@ fuzz_target!(|calls: Vec<Call>| {
             },
             Call::Spawn => false,
             Call::Despawn(i) => pick(i).is_some_and(|i| crowd.despawn(i).is_err()),
-            Call::Play(i, c, speed, time, weight, mode) => {
-                let options = PlayOptions {
-                    speed,
-                    time,
-                    weight,
-                    loop_mode: [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong]
-                        [usize::from(mode % 3)],
-                };
-                match (pick(i), clip(&crowd, c)) {
-                    (Some(i), Some(c)) => crowd.play(i, c, &options).is_err(),
+            Call::Play(i, layer, motion, call) => {
+                let motions = motions(&crowd, id, &spaces);
+                match (pick(i), motions.is_empty()) {
+                    (Some(i), false) => match crowd.player(i) {
+                        Ok(player) => {
+                            play(player, usize::from(layer % 4), &motions, motion, call).is_err()
+                        }
+                        Err(_) => true,
+                    },
                     _ => false,
                 }
-            }
-            Call::Fade(i, c, seconds, speed) => {
-                let options = PlayOptions {
-                    speed,
-                    ..PlayOptions::default()
-                };
-                match (pick(i), clip(&crowd, c)) {
-                    (Some(i), Some(c)) => crowd.fade_to(i, c, seconds, &options).is_err(),
-                    _ => false,
-                }
-            }
-            Call::Stop(i, layer, s) => {
-                pick(i).is_some_and(|i| crowd.stop(i, usize::from(layer), s).is_err())
-            }
-            Call::Speed(i, s) => pick(i).is_some_and(|i| crowd.set_speed(i, s).is_err()),
-            Call::Time(i, c, t) => match (pick(i), clip(&crowd, c)) {
-                (Some(i), Some(c)) => crowd.set_time(i, 0, c, t).is_err(),
-                _ => false,
-            },
-            Call::Weight(i, c, w) => match (pick(i), clip(&crowd, c)) {
-                (Some(i), Some(c)) => crowd.set_weight(i, 0, c, w).is_err(),
-                _ => false,
-            },
-            Call::LayerWeight(i, l, w) => {
-                pick(i).is_some_and(|i| crowd.set_layer_weight(i, usize::from(l), w).is_err())
             }
             Call::Visible(i, v) => pick(i).is_some_and(|i| crowd.set_visible(i, v).is_err()),
-            Call::Advance(dt) => crowd.advance(dt).is_err(),
+            Call::Advance(dt) => {
+                let refused = crowd.advance(dt).is_err();
+                let most = instances.len() * 3 * 4 * 2 * MAX_EVENTS_PER_ACTION;
+                assert!(crowd.events().len() <= most);
+                assert!(crowd.events().iter().all(|e| e.time >= 0.0 && e.weight.is_finite()));
+                refused
+            }
             Call::Evaluate => {
                 crowd.evaluate(&mut buffer);
                 let finite = buffer.rows().iter().all(|r| r.is_finite());
@@ -102,6 +208,21 @@ fuzz_target!(|calls: Vec<Call>| {
                 Some(c) => crowd.unload_clip(id, c).is_err(),
                 None => false,
             },
+            Call::Space(a, b, value) => match (clip(&crowd, a), clip(&crowd, b)) {
+                (Some(a), Some(b)) => match crowd.add_blend_space(id, &[(0.0, a), (value, b)]) {
+                    Ok(space) => {
+                        spaces.push(space);
+                        false
+                    }
+                    Err(_) => true,
+                },
+                _ => false,
+            },
+            Call::RemoveSpace(n) => {
+                let n = usize::from(n) % spaces.len().max(1);
+                let space = spaces.get(n).copied();
+                space.is_some_and(|s| crowd.remove_blend_space(id, s).is_err())
+            }
             Call::Snapshot => {
                 saved = Some(crowd.snapshot());
                 false

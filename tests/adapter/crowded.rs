@@ -24,6 +24,7 @@ fn held(time: f64, mode: playback::LoopMode, weight: f64) -> PlayOptions {
         loop_mode: mode,
         time,
         weight: weight as f32,
+        ..PlayOptions::default()
     }
 }
 
@@ -95,11 +96,13 @@ impl Subject for Crowded {
             options.push(LayerOptions {
                 additive: false,
                 mask: self.0.mask(&layer.mask)?,
+                ..LayerOptions::default()
             });
             for additive in &layer.additive {
                 options.push(LayerOptions {
                     additive: true,
                     mask: self.0.mask(&additive.mask)?,
+                    ..LayerOptions::default()
                 });
             }
         }

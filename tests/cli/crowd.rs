@@ -151,7 +151,7 @@ pub fn crowd_keeps_old_files() -> Tested {
 }
 
 /// A glTF file of one triangle (unless `nodes` say otherwise) that a node scales.
-fn write_gltf(name: &str, nodes: &str) -> Tested {
+pub fn write_gltf(name: &str, nodes: &str) -> Tested {
     // Corners (0, 0, 0), (1, 0, 0) and (0, 1, 0).
     let bytes = "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
     let text = format!(

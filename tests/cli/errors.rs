@@ -16,6 +16,8 @@ pub fn help_and_version() -> Tested {
         &["crowd", "--help"],
         &["info", "--help"],
         &["pose", "--help"],
+        &["render", "--help"],
+        &["bench", "--help"],
     ] {
         let help = output(args)?;
         check(
@@ -45,6 +47,17 @@ pub fn usage_errors() -> Tested {
         &["crowd", "--size", "0x480"],
         &["crowd", "--size", "16384x16384"],
         &["crowd", "--renderer", "crayon"],
+        &["--simd", "mmx", "bench"],
+        &["bench", "--count", "0"],
+        &["bench", "--count", "few"],
+        &["bench", "--threads", "0"],
+        &["bench", "--seconds", "0"],
+        &["bench", "--seconds", "nan"],
+        &["bench", "--tolerance=-1"],
+        &["bench", "--tolerance", "inf"],
+        &["bench", "--clips", "a,b,c,d"],
+        &["bench", "--clips", "a,,b"],
+        &["bench", "a.glb", "b.glb"],
         &["info", "a.glb", "b.glb"],
         &["pose", "--loop", "twice"],
         &["pose", "--time", "soon"],
@@ -91,13 +104,17 @@ pub fn files_that_are_no_models() -> Tested {
         one_line(&run(&["info", file, "--json"]), &[file, part])?;
         one_line(&run(&["pose", file, "--json"]), &[file, part])?;
         one_line(
+            &run(&["bench", file, "--json", "never.json"]),
+            &[file, part],
+        )?;
+        one_line(
             &run(&["crowd", "--model", file, "--out", "never.png"]),
             &[file, part],
         )?;
     }
     check(
-        !folder.join("never.png").exists(),
-        "a picture was made of nothing",
+        !folder.join("never.png").exists() && !folder.join("never.json").exists(),
+        "a file was made of nothing",
     )?;
     // A name with a line break is still one line.
     one_line(&run(&["info", "two\nlines.glb"]), &["two\\nlines.glb"])
@@ -139,6 +156,10 @@ pub fn unwritable_outputs() -> Tested {
         }
         one_line(&run(&args), &[path, "cannot be written"])?;
     }
+    for option in ["--json", "--csv"] {
+        let path = "no/such/folder/a.json";
+        one_line(&run(&["bench", option, path]), &[path, "cannot be written"])?;
+    }
     check(
         !scratch().join("made.png").exists(),
         "a file is left of a run that failed",
@@ -148,6 +169,8 @@ pub fn unwritable_outputs() -> Tested {
 pub fn crowds_beyond_memory() -> Tested {
     for count in ["100000000", "4294967296", "18446744073709551615"] {
         let out = run(&["crowd", "--count", count, "--out", "beyond.png"]);
+        one_line(&out, &[count, "MAX_CROWD_BYTES", "8589934592"])?;
+        let out = run(&["bench", "--count", "1", "--count", count]);
         one_line(&out, &[count, "MAX_CROWD_BYTES", "8589934592"])?;
     }
     check(

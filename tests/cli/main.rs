@@ -1,11 +1,13 @@
 //! The `phalanx` binary as a process: outputs, exit codes, one line per error.
 
+mod bench;
 #[path = "../common/mod.rs"]
 mod common;
 mod crowd;
 mod errors;
 mod info;
 mod pose;
+mod render;
 mod support;
 
 use common::trial;
@@ -42,16 +44,48 @@ fn main() {
             crowd::crowd_keeps_old_files,
         ),
         ("crowds_of_any_size", crowd::crowds_of_any_size),
+        ("render_sheets", render::sheets),
+        ("render_blends", render::blends),
+        ("render_gifs", render::gifs),
+        ("render_attachments", render::attachments),
+        ("render_refusals", render::refusals),
         (
             "crowds_of_what_cannot_be_drawn",
             crowd::crowds_without_meshes,
         ),
+        ("bench_tables_and_rows", bench::tables_and_rows),
+        (
+            "bench_against_its_own_figures",
+            bench::a_baseline_of_the_same_machine,
+        ),
+        (
+            "bench_regressions_exit_with_1",
+            bench::regressions_exit_with_1,
+        ),
+        (
+            "bench_says_what_cannot_be_compared",
+            bench::what_cannot_be_compared_is_said,
+        ),
+        (
+            "bench_of_files_that_are_no_baselines",
+            bench::files_that_are_no_baselines,
+        ),
+        (
+            "bench_of_choices_that_do_not_exist",
+            bench::choices_that_do_not_exist,
+        ),
+        ("bench_of_a_model_without_clips", bench::no_clips),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
     trials.push(trial(
         "pose_of_files",
         &["bl_morphbones.glb", "robot.glb"],
         pose::pose_of_files,
+    ));
+    trials.push(trial(
+        "render_files",
+        &["greenman.glb", "greenman_sword.glb", "bl_rider.glb"],
+        render::files,
     ));
     for file in [
         "Fox.glb",
@@ -65,6 +99,28 @@ fn main() {
             &[file],
             move || crowd::any_model(file),
         ));
+    }
+    for (file, clips, additive) in [
+        (
+            "Fox.glb",
+            "Survey, Walk, Run",
+            "Run, on b_Spine01_02 and below",
+        ),
+        (
+            "MorphStressTest.gltf",
+            "Individuals, Pulse, TheWave",
+            "TheWave, on all joints",
+        ),
+        (
+            "bl_manyjoints.glb",
+            "Grab, Swim, Grab",
+            "Swim, on all joints",
+        ),
+        ("pab.glb", "walk, jog, run", "atlas, on Spine1 and below"),
+    ] {
+        trials.push(trial(format!("bench_of_{file}"), &[file], move || {
+            bench::any_model(file, clips, additive)
+        }));
     }
     common::run(trials);
 }

@@ -10,7 +10,10 @@ pub type Tested = Result<(), Failed>;
 
 pub fn phalanx() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_phalanx"));
-    command.env_remove("PHALANX_SIMD").current_dir(scratch());
+    // Mesa's device selection prints a line of its own to standard error without this folder.
+    let folder = scratch();
+    command.env("XDG_RUNTIME_DIR", &folder);
+    command.env_remove("PHALANX_SIMD").current_dir(folder);
     command
 }
 

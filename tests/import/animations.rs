@@ -31,14 +31,14 @@ fn the_three_interpolations_keep_their_keys() {
             { "sampler": 1, "target": { "node": 0, "path": "scale" } },
             { "sampler": 2, "target": { "node": 0, "path": "rotation" } }
         ],
-        "extras": { "speed": 1.50, "events": [1] }
+        "extras": { "speed": 1.50, "notes": [1] }
     });
     file.push("animations", animation);
     let scene = file.read_clean();
     let clip = &scene.clips[0];
     assert_eq!((clip.name.as_deref(), clip.duration), (Some("Gang"), 1.0));
     let extras: serde_json::Value = serde_json::from_str(clip.extras.as_deref().unwrap()).unwrap();
-    assert_eq!(extras, json!({ "speed": 1.5, "events": [1] }));
+    assert_eq!(extras, json!({ "speed": 1.5, "notes": [1] }));
     let found: Vec<_> = clip
         .tracks
         .iter()

@@ -7,6 +7,7 @@ mod containers;
 mod evaluate;
 mod file;
 mod limits;
+mod markers;
 mod materials;
 mod meshes;
 #[cfg(feature = "meshopt")]

@@ -1,0 +1,431 @@
+//! User channels of every type against the oracle's curves and rules of its own in f64: sampled, blended
+//! within a layer, between layers, and added.
+
+mod oracle;
+
+use oracle::blend::scaled_rotation;
+use oracle::curve::{Curve, Interpolation as Kind};
+use oracle::math::{dot, lerp, nlerp, normalize, product};
+use phalanx::crowd::{Crowd, CrowdError, InstanceId, LayerOptions, PlayOptions, hash01};
+use phalanx::offline::raw::{
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
+};
+use phalanx::offline::{BuildError, ClipBuildError, build_additive, build_rig};
+use phalanx::playback::{PoseAction, evaluate_pose};
+use phalanx::rig::Rig;
+use phalanx::skeleton::{ChannelValue, SkeletonError, UserChannel};
+use std::sync::Arc;
+
+const CLIPS: usize = 4;
+const SECONDS: f32 = 2.0;
+/// Rounding of a few f32 operations on values up to 3; quaternions follow slerp to 2e-7.
+const TOLERANCE: f64 = 3e-6;
+
+/// One of every type; the morph weights before them and their order leave quaternions across blocks of 16.
+fn channels() -> Vec<UserChannel> {
+    let channel = |name: &str, rest| UserChannel {
+        name: name.into(),
+        rest,
+    };
+    vec![
+        channel("float", ChannelValue::Float(0.25)),
+        channel("vec2", ChannelValue::Vec2([0.5, -1.0])),
+        channel("vec3", ChannelValue::Vec3([1.0, 2.0, -3.0])),
+        channel("vec4", ChannelValue::Vec4([0.0, 0.1, -0.2, 0.3])),
+        channel("look", ChannelValue::Quaternion([0.0, 0.6, 0.0, 0.8])),
+        channel("aim", ChannelValue::Quaternion([0.0, 0.0, 0.0, 1.0])),
+    ]
+}
+
+/// A track for channel `c` of a clip: linear, held or cubic by turns, and none in clip 3 for some.
+fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawUserTrack> {
+    if clip == 3 && c % 2 == 1 {
+        return None;
+    }
+    let interpolation = [
+        Interpolation::Linear,
+        Interpolation::Step,
+        Interpolation::CubicSpline,
+        Interpolation::Linear,
+    ][(c + clip) % 4];
+    let keys = 5;
+    let per_key = match interpolation {
+        Interpolation::CubicSpline => 3,
+        _ => 1,
+    };
+    let times = (0..keys).map(|k| SECONDS * (k as f32 / (keys - 1) as f32).powf(1.3));
+    let width = channel.rest.width();
+    let count = keys * per_key * width;
+    let number = |i: usize| {
+        let seed = ((clip * 16 + c) * 256 + i) as u64;
+        let value = hash01(seed) as f32 - 0.5;
+        // Splines' quaternions stay away from zero: their tangents are small, their keys near.
+        match channel.rest {
+            ChannelValue::Quaternion(rest) if per_key == 3 => match (i / width) % 3 {
+                1 => rest[i % width] + 0.4 * value,
+                _ => 0.2 * value,
+            },
+            ChannelValue::Quaternion(_) => value,
+            _ => 4.0 * value,
+        }
+    };
+    Some(RawUserTrack {
+        clip,
+        interpolation,
+        times: times.collect(),
+        values: (0..count).map(number).collect(),
+    })
+}
+
+fn raw() -> RawScene {
+    let still = RawTrack {
+        node: 0,
+        channel: RawChannel::Rotation,
+        interpolation: Interpolation::Linear,
+        times: vec![0.0, SECONDS],
+        values: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.6, 0.0, 0.8],
+    };
+    let clip = |i: usize| RawClip {
+        name: Some(format!("clip{i}")),
+        duration: SECONDS,
+        tracks: vec![still.clone()],
+        ..RawClip::default()
+    };
+    RawScene {
+        nodes: vec![RawNode {
+            weights: vec![0.5; 3],
+            ..RawNode::default()
+        }],
+        clips: (0..CLIPS).map(clip).collect(),
+        channels: channels()
+            .into_iter()
+            .enumerate()
+            .map(|(c, channel)| RawUserChannel {
+                tracks: (0..CLIPS).filter_map(|i| track(&channel, c, i)).collect(),
+                channel,
+            })
+            .collect(),
+        ..RawScene::default()
+    }
+}
+
+fn rig() -> Arc<Rig> {
+    Arc::new(build_rig(raw(), &Default::default()).unwrap())
+}
+
+/// What the oracle says of one channel.
+struct Expected {
+    curves: Vec<Option<Curve>>,
+    rest: Vec<f64>,
+    quaternion: bool,
+}
+
+fn four(v: &[f64]) -> [f64; 4] {
+    std::array::from_fn(|i| v[i])
+}
+
+impl Expected {
+    fn of(c: usize) -> Self {
+        let channel = &channels()[c];
+        let wide = |v: &[f32]| v.iter().map(|v| f64::from(*v)).collect::<Vec<f64>>();
+        let curve = |t: RawUserTrack| Curve {
+            interpolation: match t.interpolation {
+                Interpolation::Linear => Kind::Linear,
+                Interpolation::Step => Kind::Step,
+                Interpolation::CubicSpline => Kind::CubicSpline,
+            },
+            times: wide(&t.times),
+            keys: wide(&t.values),
+            width: channel.rest.width(),
+        };
+        Self {
+            curves: (0..CLIPS)
+                .map(|i| track(channel, c, i).map(curve))
+                .collect(),
+            rest: wide(channel.rest.as_slice()),
+            quaternion: matches!(channel.rest, ChannelValue::Quaternion(_)),
+        }
+    }
+
+    fn sample(&self, clip: usize, t: f64) -> Vec<f64> {
+        match &self.curves[clip] {
+            None => self.rest.clone(),
+            Some(curve) if self.quaternion => curve.rotation(t).to_vec(),
+            Some(curve) => curve.scalars(t),
+        }
+    }
+
+    /// Actions of one layer.
+    fn blend(&self, actions: &[(usize, f64, f64)]) -> Vec<f64> {
+        let mut terms: Vec<(Vec<f64>, f64)> = actions
+            .iter()
+            .map(|&(clip, t, w)| (self.sample(clip, t), w))
+            .collect();
+        let total: f64 = actions.iter().map(|a| a.2).sum();
+        if total < 1.0 {
+            terms.push((self.rest.clone(), 1.0 - total));
+        }
+        let mut sum = vec![0.0; self.rest.len()];
+        for (value, weight) in terms {
+            let ahead: f64 = sum.iter().zip(&value).map(|(a, b)| a * b).sum();
+            let sign = if self.quaternion && ahead < 0.0 {
+                -1.0
+            } else {
+                1.0
+            };
+            for (sum, v) in sum.iter_mut().zip(&value) {
+                *sum += sign * weight * v / total.max(1.0);
+            }
+        }
+        if self.quaternion {
+            normalize(four(&sum)).to_vec()
+        } else {
+            sum
+        }
+    }
+
+    fn over(&self, below: &[f64], above: &[f64], w: f64) -> Vec<f64> {
+        if self.quaternion {
+            return nlerp(four(below), four(above), w).to_vec();
+        }
+        below
+            .iter()
+            .zip(above)
+            .map(|(&a, &b)| lerp(a, b, w))
+            .collect()
+    }
+
+    /// The difference of a clip to the rest value, added; what the clip lacks adds nothing.
+    fn add(&self, below: &[f64], clip: usize, t: f64, w: f64) -> Vec<f64> {
+        if self.curves[clip].is_none() {
+            return below.to_vec();
+        }
+        let value = self.sample(clip, t);
+        if self.quaternion {
+            let [x, y, z, w0] = four(&self.rest);
+            let d = product([-x, -y, -z, w0], four(&value));
+            return normalize(product(four(below), scaled_rotation(d, w))).to_vec();
+        }
+        let delta = value.iter().zip(&self.rest);
+        below
+            .iter()
+            .zip(delta)
+            .map(|(b, (v, r))| b + w * (v - r))
+            .collect()
+    }
+}
+
+fn compare(actual: &[f32], expected: &[f64], quaternion: bool, place: &str) {
+    let mut actual: Vec<f64> = actual.iter().map(|v| f64::from(*v)).collect();
+    if quaternion && dot(four(&actual), four(expected)) < 0.0 {
+        actual.iter_mut().for_each(|v| *v = -*v);
+    }
+    for (a, e) in actual.iter().zip(expected) {
+        assert!(
+            (a - e).abs() <= TOLERANCE,
+            "{place}: {actual:?} {expected:?}"
+        );
+    }
+    assert_eq!(actual.len(), expected.len());
+}
+
+/// Times on keys, between them, at both ends.
+fn times() -> impl Iterator<Item = f32> {
+    (0..40).map(|i| SECONDS * i as f32 / 40.0)
+}
+
+#[test]
+fn samples_and_blends_of_jobs_follow_the_oracle() {
+    let rig = rig();
+    for t in times() {
+        let sets: [&[(usize, f32)]; 6] = [
+            &[(0, 1.0)],
+            &[(3, 1.0)],
+            &[(0, 0.5), (1, 0.5)],
+            &[(2, 0.25), (3, 0.375)],
+            &[(0, 0.75), (1, 0.5), (2, 0.5)],
+            &[],
+        ];
+        for set in sets {
+            let actions: Vec<PoseAction> = set
+                .iter()
+                .map(|&(clip, weight)| PoseAction {
+                    clip,
+                    time: t,
+                    weight,
+                })
+                .collect();
+            let posed = evaluate_pose(&rig, &actions).unwrap();
+            for (c, channel) in channels().iter().enumerate() {
+                let expected = Expected::of(c);
+                let oracle: Vec<_> = set
+                    .iter()
+                    .map(|&(clip, w)| (clip, f64::from(t), f64::from(w)))
+                    .collect();
+                let handle = rig.skeleton().channel(&channel.name).unwrap();
+                let actual = posed.channel(&rig, handle).unwrap();
+                let place = format!("{} at {t} of {set:?}", channel.name);
+                let quaternion = expected.quaternion;
+                compare(
+                    actual.as_slice(),
+                    &expected.blend(&oracle),
+                    quaternion,
+                    &place,
+                );
+            }
+        }
+    }
+}
+
+/// A crowd with a layer, one over it and an additive one.
+fn layered(rig: &Arc<Rig>, t: f32, weights: [f32; 3]) -> (Crowd, InstanceId) {
+    let mut crowd = Crowd::new();
+    let layers = [false, false, true].map(|additive| LayerOptions {
+        additive,
+        ..LayerOptions::default()
+    });
+    let id = crowd
+        .add_rig_with_layers(rig.clone(), layers.into())
+        .unwrap();
+    let rest = rig.skeleton().rest_pose();
+    let delta = Arc::new(build_additive(&raw(), 3, rig, rest).unwrap());
+    let delta = crowd.add_clip(id, delta).unwrap();
+    let instance = crowd.spawn(id).unwrap();
+    let options = |weight| PlayOptions {
+        time: f64::from(t),
+        weight,
+        ..PlayOptions::default()
+    };
+    let clip = |i| crowd.clip_by_index(id, i).unwrap();
+    let (a, b, c) = (clip(0), clip(1), clip(2));
+    crowd
+        .add_action(instance, 0, a, &options(weights[0]))
+        .unwrap();
+    crowd.add_action(instance, 0, b, &options(0.25)).unwrap();
+    crowd.add_action(instance, 1, c, &options(1.0)).unwrap();
+    crowd.set_layer_weight(instance, 1, weights[1]).unwrap();
+    crowd
+        .add_action(instance, 2, delta, &options(weights[2]))
+        .unwrap();
+    (crowd, instance)
+}
+
+#[test]
+fn layers_and_additive_layers_of_a_crowd_follow_the_oracle() {
+    let rig = rig();
+    for t in times() {
+        for weights in [
+            [0.75, 0.0, 0.0],
+            [0.5, 0.625, 0.0],
+            [1.0, 0.0, 1.0],
+            [0.25, 0.375, 0.5],
+            [0.5, 1.0, -0.75],
+        ] {
+            let (crowd, instance) = layered(&rig, t, weights);
+            let [w0, w1, w2] = weights.map(f64::from);
+            let time = f64::from(t);
+            for (c, channel) in channels().iter().enumerate() {
+                let expected = Expected::of(c);
+                let mut value = expected.blend(&[(0, time, w0), (1, time, 0.25)]);
+                value = expected.over(&value, &expected.blend(&[(2, time, 1.0)]), w1);
+                if w2 != 0.0 {
+                    value = expected.add(&value, 3, time, w2);
+                }
+                let handle = rig.skeleton().channel(&channel.name).unwrap();
+                let actual = crowd.channel(instance, handle).unwrap();
+                let place = format!("{} at {t}, {weights:?}", channel.name);
+                compare(actual.as_slice(), &value, expected.quaternion, &place);
+                assert_eq!(actual.is_quaternion(), expected.quaternion);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_clips_there_is_the_rest_value_and_scalars_hold_the_same() {
+    let rig = rig();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone()).unwrap();
+    let instance = crowd.spawn(id).unwrap();
+    let mut next = 3;
+    let scalars = crowd.scalars(instance).unwrap();
+    assert_eq!(scalars[..3], [0.5; 3]);
+    for channel in channels() {
+        let handle = rig.skeleton().channel(&channel.name).unwrap();
+        let value = crowd.channel(instance, handle).unwrap();
+        assert_eq!(value, channel.rest);
+        let width = channel.rest.width();
+        assert_eq!(scalars[next..next + width], *value.as_slice());
+        next += width;
+    }
+    assert_eq!(scalars.len(), next);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let rig = rig();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone()).unwrap();
+    let instance = crowd.spawn(id).unwrap();
+    let handle = rig.skeleton().channel("aim").unwrap();
+    let other = build_rig(RawScene::default(), &Default::default()).unwrap();
+    assert!(other.skeleton().channel_at(handle).is_none());
+    let foreign = {
+        let mut raw = raw();
+        raw.channels.truncate(2);
+        let rig = build_rig(raw, &Default::default()).unwrap();
+        rig.skeleton().channel("float").unwrap()
+    };
+    assert!(matches!(
+        crowd.channel(instance, foreign),
+        Err(CrowdError::UnknownChannel { .. })
+    ));
+    crowd.despawn(instance).unwrap();
+    assert!(matches!(
+        crowd.channel(instance, handle),
+        Err(CrowdError::UnknownInstance { .. })
+    ));
+
+    let refused = |spoil: &dyn Fn(&mut RawScene)| {
+        let mut raw = raw();
+        spoil(&mut raw);
+        match build_rig(raw, &Default::default()) {
+            Err(fault) => fault,
+            Ok(_) => panic!("was built"),
+        }
+    };
+    let fault = refused(&|raw| raw.channels[1].channel.name = "float".into());
+    let name = matches!(
+        fault,
+        BuildError::Skeleton(SkeletonError::ChannelName { .. })
+    );
+    assert!(name, "{fault}");
+    let fault = refused(&|raw| raw.channels[0].tracks[0].clip = CLIPS);
+    assert!(matches!(fault, BuildError::Index { .. }), "{fault}");
+    // Three numbers a key where the type has one, and so on.
+    let spoils: [fn(&mut RawUserTrack); 5] = [
+        |t| t.values.push(0.0),
+        |t| t.times[0] = -1.0,
+        |t| t.times.swap(1, 2),
+        |t| t.values[0] = f32::NAN,
+        |t| (t.times, t.values) = (vec![], vec![]),
+    ];
+    for spoil in spoils {
+        let fault = refused(&|raw| spoil(&mut raw.channels[0].tracks[0]));
+        let track = match &fault {
+            BuildError::Clip { source, .. } => {
+                matches!(source, ClipBuildError::UserTrack { .. })
+            }
+            _ => false,
+        };
+        assert!(track, "{fault}");
+    }
+    let fault = refused(&|raw| {
+        let again = raw.channels[0].tracks[0].clone();
+        raw.channels[0].tracks.push(again);
+    });
+    assert!(
+        fault.to_string().contains("tracks: 2, needed are 1"),
+        "{fault}"
+    );
+}

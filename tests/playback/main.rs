@@ -1,0 +1,12 @@
+//! Playing: mixers and crowds against an independent model in f64, and what both refuse.
+
+mod events;
+mod fades;
+mod layers;
+#[cfg(feature = "gltf")]
+mod mixer;
+mod model;
+mod refusals;
+mod spaces;
+mod stage;
+mod time;
