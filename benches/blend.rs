@@ -1,0 +1,14 @@
+//! Two poses half and half, without and with a masked additive pose on top, by the public job, at every SIMD level, beside the textbook pipeline.
+
+mod common;
+
+use common::stages::Stage;
+use criterion::{Criterion, criterion_group, criterion_main};
+
+fn jobs(c: &mut Criterion) {
+    common::stage(c, Stage::Blend);
+    common::stage(c, Stage::BlendAdditive);
+}
+
+criterion_group!(benches, jobs);
+criterion_main!(benches);

@@ -1,0 +1,34 @@
+//! From the bytes of a file to a rig: the built-in character, and test models where they are. Pictures are
+//! not decoded.
+
+mod common;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use phalanx::offline::{ImportOptions, MANNEQUIN, import_slice};
+
+fn imports(c: &mut Criterion) {
+    let (name, bytes) = MANNEQUIN[0];
+    let mut files = vec![(name, bytes.to_vec())];
+    for name in ["pab.glb", "Fox.glb", "bl_manyjoints.glb", "robot.glb"] {
+        match common::asset(name).map(std::fs::read) {
+            Some(bytes) => files.push((name, bytes.expect("the model can be read"))),
+            None => println!("left out: {name} is not among the test models"),
+        }
+    }
+    let options = ImportOptions {
+        images: false,
+        ..ImportOptions::default()
+    };
+    let mut group = c.benchmark_group("import");
+    group.sample_size(20);
+    for (name, bytes) in &files {
+        group.throughput(Throughput::Bytes(bytes.len() as u64));
+        group.bench_function(BenchmarkId::from_parameter(name), |b| {
+            b.iter(|| import_slice(bytes, name, None, &options).expect("the model imports"));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, imports);
+criterion_main!(benches);

@@ -1,0 +1,13 @@
+//! Local transforms to model space, by the public job, at every SIMD level, beside the textbook pipeline.
+
+mod common;
+
+use common::stages::Stage;
+use criterion::{Criterion, criterion_group, criterion_main};
+
+fn jobs(c: &mut Criterion) {
+    common::stage(c, Stage::LocalToModel);
+}
+
+criterion_group!(benches, jobs);
+criterion_main!(benches);

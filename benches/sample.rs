@@ -1,0 +1,13 @@
+//! One clip at a time, by the public job, at every SIMD level, beside the textbook pipeline.
+
+mod common;
+
+use common::stages::Stage;
+use criterion::{Criterion, criterion_group, criterion_main};
+
+fn jobs(c: &mut Criterion) {
+    common::stage(c, Stage::Sample);
+}
+
+criterion_group!(benches, jobs);
+criterion_main!(benches);
