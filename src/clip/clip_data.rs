@@ -2,6 +2,7 @@
 
 use super::marker::{MAX_MARKERS, Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
+use super::store::Store;
 use super::timeline::{MAX_KEYS, Timeline, regular_rate};
 use crate::math::{Fnv1a, LANES, Row};
 use crate::skeleton::Skeleton;
@@ -95,7 +96,7 @@ pub struct Clip {
     pub(crate) timelines: Vec<Timeline>,
     pub(crate) times: Vec<f32>,
     pub(crate) channels: [Vec<Block>; 4],
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Store<Row>,
     pub(crate) tracks: [TrackCounts; 4],
     pub(crate) markers: Vec<Marker>,
     pub(crate) hints: usize,
@@ -121,7 +122,7 @@ pub struct ClipParts {
     /// Blocks of every channel, ascending.
     pub channels: [Vec<Block>; 4],
     /// All rows.
-    pub rows: Vec<Row>,
+    pub rows: Store<Row>,
     /// Tracks of every channel, counted.
     pub tracks: [TrackCounts; 4],
     /// The motion that was taken out of the root joint's keys, if any.
@@ -448,7 +449,8 @@ impl Clip {
         out
     }
 
-    /// All rows.
+    /// All rows; looked up each time, so take them once before a loop.
+    #[inline(always)]
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -501,7 +503,7 @@ impl Clip {
             h.write_u64(u64::from(b.block) | u64::from(b.hold) << 16 | (b.kind as u64) << 32);
             h.write_u64(u64::from(b.timeline) | u64::from(b.first_row) << 32);
         }
-        for row in &self.rows {
+        for row in self.rows() {
             h.write(bytemuck::cast_slice(&row.0));
         }
         if let Some(motion) = &self.root_motion {

@@ -415,7 +415,7 @@ impl ClipBuilder<'_> {
         if counts.animated == 0 {
             if counts.constant > 0 {
                 self.check_size(parts, width)?;
-                parts.rows.extend_from_slice(&constants);
+                parts.rows.to_mut().extend_from_slice(&constants);
                 parts.channels[channel as usize].push(Block {
                     block: block as u16,
                     kind: BlockKind::Constant,
@@ -444,7 +444,7 @@ impl ClipBuilder<'_> {
         };
         let per_key = kind.rows_per_key(channel);
         self.check_size(parts, per_key.saturating_mul(times.len()))?;
-        let rows = &mut parts.rows;
+        let rows = parts.rows.to_mut();
         for (k, _) in times.iter().enumerate() {
             if cubic {
                 rows.extend(std::iter::repeat_n(Row::splat(0.0), width));

@@ -260,20 +260,20 @@ fn sample_vector<S: Simd, const C: usize>(
     b: &Block,
     cursors: &[Cursor],
 ) -> [f32x16<S>; C] {
-    let first = b.first_row as usize;
+    let (rows, first) = (clip.rows(), b.first_row as usize);
     if b.kind == BlockKind::Constant {
-        return load_key(simd, &clip.rows, first);
+        return load_key(simd, rows, first);
     }
     let cursor = cursors[b.timeline as usize];
     let t = alpha_of(simd, b, cursor);
     if b.kind == BlockKind::Cubic {
         let at = first + cursor.key as usize * 3 * C;
-        let key = |part: usize| load_key(simd, &clip.rows, at + part * C);
+        let key = |part: usize| load_key(simd, rows, at + part * C);
         return hermite(simd, [key(1), key(2), key(3), key(4)], t);
     }
     let at = first + cursor.key as usize * C;
-    let k0: [_; C] = load_key(simd, &clip.rows, at);
-    let k1: [_; C] = load_key(simd, &clip.rows, at + C);
+    let k0: [_; C] = load_key(simd, rows, at);
+    let k1: [_; C] = load_key(simd, rows, at + C);
     lerp(simd, &k0, &k1, t)
 }
 
@@ -291,9 +291,9 @@ pub(crate) fn sample_rotation<S: Simd>(
         _ => return sample_vector(simd, clip, b, cursors),
     }
     let cursor = cursors[b.timeline as usize];
-    let at = b.first_row as usize + cursor.key as usize * 4;
-    let k0: [_; 4] = load_key(simd, &clip.rows, at);
-    let k1: [_; 4] = load_key(simd, &clip.rows, at + 4);
+    let (rows, at) = (clip.rows(), b.first_row as usize + cursor.key as usize * 4);
+    let k0: [_; 4] = load_key(simd, rows, at);
+    let k1: [_; 4] = load_key(simd, rows, at + 4);
     let e = f32x16::splat(simd, 1.0) - dot4(&k0, &k1);
     let t = slerp(simd, e, alpha_of(simd, b, cursor));
     lerp(simd, &k0, &k1, t)
