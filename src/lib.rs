@@ -8,6 +8,8 @@
 
 pub mod clip;
 pub mod crowd;
+#[cfg(feature = "phx")]
+pub mod format;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod math;

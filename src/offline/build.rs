@@ -9,8 +9,9 @@ use super::raw::{RawChannel, RawScene};
 use super::root_motion::{RootMotionError, RootMotionOptions, extract};
 use crate::clip::{Clip, RootMotionParts};
 use crate::math::Affine3x4;
-use crate::mesh::{Mesh, Primitive};
-use crate::rig::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
+use crate::mesh::{Mesh, Primitive, PrimitiveError};
+use crate::rig::{MorphRange, Rig, RigError, RigMesh, RigNode, RigParts};
+use crate::rig::is_forest;
 use crate::runtime::JobError;
 use crate::skeleton::{
     Joint, NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError, Trs,
@@ -77,6 +78,9 @@ pub enum BuildError {
         /// Why.
         source: SkinError,
     },
+    /// The parts do not fit each other.
+    #[error(transparent)]
+    Rig(#[from] RigError),
     /// Root motion cannot be taken out as asked.
     #[error(transparent)]
     RootMotion(#[from] RootMotionError),
@@ -157,20 +161,12 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         .collect();
     let (skins, meshes, file_skins) =
         skins_and_meshes(&raw, &shared, &joint_of_node, skeleton.len())?;
-    let mut palette_offsets = Vec::with_capacity(skins.len());
-    let mut next = 0;
-    for skin in &skins {
-        palette_offsets.push(next);
-        next += skin.len();
-    }
-    let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes);
     let roots = default_roots(&raw);
-    Ok(Rig {
+    let parts = RigParts {
         name: raw.name,
         skeleton: Arc::new(skeleton),
         skins,
         file_skins,
-        palette_offsets,
         clips,
         nodes: raw
             .nodes
@@ -190,8 +186,8 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         materials: raw.materials,
         images: raw.images,
         morphs,
-        slot_bounds,
-    })
+    };
+    Ok(Rig::new(parts)?)
 }
 
 fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
@@ -218,7 +214,7 @@ fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
             check(&place, "skin", skin, raw.skins.len())?;
         }
     }
-    if !is_forest(raw) {
+    if !is_forest(&raw.nodes, |n| n.parent) {
         return Err(BuildError::Cycle);
     }
     let weights: usize = raw.nodes.iter().map(|n| n.weights.len()).sum();
@@ -261,76 +257,26 @@ fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Whether no node is its own ancestor. The parents must be in range.
-fn is_forest(raw: &RawScene) -> bool {
-    // 0: not seen, 1: on the way up from here, 2: leads to a root.
-    let mut state = vec![0u8; raw.nodes.len()];
-    let mut path = Vec::new();
-    for start in 0..raw.nodes.len() {
-        let mut at = Some(start);
-        while let Some(n) = at.filter(|&n| state[n] != 2) {
-            if state[n] == 1 {
-                return false;
-            }
-            state[n] = 1;
-            path.push(n);
-            at = raw.nodes[n].parent;
-        }
-        for n in path.drain(..) {
-            state[n] = 2;
-        }
-    }
-    true
-}
-
 fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
-    let vertices = p.positions.len();
-    let influences = vertices.saturating_mul(p.influences.per_vertex);
-    let mut streams = vec![
-        ("normals", p.normals.len(), vertices, true),
-        ("tangents", p.tangents.len(), vertices, true),
-        ("uvs", p.uvs.len(), vertices, true),
-        ("colors", p.colors.len(), vertices, true),
-        (
-            "influences.joints",
-            p.influences.joints.len(),
-            influences,
-            true,
-        ),
-        (
-            "influences.weights",
-            p.influences.weights.len(),
-            influences,
-            false,
-        ),
-    ];
-    for t in &p.targets {
-        streams.push(("target.positions", t.positions.len(), vertices, true));
-        streams.push(("target.normals", t.normals.len(), vertices, true));
-        streams.push(("target.tangents", t.tangents.len(), vertices, true));
-    }
-    // Weights may be missing only where the joints are.
-    streams[5].3 = p.influences.joints.is_empty();
-    for (stream, have, needed, optional) in streams {
-        if have != needed && !(optional && have == 0) {
-            return Err(BuildError::Stream {
-                mesh,
-                primitive,
-                stream,
-                have,
-                needed,
-            });
-        }
-    }
-    if let Some(&index) = p.indices.iter().find(|&&i| i as usize >= vertices) {
-        return Err(BuildError::Index {
+    p.check().map_err(|error| match error {
+        PrimitiveError::Stream {
+            stream,
+            have,
+            needed,
+        } => BuildError::Stream {
+            mesh,
+            primitive,
+            stream,
+            have,
+            needed,
+        },
+        PrimitiveError::Vertex { index, have } => BuildError::Index {
             place: format!("mesh {mesh}, primitive {primitive}, indices"),
             what: "vertex",
-            index: index as usize,
-            have: vertices,
-        });
-    }
-    Ok(())
+            index,
+            have,
+        },
+    })
 }
 
 /// The morph weights of all nodes, as scalars.
@@ -358,7 +304,7 @@ fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
 }
 
 /// The diagonal of the box around all joints in the rest pose.
-fn model_size(skeleton: &Skeleton) -> f64 {
+pub(crate) fn model_size(skeleton: &Skeleton) -> f64 {
     let mut models: Vec<Affine3A> = Vec::with_capacity(skeleton.len());
     let mut bounds = crate::rig::Aabb::EMPTY;
     for (joint, &parent) in skeleton.parents().iter().enumerate() {

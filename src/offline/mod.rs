@@ -19,6 +19,7 @@ pub mod raw;
 mod report;
 mod root_motion;
 mod split;
+mod unbuild;
 mod up_axis;
 
 pub use additive::{AdditiveReference, build_additive_from};
@@ -41,4 +42,5 @@ pub use markers::{
 pub use report::{ImportReport, ReportEntry, Severity};
 pub use root_motion::{RootJoint, RootMotionError, RootMotionOptions};
 pub use split::{SplitError, SplitScene};
+pub use unbuild::{RelaneError, build_additive_of, raw_joints, relane};
 pub use up_axis::UpAxis;

@@ -1,0 +1,247 @@
+//! Section CLIP: one clip. Its tables are read; its rows stay where they lie.
+
+use super::container::ALIGNMENT;
+use super::error::{Fault, FormatError};
+use super::read::Reader;
+use super::write::Bytes;
+use crate::clip::{
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, RootMotionParts, SharedBytes, Store,
+    TrackCounts,
+};
+use crate::math::Row;
+use crate::skeleton::Skeleton;
+use bytemuck::{Pod, Zeroable};
+
+/// How a clip's bytes are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ClipForm {
+    /// Rows as they are sampled, used where they lie in a mapped file.
+    #[default]
+    Rows,
+}
+
+impl ClipForm {
+    pub(super) fn code(self) -> u32 {
+        match self {
+            Self::Rows => 0,
+        }
+    }
+
+    pub(super) fn of_code(code: u32) -> Option<Self> {
+        (code == 0).then_some(Self::Rows)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct Head {
+    kind: u32,
+    duration: f32,
+    structure: u64,
+    layout: u64,
+    timelines: u32,
+    times: u32,
+    blocks: [u32; 4],
+    rows: u32,
+    /// Keys of the root motion; 0: there is none.
+    motion_keys: u32,
+    motion_joint: u16,
+    /// Whether the root motion turns.
+    motion_turns: u16,
+    zero: u32,
+    /// Animated and constant tracks of every channel.
+    tracks: [[u32; 2]; 4],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct StoredBlock {
+    block: u16,
+    kind: u8,
+    /// How the rows are stored; 0: f32.
+    encoding: u8,
+    hold: u16,
+    zero: u16,
+    timeline: u32,
+    first_row: u32,
+}
+
+const KINDS: [BlockKind; 4] = [
+    BlockKind::Constant,
+    BlockKind::Linear,
+    BlockKind::Slerp,
+    BlockKind::Cubic,
+];
+
+pub(super) fn write(clip: &Clip) -> Vec<u8> {
+    let mut out = Bytes::default();
+    let motion = clip.root_motion().map(|m| m.parts());
+    let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    out.one(Head {
+        kind: match clip.kind() {
+            ClipKind::Full => 0,
+            ClipKind::Additive => 1,
+        },
+        duration: clip.duration(),
+        structure: clip.structure_hash(),
+        layout: clip.layout_hash(),
+        timelines: count(clip.timelines().len()),
+        times: count(times),
+        blocks: Channel::ALL.map(|c| count(clip.blocks(c).len())),
+        rows: count(clip.rows().len()),
+        motion_keys: count(motion.map_or(0, |m| m.times.len())),
+        motion_joint: motion.map_or(0, |m| m.joint),
+        motion_turns: u16::from(motion.is_some_and(|m| !m.rotations.is_empty())),
+        zero: 0,
+        tracks: Channel::ALL.map(|c| {
+            let TrackCounts { animated, constant } = clip.tracks(c);
+            [count(animated), count(constant)]
+        }),
+    });
+    for t in clip.timelines() {
+        out.one(t.len);
+    }
+    for t in clip.timelines() {
+        out.many(clip.times(t));
+    }
+    for b in Channel::ALL.iter().flat_map(|&c| clip.blocks(c)) {
+        out.one(StoredBlock {
+            block: b.block,
+            kind: KINDS.iter().position(|&k| k == b.kind).unwrap_or(0) as u8,
+            encoding: 0,
+            hold: b.hold,
+            zero: 0,
+            timeline: b.timeline,
+            first_row: b.first_row,
+        });
+    }
+    if let Some(m) = motion {
+        out.many(&m.times);
+        out.many(&m.translations);
+        out.many(&m.rotations);
+    }
+    out.pad(ALIGNMENT);
+    out.many(clip.rows());
+    out.0
+}
+
+/// Reads a clip of a skeleton. `first` is where the section begins in `owner`.
+pub(super) fn read(
+    mut r: Reader<'_>,
+    skeleton: &Skeleton,
+    name: String,
+    duration: f32,
+    (owner, first): (&SharedBytes, usize),
+) -> Result<Clip, FormatError> {
+    let head: Head = r.one("the head of a clip")?;
+    if head.kind > 1 {
+        return Err(limit(&r, "the kind of a clip", head.kind, 1));
+    }
+    if head.motion_turns > 1 || head.zero != 0 {
+        return Err(r.zero("a bit that is not used", u64::from(head.zero)));
+    }
+    if head.duration.to_bits() != duration.to_bits() {
+        let (found, stated) = (head.duration.to_bits(), duration.to_bits());
+        return Err(limit(&r, "the bits of the duration", found, stated));
+    }
+    let have = head.structure;
+    if have != skeleton.structure_hash() {
+        let needed = skeleton.structure_hash();
+        return Err(r.fault(Fault::Structure { have, needed }));
+    }
+    if head.layout != skeleton.layout_hash() {
+        return Err(r.fault(Fault::Hash {
+            what: "lane order",
+            stated: head.layout,
+            found: skeleton.layout_hash(),
+        }));
+    }
+    let lens: Vec<u32> = r.many(head.timelines as usize, "lengths of timelines")?;
+    let total = lens.iter().map(|&n| u64::from(n)).sum::<u64>();
+    if total != u64::from(head.times) {
+        let (what, found, limit) = ("key times of all timelines", total, head.times.into());
+        return Err(r.fault(Fault::Limit { what, found, limit }));
+    }
+    let mut timelines = Vec::new();
+    for len in lens {
+        r.charge(size_of::<Vec<f32>>())?;
+        timelines.push(r.floats(len as usize, "key times")?);
+    }
+    let mut channels: [Vec<Block>; 4] = Default::default();
+    for (blocks, &count) in channels.iter_mut().zip(&head.blocks) {
+        let stored: Vec<StoredBlock> = r.many(count as usize, "blocks")?;
+        r.charge(stored.len() * size_of::<Block>())?;
+        for b in stored {
+            blocks.push(block(&r, b)?);
+        }
+    }
+    let root_motion = motion(&mut r, &head)?;
+    r.pad(ALIGNMENT)?;
+    let at = first + r.position();
+    let bytes = r.take(
+        (head.rows as usize).saturating_mul(size_of::<Row>()),
+        "rows",
+    )?;
+    // The places of blocks, and their copies while the clip is checked.
+    let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
+    r.charge(2 * places + 4096)?;
+    let rows = Store::shared(owner.clone(), at..at + bytes.len());
+    let parts = ClipParts {
+        name,
+        duration: head.duration,
+        kind: [ClipKind::Full, ClipKind::Additive][head.kind as usize],
+        timelines,
+        channels,
+        rows: rows.ok_or_else(|| limit(&r, "the alignment of rows", at as u32 % 64, 0))?,
+        tracks: head.tracks.map(|[animated, constant]| TrackCounts {
+            animated: animated as usize,
+            constant: constant as usize,
+        }),
+        root_motion,
+        markers: Vec::new(),
+    };
+    let clip = Clip::new(parts, skeleton).map_err(|e| r.fault(e))?;
+    r.finish()?;
+    Ok(clip)
+}
+
+fn block(r: &Reader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
+    let kind = KINDS.get(usize::from(b.kind)).copied();
+    let kind = kind.ok_or_else(|| limit(r, "the kind of a block", b.kind.into(), 3))?;
+    if b.encoding != 0 || b.zero != 0 {
+        let found = u32::from(b.encoding) << 16 | u32::from(b.zero);
+        return Err(limit(r, "the encoding of a block", found, 0));
+    }
+    Ok(Block {
+        block: b.block,
+        kind,
+        hold: b.hold,
+        moving: 0,
+        timeline: b.timeline,
+        first_row: b.first_row,
+    })
+}
+
+fn motion(r: &mut Reader<'_>, head: &Head) -> Result<Option<RootMotionParts>, FormatError> {
+    let keys = head.motion_keys as usize;
+    if keys == 0 {
+        let unused = u32::from(head.motion_joint) | u32::from(head.motion_turns) << 16;
+        return match unused {
+            0 => Ok(None),
+            found => Err(limit(r, "the root motion's joint", found, 0)),
+        };
+    }
+    let turns = if head.motion_turns == 1 { keys } else { 0 };
+    Ok(Some(RootMotionParts {
+        joint: head.motion_joint,
+        times: r.floats(keys, "times of the root motion")?,
+        translations: r.floats(keys, "translations of the root motion")?,
+        rotations: r.floats(turns, "rotations of the root motion")?,
+    }))
+}
+
+fn limit(r: &Reader<'_>, what: &'static str, found: u32, limit: u32) -> FormatError {
+    let (found, limit) = (found.into(), limit.into());
+    r.fault(Fault::Limit { what, found, limit })
+}
