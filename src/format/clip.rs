@@ -21,6 +21,16 @@ pub enum ClipForm {
 }
 
 impl ClipForm {
+    /// All forms.
+    pub const ALL: [Self; 1] = [Self::Rows];
+
+    /// Its name on the command line and in provenance.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+        }
+    }
+
     pub(super) fn code(self) -> u32 {
         match self {
             Self::Rows => 0,
@@ -48,7 +58,8 @@ struct Head {
     motion_joint: u16,
     /// Whether the root motion turns.
     motion_turns: u16,
-    zero: u32,
+    /// Integers of packed blocks.
+    packed: u32,
     /// Animated and constant tracks of every channel.
     tracks: [[u32; 2]; 4],
 }
@@ -58,12 +69,14 @@ struct Head {
 struct StoredBlock {
     block: u16,
     kind: u8,
-    /// How the rows are stored; 0: f32.
-    encoding: u8,
+    /// 0: keys are rows; else they are integers of so many lanes.
+    lanes: u8,
     hold: u16,
     zero: u16,
     timeline: u32,
     first_row: u32,
+    /// The first of its integers.
+    first: u32,
 }
 
 const KINDS: [BlockKind; 4] = [
@@ -93,7 +106,7 @@ pub(super) fn write(clip: &Clip) -> Vec<u8> {
         motion_keys: count(motion.map_or(0, |m| m.times.len())),
         motion_joint: motion.map_or(0, |m| m.joint),
         motion_turns: u16::from(motion.is_some_and(|m| !m.rotations.is_empty())),
-        zero: 0,
+        packed: 0,
         tracks: Channel::ALL.map(|c| {
             let TrackCounts { animated, constant } = clip.tracks(c);
             [count(animated), count(constant)]
@@ -109,11 +122,12 @@ pub(super) fn write(clip: &Clip) -> Vec<u8> {
         out.one(StoredBlock {
             block: b.block,
             kind: KINDS.iter().position(|&k| k == b.kind).unwrap_or(0) as u8,
-            encoding: 0,
+            lanes: 0,
             hold: b.hold,
             zero: 0,
             timeline: b.timeline,
             first_row: b.first_row,
+            first: 0,
         });
     }
     if let Some(m) = motion {
@@ -138,8 +152,8 @@ pub(super) fn read(
     if head.kind > 1 {
         return Err(limit(&r, "the kind of a clip", head.kind, 1));
     }
-    if head.motion_turns > 1 || head.zero != 0 {
-        return Err(r.zero("a bit that is not used", u64::from(head.zero)));
+    if head.motion_turns > 1 || head.packed != 0 {
+        return Err(r.zero("a bit that is not used", u64::from(head.packed)));
     }
     if head.duration.to_bits() != duration.to_bits() {
         let (found, stated) = (head.duration.to_bits(), duration.to_bits());
@@ -209,8 +223,8 @@ pub(super) fn read(
 fn block(r: &Reader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
     let kind = KINDS.get(usize::from(b.kind)).copied();
     let kind = kind.ok_or_else(|| limit(r, "the kind of a block", b.kind.into(), 3))?;
-    if b.encoding != 0 || b.zero != 0 {
-        let found = u32::from(b.encoding) << 16 | u32::from(b.zero);
+    if b.lanes != 0 || b.zero != 0 || b.first != 0 {
+        let found = u32::from(b.lanes) << 16 | u32::from(b.zero);
         return Err(limit(r, "the encoding of a block", found, 0));
     }
     Ok(Block {

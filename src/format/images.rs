@@ -26,7 +26,11 @@ pub(super) fn write(image: Option<&Image>) -> Vec<u8> {
     let encoder = image::codecs::png::PngEncoder::new(&mut png);
     let encoded = encoder.write_image(&i.rgba, i.width, i.height, ExtendedColorType::Rgba8);
     let smaller = encoded.is_ok() && png.len() < i.rgba.len();
-    let (form, bytes) = if smaller { (PNG, &png) } else { (PIXELS, &i.rgba) };
+    let (form, bytes) = if smaller {
+        (PNG, &png)
+    } else {
+        (PIXELS, &i.rgba)
+    };
     out.many(&[form, i.width, i.height]);
     out.count(bytes.len());
     out.many(bytes);
@@ -88,6 +92,9 @@ fn png(bytes: &[u8], width: u32, height: u32) -> Result<Vec<u8>, String> {
     }
     match decoded {
         image::DynamicImage::ImageRgba8(image) => Ok(image.into_raw()),
-        other => Err(format!("its pixels are {:?}, needed are Rgba8", other.color())),
+        other => Err(format!(
+            "its pixels are {:?}, needed are Rgba8",
+            other.color()
+        )),
     }
 }

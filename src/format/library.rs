@@ -242,7 +242,11 @@ impl Library {
             Some(e) => nodes::read(reader(bytes, e, &mut budget)?, &self.names, &shared)?,
             None => nodes::Nodes::default(),
         };
-        let clips = if options.clips { self.clips()? } else { Vec::new() };
+        let clips = if options.clips {
+            self.clips()?
+        } else {
+            Vec::new()
+        };
         let parts = RigParts {
             name: nodes.name,
             skeleton: self.skeleton.clone(),
@@ -266,7 +270,9 @@ impl Library {
     /// The first of those of [`Library::clip`].
     pub fn clips(&self) -> Result<Vec<Arc<Clip>>, FormatError> {
         let all = 0..self.clips.len();
-        all.into_par_iter().map(|c| self.clip(c).map(Arc::new)).collect()
+        all.into_par_iter()
+            .map(|c| self.clip(c).map(Arc::new))
+            .collect()
     }
 
     /// Reads and checks all there is; of unknown sections the checksums.
@@ -324,8 +330,7 @@ fn at_most_one(entries: &[Entry], section: Section) -> Result<Option<&Entry>, Fo
 }
 
 fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, FormatError> {
-    at_most_one(entries, section)?
-        .ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
+    at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
 }
 
 /// What the table says of a section that is known.

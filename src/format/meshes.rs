@@ -32,7 +32,11 @@ pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
                 | bit(!p.colors.is_empty(), COLORS),
         );
         out.count(p.indices.len());
-        out.count(if p.influences.is_empty() { 0 } else { p.influences.per_vertex });
+        out.count(if p.influences.is_empty() {
+            0
+        } else {
+            p.influences.per_vertex
+        });
         out.count(p.targets.len());
         out.index(p.material);
         out.many(&p.positions);

@@ -26,7 +26,9 @@ pub enum WriteError {
     #[error(transparent)]
     Save(#[from] SaveError),
     /// A clip or a rig was made for another skeleton or lane order.
-    #[error("\"{name}\" does not fit the library's skeleton: its hash is {have:016x}, needed is {needed:016x}")]
+    #[error(
+        "\"{name}\" does not fit the library's skeleton: its hash is {have:016x}, needed is {needed:016x}"
+    )]
     Skeleton {
         /// The clip or the rig.
         name: String,
@@ -110,12 +112,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     ///
     /// # Errors
     /// If it was made for another skeleton or lane order, or it cannot be written.
-    pub fn add_clip(
-        &mut self,
-        clip: &Clip,
-        name: &str,
-        form: ClipForm,
-    ) -> Result<(), WriteError> {
+    pub fn add_clip(&mut self, clip: &Clip, name: &str, form: ClipForm) -> Result<(), WriteError> {
         self.check(name, clip.structure_hash(), clip.layout_hash())?;
         let bytes = match form {
             ClipForm::Rows => clip::write(clip),
@@ -128,7 +125,12 @@ impl<W: Write + Seek> LibraryWriter<W> {
             ..Entry::zeroed()
         };
         self.put(entry, &bytes)?;
-        events::add(&mut self.events, self.clips, clip.markers(), &mut self.names);
+        events::add(
+            &mut self.events,
+            self.clips,
+            clip.markers(),
+            &mut self.names,
+        );
         self.clips += 1;
         Ok(())
     }
@@ -198,7 +200,8 @@ impl<W: Write + Seek> LibraryWriter<W> {
 
     fn align(&mut self) -> Result<(), WriteError> {
         let next = self.end.next_multiple_of(ALIGNMENT as u64);
-        self.out.write_all(&[0; ALIGNMENT][..(next - self.end) as usize])?;
+        self.out
+            .write_all(&[0; ALIGNMENT][..(next - self.end) as usize])?;
         self.end = next;
         Ok(())
     }

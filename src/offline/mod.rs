@@ -12,6 +12,7 @@ pub mod gltf;
 #[cfg(feature = "gltf")]
 mod import;
 mod joint_order;
+mod lanes;
 mod lod;
 #[cfg(feature = "gltf")]
 mod markers;
@@ -33,6 +34,7 @@ pub use clip_builder::{
 pub use gltf::{GltfError, ImportOptions};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, Imported, RigLink, import_path, import_slice};
+pub use lanes::LaneScan;
 pub use lod::{LodError, add_lod};
 #[cfg(feature = "gltf")]
 pub use markers::{

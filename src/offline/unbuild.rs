@@ -217,7 +217,11 @@ fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> 
     let mut values = Vec::new();
     for (k, rows) in rows.chunks_exact(per_key).take(times.len()).enumerate() {
         let mut put = |first: usize, scale: f32| {
-            values.extend(rows[first..first + width].iter().map(|r: &Row| r.0[lane] * scale));
+            values.extend(
+                rows[first..first + width]
+                    .iter()
+                    .map(|r: &Row| r.0[lane] * scale),
+            );
         };
         if spline {
             // Tangents are stored per interval, and the one beyond an end is never read.

@@ -53,7 +53,9 @@ pub enum RigError {
     #[error("the parents of the nodes form a cycle")]
     Cycle,
     /// A clip was built for another skeleton or another lane order.
-    #[error("clip {clip} does not fit the skeleton: its hash is {have:016x}, needed is {needed:016x}")]
+    #[error(
+        "clip {clip} does not fit the skeleton: its hash is {have:016x}, needed is {needed:016x}"
+    )]
     Clip {
         /// The clip.
         clip: usize,
@@ -181,7 +183,12 @@ fn check_nodes(parts: &RigParts) -> Result<(), RigError> {
     }
     for (i, m) in parts.materials.iter().enumerate() {
         if let Some(image) = m.base_color_image {
-            within(|| format!("material {i}"), "image", image, parts.images.len())?;
+            within(
+                || format!("material {i}"),
+                "image",
+                image,
+                parts.images.len(),
+            )?;
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InfoArgs {
-    /// A .gltf or .glb file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; the built-in character if left out
     file: Option<PathBuf>,
     /// Print JSON, with every joint and every line of the report
     #[arg(long)]

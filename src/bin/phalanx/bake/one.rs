@@ -1,0 +1,140 @@
+//! One input, one output.
+
+use super::super::error::CliError;
+use super::super::model::Model;
+use super::BakeFault;
+use super::inputs::{Input, clip_name};
+use super::progress::Progress;
+use super::settings::{Baked, Settings};
+use super::summary::FileSummary;
+use phalanx::format::{ClipOrigin, Library, LibraryWriter, Source, WriteError, save};
+use phalanx::offline::UpAxis;
+use phalanx::rig::Rig;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The rig that lane order, skins and meshes are taken from.
+#[derive(Debug)]
+pub struct Layout {
+    pub file: String,
+    pub rig: Arc<Rig>,
+}
+
+impl Layout {
+    /// Reads a .phx, .gltf or .glb file.
+    pub fn load(path: &Path, up: UpAxis) -> Result<Self, CliError> {
+        let file = path.display().to_string();
+        if Model::is_phx(path) {
+            let rig = Model::load(Some(path), true)?.rig;
+            return Ok(Self { file, rig });
+        }
+        let input = Input::new(path.to_owned());
+        let rig = Arc::new(input.rig(input.raw(up)?, None)?);
+        Ok(Self { file, rig })
+    }
+
+    /// The joint of every lane.
+    pub fn lanes(&self) -> Vec<u16> {
+        let skeleton = self.rig.skeleton();
+        skeleton.joint_of()[..skeleton.len()].to_vec()
+    }
+
+    /// Refuses a rig of another skeleton.
+    pub fn check(&self, file: &str, rig: &Rig) -> Result<(), BakeFault> {
+        let needed = self.rig.skeleton().structure_hash();
+        let have = rig.skeleton().structure_hash();
+        if have == needed {
+            return Ok(());
+        }
+        Err(BakeFault::Structure {
+            file: file.to_owned(),
+            first: self.file.clone(),
+            have,
+            needed,
+        })
+    }
+
+    /// As part of the settings of what is made with it.
+    pub fn order(&self) -> String {
+        format!("{:016x}", self.rig.skeleton().layout_hash())
+    }
+}
+
+/// Bakes an input into a file of a folder, or finds that it is there.
+pub fn bake(
+    input: &Input,
+    folder: &Path,
+    settings: &Settings,
+    layout: Option<&Layout>,
+    progress: &Progress,
+) -> Result<FileSummary, CliError> {
+    let path = folder.join(format!("{}.phx", input.stem));
+    let order = layout.map_or_else(|| "own".to_owned(), Layout::order);
+    let source = input.source()?;
+    let sources = vec![source];
+    if settings.is_done(&path, &order, &sources) {
+        progress.file();
+        return Ok(FileSummary::skipped(&path, &Library::open(&path)?));
+    }
+    let raw = input.raw(settings.up)?;
+    let rig = match layout {
+        None => input.rig(raw, None)?,
+        Some(layout) => {
+            // The order fits only skeletons that are the same.
+            let own = input.rig(raw.clone(), None)?;
+            layout.check(&input.name(), &own)?;
+            input.rig(raw, Some(layout.lanes()))?
+        }
+    };
+    let baked = clips(input, &rig, settings, false, progress)?;
+    write(&path, &rig, &baked, settings, &order, sources)?;
+    progress.file();
+    let sizes: Vec<_> = baked.iter().map(Baked::sizes).collect();
+    Ok(FileSummary::made(&path, &Library::open(&path)?, &sizes))
+}
+
+/// The clips of a rig, as they are stored.
+pub fn clips(
+    input: &Input,
+    rig: &Rig,
+    settings: &Settings,
+    prefix: bool,
+    progress: &Progress,
+) -> Result<Vec<Baked>, CliError> {
+    let built = rig.clips().iter().map(|clip| {
+        let name = clip_name(input, clip, prefix);
+        let baked = settings.build(clip, rig.skeleton(), name);
+        progress.clip(baked.raw_bytes);
+        baked
+    });
+    Ok(built.collect())
+}
+
+fn write(
+    path: &Path,
+    rig: &Rig,
+    baked: &[Baked],
+    settings: &Settings,
+    order: &str,
+    sources: Vec<Source>,
+) -> Result<(), CliError> {
+    let origins = baked.iter().enumerate().map(|(clip, b)| ClipOrigin {
+        source: 0,
+        clip: clip as u32,
+        max_error: b.max_error,
+        shell: settings.shell,
+    });
+    let provenance = settings.provenance(order, sources, origins.collect());
+    let written = save(path, |out| {
+        let mut writer = LibraryWriter::new(out, rig.skeleton())?;
+        writer.add_rig(rig)?;
+        for b in baked {
+            writer.add_clip(&b.clip, &b.name, settings.form)?;
+        }
+        writer.finish(&provenance).map(|_| ())
+    });
+    written.map_err(|source: WriteError| {
+        let file = path.display().to_string();
+        BakeFault::Write { file, source }.into()
+    })
+}
