@@ -1,5 +1,6 @@
 //! `Clip`: timelines and SoA blocks of keys. Immutable; made by `offline` or read from a file.
 
+use super::encoding::{Encoding, slack};
 use super::marker::{MAX_MARKERS, Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
@@ -46,7 +47,7 @@ impl Channel {
     }
 }
 
-/// How a block's keys are stored.
+/// How a block's keys are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockKind {
     /// One value, held for ever.
@@ -64,15 +65,17 @@ pub enum BlockKind {
 pub struct Block {
     /// Lanes `16 × block ..`.
     pub block: u16,
-    /// How the keys are stored.
+    /// How values between keys come about.
     pub kind: BlockKind,
+    /// How the keys are stored.
+    pub encoding: Encoding,
     /// Lanes that hold a key's value until the next key (bit l: lane l).
     pub hold: u16,
     /// Lanes whose keys differ (bit l: lane l); found by [`Clip::new`].
     pub moving: u16,
     /// Index of its timeline; unused if constant.
     pub timeline: u32,
-    /// Its first row.
+    /// Its first row: of its keys, or of their ranges.
     pub first_row: u32,
 }
 
@@ -97,6 +100,7 @@ pub struct Clip {
     pub(crate) times: Vec<f32>,
     pub(crate) channels: [Vec<Block>; 4],
     pub(crate) rows: Store<Row>,
+    pub(crate) packed: Store<u16>,
     pub(crate) tracks: [TrackCounts; 4],
     pub(crate) markers: Vec<Marker>,
     pub(crate) hints: usize,
@@ -123,6 +127,8 @@ pub struct ClipParts {
     pub channels: [Vec<Block>; 4],
     /// All rows.
     pub rows: Store<Row>,
+    /// The keys of packed blocks.
+    pub packed: Store<u16>,
     /// Tracks of every channel, counted.
     pub tracks: [TrackCounts; 4],
     /// The motion that was taken out of the root joint's keys, if any.
@@ -320,9 +326,16 @@ impl Clip {
                     BlockKind::Constant => 1,
                     _ => timelines[b.timeline as usize].len as usize,
                 };
-                let rows = b.kind.rows_per_key(channel);
-                let rows = &parts.rows[b.first_row as usize..][..keys * rows];
-                b.moving = moving_lanes(rows, b.kind, channel);
+                let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
+                let rows = &parts.rows[b.first_row as usize..][..rows];
+                b.moving = match b.encoding {
+                    Encoding::Float => moving_lanes(rows, b.kind, channel),
+                    Encoding::Packed { first, lanes } => {
+                        let (width, lanes) = (channel.components(), usize::from(lanes));
+                        let packed = &parts.packed[first as usize..][..keys * width * lanes];
+                        packed_moving_lanes(&rows[width], packed, lanes, width)
+                    }
+                };
             }
         }
         Ok(Self {
@@ -335,6 +348,7 @@ impl Clip {
             times,
             channels: parts.channels,
             rows: parts.rows,
+            packed: parts.packed,
             tracks: parts.tracks,
             markers,
             hints,
@@ -378,9 +392,36 @@ impl Clip {
                     }
                 }
             };
-            let end = b.first_row as usize + keys * b.kind.rows_per_key(channel);
+            let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
+            let end = (b.first_row as usize).saturating_add(rows);
             if end > parts.rows.len() {
                 return Err(fail("row", end, parts.rows.len()));
+            }
+            if let Encoding::Packed { first, lanes } = b.encoding {
+                let lanes = usize::from(lanes);
+                if !matches!(b.kind, BlockKind::Linear | BlockKind::Slerp) {
+                    return Err(fail("packed keys of the kind", b.kind as usize, 0));
+                }
+                if lanes == 0 || lanes > LANES {
+                    return Err(fail("packed lane", lanes, LANES));
+                }
+                let steps = &parts.rows[end - 1].0;
+                if let Some(l) = (lanes..LANES).find(|&l| steps[l] != 0.0) {
+                    return Err(fail("step of lane", l, lanes));
+                }
+                let size = keys * channel.components() * lanes + slack(lanes);
+                let end = (first as usize).saturating_add(size);
+                if end > parts.packed.len() {
+                    return Err(fail("packed key", end, parts.packed.len()));
+                }
+                let finite = |row: &[Row], l: usize| {
+                    let farthest = row.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
+                    (farthest + steps[l].abs() * f32::from(u16::MAX)).is_finite()
+                };
+                let ranges = &parts.rows[b.first_row as usize..][..channel.components()];
+                if let Some(l) = (0..LANES).find(|&l| !finite(ranges, l)) {
+                    return Err(fail("finite range of lane", l, LANES));
+                }
             }
         }
         Ok(())
@@ -446,6 +487,15 @@ impl Clip {
         for (c, out) in out.iter_mut().enumerate().take(width) {
             *out = self.rows[b.first_row as usize + value + c].0[lane];
         }
+        if let Encoding::Packed { first, lanes } = b.encoding
+            && lane < usize::from(lanes)
+        {
+            let step = self.rows[b.first_row as usize + width].0[lane];
+            for (c, out) in out.iter_mut().enumerate().take(width) {
+                let at = first as usize + c * usize::from(lanes) + lane;
+                *out += step * f32::from(self.packed[at]);
+            }
+        }
         out
     }
 
@@ -453,6 +503,12 @@ impl Clip {
     #[inline(always)]
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The keys of packed blocks; looked up each time, as [`Clip::rows`].
+    #[inline(always)]
+    pub fn packed(&self) -> &[u16] {
+        &self.packed
     }
 
     /// Tracks of a channel, counted.
@@ -485,6 +541,7 @@ impl Clip {
     /// Bytes of key data and tables in memory.
     pub fn bytes(&self) -> usize {
         self.rows.len() * size_of::<Row>()
+            + self.packed.len() * size_of::<u16>()
             + self.times.len() * size_of::<f32>()
             + self.timelines.len() * size_of::<Timeline>()
             + self.channels.iter().map(Vec::len).sum::<usize>() * size_of::<Block>()
@@ -502,7 +559,11 @@ impl Clip {
         for b in self.channels.iter().flatten() {
             h.write_u64(u64::from(b.block) | u64::from(b.hold) << 16 | (b.kind as u64) << 32);
             h.write_u64(u64::from(b.timeline) | u64::from(b.first_row) << 32);
+            if let Encoding::Packed { first, lanes } = b.encoding {
+                h.write_u64(u64::from(first) | u64::from(lanes) << 32);
+            }
         }
+        h.write(bytemuck::cast_slice(self.packed()));
         for row in self.rows() {
             h.write(bytemuck::cast_slice(&row.0));
         }
@@ -544,6 +605,19 @@ fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u16 {
                 *v == 0.0
             };
             moving |= u16::from(!still) << l;
+        }
+    }
+    moving
+}
+
+/// The lanes of a packed block that change over its keys.
+fn packed_moving_lanes(steps: &Row, packed: &[u16], lanes: usize, width: usize) -> u16 {
+    let (first, later) = packed.split_at(width * lanes);
+    let mut moving = 0u16;
+    for key in later.chunks_exact(width * lanes) {
+        for (i, (a, b)) in first.iter().zip(key).enumerate() {
+            let lane = i % lanes;
+            moving |= u16::from(a != b && steps.0[lane] != 0.0) << lane;
         }
     }
     moving

@@ -2,6 +2,7 @@
 //! is `offline`'s business, how they are sampled is `runtime`'s.
 
 mod clip_data;
+mod encoding;
 pub(crate) mod marker;
 mod root_motion;
 mod store;
@@ -9,6 +10,7 @@ pub(crate) mod timeline;
 
 pub(crate) use clip_data::split_lane;
 pub use clip_data::{Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, TrackCounts};
+pub use encoding::Encoding;
 pub use marker::{MAX_MARKERS, Marker};
 pub use root_motion::{RootMotion, RootMotionParts};
 pub use store::{SharedBytes, Store};

@@ -3,7 +3,7 @@
 use super::curve::{Curve, angle};
 use super::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, MAX_KEYS, RootMotionParts,
+    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, Encoding, MAX_KEYS, RootMotionParts,
     TrackCounts, split_lane,
 };
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
@@ -419,6 +419,7 @@ impl ClipBuilder<'_> {
                 parts.channels[channel as usize].push(Block {
                     block: block as u16,
                     kind: BlockKind::Constant,
+                    encoding: Encoding::Float,
                     hold: 0,
                     moving: 0,
                     timeline: 0,
@@ -470,6 +471,7 @@ impl ClipBuilder<'_> {
         parts.channels[channel as usize].push(Block {
             block: block as u16,
             kind,
+            encoding: Encoding::Float,
             hold,
             moving: 0,
             timeline,
