@@ -5,12 +5,12 @@ use super::error::{Fault, FormatError};
 use super::read::Reader;
 use super::write::Bytes;
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, RootMotionParts, SharedBytes, Store,
-    TrackCounts,
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, RootMotionParts, SharedBytes,
+    Store, TrackCounts,
 };
 use crate::math::Row;
 use crate::skeleton::Skeleton;
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 
 /// How a clip's bytes are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -106,7 +106,7 @@ pub(super) fn write(clip: &Clip) -> Vec<u8> {
         motion_keys: count(motion.map_or(0, |m| m.times.len())),
         motion_joint: motion.map_or(0, |m| m.joint),
         motion_turns: u16::from(motion.is_some_and(|m| !m.rotations.is_empty())),
-        packed: 0,
+        packed: count(clip.packed().len()),
         tracks: Channel::ALL.map(|c| {
             let TrackCounts { animated, constant } = clip.tracks(c);
             [count(animated), count(constant)]
@@ -119,15 +119,19 @@ pub(super) fn write(clip: &Clip) -> Vec<u8> {
         out.many(clip.times(t));
     }
     for b in Channel::ALL.iter().flat_map(|&c| clip.blocks(c)) {
+        let (lanes, first) = match b.encoding {
+            Encoding::Float => (0, 0),
+            Encoding::Packed { first, lanes } => (lanes, first),
+        };
         out.one(StoredBlock {
             block: b.block,
             kind: KINDS.iter().position(|&k| k == b.kind).unwrap_or(0) as u8,
-            lanes: 0,
+            lanes,
             hold: b.hold,
             zero: 0,
             timeline: b.timeline,
             first_row: b.first_row,
-            first: 0,
+            first,
         });
     }
     if let Some(m) = motion {
@@ -137,6 +141,7 @@ pub(super) fn write(clip: &Clip) -> Vec<u8> {
     }
     out.pad(ALIGNMENT);
     out.many(clip.rows());
+    out.many(clip.packed());
     out.0
 }
 
@@ -152,8 +157,9 @@ pub(super) fn read(
     if head.kind > 1 {
         return Err(limit(&r, "the kind of a clip", head.kind, 1));
     }
-    if head.motion_turns > 1 || head.packed != 0 {
-        return Err(r.zero("a bit that is not used", u64::from(head.packed)));
+    if head.motion_turns > 1 {
+        let found = head.motion_turns.into();
+        return Err(limit(&r, "whether the root motion turns", found, 1));
     }
     if head.duration.to_bits() != duration.to_bits() {
         let (found, stated) = (head.duration.to_bits(), duration.to_bits());
@@ -192,22 +198,19 @@ pub(super) fn read(
     }
     let root_motion = motion(&mut r, &head)?;
     r.pad(ALIGNMENT)?;
-    let at = first + r.position();
-    let bytes = r.take(
-        (head.rows as usize).saturating_mul(size_of::<Row>()),
-        "rows",
-    )?;
+    let rows = lying(&mut r, owner, first, head.rows, "rows")?;
+    let packed = lying(&mut r, owner, first, head.packed, "packed keys")?;
     // The places of blocks, and their copies while the clip is checked.
     let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
     r.charge(2 * places + 4096)?;
-    let rows = Store::shared(owner.clone(), at..at + bytes.len());
     let parts = ClipParts {
         name,
         duration: head.duration,
         kind: [ClipKind::Full, ClipKind::Additive][head.kind as usize],
         timelines,
         channels,
-        rows: rows.ok_or_else(|| limit(&r, "the alignment of rows", at as u32 % 64, 0))?,
+        rows,
+        packed,
         tracks: head.tracks.map(|[animated, constant]| TrackCounts {
             animated: animated as usize,
             constant: constant as usize,
@@ -220,18 +223,39 @@ pub(super) fn read(
     Ok(clip)
 }
 
+/// Values that stay where they lie in the file.
+fn lying<T: AnyBitPattern + NoUninit>(
+    r: &mut Reader<'_>,
+    owner: &SharedBytes,
+    first: usize,
+    count: u32,
+    what: &'static str,
+) -> Result<Store<T>, FormatError> {
+    let at = first + r.position();
+    let bytes = r.take((count as usize).saturating_mul(size_of::<T>()), what)?;
+    let store = Store::shared(owner.clone(), at..at + bytes.len());
+    store.ok_or_else(|| limit(r, "the alignment of rows", (at % ALIGNMENT) as u32, 0))
+}
+
 fn block(r: &Reader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
     let kind = KINDS.get(usize::from(b.kind)).copied();
     let kind = kind.ok_or_else(|| limit(r, "the kind of a block", b.kind.into(), 3))?;
-    if b.lanes != 0 || b.zero != 0 || b.first != 0 {
-        let found = u32::from(b.lanes) << 16 | u32::from(b.zero);
-        return Err(limit(r, "the encoding of a block", found, 0));
+    let unused = u32::from(b.zero) | if b.lanes == 0 { b.first } else { 0 };
+    if unused != 0 {
+        return Err(limit(r, "a number of a block that is not used", unused, 0));
     }
     Ok(Block {
         block: b.block,
         kind,
         hold: b.hold,
         moving: 0,
+        encoding: match b.lanes {
+            0 => Encoding::Float,
+            lanes => Encoding::Packed {
+                first: b.first,
+                lanes,
+            },
+        },
         timeline: b.timeline,
         first_row: b.first_row,
     })

@@ -3,8 +3,8 @@
 use super::curve::{Curve, angle};
 use super::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, Encoding, MAX_KEYS, RootMotionParts,
-    TrackCounts, split_lane,
+    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, Encoding, MAX_KEYS,
+    RootMotionParts, TrackCounts, split_lane,
 };
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};

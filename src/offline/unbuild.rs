@@ -4,7 +4,7 @@
 use super::build::{BuildError, model_size};
 use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
 use super::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack};
-use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, RootMotionParts};
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Encoding, RootMotionParts};
 use crate::math::{LANES, Row};
 use crate::rig::Rig;
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
@@ -201,6 +201,31 @@ fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     }
 }
 
+/// The keys of a packed block as rows.
+fn unpack(
+    clip: &Clip,
+    b: &Block,
+    width: usize,
+    keys: usize,
+    (first, lanes): (usize, usize),
+) -> Vec<Row> {
+    let ranges = &clip.rows()[b.first_row as usize..][..width + 1];
+    let mut rows = Vec::with_capacity(keys * width);
+    for key in clip.packed()[first..]
+        .chunks_exact(width * lanes)
+        .take(keys)
+    {
+        for (least, numbers) in ranges.iter().zip(key.chunks_exact(lanes)) {
+            let mut row = *least;
+            for (l, &n) in numbers.iter().enumerate() {
+                row.0[l] += ranges[width].0[l] * f32::from(n);
+            }
+            rows.push(row);
+        }
+    }
+    rows
+}
+
 /// One lane of a block as a track.
 fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> RawTrack {
     let width = channel.components();
@@ -213,7 +238,14 @@ fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> 
     let spline = b.kind == BlockKind::Cubic && !still && !held;
     let per_key = b.kind.rows_per_key(channel);
     let middle = if b.kind == BlockKind::Cubic { width } else { 0 };
-    let rows = &clip.rows()[b.first_row as usize..];
+    let unpacked;
+    let rows = match b.encoding {
+        Encoding::Float => &clip.rows()[b.first_row as usize..],
+        Encoding::Packed { first, lanes } => {
+            unpacked = unpack(clip, b, width, times.len(), (first as usize, lanes.into()));
+            &unpacked
+        }
+    };
     let mut values = Vec::new();
     for (k, rows) in rows.chunks_exact(per_key).take(times.len()).enumerate() {
         let mut put = |first: usize, scale: f32| {

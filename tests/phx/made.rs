@@ -59,9 +59,8 @@ fn clips() -> Vec<RawClip> {
     let turns = |times: &[f32], rate: f32| -> Vec<f32> {
         times.iter().flat_map(|t| turn(rate * t)).collect()
     };
-    let slides = |times: &[f32]| -> Vec<f32> {
-        times.iter().flat_map(|t| [t * 2.0, 0.5, -t]).collect()
-    };
+    let slides =
+        |times: &[f32]| -> Vec<f32> { times.iter().flat_map(|t| [t * 2.0, 0.5, -t]).collect() };
     let spline: Vec<f32> = odd
         .iter()
         .flat_map(|t| [0.5, 0.0, 0.1, t * t, 1.0, 0.0, 0.25, 0.0, 0.3])
@@ -94,14 +93,25 @@ fn clips() -> Vec<RawClip> {
     let nod = RawClip {
         name: Some("nod".into()),
         duration: 1.0,
-        tracks: vec![track(17, RawChannel::Rotation, Linear, &even, turns(&even, 0.8))],
+        tracks: vec![track(
+            17,
+            RawChannel::Rotation,
+            Linear,
+            &even,
+            turns(&even, 0.8),
+        )],
         ..RawClip::default()
     };
     vec![walk, nod, RawClip::default()]
 }
 
 fn mesh() -> Mesh {
-    let positions = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let positions = vec![
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+    ];
     Mesh {
         name: Some("body".into()),
         primitives: vec![Primitive {

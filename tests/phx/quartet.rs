@@ -70,16 +70,27 @@ pub fn versions() -> Tested {
     }
     // Before the header is known to be whole: a newer one may be longer.
     let newer = [&file[..8], &2u16.to_le_bytes()].concat();
-    check(fault(&newer)?.to_string().contains("version 2"), "a short newer file")?;
+    check(
+        fault(&newer)?.to_string().contains("version 2"),
+        "a short newer file",
+    )?;
     // A newer minor version only adds.
     read(&with(10, &7u16.to_le_bytes()))?;
     read(&with(24, &u64::MAX.to_le_bytes()))?;
     let error = fault(&with(16, &(1u64 << 40).to_le_bytes()))?;
-    check(matches!(error.fault, Fault::Features { .. }), error.to_string())?;
+    check(
+        matches!(error.fault, Fault::Features { .. }),
+        error.to_string(),
+    )?;
     let error = fault(b"glTF, or so")?;
     check(error.fault == Fault::Magic, error.to_string())?;
     // A table that is elsewhere, and one that is longer than the file.
-    for (at, value) in [(40, 0u64), (40, 64), (40, u64::MAX), (12, u64::from(u32::MAX))] {
+    for (at, value) in [
+        (40, 0u64),
+        (40, 64),
+        (40, u64::MAX),
+        (12, u64::from(u32::MAX)),
+    ] {
         let bytes = value.to_le_bytes();
         let bytes = if at == 12 { &bytes[..4] } else { &bytes[..] };
         let error = fault(&with(at, bytes))?;
@@ -91,31 +102,47 @@ pub fn versions() -> Tested {
 pub fn unknown_sections() -> Tested {
     let rig = made::rig();
     let mut parts = seal::parts(&made::library(&rig));
-    check(seal::file(&parts) == made::library(&rig), "taken apart and put together")?;
+    check(
+        seal::file(&parts) == made::library(&rig),
+        "taken apart and put together",
+    )?;
     for at in [0, 3, parts.len()] {
-        parts.insert(at, Part {
-            code: *b"WHAT",
-            form: 99,
-            name: 123_456,
-            value: 5,
-            bytes: (0..77).collect(),
-        });
+        parts.insert(
+            at,
+            Part {
+                code: *b"WHAT",
+                form: 99,
+                name: 123_456,
+                value: 5,
+                bytes: (0..77).collect(),
+            },
+        );
     }
     let library = Library::from_bytes(&seal::file(&parts))?;
     same_rig(&rig, &library.rig(RigOptions::default())?)?;
-    let unknown = library.sections().filter(|s| s.section == Section::Unknown(*b"WHAT"));
+    let unknown = library
+        .sections()
+        .filter(|s| s.section == Section::Unknown(*b"WHAT"));
     check(unknown.count() == 3, "unknown sections are listed")?;
     // Needed sections that are missing, and single ones that are not.
     for code in [b"SKEL", b"NAME"] {
         let mut parts = seal::parts(&made::library(&rig));
         parts.remove(seal::find(&parts, code));
-        check(fault(&seal::file(&parts))?.fault == Fault::Sections { have: 0 }, "none")?;
+        check(
+            fault(&seal::file(&parts))?.fault == Fault::Sections { have: 0 },
+            "none",
+        )?;
     }
-    for code in [b"SKEL", b"NAME", b"SKIN", b"NODE", b"MATL", b"EVNT", b"PROV"] {
+    for code in [
+        b"SKEL", b"NAME", b"SKIN", b"NODE", b"MATL", b"EVNT", b"PROV",
+    ] {
         let mut parts = seal::parts(&made::library(&rig));
         let twice = parts[seal::find(&parts, code)].clone();
         parts.push(twice);
-        check(fault(&seal::file(&parts))?.fault == Fault::Sections { have: 2 }, "two")?;
+        check(
+            fault(&seal::file(&parts))?.fault == Fault::Sections { have: 2 },
+            "two",
+        )?;
     }
     Ok(())
 }
@@ -130,7 +157,8 @@ pub fn sections() -> Tested {
         for len in lengths {
             let mut parts = parts.clone();
             parts[place].bytes.resize(len, 0);
-            let error = fault(&seal::file(&parts)).map_err(|e| format!("{name}, {len} bytes: {e}"))?;
+            let error =
+                fault(&seal::file(&parts)).map_err(|e| format!("{name}, {len} bytes: {e}"))?;
             // Names that went away are missed where they are used.
             let there = error.section.to_string().contains(&name) || name == "NAME";
             check(there, format!("{name}, {len} bytes: {error}"))?;
@@ -140,7 +168,15 @@ pub fn sections() -> Tested {
     let file = made::library(&made::rig());
     let table = seal::u64_at(&file, 40) as usize;
     for at in [8, 16] {
-        for value in [0u64, 1, 63, HEADER as u64 + 1, u64::MAX, u64::MAX - 63, 1 << 40] {
+        for value in [
+            0u64,
+            1,
+            63,
+            HEADER as u64 + 1,
+            u64::MAX,
+            u64::MAX - 63,
+            1 << 40,
+        ] {
             let mut file = file.clone();
             file[table + ENTRY + at..][..8].copy_from_slice(&value.to_le_bytes());
             let sum = phalanx::format::hash_bytes(&file[table..]);

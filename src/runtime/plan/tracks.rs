@@ -185,7 +185,11 @@ impl Plan {
                 BlockKind::Slerp if channel == Channel::Rotation => TrackKind::Slerp,
                 _ => TrackKind::Linear,
             };
-            if let Encoding::Packed { first: integer, lanes } = b.encoding {
+            if let Encoding::Packed {
+                first: integer,
+                lanes,
+            } = b.encoding
+            {
                 track.integer = integer + (first % LANES) as u32;
                 track.stride = lanes;
                 track.kind = match track.kind {
