@@ -2,6 +2,7 @@
 //! nothing of crowds, the GPU or the renderers.
 
 mod additive;
+mod bake;
 mod build;
 #[cfg(feature = "gltf")]
 mod builtin;
@@ -24,6 +25,10 @@ mod unbuild;
 mod up_axis;
 
 pub use additive::{AdditiveReference, build_additive_from};
+pub use bake::{
+    BakeError, BakeSettings, ErrorReport, JointQuality, MAX_ERROR, SHELL, TrackBytes, bake, bake_all,
+    measure_error,
+};
 pub use build::{BuildError, BuildOptions, MAX_SCALARS, build_additive, build_rig};
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
