@@ -296,11 +296,7 @@ impl Clip {
         for channel in Channel::ALL {
             Self::check_blocks(&parts, channel, skeleton)?;
         }
-        if let Some(row) = parts
-            .rows
-            .iter()
-            .position(|r| r.0.iter().any(|v| !v.is_finite()))
-        {
+        if let Some(row) = first_not_finite(&parts.rows) {
             return Err(ClipError::NotFinite { clip: clip(), row });
         }
         let root_motion = match parts.root_motion.take() {
@@ -313,6 +309,7 @@ impl Clip {
             parts.duration,
         )?;
         let mut lookup: [Vec<u16>; 4] = Default::default();
+        let (all_rows, all_packed) = (parts.rows.as_slice(), parts.packed.as_slice());
         for channel in Channel::ALL {
             let blocks = match channel {
                 Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
@@ -327,12 +324,12 @@ impl Clip {
                     _ => timelines[b.timeline as usize].len as usize,
                 };
                 let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-                let rows = &parts.rows[b.first_row as usize..][..rows];
+                let rows = &all_rows[b.first_row as usize..][..rows];
                 b.moving = match b.encoding {
                     Encoding::Float => moving_lanes(rows, b.kind, channel),
                     Encoding::Packed { first, lanes } => {
                         let (width, lanes) = (channel.components(), usize::from(lanes));
-                        let packed = &parts.packed[first as usize..][..keys * width * lanes];
+                        let packed = &all_packed[first as usize..][..keys * width * lanes];
                         packed_moving_lanes(&rows[width], packed, lanes, width)
                     }
                 };
@@ -366,6 +363,7 @@ impl Clip {
             Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
             _ => skeleton.blocks(),
         };
+        let (rows, packed) = (parts.rows.as_slice(), parts.packed.as_slice());
         let mut least = 0usize;
         for (index, b) in parts.channels[channel as usize].iter().enumerate() {
             let fail = |what, needed, have| ClipError::Block {
@@ -392,10 +390,10 @@ impl Clip {
                     }
                 }
             };
-            let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-            let end = (b.first_row as usize).saturating_add(rows);
-            if end > parts.rows.len() {
-                return Err(fail("row", end, parts.rows.len()));
+            let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
+            let end = (b.first_row as usize).saturating_add(count);
+            if end > rows.len() {
+                return Err(fail("row", end, rows.len()));
             }
             if let Encoding::Packed { first, lanes } = b.encoding {
                 let lanes = usize::from(lanes);
@@ -405,20 +403,20 @@ impl Clip {
                 if lanes == 0 || lanes > LANES {
                     return Err(fail("packed lane", lanes, LANES));
                 }
-                let steps = &parts.rows[end - 1].0;
+                let steps = &rows[end - 1].0;
                 if let Some(l) = (lanes..LANES).find(|&l| steps[l] != 0.0) {
                     return Err(fail("step of lane", l, lanes));
                 }
                 let size = keys * channel.components() * lanes + slack(lanes);
                 let end = (first as usize).saturating_add(size);
-                if end > parts.packed.len() {
-                    return Err(fail("packed key", end, parts.packed.len()));
+                if end > packed.len() {
+                    return Err(fail("packed key", end, packed.len()));
                 }
                 let finite = |row: &[Row], l: usize| {
                     let farthest = row.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
                     (farthest + steps[l].abs() * f32::from(u16::MAX)).is_finite()
                 };
-                let ranges = &parts.rows[b.first_row as usize..][..channel.components()];
+                let ranges = &rows[b.first_row as usize..][..channel.components()];
                 if let Some(l) = (0..LANES).find(|&l| !finite(ranges, l)) {
                     return Err(fail("finite range of lane", l, LANES));
                 }
@@ -589,35 +587,60 @@ impl BlockKind {
     }
 }
 
+/// The first row with a NaN or an infinity. Sound rows take one pass of whole registers.
+fn first_not_finite(rows: &[Row]) -> Option<usize> {
+    let mut sums = [0.0f32; LANES];
+    for row in rows {
+        for (sum, v) in sums.iter_mut().zip(&row.0) {
+            // Zero for what is finite, NaN for all else.
+            *sum += v * 0.0;
+        }
+    }
+    if sums.iter().all(|&s| s == 0.0) {
+        return None;
+    }
+    rows.iter().position(|r| r.0.iter().any(|v| !v.is_finite()))
+}
+
 /// The lanes of a block that change over its keys.
 fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u16 {
     let width = channel.components();
     let per_key = kind.rows_per_key(channel);
-    let cubic = kind == BlockKind::Cubic;
-    let mut moving = 0u16;
-    for (i, row) in rows.iter().enumerate() {
-        let part = i % per_key;
-        let value = !cubic || (width..2 * width).contains(&part);
-        for (l, v) in row.0.iter().enumerate() {
-            let still = if value {
-                rows[part].0[l] == *v
+    let values = match kind {
+        BlockKind::Cubic => width..2 * width,
+        _ => 0..width,
+    };
+    let mut moving = [0u32; LANES];
+    for key in rows.chunks_exact(per_key) {
+        for (part, (row, first)) in key.iter().zip(rows).enumerate() {
+            // Tangents have to be zero.
+            let still = if values.contains(&part) {
+                first.0
             } else {
-                *v == 0.0
+                [0.0; LANES]
             };
-            moving |= u16::from(!still) << l;
+            for (moving, (v, still)) in moving.iter_mut().zip(row.0.iter().zip(still)) {
+                *moving |= u32::from(*v != still);
+            }
         }
     }
-    moving
+    let bits = moving.iter().enumerate();
+    bits.fold(0, |all, (l, &moving)| all | (moving as u16) << l)
 }
 
 /// The lanes of a packed block that change over its keys.
 fn packed_moving_lanes(steps: &Row, packed: &[u16], lanes: usize, width: usize) -> u16 {
     let (first, later) = packed.split_at(width * lanes);
-    let mut moving = 0u16;
+    let mut differs = [0u16; 4 * LANES];
     for key in later.chunks_exact(width * lanes) {
-        for (i, (a, b)) in first.iter().zip(key).enumerate() {
-            let lane = i % lanes;
-            moving |= u16::from(a != b && steps.0[lane] != 0.0) << lane;
+        for (differs, (a, b)) in differs.iter_mut().zip(first.iter().zip(key)) {
+            *differs |= a ^ b;
+        }
+    }
+    let mut moving = 0u16;
+    for component in differs[..width * lanes].chunks_exact(lanes) {
+        for (l, &differs) in component.iter().enumerate() {
+            moving |= u16::from(differs != 0 && steps.0[l] != 0.0) << l;
         }
     }
     moving

@@ -1,6 +1,7 @@
 //! What reading a file may cost.
 
 use super::error::Fault;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of memory that reading may use per byte of the file; rows that lie in the file count nothing.
 /// Names that every joint repeats were observed to need 7, pictures of one colour more than a hundred.
@@ -12,10 +13,10 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 /// Width and height of an image in pixels.
 pub const MAX_IMAGE_SIDE: u32 = 16_384;
 
-/// Memory that is left, counted down before it is allocated.
-#[derive(Clone, Debug)]
+/// Memory that is left, counted down before it is allocated; by several threads at once.
+#[derive(Debug)]
 pub(super) struct Budget {
-    used: u64,
+    used: AtomicU64,
     limit: u64,
 }
 
@@ -24,26 +25,27 @@ impl Budget {
     pub fn new(bytes: usize) -> Self {
         let limit = (bytes as u64).saturating_mul(MEMORY_PER_BYTE);
         Self {
-            used: 0,
+            used: AtomicU64::new(0),
             limit: limit.saturating_add(MEMORY_BASE),
         }
     }
 
     /// Takes bytes before they are allocated.
-    pub fn charge(&mut self, bytes: usize) -> Result<(), Fault> {
-        let needed = self.used.saturating_add(bytes as u64);
-        if needed > self.limit {
-            return Err(Fault::Memory {
-                needed,
-                limit: self.limit,
-            });
+    pub fn charge(&self, bytes: usize) -> Result<(), Fault> {
+        let limit = self.limit;
+        let more = |used: u64| used.checked_add(bytes as u64).filter(|&n| n <= limit);
+        let order = Ordering::Relaxed;
+        match self.used.fetch_update(order, order, more) {
+            Ok(_) => Ok(()),
+            Err(used) => Err(Fault::Memory {
+                needed: used.saturating_add(bytes as u64),
+                limit,
+            }),
         }
-        self.used = needed;
-        Ok(())
     }
 
     /// Gives back what was only needed for a while.
-    pub fn release(&mut self, bytes: usize) {
-        self.used = self.used.saturating_sub(bytes as u64);
+    pub fn release(&self, bytes: usize) {
+        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 }

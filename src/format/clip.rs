@@ -8,7 +8,6 @@ use crate::clip::{
     Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, RootMotionParts, SharedBytes,
     Store, TrackCounts,
 };
-use crate::math::Row;
 use crate::skeleton::Skeleton;
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 

@@ -95,21 +95,21 @@ impl Library {
     fn new(owner: SharedBytes) -> Result<Self, FormatError> {
         let bytes = owner.as_ref().as_ref();
         let (_, entries) = container::read(bytes)?;
-        let mut budget = Budget::new(bytes.len());
+        let budget = Budget::new(bytes.len());
         let named = the_one(&entries, Section::Names)?;
-        let names = Names::read(reader(bytes, named, &mut budget)?)?;
+        let names = Names::read(reader(bytes, named, &budget)?)?;
         let clips: Vec<Entry> = of_kind(&entries, Section::Clip).copied().collect();
         for (place, e) in entries.iter().enumerate() {
             check_entry(e, place, names.len())?;
         }
         let bones = the_one(&entries, Section::Skeleton)?;
-        let skeleton = skeleton::read(reader(bytes, bones, &mut budget)?, &names)?;
+        let skeleton = skeleton::read(reader(bytes, bones, &budget)?, &names)?;
         let events = match at_most_one(&entries, Section::Events)? {
-            Some(e) => events::read(reader(bytes, e, &mut budget)?, &names, clips.len())?,
+            Some(e) => events::read(reader(bytes, e, &budget)?, &names, clips.len())?,
             None => Vec::new(),
         };
         let provenance = match at_most_one(&entries, Section::Provenance)? {
-            Some(e) => provenance::read(reader(bytes, e, &mut budget)?, &names, clips.len())?,
+            Some(e) => provenance::read(reader(bytes, e, &budget)?, &names, clips.len())?,
             None => Provenance::default(),
         };
         let mut by_name: Vec<u32> = (0..clips.len() as u32).collect();
@@ -169,6 +169,10 @@ impl Library {
     /// # Errors
     /// If there is no such clip, or its section is damaged.
     pub fn clip(&self, clip: usize) -> Result<Clip, FormatError> {
+        self.clip_within(clip, &Budget::new(self.byte_len()))
+    }
+
+    fn clip_within(&self, clip: usize, budget: &Budget) -> Result<Clip, FormatError> {
         let Some(entry) = self.clips.get(clip) else {
             return Err(Section::Table.fault(
                 0,
@@ -179,8 +183,7 @@ impl Library {
                 },
             ));
         };
-        let mut budget = Budget::new(self.byte_len());
-        let mut r = reader(self.bytes(), entry, &mut budget)?;
+        let mut r = reader(self.bytes(), entry, budget)?;
         let name = r.name(&self.names, entry.name)?.unwrap_or_default();
         let mut markers = Vec::new();
         for e in events::of_clip(&self.events, clip) {
@@ -214,36 +217,36 @@ impl Library {
     /// # Errors
     /// If a section is damaged or the parts do not fit each other.
     pub fn rig(&self, options: RigOptions) -> Result<Rig, FormatError> {
-        let mut budget = Budget::new(self.byte_len());
+        let budget = Budget::new(self.byte_len());
         let bytes = self.bytes();
         let (skins, file_skins) = match at_most_one(&self.entries, Section::Skins)? {
             Some(e) => {
                 let joints = self.skeleton.len();
-                skins::read(reader(bytes, e, &mut budget)?, &self.names, joints)?
+                skins::read(reader(bytes, e, &budget)?, &self.names, joints)?
             }
             None => (Vec::new(), 0),
         };
         let mut shared: Vec<Arc<Mesh>> = Vec::new();
         for e in of_kind(&self.entries, Section::Mesh) {
-            let mesh = meshes::read(reader(bytes, e, &mut budget)?, &self.names)?;
+            let mesh = meshes::read(reader(bytes, e, &budget)?, &self.names)?;
             shared.push(Arc::new(mesh));
         }
         let materials = match at_most_one(&self.entries, Section::Materials)? {
-            Some(e) => materials::read(reader(bytes, e, &mut budget)?, &self.names)?,
+            Some(e) => materials::read(reader(bytes, e, &budget)?, &self.names)?,
             None => Vec::new(),
         };
         let mut images: Vec<Option<Image>> = Vec::new();
         for e in of_kind(&self.entries, Section::Image) {
-            let r = reader(bytes, e, &mut budget)?;
+            let r = reader(bytes, e, &budget)?;
             images.push(images::read(r, options.images)?);
         }
         let nodes_at = at_most_one(&self.entries, Section::Nodes)?;
         let nodes = match nodes_at {
-            Some(e) => nodes::read(reader(bytes, e, &mut budget)?, &self.names, &shared)?,
+            Some(e) => nodes::read(reader(bytes, e, &budget)?, &self.names, &shared)?,
             None => nodes::Nodes::default(),
         };
         let clips = if options.clips {
-            self.clips()?
+            self.clips_within(&budget)?
         } else {
             Vec::new()
         };
@@ -269,10 +272,24 @@ impl Library {
     /// # Errors
     /// The first of those of [`Library::clip`].
     pub fn clips(&self) -> Result<Vec<Arc<Clip>>, FormatError> {
+        self.clips_within(&Budget::new(self.byte_len()))
+    }
+
+    /// The clips of one call share its budget, or each could repeat one long name.
+    fn clips_within(&self, budget: &Budget) -> Result<Vec<Arc<Clip>>, FormatError> {
         let all = 0..self.clips.len();
         all.into_par_iter()
-            .map(|c| self.clip(c).map(Arc::new))
+            .map(|c| self.clip_within(c, budget).map(Arc::new))
             .collect()
+    }
+
+    /// Compares every section with its checksum, and reads nothing.
+    ///
+    /// # Errors
+    /// The first that differs.
+    pub fn check_sums(&self) -> Result<(), FormatError> {
+        let sums = self.entries.par_iter().map(|e| checked(self.bytes(), e));
+        sums.map(|bytes| bytes.map(|_| ())).collect()
     }
 
     /// Reads and checks all there is; of unknown sections the checksums.
@@ -380,7 +397,7 @@ fn checked<'a>(bytes: &'a [u8], entry: &Entry) -> Result<&'a [u8], FormatError> 
 fn reader<'a>(
     bytes: &'a [u8],
     entry: &Entry,
-    budget: &'a mut Budget,
+    budget: &'a Budget,
 ) -> Result<Reader<'a>, FormatError> {
     Ok(Reader::new(checked(bytes, entry)?, entry, budget))
 }

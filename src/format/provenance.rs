@@ -10,8 +10,6 @@ use super::write::Bytes;
 pub struct Provenance {
     /// What wrote the file: a name and a version.
     pub tool: String,
-    /// The settings it was made with, as the tool writes them.
-    pub settings: String,
     /// The files it was made of.
     pub sources: Vec<Source>,
     /// For every clip, in order.
@@ -23,6 +21,8 @@ pub struct Provenance {
 pub struct Source {
     /// Its name, without folders.
     pub name: String,
+    /// The settings that its clips were made with, as the tool writes them.
+    pub settings: String,
     /// Its size in bytes, with those of the files it refers to.
     pub bytes: u64,
     /// [`hash_bytes`](super::hash_bytes) of them, one after another.
@@ -45,12 +45,12 @@ pub struct ClipOrigin {
 pub(super) fn write(p: &Provenance, names: &mut NameTable) -> Vec<u8> {
     let mut out = Bytes::default();
     out.one(names.add(Some(&p.tool)));
-    out.one(names.add(Some(&p.settings)));
+    out.one(0u32);
     out.count(p.sources.len());
     out.count(p.clips.len());
     for s in &p.sources {
         out.one(names.add(Some(&s.name)));
-        out.one(0u32);
+        out.one(names.add(Some(&s.settings)));
         out.one(s.bytes);
         out.one(s.hash);
     }
@@ -66,10 +66,12 @@ pub(super) fn read(
     names: &Names,
     clips: usize,
 ) -> Result<Provenance, FormatError> {
-    let [tool, settings]: [u32; 2] = r.one("the tool")?;
+    let [tool, zero]: [u32; 2] = r.one("the tool")?;
+    if zero != 0 {
+        return Err(r.zero("the number behind the tool", zero.into()));
+    }
     let mut out = Provenance {
         tool: r.name(names, tool)?.unwrap_or_default(),
-        settings: r.name(names, settings)?.unwrap_or_default(),
         ..Provenance::default()
     };
     let sources = r.count("sources", 24)?;
@@ -80,13 +82,11 @@ pub(super) fn read(
     }
     for _ in 0..sources {
         r.charge(size_of::<Source>())?;
-        let [name, zero]: [u32; 2] = r.one("a source")?;
-        if zero != 0 {
-            return Err(r.zero("the second number of a source", zero.into()));
-        }
+        let [name, settings]: [u32; 2] = r.one("a source")?;
         let [bytes, hash]: [u64; 2] = r.one("the hash of a source")?;
         out.sources.push(Source {
             name: r.name(names, name)?.unwrap_or_default(),
+            settings: r.name(names, settings)?.unwrap_or_default(),
             bytes,
             hash,
         });

@@ -13,11 +13,11 @@ pub(super) struct Reader<'a> {
     section: Section,
     /// Where the section begins in the file.
     offset: u64,
-    pub budget: &'a mut Budget,
+    pub budget: &'a Budget,
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(bytes: &'a [u8], entry: &Entry, budget: &'a mut Budget) -> Self {
+    pub fn new(bytes: &'a [u8], entry: &Entry, budget: &'a Budget) -> Self {
         Self {
             bytes,
             at: 0,

@@ -9,7 +9,6 @@ use crate::clip::{Clip, Cursor};
 use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, Widen, dispatch};
 use crate::rig::Rig;
 use crate::skeleton::{JointMask, Pose, Skeleton};
-use fearless_simd::prelude::*;
 
 /// A clip at a time with a weight.
 #[derive(Clone, Copy, Debug)]

@@ -138,7 +138,8 @@ pub fn values() -> Tested {
     for (code, at, bytes, words) in cases {
         let name = String::from_utf8_lossy(code).into_owned();
         let mut parts = parts.clone();
-        put(&mut parts[seal::find(&parts, code)], at, &bytes);
+        let place = seal::find(&parts, code);
+        put(&mut parts[place], at, &bytes);
         match read(&seal::file(&parts)) {
             Ok(()) => return Err(format!("{name} at {at}: {words}: was read").into()),
             Err(error) => {

@@ -257,9 +257,9 @@ pub fn additive(rig: &Rig) -> phalanx::clip::Clip {
 pub fn provenance(clips: usize) -> Provenance {
     Provenance {
         tool: "tests".into(),
-        settings: "none".into(),
         sources: vec![Source {
             name: "made.glb".into(),
+            settings: "none".into(),
             bytes: 123,
             hash: 0x0123_4567_89ab_cdef,
         }],

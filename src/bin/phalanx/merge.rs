@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 /// Join .phx files of one skeleton into a library
 ///
 /// Skeleton, skins and meshes are those of the first file; clips follow in the order of the files.
-/// Clips of a file with another lane order are laid out anew. Files of another skeleton, and clips of
-/// one name in two files, are refused.
+/// Clips of a file with another lane order are laid out anew. Files of another skeleton, clips of one
+/// name in two files, and parts of a sharded bake without the others, are refused.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MergeArgs {
@@ -49,6 +49,7 @@ struct Merged {
 pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let mut files = super::bake::expand(&args.files, &["phx"])?;
     files.sort_by(|a, b| natural(a).cmp(&natural(b)));
+    check_shards(&files)?;
     let parts = files.iter().map(|f| Library::open(f));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let all: Vec<(&Path, &Library)> = files.iter().map(PathBuf::as_path).zip(&parts).collect();
@@ -168,16 +169,11 @@ fn write<W: std::io::Write + std::io::Seek>(
 /// Adds where a part comes from to where the others do.
 fn join(joined: &mut Provenance, part: &Library) {
     let p = part.provenance();
-    for (all, one) in [
-        (&mut joined.tool, &p.tool),
-        (&mut joined.settings, &p.settings),
-    ] {
-        if all.is_empty() {
-            all.clone_from(one);
-        } else if !all.split("; ").any(|known| known == one) {
-            all.push_str("; ");
-            all.push_str(one);
-        }
+    if joined.tool.is_empty() {
+        joined.tool.clone_from(&p.tool);
+    } else if !joined.tool.split("; ").any(|known| known == p.tool) {
+        joined.tool.push_str("; ");
+        joined.tool.push_str(&p.tool);
     }
     let before = joined.sources.len() as u32;
     joined.sources.extend_from_slice(&p.sources);
@@ -197,6 +193,34 @@ fn join(joined: &mut Provenance, part: &Library) {
             ..origin
         }
     }));
+}
+
+/// The number of a part and how many there are, as `bake --shard` names its outputs.
+fn shard(path: &Path) -> Option<(usize, usize)> {
+    let stem = path.file_stem()?.to_str()?;
+    let (_, part) = stem.rsplit_once(".part-")?;
+    let (index, of) = part.split_once("-of-")?;
+    Some((index.parse().ok()?, of.parse().ok()?))
+}
+
+/// Refuses parts of a library when one is missing: the rest would pass for the whole.
+fn check_shards(files: &[PathBuf]) -> Result<(), BakeFault> {
+    let shards: Vec<(usize, usize)> = files.iter().filter_map(|f| shard(f)).collect();
+    for file in files {
+        let Some((_, of)) = shard(file) else {
+            continue;
+        };
+        let there = |&i: &usize| shards.contains(&(i, of));
+        // Of so many parts at least one is missing, and of fewer the search is short.
+        if let Some(missing) = (0..of).take(shards.len() + 1).find(|i| !there(i)) {
+            return Err(BakeFault::MissingPart {
+                file: file.display().to_string(),
+                missing,
+                of,
+            });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -219,5 +243,19 @@ mod tests {
             "a.phx",
         ];
         assert_eq!(parts, order);
+    }
+
+    #[test]
+    fn parts_are_joined_with_all_others_of_theirs() {
+        let files = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let whole = files(&["a.part-0-of-2.phx", "a.part-1-of-2.phx", "b.phx"]);
+        assert!(check_shards(&whole).is_ok());
+        assert!(check_shards(&files(&["part-1-of-2.phx", "b.phx"])).is_ok());
+        let missing = check_shards(&files(&["x/a.part-0-of-3.phx", "x/a.part-2-of-3.phx"]));
+        let Err(BakeFault::MissingPart { missing, of, .. }) = missing else {
+            panic!("{missing:?}");
+        };
+        assert_eq!((missing, of), (1, 3));
+        assert!(check_shards(&files(&["a.part-5-of-18446744073709551615.phx"])).is_err());
     }
 }

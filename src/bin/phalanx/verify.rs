@@ -1,6 +1,6 @@
 //! `phalanx verify`: are files whole, and as exact as they say?
 
-use super::bake::{BakeFault, Input, Settings, expand, find_source, measured};
+use super::bake::{BakeFault, Input, Settings, expand};
 use super::error::CliError;
 use super::output;
 use super::text;
@@ -141,43 +141,45 @@ fn measure(
     verified: &mut Verified,
 ) -> Result<(), CliError> {
     let p = library.provenance();
-    let missing = || BakeFault::NoSource {
-        file: file.display().to_string(),
-        source_file: source.display().to_string(),
-    };
-    let place = find_source(&p.sources, source).ok_or_else(missing)?;
     let input = Input::new(source.to_owned());
-    let found = input.source()?;
-    if found.hash != p.sources[place].hash {
-        return Err(BakeFault::OtherSource {
-            file: file.display().to_string(),
-            source_file: input.name(),
-            have: found.hash,
-            needed: p.sources[place].hash,
+    let given = input.source()?;
+    // Files of one name from several folders may be in one library.
+    let named = p.sources.iter().filter(|s| s.name == given.name);
+    let made_of = named.clone().find(|s| s.hash == given.hash);
+    let Some(made_of) = made_of else {
+        let (file, source_file) = (file.display().to_string(), input.name());
+        return Err(match named.map(|s| s.hash).next() {
+            Some(needed) => BakeFault::OtherSource {
+                file,
+                source_file,
+                have: given.hash,
+                needed,
+            },
+            None => BakeFault::NoSource { file, source_file },
         }
         .into());
-    }
+    };
     let skeleton = library.skeleton();
     let lanes = skeleton.joint_of()[..skeleton.len()].to_vec();
-    let raw = input.raw(Settings::up_of(&p.settings))?;
+    let raw = input.raw(Settings::of_text(&made_of.settings, 0.0).up)?;
     let rig = input.rig(raw, Some(lanes))?;
     for (clip, origin) in p.clips.iter().enumerate() {
         let exact = rig.clips().get(origin.clip as usize);
-        let Some(exact) = exact.filter(|_| origin.source as usize == place) else {
+        let from = &p.sources[origin.source as usize];
+        let Some(exact) = exact.filter(|_| from == made_of) else {
             continue;
         };
         let built = library.clip(clip).map_err(|source| BakeFault::Format {
             file: file.display().to_string(),
             source,
         })?;
-        let error = measured(exact, &built, skeleton, origin.shell).map_err(|source| {
-            let file = file.display().to_string();
-            BakeFault::Error { file, source }
-        })?;
+        let settings = Settings::of_text(&from.settings, origin.shell);
+        let report = settings.measure(exact, &built, skeleton, &input.name())?;
+        let error = report.max;
         verified.measured_clips += 1;
         verified.measured_error = Some(verified.measured_error.unwrap_or(0.0).max(error));
-        // What was measured when it was baked came about in the same way.
-        if error > origin.max_error * (1.0 + TOLERANCE) + f32::EPSILON {
+        // What was measured when it was baked came about in the same way. Written so that NaN is a fault.
+        if !(error <= origin.max_error * (1.0 + TOLERANCE)) {
             verified.fault.get_or_insert_with(|| {
                 format!(
                     "{}: clip \"{}\" is {error} m from {}, stated are {} m",

@@ -51,10 +51,7 @@ pub(super) fn measure(
     let mut samplers = [Sampler::new(raw, skeleton), Sampler::new(built, skeleton)];
     let shells = settings.shells(skeleton);
     let joints = skeleton.len();
-    let mut locals = [
-        vec![[V::ZERO; 10]; joints],
-        vec![[V::ZERO; 10]; joints],
-    ];
+    let mut locals = [vec![[V::ZERO; 10]; joints], vec![[V::ZERO; 10]; joints]];
     let mut models = vec![[Model::ROOT; 2]; joints + 1];
     let mut squares = vec![V::ZERO; joints];
     let mut errors = Vec::with_capacity(times.len() * joints);

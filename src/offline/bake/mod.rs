@@ -183,4 +183,3 @@ pub fn bake_all(
 fn is_additive(clip: &Clip) -> bool {
     clip.kind() == ClipKind::Additive
 }
-

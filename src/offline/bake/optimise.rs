@@ -75,7 +75,11 @@ fn code_of(track: &JointTrack, channel: Channel, motion: Motion, share: f64) -> 
         Channel::Translation => 1.0,
         _ => track.arm,
     };
-    let part = if motion == Motion::Constant { CONSTANT } else { 1.0 };
+    let part = if motion == Motion::Constant {
+        CONSTANT
+    } else {
+        1.0
+    };
     code_below(share * part / lever)
 }
 

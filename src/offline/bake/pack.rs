@@ -5,9 +5,7 @@ use super::lattice::{code_below, step};
 use super::optimise::{Built, fits};
 use super::tracks::{CHANNELS, Motion, Tracks, stored_lanes};
 use super::walk::TIMES;
-use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding,
-};
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding};
 use crate::math::{LANES, Row};
 use crate::skeleton::{NO_JOINT, Skeleton};
 
@@ -139,7 +137,11 @@ impl Packer<'_> {
         let mut packed = vec![0u16; keys * width * lanes];
         for l in 0..LANES {
             if b.moving >> l & 1 == 0 {
-                for (row, v) in ranges.iter_mut().zip(self.constant(channel, b, l)).take(width) {
+                for (row, v) in ranges
+                    .iter_mut()
+                    .zip(self.constant(channel, b, l))
+                    .take(width)
+                {
                     row.0[l] = v;
                 }
                 continue;
@@ -187,7 +189,11 @@ impl Packer<'_> {
             }
         }
         for c in 0..width {
-            let own = multiples.iter().skip(c).step_by(width).map(|&m| f64::from(m));
+            let own = multiples
+                .iter()
+                .skip(c)
+                .step_by(width)
+                .map(|&m| f64::from(m));
             let low = own.clone().fold(f64::INFINITY, f64::min);
             let high = own.fold(f64::NEG_INFINITY, f64::max);
             if !fits(low, high, 1.0) {
@@ -217,12 +223,18 @@ impl Packer<'_> {
         if channel != Channel::Rotation || b.kind != BlockKind::Slerp {
             return BlockKind::Linear;
         }
-        let needs = (0..LANES).filter_map(|l| self.joint(channel, b, l)).any(|(joint, _, _)| {
-            let track = &self.tracks.joints[joint];
-            matches!(track.motions[1], Motion::Moving { hold: false, .. })
-                && track.lerp_error(self.tracks) > LERP_SHARE * self.tracks.max_error
-        });
-        if needs { BlockKind::Slerp } else { BlockKind::Linear }
+        let needs = (0..LANES)
+            .filter_map(|l| self.joint(channel, b, l))
+            .any(|(joint, _, _)| {
+                let track = &self.tracks.joints[joint];
+                matches!(track.motions[1], Motion::Moving { hold: false, .. })
+                    && track.lerp_error(self.tracks) > LERP_SHARE * self.tracks.max_error
+            });
+        if needs {
+            BlockKind::Slerp
+        } else {
+            BlockKind::Linear
+        }
     }
 }
 

@@ -15,7 +15,15 @@ pub(super) fn locate(times: &[f32], time: f32) -> (usize, f64) {
 }
 
 /// One number of one key. `part` is 0, or 0 to 2 for cubic blocks.
-fn number(clip: &Clip, channel: Channel, b: &Block, key: usize, part: usize, c: usize, lane: usize) -> f64 {
+fn number(
+    clip: &Clip,
+    channel: Channel,
+    b: &Block,
+    key: usize,
+    part: usize,
+    c: usize,
+    lane: usize,
+) -> f64 {
     let (width, first) = (channel.components(), b.first_row as usize);
     match b.encoding {
         Encoding::Float => {

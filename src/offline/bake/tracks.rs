@@ -4,9 +4,9 @@ use super::metric::key_times;
 use super::reference::{locate, value};
 use super::walk::{Local, Model, TIMES, V, unit};
 use super::{BakeSettings, is_additive};
-use crate::offline::curve::angle;
 use crate::clip::{Block, BlockKind, Channel, Clip, split_lane};
 use crate::math::LANES;
+use crate::offline::curve::angle;
 use crate::skeleton::Skeleton;
 
 /// The channels of joints, and where their numbers stand in a local transform.
@@ -58,7 +58,9 @@ impl JointTrack {
         let turn = |i: usize| -> [f64; 4] {
             std::array::from_fn(|c| self.raw[i / TIMES][3 + c].0[i % TIMES])
         };
-        let widest = at.windows(2).map(|pair| angle(&turn(pair[0]), &turn(pair[1])));
+        let widest = at
+            .windows(2)
+            .map(|pair| angle(&turn(pair[0]), &turn(pair[1])));
         widest.fold(0.0, f64::max).powi(3) / 250.0 * self.reach * self.shell.1
     }
 }
@@ -217,7 +219,14 @@ pub(super) fn fill_last(values: &mut [Local], times: usize, of: std::ops::Range<
     }
 }
 
-fn motion_of(b: &Block, l: usize, width: usize, raw: &Local, at: usize, fixed: &[f64; 10]) -> Motion {
+fn motion_of(
+    b: &Block,
+    l: usize,
+    width: usize,
+    raw: &Local,
+    at: usize,
+    fixed: &[f64; 10],
+) -> Motion {
     if b.kind == BlockKind::Cubic {
         return Motion::Kept;
     }
@@ -228,7 +237,11 @@ fn motion_of(b: &Block, l: usize, width: usize, raw: &Local, at: usize, fixed: &
         };
     }
     let still = (at..at + width).all(|c| raw[c].0[0] == fixed[c]);
-    if still { Motion::Kept } else { Motion::Constant }
+    if still {
+        Motion::Kept
+    } else {
+        Motion::Constant
+    }
 }
 
 /// The component that stays largest, if it is never small: it follows well from the others.

@@ -2,8 +2,8 @@
 
 use glob::{GlobError, PatternError};
 use phalanx::format::{FormatError, WriteError};
-use phalanx::offline::BuildError;
-use phalanx::runtime::JobError;
+use phalanx::offline::{BakeError, BuildError};
+use phalanx::skeleton::JointRefError;
 use std::io;
 use thiserror::Error;
 
@@ -123,7 +123,33 @@ pub enum BakeFault {
         /// The file.
         file: String,
         /// Why.
-        source: JobError,
+        source: BakeError,
+    },
+    /// A file of joints' settings is none.
+    #[error("{file}: {source}")]
+    Quality {
+        /// The file.
+        file: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// Settings name a joint that a file does not have.
+    #[error("{file}: {source}")]
+    Joint {
+        /// The file.
+        file: String,
+        /// Why.
+        source: JointRefError,
+    },
+    /// A part of a library is not among those to be joined.
+    #[error("{file}: part {missing} of {of} is missing")]
+    MissingPart {
+        /// One that is there.
+        file: String,
+        /// The number of one that is not.
+        missing: usize,
+        /// How many there are in all.
+        of: usize,
     },
     /// A source is not the one that the file was made of.
     #[error("{file}: was not made of {source_file}")]

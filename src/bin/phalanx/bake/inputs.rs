@@ -51,6 +51,7 @@ impl Input {
         let name = self.path.file_name().unwrap_or_default();
         Ok(Source {
             name: name.to_string_lossy().into_owned(),
+            settings: String::new(),
             bytes: total,
             hash: hash_bytes(bytemuck::cast_slice(&hashes)),
         })
@@ -180,10 +181,4 @@ pub fn clip_name(input: &Input, clip: &Clip, prefix: bool) -> String {
         (true, name) => format!("{}/{name}", input.stem),
         (false, name) => name.to_owned(),
     }
-}
-
-/// The source of that file's name among those of a .phx file.
-pub fn find_source(sources: &[Source], path: &Path) -> Option<usize> {
-    let name = path.file_name()?.to_string_lossy();
-    sources.iter().position(|s| s.name == name)
 }

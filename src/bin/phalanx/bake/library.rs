@@ -7,7 +7,7 @@ use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::{FileSummary, Summary};
 use super::{BakeArgs, BakeFault, Shard};
-use phalanx::format::{ClipOrigin, Library, LibraryWriter, Source, WriteError, hash_bytes, save};
+use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};
 use phalanx::offline::LaneScan;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub fn bake(args: &BakeArgs, settings: &Settings, all: &[Input]) -> Result<Summa
     let sources: Result<Vec<Source>, CliError> = all.par_iter().map(Input::source).collect();
     let sources = sources?;
     let share = args.shard.map_or(all, |s| s.share(all));
-    let own = args.shard.map_or(&*sources, |s| s.share(&sources)).to_vec();
+    let mut own = args.shard.map_or(&*sources, |s| s.share(&sources)).to_vec();
     let progress = Progress::new(share.len(), args.json);
     let mut order = order_name(&sources, args.layout.as_deref())?;
     let mut layout = None;
@@ -34,7 +34,10 @@ pub fn bake(args: &BakeArgs, settings: &Settings, all: &[Input]) -> Result<Summa
         order = format!("{order}-{}", found.order());
         layout = Some(found);
     }
-    if settings.is_done(&path, &order, &own) {
+    for source in &mut own {
+        source.settings = settings.text(&order);
+    }
+    if Settings::is_done(&path, &own) {
         progress.finish();
         let file = FileSummary::skipped(&path, &Library::open(&path)?);
         return Ok(Summary::new(vec![file], &progress));
@@ -50,7 +53,7 @@ pub fn bake(args: &BakeArgs, settings: &Settings, all: &[Input]) -> Result<Summa
         prefix: args.prefix,
         progress: &progress,
     };
-    let mut sizes = Vec::new();
+    let mut reports = Vec::new();
     let written = save(&path, |out| {
         let mut writer = LibraryWriter::new(out, layout.rig.skeleton()).map_err(at(&path))?;
         writer.add_rig(&layout.rig).map_err(at(&path))?;
@@ -66,23 +69,18 @@ pub fn bake(args: &BakeArgs, settings: &Settings, all: &[Input]) -> Result<Summa
                     job.check_name(share, &mut seen, source, &b.name)?;
                     let added = writer.add_clip(&b.clip, &b.name, settings.form);
                     added.map_err(at(&path))?;
-                    sizes.push(b.sizes());
-                    origins.push(ClipOrigin {
-                        source: source as u32,
-                        clip: clip as u32,
-                        max_error: b.max_error,
-                        shell: settings.shell,
-                    });
+                    origins.push(settings.origin(source, clip, &b));
+                    reports.push(b.report);
                 }
             }
         }
-        let provenance = settings.provenance(&order, own, origins);
+        let provenance = Settings::provenance(own, origins);
         writer.finish(&provenance).map_err(at(&path))?;
         Ok::<(), CliError>(())
     });
     progress.finish();
     written?;
-    let file = FileSummary::made(&path, &Library::open(&path)?, &sizes);
+    let file = FileSummary::made(&path, &Library::open(&path)?, &reports);
     Ok(Summary::new(vec![file], &progress))
 }
 

@@ -5,12 +5,13 @@ mod inputs;
 mod library;
 mod one;
 mod progress;
+mod quality;
 mod settings;
 mod summary;
 
 pub use error::BakeFault;
-pub use inputs::{Input, expand, find_source};
-pub use settings::{Settings, measured};
+pub use inputs::{Input, expand};
+pub use settings::Settings;
 
 use super::error::CliError;
 use super::output;
@@ -42,8 +43,12 @@ pub struct BakeArgs {
     /// The shell's distance from its joint in metres
     #[arg(long, value_name = "M", default_value = "0.03", value_parser = metres)]
     shell: f32,
+    /// Errors and shells of single joints: a JSON file {"Head": {"max_error": M, "shell": M}, ...} of
+    /// joints by name or path
+    #[arg(long, value_name = "FILE")]
+    quality: Option<PathBuf>,
     /// Keep every key as f32, as `pose` and `crowd` see glTF files
-    #[arg(long, conflicts_with_all = ["max_error", "shell"])]
+    #[arg(long, conflicts_with_all = ["max_error", "shell", "quality"])]
     exact: bool,
     /// The axis that points up in the output; glTF's is y
     #[arg(long, value_name = "y|z", default_value = "y", value_parser = up_axis)]
@@ -141,7 +146,7 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
     let threads = args.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|source| CliError::Threads { threads, source })?;
-    let settings = Settings::new(args);
+    let settings = Settings::new(args)?;
     let summary = pool.install(|| match is_library(&args.out) {
         true => library::bake(args, &settings, &all),
         false => folder(args, &settings, &all),

@@ -7,9 +7,10 @@ use super::inputs::{Input, clip_name};
 use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::FileSummary;
-use phalanx::format::{ClipOrigin, Library, LibraryWriter, Source, WriteError, save};
+use phalanx::format::{Library, LibraryWriter, Source, WriteError, save};
 use phalanx::offline::UpAxis;
 use phalanx::rig::Rig;
+use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,9 +71,10 @@ pub fn bake(
 ) -> Result<FileSummary, CliError> {
     let path = folder.join(format!("{}.phx", input.stem));
     let order = layout.map_or_else(|| "own".to_owned(), Layout::order);
-    let source = input.source()?;
+    let mut source = input.source()?;
+    source.settings = settings.text(&order);
     let sources = vec![source];
-    if settings.is_done(&path, &order, &sources) {
+    if Settings::is_done(&path, &sources) {
         progress.file();
         return Ok(FileSummary::skipped(&path, &Library::open(&path)?));
     }
@@ -87,10 +89,10 @@ pub fn bake(
         }
     };
     let baked = clips(input, &rig, settings, false, progress)?;
-    write(&path, &rig, &baked, settings, &order, sources)?;
+    write(&path, &rig, &baked, settings, sources)?;
     progress.file();
-    let sizes: Vec<_> = baked.iter().map(Baked::sizes).collect();
-    Ok(FileSummary::made(&path, &Library::open(&path)?, &sizes))
+    let reports: Vec<_> = baked.into_iter().map(|b| b.report).collect();
+    Ok(FileSummary::made(&path, &Library::open(&path)?, &reports))
 }
 
 /// The clips of a rig, as they are stored.
@@ -101,13 +103,14 @@ pub fn clips(
     prefix: bool,
     progress: &Progress,
 ) -> Result<Vec<Baked>, CliError> {
-    let built = rig.clips().iter().map(|clip| {
+    let file = input.name();
+    let built = rig.clips().par_iter().map(|clip| {
         let name = clip_name(input, clip, prefix);
-        let baked = settings.build(clip, rig.skeleton(), name);
-        progress.clip(baked.raw_bytes);
-        baked
+        let baked = settings.build(clip, rig.skeleton(), name, &file)?;
+        progress.clip(baked.report.raw_bytes as u64);
+        Ok(baked)
     });
-    Ok(built.collect())
+    built.collect()
 }
 
 fn write(
@@ -115,16 +118,11 @@ fn write(
     rig: &Rig,
     baked: &[Baked],
     settings: &Settings,
-    order: &str,
     sources: Vec<Source>,
 ) -> Result<(), CliError> {
-    let origins = baked.iter().enumerate().map(|(clip, b)| ClipOrigin {
-        source: 0,
-        clip: clip as u32,
-        max_error: b.max_error,
-        shell: settings.shell,
-    });
-    let provenance = settings.provenance(order, sources, origins.collect());
+    let origins = baked.iter().enumerate();
+    let origins = origins.map(|(clip, b)| settings.origin(0, clip, b));
+    let provenance = Settings::provenance(sources, origins.collect());
     let written = save(path, |out| {
         let mut writer = LibraryWriter::new(out, rig.skeleton())?;
         writer.add_rig(rig)?;

@@ -2,8 +2,8 @@
 
 use super::super::text::{self, line};
 use super::progress::Progress;
-use super::settings::Baked;
 use phalanx::format::Library;
+use phalanx::offline::{ErrorReport, TrackBytes};
 use serde::Serialize;
 use std::path::Path;
 
@@ -32,14 +32,70 @@ pub struct FileSummary {
 pub struct ClipSummary {
     pub name: String,
     pub duration: f32,
-    /// 40 bytes per joint and frame; none if the file was skipped.
-    pub raw_bytes: Option<u64>,
     /// Of its section.
     pub bytes: u64,
-    /// In memory.
-    pub runtime_bytes: Option<usize>,
     /// Metres; none if it was not measured.
     pub max_error: Option<f32>,
+    /// What baking it came to; none if the file was skipped.
+    pub report: Option<Report>,
+}
+
+/// An [`ErrorReport`]; errors in metres.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// 40 bytes per joint and frame.
+    pub raw_bytes: usize,
+    pub mean_error: f32,
+    pub p99_error: f32,
+    pub worst_joint: u16,
+    pub worst_time: f32,
+    pub scalar_error: f32,
+    /// In memory.
+    pub runtime_bytes: usize,
+    pub bytes_by_kind: Kinds,
+    /// Raw bytes per byte in memory.
+    pub ratio: f32,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Kinds {
+    pub translation: usize,
+    pub rotation: usize,
+    pub scale: usize,
+    pub scalar: usize,
+    pub constant: usize,
+    pub tables: usize,
+}
+
+impl Report {
+    fn new(r: &ErrorReport) -> Self {
+        let TrackBytes {
+            translation,
+            rotation,
+            scale,
+            scalar,
+            constant,
+            tables,
+        } = r.bytes;
+        Self {
+            raw_bytes: r.raw_bytes,
+            mean_error: r.mean,
+            p99_error: r.p99,
+            worst_joint: r.worst_joint,
+            worst_time: r.worst_time,
+            scalar_error: r.scalar_max,
+            runtime_bytes: r.bytes.total(),
+            bytes_by_kind: Kinds {
+                translation,
+                rotation,
+                scale,
+                scalar,
+                constant,
+                tables,
+            },
+            ratio: r.ratio(),
+        }
+    }
 }
 
 fn measured(error: f32) -> Option<f32> {
@@ -48,12 +104,11 @@ fn measured(error: f32) -> Option<f32> {
 
 impl FileSummary {
     /// Of a file that was written now.
-    pub fn made(path: &Path, library: &Library, baked: &[(u64, usize)]) -> Self {
+    pub fn made(path: &Path, library: &Library, reports: &[ErrorReport]) -> Self {
         let mut summary = Self::skipped(path, library);
         summary.skipped = false;
-        for (clip, (raw, memory)) in summary.clips.iter_mut().zip(baked) {
-            clip.raw_bytes = Some(*raw);
-            clip.runtime_bytes = Some(*memory);
+        for (clip, report) in summary.clips.iter_mut().zip(reports) {
+            clip.report = Some(Report::new(report));
         }
         summary
     }
@@ -64,10 +119,9 @@ impl FileSummary {
         let clips = (0..library.len()).map(|c| ClipSummary {
             name: library.clip_name(c).unwrap_or_default().to_owned(),
             duration: library.clip_duration(c).unwrap_or_default(),
-            raw_bytes: None,
             bytes: library.clip_bytes(c).unwrap_or_default(),
-            runtime_bytes: None,
             max_error: origins.get(c).and_then(|o| measured(o.max_error)),
+            report: None,
         });
         Self {
             file: path.display().to_string(),
@@ -75,13 +129,6 @@ impl FileSummary {
             bytes: library.byte_len() as u64,
             clips: clips.collect(),
         }
-    }
-}
-
-impl Baked {
-    /// What a summary keeps of it.
-    pub fn sizes(&self) -> (u64, usize) {
-        (self.raw_bytes, self.clip.bytes())
     }
 }
 
@@ -106,9 +153,11 @@ impl Summary {
             "clip",
             "seconds",
             "raw",
+            "in memory",
             "stored",
             "ratio",
             "max error",
+            "mean",
         ];
         let mut rows = Vec::new();
         for f in &self.files {
@@ -119,7 +168,9 @@ impl Summary {
                 state.to_owned(),
                 String::new(),
                 String::new(),
+                String::new(),
                 text::bytes(f.bytes as f64),
+                String::new(),
                 String::new(),
                 String::new(),
             ]);
@@ -147,19 +198,23 @@ impl Summary {
 
 impl ClipSummary {
     fn row(&self) -> Vec<String> {
-        let raw = self.raw_bytes;
+        let of = |value: fn(&Report) -> String| match &self.report {
+            Some(report) => value(report),
+            None => "-".into(),
+        };
+        let millimetres = |e: f32| format!("{:.4} mm", e * 1e3);
+        let ratio = self.report.as_ref();
+        let ratio = ratio.map(|r| r.raw_bytes as f64 / self.bytes.max(1) as f64);
         vec![
             String::new(),
             text::one_line(&self.name),
             format!("{:.3}", self.duration),
-            raw.map_or_else(|| "-".into(), |b| text::bytes(b as f64)),
+            of(|r| text::bytes(r.raw_bytes as f64)),
+            of(|r| text::bytes(r.runtime_bytes as f64)),
             text::bytes(self.bytes as f64),
-            raw.map_or_else(
-                || "-".into(),
-                |b| format!("{:.1}", b as f64 / self.bytes.max(1) as f64),
-            ),
-            self.max_error
-                .map_or_else(|| "-".into(), |e| format!("{:.4} mm", e * 1e3)),
+            ratio.map_or_else(|| "-".into(), |r| format!("{r:.1}")),
+            self.max_error.map_or_else(|| "-".into(), millimetres),
+            of(|r| format!("{:.4} mm", r.mean_error * 1e3)),
         ]
     }
 }

@@ -192,7 +192,6 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     }
 }
 
-/// What was asked for without repetitions, or the defaults.
 /// A .phx file is measured as it lies: its rig's rows, not rows built anew.
 fn load(file: Option<&Path>, choice: &Choice) -> Result<Subject, CliError> {
     match file.filter(|path| Model::is_phx(path)) {
@@ -207,6 +206,7 @@ fn load(file: Option<&Path>, choice: &Choice) -> Result<Subject, CliError> {
     }
 }
 
+/// What was asked for without repetitions, or the defaults.
 fn unique<T: Copy + PartialEq>(asked: &[T], defaults: &[T]) -> Vec<T> {
     let mut all = Vec::new();
     for &n in if asked.is_empty() { defaults } else { asked } {

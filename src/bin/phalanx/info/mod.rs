@@ -1,6 +1,7 @@
 //! `phalanx info`: what a file holds and what its import made of it.
 
 mod document;
+mod library;
 mod tree;
 
 use super::error::CliError;
@@ -47,6 +48,9 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     out += &meshes(&document);
     out += &surfaces(&document);
     out += &report(&document);
+    if let Some(library) = &document.library {
+        out += &library.text();
+    }
     output::print(&out)
 }
 
