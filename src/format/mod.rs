@@ -7,6 +7,7 @@
 
 mod budget;
 mod clip;
+pub mod codec;
 mod container;
 mod error;
 mod events;
