@@ -5,8 +5,8 @@ use super::error::{Fault, FormatError};
 use super::read::Reader;
 use super::write::Bytes;
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, RootMotionParts, SharedBytes,
-    Store, TrackCounts,
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts,
+    SharedBytes, Store, TrackCounts,
 };
 use crate::skeleton::Skeleton;
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
@@ -41,13 +41,21 @@ impl ClipForm {
     }
 }
 
+/// What every clip's section begins with, whatever its form.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-struct Head {
+struct Stem {
     kind: u32,
     duration: f32,
     structure: u64,
     layout: u64,
+}
+
+const CLIP_KINDS: [ClipKind; 2] = [ClipKind::Full, ClipKind::Additive];
+
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct Head {
     timelines: u32,
     times: u32,
     blocks: [u32; 4],
@@ -85,19 +93,28 @@ const KINDS: [BlockKind; 4] = [
     BlockKind::Cubic,
 ];
 
-pub(super) fn write(clip: &Clip) -> Vec<u8> {
+pub(super) fn write(clip: &Clip, form: ClipForm) -> Vec<u8> {
     let mut out = Bytes::default();
+    out.one(Stem {
+        kind: CLIP_KINDS
+            .iter()
+            .position(|&k| k == clip.kind())
+            .unwrap_or(0) as u32,
+        duration: clip.duration(),
+        structure: clip.structure_hash(),
+        layout: clip.layout_hash(),
+    });
+    match form {
+        ClipForm::Rows => write_rows(&mut out, clip),
+    }
+    out.0
+}
+
+fn write_rows(out: &mut Bytes, clip: &Clip) {
     let motion = clip.root_motion().map(|m| m.parts());
     let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     out.one(Head {
-        kind: match clip.kind() {
-            ClipKind::Full => 0,
-            ClipKind::Additive => 1,
-        },
-        duration: clip.duration(),
-        structure: clip.structure_hash(),
-        layout: clip.layout_hash(),
         timelines: count(clip.timelines().len()),
         times: count(times),
         blocks: Channel::ALL.map(|c| count(clip.blocks(c).len())),
@@ -141,40 +158,59 @@ pub(super) fn write(clip: &Clip) -> Vec<u8> {
     out.pad(ALIGNMENT);
     out.many(clip.rows());
     out.many(clip.packed());
-    out.0
+}
+
+/// What the table and other sections say of a clip.
+pub(super) struct Told {
+    pub form: ClipForm,
+    pub name: String,
+    pub duration: f32,
+    pub markers: Vec<Marker>,
 }
 
 /// Reads a clip of a skeleton. `first` is where the section begins in `owner`.
 pub(super) fn read(
     mut r: Reader<'_>,
     skeleton: &Skeleton,
-    name: String,
-    duration: f32,
+    told: Told,
     (owner, first): (&SharedBytes, usize),
 ) -> Result<Clip, FormatError> {
-    let head: Head = r.one("the head of a clip")?;
-    if head.kind > 1 {
-        return Err(limit(&r, "the kind of a clip", head.kind, 1));
-    }
-    if head.motion_turns > 1 {
-        let found = head.motion_turns.into();
-        return Err(limit(&r, "whether the root motion turns", found, 1));
-    }
-    if head.duration.to_bits() != duration.to_bits() {
-        let (found, stated) = (head.duration.to_bits(), duration.to_bits());
+    let stem: Stem = r.one("the head of a clip")?;
+    let Some(&kind) = CLIP_KINDS.get(stem.kind as usize) else {
+        return Err(limit(&r, "the kind of a clip", stem.kind, 1));
+    };
+    if stem.duration.to_bits() != told.duration.to_bits() {
+        let (found, stated) = (stem.duration.to_bits(), told.duration.to_bits());
         return Err(limit(&r, "the bits of the duration", found, stated));
     }
-    let have = head.structure;
+    let have = stem.structure;
     if have != skeleton.structure_hash() {
         let needed = skeleton.structure_hash();
         return Err(r.fault(Fault::Structure { have, needed }));
     }
-    if head.layout != skeleton.layout_hash() {
+    if stem.layout != skeleton.layout_hash() {
         return Err(r.fault(Fault::Hash {
             what: "lane order",
-            stated: head.layout,
+            stated: stem.layout,
             found: skeleton.layout_hash(),
         }));
+    }
+    match told.form {
+        ClipForm::Rows => read_rows(r, skeleton, kind, told, (owner, first)),
+    }
+}
+
+fn read_rows(
+    mut r: Reader<'_>,
+    skeleton: &Skeleton,
+    kind: ClipKind,
+    told: Told,
+    (owner, first): (&SharedBytes, usize),
+) -> Result<Clip, FormatError> {
+    let head: Head = r.one("the tables' lengths")?;
+    if head.motion_turns > 1 {
+        let found = head.motion_turns.into();
+        return Err(limit(&r, "whether the root motion turns", found, 1));
     }
     let lens: Vec<u32> = r.many(head.timelines as usize, "lengths of timelines")?;
     let total = lens.iter().map(|&n| u64::from(n)).sum::<u64>();
@@ -203,9 +239,9 @@ pub(super) fn read(
     let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
     r.charge(2 * places + 4096)?;
     let parts = ClipParts {
-        name,
-        duration: head.duration,
-        kind: [ClipKind::Full, ClipKind::Additive][head.kind as usize],
+        name: told.name,
+        duration: told.duration,
+        kind,
         timelines,
         channels,
         rows,
@@ -215,7 +251,7 @@ pub(super) fn read(
             constant: constant as usize,
         }),
         root_motion,
-        markers: Vec::new(),
+        markers: told.markers,
     };
     let clip = Clip::new(parts, skeleton).map_err(|e| r.fault(e))?;
     r.finish()?;

@@ -114,9 +114,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     /// If it was made for another skeleton or lane order, or it cannot be written.
     pub fn add_clip(&mut self, clip: &Clip, name: &str, form: ClipForm) -> Result<(), WriteError> {
         self.check(name, clip.structure_hash(), clip.layout_hash())?;
-        let bytes = match form {
-            ClipForm::Rows => clip::write(clip),
-        };
+        let bytes = clip::write(clip, form);
         let entry = Entry {
             code: Section::Clip.code(),
             form: form.code(),
