@@ -148,12 +148,14 @@ pub fn packed_values() -> Tested {
     let blocks = 96 + 4 * timelines + 4 * seal::u32_at(clip, 28) as usize;
     let count: u32 = (0..4).map(|c| seal::u32_at(clip, 32 + 4 * c)).sum();
     let block = |i: u32| blocks + 20 * i as usize;
-    let packed = (0..count).map(block).find(|&b| clip[b + 3] != 0);
-    let at = packed.ok_or("no block of the baked clip is packed")?;
+    let packed = (0..count).find(|&i| clip[block(i) + 3] != 0);
+    let place = packed.ok_or("no block of the baked clip is packed")?;
+    let at = block(place);
     let integers = seal::u32_at(clip, 60) as usize;
     let rows = clip.len() - 2 * integers - 64 * seal::u32_at(clip, 48) as usize;
-    // Of a rotation or a translation: the row behind its components holds the steps.
-    let width = if clip[at + 2] == 2 { 4 } else { 3 };
+    // Translations stand first, then rotations. The row behind the components holds the steps.
+    let translations = seal::u32_at(clip, 32);
+    let width = if place < translations { 3 } else { 4 };
     let first_row = rows + 64 * seal::u32_at(clip, at + 12) as usize;
     let steps = first_row + 64 * width;
     let u32s = |n: u32| n.to_le_bytes().to_vec();

@@ -308,6 +308,27 @@ pub fn files() -> Vec<Vec<u8>> {
     all
 }
 
+/// One of everything: exact and baked clips, each in every form, and an additive one.
+pub fn version_1() -> Vec<u8> {
+    let rig = travelling();
+    let baked = baked_clips(&rig);
+    let mut clips: Vec<(Arc<Clip>, ClipForm)> = Vec::new();
+    for form in ClipForm::ALL {
+        let all = rig.clips()[..1].iter().chain(&baked[..2]);
+        clips.extend(all.map(|c| (c.clone(), form)));
+    }
+    clips.push((Arc::new(additive(&rig)), ClipForm::Rows));
+    let out = Cursor::new(Vec::new());
+    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
+    writer.add_rig(&rig).expect("the rig has this skeleton");
+    for (clip, form) in &clips {
+        let added = writer.add_clip(clip, clip.name(), *form);
+        added.expect("the clip has this skeleton");
+    }
+    let out = writer.finish(&provenance(clips.len()));
+    out.expect("memory takes bytes").into_inner()
+}
+
 /// The bytes of a library of a rig.
 pub fn library(rig: &Rig) -> Vec<u8> {
     library_in(rig, ClipForm::Rows)
