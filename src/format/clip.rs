@@ -1,6 +1,7 @@
 //! Section CLIP: one clip. Its tables are read; its rows stay where they lie.
 
-use super::container::ALIGNMENT;
+use super::codec::{self, CodecError};
+use super::container::{ALIGNMENT, FEATURE_CODED};
 use super::error::{Fault, FormatError};
 use super::read::Reader;
 use super::write::Bytes;
@@ -17,45 +18,48 @@ pub enum ClipForm {
     /// Rows as they are sampled, used where they lie in a mapped file.
     #[default]
     Rows,
+    /// Smaller: decoded into rows of its own when the clip is read, to the same bits.
+    Coded,
 }
 
 impl ClipForm {
-    /// All forms.
-    pub const ALL: [Self; 1] = [Self::Rows];
+    /// All forms, in the order of the numbers that stand for them in files.
+    pub const ALL: [Self; 2] = [Self::Rows, Self::Coded];
 
     /// Its name on the command line and in provenance.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rows => "rows",
+            Self::Coded => "coded",
         }
     }
 
-    pub(super) fn code(self) -> u32 {
-        match self {
-            Self::Rows => 0,
-        }
+    pub(super) const fn code(self) -> u32 {
+        self as u32
     }
 
     pub(super) fn of_code(code: u32) -> Option<Self> {
-        (code == 0).then_some(Self::Rows)
+        Self::ALL.get(code as usize).copied()
+    }
+
+    /// The feature that a reader of files with such clips must know.
+    pub(super) const fn feature(self) -> u64 {
+        match self {
+            Self::Rows => 0,
+            Self::Coded => FEATURE_CODED,
+        }
     }
 }
 
-/// What every clip's section begins with, whatever its form.
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-struct Stem {
-    kind: u32,
-    duration: f32,
-    structure: u64,
-    layout: u64,
-}
-
-const CLIP_KINDS: [ClipKind; 2] = [ClipKind::Full, ClipKind::Additive];
+const KINDS_OF_CLIPS: [ClipKind; 2] = [ClipKind::Full, ClipKind::Additive];
 
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct Head {
+    kind: u32,
+    duration: f32,
+    structure: u64,
+    layout: u64,
     timelines: u32,
     times: u32,
     blocks: [u32; 4],
@@ -93,28 +97,30 @@ const KINDS: [BlockKind; 4] = [
     BlockKind::Cubic,
 ];
 
-pub(super) fn write(clip: &Clip, form: ClipForm) -> Vec<u8> {
+pub(super) fn write(
+    clip: &Clip,
+    skeleton: &Skeleton,
+    form: ClipForm,
+) -> Result<Vec<u8>, CodecError> {
+    match form {
+        ClipForm::Rows => Ok(rows(clip)),
+        ClipForm::Coded => codec::encode(clip, skeleton),
+    }
+}
+
+fn rows(clip: &Clip) -> Vec<u8> {
     let mut out = Bytes::default();
-    out.one(Stem {
-        kind: CLIP_KINDS
+    let motion = clip.root_motion().map(|m| m.parts());
+    let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    out.one(Head {
+        kind: KINDS_OF_CLIPS
             .iter()
             .position(|&k| k == clip.kind())
             .unwrap_or(0) as u32,
         duration: clip.duration(),
         structure: clip.structure_hash(),
         layout: clip.layout_hash(),
-    });
-    match form {
-        ClipForm::Rows => write_rows(&mut out, clip),
-    }
-    out.0
-}
-
-fn write_rows(out: &mut Bytes, clip: &Clip) {
-    let motion = clip.root_motion().map(|m| m.parts());
-    let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    out.one(Head {
         timelines: count(clip.timelines().len()),
         times: count(times),
         blocks: Channel::ALL.map(|c| count(clip.blocks(c).len())),
@@ -158,6 +164,7 @@ fn write_rows(out: &mut Bytes, clip: &Clip) {
     out.pad(ALIGNMENT);
     out.many(clip.rows());
     out.many(clip.packed());
+    out.0
 }
 
 /// What the table and other sections say of a clip.
@@ -170,44 +177,62 @@ pub(super) struct Told {
 
 /// Reads a clip of a skeleton. `first` is where the section begins in `owner`.
 pub(super) fn read(
-    mut r: Reader<'_>,
+    r: Reader<'_>,
     skeleton: &Skeleton,
     told: Told,
     (owner, first): (&SharedBytes, usize),
 ) -> Result<Clip, FormatError> {
-    let stem: Stem = r.one("the head of a clip")?;
-    let Some(&kind) = CLIP_KINDS.get(stem.kind as usize) else {
-        return Err(limit(&r, "the kind of a clip", stem.kind, 1));
-    };
-    if stem.duration.to_bits() != told.duration.to_bits() {
-        let (found, stated) = (stem.duration.to_bits(), told.duration.to_bits());
-        return Err(limit(&r, "the bits of the duration", found, stated));
-    }
-    let have = stem.structure;
-    if have != skeleton.structure_hash() {
-        let needed = skeleton.structure_hash();
-        return Err(r.fault(Fault::Structure { have, needed }));
-    }
-    if stem.layout != skeleton.layout_hash() {
-        return Err(r.fault(Fault::Hash {
-            what: "lane order",
-            stated: stem.layout,
-            found: skeleton.layout_hash(),
-        }));
-    }
     match told.form {
-        ClipForm::Rows => read_rows(r, skeleton, kind, told, (owner, first)),
+        ClipForm::Rows => read_rows(r, skeleton, told, (owner, first)),
+        ClipForm::Coded => read_coded(r, skeleton, told),
     }
+}
+
+fn check_duration(r: &Reader<'_>, found: f32, told: f32) -> Result<(), FormatError> {
+    let (found, told) = (found.to_bits(), told.to_bits());
+    match found == told {
+        true => Ok(()),
+        false => Err(limit(r, "the bits of the duration", found, told)),
+    }
+}
+
+fn read_coded(
+    mut r: Reader<'_>,
+    skeleton: &Skeleton,
+    told: Told,
+) -> Result<Clip, FormatError> {
+    let bytes = r.rest();
+    // The codec bounds what it allocates by the number of bytes it is given.
+    let decoded = codec::decode(bytes, skeleton, told.name, told.markers);
+    let clip = decoded.map_err(|e| r.fault(e))?;
+    r.charge(clip.bytes())?;
+    check_duration(&r, clip.duration(), told.duration)?;
+    Ok(clip)
 }
 
 fn read_rows(
     mut r: Reader<'_>,
     skeleton: &Skeleton,
-    kind: ClipKind,
     told: Told,
     (owner, first): (&SharedBytes, usize),
 ) -> Result<Clip, FormatError> {
-    let head: Head = r.one("the tables' lengths")?;
+    let head: Head = r.one("the head of a clip")?;
+    let Some(&kind) = KINDS_OF_CLIPS.get(head.kind as usize) else {
+        return Err(limit(&r, "the kind of a clip", head.kind, 1));
+    };
+    check_duration(&r, head.duration, told.duration)?;
+    let have = head.structure;
+    if have != skeleton.structure_hash() {
+        let needed = skeleton.structure_hash();
+        return Err(r.fault(Fault::Structure { have, needed }));
+    }
+    if head.layout != skeleton.layout_hash() {
+        return Err(r.fault(Fault::Hash {
+            what: "lane order",
+            stated: head.layout,
+            found: skeleton.layout_hash(),
+        }));
+    }
     if head.motion_turns > 1 {
         let found = head.motion_turns.into();
         return Err(limit(&r, "whether the root motion turns", found, 1));

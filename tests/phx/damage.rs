@@ -5,7 +5,7 @@ use super::roundtrip::check;
 use super::seal::{self, Part};
 use super::{Tested, made};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
-use phalanx::format::{Library, RigOptions};
+use phalanx::format::{Fault, Library, RigOptions};
 use phalanx::playback::evaluate_pose;
 use std::sync::Arc;
 
@@ -203,6 +203,32 @@ fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {
         }
     }
     Ok(())
+}
+
+/// A long name that every clip repeats: one clip may have it, all together may not.
+pub fn repeated_names() -> Tested {
+    const LENGTH: usize = 512 << 10;
+    const CLIPS: usize = 600;
+    let mut parts = seal::parts(&made::library(&made::rig()));
+    let names = seal::find(&parts, b"NAME");
+    let count = seal::u32_at(&parts[names].bytes, 0);
+    let old = parts[names].bytes.split_off(4 + 4 * count as usize);
+    let end = (old.len() + LENGTH) as u32;
+    parts[names].bytes.extend(end.to_le_bytes());
+    parts[names].bytes[..4].copy_from_slice(&(count + 1).to_le_bytes());
+    parts[names].bytes.extend(old);
+    parts[names].bytes.extend([b'a'; LENGTH]);
+    let empty = parts.iter().filter(|p| p.code == *b"CLIP").nth(2);
+    let mut empty = empty.ok_or("no third clip")?.clone();
+    empty.name = count;
+    parts.extend(std::iter::repeat_n(empty, CLIPS));
+    // It says where every clip comes from, or where none does.
+    parts.retain(|p| p.code != *b"PROV");
+    let library = Library::from_bytes(&seal::file(&parts))?;
+    check(library.clip(3)?.name().len() == LENGTH, "one of them")?;
+    let all = library.clips().map(|all| all.len());
+    let refused = matches!(&all, Err(e) if matches!(e.fault, Fault::Memory { .. }));
+    check(refused, format!("{all:?}"))
 }
 
 /// A generator of its own, so that a case's number makes it again.
