@@ -3,6 +3,7 @@
 
 mod clip_data;
 mod encoding;
+pub(crate) mod lattice;
 pub(crate) mod marker;
 mod root_motion;
 mod store;

@@ -196,11 +196,7 @@ fn check_duration(r: &Reader<'_>, found: f32, told: f32) -> Result<(), FormatErr
     }
 }
 
-fn read_coded(
-    mut r: Reader<'_>,
-    skeleton: &Skeleton,
-    told: Told,
-) -> Result<Clip, FormatError> {
+fn read_coded(mut r: Reader<'_>, skeleton: &Skeleton, told: Told) -> Result<Clip, FormatError> {
     let bytes = r.rest();
     // The codec bounds what it allocates by the number of bytes it is given.
     let decoded = codec::decode(bytes, skeleton, told.name, told.markers);

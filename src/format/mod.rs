@@ -7,7 +7,7 @@
 
 mod budget;
 mod clip;
-mod codec;
+pub mod codec;
 mod container;
 mod error;
 mod events;

@@ -1,6 +1,5 @@
 //! The `baked` profile: clips of 16-bit keys whose error was measured.
 
-mod lattice;
 mod metric;
 mod optimise;
 mod pack;

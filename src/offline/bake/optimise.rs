@@ -1,9 +1,8 @@
 //! Chooses the steps of all tracks: as coarse as the error allows, down every chain of the hierarchy.
 
-use super::lattice::{self, MAX_MULTIPLE, code_below, step};
 use super::tracks::{CHANNELS, JointTrack, Motion, Tracks, on_base};
 use super::walk::{Local, Model, TIMES, Turn, V, apart, conjugate, product, unit};
-use crate::clip::Channel;
+use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
 use crate::math::{Kernel, Lanes, SimdLevel, dispatch};
 
 /// Rounds of measuring and correcting.
@@ -70,17 +69,13 @@ fn cost(tracks: &Tracks, shares: &[f64]) -> f64 {
 }
 
 /// The step of a channel for a share of the error.
-fn code_of(track: &JointTrack, channel: Channel, motion: Motion, share: f64) -> u16 {
-    let lever = match channel {
-        Channel::Translation => 1.0,
-        _ => track.arm,
+fn code_of(track: &JointTrack, which: usize, share: f64) -> u16 {
+    let lever = track.levers[which];
+    let part = match track.motions[which] {
+        Motion::Constant => CONSTANT,
+        _ => 1.0,
     };
-    let part = if motion == Motion::Constant {
-        CONSTANT
-    } else {
-        1.0
-    };
-    code_below(share * part / lever)
+    code_below(share * part / lever).max(track.finest[which])
 }
 
 struct State<'a> {
@@ -107,10 +102,7 @@ impl<'a> State<'a> {
     /// The largest error at or below every joint.
     fn evaluate(&mut self, shares: &[f64]) -> Vec<f64> {
         for (joint, track) in self.tracks.joints.iter().enumerate() {
-            for (which, (channel, _)) in CHANNELS.into_iter().enumerate() {
-                let motion = track.motions[which];
-                self.codes[joint][which] = code_of(track, channel, motion, shares[joint]);
-            }
+            self.codes[joint] = std::array::from_fn(|which| code_of(track, which, shares[joint]));
         }
         dispatch(SimdLevel::current(), Evaluate(self));
         let mut below = self.errors.clone();
@@ -270,13 +262,4 @@ fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> 
 /// Whether 16 bits and the lattice hold a track's range at this step.
 pub(super) fn fits(low: f64, high: f64, step: f64) -> bool {
     (high - low) / step <= MAX_RANGE && low.abs().max(high.abs()) / step < MAX_MULTIPLE
-}
-
-/// The whole numbers of a rotation whose component `derived` follows from the others.
-pub(super) fn follows(k: [i32; 4], step: f64, derived: usize) -> bool {
-    let others: Vec<i32> = (0..4).filter(|&c| c != derived).map(|c| k[c]).collect();
-    let Ok(others) = <[i32; 3]>::try_from(others) else {
-        return false;
-    };
-    lattice::fourth(others, step, k[derived] < 0) == k[derived]
 }

@@ -1,10 +1,10 @@
 //! The optimiser's values as a clip.
 
 use super::BakeSettings;
-use super::lattice::{code_below, step};
 use super::optimise::{Built, fits};
 use super::tracks::{CHANNELS, Motion, Tracks, stored_lanes};
 use super::walk::TIMES;
+use crate::clip::lattice::{code_below, step};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding};
 use crate::math::{LANES, Row};
 use crate::skeleton::{NO_JOINT, Skeleton};
@@ -71,9 +71,12 @@ impl Packer<'_> {
     fn block(&mut self, channel: Channel, b: &Block) {
         let first_row = self.parts.rows.len() as u32;
         let mut block = Block { first_row, ..*b };
-        if b.kind != BlockKind::Constant
-            && b.kind != BlockKind::Cubic
-            && let Some(encoding) = self.packed(channel, b)
+        let moving = self.moving(channel, b);
+        if moving == 0 {
+            block.kind = BlockKind::Constant;
+            self.constants(channel, b);
+        } else if b.kind != BlockKind::Cubic
+            && let Some(encoding) = self.packed(channel, b, moving)
         {
             block.encoding = encoding;
             block.kind = self.kind(channel, b);
@@ -83,25 +86,32 @@ impl Packer<'_> {
         self.parts.channels[channel as usize].push(block);
     }
 
-    /// Copies a block's rows; constants take their value on the lattice.
-    fn rows(&mut self, channel: Channel, b: &Block) {
-        let keys = match b.kind {
-            BlockKind::Constant => 1,
-            _ => self.raw.timelines()[b.timeline as usize].len as usize,
-        };
-        let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-        let rows = &self.raw.rows()[b.first_row as usize..][..count];
-        let start = self.parts.rows.len();
-        self.parts.rows.to_mut().extend_from_slice(rows);
-        if b.kind != BlockKind::Constant {
-            return;
-        }
+    /// The lanes that still move.
+    fn moving(&self, channel: Channel, b: &Block) -> u16 {
+        let still = (0..LANES).filter(|&l| match self.joint(channel, b, l) {
+            Some((joint, which, _)) => self.tracks.joints[joint].motions[which] == Motion::Constant,
+            None => false,
+        });
+        still.fold(b.moving, |moving, l| moving & !(1 << l))
+    }
+
+    /// Rows of a block that does not move.
+    fn constants(&mut self, channel: Channel, b: &Block) {
+        let mut rows = vec![Row::splat(0.0); channel.components()];
         for l in 0..LANES {
-            let value = self.constant(channel, b, l);
-            for (c, v) in value.into_iter().enumerate().take(channel.components()) {
-                self.parts.rows.to_mut()[start + c].0[l] = v;
+            for (row, v) in rows.iter_mut().zip(self.constant(channel, b, l)) {
+                row.0[l] = v;
             }
         }
+        self.parts.rows.to_mut().extend_from_slice(&rows);
+    }
+
+    /// Copies a block's rows.
+    fn rows(&mut self, channel: Channel, b: &Block) {
+        let keys = self.raw.timelines()[b.timeline as usize].len as usize;
+        let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
+        let rows = &self.raw.rows()[b.first_row as usize..][..count];
+        self.parts.rows.to_mut().extend_from_slice(rows);
     }
 
     /// The joint of a lane, and the channel's place in its transforms.
@@ -130,13 +140,13 @@ impl Packer<'_> {
     }
 
     /// Packs a block; none if a lane's range does not fit.
-    fn packed(&mut self, channel: Channel, b: &Block) -> Option<Encoding> {
-        let (width, lanes) = (channel.components(), stored_lanes(b.moving));
+    fn packed(&mut self, channel: Channel, b: &Block, moving: u16) -> Option<Encoding> {
+        let (width, lanes) = (channel.components(), stored_lanes(moving));
         let keys = self.raw.timelines()[b.timeline as usize].len as usize;
         let mut ranges = vec![Row::splat(0.0); width + 1];
         let mut packed = vec![0u16; keys * width * lanes];
         for l in 0..LANES {
-            if b.moving >> l & 1 == 0 {
+            if moving >> l & 1 == 0 {
                 for (row, v) in ranges
                     .iter_mut()
                     .zip(self.constant(channel, b, l))

@@ -4,6 +4,7 @@ use super::metric::key_times;
 use super::reference::{locate, value};
 use super::walk::{Local, Model, TIMES, V, unit};
 use super::{BakeSettings, is_additive};
+use crate::clip::lattice::code_below;
 use crate::clip::{Block, BlockKind, Channel, Clip, split_lane};
 use crate::math::LANES;
 use crate::offline::curve::angle;
@@ -15,6 +16,11 @@ pub(super) const CHANNELS: [(Channel, usize); 3] = [
     (Channel::Rotation, 3),
     (Channel::Scale, 7),
 ];
+
+/// The part of the error that noise in a track may make for the track to count as still.
+const STILL: f64 = 0.2;
+/// Steps in the range of a track of 16 bits; the rest is for turns that make up for errors above them.
+const MAX_RANGE: f64 = 60_000.0;
 
 /// How a channel of a joint is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,15 +45,54 @@ pub(super) struct JointTrack {
     pub models: Vec<Model>,
     /// Shell and weight of its errors.
     pub shell: (f64, f64),
-    /// How far a turn of the joint carries the farthest point that is measured below it, metres;
-    /// and the farthest of its own and its children's.
+    /// How far a turn of the joint carries the farthest point that is measured below it, metres.
     pub reach: f64,
-    pub arm: f64,
+    /// How far one unit of each channel carries the joint's own points and its children's, metres.
+    pub levers: [f64; 3],
+    /// The code of the finest step with which 16 bits hold what moves.
+    pub finest: [u16; 3],
     /// The rest pose below an additive clip.
     pub base: Option<[f64; 10]>,
 }
 
 impl JointTrack {
+    /// Makes a constant of a channel that carries no point farther than `still` metres, and notes
+    /// the finest step with which 16 bits hold the range of one that moves.
+    fn settle(&mut self, which: usize, still: f64) {
+        let (channel, first) = CHANNELS[which];
+        if !matches!(self.motions[which], Motion::Moving { .. }) {
+            return;
+        }
+        let turns = channel == Channel::Rotation;
+        let mut middles = [0.0; 4];
+        let mut widest = 0.0f64;
+        for (c, middle) in middles.iter_mut().enumerate().take(channel.components()) {
+            let own = self.raw.iter().flat_map(|v| v[first + c].0);
+            let low = own.clone().fold(f64::INFINITY, f64::min);
+            let high = own.fold(f64::NEG_INFINITY, f64::max);
+            *middle = 0.5 * (low + high);
+            widest = widest.max(high - low);
+        }
+        let lever = match turns {
+            true => 2.0 * self.reach,
+            false => self.levers[which],
+        };
+        if widest * lever > still {
+            self.finest[which] = code_below(widest / MAX_RANGE) + 1;
+            return;
+        }
+        if turns {
+            let length = middles.iter().map(|v| v * v).sum::<f64>().sqrt();
+            middles = middles.map(|v| v / length);
+        }
+        for v in &mut self.raw {
+            for c in 0..channel.components() {
+                v[first + c] = V::splat(middles[c]);
+            }
+        }
+        self.motions[which] = Motion::Constant;
+    }
+
     /// How far plain lerp may leave slerp between two keys, at the joint's reach, metres: rotations θ
     /// apart come to lie θ³/250 off (the largest difference over the way, to third order).
     pub fn lerp_error(&self, tracks: &Tracks) -> f64 {
@@ -96,22 +141,25 @@ impl Tracks {
                 dense: own.len() == times.len(),
             }
         });
+        let max_error = f64::from(settings.max_error);
         let mut tracks = Self {
             timelines: timelines.collect(),
             joints: Vec::with_capacity(skeleton.len()),
-            max_error: f64::from(settings.max_error),
+            max_error,
             times,
         };
         let shells = settings.shells(skeleton);
-        let (reach, arm) = levers(skeleton, &shells);
-        for joint in 0..skeleton.len() {
-            let track = tracks.joint(clip, skeleton, joint);
-            tracks.joints.push(JointTrack {
-                shell: shells[joint],
-                reach: reach[joint],
-                arm: arm[joint],
-                ..track
-            });
+        for (joint, &shell) in shells.iter().enumerate() {
+            let mut track = tracks.joint(clip, skeleton, joint);
+            track.shell = shell;
+            tracks.joints.push(track);
+        }
+        set_levers(&mut tracks.joints);
+        for track in &mut tracks.joints {
+            let weight = track.shell.1;
+            for which in 0..CHANNELS.len() {
+                track.settle(which, STILL * max_error / weight);
+            }
         }
         tracks
     }
@@ -177,7 +225,8 @@ impl Tracks {
             raw,
             shell: (0.0, 1.0),
             reach: 0.0,
-            arm: 0.0,
+            levers: [1.0; 3],
+            finest: [0; 3],
             base,
         }
     }
@@ -262,21 +311,36 @@ fn derived(raw: &[Local]) -> Option<(usize, bool)> {
     (least[best] > LEAST && one_sign).then_some((best, first < 0.0))
 }
 
-/// Reach and arm of every joint, in the rest pose.
-fn levers(skeleton: &Skeleton, shells: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
-    let mut reach: Vec<f64> = shells.iter().map(|s| s.0).collect();
-    let mut arm = reach.clone();
-    for joint in (0..skeleton.len()).rev() {
-        let parent = usize::from(skeleton.parents()[joint]);
-        if parent >= skeleton.len() {
-            continue;
-        }
-        let length = f64::from(skeleton.rest(joint).translation.length());
-        reach[parent] = reach[parent].max(reach[joint] + length);
-        arm[parent] = arm[parent].max(length + shells[joint].0);
+/// Sets reach and levers of every joint, in the clip's first pose.
+fn set_levers(joints: &mut [JointTrack]) {
+    let place = |j: &JointTrack, column: usize| -> [f64; 3] {
+        std::array::from_fn(|r| j.models[0].matrix[r][column].0[0])
+    };
+    let length = |v: [f64; 3]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let size = |j: &JointTrack| (0..3).map(|c| length(place(j, c))).fold(0.0, f64::max);
+    let mut arms = Vec::with_capacity(joints.len());
+    for j in joints.iter_mut() {
+        j.reach = (j.shell.0 * size(j)).max(f64::MIN_POSITIVE);
+        arms.push(j.reach);
     }
-    (reach, arm)
+    for joint in (0..joints.len()).rev() {
+        let parent = joints[joint].parent;
+        let above = parent.map_or(1.0, |p| size(&joints[p]));
+        let own = (0..3).map(|c| joints[joint].raw[0][7 + c].0[0].abs());
+        let own = own.fold(f64::INFINITY, f64::min).max(LEAST_SCALE);
+        joints[joint].levers = [above.max(LEAST_SCALE), arms[joint], arms[joint] / own];
+        if let Some(parent) = parent {
+            let (a, b) = (place(&joints[joint], 3), place(&joints[parent], 3));
+            let apart = length(std::array::from_fn(|r| a[r] - b[r]));
+            let shell = joints[joint].shell.0 * size(&joints[joint]);
+            joints[parent].reach = joints[parent].reach.max(joints[joint].reach + apart);
+            arms[parent] = arms[parent].max(apart + shell);
+        }
+    }
 }
+
+/// Scales below it count as it: a joint that is shrunk to nothing has no finest step.
+const LEAST_SCALE: f64 = 1e-3;
 
 /// The lanes of a block that are stored as integers: up to the last that moves.
 pub(super) fn stored_lanes(moving: u16) -> usize {

@@ -1,7 +1,7 @@
 //! Eight times at once, in f64: transforms and matrices of one joint, and how far two matrices carry
 //! the points of a shell apart. Plain arrays without fused operations: the same bits on every machine.
 
-use super::lattice::round;
+use crate::clip::lattice::round;
 use std::ops::{Add, Mul, Sub};
 
 /// Times side by side.
