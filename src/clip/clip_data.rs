@@ -5,7 +5,7 @@ use super::marker::{MAX_MARKERS, Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
 use super::timeline::{MAX_KEYS, Timeline, regular_rate};
-use crate::math::{Fnv1a, LANES, Row};
+use crate::math::{Fnv1a, LANES, Row, all_finite};
 use crate::skeleton::Skeleton;
 use thiserror::Error;
 
@@ -296,7 +296,9 @@ impl Clip {
         for channel in Channel::ALL {
             Self::check_blocks(&parts, channel, skeleton)?;
         }
-        if let Some(row) = first_not_finite(&parts.rows) {
+        if !all_finite(bytemuck::cast_slice(&parts.rows)) {
+            let bad = |r: &Row| r.0.iter().any(|v| !v.is_finite());
+            let row = parts.rows.iter().position(bad).unwrap_or_default();
             return Err(ClipError::NotFinite { clip: clip(), row });
         }
         let root_motion = match parts.root_motion.take() {
@@ -585,21 +587,6 @@ impl BlockKind {
             _ => channel.components(),
         }
     }
-}
-
-/// The first row with a NaN or an infinity. Sound rows take one pass of whole registers.
-fn first_not_finite(rows: &[Row]) -> Option<usize> {
-    let mut sums = [0.0f32; LANES];
-    for row in rows {
-        for (sum, v) in sums.iter_mut().zip(&row.0) {
-            // Zero for what is finite, NaN for all else.
-            *sum += v * 0.0;
-        }
-    }
-    if sums.iter().all(|&s| s == 0.0) {
-        return None;
-    }
-    rows.iter().position(|r| r.0.iter().any(|v| !v.is_finite()))
 }
 
 /// The lanes of a block that change over its keys.

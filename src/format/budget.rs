@@ -4,8 +4,9 @@ use super::error::Fault;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of memory that reading may use per byte of the file; rows that lie in the file count nothing.
-/// Names that every joint repeats were observed to need 7, pictures of one colour more than a hundred.
-pub const MEMORY_PER_BYTE: u64 = 64;
+/// Names that every joint repeats were observed to need 7, coded clips of held poses 60, pictures of one
+/// colour more than a hundred; no coded clip may take more (`codec::EXPANSION`).
+pub const MEMORY_PER_BYTE: u64 = 256;
 
 /// Bytes of memory that reading may use whatever the file's size.
 pub const MEMORY_BASE: u64 = 64 << 20;

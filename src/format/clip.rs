@@ -1,12 +1,13 @@
 //! Section CLIP: one clip. Its tables are read; its rows stay where they lie.
 
-use super::container::ALIGNMENT;
+use super::codec::{self, CodecError};
+use super::container::{ALIGNMENT, FEATURE_CODED};
 use super::error::{Fault, FormatError};
 use super::read::Reader;
 use super::write::Bytes;
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, RootMotionParts, SharedBytes,
-    Store, TrackCounts,
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts,
+    SharedBytes, Store, TrackCounts,
 };
 use crate::skeleton::Skeleton;
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
@@ -17,29 +18,40 @@ pub enum ClipForm {
     /// Rows as they are sampled, used where they lie in a mapped file.
     #[default]
     Rows,
+    /// Smaller: decoded into rows of its own when the clip is read, to the same bits.
+    Coded,
 }
 
 impl ClipForm {
-    /// All forms.
-    pub const ALL: [Self; 1] = [Self::Rows];
+    /// All forms, in the order of the numbers that stand for them in files.
+    pub const ALL: [Self; 2] = [Self::Rows, Self::Coded];
 
     /// Its name on the command line and in provenance.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rows => "rows",
+            Self::Coded => "coded",
         }
     }
 
-    pub(super) fn code(self) -> u32 {
-        match self {
-            Self::Rows => 0,
-        }
+    pub(super) const fn code(self) -> u32 {
+        self as u32
     }
 
     pub(super) fn of_code(code: u32) -> Option<Self> {
-        (code == 0).then_some(Self::Rows)
+        Self::ALL.get(code as usize).copied()
+    }
+
+    /// The feature that a reader of files with such clips must know.
+    pub(super) const fn feature(self) -> u64 {
+        match self {
+            Self::Rows => 0,
+            Self::Coded => FEATURE_CODED,
+        }
     }
 }
+
+const KINDS_OF_CLIPS: [ClipKind; 2] = [ClipKind::Full, ClipKind::Additive];
 
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
@@ -85,16 +97,27 @@ const KINDS: [BlockKind; 4] = [
     BlockKind::Cubic,
 ];
 
-pub(super) fn write(clip: &Clip) -> Vec<u8> {
+pub(super) fn write(
+    clip: &Clip,
+    skeleton: &Skeleton,
+    form: ClipForm,
+) -> Result<Vec<u8>, CodecError> {
+    match form {
+        ClipForm::Rows => Ok(rows(clip)),
+        ClipForm::Coded => codec::encode(clip, skeleton),
+    }
+}
+
+fn rows(clip: &Clip) -> Vec<u8> {
     let mut out = Bytes::default();
     let motion = clip.root_motion().map(|m| m.parts());
     let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     out.one(Head {
-        kind: match clip.kind() {
-            ClipKind::Full => 0,
-            ClipKind::Additive => 1,
-        },
+        kind: KINDS_OF_CLIPS
+            .iter()
+            .position(|&k| k == clip.kind())
+            .unwrap_or(0) as u32,
         duration: clip.duration(),
         structure: clip.structure_hash(),
         layout: clip.layout_hash(),
@@ -144,26 +167,56 @@ pub(super) fn write(clip: &Clip) -> Vec<u8> {
     out.0
 }
 
+/// What the table and other sections say of a clip.
+pub(super) struct Told {
+    pub form: ClipForm,
+    pub name: String,
+    pub duration: f32,
+    pub markers: Vec<Marker>,
+}
+
 /// Reads a clip of a skeleton. `first` is where the section begins in `owner`.
 pub(super) fn read(
+    r: Reader<'_>,
+    skeleton: &Skeleton,
+    told: Told,
+    (owner, first): (&SharedBytes, usize),
+) -> Result<Clip, FormatError> {
+    match told.form {
+        ClipForm::Rows => read_rows(r, skeleton, told, (owner, first)),
+        ClipForm::Coded => read_coded(r, skeleton, told),
+    }
+}
+
+fn check_duration(r: &Reader<'_>, found: f32, told: f32) -> Result<(), FormatError> {
+    let (found, told) = (found.to_bits(), told.to_bits());
+    match found == told {
+        true => Ok(()),
+        false => Err(limit(r, "the bits of the duration", found, told)),
+    }
+}
+
+fn read_coded(mut r: Reader<'_>, skeleton: &Skeleton, told: Told) -> Result<Clip, FormatError> {
+    let bytes = r.rest();
+    // The codec bounds what it allocates by the number of bytes it is given.
+    let decoded = codec::decode(bytes, skeleton, told.name, told.markers);
+    let clip = decoded.map_err(|e| r.fault(e))?;
+    r.charge(clip.bytes())?;
+    check_duration(&r, clip.duration(), told.duration)?;
+    Ok(clip)
+}
+
+fn read_rows(
     mut r: Reader<'_>,
     skeleton: &Skeleton,
-    name: String,
-    duration: f32,
+    told: Told,
     (owner, first): (&SharedBytes, usize),
 ) -> Result<Clip, FormatError> {
     let head: Head = r.one("the head of a clip")?;
-    if head.kind > 1 {
+    let Some(&kind) = KINDS_OF_CLIPS.get(head.kind as usize) else {
         return Err(limit(&r, "the kind of a clip", head.kind, 1));
-    }
-    if head.motion_turns > 1 {
-        let found = head.motion_turns.into();
-        return Err(limit(&r, "whether the root motion turns", found, 1));
-    }
-    if head.duration.to_bits() != duration.to_bits() {
-        let (found, stated) = (head.duration.to_bits(), duration.to_bits());
-        return Err(limit(&r, "the bits of the duration", found, stated));
-    }
+    };
+    check_duration(&r, head.duration, told.duration)?;
     let have = head.structure;
     if have != skeleton.structure_hash() {
         let needed = skeleton.structure_hash();
@@ -175,6 +228,10 @@ pub(super) fn read(
             stated: head.layout,
             found: skeleton.layout_hash(),
         }));
+    }
+    if head.motion_turns > 1 {
+        let found = head.motion_turns.into();
+        return Err(limit(&r, "whether the root motion turns", found, 1));
     }
     let lens: Vec<u32> = r.many(head.timelines as usize, "lengths of timelines")?;
     let total = lens.iter().map(|&n| u64::from(n)).sum::<u64>();
@@ -203,9 +260,9 @@ pub(super) fn read(
     let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
     r.charge(2 * places + 4096)?;
     let parts = ClipParts {
-        name,
-        duration: head.duration,
-        kind: [ClipKind::Full, ClipKind::Additive][head.kind as usize],
+        name: told.name,
+        duration: told.duration,
+        kind,
         timelines,
         channels,
         rows,
@@ -215,7 +272,7 @@ pub(super) fn read(
             constant: constant as usize,
         }),
         root_motion,
-        markers: Vec::new(),
+        markers: told.markers,
     };
     let clip = Clip::new(parts, skeleton).map_err(|e| r.fault(e))?;
     r.finish()?;

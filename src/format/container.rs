@@ -14,9 +14,9 @@ pub const VERSION: (u16, u16) = (1, 0);
 /// Sections, and rows within them, begin at multiples of this many bytes.
 pub const ALIGNMENT: usize = 64;
 
-/// Feature bits that a reader must know: none yet but the packed form of clips.
-pub(super) const FEATURE_PACKED: u64 = 1;
-pub(super) const KNOWN_FEATURES: u64 = FEATURE_PACKED;
+/// Feature bits that a reader must know.
+pub(super) const FEATURE_CODED: u64 = 1;
+pub(super) const KNOWN_FEATURES: u64 = FEATURE_CODED;
 
 /// XXH3, 64 bits, seed 0: the checksum of sections and the hash of sources.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {

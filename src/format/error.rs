@@ -1,5 +1,6 @@
 //! `FormatError`: what is wrong with a file, in which section and where.
 
+use super::codec::CodecError;
 use super::container::Section;
 use crate::clip::ClipError;
 use crate::offline::RelaneError;
@@ -135,6 +136,9 @@ pub enum Fault {
     /// A clip is not usable.
     #[error(transparent)]
     Clip(#[from] ClipError),
+    /// The bytes of a coded clip are none.
+    #[error("in the coded clip, {0}")]
+    Codec(#[from] CodecError),
     /// The parts make no rig.
     #[error(transparent)]
     Rig(#[from] RigError),

@@ -1,7 +1,7 @@
 //! `Library`: an open .phx file. Its clips are read one by one, when they are asked for.
 
 use super::budget::Budget;
-use super::clip::{self, ClipForm};
+use super::clip::{self, ClipForm, Told};
 use super::container::{self, Entry, Section, hash_bytes};
 use super::error::{Fault, FormatError, OpenError};
 use super::events::{self, Event};
@@ -191,10 +191,15 @@ impl Library {
             r.charge(size_of::<Marker>())?;
             markers.push(Marker::new(name, e.time));
         }
-        let duration = f32::from_bits(entry.value);
+        let told = Told {
+            // An unknown form was refused with the table.
+            form: ClipForm::of_code(entry.form).unwrap_or_default(),
+            name,
+            duration: f32::from_bits(entry.value),
+            markers,
+        };
         let place = (&self.bytes, entry.offset as usize);
-        let read = clip::read(r, &self.skeleton, name, duration, place)?;
-        read.with_markers(markers).map_err(|e| entry.fault(e))
+        clip::read(r, &self.skeleton, told, place)
     }
 
     /// Reads a clip for a skeleton that may have another lane order than the file's; then it is laid out

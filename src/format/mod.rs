@@ -30,6 +30,7 @@ mod writer;
 
 pub use budget::{MAX_IMAGE_SIDE, MEMORY_BASE, MEMORY_PER_BYTE};
 pub use clip::ClipForm;
+pub use codec::CodecError;
 pub use container::{ALIGNMENT, MAGIC, Section, VERSION, hash_bytes};
 pub use error::{Fault, FormatError, OpenError};
 pub use library::{Library, RigOptions, SectionInfo};

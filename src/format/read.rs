@@ -4,6 +4,7 @@ use super::budget::Budget;
 use super::container::{Entry, Section};
 use super::error::{Fault, FormatError};
 use super::names::Names;
+use crate::math::all_finite;
 use bytemuck::AnyBitPattern;
 
 /// Walks through a section's bytes.
@@ -51,6 +52,13 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    /// All bytes that were not read yet.
+    pub fn rest(&mut self) -> &'a [u8] {
+        let rest = &self.bytes[self.at..];
+        self.at = self.bytes.len();
+        rest
+    }
+
     /// One value.
     pub fn one<T: AnyBitPattern>(&mut self, what: &'static str) -> Result<T, FormatError> {
         let bytes = self.take(size_of::<T>(), what)?;
@@ -76,12 +84,10 @@ impl<'a> Reader<'a> {
     ) -> Result<Vec<T>, FormatError> {
         let start = self.at;
         let values: Vec<T> = self.many(count, what)?;
-        let bytes: &[u8] = bytemuck::cast_slice(&values);
-        let floats = bytes.chunks_exact(4).map(|b| {
-            let b: [u8; 4] = [b[0], b[1], b[2], b[3]];
-            f32::from_le_bytes(b)
-        });
-        if let Some(index) = floats.into_iter().position(|v| !v.is_finite()) {
+        let floats: &[f32] = bytemuck::cast_slice(&values);
+        if !all_finite(floats) {
+            let index = floats.iter().position(|v| !v.is_finite());
+            let index = index.unwrap_or_default();
             let place = self.offset + (start + 4 * index) as u64;
             return Err(self.section.fault(place, Fault::NotFinite { what, index }));
         }

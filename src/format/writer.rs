@@ -1,6 +1,7 @@
 //! `LibraryWriter`: sections one after another, names and the table last.
 
 use super::clip::ClipForm;
+use super::codec::CodecError;
 use super::container::{
     ALIGNMENT, ENTRY, Entry, HEADER, Header, MAGIC, Section, VERSION, hash_bytes,
 };
@@ -37,6 +38,14 @@ pub enum WriteError {
         /// The library's.
         needed: u64,
     },
+    /// A clip cannot be coded.
+    #[error("\"{name}\": {source}")]
+    Codec {
+        /// The clip.
+        name: String,
+        /// Why.
+        source: CodecError,
+    },
     /// More of something than 32 bits count.
     #[error("{have} {what}, the limit is {}", u32::MAX)]
     TooMany {
@@ -58,8 +67,9 @@ pub struct LibraryWriter<W> {
     names: NameTable,
     events: Vec<Event>,
     clips: u32,
-    structure: u64,
-    layout: u64,
+    skeleton: Skeleton,
+    /// Bits of what was written that readers must know.
+    required: u64,
 }
 
 impl<W: Write + Seek> LibraryWriter<W> {
@@ -77,8 +87,8 @@ impl<W: Write + Seek> LibraryWriter<W> {
             names: NameTable::default(),
             events: Vec::new(),
             clips: 0,
-            structure: skeleton.structure_hash(),
-            layout: skeleton.layout_hash(),
+            skeleton: skeleton.clone(),
+            required: 0,
         };
         let bytes = skeleton::write(skeleton, &mut writer.names);
         writer.section(Section::Skeleton, &bytes)?;
@@ -114,9 +124,12 @@ impl<W: Write + Seek> LibraryWriter<W> {
     /// If it was made for another skeleton or lane order, or it cannot be written.
     pub fn add_clip(&mut self, clip: &Clip, name: &str, form: ClipForm) -> Result<(), WriteError> {
         self.check(name, clip.structure_hash(), clip.layout_hash())?;
-        let bytes = match form {
-            ClipForm::Rows => clip::write(clip),
-        };
+        let bytes = clip::write(clip, &self.skeleton, form);
+        let bytes = bytes.map_err(|source| WriteError::Codec {
+            name: name.to_owned(),
+            source,
+        })?;
+        self.required |= form.feature();
         let entry = Entry {
             code: Section::Clip.code(),
             form: form.code(),
@@ -165,7 +178,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
             major: VERSION.0,
             minor: VERSION.1,
             sections: self.entries.len() as u32,
-            required: 0,
+            required: self.required,
             optional: 0,
             file_bytes: self.end + (self.entries.len() * ENTRY) as u64,
             table: self.end,
@@ -207,7 +220,10 @@ impl<W: Write + Seek> LibraryWriter<W> {
     }
 
     fn check(&self, name: &str, structure: u64, layout: u64) -> Result<(), WriteError> {
-        let pairs = [(structure, self.structure), (layout, self.layout)];
+        let pairs = [
+            (structure, self.skeleton.structure_hash()),
+            (layout, self.skeleton.layout_hash()),
+        ];
         match pairs.into_iter().find(|(have, needed)| have != needed) {
             None => Ok(()),
             Some((have, needed)) => Err(WriteError::Skeleton {

@@ -5,7 +5,7 @@ use super::roundtrip::check;
 use super::seal::{self, Part};
 use super::{Tested, made};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
-use phalanx::format::{Library, RigOptions};
+use phalanx::format::{Fault, Library, RigOptions};
 use phalanx::playback::evaluate_pose;
 use std::sync::Arc;
 
@@ -105,8 +105,10 @@ pub fn values() -> Tested {
         (b"EVNT", 4, u32s(7), "marker's clip"),
         (b"EVNT", 8, u32s(70_000), "marker's name is 70000"),
         (b"EVNT", 12, nan.clone(), "marker \"step\" is at NaN"),
+        (b"PROV", 4, u32s(1), "behind the tool is 1"),
         (b"PROV", 8, u32s(u32::MAX), "sources is"),
         (b"PROV", 12, u32s(2), "origins of clips is 2"),
+        (b"PROV", 20, u32s(70_000), "a name is 70000"),
         (b"PROV", 40, u32s(4), "source of a clip is 4"),
         (b"CLIP", 0, u32s(2), "the kind of a clip is 2"),
         (b"CLIP", 4, u32s(0), "bits of the duration"),
@@ -135,9 +137,58 @@ pub fn values() -> Tested {
         (b"CLIP", blocks + 16, u32s(1), "not used"),
         (b"CLIP", rows, nan, "is not finite"),
     ];
+    refused(&parts, cases)
+}
+
+/// Blocks whose keys are integers.
+pub fn packed_values() -> Tested {
+    let parts = seal::parts(&made::library(&made::baked()));
+    let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
+    let timelines = seal::u32_at(clip, 24) as usize;
+    let blocks = 96 + 4 * timelines + 4 * seal::u32_at(clip, 28) as usize;
+    let count: u32 = (0..4).map(|c| seal::u32_at(clip, 32 + 4 * c)).sum();
+    let block = |i: u32| blocks + 20 * i as usize;
+    let packed = (0..count).find(|&i| clip[block(i) + 3] != 0);
+    let place = packed.ok_or("no block of the baked clip is packed")?;
+    let at = block(place);
+    let integers = seal::u32_at(clip, 60) as usize;
+    let rows = clip.len() - 2 * integers - 64 * seal::u32_at(clip, 48) as usize;
+    // Translations stand first, then rotations. The row behind the components holds the steps.
+    let translations = seal::u32_at(clip, 32);
+    let width = if place < translations { 3 } else { 4 };
+    let first_row = rows + 64 * seal::u32_at(clip, at + 12) as usize;
+    let steps = first_row + 64 * width;
+    let u32s = |n: u32| n.to_le_bytes().to_vec();
+    let cases: Vec<Case> = vec![
+        (b"CLIP", at + 2, vec![0], "packed keys of the kind"),
+        (b"CLIP", at + 2, vec![3], "packed keys of the kind"),
+        (b"CLIP", at + 3, vec![17], "packed lane 17, there are 16"),
+        (b"CLIP", at + 3, vec![255], "packed lane 255"),
+        (b"CLIP", at + 16, u32s(u32::MAX), "packed key"),
+        (b"CLIP", at + 16, u32s(integers as u32), "packed key"),
+        (b"CLIP", at + 12, u32s(u32::MAX), "row"),
+        (b"CLIP", 60, u32s(integers as u32 + 1), "packed keys"),
+        (b"CLIP", 60, u32s(0), "packed key"),
+        (
+            b"CLIP",
+            steps,
+            f32::MAX.to_le_bytes().to_vec(),
+            "finite range of lane 0",
+        ),
+        (
+            b"CLIP",
+            steps,
+            f32::INFINITY.to_le_bytes().to_vec(),
+            "finite",
+        ),
+    ];
+    refused(&parts, cases)
+}
+
+fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {
     for (code, at, bytes, words) in cases {
         let name = String::from_utf8_lossy(code).into_owned();
-        let mut parts = parts.clone();
+        let mut parts = parts.to_vec();
         let place = seal::find(&parts, code);
         put(&mut parts[place], at, &bytes);
         match read(&seal::file(&parts)) {
@@ -152,6 +203,32 @@ pub fn values() -> Tested {
         }
     }
     Ok(())
+}
+
+/// A long name that every clip repeats: one clip may have it, all together may not.
+pub fn repeated_names() -> Tested {
+    const LENGTH: usize = 512 << 10;
+    const CLIPS: usize = 600;
+    let mut parts = seal::parts(&made::library(&made::rig()));
+    let names = seal::find(&parts, b"NAME");
+    let count = seal::u32_at(&parts[names].bytes, 0);
+    let old = parts[names].bytes.split_off(4 + 4 * count as usize);
+    let end = (old.len() + LENGTH) as u32;
+    parts[names].bytes.extend(end.to_le_bytes());
+    parts[names].bytes[..4].copy_from_slice(&(count + 1).to_le_bytes());
+    parts[names].bytes.extend(old);
+    parts[names].bytes.extend([b'a'; LENGTH]);
+    let empty = parts.iter().filter(|p| p.code == *b"CLIP").nth(2);
+    let mut empty = empty.ok_or("no third clip")?.clone();
+    empty.name = count;
+    parts.extend(std::iter::repeat_n(empty, CLIPS));
+    // It says where every clip comes from, or where none does.
+    parts.retain(|p| p.code != *b"PROV");
+    let library = Library::from_bytes(&seal::file(&parts))?;
+    check(library.clip(3)?.name().len() == LENGTH, "one of them")?;
+    let all = library.clips().map(|all| all.len());
+    let refused = matches!(&all, Err(e) if matches!(e.fault, Fault::Memory { .. }));
+    check(refused, format!("{all:?}"))
 }
 
 /// A generator of its own, so that a case's number makes it again.
@@ -188,14 +265,11 @@ const INTERESTING: [u32; 12] = [
 
 /// Sections with some words changed, lengthened or cut, sealed again; what is read plays.
 pub fn variants() -> Tested {
-    let files = [
-        made::library(&made::rig()),
-        made::library(&made::travelling()),
-    ];
+    let files = made::files();
     let mut read = 0;
     for case in 0..4_000u64 {
         let mut random = Random(case * 2 + 0x9e37_79b9_7f4a_7c15);
-        let mut parts = seal::parts(&files[case as usize % 2]);
+        let mut parts = seal::parts(&files[case as usize % files.len()]);
         for _ in 0..=random.below(3) {
             let place = random.below(parts.len());
             let bytes = &mut parts[place].bytes;

@@ -1,17 +1,23 @@
 //! A small rig with one of everything that a .phx file holds, and a second clip's worth of kinds.
 
+// The fuzz targets include the whole module and use their own part of it.
+#![allow(dead_code)]
+
 use glam::{Quat, Vec3};
-use phalanx::clip::Marker;
-use phalanx::format::{ClipForm, ClipOrigin, LibraryWriter, Provenance, Source};
+use phalanx::clip::{Clip, Marker};
+use phalanx::format::{ClipForm, ClipOrigin, Library, LibraryWriter, Provenance, Source};
 use phalanx::mesh::{Image, Influences, Material, Mesh, MorphTarget, Primitive};
 use phalanx::offline::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
     RawUserTrack,
 };
-use phalanx::offline::{BuildOptions, RootMotionOptions, build_additive, build_rig};
+use phalanx::offline::{
+    BakeSettings, BuildOptions, RootMotionOptions, bake_all, build_additive, build_rig,
+};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, Trs, UserChannel};
 use std::io::Cursor;
+use std::sync::Arc;
 
 const IDENTITY: [f32; 16] = [
     1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
@@ -250,7 +256,7 @@ pub fn travelling() -> Rig {
     build_rig(raw(), &options).expect("the joint is there")
 }
 
-pub fn additive(rig: &Rig) -> phalanx::clip::Clip {
+pub fn additive(rig: &Rig) -> Clip {
     build_additive(&raw(), 0, rig, rig.skeleton().rest_pose()).expect("the clip is full")
 }
 
@@ -274,15 +280,73 @@ pub fn provenance(clips: usize) -> Provenance {
     }
 }
 
+/// Bytes that every clip's section begins with: kind, duration, the skeleton's hashes.
+pub const CLIP_HEAD: usize = 24;
+
+/// The same character, its clips baked.
+pub fn baked() -> Rig {
+    let rig = travelling();
+    let library = library_of(&rig, &baked_clips(&rig), ClipForm::Rows);
+    let library = Library::from_bytes(&library).expect("it was written");
+    library.rig(Default::default()).expect("it was written")
+}
+
+fn baked_clips(rig: &Rig) -> Vec<Arc<Clip>> {
+    let settings = BakeSettings::default();
+    let baked = bake_all(rig.clips(), rig.skeleton(), &settings, &|_| {});
+    let clips = baked.into_iter().map(|b| b.expect("the clips fit").0);
+    clips.map(Arc::new).collect()
+}
+
+/// Libraries that hold, together, every kind of section in every form.
+pub fn files() -> Vec<Vec<u8>> {
+    let mut all = vec![library(&rig())];
+    for form in ClipForm::ALL {
+        all.push(library_in(&travelling(), form));
+        all.push(library_in(&baked(), form));
+    }
+    all
+}
+
+/// One of everything: exact and baked clips, each in every form, and an additive one.
+pub fn version_1() -> Vec<u8> {
+    let rig = travelling();
+    let baked = baked_clips(&rig);
+    let mut clips: Vec<(Arc<Clip>, ClipForm)> = Vec::new();
+    for form in ClipForm::ALL {
+        let all = rig.clips()[..1].iter().chain(&baked[..2]);
+        clips.extend(all.map(|c| (c.clone(), form)));
+    }
+    clips.push((Arc::new(additive(&rig)), ClipForm::Rows));
+    let out = Cursor::new(Vec::new());
+    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
+    writer.add_rig(&rig).expect("the rig has this skeleton");
+    for (clip, form) in &clips {
+        let added = writer.add_clip(clip, clip.name(), *form);
+        added.expect("the clip has this skeleton");
+    }
+    let out = writer.finish(&provenance(clips.len()));
+    out.expect("memory takes bytes").into_inner()
+}
+
 /// The bytes of a library of a rig.
 pub fn library(rig: &Rig) -> Vec<u8> {
+    library_in(rig, ClipForm::Rows)
+}
+
+/// The same with its clips in a form.
+pub fn library_in(rig: &Rig, form: ClipForm) -> Vec<u8> {
+    library_of(rig, rig.clips(), form)
+}
+
+fn library_of(rig: &Rig, clips: &[Arc<Clip>], form: ClipForm) -> Vec<u8> {
     let out = Cursor::new(Vec::new());
     let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
     writer.add_rig(rig).expect("the rig has this skeleton");
-    for clip in rig.clips() {
-        let added = writer.add_clip(clip, clip.name(), ClipForm::Rows);
+    for clip in clips {
+        let added = writer.add_clip(clip, clip.name(), form);
         added.expect("the clip has this skeleton");
     }
-    let out = writer.finish(&provenance(rig.clips().len()));
+    let out = writer.finish(&provenance(clips.len()));
     out.expect("memory takes bytes").into_inner()
 }

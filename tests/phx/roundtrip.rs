@@ -51,10 +51,12 @@ pub fn same_rig(a: &Rig, b: &Rig) -> Tested {
 }
 
 pub fn everything() -> Tested {
-    for rig in [made::rig(), made::travelling()] {
-        let library = Library::from_bytes(&made::library(&rig))?;
-        same_rig(&rig, &library.rig(RigOptions::default())?)?;
+    let rigs = [made::rig(), made::travelling(), made::baked()];
+    for (rig, form) in rigs.iter().flat_map(|r| ClipForm::ALL.map(|f| (r, f))) {
+        let library = Library::from_bytes(&made::library_in(rig, form))?;
+        same_rig(rig, &library.rig(RigOptions::default())?)?;
         library.verify()?;
+        library.check_sums()?;
         check(*library.provenance() == made::provenance(3), "provenance")?;
         let without = library.rig(RigOptions {
             clips: false,
@@ -185,7 +187,7 @@ pub fn turned(joints: usize) -> Vec<u16> {
 }
 
 pub fn other_lane_orders() -> Tested {
-    for rig in [made::rig(), made::travelling()] {
+    for rig in [made::rig(), made::travelling(), made::baked()] {
         let joints = rig.skeleton().len();
         let other = made::rig_in_order(turned(joints));
         let (from, to) = (rig.skeleton(), other.skeleton());

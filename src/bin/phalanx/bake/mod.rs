@@ -56,9 +56,9 @@ pub struct BakeArgs {
     /// Take lane order, skins and meshes from this file (.phx, .gltf or .glb) instead of the inputs
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
-    /// How clips are stored: rows, which are mapped and sampled where they lie, or packed, which is
-    /// smaller and unpacked when a clip is read
-    #[arg(long, value_name = "rows|packed", default_value = "rows", value_parser = form)]
+    /// How clips are stored: rows, which are mapped and sampled where they lie, or coded, which is
+    /// smaller and decoded when a clip is read
+    #[arg(long, value_name = "rows|coded", default_value = "rows", value_parser = form)]
     form: ClipForm,
     /// Name clips FILE/CLIP in a library, so that clips of several files may have one name
     #[arg(long)]
@@ -85,6 +85,7 @@ Examples:
   phalanx bake clips/ --out baked/ --max-error 0.0005
   phalanx bake \"clips/**/*.glb\" --out library.phx --prefix
   phalanx bake clips/ --out library.phx --shard $SLURM_ARRAY_TASK_ID/8
+  phalanx bake clips/ --out library.phx --shard $JOB_COMPLETION_INDEX/8   (Kubernetes)
   phalanx merge library.part-*.phx --out library.phx
 
 Every file is written under another name first: a crash leaves no half file, and running the same
@@ -137,7 +138,7 @@ fn form(text: &str) -> Result<ClipForm, String> {
     ClipForm::ALL
         .into_iter()
         .find(|f| f.name() == text)
-        .ok_or_else(|| "expected rows or packed".into())
+        .ok_or_else(|| "expected rows or coded".into())
 }
 
 /// Bakes and reports.
