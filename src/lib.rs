@@ -1,13 +1,16 @@
-#![cfg_attr(feature = "gltf", doc = include_str!("../README.md"))]
+// The README's examples import models and open .phx files.
+#![cfg_attr(all(feature = "gltf", feature = "phx"), doc = include_str!("../README.md"))]
 #![cfg_attr(
-    not(feature = "gltf"),
-    doc = "Skeletal animation for crowds, without the import of files."
+    not(all(feature = "gltf", feature = "phx")),
+    doc = "Skeletal animation for crowds, without the reading of files."
 )]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod clip;
 pub mod crowd;
+#[cfg(feature = "phx")]
+pub mod format;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod math;

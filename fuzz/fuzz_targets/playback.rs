@@ -8,8 +8,8 @@ use phalanx::clip::Marker;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions, RigId};
 use phalanx::offline::mannequin;
 use phalanx::playback::{
-    AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Motion, PlaybackError,
-    Player, Sync,
+    AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Motion,
+    PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
@@ -65,6 +65,9 @@ enum Call {
     Snapshot,
     Restore,
     Ask(u8, u16),
+    /// On the mixer: layer, motion, and what it takes.
+    Mixer(u8, u8, Play),
+    Update(f64),
 }
 
 static RIG: OnceLock<Arc<Rig>> = OnceLock::new();
@@ -75,7 +78,8 @@ fn rig() -> Arc<Rig> {
         let mut rig = mannequin().expect("the built-in character loads");
         let end = rig.clips()[0].duration();
         let markers = [0.0, 0.0, 0.3 * end, end].map(|t| Marker::new("m", t));
-        rig.set_markers(0, markers.to_vec()).expect("markers within the clip");
+        rig.set_markers(0, markers.to_vec())
+            .expect("markers within the clip");
         Arc::new(rig)
     });
     rig.clone()
@@ -144,7 +148,9 @@ fn play(
 fn motions(crowd: &Crowd, id: RigId, spaces: &[BlendSpaceId]) -> Vec<Motion> {
     let clips = (0..11).filter_map(|c| crowd.clip_by_index(id, c));
     let clips = clips.map(Motion::Clip);
-    clips.chain(spaces.iter().map(|&s| Motion::Space(s))).collect()
+    clips
+        .chain(spaces.iter().map(|&s| Motion::Space(s)))
+        .collect()
 }
 
 fuzz_target!(|calls: Vec<Call>| {
@@ -156,6 +162,10 @@ fuzz_target!(|calls: Vec<Call>| {
         ..LayerOptions::default()
     };
     let layers = vec![LayerOptions::default(), upper, LayerOptions::default()];
+    let mut mixer =
+        Mixer::with_layers(rig.clone(), layers.clone()).expect("a mixer of a sound rig");
+    let clips = (0..11).filter_map(|c| mixer.clip_by_index(c));
+    let mixed: Vec<Motion> = clips.map(Motion::Clip).collect();
     let mut crowd = Crowd::new();
     let id = crowd
         .add_rig_with_layers(rig, layers)
@@ -165,7 +175,11 @@ fuzz_target!(|calls: Vec<Call>| {
     let mut buffer = BoneBuffer::new();
     let mut saved = None;
     for call in calls.into_iter().take(200) {
-        let pick = |n: u8| instances.get(usize::from(n) % instances.len().max(1)).copied();
+        let pick = |n: u8| {
+            instances
+                .get(usize::from(n) % instances.len().max(1))
+                .copied()
+        };
         let clip = |crowd: &Crowd, n: u8| crowd.clip_by_index(id, usize::from(n) % 11);
         let before = crowd.snapshot();
         let refused = match call {
@@ -195,7 +209,12 @@ fuzz_target!(|calls: Vec<Call>| {
                 let refused = crowd.advance(dt).is_err();
                 let most = instances.len() * 3 * 4 * 2 * MAX_EVENTS_PER_ACTION;
                 assert!(crowd.events().len() <= most);
-                assert!(crowd.events().iter().all(|e| e.time >= 0.0 && e.weight.is_finite()));
+                assert!(
+                    crowd
+                        .events()
+                        .iter()
+                        .all(|e| e.time >= 0.0 && e.weight.is_finite())
+                );
                 refused
             }
             Call::Evaluate => {
@@ -228,6 +247,17 @@ fuzz_target!(|calls: Vec<Call>| {
                 false
             }
             Call::Restore => saved.as_ref().is_some_and(|s| crowd.restore(s).is_err()),
+            Call::Mixer(layer, motion, call) => {
+                let _ = play(mixer.player(), usize::from(layer % 4), &mixed, motion, call);
+                false
+            }
+            Call::Update(dt) => {
+                let _ = mixer.update(dt);
+                assert!(mixer.events().len() <= 3 * 4 * 2 * MAX_EVENTS_PER_ACTION);
+                let finite = mixer.evaluate().iter().all(|r| r.is_finite());
+                assert!(finite, "a palette of the built-in character is finite");
+                false
+            }
             Call::Ask(i, joint) => {
                 if let Some(i) = pick(i) {
                     let _ = crowd.bounds(i);

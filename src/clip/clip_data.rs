@@ -1,9 +1,11 @@
 //! `Clip`: timelines and SoA blocks of keys. Immutable; made by `offline` or read from a file.
 
+use super::encoding::{Encoding, slack};
 use super::marker::{MAX_MARKERS, Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
+use super::store::Store;
 use super::timeline::{MAX_KEYS, Timeline, regular_rate};
-use crate::math::{Fnv1a, LANES, Row};
+use crate::math::{Fnv1a, LANES, Row, all_finite};
 use crate::skeleton::Skeleton;
 use thiserror::Error;
 
@@ -45,7 +47,7 @@ impl Channel {
     }
 }
 
-/// How a block's keys are stored.
+/// How a block's keys are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockKind {
     /// One value, held for ever.
@@ -63,15 +65,17 @@ pub enum BlockKind {
 pub struct Block {
     /// Lanes `16 × block ..`.
     pub block: u16,
-    /// How the keys are stored.
+    /// How values between keys come about.
     pub kind: BlockKind,
+    /// How the keys are stored.
+    pub encoding: Encoding,
     /// Lanes that hold a key's value until the next key (bit l: lane l).
     pub hold: u16,
     /// Lanes whose keys differ (bit l: lane l); found by [`Clip::new`].
     pub moving: u16,
     /// Index of its timeline; unused if constant.
     pub timeline: u32,
-    /// Its first row.
+    /// Its first row: of its keys, or of their ranges.
     pub first_row: u32,
 }
 
@@ -95,7 +99,8 @@ pub struct Clip {
     pub(crate) timelines: Vec<Timeline>,
     pub(crate) times: Vec<f32>,
     pub(crate) channels: [Vec<Block>; 4],
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Store<Row>,
+    pub(crate) packed: Store<u16>,
     pub(crate) tracks: [TrackCounts; 4],
     pub(crate) markers: Vec<Marker>,
     pub(crate) hints: usize,
@@ -121,7 +126,9 @@ pub struct ClipParts {
     /// Blocks of every channel, ascending.
     pub channels: [Vec<Block>; 4],
     /// All rows.
-    pub rows: Vec<Row>,
+    pub rows: Store<Row>,
+    /// The keys of packed blocks.
+    pub packed: Store<u16>,
     /// Tracks of every channel, counted.
     pub tracks: [TrackCounts; 4],
     /// The motion that was taken out of the root joint's keys, if any.
@@ -289,11 +296,9 @@ impl Clip {
         for channel in Channel::ALL {
             Self::check_blocks(&parts, channel, skeleton)?;
         }
-        if let Some(row) = parts
-            .rows
-            .iter()
-            .position(|r| r.0.iter().any(|v| !v.is_finite()))
-        {
+        if !all_finite(bytemuck::cast_slice(&parts.rows)) {
+            let bad = |r: &Row| r.0.iter().any(|v| !v.is_finite());
+            let row = parts.rows.iter().position(bad).unwrap_or_default();
             return Err(ClipError::NotFinite { clip: clip(), row });
         }
         let root_motion = match parts.root_motion.take() {
@@ -306,6 +311,7 @@ impl Clip {
             parts.duration,
         )?;
         let mut lookup: [Vec<u16>; 4] = Default::default();
+        let (all_rows, all_packed) = (parts.rows.as_slice(), parts.packed.as_slice());
         for channel in Channel::ALL {
             let blocks = match channel {
                 Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
@@ -319,9 +325,16 @@ impl Clip {
                     BlockKind::Constant => 1,
                     _ => timelines[b.timeline as usize].len as usize,
                 };
-                let rows = b.kind.rows_per_key(channel);
-                let rows = &parts.rows[b.first_row as usize..][..keys * rows];
-                b.moving = moving_lanes(rows, b.kind, channel);
+                let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
+                let rows = &all_rows[b.first_row as usize..][..rows];
+                b.moving = match b.encoding {
+                    Encoding::Float => moving_lanes(rows, b.kind, channel),
+                    Encoding::Packed { first, lanes } => {
+                        let (width, lanes) = (channel.components(), usize::from(lanes));
+                        let packed = &all_packed[first as usize..][..keys * width * lanes];
+                        packed_moving_lanes(&rows[width], packed, lanes, width)
+                    }
+                };
             }
         }
         Ok(Self {
@@ -334,6 +347,7 @@ impl Clip {
             times,
             channels: parts.channels,
             rows: parts.rows,
+            packed: parts.packed,
             tracks: parts.tracks,
             markers,
             hints,
@@ -351,6 +365,7 @@ impl Clip {
             Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
             _ => skeleton.blocks(),
         };
+        let (rows, packed) = (parts.rows.as_slice(), parts.packed.as_slice());
         let mut least = 0usize;
         for (index, b) in parts.channels[channel as usize].iter().enumerate() {
             let fail = |what, needed, have| ClipError::Block {
@@ -377,9 +392,36 @@ impl Clip {
                     }
                 }
             };
-            let end = b.first_row as usize + keys * b.kind.rows_per_key(channel);
-            if end > parts.rows.len() {
-                return Err(fail("row", end, parts.rows.len()));
+            let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
+            let end = (b.first_row as usize).saturating_add(count);
+            if end > rows.len() {
+                return Err(fail("row", end, rows.len()));
+            }
+            if let Encoding::Packed { first, lanes } = b.encoding {
+                let lanes = usize::from(lanes);
+                if !matches!(b.kind, BlockKind::Linear | BlockKind::Slerp) {
+                    return Err(fail("packed keys of the kind", b.kind as usize, 0));
+                }
+                if lanes == 0 || lanes > LANES {
+                    return Err(fail("packed lane", lanes, LANES));
+                }
+                let steps = &rows[end - 1].0;
+                if let Some(l) = (lanes..LANES).find(|&l| steps[l] != 0.0) {
+                    return Err(fail("step of lane", l, lanes));
+                }
+                let size = keys * channel.components() * lanes + slack(lanes);
+                let end = (first as usize).saturating_add(size);
+                if end > packed.len() {
+                    return Err(fail("packed key", end, packed.len()));
+                }
+                let finite = |row: &[Row], l: usize| {
+                    let farthest = row.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
+                    (farthest + steps[l].abs() * f32::from(u16::MAX)).is_finite()
+                };
+                let ranges = &rows[b.first_row as usize..][..channel.components()];
+                if let Some(l) = (0..LANES).find(|&l| !finite(ranges, l)) {
+                    return Err(fail("finite range of lane", l, LANES));
+                }
             }
         }
         Ok(())
@@ -445,12 +487,28 @@ impl Clip {
         for (c, out) in out.iter_mut().enumerate().take(width) {
             *out = self.rows[b.first_row as usize + value + c].0[lane];
         }
+        if let Encoding::Packed { first, lanes } = b.encoding
+            && lane < usize::from(lanes)
+        {
+            let step = self.rows[b.first_row as usize + width].0[lane];
+            for (c, out) in out.iter_mut().enumerate().take(width) {
+                let at = first as usize + c * usize::from(lanes) + lane;
+                *out += step * f32::from(self.packed[at]);
+            }
+        }
         out
     }
 
-    /// All rows.
+    /// All rows; looked up each time, so take them once before a loop.
+    #[inline(always)]
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The keys of packed blocks; looked up each time, as [`Clip::rows`].
+    #[inline(always)]
+    pub fn packed(&self) -> &[u16] {
+        &self.packed
     }
 
     /// Tracks of a channel, counted.
@@ -483,6 +541,7 @@ impl Clip {
     /// Bytes of key data and tables in memory.
     pub fn bytes(&self) -> usize {
         self.rows.len() * size_of::<Row>()
+            + self.packed.len() * size_of::<u16>()
             + self.times.len() * size_of::<f32>()
             + self.timelines.len() * size_of::<Timeline>()
             + self.channels.iter().map(Vec::len).sum::<usize>() * size_of::<Block>()
@@ -500,8 +559,12 @@ impl Clip {
         for b in self.channels.iter().flatten() {
             h.write_u64(u64::from(b.block) | u64::from(b.hold) << 16 | (b.kind as u64) << 32);
             h.write_u64(u64::from(b.timeline) | u64::from(b.first_row) << 32);
+            if let Encoding::Packed { first, lanes } = b.encoding {
+                h.write_u64(u64::from(first) | u64::from(lanes) << 32);
+            }
         }
-        for row in &self.rows {
+        h.write(bytemuck::cast_slice(self.packed()));
+        for row in self.rows() {
             h.write(bytemuck::cast_slice(&row.0));
         }
         if let Some(motion) = &self.root_motion {
@@ -530,18 +593,41 @@ impl BlockKind {
 fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u16 {
     let width = channel.components();
     let per_key = kind.rows_per_key(channel);
-    let cubic = kind == BlockKind::Cubic;
-    let mut moving = 0u16;
-    for (i, row) in rows.iter().enumerate() {
-        let part = i % per_key;
-        let value = !cubic || (width..2 * width).contains(&part);
-        for (l, v) in row.0.iter().enumerate() {
-            let still = if value {
-                rows[part].0[l] == *v
+    let values = match kind {
+        BlockKind::Cubic => width..2 * width,
+        _ => 0..width,
+    };
+    let mut moving = [0u32; LANES];
+    for key in rows.chunks_exact(per_key) {
+        for (part, (row, first)) in key.iter().zip(rows).enumerate() {
+            // Tangents have to be zero.
+            let still = if values.contains(&part) {
+                first.0
             } else {
-                *v == 0.0
+                [0.0; LANES]
             };
-            moving |= u16::from(!still) << l;
+            for (moving, (v, still)) in moving.iter_mut().zip(row.0.iter().zip(still)) {
+                *moving |= u32::from(*v != still);
+            }
+        }
+    }
+    let bits = moving.iter().enumerate();
+    bits.fold(0, |all, (l, &moving)| all | (moving as u16) << l)
+}
+
+/// The lanes of a packed block that change over its keys.
+fn packed_moving_lanes(steps: &Row, packed: &[u16], lanes: usize, width: usize) -> u16 {
+    let (first, later) = packed.split_at(width * lanes);
+    let mut differs = [0u16; 4 * LANES];
+    for key in later.chunks_exact(width * lanes) {
+        for (differs, (a, b)) in differs.iter_mut().zip(first.iter().zip(key)) {
+            *differs |= a ^ b;
+        }
+    }
+    let mut moving = 0u16;
+    for component in differs[..width * lanes].chunks_exact(lanes) {
+        for (l, &differs) in component.iter().enumerate() {
+            moving |= u16::from(differs != 0 && steps.0[l] != 0.0) << l;
         }
     }
     moving

@@ -1,6 +1,7 @@
 //! The shuffles that `fearless_simd` lacks, per level: 4×4 transposes within 128-bit blocks, and
 //! 3×4 matrices held in registers row by row.
 
+use super::lanes_wide::Widen;
 use fearless_simd::{Simd, f32x4, f32x8, f32x16, prelude::*};
 
 /// An array of `n` values of an expression in its index.
@@ -25,7 +26,7 @@ pub(crate) use each;
 pub(crate) type RowRefs<'a> = [&'a [f32; 4]; 3];
 
 /// What kernels need beyond [`Simd`].
-pub(crate) trait Lanes: Simd {
+pub(crate) trait Lanes: Simd + Widen {
     /// A 3×4 matrix in registers.
     type Matrix: Copy;
     /// A matrix made ready to be multiplied from the right, once for many products.

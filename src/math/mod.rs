@@ -8,6 +8,8 @@ mod lanes;
 mod lanes_ops;
 #[allow(unsafe_code)] // Indices that were checked when the steps were made.
 mod lanes_walk;
+#[allow(unsafe_code)] // Loads of integers, each with its reason.
+mod lanes_wide;
 mod rigid;
 mod row;
 
@@ -17,6 +19,7 @@ pub(crate) use lanes::{Kernel, apart, dispatch};
 pub use lanes::{SimdLevel, SimdLevelError};
 pub(crate) use lanes_ops::{Lanes, each};
 pub(crate) use lanes_walk::{Local, Rows, Step, Walk};
+pub(crate) use lanes_wide::Widen;
 pub use rigid::Rigid;
 pub use row::{LANES, Row, blocks_for};
-pub(crate) use row::{NOISE, NOISE_LENGTH, settle};
+pub(crate) use row::{NOISE, NOISE_LENGTH, all_finite, settle};

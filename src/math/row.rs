@@ -40,3 +40,35 @@ pub(crate) const NOISE_LENGTH: f32 = 1e-12;
 pub(crate) fn settle(value: f32, noise: f32) -> f32 {
     if value.abs() < noise { 0.0 } else { value }
 }
+
+/// Whether no value is NaN or infinite; one pass of whole registers.
+pub(crate) fn all_finite(values: &[f32]) -> bool {
+    // A product is zero for what is finite, and NaN for all else.
+    let mut sums = [0.0f32; LANES];
+    let (rows, rest) = values.as_chunks::<LANES>();
+    for row in rows {
+        for (sum, v) in sums.iter_mut().zip(row) {
+            *sum += v * 0.0;
+        }
+    }
+    let sound = sums.iter().all(|&s| s == 0.0);
+    sound && rest.iter().all(|v| v.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_of_a_bad_value_is_found() {
+        let mut values: Vec<f32> = (0..53).map(|i| i as f32 * -1e37).collect();
+        assert!(all_finite(&values) && all_finite(&[]));
+        for i in 0..values.len() {
+            for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                let sound = std::mem::replace(&mut values[i], bad);
+                assert!(!all_finite(&values), "{bad} at {i}");
+                values[i] = sound;
+            }
+        }
+    }
+}

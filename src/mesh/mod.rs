@@ -1,7 +1,9 @@
 //! Meshes as plain arrays: what CPU skinning and the renderers read. No file types, no GPU types.
 
+mod check;
 mod influences;
 
+pub use check::PrimitiveError;
 pub use influences::Influences;
 
 /// A mesh: primitives that share morph targets' default weights.

@@ -1,20 +1,16 @@
 //! Raw scene to `Rig`: joints, lane order, skins, clips, meshes.
 
-use super::clip_builder::{
-    ClipBuildError, ClipBuilder, Motion, Reference, Target, check_track, classify,
-};
-use super::curve::Curve;
-use super::joint_order::joint_order;
-use super::raw::{RawChannel, RawScene};
+use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
+use super::lanes::{Joints, LaneUses};
+use super::raw::RawScene;
 use super::root_motion::{RootMotionError, RootMotionOptions, extract};
 use crate::clip::{Clip, RootMotionParts};
 use crate::math::Affine3x4;
-use crate::mesh::{Mesh, Primitive};
-use crate::rig::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
+use crate::mesh::{Mesh, Primitive, PrimitiveError};
+use crate::rig::is_forest;
+use crate::rig::{MorphRange, Rig, RigError, RigMesh, RigNode, RigParts};
 use crate::runtime::JobError;
-use crate::skeleton::{
-    Joint, NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError, Trs,
-};
+use crate::skeleton::{NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError, Trs};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use thiserror::Error;
@@ -30,6 +26,9 @@ pub struct BuildOptions {
     pub max_clip_bytes: usize,
     /// What is taken out of the clips as root motion, if anything.
     pub root_motion: Option<RootMotionOptions>,
+    /// The joint of every lane, for clips that have to share an order with others; found from the clips
+    /// if left out.
+    pub lane_order: Option<Vec<u16>>,
 }
 
 impl Default for BuildOptions {
@@ -38,6 +37,7 @@ impl Default for BuildOptions {
             // Hours of dense animation; a bound for hostile unions of key times.
             max_clip_bytes: 4 << 30,
             root_motion: None,
+            lane_order: None,
         }
     }
 }
@@ -77,6 +77,9 @@ pub enum BuildError {
         /// Why.
         source: SkinError,
     },
+    /// The parts do not fit each other.
+    #[error(transparent)]
+    Rig(#[from] RigError),
     /// Root motion cannot be taken out as asked.
     #[error(transparent)]
     RootMotion(#[from] RootMotionError),
@@ -112,33 +115,27 @@ pub enum BuildError {
 /// # Errors
 /// If nodes form a cycle, an index is out of range, or a skeleton, skin or clip is refused.
 pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildError> {
-    check_indices(&raw)?;
-    let order = joint_order(&raw).ok_or(BuildError::Cycle)?;
-    let mut joint_of_node = vec![NO_JOINT; raw.nodes.len()];
-    if order.len() <= crate::skeleton::MAX_JOINTS {
-        for (joint, &node) in order.iter().enumerate() {
-            joint_of_node[node] = joint as u16;
-        }
-    }
-    let joints: Vec<Joint> = order
-        .iter()
-        .map(|&node| Joint {
-            name: raw.nodes[node].name.clone().unwrap_or_default(),
-            parent: raw.nodes[node]
-                .parent
-                .map(|p| usize::from(joint_of_node[p])),
-            rest: raw.nodes[node].local,
-        })
-        .collect();
-    let (scalars, morphs) = scalars_of(&raw);
-    // Refuses what is no skeleton before anything is measured against it.
-    let plain = Skeleton::new(&joints, None, scalars.clone())?;
-    let model_size = model_size(&plain);
+    let Joints {
+        order,
+        joint_of_node,
+        joints,
+        scalars,
+        morphs,
+        model_size,
+        ..
+    } = Joints::new(&raw)?;
     let motions = match &options.root_motion {
         Some(wanted) => extract(&mut raw, &order, model_size, wanted)?,
         None => vec![None; raw.clips.len()],
     };
-    let lanes = lane_order(&raw, &joint_of_node, joints.len(), model_size)?;
+    let lanes = match &options.lane_order {
+        Some(lanes) => lanes.clone(),
+        None => {
+            let mut uses = LaneUses::new(joints.len());
+            uses.add(&raw, &joint_of_node, model_size)?;
+            uses.order()
+        }
+    };
     let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
     let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?.with_channels(channels)?;
 
@@ -157,20 +154,12 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         .collect();
     let (skins, meshes, file_skins) =
         skins_and_meshes(&raw, &shared, &joint_of_node, skeleton.len())?;
-    let mut palette_offsets = Vec::with_capacity(skins.len());
-    let mut next = 0;
-    for skin in &skins {
-        palette_offsets.push(next);
-        next += skin.len();
-    }
-    let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes);
     let roots = default_roots(&raw);
-    Ok(Rig {
+    let parts = RigParts {
         name: raw.name,
         skeleton: Arc::new(skeleton),
         skins,
         file_skins,
-        palette_offsets,
         clips,
         nodes: raw
             .nodes
@@ -190,11 +179,11 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         materials: raw.materials,
         images: raw.images,
         morphs,
-        slot_bounds,
-    })
+    };
+    Ok(Rig::new(parts)?)
 }
 
-fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
+pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
     let nodes = raw.nodes.len();
     let check = |place: &dyn Fn() -> String, what, index, have| {
         if index < have {
@@ -218,7 +207,7 @@ fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
             check(&place, "skin", skin, raw.skins.len())?;
         }
     }
-    if !is_forest(raw) {
+    if !is_forest(&raw.nodes, |n| n.parent) {
         return Err(BuildError::Cycle);
     }
     let weights: usize = raw.nodes.iter().map(|n| n.weights.len()).sum();
@@ -261,80 +250,30 @@ fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Whether no node is its own ancestor. The parents must be in range.
-fn is_forest(raw: &RawScene) -> bool {
-    // 0: not seen, 1: on the way up from here, 2: leads to a root.
-    let mut state = vec![0u8; raw.nodes.len()];
-    let mut path = Vec::new();
-    for start in 0..raw.nodes.len() {
-        let mut at = Some(start);
-        while let Some(n) = at.filter(|&n| state[n] != 2) {
-            if state[n] == 1 {
-                return false;
-            }
-            state[n] = 1;
-            path.push(n);
-            at = raw.nodes[n].parent;
-        }
-        for n in path.drain(..) {
-            state[n] = 2;
-        }
-    }
-    true
-}
-
 fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
-    let vertices = p.positions.len();
-    let influences = vertices.saturating_mul(p.influences.per_vertex);
-    let mut streams = vec![
-        ("normals", p.normals.len(), vertices, true),
-        ("tangents", p.tangents.len(), vertices, true),
-        ("uvs", p.uvs.len(), vertices, true),
-        ("colors", p.colors.len(), vertices, true),
-        (
-            "influences.joints",
-            p.influences.joints.len(),
-            influences,
-            true,
-        ),
-        (
-            "influences.weights",
-            p.influences.weights.len(),
-            influences,
-            false,
-        ),
-    ];
-    for t in &p.targets {
-        streams.push(("target.positions", t.positions.len(), vertices, true));
-        streams.push(("target.normals", t.normals.len(), vertices, true));
-        streams.push(("target.tangents", t.tangents.len(), vertices, true));
-    }
-    // Weights may be missing only where the joints are.
-    streams[5].3 = p.influences.joints.is_empty();
-    for (stream, have, needed, optional) in streams {
-        if have != needed && !(optional && have == 0) {
-            return Err(BuildError::Stream {
-                mesh,
-                primitive,
-                stream,
-                have,
-                needed,
-            });
-        }
-    }
-    if let Some(&index) = p.indices.iter().find(|&&i| i as usize >= vertices) {
-        return Err(BuildError::Index {
+    p.check().map_err(|error| match error {
+        PrimitiveError::Stream {
+            stream,
+            have,
+            needed,
+        } => BuildError::Stream {
+            mesh,
+            primitive,
+            stream,
+            have,
+            needed,
+        },
+        PrimitiveError::Vertex { index, have } => BuildError::Index {
             place: format!("mesh {mesh}, primitive {primitive}, indices"),
             what: "vertex",
-            index: index as usize,
-            have: vertices,
-        });
-    }
-    Ok(())
+            index,
+            have,
+        },
+    })
 }
 
 /// The morph weights of all nodes, as scalars.
-fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
+pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
     let mut scalars = Vec::new();
     let mut morphs = Vec::new();
     for (node, n) in raw
@@ -358,7 +297,7 @@ fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
 }
 
 /// The diagonal of the box around all joints in the rest pose.
-fn model_size(skeleton: &Skeleton) -> f64 {
+pub(crate) fn model_size(skeleton: &Skeleton) -> f64 {
     let mut models: Vec<Affine3A> = Vec::with_capacity(skeleton.len());
     let mut bounds = crate::rig::Aabb::EMPTY;
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
@@ -375,46 +314,6 @@ fn model_size(skeleton: &Skeleton) -> f64 {
     }
     let size = f64::from((bounds.half_size() * 2.0).length());
     if size.is_finite() { size } else { 0.0 }
-}
-
-/// Lane order: joints whose translation or scale moves, then those that most clips move, then those
-/// that are constant but not at rest in some clip, then the rest; ties by joint.
-fn lane_order(
-    raw: &RawScene,
-    joint_of_node: &[u16],
-    joints: usize,
-    model_size: f64,
-) -> Result<Vec<u16>, BuildError> {
-    let mut slides = vec![false; joints];
-    let mut clips = vec![0usize; joints];
-    let mut tracks = vec![false; joints];
-    for (clip, c) in raw.clips.iter().enumerate() {
-        let mut moved = vec![false; joints];
-        for (index, t) in c.tracks.iter().enumerate() {
-            if t.channel == RawChannel::Weights {
-                continue;
-            }
-            let name = c.name.as_deref().unwrap_or_default();
-            check_track(name, index, t, 1).map_err(|source| BuildError::Clip { clip, source })?;
-            let joint = usize::from(joint_of_node[t.node]);
-            match classify(&Curve::new(t, 0), t.channel, model_size) {
-                Motion::Moving => {
-                    moved[joint] = true;
-                    slides[joint] |= t.channel != RawChannel::Rotation;
-                }
-                Motion::Still(_) => tracks[joint] = true,
-            }
-        }
-        for (count, moved) in clips.iter_mut().zip(moved) {
-            *count += usize::from(moved);
-        }
-    }
-    let mut order: Vec<u16> = (0..joints).map(|j| j as u16).collect();
-    order.sort_by_key(|&j| {
-        let j = usize::from(j);
-        (!slides[j], std::cmp::Reverse(clips[j]), !tracks[j], j)
-    });
-    Ok(order)
 }
 
 fn build_clips(

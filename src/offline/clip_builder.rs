@@ -3,8 +3,8 @@
 use super::curve::{Curve, angle};
 use super::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, MAX_KEYS, RootMotionParts,
-    TrackCounts, split_lane,
+    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, Encoding, MAX_KEYS,
+    RootMotionParts, TrackCounts, split_lane,
 };
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
@@ -415,10 +415,11 @@ impl ClipBuilder<'_> {
         if counts.animated == 0 {
             if counts.constant > 0 {
                 self.check_size(parts, width)?;
-                parts.rows.extend_from_slice(&constants);
+                parts.rows.to_mut().extend_from_slice(&constants);
                 parts.channels[channel as usize].push(Block {
                     block: block as u16,
                     kind: BlockKind::Constant,
+                    encoding: Encoding::Float,
                     hold: 0,
                     moving: 0,
                     timeline: 0,
@@ -444,7 +445,7 @@ impl ClipBuilder<'_> {
         };
         let per_key = kind.rows_per_key(channel);
         self.check_size(parts, per_key.saturating_mul(times.len()))?;
-        let rows = &mut parts.rows;
+        let rows = parts.rows.to_mut();
         for (k, _) in times.iter().enumerate() {
             if cubic {
                 rows.extend(std::iter::repeat_n(Row::splat(0.0), width));
@@ -470,6 +471,7 @@ impl ClipBuilder<'_> {
         parts.channels[channel as usize].push(Block {
             block: block as u16,
             kind,
+            encoding: Encoding::Float,
             hold,
             moving: 0,
             timeline,

@@ -123,6 +123,7 @@ fn finish(
                 up: options.up_axis,
                 ..r
             }),
+            lane_order: None,
         };
         let rig = build_rig(scene, &options).map_err(|source| ImportError::Build {
             file: file.clone(),

@@ -2,6 +2,7 @@
 //! nothing of crowds, the GPU or the renderers.
 
 mod additive;
+mod bake;
 mod build;
 #[cfg(feature = "gltf")]
 mod builtin;
@@ -12,6 +13,7 @@ pub mod gltf;
 #[cfg(feature = "gltf")]
 mod import;
 mod joint_order;
+mod lanes;
 mod lod;
 #[cfg(feature = "gltf")]
 mod markers;
@@ -19,9 +21,14 @@ pub mod raw;
 mod report;
 mod root_motion;
 mod split;
+mod unbuild;
 mod up_axis;
 
 pub use additive::{AdditiveReference, build_additive_from};
+pub use bake::{
+    BakeError, BakeSettings, ErrorReport, JointQuality, MAX_ERROR, SHELL, TrackBytes, bake,
+    bake_all, measure_error,
+};
 pub use build::{BuildError, BuildOptions, MAX_SCALARS, build_additive, build_rig};
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
@@ -32,6 +39,7 @@ pub use clip_builder::{
 pub use gltf::{GltfError, ImportOptions};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, Imported, RigLink, import_path, import_slice};
+pub use lanes::LaneScan;
 pub use lod::{LodError, add_lod};
 #[cfg(feature = "gltf")]
 pub use markers::{
@@ -41,4 +49,5 @@ pub use markers::{
 pub use report::{ImportReport, ReportEntry, Severity};
 pub use root_motion::{RootJoint, RootMotionError, RootMotionOptions};
 pub use split::{SplitError, SplitScene};
+pub use unbuild::{RelaneError, build_additive_of, raw_joints, relane};
 pub use up_axis::UpAxis;

@@ -2,11 +2,14 @@
 //! derived from them. Shared and immutable; knows `clip`, `skeleton` and `mesh`.
 
 mod bounds;
+mod parts;
 
 use crate::clip::{Clip, ClipError, Marker};
 use crate::mesh::{Image, Material, Mesh};
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
+pub(crate) use parts::is_forest;
+pub use parts::{RigError, RigParts};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -6,10 +6,9 @@ use super::local_to_model::{LocalMatrices, compose, walk};
 use super::palette::write_palette;
 use super::sample::{locate_all, sample_pose, sample_scalars};
 use crate::clip::{Clip, Cursor};
-use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, dispatch};
+use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, Widen, dispatch};
 use crate::rig::Rig;
 use crate::skeleton::{JointMask, Pose, Skeleton};
-use fearless_simd::prelude::*;
 
 /// A clip at a time with a weight.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +175,7 @@ impl Kernel for Chain<'_> {
 
 /// Blends all layers into `scratch.pose`.
 #[inline(always)]
-fn locals<S: Simd>(
+fn locals<S: Widen>(
     simd: S,
     rig: &Rig,
     layers: &[LayerInput<'_>],
@@ -257,7 +256,7 @@ fn locals<S: Simd>(
 }
 
 #[inline(always)]
-fn sample<S: Simd>(
+fn sample<S: Widen>(
     simd: S,
     rig: &Rig,
     action: &ActionInput<'_>,

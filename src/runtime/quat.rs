@@ -25,6 +25,17 @@ pub(crate) fn lerp<S: Simd, V: Floats<S>, const C: usize>(
     each!(V::splat(simd, 0.0); C; c => b[c].mul_add(t, a[c].mul_add(-t, a[c])))
 }
 
+/// `a + t (b − a)` of 16-bit integers, whose difference is exact.
+#[inline(always)]
+pub(crate) fn packed_lerp<S: Simd, V: Floats<S>, const C: usize>(
+    simd: S,
+    a: &[V; C],
+    b: &[V; C],
+    t: V,
+) -> [V; C] {
+    each!(V::splat(simd, 0.0); C; c => (b[c] - a[c]).mul_add(t, a[c]))
+}
+
 /// The largest rotation between neighbouring keys that [`slerp`] is fitted for, radians.
 /// Builders insert keys into wider gaps.
 pub(crate) const SLERP_MAX_ANGLE: f64 = std::f64::consts::PI / 3.0;
@@ -49,12 +60,16 @@ pub(crate) fn slerp<S: Simd, V: Floats<S>>(simd: S, e: V, t: V) -> V {
 }
 
 /// `1 / |lerp(a, b, t)|` for unit quaternions up to 60 degrees of rotation apart; `e` is 1 − their
-/// cosine. The square of the length is 1 − 2t(1 − t)e; a minimax cubic of our own in what is missing
-/// to 1, within 1.1e-7.
+/// cosine. The square of the length is 1 − 2t(1 − t)e.
 #[inline(always)]
 pub(crate) fn inverse_length<S: Simd, V: Floats<S>>(simd: S, e: V, t: V) -> V {
+    inverse_root(simd, (e + e) * t.mul_add(-t, t))
+}
+
+/// `1 / √(1 − d)` for d up to 0.134: a minimax cubic of our own, within 1.1e-7.
+#[inline(always)]
+pub(crate) fn inverse_root<S: Simd, V: Floats<S>>(simd: S, d: V) -> V {
     let c = |v: f32| V::splat(simd, v);
-    let d = (e + e) * t.mul_add(-t, t);
     let p = d.mul_add(c(0.352_792_8), c(0.373_250_2));
     d.mul_add(d.mul_add(p, c(0.500_024)), c(1.0))
 }

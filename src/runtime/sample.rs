@@ -2,11 +2,11 @@
 
 use super::channels;
 use super::error::{JobError, at_least, same_shape};
-use super::quat::{self, dot4, hermite, lerp, slerp, unit};
+use super::quat::{self, dot4, hermite, lerp, packed_lerp, slerp, unit};
 use super::vector::{lanes, load, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
-use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
-use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch, each};
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor, Encoding};
+use crate::math::{Kernel, Lanes, Row, SimdLevel, Widen, dispatch, each};
 use crate::skeleton::{Pose, Skeleton};
 use fearless_simd::{f32x16, prelude::*};
 
@@ -112,7 +112,7 @@ pub(crate) fn locate_all(clip: &Clip, time: f32, hints: &mut [u16], cursors: &mu
 
 /// Writes every lane of `output`: sampled blocks from the clip, the others from the default pose.
 #[inline(always)]
-pub(crate) fn sample_pose<S: Simd>(
+pub(crate) fn sample_pose<S: Widen>(
     simd: S,
     skeleton: &Skeleton,
     clip: &Clip,
@@ -194,7 +194,7 @@ pub(crate) fn sample_pose<S: Simd>(
 
 /// Writes the scalars of `output`, whose joints may be missing.
 #[inline(always)]
-pub(crate) fn sample_scalars<S: Simd>(
+pub(crate) fn sample_scalars<S: Widen>(
     simd: S,
     skeleton: &Skeleton,
     clip: &Clip,
@@ -236,14 +236,14 @@ fn fill<T: Copy>(output: &mut [T], rest: &[T], full: bool, identity: T) {
 }
 
 #[inline(always)]
-fn load_key<S: Simd, const C: usize>(simd: S, rows: &[Row], first: usize) -> [f32x16<S>; C] {
+fn load_key<S: Widen, const C: usize>(simd: S, rows: &[Row], first: usize) -> [f32x16<S>; C] {
     let rows = &rows[first..first + C];
     each!(f32x16::splat(simd, 0.0); C; c => load(simd, &rows[c]))
 }
 
 /// The way between the keys, per lane: lanes that hold stay at 0 until the last key is reached.
 #[inline(always)]
-fn alpha_of<S: Simd>(simd: S, b: &Block, cursor: Cursor) -> f32x16<S> {
+fn alpha_of<S: Widen>(simd: S, b: &Block, cursor: Cursor) -> f32x16<S> {
     let alpha = f32x16::splat(simd, cursor.alpha);
     if b.hold == 0 {
         return alpha;
@@ -254,32 +254,65 @@ fn alpha_of<S: Simd>(simd: S, b: &Block, cursor: Cursor) -> f32x16<S> {
 
 /// Samples a block of `C` components without normalising.
 #[inline(always)]
-fn sample_vector<S: Simd, const C: usize>(
+fn sample_vector<S: Widen, const C: usize>(
     simd: S,
     clip: &Clip,
     b: &Block,
     cursors: &[Cursor],
 ) -> [f32x16<S>; C] {
-    let first = b.first_row as usize;
+    let (rows, first) = (clip.rows(), b.first_row as usize);
     if b.kind == BlockKind::Constant {
-        return load_key(simd, &clip.rows, first);
+        return load_key(simd, rows, first);
     }
     let cursor = cursors[b.timeline as usize];
     let t = alpha_of(simd, b, cursor);
     if b.kind == BlockKind::Cubic {
         let at = first + cursor.key as usize * 3 * C;
-        let key = |part: usize| load_key(simd, &clip.rows, at + part * C);
+        let key = |part: usize| load_key(simd, rows, at + part * C);
         return hermite(simd, [key(1), key(2), key(3), key(4)], t);
     }
+    if let Encoding::Packed { first, lanes } = b.encoding {
+        let [k0, k1] = packed_keys::<S, C>(simd, clip, (first, lanes), cursor.key);
+        return in_range(simd, clip, b, &packed_lerp(simd, &k0, &k1, t));
+    }
     let at = first + cursor.key as usize * C;
-    let k0: [_; C] = load_key(simd, &clip.rows, at);
-    let k1: [_; C] = load_key(simd, &clip.rows, at + C);
+    let k0: [_; C] = load_key(simd, rows, at);
+    let k1: [_; C] = load_key(simd, rows, at + C);
     lerp(simd, &k0, &k1, t)
+}
+
+/// The integers of a key and of the next, as floats. What lies behind the lanes that are stored has
+/// step 0.
+#[inline(always)]
+fn packed_keys<S: Widen, const C: usize>(
+    simd: S,
+    clip: &Clip,
+    (first, lanes): (u32, u8),
+    key: u32,
+) -> [[f32x16<S>; C]; 2] {
+    let lanes = usize::from(lanes);
+    let keys = &clip.packed()[first as usize + key as usize * C * lanes..];
+    each!([f32x16::splat(simd, 0.0); C]; 2; k => {
+        each!(f32x16::splat(simd, 0.0); C; c => simd.widen_row(&keys[(k * C + c) * lanes..]))
+    })
+}
+
+/// Integers to values: `least + step × k`.
+#[inline(always)]
+fn in_range<S: Widen, const C: usize>(
+    simd: S,
+    clip: &Clip,
+    b: &Block,
+    k: &[f32x16<S>; C],
+) -> [f32x16<S>; C] {
+    let ranges = &clip.rows()[b.first_row as usize..][..C + 1];
+    let step = load(simd, &ranges[C]);
+    each!(step; C; c => k[c].mul_add(step, load(simd, &ranges[c])))
 }
 
 /// Samples a block of rotations; the result is not normalised.
 #[inline(always)]
-pub(crate) fn sample_rotation<S: Simd>(
+pub(crate) fn sample_rotation<S: Widen>(
     simd: S,
     clip: &Clip,
     b: &Block,
@@ -291,9 +324,16 @@ pub(crate) fn sample_rotation<S: Simd>(
         _ => return sample_vector(simd, clip, b, cursors),
     }
     let cursor = cursors[b.timeline as usize];
-    let at = b.first_row as usize + cursor.key as usize * 4;
-    let k0: [_; 4] = load_key(simd, &clip.rows, at);
-    let k1: [_; 4] = load_key(simd, &clip.rows, at + 4);
+    let [k0, k1]: [[_; 4]; 2] = match b.encoding {
+        Encoding::Float => {
+            let (rows, at) = (clip.rows(), b.first_row as usize + cursor.key as usize * 4);
+            [load_key(simd, rows, at), load_key(simd, rows, at + 4)]
+        }
+        Encoding::Packed { first, lanes } => {
+            let [k0, k1] = packed_keys(simd, clip, (first, lanes), cursor.key);
+            [in_range(simd, clip, b, &k0), in_range(simd, clip, b, &k1)]
+        }
+    };
     let e = f32x16::splat(simd, 1.0) - dot4(&k0, &k1);
     let t = slerp(simd, e, alpha_of(simd, b, cursor));
     lerp(simd, &k0, &k1, t)

@@ -18,6 +18,9 @@ pub fn help_and_version() -> Tested {
         &["pose", "--help"],
         &["render", "--help"],
         &["bench", "--help"],
+        &["bake", "--help"],
+        &["merge", "--help"],
+        &["verify", "--help"],
     ] {
         let help = output(args)?;
         check(

@@ -1,13 +1,17 @@
 //! The `phalanx` binary as a process: outputs, exit codes, one line per error.
 
+mod bake;
 mod bench;
 #[path = "../common/mod.rs"]
 mod common;
 mod crowd;
 mod errors;
 mod info;
+mod library;
 mod pose;
 mod render;
+#[path = "../phx/seal.rs"]
+mod seal;
 mod support;
 
 use common::trial;
@@ -75,6 +79,16 @@ fn main() {
             bench::choices_that_do_not_exist,
         ),
         ("bench_of_a_model_without_clips", bench::no_clips),
+        ("bake_within_the_error", bake::within_the_error),
+        ("phx_files_are_read_like_gltf", bake::read_like_gltf),
+        ("bake_skips_what_is_done", bake::skips_what_is_done),
+        ("bakes_killed_in_the_middle", bake::killed_in_the_middle),
+        ("bake_with_joints_of_their_own", bake::joints_of_their_own),
+        ("bake_with_z_up", bake::up),
+        ("bake_refusals", bake::refusals),
+        ("shards_make_the_whole", library::shards_make_the_whole),
+        ("merge_refuses", library::merge_refuses),
+        ("verify_tells", library::verify_tells),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
     trials.push(trial(
@@ -99,6 +113,11 @@ fn main() {
             &[file],
             move || crowd::any_model(file),
         ));
+    }
+    for file in ["pab.glb", "Fox.glb", "CesiumMan.glb", "bl_morphbones.glb"] {
+        trials.push(trial(format!("bake_of_{file}"), &[file], move || {
+            library::any_model(file)
+        }));
     }
     for (file, clips, additive) in [
         (

@@ -1,7 +1,9 @@
 //! `CliError`: everything that ends the program with a line and exit status 1.
 
+use super::bake::BakeFault;
 use super::bench::{BaselineError, SubjectError};
 use phalanx::crowd::CrowdError;
+use phalanx::format::{OpenError, SaveError};
 use phalanx::math::SimdLevelError;
 use phalanx::offline::ImportError;
 use phalanx::playback::PoseError;
@@ -18,6 +20,18 @@ pub enum CliError {
     /// A file is no usable model; the message names the file.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A .phx file cannot be opened; the message names the file.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Files cannot be baked, joined or compared; the message names the file.
+    #[error(transparent)]
+    Bake(#[from] BakeFault),
+    /// A file could not take its place.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// Files that `verify` found wanting, each with the reason.
+    #[error("{0}")]
+    Verify(String),
     /// A model cannot be measured; the message names the file.
     #[error(transparent)]
     Subject(#[from] SubjectError),

@@ -2,17 +2,20 @@
 //! subcommand; what a user of the library could want belongs in the library.
 #![deny(unsafe_code)]
 
+mod bake;
 mod bench;
 mod crowd;
 mod error;
 mod info;
 mod memory;
+mod merge;
 mod model;
 mod output;
 mod png;
 mod pose;
 mod render;
 mod text;
+mod verify;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
@@ -21,7 +24,7 @@ use phalanx::math::SimdLevel;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Skeletal animation for crowds: inspect glTF rigs, evaluate poses, draw clips, measure and draw crowds.
+/// Skeletal animation for crowds: inspect and bake glTF rigs, evaluate poses, draw clips, measure and draw crowds.
 #[derive(Debug, Parser)]
 #[command(name = "phalanx", version, propagate_version = true, after_help = EXAMPLES)]
 struct Cli {
@@ -39,6 +42,7 @@ Examples:
   phalanx info fox.glb                             what a file holds
   phalanx pose fox.glb --clip Walk --time 0.5 --json
   phalanx render fox.glb --clip Walk --out walk.gif
+  phalanx bake fox.glb --out fox.phx               small, and mapped into memory
   phalanx bench fox.glb --baseline last.json       is it still as fast?
 
 Errors are one line on standard error and exit status 1; usage errors exit with 2.";
@@ -48,11 +52,14 @@ const MAX_THREADS: i64 = 1024;
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bake(bake::BakeArgs),
     Bench(bench::BenchArgs),
     Crowd(crowd::CrowdArgs),
     Info(info::InfoArgs),
+    Merge(merge::MergeArgs),
     Pose(pose::PoseArgs),
     Render(render::RenderArgs),
+    Verify(verify::VerifyArgs),
 }
 
 fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
@@ -83,11 +90,14 @@ fn run(cli: Cli) -> Result<(), CliError> {
         }
     }
     match cli.command {
+        Command::Bake(args) => bake::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Crowd(args) => crowd::run(&args),
         Command::Info(args) => info::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Pose(args) => pose::run(&args),
         Command::Render(args) => render::run(&args),
+        Command::Verify(args) => verify::run(&args),
     }
 }
 

@@ -2,9 +2,12 @@
 
 use super::error::CliError;
 use super::text::one_line;
+use phalanx::format::{self, Library, OpenError, RigOptions};
 use phalanx::offline::{self, ImportOptions, ImportReport};
 use phalanx::playback::{EvaluatedPose, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,10 +28,12 @@ pub struct Model {
     pub rig: Arc<Rig>,
     /// What the import repaired or dropped.
     pub report: ImportReport,
+    /// The file, if it is a .phx file.
+    pub library: Option<Library>,
 }
 
 impl Model {
-    /// Imports a file, or takes the built-in character.
+    /// Imports or opens a file, or takes the built-in character.
     pub fn load(file: Option<&Path>, images: bool) -> Result<Self, CliError> {
         let Some(path) = file else {
             return Ok(Self {
@@ -36,8 +41,12 @@ impl Model {
                 built_in: true,
                 rig: Arc::new(offline::mannequin()?),
                 report: ImportReport::default(),
+                library: None,
             });
         };
+        if Self::is_phx(path) {
+            return Self::open(path, images);
+        }
         let file = path.display().to_string();
         let options = ImportOptions {
             images,
@@ -50,6 +59,34 @@ impl Model {
             file,
             built_in: false,
             report: imported.report,
+            library: None,
+        })
+    }
+
+    /// Whether a file begins as a .phx file does. One that cannot be read is told by the import.
+    pub fn is_phx(path: &Path) -> bool {
+        let mut head = [0; 8];
+        let read = File::open(path).and_then(|mut f| f.read_exact(&mut head));
+        read.is_ok() && format::is_phx(&head)
+    }
+
+    fn open(path: &Path, images: bool) -> Result<Self, CliError> {
+        let library = Library::open(path)?;
+        let file = path.display().to_string();
+        let options = RigOptions {
+            images,
+            ..RigOptions::default()
+        };
+        let rig = library.rig(options).map_err(|source| OpenError::Format {
+            file: file.clone(),
+            source,
+        })?;
+        Ok(Self {
+            file,
+            built_in: false,
+            rig: Arc::new(rig),
+            report: ImportReport::default(),
+            library: Some(library),
         })
     }
 

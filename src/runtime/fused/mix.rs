@@ -5,7 +5,9 @@ use super::LayerShare;
 use crate::clip::Cursor;
 use crate::math::{LANES, Lanes, Row, apart, each};
 use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Track, TrackKind};
-use crate::runtime::quat::{self, add_turn, align, dot4, hermite, inverse_length, lerp, slerp};
+use crate::runtime::quat::{
+    self, add_turn, align, dot4, hermite, inverse_length, inverse_root, lerp, packed_lerp, slerp,
+};
 use fearless_simd::prelude::*;
 use std::ops::Range;
 
@@ -22,6 +24,12 @@ const FIRST: u8 = 1;
 const JOIN: u8 = 2;
 /// or it is a difference to the pose.
 const ADD: u8 = 3;
+
+/// What a clip's tracks are read from.
+struct Keys<'a> {
+    rows: &'a [Row],
+    packed: &'a [u16],
+}
 
 pub(super) struct Mix<'a, S: Lanes> {
     pub simd: S,
@@ -213,10 +221,13 @@ impl<S: Lanes> Mix<'_, S> {
     fn action<const MODE: u8>(&self, action: usize, pose: &mut [f32]) {
         let weight = self.weights[action];
         let action = &self.plan.actions[action];
-        let clip = action.clip.rows();
+        let clip = Keys {
+            rows: action.clip.rows(),
+            packed: action.clip.packed(),
+        };
         let w = self.splat(weight);
         for track in &self.plan.tracks[action.tracks[ROTATION].clone()] {
-            let (q, inverse) = self.sample4(clip, track);
+            let (q, inverse) = self.sample4(&clip, track);
             let place = self.place::<4>(pose, track.register);
             let value = match MODE {
                 SET => q,
@@ -236,7 +247,7 @@ impl<S: Lanes> Mix<'_, S> {
         let one = self.splat(1.0);
         for channel in [TRANSLATION, SCALE] {
             for track in &self.plan.tracks[action.tracks[channel].clone()] {
-                let v = self.sample3(clip, track);
+                let v = self.sample3(&clip, track);
                 let place = self.place::<3>(pose, track.register);
                 let value = match MODE {
                     SET => v,
@@ -280,40 +291,95 @@ impl<S: Lanes> Mix<'_, S> {
         hermite(self.simd, part, t)
     }
 
+    /// The integers of a key and of the next, as floats.
+    #[inline(always)]
+    fn packed_keys<const C: usize>(
+        &self,
+        clip: &Keys<'_>,
+        track: &Track,
+        cursor: Cursor,
+    ) -> [[S::f32s; C]; 2] {
+        let stride = usize::from(track.stride);
+        let keys = &clip.packed[track.integer as usize + cursor.key as usize * C * stride..];
+        let a = self.simd.widen_keys(keys, stride);
+        [a, self.simd.widen_keys(&keys[C * stride..], stride)]
+    }
+
+    /// Integers to values: `least + step × k`.
+    #[inline(always)]
+    fn in_range<const C: usize>(
+        &self,
+        clip: &Keys<'_>,
+        track: &Track,
+        k: &[S::f32s; C],
+    ) -> [S::f32s; C] {
+        let ranges = &clip.rows[track.row as usize..][..C + 1];
+        let least: [_; C] = self.load(ranges, 0, track.lane);
+        let [step] = self.load(ranges, C, track.lane);
+        each!(step; C; c => k[c].mul_add(step, least[c]))
+    }
+
+    #[inline(always)]
+    fn packed_lerp<const C: usize>(
+        &self,
+        clip: &Keys<'_>,
+        track: &Track,
+        cursor: Cursor,
+    ) -> [S::f32s; C] {
+        let [a, b] = self.packed_keys(clip, track, cursor);
+        let k = packed_lerp(self.simd, &a, &b, self.alpha(track, cursor));
+        self.in_range(clip, track, &k)
+    }
+
     /// Samples a translation or a scale.
     #[inline(always)]
-    fn sample3(&self, clip: &[Row], track: &Track) -> [S::f32s; 3] {
+    fn sample3(&self, clip: &Keys<'_>, track: &Track) -> [S::f32s; 3] {
         if track.kind == TrackKind::Fixed {
             return self.fixed(track.row, track.lane);
         }
         let cursor = self.cursors[track.cursor as usize];
         if track.kind == TrackKind::Cubic {
-            return self.spline(clip, track, cursor);
+            return self.spline(clip.rows, track, cursor);
+        }
+        if track.kind == TrackKind::Packed {
+            return self.packed_lerp(clip, track, cursor);
         }
         let at = track.row as usize + cursor.key as usize * 3;
-        let two = &clip[at..at + 6];
+        let two = &clip.rows[at..at + 6];
         let (a, b) = (self.load(two, 0, track.lane), self.load(two, 3, track.lane));
         lerp(self.simd, &a, &b, self.alpha(track, cursor))
     }
 
     /// Samples a rotation, as the interpolation leaves it, and what makes up for its length.
     #[inline(always)]
-    fn sample4(&self, clip: &[Row], track: &Track) -> ([S::f32s; 4], S::f32s) {
+    fn sample4(&self, clip: &Keys<'_>, track: &Track) -> ([S::f32s; 4], S::f32s) {
         let one = self.splat(1.0);
         if track.kind == TrackKind::Fixed {
             return (self.fixed(track.row, track.lane), one);
         }
         let cursor = self.cursors[track.cursor as usize];
         if track.kind == TrackKind::Cubic {
-            let q = quat::guard(self.simd, self.spline(clip, track, cursor));
+            let q = quat::guard(self.simd, self.spline(clip.rows, track, cursor));
             return (q, one / dot4(&q, &q).sqrt());
         }
-        let at = track.row as usize + cursor.key as usize * 4;
-        let two = &clip[at..at + 8];
-        let (a, b) = (self.load(two, 0, track.lane), self.load(two, 4, track.lane));
+        if track.kind == TrackKind::Packed {
+            let q = self.packed_lerp(clip, track, cursor);
+            return (q, inverse_root(self.simd, one - dot4(&q, &q)));
+        }
+        let (a, b) = if track.kind == TrackKind::PackedSlerp {
+            let [a, b] = self.packed_keys(clip, track, cursor);
+            (
+                self.in_range(clip, track, &a),
+                self.in_range(clip, track, &b),
+            )
+        } else {
+            let at = track.row as usize + cursor.key as usize * 4;
+            let two = &clip.rows[at..at + 8];
+            (self.load(two, 0, track.lane), self.load(two, 4, track.lane))
+        };
         let t = self.alpha(track, cursor);
         let e = one - dot4(&a, &b);
-        if track.kind == TrackKind::Slerp {
+        if matches!(track.kind, TrackKind::Slerp | TrackKind::PackedSlerp) {
             let t = slerp(self.simd, e, t);
             let q = lerp(self.simd, &a, &b, t);
             return (q, inverse_length(self.simd, e, t));

@@ -57,6 +57,10 @@ pub(crate) enum TrackKind {
     Slerp,
     /// Rows of the clip with tangents.
     Cubic,
+    /// `Linear` over integers; `row` is that of the ranges.
+    Packed,
+    /// `Slerp` over integers.
+    PackedSlerp,
 }
 
 /// One action's part in a slot.
@@ -64,6 +68,10 @@ pub(crate) enum TrackKind {
 pub(crate) struct Track {
     /// First row, of the plan or of the clip.
     pub row: u32,
+    /// The group's first integer, if it is packed,
+    pub integer: u32,
+    /// and how far apart the integers of two components lie.
+    pub stride: u8,
     /// Its timeline's cursor, among those of all actions.
     pub cursor: u32,
     /// The slot's first register in the pose.

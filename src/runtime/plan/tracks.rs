@@ -5,7 +5,7 @@ use super::{
     Group, GroupMask, InputLayer, Plan, PlanAction, PlanInput, PlanLayer, Slot, Source, Track,
     TrackKind,
 };
-use crate::clip::{Block, BlockKind, Channel, Clip};
+use crate::clip::{Block, BlockKind, Channel, Clip, Encoding};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::skeleton::Skeleton;
 
@@ -163,6 +163,8 @@ impl Plan {
         } = r;
         let mut track = Track {
             row: 0,
+            integer: 0,
+            stride: 0,
             cursor: 0,
             register,
             mask: GroupMask::Whole,
@@ -183,6 +185,18 @@ impl Plan {
                 BlockKind::Slerp if channel == Channel::Rotation => TrackKind::Slerp,
                 _ => TrackKind::Linear,
             };
+            if let Encoding::Packed {
+                first: integer,
+                lanes,
+            } = b.encoding
+            {
+                track.integer = integer + (first % LANES) as u32;
+                track.stride = lanes;
+                track.kind = match track.kind {
+                    TrackKind::Slerp => TrackKind::PackedSlerp,
+                    _ => TrackKind::Packed,
+                };
+            }
             return Some(track);
         }
         let value = |l: usize| {

@@ -18,6 +18,7 @@ pub use subject::SubjectError;
 
 use super::error::CliError;
 use super::memory;
+use super::model::Model;
 use super::output::{self, Output};
 use baseline::Baseline;
 use chains::{ADVANCE_SERIES, FRAME_SERIES, TEXTBOOK_SERIES};
@@ -27,10 +28,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use machine::Machine;
 use phalanx::crowd::Workload;
 use phalanx::math::Affine3x4;
+use phalanx::offline::raw_joints;
+use phalanx::rig::Rig;
 use row::{Kind, Place, Row, Timed};
 use sampling::{ROUNDS, Samples};
 use stages::{BookJobs, Jobs, Stage};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 use subject::{Choice, Subject};
@@ -44,7 +47,7 @@ use textbook::Textbook;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// A .gltf or .glb file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; the built-in character if left out
     file: Option<PathBuf>,
     /// Characters; several make several rows each [default: 1, 1000 and 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -145,7 +148,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         additive: args.additive.clone(),
         mask: args.mask.clone(),
     };
-    let subject = Subject::load(args.file.as_deref(), &choice)?;
+    let subject = load(args.file.as_deref(), &choice)?;
     let counts = unique(&args.count, &COUNTS);
     let counts = counts.into_iter().map(|n| check_memory(n, &subject));
     let counts = counts.collect::<Result<Vec<usize>, _>>()?;
@@ -186,6 +189,20 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     match comparison.regressions() {
         None => Ok(()),
         Some(rows) => Err(CliError::Regression { rows }),
+    }
+}
+
+/// A .phx file is measured as it lies: its rig's rows, not rows built anew.
+fn load(file: Option<&Path>, choice: &Choice) -> Result<Subject, CliError> {
+    match file.filter(|path| Model::is_phx(path)) {
+        None => Ok(Subject::load(file, choice)?),
+        Some(path) => {
+            let rig = Model::load(Some(path), false)?.rig;
+            let name = path.file_name().unwrap_or_default();
+            let name = name.to_string_lossy().into_owned();
+            let rig = Rig::clone(&rig);
+            Ok(Subject::of_rig(name, raw_joints(&rig), rig, choice)?)
+        }
     }
 }
 

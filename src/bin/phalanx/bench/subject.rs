@@ -3,7 +3,9 @@
 use phalanx::crowd::WorkloadClips;
 use phalanx::offline::gltf::{GltfError, ImportOptions, read_path, read_slice};
 use phalanx::offline::raw::RawScene;
-use phalanx::offline::{BuildError, BuildOptions, MANNEQUIN, build_additive, build_rig};
+use phalanx::offline::{
+    BuildError, BuildOptions, MANNEQUIN, build_additive, build_additive_of, build_rig,
+};
 use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{JointMask, MaskError};
@@ -132,11 +134,21 @@ impl Subject {
     /// Builds the rig and chooses the clips. By default walk, jog and run where the model has them, else
     /// its first clips; additive becomes `atlas` or `wave`, else the clip after those, else the last.
     pub fn new(name: String, raw: RawScene, choice: &Choice) -> Result<Self, SubjectError> {
-        let build = |source| SubjectError::Build {
+        let rig = build_rig(raw.clone(), &BuildOptions::default());
+        let rig = rig.map_err(|source| SubjectError::Build {
             file: name.clone(),
             source,
-        };
-        let rig = build_rig(raw.clone(), &BuildOptions::default()).map_err(build)?;
+        })?;
+        Self::of_rig(name, raw, rig, choice)
+    }
+
+    /// Chooses the clips of a rig that was built before.
+    pub fn of_rig(
+        name: String,
+        raw: RawScene,
+        rig: Rig,
+        choice: &Choice,
+    ) -> Result<Self, SubjectError> {
         let (clips, additive) = choose_clips(&name, &rig, choice)?;
         let first = PoseAction {
             clip: additive,
@@ -147,7 +159,15 @@ impl Subject {
             file: name.clone(),
             source,
         })?;
-        let difference = build_additive(&raw, additive, &rig, &first.pose).map_err(build)?;
+        // Raw data that come from a rig have no scalars: its own clip has all.
+        let difference = match raw.meshes.is_empty() {
+            true => build_additive_of(&rig, additive, &first.pose),
+            false => build_additive(&raw, additive, &rig, &first.pose),
+        };
+        let difference = difference.map_err(|source| SubjectError::Build {
+            file: name.clone(),
+            source,
+        })?;
         let joint = choose_mask(&name, &rig, choice.mask.as_deref())?;
         let mask = joint.map(|joint| JointMask::subtree(rig.skeleton(), joint));
         let mask = mask.transpose().map_err(|source| SubjectError::Mask {

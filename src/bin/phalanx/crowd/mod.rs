@@ -28,7 +28,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CrowdArgs {
-    /// A .gltf or .glb file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; the built-in character if left out
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Characters

@@ -1,6 +1,7 @@
 //! What a model holds, as data: what `--json` prints.
 
 use super::super::model::Model;
+use super::library::LibraryInfo;
 use phalanx::clip::{Channel, Clip, TrackCounts};
 use phalanx::mesh::Primitive;
 use phalanx::rig::{Rig, RigMesh};
@@ -20,6 +21,9 @@ pub struct Document {
     pub materials: Vec<MaterialInfo>,
     pub images: Vec<Option<ImageInfo>>,
     pub report: Vec<ReportLine>,
+    /// What a .phx file says of itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub library: Option<LibraryInfo>,
 }
 
 #[derive(Debug, Serialize)]
@@ -175,6 +179,7 @@ impl Document {
                     message: e.message.clone(),
                 })
                 .collect(),
+            library: model.library.as_ref().map(LibraryInfo::new),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `phalanx info`: what a file holds and what its import made of it.
 
 mod document;
+mod library;
 mod tree;
 
 use super::error::CliError;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InfoArgs {
-    /// A .gltf or .glb file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; the built-in character if left out
     file: Option<PathBuf>,
     /// Print JSON, with every joint and every line of the report
     #[arg(long)]
@@ -47,6 +48,9 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     out += &meshes(&document);
     out += &surfaces(&document);
     out += &report(&document);
+    if let Some(library) = &document.library {
+        out += &library.text();
+    }
     output::print(&out)
 }
 

@@ -18,7 +18,7 @@ use std::str::FromStr;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PoseArgs {
-    /// A .gltf or .glb file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; the built-in character if left out
     file: Option<PathBuf>,
     /// The clip, by its exact name or else by its index; the rest pose if left out
     #[arg(long, value_name = "NAME|INDEX")]

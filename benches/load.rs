@@ -1,0 +1,113 @@
+//! Opening libraries: mapping and validating all clips, and opening one with many. The file is in the
+//! page cache, as it is when it was just copied; a disk's own speed is not measured.
+
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use phalanx::clip::Clip;
+use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
+use phalanx::offline::{BakeSettings, bake_all, mannequin};
+use phalanx::rig::Rig;
+use rayon::ThreadPoolBuilder;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A library of so many clips, taken in turns.
+fn write(path: &Path, rig: &Rig, clips: &[Arc<Clip>], count: usize, form: ClipForm) {
+    let file = File::create(path).expect("the folder can be written");
+    let mut writer = LibraryWriter::new(BufWriter::new(file), rig.skeleton()).expect("it fits");
+    for i in 0..count {
+        let clip = &clips[i % clips.len()];
+        let name = format!("{} {i}", clip.name());
+        writer.add_clip(clip, &name, form).expect("it fits");
+    }
+    writer.finish(&Provenance::default()).expect("it fits");
+}
+
+fn load(c: &mut Criterion) {
+    let rig = mannequin().expect("the built-in character loads");
+    let baked = bake_all(
+        rig.clips(),
+        rig.skeleton(),
+        &BakeSettings::default(),
+        &|_| {},
+    );
+    let baked = baked
+        .into_iter()
+        .map(|b| Arc::new(b.expect("the clips fit").0));
+    let baked: Vec<Arc<Clip>> = baked.collect();
+    let shortest = baked
+        .iter()
+        .min_by_key(|c| c.bytes())
+        .expect("eleven clips");
+    let small = std::slice::from_ref(shortest);
+    let folder = std::env::temp_dir().join(format!("phalanx-load-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("there is a folder for such files");
+    let files: Vec<(String, PathBuf)> = ClipForm::ALL
+        .into_iter()
+        .flat_map(|form| {
+            [
+                ("exact", rig.clips(), 1_000),
+                ("baked", &baked[..], 1_000),
+                ("small", small, 10_000),
+            ]
+            .map(|(kind, clips, count)| {
+                let name = format!("{count} {kind} clips, {}", form.name());
+                let path = folder.join(&name);
+                write(&path, &rig, clips, count, form);
+                (name, path)
+            })
+        })
+        .collect();
+    let pool = |threads| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.expect("threads can be had")
+    };
+    for threads in [1, 0] {
+        let pool = pool(threads);
+        let place = if threads == 1 {
+            "one thread"
+        } else {
+            "all threads"
+        };
+        let mut group = c.benchmark_group(format!("map and validate, {place}"));
+        group.sample_size(10);
+        for (name, path) in &files {
+            let bytes = fs::metadata(path).expect("it was written").len();
+            group.throughput(Throughput::Bytes(bytes));
+            group.bench_function(BenchmarkId::from_parameter(name), |b| {
+                b.iter(|| {
+                    let library = Library::open(path).expect("it was written");
+                    pool.install(|| library.clips()).expect("it was written")
+                });
+            });
+        }
+        group.finish();
+    }
+    let mut group = c.benchmark_group("open");
+    group.sample_size(10);
+    for (name, path) in &files {
+        group.bench_function(BenchmarkId::from_parameter(name), |b| {
+            b.iter(|| Library::open(path).expect("it was written"));
+        });
+    }
+    group.finish();
+    // One clip of many, as streaming takes them.
+    let mut group = c.benchmark_group("one clip");
+    for (name, path) in &files {
+        let library = Library::open(path).expect("it was written");
+        let mut next = 0;
+        group.bench_function(BenchmarkId::from_parameter(name), |b| {
+            let turn = || {
+                next = (next + 7) % library.len();
+                next
+            };
+            b.iter_batched(turn, |c| library.clip(c), BatchSize::SmallInput);
+        });
+    }
+    group.finish();
+    fs::remove_dir_all(&folder).expect("it was made above");
+}
+
+criterion_group!(benches, load);
+criterion_main!(benches);

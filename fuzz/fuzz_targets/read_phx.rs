@@ -1,0 +1,60 @@
+//! Any bytes as a .phx file: never a panic, never more memory than the stated multiple of the input.
+#![no_main]
+
+mod support;
+
+use libfuzzer_sys::fuzz_target;
+use phalanx::format::{Library, MEMORY_BASE, MEMORY_PER_BYTE, RigOptions};
+use std::hint::black_box;
+use std::sync::Once;
+use support::{allocator, parts, seal};
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+/// Opens and reads all there is.
+fn read(file: &[u8]) {
+    let Ok(library) = Library::from_bytes(file) else {
+        return;
+    };
+    for clip in 0..library.len() {
+        let name = library.clip_name(clip).expect("it is within the library");
+        let first = library.find_clip(name).expect("a name that is there");
+        assert!(library.clip_name(first) == Some(name));
+        let _ = black_box(library.clip(clip));
+    }
+    assert!(library.clip(library.len()).is_err());
+    black_box(library.sections().count());
+    let _ = black_box(library.rig(RigOptions::default()));
+    let _ = black_box(library.verify());
+}
+
+/// Reads, and compares the memory with what FORMAT.md allows: the budget, and the copy of the file.
+fn within_budget(file: &[u8]) {
+    allocator::start();
+    read(file);
+    let allowed = MEMORY_BASE + (MEMORY_PER_BYTE + 2) * file.len() as u64;
+    let peak = allocator::peak();
+    // Vectors that grow by pushing have up to twice what they hold.
+    assert!(
+        peak <= 2 * allowed,
+        "{peak} bytes for a file of {}",
+        file.len()
+    );
+}
+
+/// Clips are read by rayon's workers: by one, which is this thread, so that its memory is counted.
+static ONE_THREAD: Once = Once::new();
+
+fuzz_target!(|bytes: &[u8]| {
+    ONE_THREAD.call_once(|| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+        let pool = pool.use_current_thread().build_global();
+        pool.expect("the pool is built once");
+    });
+    within_budget(bytes);
+    // What lies behind checksums is reached by making them right.
+    if let Some(parts) = parts(bytes) {
+        within_budget(&seal::file(&parts));
+    }
+});

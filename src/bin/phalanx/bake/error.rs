@@ -1,0 +1,162 @@
+//! `BakeFault`: why files cannot be baked, joined or compared.
+
+use glob::{GlobError, PatternError};
+use phalanx::format::{FormatError, WriteError};
+use phalanx::offline::{BakeError, BuildError};
+use phalanx::skeleton::JointRefError;
+use std::io;
+use thiserror::Error;
+
+/// Why inputs become no .phx file; messages name the file.
+#[derive(Debug, Error)]
+pub enum BakeFault {
+    /// A pattern is none.
+    #[error("{pattern}: {source}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// Why.
+        source: PatternError,
+    },
+    /// A folder cannot be looked into.
+    #[error("{0}")]
+    Folder(#[from] GlobError),
+    /// Nothing to bake.
+    #[error("{place}: holds no .gltf or .glb file")]
+    Nothing {
+        /// The folder or the pattern.
+        place: String,
+    },
+    /// A file cannot be read.
+    #[error("{file}: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Two inputs would become one file.
+    #[error("{file} and {other} would both become {output}")]
+    SameOutput {
+        /// One.
+        file: String,
+        /// The other.
+        other: String,
+        /// The file.
+        output: String,
+    },
+    /// A file has another skeleton than the library.
+    #[error("{file}: its skeleton (hash {have:016x}) is not that of {first} (hash {needed:016x})")]
+    Structure {
+        /// The file.
+        file: String,
+        /// The file whose skeleton is taken.
+        first: String,
+        /// The hash of the file's.
+        have: u64,
+        /// The hash needed.
+        needed: u64,
+    },
+    /// A clip of a library has the name of another.
+    #[error(
+        "{file}: clip \"{clip}\" has the name of one of {other}; --prefix names clips by their files"
+    )]
+    SameClip {
+        /// The file.
+        file: String,
+        /// The clip.
+        clip: String,
+        /// The file of the other.
+        other: String,
+    },
+    /// Parts hold a clip of the same name.
+    #[error("{file}: clip \"{clip}\" is in {other} as well")]
+    JoinedTwice {
+        /// The file.
+        file: String,
+        /// The clip.
+        clip: String,
+        /// The other part.
+        other: String,
+    },
+    /// A raw clip makes none.
+    #[error("{file}: {source}")]
+    Build {
+        /// The file.
+        file: String,
+        /// Why.
+        source: BuildError,
+    },
+    /// A .phx file is damaged.
+    #[error("{file}: {source}")]
+    Format {
+        /// The file.
+        file: String,
+        /// Where and why.
+        source: FormatError,
+    },
+    /// A .phx file cannot be written.
+    #[error("{file}: {source}")]
+    Write {
+        /// The file.
+        file: String,
+        /// Why.
+        source: WriteError,
+    },
+    /// A source has changed since.
+    #[error(
+        "{file}: {source_file} has the hash {have:016x}, the file was made of one with {needed:016x}"
+    )]
+    OtherSource {
+        /// The .phx file.
+        file: String,
+        /// The file that was given.
+        source_file: String,
+        /// Its hash.
+        have: u64,
+        /// The hash that the .phx file states.
+        needed: u64,
+    },
+    /// A clip cannot be built within its error, or measured.
+    #[error("{file}: {source}")]
+    Error {
+        /// The file.
+        file: String,
+        /// Why.
+        source: BakeError,
+    },
+    /// A file of joints' settings is none.
+    #[error("{file}: {source}")]
+    Quality {
+        /// The file.
+        file: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// Settings name a joint that a file does not have.
+    #[error("{file}: {source}")]
+    Joint {
+        /// The file.
+        file: String,
+        /// Why.
+        source: JointRefError,
+    },
+    /// A part of a library is not among those to be joined.
+    #[error("{file}: part {missing} of {of} is missing")]
+    MissingPart {
+        /// One that is there.
+        file: String,
+        /// The number of one that is not.
+        missing: usize,
+        /// How many there are in all.
+        of: usize,
+    },
+    /// A source is not the one that the file was made of.
+    #[error("{file}: was not made of {source_file}")]
+    NoSource {
+        /// The .phx file.
+        file: String,
+        /// The file that was given.
+        source_file: String,
+    },
+}

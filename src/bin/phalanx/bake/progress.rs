@@ -1,0 +1,63 @@
+//! Clips and megabytes a second, while a bake runs.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// A bar over the inputs; hidden where standard error is no terminal, or JSON is asked for.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    clips: AtomicU64,
+    raw_bytes: AtomicU64,
+}
+
+impl Progress {
+    pub fn new(inputs: usize, quiet: bool) -> Self {
+        let bar = ProgressBar::new(inputs as u64);
+        if quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let bar =
+            match ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {msg}, {eta} left") {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            };
+        Self {
+            bar,
+            started: Instant::now(),
+            clips: AtomicU64::new(0),
+            raw_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// A clip is done.
+    pub fn clip(&self, raw_bytes: u64) {
+        self.clips.fetch_add(1, Ordering::Relaxed);
+        self.raw_bytes.fetch_add(raw_bytes, Ordering::Relaxed);
+        let (clips, bytes) = self.rates();
+        self.bar
+            .set_message(format!("{clips:.0} clips/s, {bytes:.1} MB/s"));
+    }
+
+    /// A file is done.
+    pub fn file(&self) {
+        self.bar.inc(1);
+    }
+
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// Clips and raw megabytes a second.
+    pub fn rates(&self) -> (f64, f64) {
+        let seconds = self.seconds().max(1e-9);
+        let of = |n: &AtomicU64| n.load(Ordering::Relaxed) as f64 / seconds;
+        (of(&self.clips), of(&self.raw_bytes) * 1e-6)
+    }
+}

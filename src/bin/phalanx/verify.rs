@@ -1,0 +1,195 @@
+//! `phalanx verify`: are files whole, and as exact as they say?
+
+use super::bake::{BakeFault, Input, Settings, expand};
+use super::error::CliError;
+use super::output;
+use super::text;
+use clap::Args;
+use phalanx::format::Library;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Check .phx files: every checksum, count and value; and against their sources, the error
+///
+/// Exits with 1 if a file is damaged, or a clip is further from its source than the file states.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArgs {
+    /// The .phx files, folders of them, or patterns
+    #[arg(required = true)]
+    files: Vec<String>,
+    /// A file that they were made of; the error of the clips that come from it is measured again.
+    /// Several may be given
+    #[arg(long, value_name = "FILE")]
+    source: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx verify baked/
+  phalanx verify pab.phx --source pab.glb
+  phalanx verify library.phx --source walk.glb --source run.glb --json";
+
+/// How much larger than stated a measured error may be: other instruction sets round otherwise.
+const TOLERANCE: f32 = 1e-3;
+
+#[derive(Debug, Serialize)]
+struct Verified {
+    file: String,
+    bytes: usize,
+    sections: usize,
+    clips: usize,
+    /// The largest error that the file states, metres.
+    stated_error: Option<f32>,
+    /// The largest error that was measured now.
+    measured_error: Option<f32>,
+    measured_clips: usize,
+    fault: Option<String>,
+}
+
+/// Checks and reports.
+pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
+    let files = expand(&args.files, &["phx"])?;
+    let mut all = Vec::new();
+    for file in &files {
+        all.push(check(file, &args.source)?);
+    }
+    if args.json {
+        output::print_json(&all, true)?;
+    } else {
+        output::print(&table(&all))?;
+    }
+    let faults: Vec<&str> = all.iter().filter_map(|v| v.fault.as_deref()).collect();
+    match faults[..] {
+        [] => Ok(()),
+        _ => Err(CliError::Verify(faults.join("; "))),
+    }
+}
+
+fn table(all: &[Verified]) -> String {
+    let millimetres =
+        |e: Option<f32>| e.map_or_else(|| "-".into(), |e| format!("{:.4} mm", e * 1e3));
+    let rows = all.iter().map(|v| {
+        vec![
+            text::one_line(&v.file),
+            if v.fault.is_none() {
+                "whole"
+            } else {
+                "DAMAGED"
+            }
+            .into(),
+            text::bytes(v.bytes as f64),
+            v.sections.to_string(),
+            v.clips.to_string(),
+            millimetres(v.stated_error),
+            millimetres(v.measured_error),
+        ]
+    });
+    let header = [
+        "file",
+        "state",
+        "bytes",
+        "sections",
+        "clips",
+        "stated error",
+        "measured error",
+    ];
+    text::table(&header, rows.collect(), 2)
+}
+
+fn check(file: &Path, sources: &[PathBuf]) -> Result<Verified, CliError> {
+    let mut verified = Verified {
+        file: file.display().to_string(),
+        bytes: 0,
+        sections: 0,
+        clips: 0,
+        stated_error: None,
+        measured_error: None,
+        measured_clips: 0,
+        fault: None,
+    };
+    let library = match Library::open(file) {
+        Ok(library) => library,
+        Err(error) => {
+            verified.fault = Some(error.to_string());
+            return Ok(verified);
+        }
+    };
+    verified.bytes = library.byte_len();
+    verified.sections = library.sections().len();
+    verified.clips = library.len();
+    let stated = library.provenance().clips.iter().map(|c| c.max_error);
+    verified.stated_error = stated.filter(|e| !e.is_nan()).reduce(f32::max);
+    if let Err(error) = library.verify() {
+        verified.fault = Some(format!("{}: {error}", file.display()));
+        return Ok(verified);
+    }
+    for source in sources {
+        measure(file, &library, source, &mut verified)?;
+    }
+    Ok(verified)
+}
+
+/// Measures the clips that come from one source.
+fn measure(
+    file: &Path,
+    library: &Library,
+    source: &Path,
+    verified: &mut Verified,
+) -> Result<(), CliError> {
+    let p = library.provenance();
+    let input = Input::new(source.to_owned());
+    let given = input.source()?;
+    // Files of one name from several folders may be in one library.
+    let named = p.sources.iter().filter(|s| s.name == given.name);
+    let made_of = named.clone().find(|s| s.hash == given.hash);
+    let Some(made_of) = made_of else {
+        let (file, source_file) = (file.display().to_string(), input.name());
+        return Err(match named.map(|s| s.hash).next() {
+            Some(needed) => BakeFault::OtherSource {
+                file,
+                source_file,
+                have: given.hash,
+                needed,
+            },
+            None => BakeFault::NoSource { file, source_file },
+        }
+        .into());
+    };
+    let skeleton = library.skeleton();
+    let lanes = skeleton.joint_of()[..skeleton.len()].to_vec();
+    let raw = input.raw(Settings::of_text(&made_of.settings, 0.0).up)?;
+    let rig = input.rig(raw, Some(lanes))?;
+    for (clip, origin) in p.clips.iter().enumerate() {
+        let exact = rig.clips().get(origin.clip as usize);
+        let from = &p.sources[origin.source as usize];
+        let Some(exact) = exact.filter(|_| from == made_of) else {
+            continue;
+        };
+        let built = library.clip(clip).map_err(|source| BakeFault::Format {
+            file: file.display().to_string(),
+            source,
+        })?;
+        let settings = Settings::of_text(&from.settings, origin.shell);
+        let report = settings.measure(exact, &built, skeleton, &input.name())?;
+        let error = report.max;
+        verified.measured_clips += 1;
+        verified.measured_error = Some(verified.measured_error.unwrap_or(0.0).max(error));
+        // What was measured when it was baked came about in the same way. Written so that NaN is a fault.
+        if !(error <= origin.max_error * (1.0 + TOLERANCE)) {
+            verified.fault.get_or_insert_with(|| {
+                format!(
+                    "{}: clip \"{}\" is {error} m from {}, stated are {} m",
+                    file.display(),
+                    text::one_line(built.name()),
+                    input.name(),
+                    origin.max_error
+                )
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! What reading a file may cost.
+
+use super::error::Fault;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of memory that reading may use per byte of the file; rows that lie in the file count nothing.
+/// Names that every joint repeats were observed to need 7, coded clips of held poses 60, pictures of one
+/// colour more than a hundred; no coded clip may take more (`codec::EXPANSION`).
+pub const MEMORY_PER_BYTE: u64 = 256;
+
+/// Bytes of memory that reading may use whatever the file's size.
+pub const MEMORY_BASE: u64 = 64 << 20;
+
+/// Width and height of an image in pixels.
+pub const MAX_IMAGE_SIDE: u32 = 16_384;
+
+/// Memory that is left, counted down before it is allocated; by several threads at once.
+#[derive(Debug)]
+pub(super) struct Budget {
+    used: AtomicU64,
+    limit: u64,
+}
+
+impl Budget {
+    /// What a file of `bytes` may use.
+    pub fn new(bytes: usize) -> Self {
+        let limit = (bytes as u64).saturating_mul(MEMORY_PER_BYTE);
+        Self {
+            used: AtomicU64::new(0),
+            limit: limit.saturating_add(MEMORY_BASE),
+        }
+    }
+
+    /// Takes bytes before they are allocated.
+    pub fn charge(&self, bytes: usize) -> Result<(), Fault> {
+        let limit = self.limit;
+        let more = |used: u64| used.checked_add(bytes as u64).filter(|&n| n <= limit);
+        let order = Ordering::Relaxed;
+        match self.used.fetch_update(order, order, more) {
+            Ok(_) => Ok(()),
+            Err(used) => Err(Fault::Memory {
+                needed: used.saturating_add(bytes as u64),
+                limit,
+            }),
+        }
+    }
+
+    /// Gives back what was only needed for a while.
+    pub fn release(&self, bytes: usize) {
+        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,341 @@
+//! Section CLIP: one clip. Its tables are read; its rows stay where they lie.
+
+use super::codec::{self, CodecError};
+use super::container::{ALIGNMENT, FEATURE_CODED};
+use super::error::{Fault, FormatError};
+use super::read::Reader;
+use super::write::Bytes;
+use crate::clip::{
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts,
+    SharedBytes, Store, TrackCounts,
+};
+use crate::skeleton::Skeleton;
+use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
+
+/// How a clip's bytes are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ClipForm {
+    /// Rows as they are sampled, used where they lie in a mapped file.
+    #[default]
+    Rows,
+    /// Smaller: decoded into rows of its own when the clip is read, to the same bits.
+    Coded,
+}
+
+impl ClipForm {
+    /// All forms, in the order of the numbers that stand for them in files.
+    pub const ALL: [Self; 2] = [Self::Rows, Self::Coded];
+
+    /// Its name on the command line and in provenance.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Coded => "coded",
+        }
+    }
+
+    pub(super) const fn code(self) -> u32 {
+        self as u32
+    }
+
+    pub(super) fn of_code(code: u32) -> Option<Self> {
+        Self::ALL.get(code as usize).copied()
+    }
+
+    /// The feature that a reader of files with such clips must know.
+    pub(super) const fn feature(self) -> u64 {
+        match self {
+            Self::Rows => 0,
+            Self::Coded => FEATURE_CODED,
+        }
+    }
+}
+
+const KINDS_OF_CLIPS: [ClipKind; 2] = [ClipKind::Full, ClipKind::Additive];
+
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct Head {
+    kind: u32,
+    duration: f32,
+    structure: u64,
+    layout: u64,
+    timelines: u32,
+    times: u32,
+    blocks: [u32; 4],
+    rows: u32,
+    /// Keys of the root motion; 0: there is none.
+    motion_keys: u32,
+    motion_joint: u16,
+    /// Whether the root motion turns.
+    motion_turns: u16,
+    /// Integers of packed blocks.
+    packed: u32,
+    /// Animated and constant tracks of every channel.
+    tracks: [[u32; 2]; 4],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct StoredBlock {
+    block: u16,
+    kind: u8,
+    /// 0: keys are rows; else they are integers of so many lanes.
+    lanes: u8,
+    hold: u16,
+    zero: u16,
+    timeline: u32,
+    first_row: u32,
+    /// The first of its integers.
+    first: u32,
+}
+
+const KINDS: [BlockKind; 4] = [
+    BlockKind::Constant,
+    BlockKind::Linear,
+    BlockKind::Slerp,
+    BlockKind::Cubic,
+];
+
+pub(super) fn write(
+    clip: &Clip,
+    skeleton: &Skeleton,
+    form: ClipForm,
+) -> Result<Vec<u8>, CodecError> {
+    match form {
+        ClipForm::Rows => Ok(rows(clip)),
+        ClipForm::Coded => codec::encode(clip, skeleton),
+    }
+}
+
+fn rows(clip: &Clip) -> Vec<u8> {
+    let mut out = Bytes::default();
+    let motion = clip.root_motion().map(|m| m.parts());
+    let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    out.one(Head {
+        kind: KINDS_OF_CLIPS
+            .iter()
+            .position(|&k| k == clip.kind())
+            .unwrap_or(0) as u32,
+        duration: clip.duration(),
+        structure: clip.structure_hash(),
+        layout: clip.layout_hash(),
+        timelines: count(clip.timelines().len()),
+        times: count(times),
+        blocks: Channel::ALL.map(|c| count(clip.blocks(c).len())),
+        rows: count(clip.rows().len()),
+        motion_keys: count(motion.map_or(0, |m| m.times.len())),
+        motion_joint: motion.map_or(0, |m| m.joint),
+        motion_turns: u16::from(motion.is_some_and(|m| !m.rotations.is_empty())),
+        packed: count(clip.packed().len()),
+        tracks: Channel::ALL.map(|c| {
+            let TrackCounts { animated, constant } = clip.tracks(c);
+            [count(animated), count(constant)]
+        }),
+    });
+    for t in clip.timelines() {
+        out.one(t.len);
+    }
+    for t in clip.timelines() {
+        out.many(clip.times(t));
+    }
+    for b in Channel::ALL.iter().flat_map(|&c| clip.blocks(c)) {
+        let (lanes, first) = match b.encoding {
+            Encoding::Float => (0, 0),
+            Encoding::Packed { first, lanes } => (lanes, first),
+        };
+        out.one(StoredBlock {
+            block: b.block,
+            kind: KINDS.iter().position(|&k| k == b.kind).unwrap_or(0) as u8,
+            lanes,
+            hold: b.hold,
+            zero: 0,
+            timeline: b.timeline,
+            first_row: b.first_row,
+            first,
+        });
+    }
+    if let Some(m) = motion {
+        out.many(&m.times);
+        out.many(&m.translations);
+        out.many(&m.rotations);
+    }
+    out.pad(ALIGNMENT);
+    out.many(clip.rows());
+    out.many(clip.packed());
+    out.0
+}
+
+/// What the table and other sections say of a clip.
+pub(super) struct Told {
+    pub form: ClipForm,
+    pub name: String,
+    pub duration: f32,
+    pub markers: Vec<Marker>,
+}
+
+/// Reads a clip of a skeleton. `first` is where the section begins in `owner`.
+pub(super) fn read(
+    r: Reader<'_>,
+    skeleton: &Skeleton,
+    told: Told,
+    (owner, first): (&SharedBytes, usize),
+) -> Result<Clip, FormatError> {
+    match told.form {
+        ClipForm::Rows => read_rows(r, skeleton, told, (owner, first)),
+        ClipForm::Coded => read_coded(r, skeleton, told),
+    }
+}
+
+fn check_duration(r: &Reader<'_>, found: f32, told: f32) -> Result<(), FormatError> {
+    let (found, told) = (found.to_bits(), told.to_bits());
+    match found == told {
+        true => Ok(()),
+        false => Err(limit(r, "the bits of the duration", found, told)),
+    }
+}
+
+fn read_coded(mut r: Reader<'_>, skeleton: &Skeleton, told: Told) -> Result<Clip, FormatError> {
+    let bytes = r.rest();
+    // The codec bounds what it allocates by the number of bytes it is given.
+    let decoded = codec::decode(bytes, skeleton, told.name, told.markers);
+    let clip = decoded.map_err(|e| r.fault(e))?;
+    r.charge(clip.bytes())?;
+    check_duration(&r, clip.duration(), told.duration)?;
+    Ok(clip)
+}
+
+fn read_rows(
+    mut r: Reader<'_>,
+    skeleton: &Skeleton,
+    told: Told,
+    (owner, first): (&SharedBytes, usize),
+) -> Result<Clip, FormatError> {
+    let head: Head = r.one("the head of a clip")?;
+    let Some(&kind) = KINDS_OF_CLIPS.get(head.kind as usize) else {
+        return Err(limit(&r, "the kind of a clip", head.kind, 1));
+    };
+    check_duration(&r, head.duration, told.duration)?;
+    let have = head.structure;
+    if have != skeleton.structure_hash() {
+        let needed = skeleton.structure_hash();
+        return Err(r.fault(Fault::Structure { have, needed }));
+    }
+    if head.layout != skeleton.layout_hash() {
+        return Err(r.fault(Fault::Hash {
+            what: "lane order",
+            stated: head.layout,
+            found: skeleton.layout_hash(),
+        }));
+    }
+    if head.motion_turns > 1 {
+        let found = head.motion_turns.into();
+        return Err(limit(&r, "whether the root motion turns", found, 1));
+    }
+    let lens: Vec<u32> = r.many(head.timelines as usize, "lengths of timelines")?;
+    let total = lens.iter().map(|&n| u64::from(n)).sum::<u64>();
+    if total != u64::from(head.times) {
+        let (what, found, limit) = ("key times of all timelines", total, head.times.into());
+        return Err(r.fault(Fault::Limit { what, found, limit }));
+    }
+    let mut timelines = Vec::new();
+    for len in lens {
+        r.charge(size_of::<Vec<f32>>())?;
+        timelines.push(r.floats(len as usize, "key times")?);
+    }
+    let mut channels: [Vec<Block>; 4] = Default::default();
+    for (blocks, &count) in channels.iter_mut().zip(&head.blocks) {
+        let stored: Vec<StoredBlock> = r.many(count as usize, "blocks")?;
+        r.charge(stored.len() * size_of::<Block>())?;
+        for b in stored {
+            blocks.push(block(&r, b)?);
+        }
+    }
+    let root_motion = motion(&mut r, &head)?;
+    r.pad(ALIGNMENT)?;
+    let rows = lying(&mut r, owner, first, head.rows, "rows")?;
+    let packed = lying(&mut r, owner, first, head.packed, "packed keys")?;
+    // The places of blocks, and their copies while the clip is checked.
+    let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
+    r.charge(2 * places + 4096)?;
+    let parts = ClipParts {
+        name: told.name,
+        duration: told.duration,
+        kind,
+        timelines,
+        channels,
+        rows,
+        packed,
+        tracks: head.tracks.map(|[animated, constant]| TrackCounts {
+            animated: animated as usize,
+            constant: constant as usize,
+        }),
+        root_motion,
+        markers: told.markers,
+    };
+    let clip = Clip::new(parts, skeleton).map_err(|e| r.fault(e))?;
+    r.finish()?;
+    Ok(clip)
+}
+
+/// Values that stay where they lie in the file.
+fn lying<T: AnyBitPattern + NoUninit>(
+    r: &mut Reader<'_>,
+    owner: &SharedBytes,
+    first: usize,
+    count: u32,
+    what: &'static str,
+) -> Result<Store<T>, FormatError> {
+    let at = first + r.position();
+    let bytes = r.take((count as usize).saturating_mul(size_of::<T>()), what)?;
+    let store = Store::shared(owner.clone(), at..at + bytes.len());
+    store.ok_or_else(|| limit(r, "the alignment of rows", (at % ALIGNMENT) as u32, 0))
+}
+
+fn block(r: &Reader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
+    let kind = KINDS.get(usize::from(b.kind)).copied();
+    let kind = kind.ok_or_else(|| limit(r, "the kind of a block", b.kind.into(), 3))?;
+    let unused = u32::from(b.zero) | if b.lanes == 0 { b.first } else { 0 };
+    if unused != 0 {
+        return Err(limit(r, "a number of a block that is not used", unused, 0));
+    }
+    Ok(Block {
+        block: b.block,
+        kind,
+        hold: b.hold,
+        moving: 0,
+        encoding: match b.lanes {
+            0 => Encoding::Float,
+            lanes => Encoding::Packed {
+                first: b.first,
+                lanes,
+            },
+        },
+        timeline: b.timeline,
+        first_row: b.first_row,
+    })
+}
+
+fn motion(r: &mut Reader<'_>, head: &Head) -> Result<Option<RootMotionParts>, FormatError> {
+    let keys = head.motion_keys as usize;
+    if keys == 0 {
+        let unused = u32::from(head.motion_joint) | u32::from(head.motion_turns) << 16;
+        return match unused {
+            0 => Ok(None),
+            found => Err(limit(r, "the root motion's joint", found, 0)),
+        };
+    }
+    let turns = if head.motion_turns == 1 { keys } else { 0 };
+    Ok(Some(RootMotionParts {
+        joint: head.motion_joint,
+        times: r.floats(keys, "times of the root motion")?,
+        translations: r.floats(keys, "translations of the root motion")?,
+        rotations: r.floats(turns, "rotations of the root motion")?,
+    }))
+}
+
+fn limit(r: &Reader<'_>, what: &'static str, found: u32, limit: u32) -> FormatError {
+    let (found, limit) = (found.into(), limit.into());
+    r.fault(Fault::Limit { what, found, limit })
+}

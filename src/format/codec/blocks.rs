@@ -1,0 +1,192 @@
+//! The blocks of a channel, lane by lane.
+
+use super::CodecError;
+use super::model::{Bit, Number};
+use super::range::Coder;
+use super::residuals::MAX_WIDTH;
+use super::values::{Lane, LaneModels};
+use super::walk::Walk;
+use crate::clip::{Block, BlockKind, Channel, Encoding};
+use crate::math::LANES;
+
+const KINDS: [BlockKind; 4] = [
+    BlockKind::Constant,
+    BlockKind::Linear,
+    BlockKind::Slerp,
+    BlockKind::Cubic,
+];
+
+/// Models of a channel's blocks.
+pub(super) struct BlockModels {
+    present: Bit,
+    kind: [Bit; 3],
+    packed: Bit,
+    holds: Bit,
+    timeline: Number,
+    /// Whether a lane of integers moves.
+    steps: Bit,
+    lanes: LaneModels,
+}
+
+impl BlockModels {
+    pub fn new() -> Self {
+        Self {
+            present: Bit::EVEN,
+            kind: [Bit::EVEN; 3],
+            packed: Bit::EVEN,
+            holds: Bit::EVEN,
+            timeline: Number::about(0),
+            steps: Bit::EVEN,
+            lanes: LaneModels::new(),
+        }
+    }
+
+    /// Writes or reads all blocks of a channel. Rows and integers lie in the order of the blocks.
+    pub fn channel<C: Coder>(
+        &mut self,
+        w: &mut Walk<'_, C>,
+        channel: Channel,
+    ) -> Result<(), CodecError> {
+        let mut place = 0;
+        for index in 0..w.blocks(channel) {
+            let stored = w.parts.channels[channel as usize].get(place).copied();
+            let stored = stored.filter(|b| usize::from(b.block) == index);
+            if !w.c.bit(&mut self.present, stored.is_some())? {
+                continue;
+            }
+            let mut block = stored.unwrap_or(Block {
+                block: index as u16,
+                kind: BlockKind::Constant,
+                encoding: Encoding::Float,
+                hold: 0,
+                moving: 0,
+                timeline: 0,
+                first_row: w.parts.rows.len() as u32,
+            });
+            self.block(w, channel, &mut block)?;
+            if C::READS {
+                w.c.charge(size_of::<Block>())?;
+                w.parts.channels[channel as usize].push(block);
+            }
+            place += 1;
+        }
+        Ok(())
+    }
+
+    fn block<C: Coder>(
+        &mut self,
+        w: &mut Walk<'_, C>,
+        channel: Channel,
+        b: &mut Block,
+    ) -> Result<(), CodecError> {
+        let wanted = KINDS.iter().position(|&k| k == b.kind).unwrap_or(0);
+        let mut kind = 0;
+        while kind < self.kind.len() && w.c.bit(&mut self.kind[kind], kind < wanted)? {
+            kind += 1;
+        }
+        b.kind = KINDS[kind];
+        let mut keys = 1;
+        if b.kind != BlockKind::Constant {
+            let timeline = self.timeline.code(w.c, b.timeline.into())?;
+            let all = &w.parts.timelines;
+            let Some(times) = usize::try_from(timeline).ok().and_then(|t| all.get(t)) else {
+                let limit = (all.len() as u64).saturating_sub(1);
+                return Err(w.c.limit("the timeline of a block", timeline, limit));
+            };
+            (b.timeline, keys) = (timeline as u32, times.len());
+        }
+        if w.c.bit(&mut self.holds, b.hold != 0)? {
+            b.hold = w.c.raw(b.hold.into(), 16)? as u16;
+        }
+        let lanes = match b.encoding {
+            Encoding::Float => 0,
+            Encoding::Packed { lanes, .. } => u32::from(lanes),
+        };
+        if w.c.bit(&mut self.packed, lanes != 0)? {
+            let lanes = w.c.few(lanes.saturating_sub(1), 4)? as u8 + 1;
+            let first = w.parts.packed.len() as u32;
+            if C::READS {
+                b.encoding = Encoding::Packed { first, lanes };
+            }
+        }
+        match b.encoding {
+            Encoding::Float => self.floats(w, channel, b, keys),
+            Encoding::Packed { .. } => self.integers(w, channel, b, keys),
+        }
+    }
+
+    /// A block of rows of f32.
+    fn floats<C: Coder>(
+        &mut self,
+        w: &mut Walk<'_, C>,
+        channel: Channel,
+        b: &Block,
+        keys: usize,
+    ) -> Result<(), CodecError> {
+        let width = b.kind.rows_per_key(channel);
+        let (first, count) = (b.first_row as usize, keys * width);
+        w.grow(count, 0)?;
+        w.room(count)?;
+        for l in 0..LANES {
+            let defaults = w.defaults(channel, b, l);
+            let rows = &mut w.parts.rows.to_mut()[first..][..count];
+            let values = &mut w.values[..count];
+            for (value, row) in values.iter_mut().zip(rows.iter()) {
+                *value = row.0[l];
+            }
+            self.lanes
+                .floats(w.c, &defaults[..width], values, &mut w.numbers)?;
+            for (value, row) in values.iter().zip(rows) {
+                row.0[l] = *value;
+            }
+        }
+        Ok(())
+    }
+
+    /// A block of integers with their ranges.
+    fn integers<C: Coder>(
+        &mut self,
+        w: &mut Walk<'_, C>,
+        channel: Channel,
+        b: &Block,
+        keys: usize,
+    ) -> Result<(), CodecError> {
+        let Encoding::Packed { first, lanes } = b.encoding else {
+            return Ok(());
+        };
+        let (width, lanes) = (channel.components(), usize::from(lanes));
+        w.grow(width + 1, keys * width * lanes)?;
+        w.room(keys * width)?;
+        for l in 0..LANES {
+            let defaults = w.defaults(channel, b, l);
+            let rows = &mut w.parts.rows.to_mut()[b.first_row as usize..][..width + 1];
+            let packed = &mut w.parts.packed.to_mut()[first as usize..][..keys * width * lanes];
+            let mut range = [0.0; MAX_WIDTH];
+            for (value, row) in range.iter_mut().zip(rows.iter()) {
+                *value = row.0[l];
+            }
+            let range = &mut range[..=width];
+            w.integers.clear();
+            if l < lanes {
+                w.integers.extend(packed.iter().skip(l).step_by(lanes));
+            }
+            let still = range[width].to_bits() == 0 && w.integers.iter().all(|&k| k == 0);
+            let defaults = &defaults[..width];
+            if l < lanes && w.c.bit(&mut self.steps, !still)? {
+                let lane = Lane { range, defaults };
+                self.lanes
+                    .integers(w.c, lane, &mut w.integers, &mut w.numbers)?;
+                for (to, k) in packed.iter_mut().skip(l).step_by(lanes).zip(&w.integers) {
+                    *to = *k;
+                }
+            } else {
+                let value = &mut range[..width];
+                self.lanes.constant(w.c, defaults, value, &mut w.numbers)?;
+            }
+            for (value, row) in range.iter().zip(rows) {
+                row.0[l] = *value;
+            }
+        }
+        Ok(())
+    }
+}

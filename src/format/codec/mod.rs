@@ -1,0 +1,124 @@
+//! The disk form of a clip: its integers, predicted and entropy coded. Decoding gives exactly the
+//! clip that was encoded, as it is sampled; names and markers are kept elsewhere.
+//!
+//! Nothing trusts the bytes: every number is checked before it is used, and memory is charged before
+//! it is allocated.
+
+mod blocks;
+mod canonical;
+mod error;
+mod model;
+mod range;
+mod residuals;
+mod times;
+mod values;
+mod walk;
+
+pub use error::CodecError;
+
+use crate::clip::{Clip, ClipParts, Marker};
+use crate::skeleton::Skeleton;
+use canonical::canonical;
+use range::{Reader, Writer};
+use walk::Walk;
+
+/// The version that is written, the first byte; others are refused.
+pub const VERSION: u8 = 1;
+
+/// Bytes of memory that a decoded clip may take, per byte that it is decoded from. Clips that are
+/// easier to say are filled up with zeros; walks were observed to need 4, clips of held poses 60.
+pub const EXPANSION: usize = 256;
+
+/// Bytes of memory that a decoded clip may take whatever its bytes.
+pub const MEMORY_BASE: usize = 16 << 10;
+
+/// Bytes of a clip: version, zeros that fill it up, and their count, and all parts but the name and the
+/// markers. Rows come back in the order of their blocks, and rows that no block uses not at all.
+pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, CodecError> {
+    let mut writer = Writer::new();
+    Walk::new(&mut writer, canonical(clip), skeleton).run()?;
+    let (coded, memory) = writer.finish();
+    let wanted = memory.saturating_sub(MEMORY_BASE).div_ceil(EXPANSION);
+    let mut filling = wanted.saturating_sub(coded.len());
+    let mut out = vec![VERSION];
+    let zeros = filling;
+    while filling >= 0x80 {
+        out.push(filling as u8 | 0x80);
+        filling >>= 7;
+    }
+    out.push(filling as u8);
+    out.resize(out.len() + zeros, 0);
+    out.extend_from_slice(&coded);
+    Ok(out)
+}
+
+/// A clip of bytes that [`encode`] made, for the same skeleton with the same lane order.
+///
+/// # Errors
+/// If the bytes are not such a clip, all of it and nothing else, or need more memory than
+/// [`EXPANSION`] allows; see [`CodecError`].
+pub fn decode(
+    bytes: &[u8],
+    skeleton: &Skeleton,
+    name: String,
+    markers: Vec<Marker>,
+) -> Result<Clip, CodecError> {
+    let start = head(bytes)?;
+    let limit = bytes.len().saturating_mul(EXPANSION);
+    let mut reader = Reader::new(bytes, start, limit.saturating_add(MEMORY_BASE))?;
+    let empty = ClipParts {
+        name,
+        markers,
+        ..ClipParts::default()
+    };
+    let mut walk = Walk::new(&mut reader, empty, skeleton);
+    walk.run()?;
+    let mut parts = walk.parts;
+    let offset = reader.position();
+    if offset != bytes.len() {
+        let have = bytes.len();
+        return Err(CodecError::Extra { offset, have });
+    }
+    canonical::end(&mut parts);
+    Clip::new(parts, skeleton).map_err(|error| CodecError::Clip { offset, error })
+}
+
+/// Where the coded part begins: behind version and filling.
+fn head(bytes: &[u8]) -> Result<usize, CodecError> {
+    let short = |offset: usize| CodecError::Short {
+        offset,
+        needed: offset + 1,
+        have: bytes.len(),
+    };
+    let limit = |offset, what, found, limit| CodecError::Limit {
+        offset,
+        what,
+        found,
+        limit,
+    };
+    let version = *bytes.first().ok_or(short(0))?;
+    if version != VERSION {
+        let (found, known) = (version.into(), VERSION.into());
+        return Err(limit(0, "the version", found, known));
+    }
+    let (mut filling, mut shift, mut at) = (0usize, 0, 1);
+    loop {
+        let byte = *bytes.get(at).ok_or(short(at))?;
+        at += 1;
+        filling |= usize::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            break;
+        }
+        shift += 7;
+        if shift > 28 {
+            return Err(limit(at, "bits of the filling's length", shift as u64, 28));
+        }
+    }
+    let Some(zeros) = bytes[at..].get(..filling) else {
+        return Err(short(bytes.len()));
+    };
+    if let Some(i) = zeros.iter().position(|&b| b != 0) {
+        return Err(limit(at + i, "a byte of the filling", zeros[i].into(), 0));
+    }
+    Ok(at + filling)
+}

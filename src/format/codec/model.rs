@@ -1,0 +1,112 @@
+//! Models: how likely bits are, learned from those before, and numbers made of such bits.
+
+use super::CodecError;
+use super::range::Coder;
+
+/// How fast a model learns in the end: one part in this.
+const SLOWEST: usize = 28;
+/// Parts of 2^16 by which the n-th bit moves a probability.
+const RATES: [u32; SLOWEST] = {
+    let mut rates = [0; SLOWEST];
+    let mut n = 0;
+    while n < SLOWEST {
+        rates[n] = (2 << 16) / (2 * n as u32 + 5);
+        n += 1;
+    }
+    rates
+};
+
+/// A bit: what is known of those before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bit {
+    /// How likely 0 is, in parts of 2^16.
+    zero: u16,
+    seen: u8,
+}
+
+impl Bit {
+    /// Nothing is known.
+    pub const EVEN: Self = Self::new(1 << 15);
+
+    /// 0 is expected in so many of 2^16 cases.
+    pub const fn new(zero: u16) -> Self {
+        Self { zero, seen: 0 }
+    }
+
+    /// How likely 0 is, in parts of 2^12: never 0, never all.
+    pub fn zero(&self) -> u32 {
+        (u32::from(self.zero) >> 4).clamp(1, 4095)
+    }
+
+    pub fn learn(&mut self, bit: bool) {
+        let rate = RATES[usize::from(self.seen)];
+        let target = if bit { 0 } else { 65_535 };
+        let way = (i64::from(target) - i64::from(self.zero)) * i64::from(rate);
+        self.zero = (i64::from(self.zero) + (way >> 16)) as u16;
+        self.seen = (self.seen + 1).min(SLOWEST as u8 - 1);
+    }
+}
+
+/// The largest number of binary digits of a number.
+pub(super) const MAX_DIGITS: usize = 40;
+/// Numbers of so many digits have models of their own for the digits below the first.
+const KNOWN_DIGITS: usize = 12;
+
+/// Whole numbers from 0 on: the count of binary digits of the number plus 1, then the digits.
+#[derive(Clone, Debug)]
+pub(super) struct Number {
+    more: [Bit; MAX_DIGITS],
+    second: [Bit; KNOWN_DIGITS],
+    third: [[Bit; 2]; KNOWN_DIGITS],
+}
+
+/// exp(−2^(k/2)) in parts of 2^16, from k = −10 on.
+const SURVIVAL: [u16; 18] = [
+    63_520, 62_703, 61_565, 59_992, 57_835, 54_917, 51_039, 46_019, 39_750, 32_314, 24_109, 15_933,
+    8_869, 3_874, 1_200, 229, 22, 1,
+];
+
+impl Number {
+    /// Nothing is known.
+    pub const EVEN: Self = Self {
+        more: [Bit::EVEN; MAX_DIGITS],
+        second: [Bit::EVEN; KNOWN_DIGITS],
+        third: [[Bit::EVEN; 2]; KNOWN_DIGITS],
+    };
+
+    /// Numbers that fall off exponentially, of a mean of about 2^(half / 2).
+    pub fn about(half: usize) -> Self {
+        let mut number = Self::EVEN;
+        for (i, more) in number.more.iter_mut().enumerate() {
+            let at = (2 * i + 10).saturating_sub(half).min(SURVIVAL.len() - 1);
+            *more = Bit::new(65_535 - SURVIVAL[at].clamp(600, 64_900));
+        }
+        number
+    }
+
+    /// Writes or reads one.
+    pub fn code<C: Coder>(&mut self, c: &mut C, value: u64) -> Result<u64, CodecError> {
+        let value = value + 1;
+        let wanted = value.ilog2() as usize;
+        let mut digits = 0;
+        while c.bit(&mut self.more[digits], digits < wanted)? {
+            digits += 1;
+            if digits == MAX_DIGITS {
+                return Err(c.limit("digits of a number", digits as u64, MAX_DIGITS as u64 - 1));
+            }
+        }
+        let (mut read, mut left) = (1, digits as u32);
+        if (1..KNOWN_DIGITS).contains(&digits) {
+            left -= 1;
+            let second = c.bit(&mut self.second[digits], value >> left & 1 == 1)?;
+            read = 2 | u64::from(second);
+            if left > 0 {
+                left -= 1;
+                let third = &mut self.third[digits][usize::from(second)];
+                read = read << 1 | u64::from(c.bit(third, value >> left & 1 == 1)?);
+            }
+        }
+        let low = value & ((1u64 << left) - 1);
+        Ok((read << left | c.raw(low, left)?) - 1)
+    }
+}

@@ -1,0 +1,190 @@
+//! Sequences of whole numbers: each is predicted from those before it, and the difference is kept.
+
+use super::CodecError;
+use super::model::Number;
+use super::range::Coder;
+use crate::clip::lattice;
+
+/// The most components of a key: tangents and values of a cubic rotation.
+pub(super) const MAX_WIDTH: usize = 12;
+/// Numbers stay below this, so that predictions are exact in f64.
+pub(super) const MAX_NUMBER: i64 = 1 << 40;
+/// Contexts: two per doubling of the size that a difference is expected to be of.
+const SIZES: usize = 24;
+/// Binary places of the expected size.
+const PLACES: u32 = 4;
+/// The expected size at first.
+const FIRST_SIZE: u64 = 64;
+
+/// A component of a key that follows from three others, as the fourth of a unit quaternion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Derived {
+    pub component: usize,
+    pub negative: bool,
+    /// What the numbers are multiples of.
+    pub step: f64,
+}
+
+impl Derived {
+    /// The number that follows from the others of a key.
+    fn follows(&self, key: &[i64]) -> i64 {
+        let mut others = [0; 3];
+        let all = key.iter().enumerate().filter(|(i, _)| *i != self.component);
+        for (other, (_, &k)) in others.iter_mut().zip(all) {
+            *other = k.clamp(-MAX_DERIVED, MAX_DERIVED) as i32;
+        }
+        lattice::fourth(others, self.step, self.negative).into()
+    }
+}
+
+/// Numbers that take part in a derivation are not larger.
+const MAX_DERIVED: i64 = 1 << 24;
+
+/// Models of the differences of one kind of sequence.
+pub(super) struct Residuals {
+    first: Number,
+    sizes: [Number; SIZES],
+    derived: Number,
+}
+
+impl Residuals {
+    pub fn new() -> Self {
+        Self {
+            first: Number::about(16),
+            sizes: std::array::from_fn(|half| Number::about(half.saturating_sub(2))),
+            derived: Number::about(0),
+        }
+    }
+
+    /// Writes or reads `keys`, key-major, of as many components as `start` has; that is what the
+    /// first key is expected to be.
+    pub fn code<C: Coder>(
+        &mut self,
+        c: &mut C,
+        start: &[i64],
+        derived: Option<Derived>,
+        keys: &mut [i64],
+    ) -> Result<(), CodecError> {
+        let mut past = [Past::NEW; MAX_WIDTH];
+        for (k, key) in keys.chunks_exact_mut(start.len()).enumerate() {
+            for i in 0..start.len() {
+                if derived.is_some_and(|d| d.component == i) {
+                    continue;
+                }
+                let (expected, model) = match k {
+                    0 => (start[i], &mut self.first),
+                    _ => (past[i].predict(), &mut self.sizes[past[i].context()]),
+                };
+                let difference = signed(c, model, key[i] - expected)?;
+                key[i] = within(c, expected + difference)?;
+                past[i].push(key[i], difference.unsigned_abs());
+            }
+            if let Some(d) = derived {
+                let expected = d.follows(key);
+                let difference = signed(c, &mut self.derived, key[d.component] - expected)?;
+                key[d.component] = within(c, expected + difference)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn within<C: Coder>(c: &C, number: i64) -> Result<i64, CodecError> {
+    if number.abs() >= MAX_NUMBER {
+        let (found, limit) = (number.unsigned_abs(), MAX_NUMBER as u64 - 1);
+        return Err(c.limit("a number of a key", found, limit));
+    }
+    Ok(number)
+}
+
+/// A number that may be negative.
+pub(super) fn signed<C: Coder>(
+    c: &mut C,
+    model: &mut Number,
+    value: i64,
+) -> Result<i64, CodecError> {
+    let size = model.code(c, value.unsigned_abs())? as i64;
+    if size != 0 && c.few(u32::from(value < 0), 1)? == 1 {
+        return Ok(-size);
+    }
+    Ok(size)
+}
+
+/// Predictions by polynomials of degree 0 to 4 through the last numbers.
+const ORDERS: usize = 5;
+const POLYNOMIALS: [[i64; ORDERS]; ORDERS] = [
+    [1, 0, 0, 0, 0],
+    [2, -1, 0, 0, 0],
+    [3, -3, 1, 0, 0],
+    [4, -6, 4, -1, 0],
+    [5, -10, 10, -5, 1],
+];
+/// Errors are forgotten by this part with every number.
+const FORGET: f64 = 0.25;
+
+/// The last numbers of a sequence, and how well each polynomial predicted them. The arithmetic is
+/// that of f64 without fused operations: the same on every machine.
+#[derive(Clone, Copy)]
+struct Past {
+    /// The latest first.
+    numbers: [i64; ORDERS],
+    seen: usize,
+    guesses: [f64; ORDERS],
+    errors: [f64; ORDERS],
+    /// The mean size of differences, with binary places.
+    size: u64,
+}
+
+impl Past {
+    const NEW: Self = Self {
+        numbers: [0; ORDERS],
+        seen: 0,
+        guesses: [0.0; ORDERS],
+        errors: [1.0; ORDERS],
+        size: FIRST_SIZE << PLACES,
+    };
+
+    /// The mean of the polynomials' predictions, those that erred less counting more.
+    fn predict(&mut self) -> i64 {
+        let (mut weights, mut sum) = (0.0, 0.0);
+        for order in 0..self.seen.min(ORDERS) {
+            let terms = POLYNOMIALS[order].iter().zip(&self.numbers);
+            let guess = terms.map(|(a, b)| a * b).sum::<i64>() as f64;
+            self.guesses[order] = guess;
+            let square = self.errors[order] * self.errors[order] + 0.1;
+            let weight = 1.0 / (square * square);
+            weights += weight;
+            sum += weight * guess;
+        }
+        let mean = (sum / weights).round() as i64;
+        mean.clamp(1 - MAX_NUMBER, MAX_NUMBER - 1)
+    }
+
+    fn context(&self) -> usize {
+        let size = self.size + 5;
+        let digits = size.ilog2();
+        let half = size >> (digits - 1) & 1;
+        ((2 * digits as usize + half as usize).saturating_sub(4)).min(SIZES - 1)
+    }
+
+    fn push(&mut self, number: i64, difference: u64) {
+        for order in 0..self.seen.min(ORDERS) {
+            let error = (number as f64 - self.guesses[order]).abs();
+            let before = self.errors[order];
+            self.errors[order] = match self.seen == order + 1 {
+                true => error,
+                false => before + (error - before) * FORGET,
+            };
+        }
+        if self.seen > 0 {
+            let size = difference << PLACES;
+            self.size = match self.seen {
+                ..4 => size.max(self.size / 4),
+                _ => (3 * self.size + size) / 4,
+            };
+        }
+        self.numbers.copy_within(0..ORDERS - 1, 1);
+        self.numbers[0] = number;
+        self.seen += 1;
+    }
+}

@@ -1,0 +1,321 @@
+//! The values of one lane: at their default, still, on a lattice, or the bits of any f32.
+
+use super::CodecError;
+use super::model::{Bit, Number};
+use super::range::Coder;
+use super::residuals::{Derived, MAX_WIDTH, Residuals, signed};
+use crate::clip::lattice::{self, MAX_MULTIPLE, STEPS, multiple_of};
+
+/// The range of a lane of integers: the least value of every component, and the step.
+pub(super) struct Lane<'a> {
+    pub range: &'a mut [f32],
+    pub defaults: &'a [f32],
+}
+
+/// Models of the lanes of one channel.
+pub(super) struct LaneModels {
+    still: Bit,
+    default: Bit,
+    lattice: [Bit; 2],
+    derived: Bit,
+    regular: Bit,
+    code: [Number; 2],
+    /// The last step's code, of what is still and of what moves.
+    last: [u16; 2],
+    multiples: [Residuals; 2],
+    bits: [Residuals; 2],
+}
+
+impl LaneModels {
+    pub fn new() -> Self {
+        let residuals = || [Residuals::new(), Residuals::new()];
+        Self {
+            still: Bit::EVEN,
+            default: Bit::EVEN,
+            lattice: [Bit::EVEN; 2],
+            derived: Bit::EVEN,
+            regular: Bit::EVEN,
+            code: [Number::about(4), Number::about(4)],
+            last: [FIRST_CODE; 2],
+            multiples: residuals(),
+            bits: residuals(),
+        }
+    }
+
+    /// Values of f32, key-major, of as many components as there are defaults. A lane whose keys are
+    /// all the same is kept once.
+    pub fn floats<C: Coder>(
+        &mut self,
+        c: &mut C,
+        defaults: &[f32],
+        values: &mut [f32],
+        numbers: &mut Vec<i64>,
+    ) -> Result<(), CodecError> {
+        let width = defaults.len();
+        let (first, later) = values.split_at_mut(width);
+        let mut still = true;
+        if !later.is_empty() {
+            let all = later.chunks_exact(width).all(|key| same(key, first));
+            still = c.bit(&mut self.still, all)?;
+        }
+        if !still {
+            return self.numbers(c, true, defaults, values, numbers);
+        }
+        self.constant(c, defaults, first, numbers)?;
+        for key in later.chunks_exact_mut(width) {
+            key.copy_from_slice(first);
+        }
+        Ok(())
+    }
+
+    /// One value.
+    pub fn constant<C: Coder>(
+        &mut self,
+        c: &mut C,
+        defaults: &[f32],
+        value: &mut [f32],
+        numbers: &mut Vec<i64>,
+    ) -> Result<(), CodecError> {
+        if c.bit(&mut self.default, same(value, defaults))? {
+            value.copy_from_slice(defaults);
+            return Ok(());
+        }
+        self.numbers(c, false, defaults, value, numbers)
+    }
+
+    /// Values as whole numbers: multiples of a step, or their bits in the order of their values.
+    fn numbers<C: Coder>(
+        &mut self,
+        c: &mut C,
+        moves: bool,
+        defaults: &[f32],
+        values: &mut [f32],
+        numbers: &mut Vec<i64>,
+    ) -> Result<(), CodecError> {
+        let code = if C::READS {
+            None
+        } else {
+            self.find(moves, values)
+        };
+        let on_lattice = c.bit(&mut self.lattice[usize::from(moves)], code.is_some())?;
+        numbers.clear();
+        if on_lattice {
+            let code = self.code(c, moves, code.unwrap_or(0))?;
+            let step = lattice::step(code);
+            let multiples = values.iter().map(|&v| multiple_of(v, step).unwrap_or(0));
+            numbers.extend(multiples.map(i64::from));
+            self.multiples(c, moves, defaults, code, numbers)?;
+            for (value, &k) in values.iter_mut().zip(numbers.iter()) {
+                *value = (k as f64 * step) as f32;
+            }
+            return Ok(());
+        }
+        numbers.extend(values.iter().map(|&v| ordered(v)));
+        let mut start = [0; MAX_WIDTH];
+        for (start, &v) in start.iter_mut().zip(defaults) {
+            *start = ordered(v);
+        }
+        let start = &start[..defaults.len()];
+        self.bits[usize::from(moves)].code(c, start, None, numbers)?;
+        for (value, &k) in values.iter_mut().zip(numbers.iter()) {
+            *value = in_order(c, k)?;
+        }
+        Ok(())
+    }
+
+    /// A lane of integers, key-major: as multiples of its step if its range is of the lattice and no
+    /// wider than its keys, else as they are.
+    pub fn integers<C: Coder>(
+        &mut self,
+        c: &mut C,
+        lane: Lane<'_>,
+        integers: &mut [u16],
+        numbers: &mut Vec<i64>,
+    ) -> Result<(), CodecError> {
+        let Lane { range, defaults } = lane;
+        let width = defaults.len();
+        let multiples = if C::READS {
+            None
+        } else {
+            multiples(range, integers)
+        };
+        numbers.clear();
+        if c.bit(&mut self.regular, multiples.is_some())? {
+            let (code, least) = multiples.unwrap_or_default();
+            let code = self.code(c, true, code)?;
+            let least = |i: usize| least[i % width];
+            let all = integers.iter().enumerate();
+            numbers.extend(all.map(|(i, &k)| least(i) + i64::from(k)));
+            self.multiples(c, true, defaults, code, numbers)?;
+            return place(c, code, range, numbers, integers);
+        }
+        for value in range {
+            *value = f32::from_bits(c.raw(value.to_bits().into(), 32)? as u32);
+        }
+        numbers.extend(integers.iter().map(|&k| i64::from(k)));
+        self.bits[1].code(c, &[0; MAX_WIDTH][..width], None, numbers)?;
+        for (integer, &k) in integers.iter_mut().zip(numbers.iter()) {
+            *integer = integer_of(c, k)?;
+        }
+        Ok(())
+    }
+
+    /// The code of a lattice's step.
+    fn code<C: Coder>(&mut self, c: &mut C, moves: bool, code: u16) -> Result<u16, CodecError> {
+        let last = &mut self.last[usize::from(moves)];
+        let (model, difference) = (&mut self.code[usize::from(moves)], i64::from(code));
+        let code = i64::from(*last) + signed(c, model, difference - i64::from(*last))?;
+        let limit = u64::from(STEPS) - 1;
+        if code < 0 || code as u64 > limit {
+            return Err(c.limit("the code of a step", code.unsigned_abs(), limit));
+        }
+        *last = code as u16;
+        Ok(*last)
+    }
+
+    /// Multiples of a step; four are a rotation, of which one may follow from the others.
+    fn multiples<C: Coder>(
+        &mut self,
+        c: &mut C,
+        moves: bool,
+        defaults: &[f32],
+        code: u16,
+        keys: &mut [i64],
+    ) -> Result<(), CodecError> {
+        let step = lattice::step(code);
+        let mut start = [0; MAX_WIDTH];
+        for (start, &v) in start.iter_mut().zip(defaults) {
+            let k = (f64::from(v) / step).round();
+            *start = k.clamp(-MAX_MULTIPLE, MAX_MULTIPLE) as i64;
+        }
+        let mut derived = None;
+        if defaults.len() == 4 {
+            derived = self.derived(c, step, keys)?;
+        }
+        let start = &start[..defaults.len()];
+        self.multiples[usize::from(moves)].code(c, start, derived, keys)
+    }
+
+    /// The component that follows from the others: the one that stays largest, if any does.
+    fn derived<C: Coder>(
+        &mut self,
+        c: &mut C,
+        step: f64,
+        keys: &[i64],
+    ) -> Result<Option<Derived>, CodecError> {
+        let least = |i: usize| keys.iter().skip(i).step_by(4).map(|k| k.abs()).min();
+        let best = (0..4).max_by_key(|&i| least(i)).unwrap_or(0);
+        let own = || keys.iter().skip(best).step_by(4);
+        let negative = own().next().is_some_and(|&k| k < 0);
+        let one_sign = own().all(|&k| (k < 0) == negative && k != 0);
+        if !c.bit(&mut self.derived, one_sign)? {
+            return Ok(None);
+        }
+        let choice = c.few(best as u32 | u32::from(negative) << 2, 3)?;
+        Ok(Some(Derived {
+            component: choice as usize & 3,
+            negative: choice >> 2 == 1,
+            step,
+        }))
+    }
+
+    /// The coarsest lattice that holds values, or the last one if it does.
+    fn find(&self, moves: bool, values: &[f32]) -> Option<u16> {
+        let holds = |code: u16| {
+            let step = lattice::step(code);
+            let exact = |&v: &f32| {
+                let k = multiple_of(v, step);
+                k.is_some_and(|k| ((f64::from(k) * step) as f32).to_bits() == v.to_bits())
+            };
+            values.iter().all(exact)
+        };
+        let last = self.last[usize::from(moves)];
+        if holds(last) {
+            return Some(last);
+        }
+        (0..STEPS).rev().find(|&code| holds(code))
+    }
+}
+
+/// The code of a range's step and its least multiples; none if it is of no lattice, or wider than
+/// the integers.
+fn multiples(range: &[f32], integers: &[u16]) -> Option<(u16, [i64; 4])> {
+    let (&step, least) = range.split_last()?;
+    let code = lattice::code_below(step.into());
+    let exact = lattice::step(code);
+    if (exact as f32).to_bits() != step.to_bits() {
+        return None;
+    }
+    let mut multiples = [0; 4];
+    for (i, (multiple, &value)) in multiples.iter_mut().zip(least).enumerate() {
+        let k = multiple_of(value, exact)?;
+        let lowest = integers.iter().skip(i).step_by(least.len()).min();
+        if (f64::from(k) * exact) as f32 != value
+            || value.to_bits() == MINUS_ZERO
+            || lowest != Some(&0)
+        {
+            return None;
+        }
+        *multiple = k.into();
+    }
+    Some((code, multiples))
+}
+
+const MINUS_ZERO: u32 = 1 << 31;
+
+/// The range of multiples, and where they lie in it.
+fn place<C: Coder>(
+    c: &C,
+    code: u16,
+    range: &mut [f32],
+    numbers: &[i64],
+    integers: &mut [u16],
+) -> Result<(), CodecError> {
+    let step = lattice::step(code);
+    let width = range.len() - 1;
+    range[width] = step as f32;
+    for i in 0..width {
+        let own = numbers.iter().skip(i).step_by(width);
+        let least = own.clone().copied().min().unwrap_or(0);
+        if least.unsigned_abs() as f64 >= MAX_MULTIPLE {
+            let limit = MAX_MULTIPLE as u64 - 1;
+            return Err(c.limit("a least multiple", least.unsigned_abs(), limit));
+        }
+        range[i] = (least as f64 * step) as f32;
+        for (integer, &k) in integers.iter_mut().skip(i).step_by(width).zip(own) {
+            *integer = integer_of(c, k - least)?;
+        }
+    }
+    Ok(())
+}
+
+fn integer_of<C: Coder>(c: &C, number: i64) -> Result<u16, CodecError> {
+    let limit = u64::from(u16::MAX);
+    u16::try_from(number).map_err(|_| c.limit("an integer of a key", number.unsigned_abs(), limit))
+}
+
+/// A step of about 1e-5.
+const FIRST_CODE: u16 = 370;
+
+/// Whether two values have the same bits.
+fn same(a: &[f32], b: &[f32]) -> bool {
+    a.iter()
+        .map(|v| v.to_bits())
+        .eq(b.iter().map(|v| v.to_bits()))
+}
+
+/// The bits of an f32 as a number that grows with it.
+pub(super) fn ordered(v: f32) -> i64 {
+    let bits = v.to_bits() as i32;
+    i64::from(if bits < 0 { i32::MIN ^ !bits } else { bits })
+}
+
+/// The f32 of such a number.
+pub(super) fn in_order<C: Coder>(c: &C, number: i64) -> Result<f32, CodecError> {
+    let Ok(bits) = i32::try_from(number) else {
+        let limit = i32::MAX as u64;
+        return Err(c.limit("the bits of a value", number.unsigned_abs(), limit));
+    };
+    let bits = if bits < 0 { !(i32::MIN ^ bits) } else { bits };
+    Ok(f32::from_bits(bits as u32))
+}

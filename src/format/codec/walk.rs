@@ -1,0 +1,191 @@
+//! The walk over a clip's parts, which writes them or reads them.
+
+use super::CodecError;
+use super::blocks::BlockModels;
+use super::model::Number;
+use super::range::Coder;
+use super::residuals::MAX_WIDTH;
+use super::times::TimeModels;
+use super::values::LaneModels;
+use crate::clip::{Block, BlockKind, Channel, ClipKind, ClipParts, RootMotionParts};
+use crate::math::{LANES, Row};
+use crate::skeleton::{Pose, Skeleton};
+
+/// The most timelines, and the largest count of tracks.
+const MAX_COUNT: u64 = u32::MAX as u64;
+
+/// A clip's parts, where they come from or go to.
+pub(super) struct Walk<'a, C> {
+    pub c: &'a mut C,
+    pub parts: ClipParts,
+    skeleton: &'a Skeleton,
+    /// What lanes without keys are.
+    rest: Pose,
+    /// One lane's values, as they are needed.
+    pub values: Vec<f32>,
+    pub numbers: Vec<i64>,
+    pub integers: Vec<u16>,
+}
+
+impl<'a, C: Coder> Walk<'a, C> {
+    pub fn new(c: &'a mut C, parts: ClipParts, skeleton: &'a Skeleton) -> Self {
+        Self {
+            c,
+            parts,
+            skeleton,
+            rest: Pose::default(),
+            values: Vec::new(),
+            numbers: Vec::new(),
+            integers: Vec::new(),
+        }
+    }
+
+    /// Writes or reads all of it.
+    pub fn run(&mut self) -> Result<(), CodecError> {
+        let needed = skeleton_hash(self.skeleton);
+        let have = self.c.raw(needed.into(), 32)? as u32;
+        if have != needed {
+            return Err(CodecError::Skeleton { have, needed });
+        }
+        let additive = self
+            .c
+            .few((self.parts.kind == ClipKind::Additive).into(), 1)?
+            == 1;
+        self.parts.kind = ClipKind::Full;
+        self.rest = self.skeleton.rest_pose().clone();
+        if additive {
+            self.parts.kind = ClipKind::Additive;
+            let lanes = self.skeleton.blocks() * LANES;
+            self.rest = Pose::identity(lanes, self.rest.scalar_blocks() * LANES);
+        }
+        let duration = self.c.raw(self.parts.duration.to_bits().into(), 32)?;
+        self.parts.duration = f32::from_bits(duration as u32);
+        let mut times = TimeModels::new();
+        self.timelines(&mut times)?;
+        for channel in Channel::ALL {
+            BlockModels::new().channel(self, channel)?;
+        }
+        self.tracks()?;
+        self.motion(&mut times)
+    }
+
+    fn timelines(&mut self, models: &mut TimeModels) -> Result<(), CodecError> {
+        let count = Number::about(0).code(self.c, self.parts.timelines.len() as u64)?;
+        if count > MAX_COUNT {
+            return Err(self.c.limit("the number of timelines", count, MAX_COUNT));
+        }
+        for timeline in 0..count as usize {
+            if C::READS {
+                self.parts.timelines.push(Vec::new());
+            }
+            let times = &mut self.parts.timelines[timeline];
+            models.code(self.c, self.parts.duration, times)?;
+        }
+        Ok(())
+    }
+
+    fn tracks(&mut self) -> Result<(), CodecError> {
+        let mut model = Number::about(8);
+        for tracks in &mut self.parts.tracks {
+            for count in [&mut tracks.animated, &mut tracks.constant] {
+                let read = model.code(self.c, *count as u64)?;
+                if read > MAX_COUNT {
+                    return Err(self.c.limit("a count of tracks", read, MAX_COUNT));
+                }
+                *count = read as usize;
+            }
+        }
+        Ok(())
+    }
+
+    fn motion(&mut self, models: &mut TimeModels) -> Result<(), CodecError> {
+        let motion = self.parts.root_motion.take();
+        if self.c.few(motion.is_some().into(), 1)? == 0 {
+            return Ok(());
+        }
+        let mut motion = motion.unwrap_or_default();
+        motion.joint = self.c.raw(motion.joint.into(), 16)? as u16;
+        models.code(self.c, self.parts.duration, &mut motion.times)?;
+        let keys = motion.times.len();
+        let turns = self.c.few((!motion.rotations.is_empty()).into(), 1)? == 1;
+        let rotations = if turns { keys } else { 0 };
+        self.c
+            .charge(keys * size_of::<[f32; 3]>() + rotations * size_of::<[f32; 4]>())?;
+        if C::READS {
+            motion.translations.resize(keys, [0.0; 3]);
+            motion.rotations.resize(rotations, [0.0; 4]);
+        }
+        self.room(4 * keys)?;
+        let RootMotionParts {
+            translations,
+            rotations,
+            ..
+        } = &mut motion;
+        let values = translations.as_flattened_mut();
+        LaneModels::new().floats(self.c, &[0.0; 3], values, &mut self.numbers)?;
+        if turns {
+            let values = rotations.as_flattened_mut();
+            LaneModels::new().floats(self.c, &[0.0, 0.0, 0.0, 1.0], values, &mut self.numbers)?;
+        }
+        self.parts.root_motion = Some(motion);
+        Ok(())
+    }
+
+    /// Blocks that a channel of the skeleton has.
+    pub fn blocks(&self, channel: Channel) -> usize {
+        self.rest.shape()[channel as usize]
+    }
+
+    /// What a lane of a block is without keys: for cubic blocks between tangents of 0.
+    pub fn defaults(&self, channel: Channel, b: &Block, lane: usize) -> [f32; MAX_WIDTH] {
+        let block = usize::from(b.block);
+        let rows: &[Row] = match channel {
+            Channel::Translation => &self.rest.translation[block],
+            Channel::Rotation => &self.rest.rotation[block],
+            Channel::Scale => &self.rest.scale[block],
+            Channel::Scalar => &self.rest.scalars[block..=block],
+        };
+        let first = if b.kind == BlockKind::Cubic {
+            rows.len()
+        } else {
+            0
+        };
+        let mut out = [0.0; MAX_WIDTH];
+        for (value, row) in out[first..].iter_mut().zip(rows) {
+            *value = row.0[lane];
+        }
+        out
+    }
+
+    /// Makes room for rows and integers of the clip.
+    pub fn grow(&mut self, rows: usize, integers: usize) -> Result<(), CodecError> {
+        self.c
+            .charge(rows * size_of::<Row>() + integers * size_of::<u16>())?;
+        if C::READS {
+            let (have, packed) = (self.parts.rows.len(), self.parts.packed.len());
+            self.parts
+                .rows
+                .to_mut()
+                .resize(have + rows, Row::splat(0.0));
+            self.parts.packed.to_mut().resize(packed + integers, 0);
+        }
+        Ok(())
+    }
+
+    /// Makes room for the values of a lane.
+    pub fn room(&mut self, values: usize) -> Result<(), CodecError> {
+        let more = values.saturating_sub(self.values.len());
+        self.c
+            .charge(more * (size_of::<f32>() + size_of::<i64>() + size_of::<u16>()))?;
+        self.values.resize(values.max(self.values.len()), 0.0);
+        self.numbers.reserve_exact(values);
+        self.integers.reserve_exact(values);
+        Ok(())
+    }
+}
+
+/// Both hashes of a skeleton, folded.
+fn skeleton_hash(skeleton: &Skeleton) -> u32 {
+    let both = skeleton.structure_hash() ^ skeleton.layout_hash().rotate_left(1);
+    (both ^ both >> 32) as u32
+}

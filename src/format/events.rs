@@ -1,0 +1,65 @@
+//! Section EVNT: the markers of all clips.
+
+use super::error::{Fault, FormatError};
+use super::names::{NO_NAME, NameTable, Names};
+use super::read::Reader;
+use super::write::Bytes;
+use crate::clip::Marker;
+use bytemuck::{Pod, Zeroable};
+
+/// A marker as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Event {
+    /// The clip's place among the file's clips; ascending.
+    pub clip: u32,
+    pub name: u32,
+    pub time: f32,
+}
+
+pub(super) fn write(events: &[Event]) -> Vec<u8> {
+    let mut out = Bytes::default();
+    out.count(events.len());
+    out.many(events);
+    out.0
+}
+
+/// Adds the markers of a clip to those of the file.
+pub(super) fn add(events: &mut Vec<Event>, clip: u32, markers: &[Marker], names: &mut NameTable) {
+    events.extend(markers.iter().map(|m| Event {
+        clip,
+        name: names.add(Some(&m.name)),
+        time: m.time,
+    }));
+}
+
+/// Reads the section; times are checked with the clips they belong to.
+pub(super) fn read(
+    mut r: Reader<'_>,
+    names: &Names,
+    clips: usize,
+) -> Result<Vec<Event>, FormatError> {
+    let count = r.count("markers", size_of::<Event>())?;
+    let events: Vec<Event> = r.many(count, "markers")?;
+    let mut last = 0;
+    for e in &events {
+        if e.clip < last {
+            let (what, found, limit) = ("a marker's clip, before", e.clip.into(), last.into());
+            return Err(r.fault(Fault::Limit { what, found, limit }));
+        }
+        last = e.clip;
+        r.index("a marker's clip", e.clip, clips)?;
+        if e.name != NO_NAME {
+            r.index("a marker's name", e.name, names.len())?;
+        }
+    }
+    r.finish()?;
+    Ok(events)
+}
+
+/// The markers of one clip.
+pub(super) fn of_clip<'a>(events: &'a [Event], clip: usize) -> &'a [Event] {
+    let first = events.partition_point(|e| (e.clip as usize) < clip);
+    let end = events.partition_point(|e| e.clip as usize <= clip);
+    &events[first..end]
+}

@@ -1,0 +1,143 @@
+//! Section MESH: one mesh, its primitives as plain arrays.
+
+use super::error::{Fault, FormatError};
+use super::names::{NameTable, Names};
+use super::read::Reader;
+use super::write::Bytes;
+use crate::mesh::{Influences, Mesh, MorphTarget, Primitive};
+
+/// Bits of the streams that a primitive or a target has.
+const NORMALS: u32 = 1;
+const TANGENTS: u32 = 2;
+const UVS: u32 = 4;
+const COLORS: u32 = 8;
+const POSITIONS: u32 = 16;
+
+fn bit(has: bool, bit: u32) -> u32 {
+    if has { bit } else { 0 }
+}
+
+pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
+    let mut out = Bytes::default();
+    out.one(names.add(mesh.name.as_deref()));
+    out.count(mesh.primitives.len());
+    out.count(mesh.weights.len());
+    out.many(&mesh.weights);
+    for p in &mesh.primitives {
+        out.count(p.positions.len());
+        out.one(
+            bit(!p.normals.is_empty(), NORMALS)
+                | bit(!p.tangents.is_empty(), TANGENTS)
+                | bit(!p.uvs.is_empty(), UVS)
+                | bit(!p.colors.is_empty(), COLORS),
+        );
+        out.count(p.indices.len());
+        out.count(if p.influences.is_empty() {
+            0
+        } else {
+            p.influences.per_vertex
+        });
+        out.count(p.targets.len());
+        out.index(p.material);
+        out.many(&p.positions);
+        out.many(&p.normals);
+        out.many(&p.tangents);
+        out.many(&p.uvs);
+        out.many(&p.colors);
+        out.many(&p.indices);
+        out.many(&p.influences.joints);
+        out.pad(4);
+        out.many(&p.influences.weights);
+        for t in &p.targets {
+            out.one(
+                bit(!t.positions.is_empty(), POSITIONS)
+                    | bit(!t.normals.is_empty(), NORMALS)
+                    | bit(!t.tangents.is_empty(), TANGENTS),
+            );
+            out.many(&t.positions);
+            out.many(&t.normals);
+            out.many(&t.tangents);
+        }
+    }
+    out.0
+}
+
+pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Mesh, FormatError> {
+    let name = r.one("the name of a mesh")?;
+    let mut mesh = Mesh {
+        name: r.name(names, name)?,
+        ..Mesh::default()
+    };
+    let primitives = r.count("primitives", 24)?;
+    let weights = r.count("morph weights", 4)?;
+    mesh.weights = r.floats(weights, "morph weights")?;
+    for _ in 0..primitives {
+        r.charge(size_of::<Primitive>())?;
+        mesh.primitives.push(primitive(&mut r)?);
+    }
+    r.finish()?;
+    Ok(mesh)
+}
+
+fn primitive(r: &mut Reader<'_>) -> Result<Primitive, FormatError> {
+    let vertices = r.count("vertices", 12)?;
+    let streams = flags(r, NORMALS | TANGENTS | UVS | COLORS)?;
+    let indices = r.count("indices", 4)?;
+    let per_vertex = r.count("influences of a vertex", 6)?;
+    let targets = r.count("morph targets", 4)?;
+    let material: u32 = r.one("the material")?;
+    if !indices.is_multiple_of(3) {
+        let (what, found) = ("indices", indices as u64);
+        let limit = found / 3 * 3;
+        return Err(r.fault(Fault::Limit { what, found, limit }));
+    }
+    let of = |streams: u32, bit: u32| if streams & bit != 0 { vertices } else { 0 };
+    let positions = r.floats(vertices, "positions")?;
+    let normals = r.floats(of(streams, NORMALS), "normals")?;
+    let tangents = r.floats(of(streams, TANGENTS), "tangents")?;
+    let uvs = r.floats(of(streams, UVS), "texture coordinates")?;
+    let colors = r.floats(of(streams, COLORS), "colours")?;
+    let indices = r.many(indices, "indices")?;
+    let influences = vertices.saturating_mul(per_vertex);
+    let joints = r.many(influences, "slots of vertices")?;
+    r.pad(4)?;
+    let weights: Vec<f32> = r.floats(influences, "weights of vertices")?;
+    if let Some(index) = weights.iter().position(|w| *w < 0.0) {
+        let what = "weights of vertices (a negative one)";
+        return Err(r.fault(Fault::NotFinite { what, index }));
+    }
+    let mut list = Vec::new();
+    for _ in 0..targets {
+        r.charge(size_of::<MorphTarget>())?;
+        let streams = flags(r, POSITIONS | NORMALS | TANGENTS)?;
+        list.push(MorphTarget {
+            positions: r.floats(of(streams, POSITIONS), "positions of a target")?,
+            normals: r.floats(of(streams, NORMALS), "normals of a target")?,
+            tangents: r.floats(of(streams, TANGENTS), "tangents of a target")?,
+        });
+    }
+    Ok(Primitive {
+        positions,
+        normals,
+        tangents,
+        uvs,
+        colors,
+        indices,
+        influences: Influences {
+            per_vertex,
+            joints,
+            weights,
+        },
+        targets: list,
+        material: (material != u32::MAX).then_some(material as usize),
+    })
+}
+
+fn flags(r: &mut Reader<'_>, known: u32) -> Result<u32, FormatError> {
+    let flags: u32 = r.one("streams")?;
+    if flags & !known == 0 {
+        return Ok(flags);
+    }
+    let (what, found, limit) = ("streams", flags.into(), known.into());
+    Err(r.fault(Fault::Limit { what, found, limit }))
+}

@@ -1,0 +1,84 @@
+//! Section NAME: every name of the file once.
+
+use super::error::{Fault, FormatError};
+use super::read::Reader;
+use super::write::Bytes;
+use std::collections::HashMap;
+
+/// The index that stands for no name.
+pub(super) const NO_NAME: u32 = u32::MAX;
+
+/// The names of a file that is read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    text: String,
+    /// Where each ends in the text.
+    ends: Vec<u32>,
+}
+
+impl Names {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A name; the index must be less than the length.
+    pub fn get(&self, name: usize) -> &str {
+        let start = name.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[name] as usize]
+    }
+
+    pub fn read(mut r: Reader<'_>) -> Result<Self, FormatError> {
+        let count = r.count("names", 4)?;
+        let ends: Vec<u32> = r.many(count, "the ends of names")?;
+        let total = ends.last().copied().unwrap_or(0);
+        let bytes = r.take(total as usize, "the text of names")?;
+        let mut start = 0;
+        for (name, &end) in ends.iter().enumerate() {
+            let Some(text) = bytes.get(start as usize..end as usize) else {
+                let (what, found, limit) = ("the end of a name", end.into(), total.into());
+                return Err(r.fault(Fault::Limit { what, found, limit }));
+            };
+            if let Err(error) = std::str::from_utf8(text) {
+                let byte = error.valid_up_to();
+                return Err(r.fault(Fault::Text { name, byte }));
+            }
+            start = end;
+        }
+        r.charge(bytes.len())?;
+        // Every name was checked, so the whole is text as well.
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        r.finish()?;
+        Ok(Self { text, ends })
+    }
+}
+
+/// The names of a file that is written, in the order of their first use.
+#[derive(Debug, Default)]
+pub(super) struct NameTable {
+    places: HashMap<String, u32>,
+    ends: Vec<u32>,
+    text: String,
+}
+
+impl NameTable {
+    /// The index of a name, which is added if it is new.
+    pub fn add(&mut self, name: Option<&str>) -> u32 {
+        let Some(name) = name else { return NO_NAME };
+        if let Some(&place) = self.places.get(name) {
+            return place;
+        }
+        let place = self.ends.len() as u32;
+        self.text.push_str(name);
+        self.ends.push(self.text.len() as u32);
+        self.places.insert(name.to_owned(), place);
+        place
+    }
+
+    pub fn write(&self) -> Vec<u8> {
+        let mut out = Bytes::default();
+        out.count(self.ends.len());
+        out.many(&self.ends);
+        out.many(self.text.as_bytes());
+        out.0
+    }
+}

@@ -1,0 +1,148 @@
+//! Section NODE: the nodes of the rig, its roots, the meshes on them and the morph weights.
+
+use super::error::FormatError;
+use super::names::{NameTable, Names};
+use super::read::Reader;
+use super::skeleton::trs;
+use super::write::Bytes;
+use crate::mesh::Mesh;
+use crate::rig::{MorphRange, Rig, RigMesh, RigNode};
+use crate::skeleton::NO_JOINT;
+use std::sync::Arc;
+
+/// What the section holds.
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    pub name: String,
+    pub nodes: Vec<RigNode>,
+    pub roots: Vec<usize>,
+    pub meshes: Vec<RigMesh>,
+    pub morphs: Vec<MorphRange>,
+}
+
+/// The different meshes of a rig, in the order of their first use.
+pub(super) fn shared_meshes(rig: &Rig) -> Vec<&Arc<Mesh>> {
+    let mut shared: Vec<&Arc<Mesh>> = Vec::new();
+    for m in rig.meshes() {
+        if !shared.iter().any(|s| Arc::ptr_eq(s, &m.mesh)) {
+            shared.push(&m.mesh);
+        }
+    }
+    shared
+}
+
+pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
+    let mut out = Bytes::default();
+    out.one(names.add(Some(rig.name())));
+    out.count(rig.nodes().len());
+    out.count(rig.roots().len());
+    out.count(rig.meshes().len());
+    out.count(rig.morphs().len());
+    for n in rig.nodes() {
+        out.count(n.source);
+        out.one(names.add(n.name.as_deref()));
+        out.index(n.parent);
+        out.one(n.joint.unwrap_or(NO_JOINT));
+        out.one(u16::from(n.matrix.is_some()));
+        out.many(&n.local.to_array());
+    }
+    for matrix in rig.nodes().iter().filter_map(|n| n.matrix.as_ref()) {
+        out.many(matrix);
+    }
+    for &root in rig.roots() {
+        out.count(root);
+    }
+    let shared = shared_meshes(rig);
+    for m in rig.meshes() {
+        out.count(m.node);
+        out.count(m.source);
+        out.index(shared.iter().position(|s| Arc::ptr_eq(s, &m.mesh)));
+        out.count(m.skin);
+        out.index(m.rigid_slot.map(usize::from));
+        out.count(m.lod);
+    }
+    for m in rig.morphs() {
+        out.count(m.node);
+        out.count(m.scalars.start);
+        out.count(m.scalars.len());
+    }
+    out.0
+}
+
+/// Reads the section. What its indices name is checked by `Rig::new`, but for the meshes.
+pub(super) fn read(
+    mut r: Reader<'_>,
+    names: &Names,
+    meshes: &[Arc<Mesh>],
+) -> Result<Nodes, FormatError> {
+    let name = r.one("the rig's name")?;
+    let mut out = Nodes {
+        name: r.name(names, name)?.unwrap_or_default(),
+        ..Nodes::default()
+    };
+    let nodes = r.count("nodes", 56)?;
+    let roots = r.count("roots", 4)?;
+    let placed = r.count("meshes on nodes", 24)?;
+    let morphs = r.count("morph ranges", 12)?;
+    let mut matrices = Vec::new();
+    for node in 0..nodes {
+        r.charge(size_of::<RigNode>())?;
+        let [source, name, parent]: [u32; 3] = r.one("a node")?;
+        let [joint, flags]: [u16; 2] = r.one("the joint of a node")?;
+        if flags > 1 {
+            return Err(r.zero("a node's flags above the first", flags.into()));
+        }
+        if flags == 1 {
+            matrices.push(node);
+        }
+        let local: Vec<[f32; 10]> = r.floats(1, "the transform of a node")?;
+        out.nodes.push(RigNode {
+            source: source as usize,
+            name: r.name(names, name)?,
+            parent: optional(parent),
+            local: local.first().map_or_else(Default::default, |&l| trs(l)),
+            matrix: None,
+            joint: (joint != NO_JOINT).then_some(joint),
+        });
+    }
+    let values: Vec<[f32; 16]> = r.floats(matrices.len(), "matrices of nodes")?;
+    for (node, matrix) in matrices.into_iter().zip(values) {
+        out.nodes[node].matrix = Some(matrix);
+    }
+    let roots: Vec<u32> = r.many(roots, "roots")?;
+    r.charge(roots.len() * 8)?;
+    out.roots = roots.into_iter().map(|n| n as usize).collect();
+    for _ in 0..placed {
+        r.charge(size_of::<RigMesh>())?;
+        let [node, source, mesh, skin, slot, lod]: [u32; 6] = r.one("a mesh on a node")?;
+        let mesh = r.index("the mesh", mesh, meshes.len())?;
+        let slot = match optional(slot) {
+            Some(slot) => Some(r.index("the slot", slot as u32, usize::from(u16::MAX))? as u16),
+            None => None,
+        };
+        out.meshes.push(RigMesh {
+            node: node as usize,
+            source: source as usize,
+            mesh: meshes[mesh].clone(),
+            skin: skin as usize,
+            rigid_slot: slot,
+            // No more levels than meshes, or their numbers would be counted in vain.
+            lod: r.index("the level of detail", lod, placed)?,
+        });
+    }
+    for _ in 0..morphs {
+        r.charge(size_of::<MorphRange>())?;
+        let [node, first, count]: [u32; 3] = r.one("a morph range")?;
+        let first = first as usize;
+        out.morphs.push(MorphRange {
+            node: node as usize,
+            scalars: first..first.saturating_add(count as usize),
+        });
+    }
+    r.finish()?;
+    Ok(out)
+}
+
+fn optional(index: u32) -> Option<usize> {
+    (index != u32::MAX).then_some(index as usize)
+}

@@ -1,0 +1,47 @@
+//! Where a library's bytes come from: a mapped file, or a copy in memory.
+
+use super::error::OpenError;
+use super::map::Mapping;
+use crate::clip::SharedBytes;
+use crate::math::Row;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes in memory, aligned as a mapped file is.
+struct Copied {
+    rows: Vec<Row>,
+    len: usize,
+}
+
+impl AsRef<[u8]> for Copied {
+    fn as_ref(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.rows)[..self.len]
+    }
+}
+
+/// Maps a file.
+pub(super) fn map(path: &Path) -> Result<SharedBytes, OpenError> {
+    let failed = |source| OpenError::Io {
+        file: path.display().to_string(),
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    let data = file.metadata().map_err(failed)?;
+    if data.is_dir() {
+        return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+    }
+    // There is nothing to map in an empty file.
+    if data.len() == 0 {
+        return Ok(copy(&[]));
+    }
+    Ok(Arc::new(Mapping::new(&file).map_err(failed)?))
+}
+
+/// Copies bytes.
+pub(super) fn copy(bytes: &[u8]) -> SharedBytes {
+    let mut rows = vec![Row::default(); bytes.len().div_ceil(size_of::<Row>())];
+    bytemuck::cast_slice_mut(&mut rows)[..bytes.len()].copy_from_slice(bytes);
+    let len = bytes.len();
+    Arc::new(Copied { rows, len })
+}

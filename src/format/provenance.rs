@@ -1,0 +1,108 @@
+//! Section PROV: what a file was made of, by what, and how exact it is.
+
+use super::error::{Fault, FormatError};
+use super::names::{NameTable, Names};
+use super::read::Reader;
+use super::write::Bytes;
+
+/// Where the contents of a file come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Provenance {
+    /// What wrote the file: a name and a version.
+    pub tool: String,
+    /// The files it was made of.
+    pub sources: Vec<Source>,
+    /// For every clip, in order.
+    pub clips: Vec<ClipOrigin>,
+}
+
+/// A file that others were made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Source {
+    /// Its name, without folders.
+    pub name: String,
+    /// The settings that its clips were made with, as the tool writes them.
+    pub settings: String,
+    /// Its size in bytes, with those of the files it refers to.
+    pub bytes: u64,
+    /// [`hash_bytes`](super::hash_bytes) of them, one after another.
+    pub hash: u64,
+}
+
+/// Where one clip comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClipOrigin {
+    /// Its place among the sources.
+    pub source: u32,
+    /// The clip's place in that file.
+    pub clip: u32,
+    /// The largest measured error in metres; NaN if none was measured.
+    pub max_error: f32,
+    /// The shell's distance that it was measured at, metres.
+    pub shell: f32,
+}
+
+pub(super) fn write(p: &Provenance, names: &mut NameTable) -> Vec<u8> {
+    let mut out = Bytes::default();
+    out.one(names.add(Some(&p.tool)));
+    out.one(0u32);
+    out.count(p.sources.len());
+    out.count(p.clips.len());
+    for s in &p.sources {
+        out.one(names.add(Some(&s.name)));
+        out.one(names.add(Some(&s.settings)));
+        out.one(s.bytes);
+        out.one(s.hash);
+    }
+    for c in &p.clips {
+        out.many(&[c.source, c.clip]);
+        out.many(&[c.max_error, c.shell]);
+    }
+    out.0
+}
+
+pub(super) fn read(
+    mut r: Reader<'_>,
+    names: &Names,
+    clips: usize,
+) -> Result<Provenance, FormatError> {
+    let [tool, zero]: [u32; 2] = r.one("the tool")?;
+    if zero != 0 {
+        return Err(r.zero("the number behind the tool", zero.into()));
+    }
+    let mut out = Provenance {
+        tool: r.name(names, tool)?.unwrap_or_default(),
+        ..Provenance::default()
+    };
+    let sources = r.count("sources", 24)?;
+    let origins = r.count("origins of clips", 16)?;
+    if origins != clips && origins != 0 {
+        let (what, found, limit) = ("origins of clips", origins as u64, clips as u64);
+        return Err(r.fault(Fault::Limit { what, found, limit }));
+    }
+    for _ in 0..sources {
+        r.charge(size_of::<Source>())?;
+        let [name, settings]: [u32; 2] = r.one("a source")?;
+        let [bytes, hash]: [u64; 2] = r.one("the hash of a source")?;
+        out.sources.push(Source {
+            name: r.name(names, name)?.unwrap_or_default(),
+            settings: r.name(names, settings)?.unwrap_or_default(),
+            bytes,
+            hash,
+        });
+    }
+    for _ in 0..origins {
+        r.charge(size_of::<ClipOrigin>())?;
+        let [source, clip]: [u32; 2] = r.one("the origin of a clip")?;
+        let [max_error, shell]: [f32; 2] = r.one("the error of a clip")?;
+        r.index("the source of a clip", source, sources)?;
+        out.clips.push(ClipOrigin {
+            source,
+            clip,
+            max_error,
+            shell,
+        });
+    }
+    r.finish()?;
+    Ok(out)
+}

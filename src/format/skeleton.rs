@@ -1,0 +1,139 @@
+//! Section SKEL: joints, rest pose, lane order, scalars and user channels.
+
+use super::error::{Fault, FormatError};
+use super::names::{NameTable, Names};
+use super::read::Reader;
+use super::write::Bytes;
+use crate::skeleton::{
+    ChannelValue, Joint, NO_JOINT, Scalar, Skeleton, SkeletonError, Trs, UserChannel,
+};
+use glam::{Quat, Vec3};
+
+/// Bytes of a joint: parent, lane's joint, name, rest pose.
+const JOINT: usize = 2 + 2 + 4 + 40;
+
+pub(super) fn write(skeleton: &Skeleton, names: &mut NameTable) -> Vec<u8> {
+    let mut out = Bytes::default();
+    let channels: Vec<&UserChannel> = skeleton.channels().collect();
+    let numbers: usize = channels.iter().map(|c| c.rest.width()).sum();
+    // The numbers of user channels are scalars too, behind the others.
+    let scalars = &skeleton.scalars()[..skeleton.scalars().len() - numbers];
+    out.count(skeleton.len());
+    out.count(scalars.len());
+    out.count(channels.len());
+    out.one(0u32);
+    out.one(skeleton.structure_hash());
+    out.one(skeleton.layout_hash());
+    out.many(skeleton.parents());
+    out.many(&skeleton.joint_of()[..skeleton.len()]);
+    for name in skeleton.names() {
+        out.one(names.add(Some(name)));
+    }
+    for joint in 0..skeleton.len() {
+        out.many(&skeleton.rest(joint).to_array());
+    }
+    for s in scalars {
+        out.one(names.add(Some(&s.name)));
+        out.one(s.rest);
+    }
+    for c in channels {
+        let mut rest = [0.0f32; 4];
+        rest[..c.rest.width()].copy_from_slice(c.rest.as_slice());
+        out.one(names.add(Some(&c.name)));
+        out.one(kind(&c.rest));
+        out.many(&rest);
+    }
+    out.0
+}
+
+fn kind(value: &ChannelValue) -> u32 {
+    match value {
+        ChannelValue::Float(_) => 0,
+        ChannelValue::Vec2(_) => 1,
+        ChannelValue::Vec3(_) => 2,
+        ChannelValue::Vec4(_) => 3,
+        ChannelValue::Quaternion(_) => 4,
+    }
+}
+
+pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Skeleton, FormatError> {
+    let joints = r.count("joints", JOINT)?;
+    let scalars = r.count("scalars", 8)?;
+    let channels = r.count("user channels", 24)?;
+    let zero: u32 = r.one("the fourth number")?;
+    if zero != 0 {
+        return Err(r.zero("the fourth number", zero.into()));
+    }
+    let structure: u64 = r.one("the structure's hash")?;
+    let layout: u64 = r.one("the layout's hash")?;
+    let parents: Vec<u16> = r.many(joints, "parents")?;
+    let order: Vec<u16> = r.many(joints, "lane order")?;
+    let joint_names: Vec<u32> = r.many(joints, "names of joints")?;
+    let rest: Vec<[f32; 10]> = r.floats(joints, "rest pose")?;
+    // Rows of the rest pose, and what the joints take before they become a skeleton.
+    r.charge(joints.saturating_mul(128).saturating_add(4096))?;
+    let mut list = Vec::with_capacity(joints);
+    for ((&parent, name), rest) in parents.iter().zip(joint_names).zip(rest) {
+        list.push(Joint {
+            name: r.name(names, name)?.unwrap_or_default(),
+            parent: (parent != NO_JOINT).then_some(usize::from(parent)),
+            rest: trs(rest),
+        });
+    }
+    let mut plain = Vec::with_capacity(scalars);
+    for _ in 0..scalars {
+        let name = r.one("the name of a scalar")?;
+        let rest: f32 = r.one("the rest value of a scalar")?;
+        plain.push(Scalar {
+            name: r.name(names, name)?.unwrap_or_default(),
+            rest,
+        });
+    }
+    let mut user = Vec::with_capacity(channels);
+    for _ in 0..channels {
+        let name = r.one("the name of a channel")?;
+        let kind: u32 = r.one("the type of a channel")?;
+        let v: [f32; 4] = r.one("the rest value of a channel")?;
+        let name = r.name(names, name)?.unwrap_or_default();
+        // Its numbers become scalars with names of their own.
+        r.charge(4 * (name.len() + 64))?;
+        let rest = match kind {
+            0 => ChannelValue::Float(v[0]),
+            1 => ChannelValue::Vec2([v[0], v[1]]),
+            2 => ChannelValue::Vec3([v[0], v[1], v[2]]),
+            3 => ChannelValue::Vec4(v),
+            4 => ChannelValue::Quaternion(v),
+            found => {
+                let (what, found, limit) = ("the type of a channel", found.into(), 4);
+                return Err(r.fault(Fault::Limit { what, found, limit }));
+            }
+        };
+        user.push(UserChannel { name, rest });
+    }
+    let made = Skeleton::new(&list, Some(&order), plain).and_then(|s| s.with_channels(user));
+    let skeleton = made.map_err(|e: SkeletonError| r.fault(e))?;
+    let pairs = [
+        ("structure", structure, skeleton.structure_hash()),
+        ("lane order", layout, skeleton.layout_hash()),
+    ];
+    for (what, stated, found) in pairs {
+        if stated != found {
+            return Err(r.fault(Fault::Hash {
+                what,
+                stated,
+                found,
+            }));
+        }
+    }
+    r.finish()?;
+    Ok(skeleton)
+}
+
+/// A transform of its ten floats.
+pub(super) fn trs(v: [f32; 10]) -> Trs {
+    Trs {
+        translation: Vec3::new(v[0], v[1], v[2]),
+        rotation: Quat::from_xyzw(v[3], v[4], v[5], v[6]),
+        scale: Vec3::new(v[7], v[8], v[9]),
+    }
+}

@@ -1,0 +1,52 @@
+//! Section SKIN: slots and inverse bind matrices of all skins.
+
+use super::error::{Fault, FormatError};
+use super::names::{NameTable, Names};
+use super::read::Reader;
+use super::write::Bytes;
+use crate::math::Affine3x4;
+use crate::rig::Rig;
+use crate::skeleton::Skin;
+
+pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
+    let mut out = Bytes::default();
+    out.count(rig.skins().len());
+    out.count(rig.file_skins().len());
+    for skin in rig.skins() {
+        out.one(names.add(skin.name()));
+        out.count(skin.len());
+        out.many(skin.joints());
+        out.pad(4);
+        for bind in skin.inverse_bind() {
+            out.many(bind.rows.as_flattened());
+        }
+    }
+    out.0
+}
+
+/// The skins, and how many of them are the file's.
+pub(super) fn read(
+    mut r: Reader<'_>,
+    names: &Names,
+    joints: usize,
+) -> Result<(Vec<Skin>, usize), FormatError> {
+    let count = r.count("skins", 8)?;
+    let file_skins: u32 = r.one("skins of the file")?;
+    let file_skins = r.index("skins of the file", file_skins, count + 1)?;
+    let mut skins = Vec::new();
+    for skin in 0..count {
+        r.charge(size_of::<Skin>())?;
+        let name = r.one("the name of a skin")?;
+        let name = r.name(names, name)?;
+        let slots = r.count("slots", 2 + 48)?;
+        let list: Vec<u16> = r.many(slots, "slots")?;
+        r.pad(4)?;
+        let binds: Vec<[[f32; 4]; 3]> = r.floats(slots, "inverse bind matrices")?;
+        r.charge(slots.saturating_mul(48))?;
+        let binds = binds.into_iter().map(|rows| Affine3x4 { rows }).collect();
+        let made = Skin::new(name, list, binds, joints);
+        skins.push(made.map_err(|source| r.fault(Fault::Skin { skin, source }))?);
+    }
+    r.finish()?;
+    Ok((skins, file_skins))
+}

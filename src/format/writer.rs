@@ -1,0 +1,236 @@
+//! `LibraryWriter`: sections one after another, names and the table last.
+
+use super::clip::ClipForm;
+use super::codec::CodecError;
+use super::container::{
+    ALIGNMENT, ENTRY, Entry, HEADER, Header, MAGIC, Section, VERSION, hash_bytes,
+};
+use super::events::{self, Event};
+use super::names::{NO_NAME, NameTable};
+use super::provenance::{self, Provenance};
+use super::save::SaveError;
+use super::{clip, images, materials, meshes, nodes, skeleton, skins};
+use crate::clip::Clip;
+use crate::rig::Rig;
+use crate::skeleton::Skeleton;
+use bytemuck::Zeroable;
+use std::io::{self, Seek, SeekFrom, Write};
+use thiserror::Error;
+
+/// Why a library cannot be written.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// The operating system refuses.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file cannot take its place.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// A clip or a rig was made for another skeleton or lane order.
+    #[error(
+        "\"{name}\" does not fit the library's skeleton: its hash is {have:016x}, needed is {needed:016x}"
+    )]
+    Skeleton {
+        /// The clip or the rig.
+        name: String,
+        /// Its structure's or layout's hash.
+        have: u64,
+        /// The library's.
+        needed: u64,
+    },
+    /// A clip cannot be coded.
+    #[error("\"{name}\": {source}")]
+    Codec {
+        /// The clip.
+        name: String,
+        /// Why.
+        source: CodecError,
+    },
+    /// More of something than 32 bits count.
+    #[error("{have} {what}, the limit is {}", u32::MAX)]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        have: u64,
+    },
+}
+
+/// Writes a library: the skeleton first, then whatever is added, in order. The same calls give the same
+/// bytes.
+#[derive(Debug)]
+pub struct LibraryWriter<W> {
+    out: W,
+    /// Where the next section begins, once it is aligned.
+    end: u64,
+    entries: Vec<Entry>,
+    names: NameTable,
+    events: Vec<Event>,
+    clips: u32,
+    skeleton: Skeleton,
+    /// Bits of what was written that readers must know.
+    required: u64,
+}
+
+impl<W: Write + Seek> LibraryWriter<W> {
+    /// Begins a file at the start of `out`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(mut out: W, skeleton: &Skeleton) -> Result<Self, WriteError> {
+        out.seek(SeekFrom::Start(0))?;
+        out.write_all(&[0; HEADER])?;
+        let mut writer = Self {
+            out,
+            end: HEADER as u64,
+            entries: Vec::new(),
+            names: NameTable::default(),
+            events: Vec::new(),
+            clips: 0,
+            skeleton: skeleton.clone(),
+            required: 0,
+        };
+        let bytes = skeleton::write(skeleton, &mut writer.names);
+        writer.section(Section::Skeleton, &bytes)?;
+        Ok(writer)
+    }
+
+    /// Adds all of a rig but its skeleton and its clips; once.
+    ///
+    /// # Errors
+    /// If the rig has another skeleton, or it cannot be written.
+    pub fn add_rig(&mut self, rig: &Rig) -> Result<(), WriteError> {
+        let s = rig.skeleton();
+        self.check(rig.name(), s.structure_hash(), s.layout_hash())?;
+        let bytes = skins::write(rig, &mut self.names);
+        self.section(Section::Skins, &bytes)?;
+        let bytes = nodes::write(rig, &mut self.names);
+        self.section(Section::Nodes, &bytes)?;
+        let bytes = materials::write(rig.materials(), &mut self.names);
+        self.section(Section::Materials, &bytes)?;
+        for mesh in nodes::shared_meshes(rig) {
+            let bytes = meshes::write(mesh, &mut self.names);
+            self.section(Section::Mesh, &bytes)?;
+        }
+        for image in rig.images() {
+            self.section(Section::Image, &images::write(image.as_ref()))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a clip, under its own name or another.
+    ///
+    /// # Errors
+    /// If it was made for another skeleton or lane order, or it cannot be written.
+    pub fn add_clip(&mut self, clip: &Clip, name: &str, form: ClipForm) -> Result<(), WriteError> {
+        self.check(name, clip.structure_hash(), clip.layout_hash())?;
+        let bytes = clip::write(clip, &self.skeleton, form);
+        let bytes = bytes.map_err(|source| WriteError::Codec {
+            name: name.to_owned(),
+            source,
+        })?;
+        self.required |= form.feature();
+        let entry = Entry {
+            code: Section::Clip.code(),
+            form: form.code(),
+            name: self.names.add(Some(name)),
+            value: clip.duration().to_bits(),
+            ..Entry::zeroed()
+        };
+        self.put(entry, &bytes)?;
+        events::add(
+            &mut self.events,
+            self.clips,
+            clip.markers(),
+            &mut self.names,
+        );
+        self.clips += 1;
+        Ok(())
+    }
+
+    /// Writes what comes last, and the header.
+    ///
+    /// # Errors
+    /// If it cannot be written, or there is more than 32 bits count.
+    pub fn finish(mut self, provenance: &Provenance) -> Result<W, WriteError> {
+        let bytes = events::write(&self.events);
+        self.section(Section::Events, &bytes)?;
+        let bytes = provenance::write(provenance, &mut self.names);
+        self.section(Section::Provenance, &bytes)?;
+        let bytes = self.names.write();
+        let limits = [
+            ("bytes of names", bytes.len()),
+            ("sections", self.entries.len() + 1),
+            ("markers", self.events.len()),
+        ];
+        for (what, have) in limits {
+            if u32::try_from(have).is_err() {
+                let have = have as u64;
+                return Err(WriteError::TooMany { what, have });
+            }
+        }
+        self.section(Section::Names, &bytes)?;
+        self.align()?;
+        let table: &[u8] = bytemuck::cast_slice(&self.entries);
+        self.out.write_all(table)?;
+        let header = Header {
+            magic: MAGIC,
+            major: VERSION.0,
+            minor: VERSION.1,
+            sections: self.entries.len() as u32,
+            required: self.required,
+            optional: 0,
+            file_bytes: self.end + (self.entries.len() * ENTRY) as u64,
+            table: self.end,
+            table_checksum: hash_bytes(table),
+            checksum: 0,
+        };
+        self.out.seek(SeekFrom::Start(0))?;
+        self.out.write_all(bytemuck::bytes_of(&header.seal()))?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn section(&mut self, section: Section, bytes: &[u8]) -> Result<(), WriteError> {
+        let entry = Entry {
+            code: section.code(),
+            name: NO_NAME,
+            ..Entry::zeroed()
+        };
+        self.put(entry, bytes)
+    }
+
+    fn put(&mut self, mut entry: Entry, bytes: &[u8]) -> Result<(), WriteError> {
+        self.align()?;
+        entry.offset = self.end;
+        entry.bytes = bytes.len() as u64;
+        entry.checksum = hash_bytes(bytes);
+        self.out.write_all(bytes)?;
+        self.end += entry.bytes;
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    fn align(&mut self) -> Result<(), WriteError> {
+        let next = self.end.next_multiple_of(ALIGNMENT as u64);
+        self.out
+            .write_all(&[0; ALIGNMENT][..(next - self.end) as usize])?;
+        self.end = next;
+        Ok(())
+    }
+
+    fn check(&self, name: &str, structure: u64, layout: u64) -> Result<(), WriteError> {
+        let pairs = [
+            (structure, self.skeleton.structure_hash()),
+            (layout, self.skeleton.layout_hash()),
+        ];
+        match pairs.into_iter().find(|(have, needed)| have != needed) {
+            None => Ok(()),
+            Some((have, needed)) => Err(WriteError::Skeleton {
+                name: name.to_owned(),
+                have,
+                needed,
+            }),
+        }
+    }
+}

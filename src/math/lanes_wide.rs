@@ -1,0 +1,117 @@
+//! 16-bit integers to lanes of f32.
+
+use super::lanes_ops::each;
+use super::row::LANES;
+use fearless_simd::{f32x4, f32x16, prelude::*};
+
+/// Lanes from 16-bit integers.
+pub(crate) trait Widen: Simd {
+    /// The first integers of a slice that has as many as a register has lanes.
+    fn widen(self, integers: &[u16]) -> Self::f32s;
+
+    /// The first sixteen integers.
+    #[inline(always)]
+    fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
+        let integers = &integers[..LANES];
+        let n = Self::f32s::LEN;
+        let mut out = [0.0; LANES];
+        let mut at = 0;
+        while at < LANES {
+            self.widen(&integers[at..at + n])
+                .store_slice(&mut out[at..at + n]);
+            at += n;
+        }
+        f32x16::load_array(self, out)
+    }
+
+    /// `N` registers of integers that lie `stride` apart.
+    ///
+    /// # Panics
+    /// If the last one reaches past the end.
+    #[inline(always)]
+    fn widen_keys<const N: usize>(self, integers: &[u16], stride: usize) -> [Self::f32s; N] {
+        let n = Self::f32s::LEN;
+        assert!(stride <= LANES && integers.len() >= (N - 1) * stride + n);
+        each!(Self::f32s::splat(self, 0.0); N; i => {
+            let at = i * stride;
+            // SAFETY: i is below N, and the last of N registers was found to lie within the slice.
+            self.widen(unsafe { integers.get_unchecked(at..at + n) })
+        })
+    }
+}
+
+macro_rules! narrow {
+    ($token:ty) => {
+        impl Widen for $token {
+            #[inline(always)]
+            fn widen(self, integers: &[u16]) -> Self::f32s {
+                let integers = &integers[..4];
+                f32x4::load_array(self, each!(0.0; 4; i => f32::from(integers[i])))
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+narrow!(fearless_simd::Sse2);
+#[cfg(target_arch = "aarch64")]
+narrow!(fearless_simd::Neon);
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+narrow!(fearless_simd::WasmSimd128);
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
+narrow!(fearless_simd::Fallback);
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+    use core::arch::x86_64::*;
+    use fearless_simd::{Avx2, Avx512, Sse4_2, f32x8};
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn widen512(token: Avx512, integers: &[u16; 16]) -> f32x16<Avx512> {
+            // SAFETY: the array has the 32 bytes that are loaded, at any alignment.
+            let k = unsafe { _mm256_loadu_si256(integers.as_ptr().cast()) };
+            _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(k)).simd_into(token)
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn widen256(token: Avx2, integers: &[u16; 8]) -> f32x8<Avx2> {
+            // SAFETY: the array has the 16 bytes that are loaded, at any alignment.
+            let k = unsafe { _mm_loadu_si128(integers.as_ptr().cast()) };
+            _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(k)).simd_into(token)
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn widen128(token: Sse4_2, integers: &[u16; 4]) -> f32x4<Sse4_2> {
+            // SAFETY: the array has the 8 bytes that are loaded, at any alignment.
+            let k = unsafe { _mm_loadl_epi64(integers.as_ptr().cast()) };
+            _mm_cvtepi32_ps(_mm_cvtepu16_epi32(k)).simd_into(token)
+        }
+    );
+
+    macro_rules! wide {
+        ($token:ty, $kernel:ident, $lanes:literal) => {
+            impl Widen for $token {
+                #[inline(always)]
+                fn widen(self, integers: &[u16]) -> Self::f32s {
+                    let (first, _) = integers.split_at($lanes);
+                    let (first, _) = first.as_chunks::<$lanes>();
+                    $kernel(self, &first[0])
+                }
+            }
+        };
+    }
+
+    wide!(Avx512, widen512, 16);
+    wide!(Avx2, widen256, 8);
+    wide!(Sse4_2, widen128, 4);
+}

@@ -1,0 +1,230 @@
+//! The error of a clip: how far it carries points around its joints from where another does.
+
+use super::report::{ErrorReport, TrackBytes};
+use super::walk::{Live, Local, Model, TIMES, V, apart, load, unit};
+use super::{BakeError, BakeSettings, is_additive};
+use crate::clip::{BlockKind, Channel, Clip, Cursor};
+use crate::math::{Kernel, Lanes, SimdLevel, dispatch};
+use crate::runtime::SampleJob;
+use crate::skeleton::{Pose, Skeleton, Trs};
+use fearless_simd::prelude::*;
+
+/// The part of the error that is asked for which the optimiser may use: what is left is for the f32
+/// arithmetic of sampling (1e-7 of a metre was observed) and for times between keys.
+pub(super) const MARGIN: f64 = 0.985;
+
+/// Bytes of raw data per joint and frame.
+const RAW_BYTES: usize = 40;
+
+/// Measures a built clip against the raw one: the largest distance, over all joints, key times and
+/// times between them, of three points on a shell around the joint as both carry them in model space
+/// (the metric of ACL). Additive clips are measured on top of the rest pose.
+///
+/// # Errors
+/// If a setting is out of range, a clip does not fit the skeleton, or they differ in kind or length.
+pub fn measure_error(
+    raw: &Clip,
+    built: &Clip,
+    skeleton: &Skeleton,
+    settings: &BakeSettings,
+) -> Result<ErrorReport, BakeError> {
+    settings.check(skeleton)?;
+    measure(raw, built, skeleton, settings)
+}
+
+pub(super) fn measure(
+    raw: &Clip,
+    built: &Clip,
+    skeleton: &Skeleton,
+    settings: &BakeSettings,
+) -> Result<ErrorReport, BakeError> {
+    let different = |what| BakeError::Different {
+        clip: built.name().to_owned(),
+        what,
+    };
+    if raw.kind() != built.kind() {
+        return Err(different("the kind"));
+    }
+    if raw.duration() != built.duration() {
+        return Err(different("the duration"));
+    }
+    let times = sample_times(raw);
+    let mut samplers = [Sampler::new(raw, skeleton), Sampler::new(built, skeleton)];
+    let shells = settings.shells(skeleton);
+    let joints = skeleton.len();
+    let mut locals = [vec![[V::ZERO; 10]; joints], vec![[V::ZERO; 10]; joints]];
+    let mut models = vec![[Model::ZERO; 2]; joints];
+    let mut squares = vec![V::ZERO; joints];
+    let mut errors = Vec::with_capacity(times.len() * joints);
+    let mut report = ErrorReport::default();
+    for chunk in times.chunks(TIMES) {
+        for i in 0..TIMES {
+            let time = chunk[i.min(chunk.len() - 1)];
+            for (sampler, locals) in samplers.iter_mut().zip(&mut locals) {
+                sampler.sample(time)?;
+                sampler.write(i, locals);
+            }
+            report.scalar_max = report.scalar_max.max(scalar_error(&samplers));
+        }
+        let kernel = Distances {
+            parents: skeleton.parents(),
+            shells: &shells,
+            locals: &locals,
+            models: &mut models,
+            squares: &mut squares,
+        };
+        dispatch(SimdLevel::current(), kernel);
+        for (i, &time) in chunk.iter().enumerate() {
+            for (joint, square) in squares.iter().enumerate() {
+                let error = square.0[i].sqrt() as f32;
+                errors.push(error);
+                // Written so that NaN counts as the worst.
+                if !(error <= report.max) {
+                    report.max = error;
+                    report.worst_joint = joint as u16;
+                    report.worst_time = time;
+                }
+            }
+        }
+    }
+    report.samples = errors.len();
+    let sum: f64 = errors.iter().map(|&e| f64::from(e)).sum();
+    report.mean = (sum / errors.len().max(1) as f64) as f32;
+    if !errors.is_empty() {
+        let at = (errors.len() * 99 / 100).min(errors.len() - 1);
+        report.p99 = *errors.select_nth_unstable_by(at, f32::total_cmp).1;
+    }
+    report.bytes = TrackBytes::of(built);
+    report.raw_bytes = RAW_BYTES * joints * frames(raw);
+    Ok(report)
+}
+
+/// Frames of a clip: the keys of its longest timeline.
+pub(super) fn frames(clip: &Clip) -> usize {
+    let keys = clip.timelines().iter().map(|t| t.len as usize);
+    keys.max().unwrap_or(1)
+}
+
+/// All key times of a clip, once each, sorted.
+pub(super) fn key_times(clip: &Clip) -> Vec<f32> {
+    let mut times: Vec<f32> = match clip.timelines() {
+        [] => vec![0.0],
+        all => all.iter().flat_map(|t| clip.times(t)).copied().collect(),
+    };
+    times.sort_by(f32::total_cmp);
+    times.dedup();
+    times
+}
+
+/// Key times and the middles between them; for cubic curves the quarters.
+fn sample_times(clip: &Clip) -> Vec<f32> {
+    let keys = key_times(clip);
+    let blocks = Channel::ALL.iter().flat_map(|&c| clip.blocks(c));
+    let cubic = blocks.into_iter().any(|b| b.kind == BlockKind::Cubic);
+    let parts = if cubic { 4 } else { 2 };
+    let mut times = Vec::with_capacity(keys.len() * parts);
+    for pair in keys.windows(2) {
+        for part in 0..parts {
+            times.push(pair[0] + (pair[1] - pair[0]) * part as f32 / parts as f32);
+        }
+    }
+    times.extend(keys.last());
+    times
+}
+
+/// A clip with what the sample job needs.
+struct Sampler<'a> {
+    skeleton: &'a Skeleton,
+    clip: &'a Clip,
+    hints: Vec<u16>,
+    cursors: Vec<Cursor>,
+    pose: Pose,
+}
+
+impl<'a> Sampler<'a> {
+    fn new(clip: &'a Clip, skeleton: &'a Skeleton) -> Self {
+        Self {
+            skeleton,
+            clip,
+            hints: vec![0; clip.hint_count()],
+            cursors: vec![Cursor::default(); clip.timelines().len()],
+            pose: skeleton.new_pose(),
+        }
+    }
+
+    fn sample(&mut self, time: f32) -> Result<(), BakeError> {
+        let job = SampleJob {
+            skeleton: self.skeleton,
+            clip: self.clip,
+            time,
+            hints: &mut self.hints,
+            cursors: &mut self.cursors,
+            output: &mut self.pose,
+        };
+        Ok(job.run()?)
+    }
+
+    /// Writes the pose as one of eight times.
+    fn write(&self, at: usize, locals: &mut [Local]) {
+        for (joint, local) in locals.iter_mut().enumerate() {
+            let lane = usize::from(self.skeleton.lane_of()[joint]);
+            let mut trs = self.pose.lane(lane);
+            if is_additive(self.clip) {
+                trs = added(&self.skeleton.rest(joint), &trs);
+            }
+            for (v, x) in local.iter_mut().zip(trs.to_array()) {
+                v.0[at] = f64::from(x);
+            }
+        }
+    }
+}
+
+/// The rest pose with a difference on top of it.
+pub(super) fn added(rest: &Trs, d: &Trs) -> Trs {
+    Trs {
+        translation: rest.translation + d.translation,
+        rotation: rest.rotation * d.rotation,
+        scale: rest.scale * d.scale,
+    }
+}
+
+fn scalar_error([a, b]: &[Sampler<'_>; 2]) -> f32 {
+    let rows = a.pose.scalars.iter().zip(&b.pose.scalars);
+    let apart = rows.flat_map(|(a, b)| a.0.iter().zip(&b.0).map(|(a, b)| (a - b).abs()));
+    apart.fold(0.0, f32::max)
+}
+
+struct Distances<'a> {
+    parents: &'a [u16],
+    shells: &'a [(f64, f64)],
+    locals: &'a [Vec<Local>; 2],
+    models: &'a mut [[Model; 2]],
+    squares: &'a mut [V],
+}
+
+impl Kernel for Distances<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        for (joint, &parent) in self.parents.iter().enumerate() {
+            let (before, after) = self.models.split_at_mut(joint);
+            // Roots have the parent u16::MAX.
+            let above = before.get(usize::from(parent));
+            let mut pair = [Live::root(simd); 2];
+            let mut which = 0;
+            while which < 2 {
+                let mut local = load(simd, &self.locals[which][joint]);
+                let q = unit(&[local[3], local[4], local[5], local[6]]);
+                local[3..7].copy_from_slice(&q);
+                let above = above.map_or(Live::root(simd), |a| Live::load(simd, &a[which]));
+                pair[which] = above.below(&Live::own(simd, &local));
+                pair[which].store(&mut after[0][which]);
+                which += 1;
+            }
+            let (shell, scale) = self.shells[joint];
+            let square = apart(simd, &pair[0].matrix, &pair[1].matrix, shell) * (scale * scale);
+            square.store_array(&mut self.squares[joint].0);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The optimiser's values as a clip.
+
+use super::BakeSettings;
+use super::optimise::{Built, fits};
+use super::tracks::{CHANNELS, Motion, Tracks, stored_lanes};
+use super::walk::TIMES;
+use crate::clip::lattice::{code_below, step};
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding};
+use crate::math::{LANES, Row};
+use crate::skeleton::{NO_JOINT, Skeleton};
+
+/// Packs what was built; blocks that 16 bits cannot hold stay as they are in the raw clip.
+pub(super) fn pack(
+    raw: &Clip,
+    skeleton: &Skeleton,
+    settings: &BakeSettings,
+    tracks: &Tracks,
+    built: &Built,
+) -> Result<Clip, ClipError> {
+    let mut packer = Packer {
+        raw,
+        skeleton,
+        tracks,
+        built,
+        scalar_error: f64::from(settings.scalar_error),
+        parts: ClipParts {
+            name: raw.name().to_owned(),
+            duration: raw.duration(),
+            kind: raw.kind(),
+            timelines: raw
+                .timelines()
+                .iter()
+                .map(|t| raw.times(t).to_vec())
+                .collect(),
+            tracks: Channel::ALL.map(|c| raw.tracks(c)),
+            root_motion: raw.root_motion().map(|m| m.parts().clone()),
+            markers: raw.markers().to_vec(),
+            ..ClipParts::default()
+        },
+    };
+    for channel in Channel::ALL {
+        for b in raw.blocks(channel) {
+            packer.block(channel, b);
+        }
+    }
+    let Packer { mut parts, .. } = packer;
+    if !parts.packed.is_empty() {
+        // The last block is read as whole rows, too.
+        let end = parts.packed.len() + LANES;
+        parts.packed.to_mut().resize(end, 0);
+    }
+    Clip::new(parts, skeleton)
+}
+
+struct Packer<'a> {
+    raw: &'a Clip,
+    skeleton: &'a Skeleton,
+    tracks: &'a Tracks,
+    built: &'a Built,
+    scalar_error: f64,
+    parts: ClipParts,
+}
+
+/// One lane's whole numbers: key-major, as many per key as the channel has components.
+struct LaneKeys {
+    step: f64,
+    multiples: Vec<i32>,
+}
+
+impl Packer<'_> {
+    fn block(&mut self, channel: Channel, b: &Block) {
+        let first_row = self.parts.rows.len() as u32;
+        let mut block = Block { first_row, ..*b };
+        let moving = self.moving(channel, b);
+        if moving == 0 {
+            block.kind = BlockKind::Constant;
+            self.constants(channel, b);
+        } else if b.kind != BlockKind::Cubic
+            && let Some(encoding) = self.packed(channel, b, moving)
+        {
+            block.encoding = encoding;
+            block.kind = self.kind(channel, b);
+        } else {
+            self.rows(channel, b);
+        }
+        self.parts.channels[channel as usize].push(block);
+    }
+
+    /// The lanes that still move.
+    fn moving(&self, channel: Channel, b: &Block) -> u16 {
+        let still = (0..LANES).filter(|&l| match self.joint(channel, b, l) {
+            Some((joint, which, _)) => self.tracks.joints[joint].motions[which] == Motion::Constant,
+            None => false,
+        });
+        still.fold(b.moving, |moving, l| moving & !(1 << l))
+    }
+
+    /// Rows of a block that does not move.
+    fn constants(&mut self, channel: Channel, b: &Block) {
+        let mut rows = vec![Row::splat(0.0); channel.components()];
+        for l in 0..LANES {
+            for (row, v) in rows.iter_mut().zip(self.constant(channel, b, l)) {
+                row.0[l] = v;
+            }
+        }
+        self.parts.rows.to_mut().extend_from_slice(&rows);
+    }
+
+    /// A block's rows; lanes on a lattice take their values on it.
+    fn rows(&mut self, channel: Channel, b: &Block) {
+        let keys = self.raw.timelines()[b.timeline as usize].len as usize;
+        let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
+        let mut rows = self.raw.rows()[b.first_row as usize..][..count].to_vec();
+        let width = channel.components();
+        for l in 0..LANES {
+            let Some((joint, which, at)) = self.joint(channel, b, l) else {
+                continue;
+            };
+            let times = &self.tracks.timelines[b.timeline as usize].at;
+            let (motion, values) = (
+                self.tracks.joints[joint].motions[which],
+                &self.built.values[joint],
+            );
+            for (k, &time) in times.iter().enumerate() {
+                let i = match motion {
+                    Motion::Kept => continue,
+                    Motion::Constant => 0,
+                    Motion::Moving { .. } => time,
+                };
+                for c in 0..width {
+                    rows[k * width + c].0[l] = values[i / TIMES][at + c].0[i % TIMES] as f32;
+                }
+            }
+        }
+        self.parts.rows.to_mut().extend_from_slice(&rows);
+    }
+
+    /// The joint of a lane, and the channel's place in its transforms.
+    fn joint(&self, channel: Channel, b: &Block, l: usize) -> Option<(usize, usize, usize)> {
+        let lane = usize::from(b.block) * LANES + l;
+        let which = CHANNELS.iter().position(|(c, _)| *c == channel)?;
+        let joint = *self.skeleton.joint_of().get(lane)?;
+        (joint != NO_JOINT).then(|| (usize::from(joint), which, CHANNELS[which].1))
+    }
+
+    /// The value of a lane that does not move.
+    fn constant(&self, channel: Channel, b: &Block, l: usize) -> [f32; 4] {
+        let raw = self.raw.constant(channel, b, l);
+        let Some((joint, which, at)) = self.joint(channel, b, l) else {
+            return raw;
+        };
+        if self.tracks.joints[joint].motions[which] != Motion::Constant {
+            return raw;
+        }
+        let values = &self.built.values[joint][0];
+        let mut out = [0.0; 4];
+        for (c, v) in out.iter_mut().enumerate().take(channel.components()) {
+            *v = values[at + c].0[0] as f32;
+        }
+        out
+    }
+
+    /// Packs a block; none if a lane's range does not fit.
+    fn packed(&mut self, channel: Channel, b: &Block, moving: u16) -> Option<Encoding> {
+        let (width, lanes) = (channel.components(), stored_lanes(moving));
+        let keys = self.raw.timelines()[b.timeline as usize].len as usize;
+        let mut ranges = vec![Row::splat(0.0); width + 1];
+        let mut packed = vec![0u16; keys * width * lanes];
+        for l in 0..LANES {
+            if moving >> l & 1 == 0 {
+                for (row, v) in ranges
+                    .iter_mut()
+                    .zip(self.constant(channel, b, l))
+                    .take(width)
+                {
+                    row.0[l] = v;
+                }
+                continue;
+            }
+            let lane = match self.joint(channel, b, l) {
+                Some(place) => self.joint_keys(b, place, width)?,
+                None => self.scalar_keys(b, l)?,
+            };
+            ranges[width].0[l] = lane.step as f32;
+            for c in 0..width {
+                let own = lane.multiples.iter().skip(c).step_by(width);
+                let least = own.clone().copied().min()?;
+                ranges[c].0[l] = (f64::from(least) * lane.step) as f32;
+                for (k, &m) in own.enumerate() {
+                    packed[(k * width + c) * lanes + l] = u16::try_from(m - least).ok()?;
+                }
+            }
+        }
+        self.parts.rows.to_mut().extend_from_slice(&ranges);
+        let all = self.parts.packed.to_mut();
+        let first = all.len() as u32;
+        all.extend_from_slice(&packed);
+        Some(Encoding::Packed {
+            first,
+            lanes: lanes as u8,
+        })
+    }
+
+    fn joint_keys(
+        &self,
+        b: &Block,
+        (joint, which, at): (usize, usize, usize),
+        width: usize,
+    ) -> Option<LaneKeys> {
+        if self.tracks.joints[joint].motions[which] == Motion::Kept {
+            return None;
+        }
+        let step = step(self.built.codes[joint][which]);
+        let times = &self.tracks.timelines[b.timeline as usize].at;
+        let values = &self.built.values[joint];
+        let mut multiples = Vec::with_capacity(times.len() * width);
+        for &i in times {
+            for c in at..at + width {
+                multiples.push((values[i / TIMES][c].0[i % TIMES] / step).round() as i32);
+            }
+        }
+        for c in 0..width {
+            let own = multiples
+                .iter()
+                .skip(c)
+                .step_by(width)
+                .map(|&m| f64::from(m));
+            let low = own.clone().fold(f64::INFINITY, f64::min);
+            let high = own.fold(f64::NEG_INFINITY, f64::max);
+            if !fits(low, high, 1.0) {
+                return None;
+            }
+        }
+        Some(LaneKeys { step, multiples })
+    }
+
+    /// A scalar's keys, within its own error.
+    fn scalar_keys(&self, b: &Block, l: usize) -> Option<LaneKeys> {
+        let keys = self.raw.timelines()[b.timeline as usize].len as usize;
+        let first = b.first_row as usize;
+        let value = |k: usize| f64::from(self.raw.rows()[first + k].0[l]);
+        let low = (0..keys).map(value).fold(f64::INFINITY, f64::min);
+        let high = (0..keys).map(value).fold(f64::NEG_INFINITY, f64::max);
+        let step = step(code_below(2.0 * self.scalar_error * (high - low).max(1.0)));
+        let multiples = (0..keys).map(|k| (value(k) / step).round() as i32);
+        fits(low, high, step).then(|| LaneKeys {
+            step,
+            multiples: multiples.collect(),
+        })
+    }
+
+    /// Whether lerp will do for a block of rotations.
+    fn kind(&self, channel: Channel, b: &Block) -> BlockKind {
+        if channel != Channel::Rotation || b.kind != BlockKind::Slerp {
+            return BlockKind::Linear;
+        }
+        let needs = (0..LANES)
+            .filter_map(|l| self.joint(channel, b, l))
+            .any(|(joint, _, _)| {
+                let track = &self.tracks.joints[joint];
+                matches!(track.motions[1], Motion::Moving { hold: false, .. })
+                    && track.lerp_error(self.tracks) > LERP_SHARE * self.tracks.max_error
+            });
+        if needs {
+            BlockKind::Slerp
+        } else {
+            BlockKind::Linear
+        }
+    }
+}
+
+/// The part of the error that lerp without correction may take.
+const LERP_SHARE: f64 = 0.15;

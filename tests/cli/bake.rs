@@ -1,0 +1,429 @@
+//! `phalanx bake`: outputs, what is skipped, settings, and that other commands read them.
+
+use super::support::{Tested, check, json, list, numbers, one_line, output, phalanx, run, scratch};
+use libtest_mimic::Failed;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// The built-in character's file.
+pub fn mannequin() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/mannequin.glb")
+}
+
+/// An empty folder for one test.
+pub fn folder(name: &str) -> Result<PathBuf, Failed> {
+    let folder = scratch().join("phx").join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// Copies of the built-in character under other names.
+pub fn copies(folder: &Path, count: usize) -> Result<PathBuf, Failed> {
+    let inputs = folder.join("inputs");
+    fs::create_dir_all(&inputs)?;
+    for i in 0..count {
+        fs::copy(mannequin(), inputs.join(format!("take-{i}.glb")))?;
+    }
+    Ok(inputs)
+}
+
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("test paths are text")
+}
+
+/// `bake` as JSON.
+pub fn bake(inputs: &Path, out: &Path, more: &[&str]) -> Result<Value, Failed> {
+    let mut args = vec!["bake", text(inputs), "--out", text(out), "--json"];
+    args.extend(more);
+    json(&args)
+}
+
+/// Every file of a folder with its bytes.
+pub fn contents(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Failed> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        all.push((name, fs::read(entry.path())?));
+    }
+    all.sort();
+    Ok(all)
+}
+
+fn skipped(summary: &Value) -> Result<usize, Failed> {
+    let files = list(summary, "files")?.iter();
+    Ok(files.filter(|f| f["skipped"] == true).count())
+}
+
+pub fn within_the_error() -> Tested {
+    let folder = folder("within")?;
+    let (small, exact) = (folder.join("small.phx"), folder.join("exact.phx"));
+    let summary = bake(&mannequin(), &small, &[])?;
+    let clips = list(&summary["files"][0], "clips")?;
+    check(clips.len() == 11, "eleven clips")?;
+    for c in clips {
+        let error = c["max_error"].as_f64().ok_or("no error")?;
+        check(error > 0.0 && error <= 1e-4, format!("{c}"))?;
+        // At most its own error in the mean, and a tenth of the raw bytes.
+        let report = &c["report"];
+        check(report["mean_error"].as_f64() < Some(error), format!("{c}"))?;
+        check(
+            report["raw_bytes"].as_u64() > c["bytes"].as_u64().map(|b| 2 * b),
+            format!("{c}"),
+        )?;
+    }
+    bake(&mannequin(), &exact, &["--exact"])?;
+    let size = |p: &Path| Ok::<u64, Failed>(fs::metadata(p)?.len());
+    check(size(&small)? < size(&exact)?, "smaller than exact")?;
+    // The poses of both, by another command: joints stay where they were, to a tenth of a millimetre.
+    for (clip, time) in [("Walk", "0.5"), ("Attack", "0.37"), ("Run", "0")] {
+        let pose = |file: &Path| {
+            let args = ["pose", text(file), "--clip", clip, "--time", time, "--json"];
+            let pose = json(&args)?;
+            let nodes = list(&pose, "nodes")?.iter();
+            let worlds = nodes.map(|n| numbers(&n["world"]));
+            Ok::<Vec<Vec<f32>>, Failed>(worlds.collect())
+        };
+        let (a, b) = (pose(&mannequin())?, pose(&small)?);
+        check(a.len() == b.len(), "nodes")?;
+        let mut worst = 0.0f32;
+        for (a, b) in a.iter().zip(&b) {
+            let place = |m: &[f32]| [m[12], m[13], m[14]];
+            let apart = place(a)
+                .into_iter()
+                .zip(place(b))
+                .map(|(a, b)| (a - b).abs());
+            worst = apart.fold(worst, f32::max);
+        }
+        check(worst > 0.0 && worst < 1.05e-4, format!("{clip}: {worst}"))?;
+    }
+    let table = output(&["bake", text(&mannequin()), "--out", text(&small)])?;
+    check(
+        table.contains("as it was") && table.contains("clips/s"),
+        table,
+    )
+}
+
+/// An exact bake gives other commands what the glTF file gives them, bit for bit.
+pub fn read_like_gltf() -> Tested {
+    let folder = folder("read")?;
+    let (gltf, phx) = (mannequin(), folder.join("mannequin.phx"));
+    bake(&gltf, &phx, &["--exact"])?;
+    let without = |args: &[&str], keys: &[&str]| {
+        let mut value = json(args)?;
+        if let Some(object) = value.as_object_mut() {
+            object.retain(|key, _| !keys.contains(&key.as_str()));
+        }
+        Ok::<Value, Failed>(value)
+    };
+    let pose = |file: &Path| {
+        let args = ["pose", text(file), "--clip", "Wave", "--time", "1.1"];
+        without(&[&args[..], &["--vertices", "--json"]].concat(), &["file"])
+    };
+    check(pose(&gltf)? == pose(&phx)?, "pose")?;
+    let info = |file: &Path| without(&["info", text(file), "--json"], &["file", "library"]);
+    check(info(&gltf)? == info(&phx)?, "info")?;
+    let library = &json(&["info", text(&phx), "--json"])?["library"];
+    check(
+        library["sources"][0]["name"] == "mannequin.glb" && list(library, "clips")?.len() == 11,
+        format!("{library}"),
+    )?;
+    check(
+        output(&["info", text(&phx)])?.contains("made of mannequin.glb"),
+        "info as text",
+    )?;
+    let crowd = |file: &Path, name: &str| {
+        let (picture, figures) = (folder.join("crowd.png"), folder.join(name));
+        let args = [
+            "crowd",
+            "--model",
+            text(file),
+            "--count",
+            "7",
+            "--frames",
+            "3",
+        ];
+        let out = [
+            "--out",
+            text(&picture),
+            "--size",
+            "64x64",
+            "--json",
+            text(&figures),
+        ];
+        output(&[&args[..], &out, &["--renderer", "software"]].concat())?;
+        let figures: Value = serde_json::from_slice(&fs::read(figures)?)?;
+        Ok::<_, Failed>((
+            figures["runs"][0]["palette_hash"].clone(),
+            fs::read(picture)?,
+        ))
+    };
+    let (a, b) = (crowd(&gltf, "a.json")?, crowd(&phx, "b.json")?);
+    check(a.0.is_string() && a == b, "crowd")?;
+    let render = |file: &Path| {
+        let picture = folder.join("render.png");
+        let args = [
+            "render",
+            text(file),
+            "--clip",
+            "Run",
+            "--out",
+            text(&picture),
+        ];
+        output(&[&args[..], &["--size", "64x64", "--renderer", "software"]].concat())?;
+        Ok::<_, Failed>(fs::read(picture)?)
+    };
+    check(render(&gltf)? == render(&phx)?, "render")?;
+    let bench = ["--count", "2", "--threads", "1", "--seconds", "0.00001"];
+    let table = output(&[&["bench", text(&phx)][..], &bench].concat())?;
+    check(
+        table.contains("mannequin.phx") && table.contains("C3"),
+        table,
+    )
+}
+
+pub fn skips_what_is_done() -> Tested {
+    let folder = folder("skips")?;
+    let inputs = copies(&folder, 3)?;
+    let out = folder.join("out");
+    check(skipped(&bake(&inputs, &out, &[])?)? == 0, "the first time")?;
+    let first = contents(&out)?;
+    check(first.len() == 3, "three files")?;
+    check(skipped(&bake(&inputs, &out, &[])?)? == 3, "the second time")?;
+    // Other settings, another input, a file that was cut or changed: each is baked again.
+    let coarse = bake(&inputs, &out, &["--max-error", "0.001"])?;
+    check(skipped(&coarse)? == 0, "other settings")?;
+    check(contents(&out)? != first, "other settings give other files")?;
+    check(
+        skipped(&bake(&inputs, &out, &[])?)? == 0,
+        "the first settings",
+    )?;
+    check(contents(&out)? == first, "the same bytes again")?;
+    fs::write(
+        inputs.join("take-1.events.json"),
+        r#"{"clips": {"Walk": [{"name": "x", "time": 0.1}]}}"#,
+    )?;
+    check(
+        skipped(&bake(&inputs, &out, &[])?)? == 2,
+        "markers beside an input",
+    )?;
+    fs::remove_file(inputs.join("take-1.events.json"))?;
+    bake(&inputs, &out, &[])?;
+    let file = out.join("take-2.phx");
+    let whole = fs::read(&file)?;
+    let mut damaged = whole.clone();
+    // Within a clip's rows: the header does not tell.
+    damaged[whole.len() / 2] ^= 1;
+    for bytes in [&damaged[..], &whole[..whole.len() - 1], &[]] {
+        fs::write(&file, bytes)?;
+        check(
+            skipped(&bake(&inputs, &out, &[])?)? == 2,
+            "a damaged output",
+        )?;
+        check(fs::read(&file)? == whole, "it is whole again")?;
+    }
+    Ok(())
+}
+
+/// Kills a bake once something of it is on the disk; runs it again.
+fn killed(out: &Path, args: &[&str], begun: impl Fn() -> bool) -> Result<Value, Failed> {
+    let mut child = phalanx()
+        .args(args)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let started = Instant::now();
+    while !begun() {
+        let waited = started.elapsed() > Duration::from_secs(120);
+        if waited || child.try_wait()?.is_some() {
+            child.kill()?;
+            return Err(format!("nothing to kill: {}", out.display()).into());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // SIGKILL: no handler runs.
+    child.kill()?;
+    check(
+        !child.wait()?.success(),
+        "it had ended before it was killed",
+    )?;
+    json(args)
+}
+
+pub fn killed_in_the_middle() -> Tested {
+    let folder = folder("killed")?;
+    let inputs = copies(&folder, 8)?;
+    let (out, calm) = (folder.join("out"), folder.join("calm"));
+    bake(&inputs, &calm, &["--jobs", "1"])?;
+    let args = [
+        "bake",
+        text(&inputs),
+        "--out",
+        text(&out),
+        "--json",
+        "--jobs",
+        "1",
+    ];
+    let finished = || {
+        let names = fs::read_dir(&out).into_iter().flatten().flatten();
+        let mut names = names.map(|e| e.file_name());
+        names.any(|n| n.to_string_lossy().ends_with(".phx"))
+    };
+    let summary = killed(&out, &args, finished)?;
+    let skipped = skipped(&summary)?;
+    check(
+        (1..8).contains(&skipped),
+        format!("{skipped} of 8 were skipped"),
+    )?;
+    check(contents(&out)? == contents(&calm)?, "files differ")?;
+
+    let (whole, calm) = (folder.join("whole.phx"), folder.join("calm.phx"));
+    bake(&inputs, &calm, &["--prefix"])?;
+    let args = [
+        "bake",
+        text(&inputs),
+        "--out",
+        text(&whole),
+        "--json",
+        "--prefix",
+    ];
+    // A library that is half written has no name yet.
+    let half = folder.join(".whole.phx.partial");
+    let begun = || fs::metadata(&half).is_ok_and(|m| m.len() > 0);
+    let old = b"what was there before";
+    fs::write(&whole, old)?;
+    killed(&whole, &args, || {
+        let there = fs::read(&whole).is_ok_and(|bytes| bytes == old);
+        begun() && there
+    })?;
+    check(fs::read(&whole)? == fs::read(&calm)?, "libraries differ")?;
+    check(!half.exists(), "the half file was left")
+}
+
+pub fn joints_of_their_own() -> Tested {
+    let folder = folder("quality")?;
+    let settings = folder.join("quality.json");
+    let (plain, fine) = (folder.join("plain.phx"), folder.join("fine.phx"));
+    bake(&mannequin(), &plain, &["--max-error", "0.002"])?;
+    fs::write(
+        &settings,
+        r#"{"LeftHand": {"max_error": 0.00005, "shell": 0.1}}"#,
+    )?;
+    let more = ["--max-error", "0.002", "--quality", text(&settings)];
+    bake(&mannequin(), &fine, &more)?;
+    let bytes = |p: &Path| -> Result<u64, Failed> {
+        let all = json(&["info", text(p), "--json"])?;
+        let clips = list(&all["library"], "clips")?.iter();
+        Ok(clips.filter_map(|c| c["bytes"].as_u64()).sum())
+    };
+    check(
+        bytes(&fine)? > bytes(&plain)?,
+        "a finer hand takes no more bytes",
+    )?;
+    // The file says enough to be measured again.
+    let source = mannequin();
+    output(&["verify", text(&fine), "--source", text(&source)])?;
+    fs::write(&settings, r#"{"LeftHnad": {"max_error": 0.00005}}"#)?;
+    let args = ["bake", text(&source), "--out", text(&fine)];
+    let failed = run(&[&args[..], &more].concat());
+    one_line(&failed, &["mannequin.glb", "LeftHnad"])?;
+    fs::write(&settings, r#"{"LeftHand": {"size": 1}}"#)?;
+    one_line(
+        &run(&[&args[..], &more].concat()),
+        &["quality.json", "size"],
+    )
+}
+
+pub fn up() -> Tested {
+    let folder = folder("up")?;
+    let (y, z) = (folder.join("y.phx"), folder.join("z.phx"));
+    bake(&mannequin(), &y, &["--exact"])?;
+    bake(&mannequin(), &z, &["--exact", "--up", "z"])?;
+    let heads = |file: &Path| {
+        let pose = json(&[
+            "pose",
+            text(file),
+            "--clip",
+            "Idle",
+            "--time",
+            "0",
+            "--json",
+        ])?;
+        let nodes = list(&pose, "nodes")?.iter();
+        let head = nodes.clone().find(|n| n["name"] == "Head");
+        let m = numbers(&head.ok_or("no head")?["world"]);
+        Ok::<_, Failed>([m[12], m[13], m[14]])
+    };
+    let ([x, y, z], turned) = (heads(&y)?, heads(&z)?);
+    check(y > 1.0, "the head is up")?;
+    // A quarter turn around x: y becomes z, and z becomes -y.
+    let apart = [x - turned[0], -z - turned[1], y - turned[2]];
+    check(apart.iter().all(|d| d.abs() < 1e-5), format!("{apart:?}"))?;
+    output(&[
+        "verify",
+        text(&folder.join("z.phx")),
+        "--source",
+        text(&mannequin()),
+    ])
+    .map(|_| ())
+}
+
+pub fn refusals() -> Tested {
+    let folder = folder("refusals")?;
+    let (input, out) = (mannequin(), folder.join("out.phx"));
+    let (input, out) = (text(&input), text(&out));
+    let usage: &[&[&str]] = &[
+        &["bake"],
+        &["bake", input],
+        &["bake", input, "--out", out, "--max-error", "0"],
+        &["bake", input, "--out", out, "--max-error", "nan"],
+        &["bake", input, "--out", out, "--shell", "-1"],
+        &["bake", input, "--out", out, "--up", "x"],
+        &["bake", input, "--out", out, "--form", "zip"],
+        &["bake", input, "--out", out, "--shard", "2/2"],
+        &["bake", input, "--out", out, "--jobs", "0"],
+        &["bake", input, "--out", out, "--exact", "--max-error", "1"],
+        &["merge", input],
+        &["verify"],
+    ];
+    for args in usage {
+        let code = run(args).status.code();
+        check(code == Some(2), format!("{args:?}: {code:?}"))?;
+    }
+    let empty = folder.join("empty");
+    fs::create_dir_all(&empty)?;
+    let refused = |args: &[&str], parts: &[&str]| one_line(&run(args), parts);
+    refused(
+        &["bake", text(&empty), "--out", out],
+        &["empty", "holds no"],
+    )?;
+    refused(&["bake", "missing.glb", "--out", out], &["missing.glb"])?;
+    let pattern = folder.join("[");
+    refused(&["bake", text(&pattern), "--out", out], &["["])?;
+    let damaged = folder.join("damaged.glb");
+    fs::write(&damaged, b"glTF is not this")?;
+    refused(&["bake", text(&damaged), "--out", out], &["damaged.glb"])?;
+    check(
+        fs::read_dir(&folder)?.count() == 2,
+        "a failure leaves files",
+    )?;
+    // Clips of one name, and inputs of one name.
+    let inputs = copies(&folder, 2)?;
+    refused(
+        &["bake", text(&inputs), "--out", out],
+        &["take-1.glb", "take-0.glb", "--prefix"],
+    )?;
+    fs::create_dir_all(inputs.join("more"))?;
+    fs::copy(mannequin(), inputs.join("more/take-1.glb"))?;
+    let all = folder.join("all");
+    refused(
+        &["bake", text(&inputs), "--out", text(&all)],
+        &["take-1.glb", "take-1.phx"],
+    )
+}

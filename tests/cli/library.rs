@@ -1,0 +1,176 @@
+//! Libraries of many files: shards, `phalanx merge`, `phalanx verify`.
+
+use super::bake::{bake, copies, folder, mannequin, text};
+use super::common::needed;
+use super::seal;
+use super::support::{Tested, check, json, list, one_line, output, run};
+use libtest_mimic::Failed;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Bakes a library of copies in shares.
+fn shares(inputs: &Path, out: &Path, of: usize, more: &[&str]) -> Result<Vec<PathBuf>, Failed> {
+    let mut parts = Vec::new();
+    for index in 0..of {
+        let shard = format!("{index}/{of}");
+        let args = [&["--prefix", "--shard", &shard][..], more].concat();
+        let summary = bake(inputs, out, &args)?;
+        let file = summary["files"][0]["file"].as_str().ok_or("no file")?;
+        parts.push(PathBuf::from(file));
+    }
+    Ok(parts)
+}
+
+fn merge(parts: &[PathBuf], out: &Path) -> std::process::Output {
+    let mut args = vec!["merge", "--out", text(out)];
+    args.extend(parts.iter().map(|p| text(p)));
+    run(&args)
+}
+
+pub fn shards_make_the_whole() -> Tested {
+    let folder = folder("shards")?;
+    let inputs = copies(&folder, 5)?;
+    let (whole, out) = (folder.join("whole.phx"), folder.join("library.phx"));
+    bake(&inputs, &whole, &["--prefix"])?;
+    let parts = shares(&inputs, &out, 3, &[])?;
+    check(
+        !out.exists() && parts[1].ends_with("library.part-1-of-3.phx"),
+        "parts",
+    )?;
+    // In any order, and by a pattern: the same bytes as one run's.
+    for order in [[2, 0, 1], [1, 2, 0]] {
+        let parts: Vec<PathBuf> = order.iter().map(|&i| parts[i].clone()).collect();
+        let done = merge(&parts, &out);
+        check(done.status.success(), String::from_utf8_lossy(&done.stderr))?;
+        check(fs::read(&out)? == fs::read(&whole)?, "not the same bytes")?;
+    }
+    let pattern = folder.join("library.part-*-of-3.phx");
+    let merged = json(&["merge", text(&pattern), "--out", text(&out), "--json"])?;
+    check(
+        merged["clips"] == 55 && merged["parts"] == 3,
+        merged.to_string(),
+    )?;
+    check(fs::read(&out)? == fs::read(&whole)?, "by a pattern")?;
+    let failed = merge(&parts[1..], &folder.join("some.phx"));
+    one_line(&failed, &["part 0 of 3 is missing"])?;
+    // With a layout from elsewhere no share looks at the others' inputs.
+    let layout = folder.join("layout.phx");
+    bake(&mannequin(), &layout, &["--exact"])?;
+    let (a, b) = (folder.join("a.phx"), folder.join("b.phx"));
+    bake(&inputs, &a, &["--prefix", "--layout", text(&layout)])?;
+    let parts = shares(&inputs, &b, 2, &["--layout", text(&layout)])?;
+    check(merge(&parts, &b).status.success(), "parts of one layout")?;
+    check(fs::read(&a)? == fs::read(&b)?, "with a layout")
+}
+
+pub fn merge_refuses() -> Tested {
+    let folder = folder("merge")?;
+    let inputs = copies(&folder, 1)?;
+    let (a, b) = (folder.join("a.phx"), folder.join("b.phx"));
+    bake(&inputs, &a, &[])?;
+    fs::copy(&a, &b)?;
+    let out = folder.join("out.phx");
+    one_line(
+        &merge(&[a.clone(), b.clone()], &out),
+        &["b.phx", "a.phx", "\"Idle\""],
+    )?;
+    // Another skeleton: turned, so that its rest pose differs.
+    bake(&inputs, &b, &["--up", "z", "--prefix"])?;
+    one_line(
+        &merge(&[a.clone(), b.clone()], &out),
+        &["b.phx", "skeleton", "a.phx"],
+    )?;
+    let mut bytes = fs::read(&a)?;
+    bytes[300] ^= 1;
+    fs::write(&b, bytes)?;
+    one_line(&merge(&[a, b], &out), &["b.phx"])?;
+    check(!out.exists(), "a refused merge leaves a file")
+}
+
+pub fn verify_tells() -> Tested {
+    let folder = folder("verify")?;
+    let (file, source) = (folder.join("m.phx"), mannequin());
+    bake(&source, &file, &["--max-error", "0.0005"])?;
+    let args = ["verify", text(&file), "--source", text(&source)];
+    let all = json(&[&args[..], &["--json"]].concat())?;
+    let one = &all[0];
+    check(one["measured_clips"] == 11, one.to_string())?;
+    check(
+        one["measured_error"] == one["stated_error"],
+        one.to_string(),
+    )?;
+    check(one["fault"].is_null(), one.to_string())?;
+    check(output(&args)?.contains("whole"), "as a table")?;
+    let whole = fs::read(&file)?;
+    // Errors that are stated too small are found out by measuring, and by nothing else.
+    let mut parts = seal::parts(&whole);
+    let place = seal::find(&parts, b"PROV");
+    let at = parts[place].bytes.len() - 8;
+    parts[place].bytes[at..at + 4].copy_from_slice(&1e-7f32.to_le_bytes());
+    fs::write(&file, seal::file(&parts))?;
+    output(&args[..2])?;
+    let lied = run(&args);
+    let error = String::from_utf8_lossy(&lied.stderr).into_owned();
+    check(lied.status.code() == Some(1), "a false error passes")?;
+    check(
+        error.contains("Walk_RootMotion") && error.contains("stated are"),
+        error,
+    )?;
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 16;
+    fs::write(&file, &damaged)?;
+    let found = run(&args);
+    let error = String::from_utf8_lossy(&found.stderr).into_owned();
+    check(
+        found.status.code() == Some(1) && error.contains("checksum"),
+        error,
+    )?;
+    check(
+        String::from_utf8_lossy(&found.stdout).contains("DAMAGED"),
+        "the table",
+    )?;
+    fs::write(&file, &whole)?;
+    // Another file of the source's name, and a file of another name.
+    let other = folder.join("mannequin.glb");
+    let mut bytes = fs::read(&source)?;
+    bytes.push(0);
+    fs::write(&other, bytes)?;
+    let args = ["verify", text(&file), "--source", text(&other)];
+    one_line(&run(&args), &["m.phx", "mannequin.glb", "hash"])?;
+    fs::rename(&other, folder.join("else.glb"))?;
+    let other = folder.join("else.glb");
+    let args = ["verify", text(&file), "--source", text(&other)];
+    one_line(&run(&args), &["m.phx", "not made of", "else.glb"])
+}
+
+/// Real models: baked within the error, measured again, and joined where skeletons are one.
+pub fn any_model(file: &str) -> Tested {
+    let folder = folder(&format!("model-{file}"))?;
+    let (source, out) = (needed(file)?, folder.join("out.phx"));
+    let summary = bake(&source, &out, &[])?;
+    for clip in list(&summary["files"][0], "clips")? {
+        let error = clip["max_error"].as_f64().ok_or("no error")?;
+        check((0.0..=1e-4).contains(&error), clip.to_string())?;
+    }
+    output(&["verify", text(&out), "--source", text(&source)])?;
+    let crowd = folder.join("crowd.json");
+    let args = [
+        "crowd",
+        "--model",
+        text(&out),
+        "--count",
+        "3",
+        "--frames",
+        "2",
+    ];
+    let picture = folder.join("crowd.png");
+    let out = [
+        "--out",
+        text(&picture),
+        "--size",
+        "64x64",
+        "--json",
+        text(&crowd),
+    ];
+    output(&[&args[..], &out, &["--renderer", "software"]].concat()).map(|_| ())
+}

@@ -1,0 +1,302 @@
+//! Values that are wrong under checksums that are right: refused by name, or harmless when played.
+
+use super::quartet::read;
+use super::roundtrip::check;
+use super::seal::{self, Part};
+use super::{Tested, made};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
+use phalanx::format::{Fault, Library, RigOptions};
+use phalanx::playback::evaluate_pose;
+use std::sync::Arc;
+
+/// Plays all there is; whatever is decoded must come through.
+pub fn play(file: &[u8]) -> bool {
+    let Ok(library) = Library::from_bytes(file) else {
+        return false;
+    };
+    let Ok(rig) = library.rig(RigOptions::default()) else {
+        return false;
+    };
+    let rig = Arc::new(rig);
+    let mut crowd = Crowd::new();
+    let id = crowd
+        .add_rig(rig.clone())
+        .expect("an empty crowd takes a rig");
+    let mut buffer = BoneBuffer::new();
+    for first in 0..rig.clips().len().min(3) {
+        let instance = crowd.spawn(id).expect("there is room");
+        for clip in [first, first + 1] {
+            if let Some(clip) = crowd.clip_by_index(id, clip) {
+                // A clip that is additive does not play on this layer.
+                let _ = crowd.fade_to(instance, clip, 0.5, &PlayOptions::default());
+                crowd.advance(0.3).expect("a short step");
+            }
+        }
+    }
+    for dt in [0.0, 0.4, -1.0e6] {
+        crowd.advance(dt).expect("a step within the limit");
+        crowd.evaluate(&mut buffer);
+    }
+    for instance in crowd.instances().take(1) {
+        crowd.bounds(instance).expect("the instance lives");
+    }
+    let pose = evaluate_pose(&rig, &[]).expect("every rig has a rest pose");
+    pose.vertices(&rig)
+        .expect("every mesh of a rig can be skinned");
+    true
+}
+
+fn put(part: &mut Part, at: usize, bytes: &[u8]) {
+    part.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+/// What is changed, in which section, where, to what, and the words the error has.
+type Case = (&'static [u8; 4], usize, Vec<u8>, &'static str);
+
+pub fn values() -> Tested {
+    let parts = seal::parts(&made::library(&made::rig()));
+    let u32s = |n: u32| n.to_le_bytes().to_vec();
+    let nan = f32::NAN.to_le_bytes().to_vec();
+    let joints = seal::u32_at(&parts[seal::find(&parts, b"SKEL")].bytes, 0) as usize;
+    let (parents, lanes) = (32, 32 + 2 * joints);
+    let rest = lanes + 2 * joints + 4 * joints;
+    let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
+    let timelines = seal::u32_at(clip, 24) as usize;
+    let times = 96 + 4 * timelines;
+    let blocks = times + 4 * seal::u32_at(clip, 28) as usize;
+    let rows = clip.len() - 64;
+    let cases: Vec<Case> = vec![
+        (b"NAME", 0, u32s(u32::MAX), "names is 4294967295"),
+        (b"NAME", 4, u32s(u32::MAX), "the end of a name"),
+        (b"SKEL", 0, u32s(1 << 30), "joints is"),
+        (b"SKEL", 12, u32s(1), "the fourth number is 1"),
+        (b"SKEL", 16, u32s(1), "hash of the structure"),
+        (b"SKEL", 24, u32s(1), "hash of the lane order"),
+        (b"SKEL", parents + 2, vec![9, 0], "does not stand before it"),
+        (b"SKEL", lanes, vec![9, 9], "lane order holds"),
+        (b"SKEL", lanes + 2 * joints, u32s(99_999), "a name is 99999"),
+        (
+            b"SKEL",
+            rest + 8,
+            nan.clone(),
+            "rest pose: number 2 is not finite",
+        ),
+        (b"SKIN", 4, u32s(9), "skins of the file is 9"),
+        (b"SKIN", 12, u32s(u32::MAX), "slots is"),
+        (b"SKIN", 16, vec![200, 0], "slot 0 names joint 200"),
+        (b"NODE", 4, u32s(u32::MAX), "nodes is"),
+        (b"NODE", 20 + 8, u32s(5_000), "parent 5000"),
+        (b"NODE", 20 + 8, u32s(3), "form a cycle"),
+        (b"NODE", 20 + 14, vec![2, 0], "flags above the first"),
+        (b"NODE", 20 + 16, nan.clone(), "transform of a node"),
+        (b"MATL", 0, u32s(u32::MAX), "materials is"),
+        (b"MATL", 4 + 20, u32s(77), "image 77, there are 3"),
+        (b"MATL", 4 + 24, u32s(2), "flags above the first"),
+        (b"MESH", 4, u32s(u32::MAX), "primitives is"),
+        (b"MESH", 20, u32s(u32::MAX), "vertices is"),
+        (b"MESH", 24, u32s(64), "streams is 64"),
+        (b"MESH", 28, u32s(5), "indices is 5"),
+        (b"MESH", 40, u32s(9), "material 9, there are 2"),
+        (b"MESH", 44, nan.clone(), "positions: number 0"),
+        (b"IMAG", 0, u32s(3), "the form of a picture is 3"),
+        (b"IMAG", 4, u32s(1 << 30), "width in pixels is"),
+        (b"IMAG", 4, u32s(4), "picture"),
+        (b"EVNT", 0, u32s(u32::MAX), "markers is"),
+        (b"EVNT", 4, u32s(7), "marker's clip"),
+        (b"EVNT", 8, u32s(70_000), "marker's name is 70000"),
+        (b"EVNT", 12, nan.clone(), "marker \"step\" is at NaN"),
+        (b"PROV", 4, u32s(1), "behind the tool is 1"),
+        (b"PROV", 8, u32s(u32::MAX), "sources is"),
+        (b"PROV", 12, u32s(2), "origins of clips is 2"),
+        (b"PROV", 20, u32s(70_000), "a name is 70000"),
+        (b"PROV", 40, u32s(4), "source of a clip is 4"),
+        (b"CLIP", 0, u32s(2), "the kind of a clip is 2"),
+        (b"CLIP", 4, u32s(0), "bits of the duration"),
+        (b"CLIP", 8, u32s(0), "skeleton has the hash"),
+        (b"CLIP", 16, u32s(0), "hash of the lane order"),
+        (b"CLIP", 24, u32s(u32::MAX), "lengths of timelines"),
+        (b"CLIP", 28, u32s(1), "key times of all timelines"),
+        (b"CLIP", 32, u32s(u32::MAX), "blocks"),
+        (b"CLIP", 48, u32s(u32::MAX), "rows"),
+        (b"CLIP", 52, u32s(u32::MAX), "times of the root motion"),
+        (b"CLIP", 56, vec![1, 0], "root motion's joint is 1"),
+        (b"CLIP", 60, u32s(u32::MAX), "packed keys"),
+        (
+            b"CLIP",
+            times + 4,
+            u32s(0),
+            "times must be finite and increase",
+        ),
+        (b"CLIP", times, nan.clone(), "key times: number 0"),
+        (b"CLIP", blocks, vec![200, 0], "block 200, there are"),
+        (b"CLIP", blocks + 2, vec![4], "the kind of a block is 4"),
+        (b"CLIP", blocks + 3, vec![17], "packed"),
+        (b"CLIP", blocks + 6, vec![1], "not used"),
+        (b"CLIP", blocks + 8, u32s(99), "timeline 99"),
+        (b"CLIP", blocks + 12, u32s(1 << 30), "row"),
+        (b"CLIP", blocks + 16, u32s(1), "not used"),
+        (b"CLIP", rows, nan, "is not finite"),
+    ];
+    refused(&parts, cases)
+}
+
+/// Blocks whose keys are integers.
+pub fn packed_values() -> Tested {
+    let parts = seal::parts(&made::library(&made::baked()));
+    let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
+    let timelines = seal::u32_at(clip, 24) as usize;
+    let blocks = 96 + 4 * timelines + 4 * seal::u32_at(clip, 28) as usize;
+    let count: u32 = (0..4).map(|c| seal::u32_at(clip, 32 + 4 * c)).sum();
+    let block = |i: u32| blocks + 20 * i as usize;
+    let packed = (0..count).find(|&i| clip[block(i) + 3] != 0);
+    let place = packed.ok_or("no block of the baked clip is packed")?;
+    let at = block(place);
+    let integers = seal::u32_at(clip, 60) as usize;
+    let rows = clip.len() - 2 * integers - 64 * seal::u32_at(clip, 48) as usize;
+    // Translations stand first, then rotations. The row behind the components holds the steps.
+    let translations = seal::u32_at(clip, 32);
+    let width = if place < translations { 3 } else { 4 };
+    let first_row = rows + 64 * seal::u32_at(clip, at + 12) as usize;
+    let steps = first_row + 64 * width;
+    let u32s = |n: u32| n.to_le_bytes().to_vec();
+    let cases: Vec<Case> = vec![
+        (b"CLIP", at + 2, vec![0], "packed keys of the kind"),
+        (b"CLIP", at + 2, vec![3], "packed keys of the kind"),
+        (b"CLIP", at + 3, vec![17], "packed lane 17, there are 16"),
+        (b"CLIP", at + 3, vec![255], "packed lane 255"),
+        (b"CLIP", at + 16, u32s(u32::MAX), "packed key"),
+        (b"CLIP", at + 16, u32s(integers as u32), "packed key"),
+        (b"CLIP", at + 12, u32s(u32::MAX), "row"),
+        (b"CLIP", 60, u32s(integers as u32 + 1), "packed keys"),
+        (b"CLIP", 60, u32s(0), "packed key"),
+        (
+            b"CLIP",
+            steps,
+            f32::MAX.to_le_bytes().to_vec(),
+            "finite range of lane 0",
+        ),
+        (
+            b"CLIP",
+            steps,
+            f32::INFINITY.to_le_bytes().to_vec(),
+            "finite",
+        ),
+    ];
+    refused(&parts, cases)
+}
+
+fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {
+    for (code, at, bytes, words) in cases {
+        let name = String::from_utf8_lossy(code).into_owned();
+        let mut parts = parts.to_vec();
+        let place = seal::find(&parts, code);
+        put(&mut parts[place], at, &bytes);
+        match read(&seal::file(&parts)) {
+            Ok(()) => return Err(format!("{name} at {at}: {words}: was read").into()),
+            Err(error) => {
+                let line = error.to_string();
+                check(
+                    line.contains(words),
+                    format!("{name} at {at}: no {words:?} in {line}"),
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A long name that every clip repeats: one clip may have it, all together may not.
+pub fn repeated_names() -> Tested {
+    const LENGTH: usize = 512 << 10;
+    const CLIPS: usize = 600;
+    let mut parts = seal::parts(&made::library(&made::rig()));
+    let names = seal::find(&parts, b"NAME");
+    let count = seal::u32_at(&parts[names].bytes, 0);
+    let old = parts[names].bytes.split_off(4 + 4 * count as usize);
+    let end = (old.len() + LENGTH) as u32;
+    parts[names].bytes.extend(end.to_le_bytes());
+    parts[names].bytes[..4].copy_from_slice(&(count + 1).to_le_bytes());
+    parts[names].bytes.extend(old);
+    parts[names].bytes.extend([b'a'; LENGTH]);
+    let empty = parts.iter().filter(|p| p.code == *b"CLIP").nth(2);
+    let mut empty = empty.ok_or("no third clip")?.clone();
+    empty.name = count;
+    parts.extend(std::iter::repeat_n(empty, CLIPS));
+    // It says where every clip comes from, or where none does.
+    parts.retain(|p| p.code != *b"PROV");
+    let library = Library::from_bytes(&seal::file(&parts))?;
+    check(library.clip(3)?.name().len() == LENGTH, "one of them")?;
+    let all = library.clips().map(|all| all.len());
+    let refused = matches!(&all, Err(e) if matches!(e.fault, Fault::Memory { .. }));
+    check(refused, format!("{all:?}"))
+}
+
+/// A generator of its own, so that a case's number makes it again.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        // Marsaglia's xorshift64*.
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+const INTERESTING: [u32; 12] = [
+    0,
+    1,
+    2,
+    0x7f,
+    0xff,
+    0xffff,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xffff_ffff,
+    0x7f80_0000,
+    0x7f7f_ffff,
+    0x0000_0001,
+];
+
+/// Sections with some words changed, lengthened or cut, sealed again; what is read plays.
+pub fn variants() -> Tested {
+    let files = made::files();
+    let mut read = 0;
+    for case in 0..4_000u64 {
+        let mut random = Random(case * 2 + 0x9e37_79b9_7f4a_7c15);
+        let mut parts = seal::parts(&files[case as usize % files.len()]);
+        for _ in 0..=random.below(3) {
+            let place = random.below(parts.len());
+            let bytes = &mut parts[place].bytes;
+            let at = random.below(bytes.len());
+            let word = INTERESTING[random.below(INTERESTING.len())].to_le_bytes();
+            match random.below(8) {
+                0 => bytes.truncate(at),
+                1 => bytes.extend_from_slice(&word),
+                2..5 => {
+                    // Where numbers stand.
+                    let at = at / 4 * 4;
+                    for (b, w) in bytes.iter_mut().skip(at).zip(word) {
+                        *b = w;
+                    }
+                }
+                _ => {
+                    if let Some(b) = bytes.get_mut(at) {
+                        *b = b.wrapping_add(random.next() as u8);
+                    }
+                }
+            }
+        }
+        read += u32::from(play(&seal::file(&parts)));
+    }
+    // Poses, weights and colours may be others; most changes are refused.
+    check(
+        (100..3_900).contains(&read),
+        format!("{read} of 4000 were read"),
+    )
+}

@@ -1,0 +1,58 @@
+//! The .phx file: what is written is read, wherever it lies; and nothing damaged is.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod damage;
+mod made;
+mod merge;
+mod models;
+mod quartet;
+mod roundtrip;
+mod seal;
+mod stored;
+
+use common::trial;
+use libtest_mimic::Trial;
+
+pub type Tested = Result<(), libtest_mimic::Failed>;
+
+fn main() {
+    let plain: Vec<(&str, fn() -> Tested)> = vec![
+        ("a_library_is_what_was_written", roundtrip::everything),
+        ("rows_lie_in_the_map", roundtrip::rows_lie_in_the_map),
+        ("clips_are_read_one_by_one", roundtrip::one_by_one),
+        ("the_same_calls_give_the_same_bytes", roundtrip::same_bytes),
+        ("other_lane_orders", roundtrip::other_lane_orders),
+        (
+            "additive_clips_of_other_lane_orders",
+            roundtrip::additive_lanes,
+        ),
+        ("truncations", quartet::truncations),
+        ("extra_bytes", quartet::extra_bytes),
+        ("every_byte_is_looked_at", quartet::every_byte),
+        ("unknown_versions_and_features", quartet::versions),
+        ("unknown_sections", quartet::unknown_sections),
+        ("sections_cut_short_and_drawn_long", quartet::sections),
+        ("malformed_values_of_every_section", damage::values),
+        ("names_that_every_clip_repeats", damage::repeated_names),
+        ("malformed_packed_blocks", damage::packed_values),
+        ("damaged_variants", damage::variants),
+        ("the_stored_file_of_version_1", stored::version_1),
+        ("saved_files_are_whole", stored::saving),
+        ("refused_parts", merge::refused),
+    ];
+    let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
+    for file in [
+        "pab.glb",
+        "Fox.glb",
+        "MorphStressTest.gltf",
+        "robot.glb",
+        "bl_morphbones.glb",
+        "greenman.glb",
+    ] {
+        trials.push(trial(format!("model_{file}"), &[file], move || {
+            models::file(file)
+        }));
+    }
+    common::run(trials);
+}

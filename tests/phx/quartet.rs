@@ -1,0 +1,197 @@
+//! Every truncation, extra bytes, malformed headers, unknown versions and sections.
+
+use super::roundtrip::{check, same_rig};
+use super::seal::{self, ENTRY, HEADER, Part, seal_header};
+use super::{Tested, made};
+use phalanx::format::{Fault, FormatError, Library, RigOptions, Section};
+
+/// Opens and reads all there is.
+pub fn read(file: &[u8]) -> Result<(), FormatError> {
+    Library::from_bytes(file)?.verify()
+}
+
+fn fault(file: &[u8]) -> Result<FormatError, String> {
+    match read(file) {
+        Ok(()) => Err("a damaged file was read".into()),
+        Err(error) => {
+            let line = error.to_string();
+            match line.contains('\n') || !line.contains("at byte") {
+                true => Err(format!("not one line with its place: {line}")),
+                false => Ok(error),
+            }
+        }
+    }
+}
+
+pub fn truncations() -> Tested {
+    for file in made::files() {
+        for len in 0..file.len() {
+            let error = fault(&file[..len]).map_err(|e| format!("{len} bytes: {e}"))?;
+            check(error.section == Section::Header, format!("{len}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+pub fn extra_bytes() -> Tested {
+    for mut file in made::files() {
+        let end = file.len() as u64;
+        for extra in [0u8, 1, 255] {
+            file.push(extra);
+            let error = fault(&file)?;
+            let expected = matches!(error.fault, Fault::Extra { expected, .. } if expected == end);
+            check(expected, error.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// No byte can change without being noticed: checksums, the header's check, zeros between sections.
+pub fn every_byte() -> Tested {
+    for file in made::files() {
+        for at in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1 << (at % 8);
+            fault(&damaged).map_err(|e| format!("byte {at}: {e}"))?;
+        }
+    }
+    Ok(())
+}
+
+pub fn versions() -> Tested {
+    let file = made::library(&made::rig());
+    let with = |at: usize, bytes: &[u8]| {
+        let mut file = file.clone();
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+        seal_header(&mut file);
+        file
+    };
+    for major in [0u16, 2, 0xffff] {
+        let error = fault(&with(8, &major.to_le_bytes()))?;
+        let named = matches!(error.fault, Fault::Version { have, known: 1 } if have == major);
+        check(named, error.to_string())?;
+    }
+    // Before the header is known to be whole: a newer one may be longer.
+    let newer = [&file[..8], &2u16.to_le_bytes()].concat();
+    check(
+        fault(&newer)?.to_string().contains("version 2"),
+        "a short newer file",
+    )?;
+    // A newer minor version only adds.
+    read(&with(10, &7u16.to_le_bytes()))?;
+    read(&with(24, &u64::MAX.to_le_bytes()))?;
+    let error = fault(&with(16, &(1u64 << 40).to_le_bytes()))?;
+    check(
+        matches!(error.fault, Fault::Features { .. }),
+        error.to_string(),
+    )?;
+    let error = fault(b"glTF, or so")?;
+    check(error.fault == Fault::Magic, error.to_string())?;
+    // A table that is elsewhere, and one that is longer than the file.
+    for (at, value) in [
+        (40, 0u64),
+        (40, 64),
+        (40, u64::MAX),
+        (12, u64::from(u32::MAX)),
+    ] {
+        let bytes = value.to_le_bytes();
+        let bytes = if at == 12 { &bytes[..4] } else { &bytes[..] };
+        let error = fault(&with(at, bytes))?;
+        check(error.section == Section::Header, error.to_string())?;
+    }
+    Ok(())
+}
+
+pub fn unknown_sections() -> Tested {
+    let rig = made::rig();
+    let mut parts = seal::parts(&made::library(&rig));
+    check(
+        seal::file(&parts) == made::library(&rig),
+        "taken apart and put together",
+    )?;
+    for at in [0, 3, parts.len()] {
+        parts.insert(
+            at,
+            Part {
+                code: *b"WHAT",
+                form: 99,
+                name: 123_456,
+                value: 5,
+                bytes: (0..77).collect(),
+            },
+        );
+    }
+    let library = Library::from_bytes(&seal::file(&parts))?;
+    same_rig(&rig, &library.rig(RigOptions::default())?)?;
+    let unknown = library
+        .sections()
+        .filter(|s| s.section == Section::Unknown(*b"WHAT"));
+    check(unknown.count() == 3, "unknown sections are listed")?;
+    // Needed sections that are missing, and single ones that are not.
+    for code in [b"SKEL", b"NAME"] {
+        let mut parts = seal::parts(&made::library(&rig));
+        parts.remove(seal::find(&parts, code));
+        check(
+            fault(&seal::file(&parts))?.fault == Fault::Sections { have: 0 },
+            "none",
+        )?;
+    }
+    for code in [
+        b"SKEL", b"NAME", b"SKIN", b"NODE", b"MATL", b"EVNT", b"PROV",
+    ] {
+        let mut parts = seal::parts(&made::library(&rig));
+        let twice = parts[seal::find(&parts, code)].clone();
+        parts.push(twice);
+        check(
+            fault(&seal::file(&parts))?.fault == Fault::Sections { have: 2 },
+            "two",
+        )?;
+    }
+    Ok(())
+}
+
+/// Every section at every shorter length, and longer, with right checksums.
+pub fn sections() -> Tested {
+    for file in made::files() {
+        lengths(&seal::parts(&file))?;
+    }
+    // Entries that point elsewhere.
+    let file = made::library(&made::rig());
+    let table = seal::u64_at(&file, 40) as usize;
+    for at in [8, 16] {
+        for value in [
+            0u64,
+            1,
+            63,
+            HEADER as u64 + 1,
+            u64::MAX,
+            u64::MAX - 63,
+            1 << 40,
+        ] {
+            let mut file = file.clone();
+            file[table + ENTRY + at..][..8].copy_from_slice(&value.to_le_bytes());
+            let sum = phalanx::format::hash_bytes(&file[table..]);
+            file[48..56].copy_from_slice(&sum.to_le_bytes());
+            seal_header(&mut file);
+            fault(&file).map_err(|e| format!("{at}: {value}: {e}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn lengths(parts: &[Part]) -> Tested {
+    for (place, part) in parts.iter().enumerate() {
+        let name = String::from_utf8_lossy(&part.code).into_owned();
+        let lengths = (0..part.bytes.len()).chain([part.bytes.len() + 1, part.bytes.len() + 64]);
+        for len in lengths {
+            let mut parts = parts.to_vec();
+            parts[place].bytes.resize(len, 0);
+            let error =
+                fault(&seal::file(&parts)).map_err(|e| format!("{name}, {len} bytes: {e}"))?;
+            // Names that went away are missed where they are used.
+            let there = error.section.to_string().contains(&name) || name == "NAME";
+            check(there, format!("{name}, {len} bytes: {error}"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! A file of version 1 that every later version must read, and saving.
+
+use super::roundtrip::check;
+use super::{Tested, damage, made, seal};
+use libtest_mimic::Failed;
+use phalanx::format::{ClipForm, Library, RigOptions, WriteError, save};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A folder for files of these tests.
+pub fn scratch(name: &str) -> Result<PathBuf, Failed> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("phx")
+        .join(name);
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// `PHALANX_STORE=1 cargo test --test phx stored` writes the file anew, which is only right before a
+/// version is out, and the seeds of the fuzz targets, which is right whenever there is more to begin with.
+fn store(path: &Path) -> Tested {
+    fs::write(path, made::version_1())?;
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
+    let (files, clips) = (seeds.join("read_phx"), seeds.join("sample_decoded"));
+    for folder in [&files, &clips] {
+        fs::create_dir_all(folder)?;
+    }
+    for (i, file) in made::files().iter().enumerate() {
+        fs::write(files.join(format!("library-{i}.phx")), file)?;
+        let parts = seal::parts(file);
+        let found = parts.iter().filter(|p| p.code == *b"CLIP");
+        for (c, part) in found.enumerate() {
+            let payload = part.bytes.get(made::CLIP_HEAD..).unwrap_or(&[]);
+            let seed = [&[part.form as u8], payload].concat();
+            fs::write(clips.join(format!("clip-{i}-{c}")), seed)?;
+        }
+    }
+    Ok(())
+}
+
+pub fn version_1() -> Tested {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/version-1.phx");
+    if std::env::var_os("PHALANX_STORE").is_some() {
+        store(&path)?;
+    }
+    let library = Library::open(&path)?;
+    library.verify()?;
+    check(
+        library.provenance() == &made::provenance(CLIPS.len()),
+        "provenance",
+    )?;
+    let rig = library.rig(RigOptions::default())?;
+    let skeleton = rig.skeleton();
+    let hashes = (skeleton.structure_hash(), skeleton.layout_hash());
+    check(hashes == SKELETON, format!("{hashes:#x?}"))?;
+    let clips: Vec<u64> = rig.clips().iter().map(|c| c.content_hash()).collect();
+    check(clips == CLIPS, format!("{clips:#x?}"))?;
+    // All else is plain numbers of the scene made in code.
+    let made = made::travelling();
+    check(
+        rig.skins() == made.skins() && rig.nodes() == made.nodes(),
+        "skins and nodes",
+    )?;
+    check(rig.materials() == made.materials(), "materials")?;
+    check(rig.images() == made.images(), "pictures")?;
+    let meshes = rig.meshes().iter().zip(made.meshes());
+    check(rig.meshes().len() == made.meshes().len(), "meshes")?;
+    check(meshes.into_iter().all(|(a, b)| a.mesh == b.mesh), "a mesh")?;
+    let forms: Vec<_> = library.sections().filter_map(|s| s.form).collect();
+    check(
+        ClipForm::ALL.iter().all(|f| forms.contains(f)),
+        "a form is missing",
+    )?;
+    check(damage::play(&fs::read(&path)?), "it plays")
+}
+
+/// What the file holds; never to be changed.
+const SKELETON: (u64, u64) = (0, 0);
+const CLIPS: [u64; 7] = [0; 7];
+
+pub fn saving() -> Tested {
+    let folder = scratch("saving")?;
+    let path = folder.join("file.phx");
+    let _ = fs::remove_file(&path);
+    let names = || -> Result<Vec<String>, Failed> {
+        let all = fs::read_dir(&folder)?;
+        let names = all.map(|e| Ok(e?.file_name().to_string_lossy().into_owned()));
+        names.collect()
+    };
+    let put = |text: &'static [u8]| save(&path, |out| Ok::<(), WriteError>(out.write_all(text)?));
+    put(b"one")?;
+    check(
+        fs::read(&path)? == b"one" && names()? == ["file.phx"],
+        "a new file",
+    )?;
+    // What a process that was killed has left is written over, however long it was.
+    fs::write(folder.join(".file.phx.partial"), [7; 1000])?;
+    put(b"three")?;
+    check(
+        fs::read(&path)? == b"three" && names()? == ["file.phx"],
+        "a leftover",
+    )?;
+    // A failure leaves the old file, and nothing else.
+    let failed = save(&path, |out| {
+        out.write_all(b"half")?;
+        Err::<(), WriteError>(std::io::Error::other("no").into())
+    });
+    check(failed.is_err() && fs::read(&path)? == b"three", "a failure")?;
+    check(names()? == ["file.phx"], "a leftover of a failure")?;
+    // Two at once: the second is told.
+    let both = save(&path, |out| {
+        out.write_all(b"mine")?;
+        match put(b"theirs") {
+            Err(error) if error.to_string().contains("another process") => Ok(()),
+            other => Err(std::io::Error::other(format!("{other:?}")).into()),
+        }
+    });
+    both.map_err(|e: WriteError| e.to_string())?;
+    check(fs::read(&path)? == b"mine", "two at once")?;
+    check(
+        save(Path::new(""), |_| Ok::<(), WriteError>(())).is_err(),
+        "no name",
+    )
+}
