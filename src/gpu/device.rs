@@ -79,6 +79,19 @@ impl Gpu {
     /// The device gets all of the adapter's limits. Errors: no adapter, an adapter without storage
     /// buffers in the vertex stage, a device that cannot be opened.
     pub fn open(options: &GpuOptions) -> Result<Self, GpuError> {
+        Self::first_of(options, |backends| {
+            let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+            desc.backends = backends;
+            let instance = wgpu::Instance::new(desc);
+            Self::request(&instance, None, |adapter| Self::open_on(adapter, options))
+        })
+    }
+
+    /// Opens among the backends without GL, then on GL.
+    pub(super) fn first_of<T>(
+        options: &GpuOptions,
+        open_among: impl Fn(wgpu::Backends) -> Result<T, GpuError>,
+    ) -> Result<T, GpuError> {
         if wgpu::Instance::enabled_backend_features().is_empty() {
             return Err(GpuError::NoAdapter {
                 reason: "wgpu was built without a backend for this platform".into(),
@@ -97,8 +110,8 @@ impl Gpu {
             if backends.is_empty() {
                 continue;
             }
-            match Self::open_among(backends, options) {
-                Ok(gpu) => return Ok(gpu),
+            match open_among(backends) {
+                Ok(opened) => return Ok(opened),
                 // The first error says more, unless it only says that nothing is there.
                 Err(error) => match first {
                     None | Some(GpuError::NoAdapter { .. }) => first = Some(error),
@@ -111,27 +124,29 @@ impl Gpu {
         }))
     }
 
-    fn open_among(backends: wgpu::Backends, options: &GpuOptions) -> Result<Self, GpuError> {
-        let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-        desc.backends = backends;
-        let instance = wgpu::Instance::new(desc);
+    /// Opens on the adapter that an instance gives, hardware before software.
+    pub(super) fn request<T>(
+        instance: &wgpu::Instance,
+        surface: Option<&wgpu::Surface<'_>>,
+        open_on: impl Fn(&wgpu::Adapter) -> Result<T, GpuError>,
+    ) -> Result<T, GpuError> {
         let open = |fallback: bool| {
             let adapter =
                 pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
                     power_preference: wgpu::PowerPreference::HighPerformance,
                     force_fallback_adapter: fallback,
-                    compatible_surface: None,
+                    compatible_surface: surface,
                     apply_limit_buckets: false,
                 }))
                 .map_err(|e| GpuError::NoAdapter {
                     reason: e.to_string(),
                 })?;
-            Self::open_on(&adapter, options)
+            open_on(&adapter)
         };
         open(false).or_else(|first| open(true).map_err(|_| first))
     }
 
-    fn open_on(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
+    pub(super) fn open_on(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
         let info = adapter.get_info();
         let name = AdapterName {
             name: info.name.clone(),

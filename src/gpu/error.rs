@@ -30,6 +30,12 @@ pub enum GpuError {
         /// What wgpu said.
         reason: String,
     },
+    /// A window that cannot be drawn to.
+    #[error("the window cannot be drawn to: {reason}")]
+    Surface {
+        /// What wgpu said.
+        reason: String,
+    },
     /// More is asked for than one binding, buffer or texture of this device can hold.
     #[error("{what} takes {needed}, the device allows {limit}")]
     Limit {

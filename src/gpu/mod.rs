@@ -9,6 +9,7 @@ mod error;
 mod mesh;
 mod pages;
 pub mod shaders;
+mod window;
 
 pub use device::{AdapterName, Gpu, GpuOptions};
 pub use error::GpuError;
@@ -16,3 +17,4 @@ pub use mesh::{
     Deltas, GpuMesh, Influence4, Influence8, InfluenceCount, SURFACE_LAYOUT, SurfaceVertex,
 };
 pub use pages::Pages;
+pub use window::{WindowHandle, WindowSurface};

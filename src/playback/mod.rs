@@ -11,7 +11,7 @@ mod ears;
 mod error;
 mod events;
 mod fire;
-mod ids;
+pub(crate) mod ids;
 mod loop_mode;
 mod mixer;
 mod mixer_action;

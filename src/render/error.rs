@@ -59,6 +59,22 @@ pub enum RenderError {
         /// What it is compared with.
         expected: u64,
     },
+    /// A list of what is seen that has not one entry per instance.
+    #[error("there are {found} places for what is seen of {expected} instances")]
+    Seen {
+        /// Places.
+        found: usize,
+        /// Instances.
+        expected: usize,
+    },
+    /// Models on the device that are not those of the scene.
+    #[error("the scene has {found} models, {expected} were loaded")]
+    Loaded {
+        /// Models of the scene.
+        found: usize,
+        /// Models on the device.
+        expected: usize,
+    },
     /// An instance of a model that the scene does not have.
     #[error("instance {instance} is of model {model}, the scene has {models}")]
     Model {

@@ -1,10 +1,13 @@
-//! Headless pictures of crowds: one scene description, drawn by wgpu or, where there is no adapter,
-//! by a small software rasteriser that follows the same formulas.
+//! Pictures of crowds: one scene description, drawn by wgpu or, where there is no adapter, by a small
+//! software rasteriser that follows the same formulas. Headless, or frame by frame into a window.
 //!
 //! Here live cameras, lights, the choice of what is visible and in which detail, and the two ways
 //! to draw it. Nothing here changes a pose: input is plain slices of meshes, instances and rows.
 
 mod camera;
+mod clip_bounds;
+mod crowd_view;
+mod cull;
 mod error;
 mod hardware;
 mod look;
@@ -16,8 +19,11 @@ mod texture;
 mod view;
 
 pub use camera::Camera;
+pub use clip_bounds::ClipBounds;
+pub use crowd_view::{CrowdView, ViewError};
+pub use cull::{CullJob, Seen};
 pub use error::RenderError;
-pub use hardware::GpuRenderer;
+pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, Screen};
 pub use look::Look;
 pub use plan::DrawCounts;
 pub use scene::{

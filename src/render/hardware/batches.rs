@@ -5,7 +5,8 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 
 use super::super::Scene;
-use super::super::plan::{Plan, Visible, largest_scale, relative};
+use super::super::plan::{Lists, Needs, Plan, Visible, largest_scale, relative};
+use super::super::view::Eye;
 use super::pipelines::Pass;
 use crate::gpu::{Gpu, GpuError, Pages};
 
@@ -20,6 +21,9 @@ pub(super) struct InstanceRecord {
     pub size: f32,
     pub padding: u32,
 }
+
+/// The first weight of instances that are drawn without their morph targets.
+const NO_WEIGHTS: u32 = u32::MAX;
 
 impl InstanceRecord {
     pub const LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
@@ -57,35 +61,30 @@ impl Batch {
 pub(super) struct Batches {
     pub bodies: Vec<Batch>,
     pub shadows: Vec<Batch>,
-    pub records: wgpu::Buffer,
+    pub records: Vec<InstanceRecord>,
     pub pages: Pages,
 }
 
 impl Batches {
-    /// Plans pages for the visible instances and writes their records.
-    pub fn new(gpu: &Gpu, scene: &Scene, plan: &Plan) -> Result<Self, GpuError> {
-        let readers: Vec<Range<u32>> = (plan.bodies.iter())
-            .chain(&plan.shadows)
-            .map(|v| rows(scene, plan, v))
+    /// Plans pages for the visible instances and fills in their records.
+    pub fn new(gpu: &Gpu, scene: &Scene, needs: &Needs, plan: &Plan) -> Result<Self, GpuError> {
+        let Lists {
+            bodies, shadows, ..
+        } = &plan.lists;
+        let readers: Vec<Range<u32>> = (bodies.iter())
+            .chain(shadows)
+            .map(|v| rows(scene, needs, v))
             .collect();
         let pages = Pages::plan(&readers, gpu.page_rows())?;
-        let split = plan.bodies.len().min(pages.of_reader.len());
-        let (body_pages, shadow_pages) = pages.of_reader.split_at(split);
+        let (body_pages, shadow_pages) = pages
+            .of_reader
+            .split_at(bodies.len().min(pages.of_reader.len()));
         let mut records = Vec::with_capacity(readers.len());
-        let bodies = batch(scene, plan, &plan.bodies, body_pages, &pages, &mut records);
-        let shadows = batch(
-            scene,
-            plan,
-            &plan.shadows,
-            shadow_pages,
-            &pages,
-            &mut records,
-        );
-        let records = gpu.buffer(
-            "instance records, in bytes,",
-            bytemuck::cast_slice(&records),
-            wgpu::BufferUsages::VERTEX,
-        )?;
+        let mut batch = |list: &[Visible], page_of: &[u32]| {
+            batch(scene, needs, &plan.eye, list, page_of, &pages, &mut records)
+        };
+        let bodies = batch(bodies, body_pages);
+        let shadows = batch(shadows, shadow_pages);
         Ok(Self {
             bodies,
             shadows,
@@ -102,8 +101,8 @@ impl Batches {
 }
 
 /// The palette rows that a visible instance reads.
-fn rows(scene: &Scene, plan: &Plan, visible: &Visible) -> Range<u32> {
-    let count = plan.rows.get(visible.model).copied().unwrap_or(0);
+fn rows(scene: &Scene, needs: &Needs, visible: &Visible) -> Range<u32> {
+    let count = needs.rows(visible.model);
     let first = match scene.instances.get(visible.instance) {
         Some(instance) if count > 0 => instance.palette_offset,
         _ => 0,
@@ -114,7 +113,8 @@ fn rows(scene: &Scene, plan: &Plan, visible: &Visible) -> Range<u32> {
 
 fn batch(
     scene: &Scene,
-    plan: &Plan,
+    needs: &Needs,
+    eye: &Eye,
     list: &[Visible],
     page_of: &[u32],
     pages: &Pages,
@@ -128,14 +128,18 @@ fn batch(
         let Some(instance) = scene.instances.get(visible.instance) else {
             continue;
         };
-        let world = relative(&instance.world, plan.eye.position);
+        let world = relative(&instance.world, eye.position);
         let start = pages.rows.get(page as usize).map_or(0, |r| r.start);
         let first = records.len() as u64;
         records.push(InstanceRecord {
             world: world.rows,
             tint: instance.tint,
-            row: rows(scene, plan, visible).start.saturating_sub(start),
-            first_weight: instance.morph_offset,
+            row: rows(scene, needs, visible).start.saturating_sub(start),
+            first_weight: if scene.morph_weights.is_empty() {
+                NO_WEIGHTS
+            } else {
+                instance.morph_offset
+            },
             size: instance
                 .bounds
                 .map_or(0.0, |s| s.radius * largest_scale(&world)),

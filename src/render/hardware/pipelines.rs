@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::batches::{Batch, InstanceRecord};
-use super::resources::SceneMesh;
-use super::targets::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
+use super::canvas::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
+use super::models::LoadedMesh;
 use crate::gpu::{Gpu, Influence4, Influence8, InfluenceCount, SURFACE_LAYOUT, shaders};
 
 const VIEW: &str = include_str!("../../../shaders/view.wgsl");
@@ -44,7 +44,7 @@ struct Key {
 }
 
 impl Key {
-    fn new(pass: Pass, mesh: &SceneMesh, batch: &Batch) -> Self {
+    fn new(pass: Pass, mesh: &LoadedMesh, batch: &Batch) -> Self {
         let count = mesh.mesh.count;
         match pass {
             // Shadows have no sides.
@@ -211,7 +211,7 @@ impl Pipelines {
     }
 
     /// Makes the pipeline that draws `mesh` in `batch`, unless it is there.
-    pub fn prepare(&mut self, gpu: &Gpu, pass: Pass, mesh: &SceneMesh, batch: &Batch) {
+    pub fn prepare(&mut self, gpu: &Gpu, pass: Pass, mesh: &LoadedMesh, batch: &Batch) {
         let key = Key::new(pass, mesh, batch);
         if self.characters.contains_key(&key) {
             return;
@@ -256,7 +256,7 @@ impl Pipelines {
     pub fn get(
         &self,
         pass: Pass,
-        mesh: &SceneMesh,
+        mesh: &LoadedMesh,
         batch: &Batch,
     ) -> Option<&wgpu::RenderPipeline> {
         self.characters.get(&Key::new(pass, mesh, batch))
@@ -367,10 +367,7 @@ mod tests {
             size("View"),
             size_of::<super::super::super::view::ViewUniform>()
         );
-        assert_eq!(
-            size("Mesh"),
-            size_of::<super::super::resources::MeshUniform>()
-        );
+        assert_eq!(size("Mesh"), size_of::<super::super::models::MeshUniform>());
     }
 
     #[test]
