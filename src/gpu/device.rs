@@ -235,6 +235,11 @@ impl Gpu {
         let memory = pollster::block_on(memory.pop());
         let internal = pollster::block_on(internal.pop());
         let validation = pollster::block_on(validation.pop());
+        let error = memory.or(internal).or(validation);
+        if error.is_some() {
+            // A loss is reported while the device is polled, and explains all other errors.
+            self.poll(wgpu::PollType::Poll)?;
+        }
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         let uncaptured = faults.uncaptured.take();
         if let Some(reason) = &faults.lost {
@@ -242,7 +247,7 @@ impl Gpu {
                 reason: reason.clone(),
             });
         }
-        match memory.or(internal).or(validation) {
+        match error {
             Some(error) => Err(typed(error)),
             None => match uncaptured {
                 Some(error) => Err(error),
@@ -302,10 +307,12 @@ impl Gpu {
 
     /// Blocks until all submitted work is done.
     pub fn wait(&self) -> Result<(), GpuError> {
+        self.poll(wgpu::PollType::wait_indefinitely())
+    }
+
+    fn poll(&self, how: wgpu::PollType) -> Result<(), GpuError> {
         // wgpu 30 turns a device that is lost during the wait into a panic of its own.
-        let polled = catch_unwind(AssertUnwindSafe(|| {
-            self.device.poll(wgpu::PollType::wait_indefinitely())
-        }));
+        let polled = catch_unwind(AssertUnwindSafe(|| self.device.poll(how)));
         match polled {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(e)) => Err(GpuError::Refused {

@@ -18,7 +18,7 @@ mod software;
 mod texture;
 mod view;
 
-pub use camera::Camera;
+pub use camera::{Camera, Projection};
 pub use clip_bounds::ClipBounds;
 pub use crowd_view::{CrowdView, ViewError};
 pub use cull::{CullJob, Seen};

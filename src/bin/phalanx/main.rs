@@ -13,6 +13,8 @@ mod png;
 mod pose;
 mod render;
 mod text;
+#[cfg(feature = "view")]
+mod view;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
@@ -39,6 +41,7 @@ Examples:
   phalanx info fox.glb                             what a file holds
   phalanx pose fox.glb --clip Walk --time 0.5 --json
   phalanx render fox.glb --clip Walk --out walk.gif
+  phalanx view fox.glb --count 500                 a window
   phalanx bench fox.glb --baseline last.json       is it still as fast?
 
 Errors are one line on standard error and exit status 1; usage errors exit with 2.";
@@ -53,6 +56,8 @@ enum Command {
     Info(info::InfoArgs),
     Pose(pose::PoseArgs),
     Render(render::RenderArgs),
+    #[cfg(feature = "view")]
+    View(view::ViewArgs),
 }
 
 fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
@@ -88,6 +93,8 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Info(args) => info::run(&args),
         Command::Pose(args) => pose::run(&args),
         Command::Render(args) => render::run(&args),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&args),
     }
 }
 

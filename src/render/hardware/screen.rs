@@ -135,13 +135,14 @@ impl Screen {
         })
     }
 
-    /// Begins a pass over a surface's texture whose ground is the canvas; draw interfaces over it.
+    /// Begins a pass over a surface's texture and shows a canvas in it, its upper left corner at a
+    /// place in pixels; draw interfaces around and over it.
     pub fn begin<'a>(
         &self,
         gpu: &Gpu,
         encoder: &'a mut wgpu::CommandEncoder,
         texture: &wgpu::SurfaceTexture,
-        canvas: &Canvas,
+        canvas: Option<(&Canvas, [u32; 2])>,
     ) -> wgpu::RenderPass<'a> {
         let view = texture.texture.create_view(&Default::default());
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
@@ -157,10 +158,20 @@ impl Screen {
             })],
             ..Default::default()
         });
-        let picture = wgpu::BindingResource::TextureView(canvas.view());
-        pass.set_bind_group(0, &bind(gpu, &self.layout, &[picture]), &[]);
-        pass.set_pipeline(&self.pipeline);
-        pass.draw(0..3, 0..1);
+        if let Some((canvas, [x, y])) = canvas {
+            // While a window changes its size, a canvas of the old one may not fit.
+            let PictureSize { width, height } = canvas.size();
+            let width = width.min(texture.texture.width().saturating_sub(x));
+            let height = height.min(texture.texture.height().saturating_sub(y));
+            if width > 0 && height > 0 {
+                let [x, y, width, height] = [x, y, width, height].map(|v| v as f32);
+                pass.set_viewport(x, y, width, height, 0.0, 1.0);
+                let picture = wgpu::BindingResource::TextureView(canvas.view());
+                pass.set_bind_group(0, &bind(gpu, &self.layout, &[picture]), &[]);
+                pass.set_pipeline(&self.pipeline);
+                pass.draw(0..3, 0..1);
+            }
+        }
         pass
     }
 

@@ -1,11 +1,11 @@
 //! `phalanx crowd`: a crowd in formation is animated, measured and drawn.
 
-mod cast;
+pub mod cast;
 mod figures;
-mod formation;
+pub mod formation;
 mod measure;
-mod picture;
-mod size;
+pub mod picture;
+pub mod size;
 
 use super::error::CliError;
 use super::memory;

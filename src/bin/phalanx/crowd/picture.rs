@@ -73,14 +73,7 @@ pub fn draw(
     let start = Instant::now();
     let shape = RigShape::new(rig);
     let details: Vec<Vec<DrawMesh>> = (0..rig.lod_count()).map(|lod| shape.meshes(lod)).collect();
-    let details: Vec<DrawDetail> = details
-        .iter()
-        .enumerate()
-        .map(|(lod, meshes)| DrawDetail {
-            meshes,
-            min_pixels: DETAIL_PIXELS.get(lod).copied().unwrap_or(0.0),
-        })
-        .collect();
+    let details = levels(&details);
     let (instances, morph_weights) = instances(model, crowd, buffer, travel)?;
     let (min, max) = formation.extent();
     let camera = Camera::overlooking(min, max, size.aspect());
@@ -102,6 +95,15 @@ pub fn draw(
         triangles: picture.counts.triangles,
         milliseconds,
     })
+}
+
+/// Levels of detail of a model from their meshes, finest first.
+pub fn levels<'a>(meshes: &'a [Vec<DrawMesh<'a>>]) -> Vec<DrawDetail<'a>> {
+    let level = |(lod, meshes): (usize, &'a Vec<_>)| DrawDetail {
+        meshes,
+        min_pixels: DETAIL_PIXELS.get(lod).copied().unwrap_or(0.0),
+    };
+    meshes.iter().enumerate().map(level).collect()
 }
 
 /// Everyone, and the morph weights of all one after another.
@@ -157,7 +159,8 @@ fn instances(
     Ok((instances, weights))
 }
 
-fn tint(i: usize) -> [f32; 4] {
+/// Linear colour of a character's tunic.
+pub fn tint(i: usize) -> [f32; 4] {
     let [r, g, b] = TINTS[(cast::draw(i, Draw::Tint) * TINTS.len() as f64) as usize % TINTS.len()];
     let shade = 0.75 + 0.5 * cast::draw(i, Draw::Shade) as f32;
     [r * shade, g * shade, b * shade, 1.0]

@@ -107,7 +107,8 @@ impl Troupe {
         }
         self.formation = Formation::new(count, self.size);
         for (place, &instance) in self.instances.iter().enumerate() {
-            self.crowd.set_world(instance, self.formation.place(place))?;
+            self.crowd
+                .set_world(instance, self.formation.place(place))?;
         }
         Ok(())
     }
