@@ -16,6 +16,9 @@ use pipelines::{Pass, Pipelines};
 use resources::{Bindings, SceneMeshes};
 use targets::Targets;
 
+/// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
+const VERTEX_STORAGE_BUFFERS: u32 = 3;
+
 /// A device with the pipelines of pictures; keeps both for further pictures.
 #[derive(Debug)]
 pub struct GpuRenderer {
@@ -26,7 +29,11 @@ pub struct GpuRenderer {
 impl GpuRenderer {
     /// Opens a device. Errors: those of [`Gpu::open`], or a driver that refuses the shaders.
     pub fn open(options: &GpuOptions) -> Result<Self, RenderError> {
-        Ok(Self::on(Gpu::open(options)?)?)
+        let options = GpuOptions {
+            vertex_storage_buffers: VERTEX_STORAGE_BUFFERS,
+            ..options.clone()
+        };
+        Ok(Self::on(Gpu::open(&options)?)?)
     }
 
     /// Draws on an open device. Errors: a driver that refuses the shaders.
