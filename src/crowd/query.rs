@@ -11,16 +11,19 @@ use std::ops::Range;
 
 impl Crowd {
     /// The rows of an instance in the bone buffer of the last frame; `None` if it was hidden or did
-    /// not exist then.
+    /// not exist then. They hold until the next frame is scheduled, whoever is due.
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         let (pool, index) = self.instance(instance).ok()?;
-        // A slot filled since the frame has no rows yet.
-        if pool.frame.get(index) != Some(&instance.generation) || !pool.scheduled(index) {
-            return None;
-        }
-        let len = pool.rig.palette_len();
-        let first = pool.first_row + pool.rank[index] as usize * len;
-        Some(first..first + len)
+        let first = pool.places.row(index)?;
+        Some(first..first + pool.rig.palette_len())
+    }
+
+    /// The rows that an instance had in the frame before the last, for motion vectors; `None` if it had
+    /// none. They are of use if both frames went to the same memory and that keeps two.
+    pub fn previous_range(&self, instance: InstanceId) -> Option<Range<usize>> {
+        let (pool, index) = self.instance(instance).ok()?;
+        let first = pool.places.last_row(index)?;
+        Some(first..first + pool.rig.palette_len())
     }
 
     /// The instances that are alive, in palette order: by the slots of rigs, then of instances.

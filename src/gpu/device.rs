@@ -3,15 +3,19 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::GpuError;
+use super::{GpuError, PaletteLimits};
 
 /// How to open a device.
 #[derive(Clone, Debug)]
 pub struct GpuOptions {
     /// Backends to look for adapters on; `WGPU_BACKEND` in the environment narrows the default.
     pub backends: wgpu::Backends,
-    /// The most bytes of palette rows in one storage binding; the device's limit if that is less.
+    /// The most bytes of palette rows in one page; the device's limits if they are less.
     pub page_bytes: u64,
+    /// Limits that the device is not to exceed, though its adapter may: to see how a lesser one does.
+    pub limits: wgpu::Limits,
+    /// Storage buffers that the vertex stage must be able to bind. Adapters with fewer are refused.
+    pub vertex_storage_buffers: u32,
 }
 
 impl Default for GpuOptions {
@@ -19,6 +23,8 @@ impl Default for GpuOptions {
         Self {
             backends: wgpu::Backends::all().with_env(),
             page_bytes: u64::MAX,
+            limits: wgpu::Limits::unlimited(),
+            vertex_storage_buffers: 0,
         }
     }
 }
@@ -32,6 +38,16 @@ pub struct AdapterName {
     pub api: String,
     /// Whether the adapter computes on the CPU.
     pub software: bool,
+}
+
+impl AdapterName {
+    fn of(info: &wgpu::AdapterInfo) -> Self {
+        Self {
+            name: info.name.clone(),
+            api: info.backend.to_string(),
+            software: info.device_type == wgpu::DeviceType::Cpu,
+        }
+    }
 }
 
 impl std::fmt::Display for AdapterName {
@@ -59,7 +75,8 @@ pub struct Gpu {
     pub queue: wgpu::Queue,
     adapter: AdapterName,
     samples: u32,
-    page_bytes: u64,
+    palette: PaletteLimits,
+    vertex_storage_buffers: u32,
     faults: Arc<Mutex<Faults>>,
 }
 
@@ -70,20 +87,19 @@ const TARGET_FORMATS: [wgpu::TextureFormat; 3] = [
     wgpu::TextureFormat::Depth32Float,
 ];
 
-/// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
-const VERTEX_STORAGE_BUFFERS: u32 = 3;
+/// Features that are asked for where an adapter has them.
+const WELCOME: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY;
 
 impl Gpu {
     /// Opens the first adapter that answers, hardware before software.
     ///
-    /// The device gets all of the adapter's limits. Errors: no adapter, an adapter without storage
-    /// buffers in the vertex stage, a device that cannot be opened.
+    /// Errors: no adapter, and those of [`Gpu::on_adapter`].
     pub fn open(options: &GpuOptions) -> Result<Self, GpuError> {
         Self::first_of(options, |backends| {
             let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
             desc.backends = backends;
             let instance = wgpu::Instance::new(desc);
-            Self::request(&instance, None, |adapter| Self::open_on(adapter, options))
+            Self::request(&instance, None, |adapter| Self::on_adapter(adapter, options))
         })
     }
 
@@ -146,38 +162,25 @@ impl Gpu {
         open(false).or_else(|first| open(true).map_err(|_| first))
     }
 
-    pub(super) fn open_on(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
-        let info = adapter.get_info();
-        let name = AdapterName {
-            name: info.name.clone(),
-            api: info.backend.to_string(),
-            software: info.device_type == wgpu::DeviceType::Cpu,
-        };
-        let limits = adapter.limits();
-        let flags = adapter.get_downlevel_capabilities().flags;
-        let storage = if flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
-            limits.max_storage_buffers_per_shader_stage
-        } else {
-            0
-        };
-        if storage < VERTEX_STORAGE_BUFFERS {
+    /// Opens a device on an adapter of the caller's choice, one that presents to a window, say.
+    ///
+    /// The device gets the adapter's limits, as far as `options` allow them. Errors: an adapter with
+    /// fewer storage buffers in the vertex stage than are wanted, a device that cannot be opened.
+    pub fn on_adapter(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
+        let name = AdapterName::of(&adapter.get_info());
+        let limits = adapter.limits().or_worse_values_from(&options.limits);
+        let storage = vertex_storage(adapter, &limits);
+        if storage < options.vertex_storage_buffers {
             return Err(GpuError::Unsupported {
                 adapter: name.to_string(),
                 what: "the number of storage buffers in the vertex stage",
                 found: storage.into(),
-                needed: VERTEX_STORAGE_BUFFERS.into(),
+                needed: options.vertex_storage_buffers.into(),
             });
         }
-        let four = TARGET_FORMATS.iter().all(|&format| {
-            let flags = adapter.get_texture_format_features(format).flags;
-            flags.sample_count_supported(4)
-        });
-        let page_bytes = options
-            .page_bytes
-            .min(limits.max_storage_buffer_binding_size)
-            .min(limits.max_buffer_size);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("phalanx"),
+            required_features: adapter.features() & WELCOME,
             required_limits: limits,
             ..Default::default()
         }))
@@ -185,28 +188,34 @@ impl Gpu {
             adapter: name.to_string(),
             reason: e.to_string(),
         })?;
-        let faults = Arc::new(Mutex::new(Faults::default()));
-        let sink = Arc::clone(&faults);
-        // Without a handler wgpu panics on the first error that no scope captures.
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
-            faults.uncaptured.get_or_insert(typed(error));
-        }));
-        let sink = Arc::clone(&faults);
-        device.set_device_lost_callback(move |reason, message| {
-            let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
-            faults
-                .lost
-                .get_or_insert_with(|| format!("{reason:?}: {message}"));
-        });
-        Ok(Self {
+        Ok(Self::adopt(adapter, device, queue, options.page_bytes))
+    }
+
+    /// Works on a device that an engine has opened. Replaces its uncaptured-error handler and its
+    /// device-lost callback: errors come back from the calls that caused them.
+    pub fn adopt(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        page_bytes: u64,
+    ) -> Self {
+        let limits = device.limits();
+        let formats = |format| adapter.get_texture_format_features(format);
+        let four = TARGET_FORMATS
+            .iter()
+            .all(|&f| formats(f).flags.sample_count_supported(4));
+        let storage = vertex_storage(adapter, &limits);
+        let wanted = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
+        let rows = formats(wgpu::TextureFormat::Rgba32Float).allowed_usages;
+        Self {
+            adapter: AdapterName::of(&adapter.get_info()),
+            samples: if four { 4 } else { 1 },
+            palette: PaletteLimits::new(&limits, page_bytes, storage > 0, rows.contains(wanted)),
+            vertex_storage_buffers: storage,
+            faults: watch(&device),
             device,
             queue,
-            adapter: name,
-            samples: if four { 4 } else { 1 },
-            page_bytes,
-            faults,
-        })
+        }
     }
 
     /// The adapter that the device was opened on.
@@ -219,9 +228,31 @@ impl Gpu {
         self.samples
     }
 
+    /// Storage buffers that the vertex stage can bind.
+    pub fn vertex_storage_buffers(&self) -> u32 {
+        self.vertex_storage_buffers
+    }
+
+    /// What of a palette the device holds, by backend.
+    pub fn palette_limits(&self) -> &PaletteLimits {
+        &self.palette
+    }
+
     /// The most palette rows that one storage binding holds.
     pub fn page_rows(&self) -> u32 {
-        u32::try_from(self.page_bytes / 48).unwrap_or(u32::MAX)
+        u32::try_from(self.palette.storage).unwrap_or(u32::MAX)
+    }
+
+    /// The error of a lost device, once its callback has told of the loss.
+    pub fn lost(&self) -> Option<GpuError> {
+        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let reason = faults.lost.clone()?;
+        Some(GpuError::Lost { reason })
+    }
+
+    /// Has callbacks run whose work is done, without waiting for any.
+    pub fn poll(&self) -> Result<(), GpuError> {
+        self.turn(wgpu::PollType::Poll)
     }
 
     /// Runs `work` and returns its value, or the first error that the device reported meanwhile.
@@ -238,7 +269,7 @@ impl Gpu {
         let error = memory.or(internal).or(validation);
         if error.is_some() {
             // A loss is reported while the device is polled, and explains all other errors.
-            self.poll(wgpu::PollType::Poll)?;
+            self.poll()?;
         }
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
         let uncaptured = faults.uncaptured.take();
@@ -307,14 +338,14 @@ impl Gpu {
 
     /// Blocks until all submitted work is done.
     pub fn wait(&self) -> Result<(), GpuError> {
-        self.poll(wgpu::PollType::wait_indefinitely())
+        self.turn(wgpu::PollType::wait_indefinitely())
     }
 
-    fn poll(&self, how: wgpu::PollType) -> Result<(), GpuError> {
+    fn turn(&self, how: wgpu::PollType) -> Result<(), GpuError> {
         // wgpu 30 turns a device that is lost during the wait into a panic of its own.
         let polled = catch_unwind(AssertUnwindSafe(|| self.device.poll(how)));
         match polled {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(_)) => self.lost().map_or(Ok(()), Err),
             Ok(Err(e)) => Err(GpuError::Refused {
                 reason: e.to_string(),
             }),
@@ -345,6 +376,35 @@ impl Gpu {
         buffer.unmap();
         Ok(bytes)
     }
+}
+
+/// Storage buffers that the vertex stage can bind under some limits.
+fn vertex_storage(adapter: &wgpu::Adapter, limits: &wgpu::Limits) -> u32 {
+    let flags = adapter.get_downlevel_capabilities().flags;
+    if flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
+        limits.max_storage_buffers_per_shader_stage
+    } else {
+        0
+    }
+}
+
+/// Has a device's errors kept from here on.
+fn watch(device: &wgpu::Device) -> Arc<Mutex<Faults>> {
+    let faults = Arc::new(Mutex::new(Faults::default()));
+    let sink = Arc::clone(&faults);
+    // Without a handler wgpu panics on the first error that no scope captures.
+    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+        let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
+        faults.uncaptured.get_or_insert(typed(error));
+    }));
+    let sink = Arc::clone(&faults);
+    device.set_device_lost_callback(move |reason, message| {
+        let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
+        faults
+            .lost
+            .get_or_insert_with(|| format!("{reason:?}: {message}"));
+    });
+    faults
 }
 
 fn typed(error: wgpu::Error) -> GpuError {

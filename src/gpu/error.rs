@@ -1,5 +1,7 @@
 //! What can go wrong between this library and a graphics device.
 
+use super::PaletteBackend;
+
 /// Errors of devices and uploads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -44,6 +46,19 @@ pub enum GpuError {
         /// The size asked for.
         needed: u64,
         /// The device's limit.
+        limit: u64,
+    },
+    /// A palette has more rows than a backend of this device holds; 0 if it lacks the backend.
+    #[error(
+        "the palette of one instance has {needed} joints, the {backend} backend of this device \
+         holds {limit}"
+    )]
+    Joints {
+        /// The backend.
+        backend: PaletteBackend,
+        /// The palette's rows.
+        needed: u64,
+        /// What the backend holds.
         limit: u64,
     },
     /// The device has no memory left.

@@ -4,13 +4,20 @@
 //! Here lives what any renderer needs to draw crowds, ours or an engine's. No cameras, lights,
 //! render targets or pictures: those are `render`'s.
 
+mod backend;
+mod bones;
 mod device;
 mod error;
 mod mesh;
 mod pages;
+mod paging;
 pub mod shaders;
+mod staging;
+mod target;
 mod window;
 
+pub use backend::{PaletteBackend, PaletteLimits, ROW_BYTES, WINDOW_ALIGN};
+pub use bones::{BonePage, BonePlace, BoneUpload, GpuBoneBuffer, GpuBoneOptions, UploadWay};
 pub use device::{AdapterName, Gpu, GpuOptions};
 pub use error::GpuError;
 pub use mesh::{

@@ -49,7 +49,7 @@ impl Gpu {
                         reason: "this adapter cannot present there".into(),
                     });
                 }
-                Ok((Self::open_on(adapter, options)?, capabilities))
+                Ok((Self::on_adapter(adapter, options)?, capabilities))
             })
             .map(|(gpu, capabilities)| {
                 let surface = WindowSurface {

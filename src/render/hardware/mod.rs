@@ -20,6 +20,9 @@ pub use models::GpuModels;
 use pipelines::{Pass, Pipelines};
 pub use screen::{NextFrame, Screen};
 
+/// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
+const VERTEX_STORAGE_BUFFERS: u32 = 3;
+
 /// A device with the pipelines of pictures; keeps both, and its buffers, for further pictures.
 #[derive(Debug)]
 pub struct GpuRenderer {
@@ -32,7 +35,11 @@ pub struct GpuRenderer {
 impl GpuRenderer {
     /// Opens a device. Errors: those of [`Gpu::open`], or a driver that refuses the shaders.
     pub fn open(options: &GpuOptions) -> Result<Self, RenderError> {
-        Ok(Self::on(Gpu::open(options)?)?)
+        let options = GpuOptions {
+            vertex_storage_buffers: VERTEX_STORAGE_BUFFERS,
+            ..options.clone()
+        };
+        Ok(Self::on(Gpu::open(&options)?)?)
     }
 
     /// Draws on an open device. Errors: a driver that refuses the shaders.

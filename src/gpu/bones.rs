@@ -1,0 +1,381 @@
+//! `GpuBoneBuffer`: the palettes of a crowd in a device's memory, written there as they are evaluated.
+
+use super::backend::{PaletteBackend, ROW_BYTES};
+use super::staging::{HeapRows, MappedRows, Ring};
+use super::target::Target;
+use super::{Gpu, GpuError};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats, RowLayout, RowOrder, Schedule};
+use crate::math::Affine3x4;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How a bone buffer lies on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuBoneOptions {
+    /// How shaders reach the rows: see [`PaletteBackend::choose`].
+    pub backend: PaletteBackend,
+    /// Keeps the rows of the frame before, too, for motion vectors: twice the memory.
+    pub previous: bool,
+    /// Writes through a ring of mapped buffers; without, from heap memory by `write_buffer`.
+    pub mapped: bool,
+}
+
+impl GpuBoneOptions {
+    /// A backend, through mapped memory, without the frame before.
+    pub fn new(backend: PaletteBackend) -> Self {
+        Self {
+            backend,
+            previous: false,
+            mapped: true,
+        }
+    }
+}
+
+/// By which way a frame's rows reached the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UploadWay {
+    /// Workers wrote into mapped memory, which the device copies from.
+    Mapped,
+    /// By way of heap memory: the ring was not asked for, the device was too far behind, or no
+    /// memory could be mapped.
+    Written,
+}
+
+/// What a frame's upload did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoneUpload {
+    /// What was evaluated and what was carried over.
+    pub frame: FrameStats,
+    /// By which way.
+    pub way: UploadWay,
+    /// Bytes brought to the device, with those between aligned instances.
+    pub bytes: u64,
+    /// Bytes carried over by the device itself.
+    pub carried: u64,
+    /// Copy commands for both: one per page that was written, and one per run of carried rows.
+    pub copies: u32,
+    /// Pages with rows.
+    pub pages: usize,
+}
+
+/// Where an instance's rows lie on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BonePlace {
+    /// The page.
+    pub page: usize,
+    /// The first row in the page: what shaders of the texture and storage backends are given.
+    pub row: u32,
+}
+
+impl BonePlace {
+    /// The dynamic offset of a window that starts here, in bytes: uniform backend.
+    pub fn offset(&self) -> u32 {
+        self.row.saturating_mul(ROW_BYTES as u32)
+    }
+}
+
+/// One page as shaders see it.
+#[derive(Debug)]
+pub struct BonePage<'a> {
+    /// For the layout of [`GpuBoneBuffer::layout_entry`].
+    pub binding: wgpu::BindingResource<'a>,
+    /// The rows of the frame that the page has.
+    pub rows: Range<usize>,
+}
+
+/// The palettes of a crowd in a device's memory.
+///
+/// A frame is [`Crowd::advance`], then [`evaluate`](Self::evaluate) in place of [`Crowd::evaluate`]; then
+/// [`locate`](Self::locate) tells where the rows of [`Crowd::palette_range`] lie. Whatever happens to the
+/// device, the crowd goes on: on an error the same frame is in [`heap`](Self::heap).
+#[derive(Debug)]
+pub struct GpuBoneBuffer {
+    options: GpuBoneOptions,
+    ring: Ring,
+    targets: [Target; 2],
+    current: usize,
+    /// Both targets are in use: something was carried over, or the frame before is kept.
+    both: bool,
+    generation: u64,
+    /// Rows on their way to `write_buffer`.
+    spill: Vec<Affine3x4>,
+    heap: BoneBuffer,
+    in_heap: bool,
+}
+
+impl GpuBoneBuffer {
+    /// An empty one; device memory comes with the first frame.
+    ///
+    /// # Errors
+    /// If the device lacks the backend.
+    pub fn new(gpu: &Gpu, options: GpuBoneOptions) -> Result<Self, GpuError> {
+        options.backend.check(gpu, 1)?;
+        Ok(Self {
+            options,
+            ring: Ring::new(),
+            targets: Default::default(),
+            current: 0,
+            both: options.previous,
+            generation: 0,
+            spill: Vec::new(),
+            heap: BoneBuffer::new(),
+            in_heap: false,
+        })
+    }
+
+    /// How it was made.
+    pub fn options(&self) -> GpuBoneOptions {
+        self.options
+    }
+
+    /// Evaluates every visible instance that is due into device memory; the rows of the others are
+    /// carried over there. Submits its own copies: what is submitted later reads this frame's rows.
+    ///
+    /// # Errors
+    /// If a palette has too many joints for the backend, or the device fails: it is lost or out of
+    /// memory. Then all visible instances are evaluated into [`heap`](Self::heap) instead.
+    pub fn evaluate(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
+        let done = self.upload(crowd, gpu);
+        self.in_heap = done.is_err();
+        if done.is_err() {
+            // What the device has is in doubt: nothing is carried over from it.
+            self.forget();
+            crowd.evaluate(&mut self.heap);
+        }
+        done
+    }
+
+    /// The frame's rows in heap memory, if the device could not take them.
+    pub fn heap(&self) -> Option<&BoneBuffer> {
+        self.in_heap.then_some(&self.heap)
+    }
+
+    /// Forgets what is on the device and frees it: for a device opened anew after a loss.
+    pub fn forget(&mut self) {
+        self.ring.clear();
+        self.targets = Default::default();
+        self.generation += 1;
+    }
+
+    /// A number that changes when bindings have to be made anew: pages were added or have grown.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Which of two sets of pages has the frame: bindings are kept by generation, set and page.
+    pub fn set(&self) -> usize {
+        self.current
+    }
+
+    /// Pages with rows of the frame.
+    pub fn page_count(&self) -> usize {
+        self.target().paging.len()
+    }
+
+    /// A page of the frame.
+    pub fn page(&self, gpu: &Gpu, page: usize) -> Option<BonePage<'_>> {
+        self.page_of(self.target(), gpu, page)
+    }
+
+    /// A page of the frame before, if it is kept and that frame went to the device.
+    pub fn previous_page(&self, gpu: &Gpu, page: usize) -> Option<BonePage<'_>> {
+        self.page_of(self.previous()?, gpu, page)
+    }
+
+    /// Where rows of the frame lie, as [`Crowd::palette_range`] tells them.
+    pub fn locate(&self, rows: &Range<usize>) -> Option<BonePlace> {
+        place(self.target(), rows)
+    }
+
+    /// Where rows of the frame before lie, as [`Crowd::previous_range`] tells them, if it is kept.
+    pub fn locate_previous(&self, rows: &Range<usize>) -> Option<BonePlace> {
+        place(self.previous()?, rows)
+    }
+
+    /// The layout of a page's binding. With the uniform backend it has a dynamic offset.
+    pub fn layout_entry(
+        &self,
+        binding: u32,
+        visibility: wgpu::ShaderStages,
+    ) -> wgpu::BindGroupLayoutEntry {
+        self.options.backend.layout_entry(binding, visibility)
+    }
+
+    fn target(&self) -> &Target {
+        &self.targets[self.current]
+    }
+
+    fn previous(&self) -> Option<&Target> {
+        let target = &self.targets[1 - self.current];
+        (self.options.previous && target.frame.is_some()).then_some(target)
+    }
+
+    fn page_of<'a>(&self, target: &'a Target, gpu: &Gpu, page: usize) -> Option<BonePage<'a>> {
+        let rows = target.paging.rows(page);
+        (page < target.paging.len()).then_some(())?;
+        let binding = target
+            .pages
+            .get(page)?
+            .binding(self.options.backend, gpu.palette_limits());
+        Some(BonePage { binding, rows })
+    }
+
+    fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
+        gpu.poll()?;
+        let backend = self.options.backend;
+        let mut schedule = crowd.schedule(&RowLayout {
+            align: backend.align(),
+            order: RowOrder::FreshFirst,
+            holds: self.target().frame,
+        });
+        for group in schedule.groups() {
+            backend.check(gpu, group.palette)?;
+        }
+        let from = self.current;
+        self.both |= schedule.stats().carried > 0;
+        let to = if self.both { 1 - from } else { from };
+        let max = usize::try_from(gpu.palette_limits().page(backend)).unwrap_or(usize::MAX);
+        let target = &mut self.targets[to];
+        target.paging.cut(schedule.groups(), max);
+        target.frame = None;
+        self.generation += u64::from(gpu.checked(|| target.fit(gpu, backend))?);
+        let parts: Vec<usize> = (0..target.paging.len())
+            .map(|p| target.paging.rows(p))
+            .map_while(|rows| {
+                schedule
+                    .written_rows()
+                    .checked_sub(rows.start + 1)
+                    .map(|_| rows)
+            })
+            .map(|rows| rows.end.min(schedule.written_rows()) - rows.start)
+            .collect();
+        let staged = self.stage(gpu, &mut schedule, to, &parts, max);
+        let (frame, id) = (schedule.stats(), schedule.id());
+        let mut done = BoneUpload {
+            frame,
+            way: if staged.is_some() {
+                UploadWay::Mapped
+            } else {
+                UploadWay::Written
+            },
+            bytes: parts.iter().sum::<usize>() as u64 * ROW_BYTES,
+            carried: 0,
+            copies: 0,
+            pages: self.targets[to].paging.len(),
+        };
+        if staged.is_none() {
+            // No default value is written twice: rows are only made where there were none.
+            self.spill
+                .resize(schedule.written_rows(), Affine3x4::IDENTITY);
+            schedule.write(HeapRows(&mut self.spill));
+        }
+        gpu.checked(|| {
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            self.copy_fresh(gpu, &mut encoder, to, staged.as_deref(), &parts, &mut done);
+            if frame.carried > 0 {
+                self.copy_carried(&mut encoder, &schedule, [from, to], &mut done);
+            }
+            let target = &self.targets[to];
+            for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
+                let rows = target.paging.rows(i).len();
+                page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
+            }
+            for staging in staged.iter().flatten() {
+                staging.buffer.unmap();
+            }
+            gpu.queue.submit([encoder.finish()]);
+            self.ring.give_back(staged.unwrap_or_default());
+            Ok(())
+        })?;
+        self.targets[to].frame = Some(id);
+        self.current = to;
+        Ok(done)
+    }
+
+    /// Has workers write into mapped memory; `None` if there is none, and nothing is lost by it.
+    fn stage(
+        &mut self,
+        gpu: &Gpu,
+        schedule: &mut Schedule<'_>,
+        to: usize,
+        parts: &[usize],
+        max: usize,
+    ) -> Option<Vec<super::staging::Staging>> {
+        if !self.options.mapped {
+            return None;
+        }
+        let staged = gpu.checked(|| Ok(self.ring.take(gpu, parts, max))).ok()??;
+        let failed = AtomicBool::new(false);
+        let paging = &self.targets[to].paging;
+        let written = schedule.written_rows();
+        schedule.write(MappedRows::new(paging, &staged, written, &failed));
+        (!failed.load(Ordering::Relaxed)).then_some(staged)
+    }
+
+    fn copy_fresh(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        to: usize,
+        staged: Option<&[super::staging::Staging]>,
+        parts: &[usize],
+        done: &mut BoneUpload,
+    ) {
+        let target = &self.targets[to];
+        for (i, (page, &rows)) in target.pages.iter().zip(parts).enumerate() {
+            let first = target.paging.rows(i).start;
+            let bytes = rows as u64 * ROW_BYTES;
+            match staged.and_then(|s| s.get(i)) {
+                Some(staging) => {
+                    encoder.copy_buffer_to_buffer(&staging.buffer, 0, &page.buffer, 0, bytes);
+                }
+                None => {
+                    let rows = self.spill.get(first..first + rows).unwrap_or_default();
+                    gpu.queue
+                        .write_buffer(&page.buffer, 0, bytemuck::cast_slice(rows));
+                }
+            }
+            done.copies += 1;
+        }
+    }
+
+    fn copy_carried(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        schedule: &Schedule<'_>,
+        [from, to]: [usize; 2],
+        done: &mut BoneUpload,
+    ) {
+        let (old, new) = (&self.targets[from], &self.targets[to]);
+        schedule.moves(|m| {
+            let mut source = m.from;
+            for (page, at, count) in new.paging.parts(m.to..m.to + m.rows) {
+                let mut at = at;
+                for (old_page, old_at, rows) in old.paging.parts(source..source + count) {
+                    if let (Some(a), Some(b)) = (old.pages.get(old_page), new.pages.get(page)) {
+                        let bytes = |rows: usize| rows as u64 * ROW_BYTES;
+                        encoder.copy_buffer_to_buffer(
+                            &a.buffer,
+                            bytes(old_at),
+                            &b.buffer,
+                            bytes(at),
+                            bytes(rows),
+                        );
+                        done.copies += 1;
+                        done.carried += bytes(rows);
+                    }
+                    at += rows;
+                }
+                source += count;
+            }
+        });
+    }
+}
+
+fn place(target: &Target, rows: &Range<usize>) -> Option<BonePlace> {
+    let (page, row) = target.paging.locate(rows.start)?;
+    Some(BonePlace {
+        page,
+        row: u32::try_from(row).ok()?,
+    })
+}
