@@ -101,6 +101,7 @@ pub struct GpuBoneBuffer {
     spill: Vec<Affine3x4>,
     heap: BoneBuffer,
     in_heap: bool,
+    stamps: Option<wgpu::QuerySet>,
 }
 
 impl GpuBoneBuffer {
@@ -120,6 +121,7 @@ impl GpuBoneBuffer {
             spill: Vec::new(),
             heap: BoneBuffer::new(),
             in_heap: false,
+            stamps: None,
         })
     }
 
@@ -155,6 +157,43 @@ impl GpuBoneBuffer {
         self.ring.clear();
         self.targets = Default::default();
         self.generation += 1;
+    }
+
+    /// Has the device note its time before and after the copies of every frame, as queries 0 and 1 of a
+    /// set of timestamps. The device needs `TIMESTAMP_QUERY_INSIDE_ENCODERS`.
+    pub fn set_timestamps(&mut self, queries: Option<wgpu::QuerySet>) {
+        self.stamps = queries;
+    }
+
+    /// Reads the frame's rows back, waiting for the device: for tests and tools.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<Affine3x4>, GpuError> {
+        let target = self.target();
+        let mut rows = Vec::new();
+        for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
+            let bytes = target.paging.rows(i).len() as u64 * ROW_BYTES;
+            let copy = gpu.checked(|| {
+                let copy = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("palette read-back"),
+                    size: bytes,
+                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                });
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                encoder.copy_buffer_to_buffer(&page.buffer, 0, &copy, 0, bytes);
+                gpu.queue.submit([encoder.finish()]);
+                Ok(copy)
+            })?;
+            let read = gpu.read(&copy)?;
+            let start = rows.len();
+            rows.resize(start + read.len() / ROW_BYTES as usize, Affine3x4::IDENTITY);
+            if let Some(rows) = rows.get_mut(start..) {
+                bytemuck::cast_slice_mut(rows).copy_from_slice(&read);
+            }
+        }
+        Ok(rows)
     }
 
     /// A number that changes when bindings have to be made anew: pages were added or have grown.
@@ -271,6 +310,12 @@ impl GpuBoneBuffer {
         }
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            let stamp = |encoder: &mut wgpu::CommandEncoder, index| {
+                if let Some(queries) = &self.stamps {
+                    encoder.write_timestamp(queries, index);
+                }
+            };
+            stamp(&mut encoder, 0);
             self.copy_fresh(gpu, &mut encoder, to, staged.as_deref(), &parts, &mut done);
             if frame.carried > 0 {
                 self.copy_carried(&mut encoder, &schedule, [from, to], &mut done);
@@ -280,6 +325,7 @@ impl GpuBoneBuffer {
                 let rows = target.paging.rows(i).len();
                 page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
             }
+            stamp(&mut encoder, 1);
             for staging in staged.iter().flatten() {
                 staging.buffer.unmap();
             }

@@ -88,7 +88,8 @@ const TARGET_FORMATS: [wgpu::TextureFormat; 3] = [
 ];
 
 /// Features that are asked for where an adapter has them.
-const WELCOME: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY;
+const WELCOME: wgpu::Features =
+    wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 
 impl Gpu {
     /// Opens the first adapter that answers, hardware before software.

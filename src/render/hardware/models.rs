@@ -10,7 +10,7 @@ use super::super::texture::mip_chain;
 use super::super::{DrawMesh, DrawModel, Placement, RenderError};
 use super::batches::Batch;
 use super::pipelines::Pipelines;
-use crate::gpu::{Gpu, GpuError, GpuMesh};
+use crate::gpu::{Gpu, GpuError, GpuMesh, PaletteBackend};
 use crate::math::Affine3x4;
 use crate::mesh::Image;
 
@@ -97,7 +97,7 @@ fn mesh(
         Placement::Rigid(place) => (place, 0, false),
         Placement::Skinned { first_slot } => (Affine3x4::IDENTITY, first_slot, true),
     };
-    let mesh = GpuMesh::upload(gpu, draw.primitive, skinned)?;
+    let mesh = GpuMesh::upload(gpu, PaletteBackend::Storage, draw.primitive, skinned)?;
     let uniform = MeshUniform {
         place: place.rows,
         base_color: draw.material.base_color,
@@ -123,7 +123,7 @@ fn mesh(
             uniform.as_entire_binding(),
             wgpu::BindingResource::TextureView(&texture),
             wgpu::BindingResource::Sampler(&pipelines.sampler),
-            mesh.deltas.as_entire_binding(),
+            mesh.deltas.binding(),
         ],
     );
     Ok(LoadedMesh {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::batches::{Batch, InstanceRecord};
 use super::canvas::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
 use super::models::LoadedMesh;
-use crate::gpu::{Gpu, Influence4, Influence8, InfluenceCount, SURFACE_LAYOUT, shaders};
+use crate::gpu::{Gpu, InfluenceCount, InfluenceFormat, SURFACE_LAYOUT, shaders};
 
 const VIEW: &str = include_str!("../../../shaders/view.wgsl");
 const CHARACTER: &str = include_str!("../../../shaders/character.wgsl");
@@ -17,6 +17,7 @@ pub(super) fn character_source() -> String {
         VIEW,
         shaders::PALETTE_STORAGE,
         shaders::SKINNING,
+        shaders::MORPH_STORAGE,
         shaders::MORPH,
         CHARACTER,
     ]
@@ -39,24 +40,28 @@ pub(super) enum Pass {
 struct Key {
     pass: Pass,
     count: InfluenceCount,
+    /// How influences are stored.
+    stored: Option<InfluenceFormat>,
     double_sided: bool,
     mirrored: bool,
 }
 
 impl Key {
     fn new(pass: Pass, mesh: &LoadedMesh, batch: &Batch) -> Self {
-        let count = mesh.mesh.count;
+        let (count, stored) = (mesh.mesh.count(), mesh.mesh.stored);
         match pass {
             // Shadows have no sides.
             Pass::Shadow => Self {
                 pass,
                 count,
+                stored,
                 double_sided: true,
                 mirrored: false,
             },
             Pass::Body => Self {
                 pass,
                 count,
+                stored,
                 double_sided: mesh.double_sided,
                 mirrored: batch.world_mirrors
                     ^ match count {
@@ -216,13 +221,14 @@ impl Pipelines {
         if self.characters.contains_key(&key) {
             return;
         }
-        let (body, shadow, influences) = match key.count {
-            InfluenceCount::Rigid => ("body_rigid", "shadow_rigid", None),
-            InfluenceCount::Four => ("body_skin4", "shadow_skin4", Some(Influence4::LAYOUT)),
-            InfluenceCount::Eight => ("body_skin8", "shadow_skin8", Some(Influence8::LAYOUT)),
+        let (body, shadow) = match key.count {
+            InfluenceCount::Rigid => ("body_rigid", "shadow_rigid"),
+            InfluenceCount::Four => ("body_skin4", "shadow_skin4"),
+            InfluenceCount::Eight => ("body_skin8", "shadow_skin8"),
         };
         let mut buffers = vec![Some(SURFACE_LAYOUT), Some(InstanceRecord::LAYOUT)];
-        buffers.extend(influences.map(Some));
+        let attributes = key.stored.map(|f| (f, f.attributes()));
+        buffers.extend(attributes.iter().map(|(f, a)| Some(f.layout(a))));
         let made = pipeline(
             gpu,
             &PipelineParts {
@@ -318,6 +324,7 @@ fn pipeline(gpu: &Gpu, parts: &PipelineParts) -> wgpu::RenderPipeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::PaletteBackend;
     use wgpu::naga;
 
     fn validate(source: &str) -> naga::Module {
@@ -373,6 +380,8 @@ mod tests {
     #[test]
     fn engine_pieces_stand_without_our_camera() {
         // The pieces in `gpu::shaders` need nothing of `render`.
-        validate(&[shaders::PALETTE_STORAGE, shaders::SKINNING, shaders::MORPH].join("\n"));
+        for backend in PaletteBackend::ALL {
+            validate(&shaders::pieces(backend, 341));
+        }
     }
 }
