@@ -206,6 +206,12 @@ impl GpuBoneBuffer {
         self.current
     }
 
+    /// Rows of the frame, with those that lie between instances.
+    pub fn row_count(&self) -> usize {
+        let paging = &self.target().paging;
+        paging.rows(paging.len().saturating_sub(1)).end
+    }
+
     /// Pages with rows of the frame.
     pub fn page_count(&self) -> usize {
         self.target().paging.len()

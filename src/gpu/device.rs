@@ -100,7 +100,9 @@ impl Gpu {
             let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
             desc.backends = backends;
             let instance = wgpu::Instance::new(desc);
-            Self::request(&instance, None, |adapter| Self::on_adapter(adapter, options))
+            Self::request(&instance, None, |adapter| {
+                Self::on_adapter(adapter, options)
+            })
         })
     }
 

@@ -25,7 +25,7 @@ pub use device::{AdapterName, Gpu, GpuOptions};
 pub use error::GpuError;
 pub use influences::{InfluenceCount, InfluenceFormat, JointFormat, WeightFormat};
 pub use mesh::{Deltas, GpuMesh, SURFACE_LAYOUT, SurfaceVertex};
-pub use pages::Pages;
+pub use pages::RowPages;
 pub use skin::{
     ComputeSkinner, SKINNED_LAYOUT, SkinInstance, SkinRun, SkinnedVertex, SkinningMesh,
 };

@@ -28,23 +28,34 @@ impl Target {
     /// Makes pages for the paging's rows where there are none or they are too small; tells whether it
     /// did. Call inside [`Gpu::checked`].
     pub fn fit(&mut self, gpu: &Gpu, backend: PaletteBackend) -> Result<bool, GpuError> {
-        let limits = gpu.palette_limits();
-        let mut made = false;
-        for page in 0..self.paging.len() {
-            let needed = self.paging.rows(page).len();
-            if self.pages.get(page).is_some_and(|p| p.rows >= needed) {
-                continue;
-            }
-            let max = usize::try_from(limits.page(backend)).unwrap_or(usize::MAX);
-            let new = Page::new(gpu, backend, limits, roomy(needed, max))?;
-            match self.pages.get_mut(page) {
-                Some(old) => *old = new,
-                None => self.pages.push(new),
-            }
-            made = true;
-        }
-        Ok(made)
+        let rows = (0..self.paging.len()).map(|page| self.paging.rows(page).len());
+        fit(&mut self.pages, &rows.collect::<Vec<_>>(), gpu, backend)
     }
+}
+
+/// Makes pages of at least some rows each where there are none or they are too small; tells whether it
+/// did. Call inside [`Gpu::checked`].
+pub(super) fn fit(
+    pages: &mut Vec<Page>,
+    rows: &[usize],
+    gpu: &Gpu,
+    backend: PaletteBackend,
+) -> Result<bool, GpuError> {
+    let limits = gpu.palette_limits();
+    let mut made = false;
+    for (page, &needed) in rows.iter().enumerate() {
+        if pages.get(page).is_some_and(|p| p.rows >= needed) {
+            continue;
+        }
+        let max = usize::try_from(limits.page(backend)).unwrap_or(usize::MAX);
+        let new = Page::new(gpu, backend, limits, roomy(needed, max))?;
+        match pages.get_mut(page) {
+            Some(old) => *old = new,
+            None => pages.push(new),
+        }
+        made = true;
+    }
+    Ok(made)
 }
 
 impl Page {

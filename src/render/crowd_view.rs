@@ -18,7 +18,8 @@ struct Member {
 
 /// What a camera sees of a crowd, from frame to frame.
 ///
-/// A frame is [`look`](Self::look), then [`Crowd::evaluate`], then [`collect`](Self::collect).
+/// A frame is [`look`](Self::look), then [`Crowd::evaluate`] or
+/// [`GpuBoneBuffer::evaluate`](crate::gpu::GpuBoneBuffer::evaluate), then [`collect`](Self::collect).
 /// Nothing is allocated once the crowd has stopped growing.
 #[derive(Debug, Default)]
 pub struct CrowdView {
@@ -51,8 +52,8 @@ impl CrowdView {
         Ok(())
     }
 
-    /// Finds out who is in the picture. With `skip` the others are hidden in the crowd, so that the
-    /// next frame does not evaluate them; without, all are shown.
+    /// Finds out who is in the picture. With `skip` the others are not due in the crowd, so that they
+    /// keep their last rows and cost no evaluation; without, everyone is.
     ///
     /// # Errors
     /// If the camera sees nothing or the picture is empty.
@@ -95,7 +96,7 @@ impl CrowdView {
         }
         .run()?;
         for (&id, seen) in ids.iter().zip(&self.seen) {
-            crowd.set_visible(id, !skip || seen.any())?;
+            crowd.set_due(id, !skip || seen.any())?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What can be wrong with a scene or a picture.
 
-use crate::gpu::GpuError;
+use crate::gpu::{GpuError, PaletteBackend};
 use crate::runtime::JobError;
 
 /// Errors of drawing.
@@ -75,6 +75,17 @@ pub enum RenderError {
         /// Models on the device.
         expected: usize,
     },
+    /// Rows on a device that are not laid out for its renderer.
+    #[error("the palette is laid out for the {found} backend, the renderer reads {expected}")]
+    PaletteBackend {
+        /// Of the bone buffer.
+        found: PaletteBackend,
+        /// Of the renderer.
+        expected: PaletteBackend,
+    },
+    /// Rows on a device, without the renderer of that device.
+    #[error("the palette is on a graphics device: only a renderer on that device can draw it")]
+    OnDevice,
     /// An instance of a model that the scene does not have.
     #[error("instance {instance} is of model {model}, the scene has {models}")]
     Model {

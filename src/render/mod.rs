@@ -11,6 +11,7 @@ mod cull;
 mod error;
 mod hardware;
 mod look;
+mod palette;
 mod plan;
 mod scene;
 mod shape;
@@ -25,6 +26,7 @@ pub use cull::{CullJob, Seen};
 pub use error::RenderError;
 pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, Screen};
 pub use look::Look;
+pub use palette::Palette;
 pub use plan::DrawCounts;
 pub use scene::{
     DrawDetail, DrawInstance, DrawMesh, DrawModel, PictureSize, Placement, Scene, Sphere,
@@ -114,12 +116,16 @@ pub fn draw_with(
     backend: Backend,
     options: &GpuOptions,
 ) -> Result<Picture, RenderError> {
+    if matches!(scene.palette, Palette::Device(_)) {
+        return Err(RenderError::OnDevice);
+    }
     // The scene's own errors are the same for both ways and come before any device's.
     let plan = plan::Plan::new(scene, size)?;
     let instead = if backend == Backend::Software {
         None
     } else {
-        let drawn = GpuRenderer::open(options).and_then(|mut r| r.draw_plan(scene, size, &plan));
+        let drawn = GpuRenderer::open(options, plan.joints, None)
+            .and_then(|mut r| r.draw_plan(scene, size, &plan));
         match drawn {
             Err(RenderError::Gpu(error)) if backend == Backend::Auto => Some(error.to_string()),
             done => return done,

@@ -5,7 +5,9 @@ use glam::Vec3;
 use super::cull::{Seen, cull};
 use super::scene::{MeshFault, mirrors};
 use super::view::Eye;
-use super::{DrawDetail, DrawInstance, DrawModel, PictureSize, Placement, RenderError, Scene};
+use super::{
+    DrawDetail, DrawInstance, DrawModel, Palette, PictureSize, Placement, RenderError, Scene,
+};
 use crate::math::Affine3x4;
 
 /// What a picture drew and what it left out.
@@ -53,6 +55,8 @@ pub(super) struct Plan {
     pub eye: Eye,
     pub lists: Lists,
     pub counts: DrawCounts,
+    /// The most palette rows that an instance reads.
+    pub joints: usize,
 }
 
 /// What a plan is made of; kept from picture to picture, so that a steady one allocates nothing.
@@ -88,7 +92,12 @@ impl Plan {
         cull(&eye, scene.instances, &mut lists.seen);
         let mut counts = DrawCounts::default();
         lists.place(&eye, scene, &mut counts);
-        Ok(Self { eye, lists, counts })
+        Ok(Self {
+            eye,
+            lists,
+            counts,
+            joints: needs.most_rows(),
+        })
     }
 }
 
@@ -142,11 +151,14 @@ impl Lists {
 
 /// Whether the palette turns the triangles of an instance round.
 fn rows_mirror(scene: &Scene, instance: &DrawInstance, details: &[DrawDetail]) -> bool {
-    let rows = scene.palette.get(instance.palette_offset as usize..);
+    let rows = match scene.palette {
+        Palette::Heap(rows) => Some(rows.get(instance.palette_offset as usize..).unwrap_or(&[])),
+        Palette::Device(_) => None,
+    };
     let skinned = details.iter().flat_map(|d| d.meshes).find(|m| {
         matches!(m.placement, Placement::Skinned { .. }) && !m.primitive.influences.is_empty()
     });
-    skinned.is_some_and(|m| m.mirrors(rows.unwrap_or(&[])))
+    skinned.is_some_and(|m| m.mirrors(rows))
 }
 
 fn triangles(scene: &Scene, visible: &Visible) -> u64 {
@@ -243,8 +255,14 @@ impl Needs {
     }
 
     /// Palette rows that an instance of a model reads.
-    pub fn rows(&self, model: usize) -> u64 {
-        self.0.get(model).map_or(0, |n| n.0)
+    pub fn rows(&self, model: usize) -> usize {
+        let rows = self.0.get(model).map_or(0, |n| n.0);
+        usize::try_from(rows).unwrap_or(usize::MAX)
+    }
+
+    /// The most that an instance of any model reads.
+    pub fn most_rows(&self) -> usize {
+        (0..self.0.len()).map(|m| self.rows(m)).max().unwrap_or(0)
     }
 }
 
@@ -261,8 +279,10 @@ fn check_instance(
             models: scene.models.len(),
         });
     };
+    let first = instance.palette_offset as usize;
     let end = u64::from(instance.palette_offset) + rows;
-    if rows > 0 && (end > scene.palette.len() as u64 || end > u32::MAX.into()) {
+    let count = usize::try_from(rows).unwrap_or(usize::MAX);
+    if rows > 0 && !scene.palette.holds(first..first.saturating_add(count)) {
         return Err(RenderError::Palette {
             instance: index,
             needed: end,

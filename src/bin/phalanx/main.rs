@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod bench;
+mod brush;
 mod crowd;
 mod error;
 mod info;

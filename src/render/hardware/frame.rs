@@ -1,11 +1,13 @@
 //! `Frame`: the buffers that change with every picture, and what binds them.
 
-use super::super::Scene;
+use std::ops::Range;
+
 use super::super::plan::Plan;
-use super::batches::Batches;
-use super::models::bind;
+use super::super::{Palette, Scene};
+use super::batches::InstanceRecord;
+use super::layouts::bind;
 use super::pipelines::Pipelines;
-use crate::gpu::{Gpu, GpuError};
+use crate::gpu::{BonePlace, Gpu, GpuError, PaletteBackend, RowPages, Table};
 
 /// A buffer that is written anew for every picture and replaced only when it has become too small.
 #[derive(Debug)]
@@ -44,7 +46,9 @@ impl Growing {
 pub(super) struct Frame {
     view: Growing,
     records: Growing,
-    weights: Growing,
+    rows: RowPages,
+    /// Kept while there are no weights: one zero.
+    weights: Option<Table>,
 }
 
 /// What the passes of one picture bind.
@@ -58,11 +62,31 @@ pub(super) struct Bindings {
 }
 
 impl Frame {
-    pub fn new() -> Self {
+    pub fn new(backend: PaletteBackend) -> Self {
         Self {
             view: Growing::new("view uniform", wgpu::BufferUsages::UNIFORM),
             records: Growing::new("instance records, in bytes,", wgpu::BufferUsages::VERTEX),
-            weights: Growing::new("morph weights", wgpu::BufferUsages::STORAGE),
+            rows: RowPages::new(backend),
+            weights: None,
+        }
+    }
+
+    /// Where the rows of all readers lie on the device, those of heap memory once they were brought
+    /// there. Call inside [`Gpu::checked`].
+    pub fn place(
+        &mut self,
+        gpu: &Gpu,
+        palette: Palette,
+        readers: &[Range<usize>],
+    ) -> Result<Vec<BonePlace>, GpuError> {
+        let nowhere = BonePlace { page: 0, row: 0 };
+        match palette.bound() {
+            Palette::Heap(rows) => self.rows.upload(gpu, readers, rows),
+            // The plan has refused rows that are not there.
+            Palette::Device(bones) => Ok(readers
+                .iter()
+                .map(|rows| bones.locate(rows).unwrap_or(nowhere))
+                .collect()),
         }
     }
 
@@ -73,37 +97,37 @@ impl Frame {
         pipelines: &Pipelines,
         scene: &Scene,
         plan: &Plan,
-        batches: &Batches,
+        records: &[InstanceRecord],
         mask: &wgpu::TextureView,
     ) -> Result<Bindings, GpuError> {
+        let layouts = &pipelines.layouts;
         let uniform = plan.eye.uniform();
         let view = self.view.write(gpu, bytemuck::bytes_of(&uniform))?;
-        let weight_bytes = size_of_val(scene.morph_weights) as u64;
-        let limit = gpu.device.limits().max_storage_buffer_binding_size;
-        if weight_bytes > limit {
-            return Err(GpuError::Limit {
-                what: "the morph weights of all instances, in bytes,",
-                needed: weight_bytes,
-                limit,
-            });
-        }
-        let weights = bytemuck::cast_slice(scene.morph_weights);
-        let weights = self.weights.write(gpu, weights)?;
-        let pages = batches.pages.upload(gpu, scene.palette)?;
-        let pages = pages.iter().map(|page| {
-            let both = [page.as_entire_binding(), weights.as_entire_binding()];
-            bind(gpu, &pipelines.rows_layout, &both)
-        });
-        let records = bytemuck::cast_slice(&batches.records);
+        let weights = match self.weights.take() {
+            Some(none) if scene.morph_weights.is_empty() => none,
+            _ => {
+                let what = "the morph weights of all instances, in bytes,";
+                Table::floats(gpu, pipelines.backend, what, scene.morph_weights)?
+            }
+        };
+        let page = |rows| bind(gpu, &layouts.rows, &[rows, weights.binding()]);
+        let pages = match scene.palette.bound() {
+            Palette::Heap(_) => self.rows.bindings(gpu).map(page).collect(),
+            Palette::Device(bones) => (0..bones.page_count())
+                .filter_map(|index| bones.page(gpu, index))
+                .map(|rows| page(rows.binding))
+                .collect(),
+        };
+        self.weights = scene.morph_weights.is_empty().then_some(weights);
+        let mask = wgpu::BindingResource::TextureView(mask);
         Ok(Bindings {
-            pages: pages.collect(),
-            view: bind(gpu, &pipelines.view_layout, &[view.as_entire_binding()]),
-            mask: bind(
-                gpu,
-                &pipelines.mask_layout,
-                &[wgpu::BindingResource::TextureView(mask)],
-            ),
-            records: self.records.write(gpu, records)?.clone(),
+            pages,
+            view: bind(gpu, &layouts.view, &[view.as_entire_binding()]),
+            mask: bind(gpu, &layouts.mask, &[mask]),
+            records: self
+                .records
+                .write(gpu, bytemuck::cast_slice(records))?
+                .clone(),
         })
     }
 }

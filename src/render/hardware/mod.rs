@@ -6,14 +6,15 @@
 mod batches;
 mod canvas;
 mod frame;
+mod layouts;
 mod models;
 mod pipelines;
 mod screen;
 
 use super::plan::{Lists, Plan};
-use super::{DrawCounts, DrawModel, DrawnBy, Picture, PictureSize, RenderError, Scene};
-use crate::gpu::{Gpu, GpuError, GpuOptions};
-use batches::{Batch, Batches};
+use super::{DrawCounts, DrawModel, DrawnBy, Palette, Picture, PictureSize, RenderError, Scene};
+use crate::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend};
+use batches::{Batch, BatchRules, Batches, readers};
 pub use canvas::Canvas;
 use frame::{Bindings, Frame};
 pub use models::GpuModels;
@@ -33,24 +34,38 @@ pub struct GpuRenderer {
 }
 
 impl GpuRenderer {
-    /// Opens a device. Errors: those of [`Gpu::open`], or a driver that refuses the shaders.
-    pub fn open(options: &GpuOptions) -> Result<Self, RenderError> {
-        let options = GpuOptions {
-            vertex_storage_buffers: VERTEX_STORAGE_BUFFERS,
-            ..options.clone()
-        };
-        Ok(Self::on(Gpu::open(&options)?)?)
+    /// Opens a device. Errors: those of [`Gpu::open`] and of [`GpuRenderer::on`].
+    pub fn open(
+        options: &GpuOptions,
+        joints: usize,
+        backend: Option<PaletteBackend>,
+    ) -> Result<Self, RenderError> {
+        Ok(Self::on(Gpu::open(options)?, joints, backend)?)
     }
 
-    /// Draws on an open device. Errors: a driver that refuses the shaders.
-    pub fn on(gpu: Gpu) -> Result<Self, GpuError> {
-        let pipelines = gpu.checked(|| Ok(Pipelines::new(&gpu)))?;
+    /// Draws on an open device, palettes of up to `joints` rows, by a backend or else by the best one
+    /// that holds them.
+    ///
+    /// Errors: a backend that the device lacks or that does not hold so many joints; a driver that
+    /// refuses the shaders.
+    pub fn on(gpu: Gpu, joints: usize, backend: Option<PaletteBackend>) -> Result<Self, GpuError> {
+        let backend = match backend {
+            Some(backend) => check(&gpu, backend, joints).map(|()| backend)?,
+            None => choose(&gpu, joints)?,
+        };
+        let pipelines = gpu.checked(|| Ok(Pipelines::new(&gpu, backend)))?;
         Ok(Self {
             gpu,
             pipelines,
-            frame: Frame::new(),
+            frame: Frame::new(backend),
             lists: Lists::default(),
         })
+    }
+
+    /// How shaders reach palette rows: a [`GpuBoneBuffer`](crate::gpu::GpuBoneBuffer) that is drawn
+    /// must have the same backend.
+    pub fn backend(&self) -> PaletteBackend {
+        self.pipelines.backend
     }
 
     /// The device.
@@ -73,10 +88,9 @@ impl GpuRenderer {
         let canvas = self.canvas(size)?;
         let models = self.load(scene.models)?;
         self.paint_plan(&models, scene, &canvas, plan)?;
-        let Self { gpu, .. } = self;
         Ok(Picture {
-            image: gpu.checked(|| canvas.read(gpu))?,
-            drawn_by: DrawnBy::Gpu(gpu.adapter().clone()),
+            image: self.read(&canvas)?,
+            drawn_by: DrawnBy::Gpu(self.gpu.adapter().clone()),
             counts: plan.counts,
         })
     }
@@ -114,23 +128,43 @@ impl GpuRenderer {
         Ok(plan.counts)
     }
 
+    /// Waits for a canvas's picture and takes it to memory. Errors: the device's.
+    pub fn read(&self, canvas: &Canvas) -> Result<image::RgbaImage, RenderError> {
+        Ok(self.gpu.checked(|| canvas.read(&self.gpu))?)
+    }
+
     fn paint_plan(
         &mut self,
         models: &GpuModels,
         scene: &Scene,
         canvas: &Canvas,
         plan: &Plan,
-    ) -> Result<(), GpuError> {
+    ) -> Result<(), RenderError> {
         let Self {
             gpu,
             pipelines,
             frame,
             ..
         } = self;
+        let backend = pipelines.backend;
+        if let Palette::Device(bones) = scene.palette {
+            let found = bones.options().backend;
+            if found != backend {
+                let expected = backend;
+                return Err(RenderError::PaletteBackend { found, expected });
+            }
+        }
+        let window = usize::try_from(gpu.palette_limits().window).unwrap_or(usize::MAX);
+        let rules = BatchRules {
+            needs: &models.needs,
+            window: (backend == PaletteBackend::Uniform).then_some(window),
+        };
+        let readers = readers(scene, &models.needs, plan);
         gpu.checked(|| {
-            let batches = Batches::new(gpu, scene, &models.needs, plan)?;
+            let places = frame.place(gpu, scene.palette, &readers)?;
+            let batches = Batches::new(scene, plan, &rules, &places);
             let mask = canvas.mask_view();
-            let bindings = frame.write(gpu, pipelines, scene, plan, &batches, mask)?;
+            let bindings = frame.write(gpu, pipelines, scene, plan, &batches.records, mask)?;
             for (pass, batch) in batches.all() {
                 for mesh in models.of(batch) {
                     pipelines.prepare(gpu, pass, mesh, batch);
@@ -151,8 +185,36 @@ impl GpuRenderer {
             drop(pass);
             gpu.queue.submit([encoder.finish()]);
             Ok(())
-        })
+        })?;
+        Ok(())
     }
+}
+
+/// The best backend that holds palettes of some joints.
+fn choose(gpu: &Gpu, joints: usize) -> Result<PaletteBackend, GpuError> {
+    let best = PaletteBackend::choose(gpu, joints)?;
+    if check(gpu, best, joints).is_ok() {
+        return Ok(best);
+    }
+    // Palettes could be stored, but not what else the vertex stage reads.
+    let others = [PaletteBackend::Texture, PaletteBackend::Uniform];
+    let other = others.into_iter().find(|b| b.check(gpu, joints).is_ok());
+    other.map_or_else(|| check(gpu, best, joints).map(|()| best), Ok)
+}
+
+/// Refuses backends that a device lacks or that do not hold so many joints.
+fn check(gpu: &Gpu, backend: PaletteBackend, joints: usize) -> Result<(), GpuError> {
+    backend.check(gpu, joints.max(1))?;
+    let found = gpu.vertex_storage_buffers();
+    if backend == PaletteBackend::Storage && found < VERTEX_STORAGE_BUFFERS {
+        return Err(GpuError::Unsupported {
+            adapter: gpu.adapter().to_string(),
+            what: "the number of storage buffers in the vertex stage",
+            found: found.into(),
+            needed: VERTEX_STORAGE_BUFFERS.into(),
+        });
+    }
+    Ok(())
 }
 
 /// What the passes of one picture draw with.
@@ -190,7 +252,7 @@ impl Painter<'_> {
 
     /// One draw per mesh.
     fn batch(&self, pass: &mut wgpu::RenderPass, kind: Pass, batch: &Batch) {
-        let Some(rows) = self.bindings.pages.get(batch.page as usize) else {
+        let Some(rows) = self.bindings.pages.get(batch.page) else {
             return;
         };
         for mesh in self.models.of(batch) {
@@ -201,7 +263,12 @@ impl Painter<'_> {
                 continue;
             }
             pass.set_pipeline(pipeline);
-            pass.set_bind_group(1, rows, &[]);
+            let offset = [batch.offset()];
+            let offsets = match self.pipelines.backend {
+                PaletteBackend::Uniform => &offset[..],
+                PaletteBackend::Texture | PaletteBackend::Storage => &[],
+            };
+            pass.set_bind_group(1, rows, offsets);
             pass.set_bind_group(2, &mesh.bind_group, &[]);
             pass.set_vertex_buffer(0, mesh.mesh.surface.slice(..));
             // The records of the batch are bound as a slice: a first instance other than zero is

@@ -9,8 +9,9 @@ use super::super::scene::mirrors;
 use super::super::texture::mip_chain;
 use super::super::{DrawMesh, DrawModel, Placement, RenderError};
 use super::batches::Batch;
+use super::layouts::bind;
 use super::pipelines::Pipelines;
-use crate::gpu::{Gpu, GpuError, GpuMesh, PaletteBackend};
+use crate::gpu::{Gpu, GpuError, GpuMesh};
 use crate::math::Affine3x4;
 use crate::mesh::Image;
 
@@ -55,6 +56,7 @@ impl GpuModels {
         models: &[DrawModel],
     ) -> Result<Self, RenderError> {
         let needs = Needs::of(models)?;
+        pipelines.backend.check(gpu, needs.most_rows().max(1))?;
         let models = gpu.checked(|| {
             let mut textures = Textures::new(gpu)?;
             let mut load = |m: &DrawMesh| mesh(gpu, pipelines, m, &mut textures);
@@ -95,9 +97,9 @@ fn mesh(
 ) -> Result<LoadedMesh, GpuError> {
     let (place, first_slot, skinned) = match draw.placement {
         Placement::Rigid(place) => (place, 0, false),
-        Placement::Skinned { first_slot } => (Affine3x4::IDENTITY, first_slot, true),
+        Placement::Skinned { first_slot, .. } => (Affine3x4::IDENTITY, first_slot, true),
     };
-    let mesh = GpuMesh::upload(gpu, PaletteBackend::Storage, draw.primitive, skinned)?;
+    let mesh = GpuMesh::upload(gpu, pipelines.backend, draw.primitive, skinned)?;
     let uniform = MeshUniform {
         place: place.rows,
         base_color: draw.material.base_color,
@@ -118,7 +120,7 @@ fn mesh(
     let texture = textures.view(gpu, draw.image)?;
     let bind_group = bind(
         gpu,
-        &pipelines.mesh_layout,
+        &pipelines.layouts.mesh,
         &[
             uniform.as_entire_binding(),
             wgpu::BindingResource::TextureView(&texture),
@@ -207,24 +209,4 @@ fn texture(gpu: &Gpu, image: &Image) -> wgpu::TextureView {
         );
     }
     texture.create_view(&Default::default())
-}
-
-/// A bind group of resources at bindings 0, 1, 2, …
-pub(super) fn bind(
-    gpu: &Gpu,
-    layout: &wgpu::BindGroupLayout,
-    resources: &[wgpu::BindingResource],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0u32..)
-        .zip(resources)
-        .map(|(binding, resource)| wgpu::BindGroupEntry {
-            binding,
-            resource: resource.clone(),
-        })
-        .collect();
-    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout,
-        entries: &entries,
-    })
 }

@@ -1,7 +1,7 @@
 //! `Screen`: a window's surface that canvases are shown on, and what can become of it.
 
 use super::canvas::Canvas;
-use super::models::bind;
+use super::layouts::bind;
 use crate::gpu::{Gpu, GpuError, WindowSurface};
 use crate::render::PictureSize;
 

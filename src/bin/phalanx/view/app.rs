@@ -1,11 +1,11 @@
 //! `App`: the window's events, and what to do when its device is lost.
 
 use super::super::error::CliError;
-use super::display::{Display, Frame};
+use super::display::{Display, Frame, Subject};
 use super::history::milliseconds;
 use super::viewer::Viewer;
 use phalanx::gpu::GpuError;
-use phalanx::render::{DrawModel, PictureSize, RenderError};
+use phalanx::render::{PictureSize, RenderError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use winit::application::ApplicationHandler;
@@ -30,7 +30,7 @@ pub struct Plan {
 /// The window and all that it shows.
 pub struct App<'a> {
     pub viewer: Viewer,
-    models: &'a [DrawModel<'a>],
+    subject: Subject<'a>,
     size: PictureSize,
     plan: Plan,
     display: Option<Display>,
@@ -46,10 +46,10 @@ pub struct App<'a> {
 
 impl<'a> App<'a> {
     /// A window that is not open yet.
-    pub fn new(viewer: Viewer, models: &'a [DrawModel<'a>], size: PictureSize, plan: Plan) -> Self {
+    pub fn new(viewer: Viewer, subject: Subject<'a>, size: PictureSize, plan: Plan) -> Self {
         Self {
             viewer,
-            models,
+            subject,
             size,
             plan,
             display: None,
@@ -76,7 +76,7 @@ impl<'a> App<'a> {
     }
 
     fn start(&mut self, window: Arc<Window>) -> Result<(), CliError> {
-        let display = Display::open(window, self.models)?;
+        let display = Display::open(window, &self.subject)?;
         self.viewer.drawn_by = display.adapter();
         display.window().request_redraw();
         self.display = Some(display);
@@ -100,7 +100,7 @@ impl<'a> App<'a> {
             display.lose_device();
         }
         let mut actions = Vec::new();
-        let done = display.frame(&mut self.viewer, self.models, &mut actions);
+        let done = display.frame(&mut self.viewer, &self.subject, &mut actions);
         for action in actions {
             self.viewer.apply(action)?;
         }

@@ -1,11 +1,13 @@
 //! `Display`: a window with its device. A device that is lost is opened anew on the same window.
 
+use super::super::brush::PaletteArg;
 use super::super::error::CliError;
 use super::history::milliseconds;
 use super::interface;
 use super::viewer::{Action, Viewer};
 use egui_wgpu::{RendererOptions, ScreenDescriptor};
-use phalanx::gpu::{Gpu, GpuError, GpuOptions};
+use phalanx::crowd::{Crowd, FrameStats};
+use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, GpuOptions};
 use phalanx::render::{
     Canvas, DrawModel, GpuModels, GpuRenderer, NextFrame, PictureSize, RenderError, Scene, Screen,
 };
@@ -39,13 +41,22 @@ struct Device {
     models: GpuModels,
     screen: Screen,
     canvas: Option<Canvas>,
+    bones: GpuBoneBuffer,
     painter: egui_wgpu::Renderer,
+}
+
+/// What a device draws, and how.
+pub struct Subject<'a> {
+    pub models: &'a [DrawModel<'a>],
+    /// The most palette rows of a model.
+    pub joints: usize,
+    pub palettes: PaletteArg,
 }
 
 impl Display {
     /// Opens a device for a window. Errors: no adapter that can present there, or what it refuses.
-    pub fn open(window: Arc<Window>, models: &[DrawModel]) -> Result<Self, RenderError> {
-        let device = Device::open(&window, models)?;
+    pub fn open(window: Arc<Window>, subject: &Subject) -> Result<Self, RenderError> {
+        let device = Device::open(&window, subject)?;
         // A new context: the one of a lost device believes that its textures are still there.
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
@@ -83,7 +94,9 @@ impl Display {
 
     /// Who draws.
     pub fn adapter(&self) -> String {
-        self.device.renderer.gpu().adapter().to_string()
+        let renderer = &self.device.renderer;
+        let (adapter, palettes) = (renderer.gpu().adapter(), renderer.backend());
+        format!("{adapter}, {palettes} palettes")
     }
 
     /// Destroys the device, as if it had been pulled out.
@@ -114,16 +127,21 @@ impl Display {
     pub fn frame(
         &mut self,
         viewer: &mut Viewer,
-        models: &[DrawModel],
+        subject: &Subject,
         actions: &mut Vec<Action>,
     ) -> Result<Frame, CliError> {
         if !self.has_pixels() {
             return Ok(Frame::Hidden);
         }
         if let Some((_, size)) = self.room {
-            viewer.evaluate(size)?;
+            let Self { device, .. } = self;
+            let mut refused = None;
+            viewer.evaluate(size, |crowd| Ok(device.evaluate(crowd, &mut refused)?))?;
+            if let Some(error) = refused {
+                viewer.notice = Some(format!("{error}; this frame went by way of the heap"));
+            }
             let start = Instant::now();
-            viewer.counts = self.device.paint(viewer, models, size)?;
+            viewer.counts = self.device.paint(viewer, subject.models, size)?;
             viewer.frame.draw = milliseconds(start.elapsed());
         }
         let start = Instant::now();
@@ -165,7 +183,7 @@ fn pixels(room: egui::Rect, scale: f32) -> Option<([u32; 2], PictureSize)> {
 }
 
 impl Device {
-    fn open(window: &Arc<Window>, models: &[DrawModel]) -> Result<Self, RenderError> {
+    fn open(window: &Arc<Window>, subject: &Subject) -> Result<Self, RenderError> {
         let (gpu, surface) = Gpu::open_for_window(&GpuOptions::default(), window)?;
         let size = window.inner_size();
         let screen = Screen::new(&gpu, surface, size.width, size.height)?;
@@ -177,14 +195,36 @@ impl Device {
                 options,
             ))
         })?;
-        let renderer = GpuRenderer::on(gpu)?;
+        let renderer = GpuRenderer::on(gpu, subject.joints, subject.palettes.0)?;
+        let options = GpuBoneOptions::new(renderer.backend());
         Ok(Self {
-            models: renderer.load(models)?,
+            models: renderer.load(subject.models)?,
+            bones: GpuBoneBuffer::new(renderer.gpu(), options)?,
             renderer,
             screen,
             canvas: None,
             painter,
         })
+    }
+
+    /// Evaluates into the device's memory; or, if that is short of something, into the heap, for this
+    /// frame. Errors: a device that is lost.
+    fn evaluate(
+        &mut self,
+        crowd: &mut Crowd,
+        refused: &mut Option<GpuError>,
+    ) -> Result<FrameStats, RenderError> {
+        match self.bones.evaluate(crowd, self.renderer.gpu()) {
+            Ok(upload) => Ok(upload.frame),
+            Err(error @ GpuError::Lost { .. }) => Err(error.into()),
+            Err(error) => {
+                *refused = Some(error);
+                Ok(FrameStats {
+                    instances: crowd.len(),
+                    ..FrameStats::default()
+                })
+            }
+        }
     }
 
     /// Draws the characters into the canvas.
@@ -201,7 +241,7 @@ impl Device {
         let scene = Scene {
             models,
             instances: viewer.troupe.drawn(),
-            palette: viewer.troupe.palette(),
+            palette: (&self.bones).into(),
             morph_weights: viewer.troupe.morph_weights(),
             camera: viewer.camera(),
             look: viewer.look(),

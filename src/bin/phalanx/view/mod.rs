@@ -10,12 +10,14 @@ mod orbit;
 mod troupe;
 mod viewer;
 
+use super::brush::PaletteArg;
 use super::crowd::{picture, picture_size};
 use super::error::CliError;
 use super::model::Model;
 use super::output;
 use app::{App, Plan};
 use clap::Args;
+use display::Subject;
 use phalanx::render::{DrawMesh, DrawModel, PictureSize, RigShape};
 use std::path::PathBuf;
 use troupe::Playing;
@@ -49,6 +51,13 @@ pub struct ViewArgs {
     /// Pixels of the window
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = picture_size)]
     size: PictureSize,
+    /// How shaders reach palettes: auto is the best that the device has
+    #[arg(
+        long,
+        value_name = "auto|storage|texture|uniform",
+        default_value = "auto"
+    )]
+    backend: PaletteArg,
     /// Close the window after so many frames
     #[arg(long, value_name = "N")]
     frames: Option<u64>,
@@ -80,11 +89,16 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
         .collect();
     let details = picture::levels(&meshes);
     let models = [DrawModel { details: &details }];
+    let subject = Subject {
+        models: &models,
+        joints: model.rig.palette_len(),
+        palettes: args.backend,
+    };
     let plan = Plan {
         frames: args.frames,
         lose_device_at: args.lose_device_at,
     };
-    let mut app = App::new(viewer, &models, args.size, plan);
+    let mut app = App::new(viewer, subject, args.size, plan);
     event_loop.run_app(&mut app).map_err(refused)?;
     match app.error.take() {
         Some(error) => Err(error),

@@ -6,8 +6,7 @@ use super::super::crowd::{picture, size};
 use super::super::error::CliError;
 use super::super::model::Model;
 use glam::Vec3;
-use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId};
-use phalanx::math::Affine3x4;
+use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId};
 use phalanx::render::{Camera, CrowdView, DrawInstance, Look, PictureSize};
 use phalanx::rig::Aabb;
 
@@ -34,7 +33,6 @@ pub struct Troupe {
     formation: Formation,
     size: Aabb,
     tinted: bool,
-    buffer: BoneBuffer,
     view: CrowdView,
 }
 
@@ -62,7 +60,6 @@ impl Troupe {
             formation: Formation::new(0, size),
             size,
             tinted: model.rig.materials().iter().any(tint),
-            buffer: BoneBuffer::new(),
             view,
         };
         troupe.set_count(count)?;
@@ -192,9 +189,12 @@ impl Troupe {
         Ok(self.view.look(&mut self.crowd, camera, look, size, skip)?)
     }
 
-    /// Evaluates over the workers; how many characters that were.
-    pub fn evaluate(&mut self) -> Result<usize, CliError> {
-        let done = self.crowd.evaluate(&mut self.buffer);
+    /// Evaluates into the caller's memory; how many characters that were.
+    pub fn evaluate(
+        &mut self,
+        into: impl FnOnce(&mut Crowd) -> Result<FrameStats, CliError>,
+    ) -> Result<usize, CliError> {
+        let done = into(&mut self.crowd)?;
         let tint = |place| match (self.instances.len(), self.tinted) {
             // One alone shows its own colours.
             (1, false) => [1.0; 4],
@@ -207,11 +207,6 @@ impl Troupe {
     /// Those who are in the picture.
     pub fn drawn(&self) -> &[DrawInstance] {
         self.view.instances()
-    }
-
-    /// Their palette rows, those of others among them.
-    pub fn palette(&self) -> &[Affine3x4] {
-        self.buffer.rows()
     }
 
     /// Their morph weights.
@@ -248,6 +243,7 @@ impl Troupe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use phalanx::crowd::BoneBuffer;
 
     fn troupe(count: usize) -> Troupe {
         let model = Model::load(None, false).unwrap();
@@ -299,9 +295,11 @@ mod tests {
             near: 0.1,
         };
         let look = Look::over(min, max, aside.eye);
+        let mut buffer = BoneBuffer::new();
         let mut evaluate = |skip| {
             troupe.look(&aside, &look, size, skip).unwrap();
-            (troupe.evaluate().unwrap(), troupe.drawn().len())
+            let evaluated = troupe.evaluate(|crowd| Ok(crowd.evaluate(&mut buffer)));
+            (evaluated.unwrap(), troupe.drawn().len())
         };
         let (all, drawn) = evaluate(false);
         assert_eq!(all, 400);

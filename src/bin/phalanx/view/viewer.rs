@@ -7,6 +7,7 @@ use super::history::{FrameTime, History, milliseconds};
 use super::orbit::Orbit;
 use super::troupe::{Playing, Troupe};
 use glam::{Vec2, Vec3};
+use phalanx::crowd::{Crowd, FrameStats};
 use phalanx::render::{Camera, DrawCounts, Look, PictureSize, Projection};
 use std::time::Instant;
 
@@ -189,8 +190,12 @@ impl Viewer {
         self.troupe.advance(if self.paused { 0.0 } else { dt })
     }
 
-    /// Evaluates those that a picture of some size shows.
-    pub fn evaluate(&mut self, size: PictureSize) -> Result<(), CliError> {
+    /// Evaluates those that a picture of some size shows, into the caller's memory.
+    pub fn evaluate(
+        &mut self,
+        size: PictureSize,
+        into: impl FnOnce(&mut Crowd) -> Result<FrameStats, CliError>,
+    ) -> Result<(), CliError> {
         let start = Instant::now();
         if size.aspect() != self.size.aspect() && !self.orbit.moved {
             self.size = size;
@@ -203,7 +208,7 @@ impl Viewer {
             .look(&self.camera, &look, size, self.skip_unseen)?;
         self.frame.advance += milliseconds(start.elapsed());
         let start = Instant::now();
-        self.evaluated = self.troupe.evaluate()?;
+        self.evaluated = self.troupe.evaluate(into)?;
         self.frame.evaluate = milliseconds(start.elapsed());
         Ok(())
     }
