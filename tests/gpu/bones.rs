@@ -91,7 +91,10 @@ pub fn one_copy_per_frame_and_page() {
     for _ in 0..8 {
         crowd.advance(0.02).unwrap();
         let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
-        assert_eq!((upload.copies, upload.pages, upload.way), (4, 4, UploadWay::Mapped));
+        assert_eq!(
+            (upload.copies, upload.pages, upload.way),
+            (4, 4, UploadWay::Mapped)
+        );
         assert_eq!(upload.bytes, 16 * 20 * 48);
         gpu.wait().unwrap();
     }
@@ -124,7 +127,10 @@ pub fn the_frame_before_is_kept() {
         let rigs = [chain(20)];
         let (mut crowd, all, _) = crowd_of(&rigs, 9);
         bones.evaluate(&mut crowd, &gpu).unwrap();
-        assert!(bones.previous_page(&gpu, 0).is_none(), "there was none before");
+        assert!(
+            bones.previous_page(&gpu, 0).is_none(),
+            "there was none before"
+        );
         assert!(bones.page(&gpu, 0).is_some());
         let sets = [bones.set(), 1 - bones.set()];
         for frame in 0..4 {
@@ -164,7 +170,10 @@ pub fn a_device_that_is_behind() {
     let mut truth = Truth::new(&rigs, &[400]);
     let truth = truth.of(&state);
     for &id in &all {
-        assert_eq!(Some(&rows[crowd.palette_range(id).unwrap()]), truth.palette(id));
+        assert_eq!(
+            Some(&rows[crowd.palette_range(id).unwrap()]),
+            truth.palette(id)
+        );
     }
 }
 

@@ -5,7 +5,6 @@
 mod bones;
 mod limits;
 mod models;
-mod pictures;
 mod robust;
 mod shaders;
 mod skinning;
@@ -48,21 +47,34 @@ fn main() {
         })
     };
     let trials = vec![
-        gpu("rows_on_the_device_are_those_of_the_heap", bones::rows_equal_the_heap),
-        gpu("one_copy_per_frame_and_page", bones::one_copy_per_frame_and_page),
+        gpu(
+            "rows_on_the_device_are_those_of_the_heap",
+            bones::rows_equal_the_heap,
+        ),
+        gpu(
+            "one_copy_per_frame_and_page",
+            bones::one_copy_per_frame_and_page,
+        ),
         gpu("the_frame_before_is_kept", bones::the_frame_before_is_kept),
         gpu("a_device_that_is_behind", bones::a_device_that_is_behind),
         gpu("an_empty_crowd", bones::an_empty_crowd),
         gpu("skinning_of_every_kind", skinning::every_kind),
         gpu("skinning_of_1500_joints", skinning::many_joints),
-        file(gpu("skinning_of_bl_manyjoints", skinning::file_of_201_joints)),
+        file(gpu(
+            "skinning_of_bl_manyjoints",
+            skinning::file_of_201_joints,
+        )),
         file(gpu("skinning_of_bl_morphbones", skinning::file_with_morphs)),
-        gpu("three_backends_one_picture", pictures::three_backends),
-        file(gpu("three_backends_one_picture_of_a_file", pictures::file_of_201_joints)),
         gpu("webgl2_limits", limits::webgl2),
         gpu("too_many_joints", limits::too_many_joints),
-        gpu("a_device_destroyed_between_frames", robust::destroyed_between_frames),
-        gpu("a_device_destroyed_within_a_frame", robust::destroyed_within_a_frame),
+        gpu(
+            "a_device_destroyed_between_frames",
+            robust::destroyed_between_frames,
+        ),
+        gpu(
+            "a_device_destroyed_within_a_frame",
+            robust::destroyed_within_a_frame,
+        ),
         gpu("no_memory_for_pages", robust::no_memory),
         cpu("no_adapter", robust::no_adapter),
         cpu("shaders_are_valid", shaders::valid),

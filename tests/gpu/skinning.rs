@@ -49,12 +49,16 @@ pub fn every_kind() {
             };
             let wide = [JointFormat::U8, JointFormat::U16][usize::from(joints > 256)];
             assert_eq!((format.weights, format.joints), (expected, wide));
-            check(&gpu, backend, &Subject {
-                rig: chain(joints),
-                primitive: &primitive,
-                slots: 0..joints,
-                size: HEIGHT,
-            });
+            check(
+                &gpu,
+                backend,
+                &Subject {
+                    rig: chain(joints),
+                    primitive: &primitive,
+                    slots: 0..joints,
+                    size: HEIGHT,
+                },
+            );
         }
     }
 }
@@ -70,12 +74,16 @@ pub fn many_joints() {
             continue;
         }
         held += 1;
-        check(&gpu, backend, &Subject {
-            rig: chain(1500),
-            primitive: &primitive,
-            slots: 0..1500,
-            size: HEIGHT,
-        });
+        check(
+            &gpu,
+            backend,
+            &Subject {
+                rig: chain(1500),
+                primitive: &primitive,
+                slots: 0..1500,
+                size: HEIGHT,
+            },
+        );
     }
     assert_eq!(held, 2);
 }
@@ -101,12 +109,16 @@ fn meshes_of(rig: &Arc<Rig>) {
             let far = |p: &[f32; 3]| p.iter().fold(0.0f32, |m, x| m.max(x.abs()));
             let size = primitive.positions.iter().map(far).fold(0.0, f32::max);
             for backend in PaletteBackend::ALL {
-                check(&gpu, backend, &Subject {
-                    rig: rig.clone(),
-                    primitive,
-                    slots: first..first + rig.skins()[mesh.skin].len(),
-                    size,
-                });
+                check(
+                    &gpu,
+                    backend,
+                    &Subject {
+                        rig: rig.clone(),
+                        primitive,
+                        slots: first..first + rig.skins()[mesh.skin].len(),
+                        size,
+                    },
+                );
             }
             count += 1;
         }
@@ -128,7 +140,11 @@ fn check(gpu: &Gpu, backend: PaletteBackend, subject: &Subject<'_>) {
     let weight = |i: usize, t: usize| ((i * 5 + t * 3) % 7) as f32 / 6.0 - 0.25;
     // Two weights of something else stand before each instance's.
     let weights: Vec<f32> = (0..INSTANCES)
-        .flat_map(|i| [9.0, 9.0].into_iter().chain((0..targets).map(move |t| weight(i, t))))
+        .flat_map(|i| {
+            [9.0, 9.0]
+                .into_iter()
+                .chain((0..targets).map(move |t| weight(i, t)))
+        })
         .collect();
     let places: Vec<_> = all
         .iter()
@@ -138,7 +154,13 @@ fn check(gpu: &Gpu, backend: PaletteBackend, subject: &Subject<'_>) {
     let vertices = subject.primitive.positions.len();
     for (i, (palette, skinned)) in palettes.iter().zip(skinned.chunks(vertices)).enumerate() {
         let own: Vec<f32> = (0..targets).map(|t| weight(i, t)).collect();
-        compare(subject, palette, &own, skinned, &format!("{backend}, instance {i}"));
+        compare(
+            subject,
+            palette,
+            &own,
+            skinned,
+            &format!("{backend}, instance {i}"),
+        );
     }
 }
 
@@ -175,17 +197,21 @@ fn skin(
                        (page, offset): (usize, u32),
                        output: &wgpu::Buffer| {
                 let mut pass = encoder.begin_compute_pass(&Default::default());
-                skinner.record(gpu, &mut pass, &SkinRun {
-                    mesh: &mesh,
-                    palette: bones.page(gpu, page).unwrap().binding,
-                    offset,
-                    weights: &table,
-                    instances,
-                    first_slot: subject.slots.start as u32,
-                    first_weight: 2,
-                    targets: u32::MAX,
-                    output,
-                })
+                skinner.record(
+                    gpu,
+                    &mut pass,
+                    &SkinRun {
+                        mesh: &mesh,
+                        palette: bones.page(gpu, page).unwrap().binding,
+                        offset,
+                        weights: &table,
+                        instances,
+                        first_slot: subject.slots.start as u32,
+                        first_weight: 2,
+                        targets: u32::MAX,
+                        output,
+                    },
+                )
             };
             let one = bytes / INSTANCES as u64;
             match backend {
@@ -238,18 +264,30 @@ fn compare(
     .run()
     .unwrap();
     assert_eq!(skinned.len(), count);
-    let moved = positions.iter().zip(&p.positions).any(|(a, b)| distance(a, b) > 0.01 * subject.size);
+    let moved = positions
+        .iter()
+        .zip(&p.positions)
+        .any(|(a, b)| distance(a, b) > 0.01 * subject.size);
     assert!(moved, "{what}: the subject stands still");
     for (v, got) in skinned.iter().enumerate() {
         let off = distance(&got.position, &positions[v]) / subject.size;
-        assert!(off <= POSITION, "{what}, vertex {v}: position off by {off:e}");
+        assert!(
+            off <= POSITION,
+            "{what}, vertex {v}: position off by {off:e}"
+        );
         if let Some(normal) = normals.get(v) {
             let off = distance(&got.normal, normal);
-            assert!(off <= DIRECTION, "{what}, vertex {v}: normal off by {off:e}");
+            assert!(
+                off <= DIRECTION,
+                "{what}, vertex {v}: normal off by {off:e}"
+            );
         }
         if let Some(tangent) = tangents.get(v) {
             let off = distance(&got.tangent, tangent);
-            assert!(off <= DIRECTION, "{what}, vertex {v}: tangent off by {off:e}");
+            assert!(
+                off <= DIRECTION,
+                "{what}, vertex {v}: tangent off by {off:e}"
+            );
         }
     }
 }
