@@ -116,6 +116,38 @@ pub fn one_copy_per_frame_and_page() {
     assert_eq!(bones.generation(), settled);
 }
 
+/// From one instance to thousands: pages are seldom made anew, nobody waits, and the rows arrive.
+pub fn growth() {
+    let gpu = open();
+    for backend in PaletteBackend::ALL {
+        let mut bones = bones(&gpu, backend);
+        let rigs = [chain(67)];
+        let (mut crowd, mut all, ids) = crowd_of(&rigs, 1);
+        for frame in 0..60 {
+            for _ in 0..all.len() / 7 + 1 {
+                all.push(crowd.spawn(ids[0]).unwrap());
+            }
+            crowd.advance(0.01).unwrap();
+            let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
+            assert_eq!(upload.frame.instances, all.len(), "frame {frame}");
+        }
+        assert!(all.len() > 1500);
+        // Half as much room again each time: 1.5 to the power of 19 is more than 1,500.
+        assert!(
+            bones.generation() <= 20,
+            "made anew {} times",
+            bones.generation()
+        );
+        let rows = bones.read(&gpu).unwrap();
+        let mut truth = Truth::new(&rigs, &[all.len()]);
+        let truth = truth.of(&crowd.snapshot());
+        for &id in &all {
+            let range = crowd.palette_range(id).unwrap();
+            assert_eq!(Some(&rows[range]), truth.palette(id));
+        }
+    }
+}
+
 pub fn the_frame_before_is_kept() {
     let gpu = open();
     for backend in PaletteBackend::ALL {

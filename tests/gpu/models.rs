@@ -1,6 +1,7 @@
 //! Rigs and meshes of every kind: chains of any length, tubes around them with any number of
 //! influences, morph targets and tangents.
 
+use crate::common;
 use glam::{Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, MorphTarget, Primitive};
@@ -11,19 +12,11 @@ use phalanx::offline::raw::{
 use phalanx::offline::{ImportOptions, import_path};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub fn asset(name: &str) -> PathBuf {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    match std::env::var_os("PHALANX_ASSETS") {
-        Some(folder) if !folder.is_empty() => PathBuf::from(folder).join(name),
-        _ => package.join("../shared/assets").join(name),
-    }
-}
-
 pub fn file(name: &str) -> Arc<Rig> {
-    let mut imported = import_path(&asset(name), &ImportOptions::default()).expect("a sound file");
+    let path = common::needed(name).unwrap_or_else(|_| panic!("{name} is listed by its trial"));
+    let mut imported = import_path(&path, &ImportOptions::default()).expect("a sound file");
     Arc::new(imported.rigs.swap_remove(0))
 }
 
