@@ -80,13 +80,13 @@ fn skin_vertices(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let instance = instances[id.y];
-    let from = vertex * 10u;
-    let base = Morphed(source_vector(from), source_vector(from + 3u), source_vector(from + 6u));
+    let first = vertex * 10u;
+    let base = Morphed(source_vector(first), source_vector(first + 3u), source_vector(first + 6u));
     let m = morph(base, vertex, job.vertices, job.targets, instance.y + job.first_weight);
     let rows = stored_rows(vertex, instance.x + job.first_slot);
     let to = (id.y * job.vertices + vertex) * 10u;
     store_vector(to, transform_point(rows, m.position));
     store_vector(to + 3u, unit_or(transform_normal(rows, m.normal), m.normal));
     store_vector(to + 6u, unit_or(transform_direction(rows, m.tangent), m.tangent));
-    skinned[to + 9u] = source[from + 9u] * mirroring(rows);
+    skinned[to + 9u] = source[first + 9u] * mirroring(rows);
 }

@@ -54,6 +54,7 @@ pub struct RowGroup {
 pub struct Schedule<'a> {
     crowd: &'a mut Crowd,
     id: FrameId,
+    follows: bool,
     level: SimdLevel,
     rows: usize,
     written: usize,
@@ -92,6 +93,7 @@ impl Crowd {
         Schedule {
             crowd: self,
             id,
+            follows: holds,
             level,
             rows: carried,
             written,
@@ -104,6 +106,12 @@ impl Schedule<'_> {
     /// The frame's name, for [`RowLayout::holds`] of the next.
     pub fn id(&self) -> FrameId {
         self.id
+    }
+
+    /// Whether the memory has the rows of the crowd's last frame: what it [`holds`](RowLayout::holds) is
+    /// where [`Crowd::previous_range`] says.
+    pub fn follows(&self) -> bool {
+        self.follows
     }
 
     /// All rows of the frame, with those between aligned instances.

@@ -1,13 +1,12 @@
 //! `GpuBoneBuffer`: the palettes of a crowd in a device's memory, written there as they are evaluated.
 
 use super::backend::{PaletteBackend, ROW_BYTES};
-use super::staging::{HeapRows, MappedRows, Ring};
+use super::staging::Ring;
 use super::target::Target;
 use super::{Gpu, GpuError};
-use crate::crowd::{BoneBuffer, Crowd, FrameStats, RowLayout, RowOrder, Schedule};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats};
 use crate::math::Affine3x4;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a bone buffer lies on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,18 +89,20 @@ pub struct BonePage<'a> {
 /// device, the crowd goes on: on an error the same frame is in [`heap`](Self::heap).
 #[derive(Debug)]
 pub struct GpuBoneBuffer {
-    options: GpuBoneOptions,
-    ring: Ring,
-    targets: [Target; 2],
-    current: usize,
+    pub(super) options: GpuBoneOptions,
+    pub(super) ring: Ring,
+    pub(super) targets: [Target; 2],
+    pub(super) current: usize,
     /// Both targets are in use: something was carried over, or the frame before is kept.
-    both: bool,
-    generation: u64,
+    pub(super) both: bool,
+    /// The other target has the crowd's frame before this one.
+    pub(super) follows: bool,
+    pub(super) generation: u64,
     /// Rows on their way to `write_buffer`.
-    spill: Vec<Affine3x4>,
+    pub(super) spill: Vec<Affine3x4>,
     heap: BoneBuffer,
     in_heap: bool,
-    stamps: Option<wgpu::QuerySet>,
+    pub(super) stamps: Option<wgpu::QuerySet>,
 }
 
 impl GpuBoneBuffer {
@@ -117,6 +118,7 @@ impl GpuBoneBuffer {
             targets: Default::default(),
             current: 0,
             both: options.previous,
+            follows: false,
             generation: 0,
             spill: Vec::new(),
             heap: BoneBuffer::new(),
@@ -156,6 +158,7 @@ impl GpuBoneBuffer {
     pub fn forget(&mut self) {
         self.ring.clear();
         self.targets = Default::default();
+        self.follows = false;
         self.generation += 1;
     }
 
@@ -246,13 +249,13 @@ impl GpuBoneBuffer {
         self.options.backend.layout_entry(binding, visibility)
     }
 
-    fn target(&self) -> &Target {
+    pub(super) fn target(&self) -> &Target {
         &self.targets[self.current]
     }
 
     fn previous(&self) -> Option<&Target> {
         let target = &self.targets[1 - self.current];
-        (self.options.previous && target.frame.is_some()).then_some(target)
+        (self.options.previous && self.follows).then_some(target)
     }
 
     fn page_of<'a>(&self, target: &'a Target, gpu: &Gpu, page: usize) -> Option<BonePage<'a>> {
@@ -263,164 +266,6 @@ impl GpuBoneBuffer {
             .get(page)?
             .binding(self.options.backend, gpu.palette_limits());
         Some(BonePage { binding, rows })
-    }
-
-    fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
-        gpu.poll()?;
-        let backend = self.options.backend;
-        let mut schedule = crowd.schedule(&RowLayout {
-            align: backend.align(),
-            order: RowOrder::FreshFirst,
-            holds: self.target().frame,
-        });
-        for group in schedule.groups() {
-            backend.check(gpu, group.palette)?;
-        }
-        let from = self.current;
-        self.both |= schedule.stats().carried > 0;
-        let to = if self.both { 1 - from } else { from };
-        let max = usize::try_from(gpu.palette_limits().page(backend)).unwrap_or(usize::MAX);
-        let target = &mut self.targets[to];
-        target.paging.cut(schedule.groups(), max);
-        target.frame = None;
-        self.generation += u64::from(gpu.checked(|| target.fit(gpu, backend))?);
-        let parts: Vec<usize> = (0..target.paging.len())
-            .map(|p| target.paging.rows(p))
-            .map_while(|rows| {
-                schedule
-                    .written_rows()
-                    .checked_sub(rows.start + 1)
-                    .map(|_| rows)
-            })
-            .map(|rows| rows.end.min(schedule.written_rows()) - rows.start)
-            .collect();
-        let staged = self.stage(gpu, &mut schedule, to, &parts, max);
-        let (frame, id) = (schedule.stats(), schedule.id());
-        let mut done = BoneUpload {
-            frame,
-            way: if staged.is_some() {
-                UploadWay::Mapped
-            } else {
-                UploadWay::Written
-            },
-            bytes: parts.iter().sum::<usize>() as u64 * ROW_BYTES,
-            carried: 0,
-            copies: 0,
-            pages: self.targets[to].paging.len(),
-        };
-        if staged.is_none() {
-            // No default value is written twice: rows are only made where there were none.
-            self.spill
-                .resize(schedule.written_rows(), Affine3x4::IDENTITY);
-            schedule.write(HeapRows(&mut self.spill));
-        }
-        gpu.checked(|| {
-            let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            let stamp = |encoder: &mut wgpu::CommandEncoder, index| {
-                if let Some(queries) = &self.stamps {
-                    encoder.write_timestamp(queries, index);
-                }
-            };
-            stamp(&mut encoder, 0);
-            self.copy_fresh(gpu, &mut encoder, to, staged.as_deref(), &parts, &mut done);
-            if frame.carried > 0 {
-                self.copy_carried(&mut encoder, &schedule, [from, to], &mut done);
-            }
-            let target = &self.targets[to];
-            for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
-                let rows = target.paging.rows(i).len();
-                page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
-            }
-            stamp(&mut encoder, 1);
-            for staging in staged.iter().flatten() {
-                staging.buffer.unmap();
-            }
-            gpu.queue.submit([encoder.finish()]);
-            self.ring.give_back(staged.unwrap_or_default());
-            Ok(())
-        })?;
-        self.targets[to].frame = Some(id);
-        self.current = to;
-        Ok(done)
-    }
-
-    /// Has workers write into mapped memory; `None` if there is none, and nothing is lost by it.
-    fn stage(
-        &mut self,
-        gpu: &Gpu,
-        schedule: &mut Schedule<'_>,
-        to: usize,
-        parts: &[usize],
-        max: usize,
-    ) -> Option<Vec<super::staging::Staging>> {
-        if !self.options.mapped {
-            return None;
-        }
-        let staged = gpu.checked(|| Ok(self.ring.take(gpu, parts, max))).ok()??;
-        let failed = AtomicBool::new(false);
-        let paging = &self.targets[to].paging;
-        let written = schedule.written_rows();
-        schedule.write(MappedRows::new(paging, &staged, written, &failed));
-        (!failed.load(Ordering::Relaxed)).then_some(staged)
-    }
-
-    fn copy_fresh(
-        &self,
-        gpu: &Gpu,
-        encoder: &mut wgpu::CommandEncoder,
-        to: usize,
-        staged: Option<&[super::staging::Staging]>,
-        parts: &[usize],
-        done: &mut BoneUpload,
-    ) {
-        let target = &self.targets[to];
-        for (i, (page, &rows)) in target.pages.iter().zip(parts).enumerate() {
-            let first = target.paging.rows(i).start;
-            let bytes = rows as u64 * ROW_BYTES;
-            match staged.and_then(|s| s.get(i)) {
-                Some(staging) => {
-                    encoder.copy_buffer_to_buffer(&staging.buffer, 0, &page.buffer, 0, bytes);
-                }
-                None => {
-                    let rows = self.spill.get(first..first + rows).unwrap_or_default();
-                    gpu.queue
-                        .write_buffer(&page.buffer, 0, bytemuck::cast_slice(rows));
-                }
-            }
-            done.copies += 1;
-        }
-    }
-
-    fn copy_carried(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        schedule: &Schedule<'_>,
-        [from, to]: [usize; 2],
-        done: &mut BoneUpload,
-    ) {
-        let (old, new) = (&self.targets[from], &self.targets[to]);
-        schedule.moves(|m| {
-            let mut source = m.from;
-            for (page, at, count) in new.paging.parts(m.to..m.to + m.rows) {
-                let mut at = at;
-                for (old_page, old_at, rows) in old.paging.parts(source..source + count) {
-                    if let (Some(a), Some(b)) = (old.pages.get(old_page), new.pages.get(page)) {
-                        let bytes = |rows: usize| rows as u64 * ROW_BYTES;
-                        encoder.copy_buffer_to_buffer(
-                            &a.buffer,
-                            bytes(old_at),
-                            &b.buffer,
-                            bytes(at),
-                            bytes(rows),
-                        );
-                        done.copies += 1;
-                        done.carried += bytes(rows);
-                    }
-                    at += rows;
-                }
-                source += count;
-            }
-        });
     }
 }
 

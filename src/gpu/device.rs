@@ -1,9 +1,8 @@
-//! Opening a device, and keeping its errors from becoming panics.
+//! Opening a device; its limits and buffers.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
-
+use super::faults::{Faults, watch};
 use super::{GpuError, PaletteLimits};
+use std::sync::{Arc, Mutex};
 
 /// How to open a device.
 #[derive(Clone, Debug)]
@@ -56,13 +55,6 @@ impl std::fmt::Display for AdapterName {
     }
 }
 
-/// What the device's callbacks have reported since it was opened.
-#[derive(Debug, Default)]
-struct Faults {
-    lost: Option<String>,
-    uncaptured: Option<GpuError>,
-}
-
 /// An open device with its queue, limits and error state.
 ///
 /// All work goes through [`Gpu::checked`], which turns the device's errors into typed ones; an
@@ -77,7 +69,7 @@ pub struct Gpu {
     samples: u32,
     palette: PaletteLimits,
     vertex_storage_buffers: u32,
-    faults: Arc<Mutex<Faults>>,
+    pub(super) faults: Arc<Mutex<Faults>>,
 }
 
 /// Formats of pictures, shadow masks and depth: all three must agree on a number of samples.
@@ -246,50 +238,6 @@ impl Gpu {
         u32::try_from(self.palette.storage).unwrap_or(u32::MAX)
     }
 
-    /// The error of a lost device, once its callback has told of the loss.
-    pub fn lost(&self) -> Option<GpuError> {
-        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        let reason = faults.lost.clone()?;
-        Some(GpuError::Lost { reason })
-    }
-
-    /// Has callbacks run whose work is done, without waiting for any.
-    pub fn poll(&self) -> Result<(), GpuError> {
-        self.turn(wgpu::PollType::Poll)
-    }
-
-    /// Runs `work` and returns its value, or the first error that the device reported meanwhile.
-    ///
-    /// A lost device comes before all other errors, because after a loss they no longer name it.
-    pub fn checked<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let value = work();
-        let memory = pollster::block_on(memory.pop());
-        let internal = pollster::block_on(internal.pop());
-        let validation = pollster::block_on(validation.pop());
-        let error = memory.or(internal).or(validation);
-        if error.is_some() {
-            // A loss is reported while the device is polled, and explains all other errors.
-            self.poll()?;
-        }
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        let uncaptured = faults.uncaptured.take();
-        if let Some(reason) = &faults.lost {
-            return Err(GpuError::Lost {
-                reason: reason.clone(),
-            });
-        }
-        match error {
-            Some(error) => Err(typed(error)),
-            None => match uncaptured {
-                Some(error) => Err(error),
-                None => value,
-            },
-        }
-    }
-
     /// Refuses a buffer that the device cannot make or bind.
     ///
     /// A too large buffer is a validation error in wgpu; asking first keeps both numbers.
@@ -339,25 +287,6 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Blocks until all submitted work is done.
-    pub fn wait(&self) -> Result<(), GpuError> {
-        self.turn(wgpu::PollType::wait_indefinitely())
-    }
-
-    fn turn(&self, how: wgpu::PollType) -> Result<(), GpuError> {
-        // wgpu 30 turns a device that is lost during the wait into a panic of its own.
-        let polled = catch_unwind(AssertUnwindSafe(|| self.device.poll(how)));
-        match polled {
-            Ok(Ok(_)) => self.lost().map_or(Ok(()), Err),
-            Ok(Err(e)) => Err(GpuError::Refused {
-                reason: e.to_string(),
-            }),
-            Err(_) => Err(GpuError::Lost {
-                reason: "waiting for the device failed".into(),
-            }),
-        }
-    }
-
     /// Copies a mappable buffer's bytes to the CPU, after all submitted work is done.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>, GpuError> {
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -388,35 +317,5 @@ fn vertex_storage(adapter: &wgpu::Adapter, limits: &wgpu::Limits) -> u32 {
         limits.max_storage_buffers_per_shader_stage
     } else {
         0
-    }
-}
-
-/// Has a device's errors kept from here on.
-fn watch(device: &wgpu::Device) -> Arc<Mutex<Faults>> {
-    let faults = Arc::new(Mutex::new(Faults::default()));
-    let sink = Arc::clone(&faults);
-    // Without a handler wgpu panics on the first error that no scope captures.
-    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-        let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
-        faults.uncaptured.get_or_insert(typed(error));
-    }));
-    let sink = Arc::clone(&faults);
-    device.set_device_lost_callback(move |reason, message| {
-        let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
-        faults
-            .lost
-            .get_or_insert_with(|| format!("{reason:?}: {message}"));
-    });
-    faults
-}
-
-fn typed(error: wgpu::Error) -> GpuError {
-    match error {
-        wgpu::Error::OutOfMemory { .. } => GpuError::OutOfMemory,
-        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
-            GpuError::Refused {
-                reason: description.split_whitespace().collect::<Vec<_>>().join(" "),
-            }
-        }
     }
 }

@@ -8,6 +8,7 @@ mod backend;
 mod bones;
 mod device;
 mod error;
+mod faults;
 mod influences;
 mod mesh;
 mod pages;
@@ -17,6 +18,7 @@ mod skin;
 mod staging;
 mod table;
 mod target;
+mod upload;
 mod window;
 
 pub use backend::{PaletteBackend, PaletteLimits, ROW_BYTES, WINDOW_ALIGN};

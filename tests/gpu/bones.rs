@@ -91,7 +91,10 @@ pub fn one_copy_per_frame_and_page() {
     for _ in 0..8 {
         crowd.advance(0.02).unwrap();
         let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
-        assert_eq!((upload.copies, upload.pages, upload.way), (4, 4, UploadWay::Mapped));
+        assert_eq!(
+            (upload.copies, upload.pages, upload.way),
+            (4, 4, UploadWay::Mapped)
+        );
         assert_eq!(upload.bytes, 16 * 20 * 48);
         gpu.wait().unwrap();
     }
@@ -113,6 +116,38 @@ pub fn one_copy_per_frame_and_page() {
     assert_eq!(bones.generation(), settled);
 }
 
+/// From one instance to thousands: pages are seldom made anew, nobody waits, and the rows arrive.
+pub fn growth() {
+    let gpu = open();
+    for backend in PaletteBackend::ALL {
+        let mut bones = bones(&gpu, backend);
+        let rigs = [chain(67)];
+        let (mut crowd, mut all, ids) = crowd_of(&rigs, 1);
+        for frame in 0..60 {
+            for _ in 0..all.len() / 7 + 1 {
+                all.push(crowd.spawn(ids[0]).unwrap());
+            }
+            crowd.advance(0.01).unwrap();
+            let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
+            assert_eq!(upload.frame.instances, all.len(), "frame {frame}");
+        }
+        assert!(all.len() > 1500);
+        // Half as much room again each time: 1.5 to the power of 19 is more than 1,500.
+        assert!(
+            bones.generation() <= 20,
+            "made anew {} times",
+            bones.generation()
+        );
+        let rows = bones.read(&gpu).unwrap();
+        let mut truth = Truth::new(&rigs, &[all.len()]);
+        let truth = truth.of(&crowd.snapshot());
+        for &id in &all {
+            let range = crowd.palette_range(id).unwrap();
+            assert_eq!(Some(&rows[range]), truth.palette(id));
+        }
+    }
+}
+
 pub fn the_frame_before_is_kept() {
     let gpu = open();
     for backend in PaletteBackend::ALL {
@@ -124,7 +159,10 @@ pub fn the_frame_before_is_kept() {
         let rigs = [chain(20)];
         let (mut crowd, all, _) = crowd_of(&rigs, 9);
         bones.evaluate(&mut crowd, &gpu).unwrap();
-        assert!(bones.previous_page(&gpu, 0).is_none(), "there was none before");
+        assert!(
+            bones.previous_page(&gpu, 0).is_none(),
+            "there was none before"
+        );
         assert!(bones.page(&gpu, 0).is_some());
         let sets = [bones.set(), 1 - bones.set()];
         for frame in 0..4 {
@@ -164,7 +202,10 @@ pub fn a_device_that_is_behind() {
     let mut truth = Truth::new(&rigs, &[400]);
     let truth = truth.of(&state);
     for &id in &all {
-        assert_eq!(Some(&rows[crowd.palette_range(id).unwrap()]), truth.palette(id));
+        assert_eq!(
+            Some(&rows[crowd.palette_range(id).unwrap()]),
+            truth.palette(id)
+        );
     }
 }
 

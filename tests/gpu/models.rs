@@ -1,30 +1,23 @@
 //! Rigs and meshes of every kind: chains of any length, tubes around them with any number of
 //! influences, morph targets and tangents.
 
+use crate::common;
 use glam::{Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, MorphTarget, Primitive};
 use phalanx::offline::build_rig;
-use phalanx::offline::{ImportOptions, import_path};
 use phalanx::offline::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
+use phalanx::offline::{ImportOptions, import_path};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub fn asset(name: &str) -> PathBuf {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    match std::env::var_os("PHALANX_ASSETS") {
-        Some(folder) if !folder.is_empty() => PathBuf::from(folder).join(name),
-        _ => package.join("../shared/assets").join(name),
-    }
-}
-
 pub fn file(name: &str) -> Arc<Rig> {
-    let imported = import_path(&asset(name), &ImportOptions::default()).expect("a sound file");
-    Arc::new(imported.rig)
+    let path = common::needed(name).unwrap_or_else(|_| panic!("{name} is listed by its trial"));
+    let mut imported = import_path(&path, &ImportOptions::default()).expect("a sound file");
+    Arc::new(imported.rigs.swap_remove(0))
 }
 
 /// The chain's length in metres, whatever the number of joints.
@@ -105,10 +98,15 @@ pub fn tube(joints: usize, per_vertex: usize, weights: Weights, targets: usize) 
             let angle = side as f32 / SIDES as f32 * std::f32::consts::TAU;
             let out = Vec3::new(angle.cos(), 0.0, angle.sin());
             let radius = 0.15 + 0.05 * (along * 9.0).sin();
-            p.positions.push((out * radius + Vec3::Y * along * HEIGHT).to_array());
+            p.positions
+                .push((out * radius + Vec3::Y * along * HEIGHT).to_array());
             p.normals.push(out.to_array());
             let along_side = Vec3::new(-angle.sin(), 0.0, angle.cos());
-            p.tangents.push(along_side.extend(if side % 2 == 0 { 1.0 } else { -1.0 }).to_array());
+            p.tangents.push(
+                along_side
+                    .extend(if side % 2 == 0 { 1.0 } else { -1.0 })
+                    .to_array(),
+            );
             let first = (along * joints as f32) as usize;
             add_influences(&mut p.influences, first, joints, weights);
         }
@@ -123,7 +121,9 @@ pub fn tube(joints: usize, per_vertex: usize, weights: Weights, targets: usize) 
     }
     let wave = |t: usize, v: usize, k: f32| {
         let at = v as f32 * 0.37 + t as f32;
-        Vec3::new(at.sin(), (at * 1.7).cos(), (at * 0.6).sin()).to_array().map(|x| x * k)
+        Vec3::new(at.sin(), (at * 1.7).cos(), (at * 0.6).sin())
+            .to_array()
+            .map(|x| x * k)
     };
     let count = p.positions.len();
     p.targets = (0..targets)
@@ -151,7 +151,11 @@ fn add_influences(to: &mut Influences, first: usize, joints: usize, weights: Wei
     let total: usize = (1..=n).sum();
     let mut left = whole;
     for k in 0..n {
-        let part = if k + 1 == n { left } else { whole * (n - k) / total };
+        let part = if k + 1 == n {
+            left
+        } else {
+            whole * (n - k) / total
+        };
         left -= part;
         to.joints.push(((first + k) % joints) as u16);
         to.weights.push(part as f32 / whole as f32);

@@ -3,17 +3,13 @@
 use crate::models::chain;
 use crate::support::{Truth, bones, crowd_of, open};
 use phalanx::crowd::{Crowd, InstanceId};
-use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, GpuOptions, PaletteBackend};
-use std::ffi::OsStr;
-use std::process::Command;
+use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuError, PaletteBackend};
 use std::time::Duration;
-
-/// Names a trial to a process of its own.
-pub const CHILD: &str = "PHALANX_GPU_TEST_CHILD";
 
 const COUNT: usize = 120;
 
-fn rows_of(bones: &GpuBoneBuffer, gpu: &Gpu) -> Vec<phalanx::math::Affine3x4> {
+/// A frame's rows, wherever they are.
+pub fn rows_of(bones: &GpuBoneBuffer, gpu: &Gpu) -> Vec<phalanx::math::Affine3x4> {
     match bones.heap() {
         Some(heap) => heap.rows().to_vec(),
         None => bones.read(gpu).expect("the device has the rows"),
@@ -90,89 +86,25 @@ pub fn destroyed_within_a_frame() {
     assert_eq!(lost, 12);
 }
 
-/// A device without memory to spare: heap rows in the same frame, and the device's again once it can.
-pub fn no_memory() {
-    out_of_memory(CHILD_MEMORY);
-}
-
-const CHILD_MEMORY: &str = "memory";
-const CHILD_ADAPTER: &str = "adapter";
-
-pub fn no_adapter() {
-    let out = spawn(CHILD_ADAPTER, None);
-    assert!(out.contains("no graphics adapter"), "{out}");
-}
-
-fn out_of_memory(name: &str) {
-    // Kilobytes of address space beyond what the process has: enough for a device and its threads,
-    // too little for the crowd's pages.
-    let out = spawn(name, Some(()));
-    assert!(out.contains("heap") && out.contains("again"), "{out}");
-}
-
-fn spawn(name: &str, _limited: Option<()>) -> String {
-    let program = std::env::current_exe().expect("the test knows itself");
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let mut command = Command::new(program);
-    command.env(CHILD, name).env("XDG_RUNTIME_DIR", folder);
-    if name == CHILD_ADAPTER {
-        command
-            .env("VK_ICD_FILENAMES", "/nonexistent.json")
-            .env("VK_DRIVER_FILES", "/nonexistent.json")
-            .env("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent.json");
-    }
-    let out = command.output().expect("the test can be run again");
-    let text = String::from_utf8_lossy(&out.stdout).into_owned();
-    let error = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success(), "{:?}: {text}{error}", out.status);
-    text
-}
-
-/// What runs in a process of its own.
-pub fn child(name: &OsStr) {
-    if name == CHILD_ADAPTER {
-        let options = GpuOptions {
-            backends: wgpu::Backends::VULKAN,
-            ..GpuOptions::default()
-        };
-        match Gpu::open(&options) {
-            Err(error @ GpuError::NoAdapter { .. }) => println!("{error}"),
-            other => panic!("{other:?}"),
-        }
-    } else {
-        memory();
-    }
-}
-
-/// Buffers are held until the device refuses more; then a frame is evaluated, and again when they are
-/// gone.
-fn memory() {
+/// An error that no scope captures comes back from the next call, and does not end the process.
+pub fn an_error_of_nobody() {
     let gpu = open();
-    let size = 1 << 30;
-    let mut held = Vec::new();
-    let full = loop {
-        let one = gpu.checked(|| {
-            Ok(gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                label: None,
-                size,
-                usage: wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            }))
-        });
-        match one {
-            Ok(buffer) if held.len() < 4096 => held.push(buffer),
-            Ok(_) => break None,
-            Err(error) => break Some(error),
-        }
-    };
-    println!("{} buffers, then {full:?}", held.len());
-    assert_eq!(full, Some(GpuError::OutOfMemory));
-    let mut bones = GpuBoneBuffer::new(&gpu, GpuBoneOptions::new(PaletteBackend::Storage)).unwrap();
-    let (mut crowd, all, _) = crowd_of(&[chain(30)], COUNT);
-    println!("{:?}", bones.evaluate(&mut crowd, &gpu).map(|u| u.way));
-    drop(held);
-    gpu.wait().unwrap();
-    bones.evaluate(&mut crowd, &gpu).unwrap();
-    assert_sound(&bones, &gpu, &crowd, &all);
-    println!("again");
+    // No device has textures of this size.
+    let _ = gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: None,
+        size: wgpu::Extent3d {
+            width: u32::MAX,
+            height: 1,
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::R8Unorm,
+        usage: wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    let error = gpu.checked(|| Ok(())).unwrap_err();
+    assert!(matches!(error, GpuError::Refused { .. }), "{error}");
+    assert_eq!(gpu.checked(|| Ok(7)), Ok(7));
 }

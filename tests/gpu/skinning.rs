@@ -1,60 +1,45 @@
 //! Compute skinning, read back, against the CPU skinning job.
 
-use crate::models::{HEIGHT, Weights, chain, file, tube};
-use crate::support::{bones, crowd_of, open};
-use phalanx::crowd::BoneBuffer;
+use crate::models::{Weights, chain, file, tube};
+use crate::subject::{INSTANCES, STRANGERS, Staged, Subject};
+use crate::support::open;
 use phalanx::gpu::{
-    ComputeSkinner, Gpu, GpuBoneBuffer, InfluenceFormat, JointFormat, PaletteBackend, ROW_BYTES,
-    SkinInstance, SkinRun, SkinnedVertex, SkinningMesh, Table, WeightFormat,
+    ComputeSkinner, Gpu, InfluenceFormat, JointFormat, PaletteBackend, ROW_BYTES, SkinInstance,
+    SkinRun, SkinnedVertex, SkinningMesh, Table, WeightFormat,
 };
-use phalanx::math::Affine3x4;
-use phalanx::mesh::Primitive;
-use phalanx::rig::Rig;
-use phalanx::runtime::SkinningJob;
 use std::ops::Range;
-use std::sync::Arc;
 
-/// Of positions, relative to the model's size: what the issue of rounding in another order may cost.
+/// Of positions, relative to the model's size: what rounding in another order may cost.
 const POSITION: f32 = 1e-5;
 /// Of unit vectors: `normalize` of WGSL may be off by some units in the last place more.
 const DIRECTION: f32 = 1e-4;
 
-struct Subject<'a> {
-    rig: Arc<Rig>,
-    primitive: &'a Primitive,
-    /// The rows of the mesh's skin in an instance's palette.
-    slots: Range<usize>,
-    size: f32,
-}
+/// Influences per vertex, how weights are stored, morph targets, joints.
+pub const KINDS: [(usize, Weights, usize, usize); 6] = [
+    (4, Weights::Bytes, 0, 67),
+    (4, Weights::Shorts, 3, 300),
+    (4, Weights::Floats, 17, 67),
+    (8, Weights::Bytes, 3, 300),
+    (8, Weights::Shorts, 0, 67),
+    (8, Weights::Floats, 2, 67),
+];
 
-const INSTANCES: usize = 5;
-
+/// Streams are stored as narrow as the file had them, and skin as the job does.
 pub fn every_kind() {
     let gpu = open();
-    for backend in PaletteBackend::ALL {
-        for (per_vertex, weights, targets, joints) in [
-            (4, Weights::Bytes, 0, 67),
-            (4, Weights::Shorts, 3, 300),
-            (4, Weights::Floats, 17, 67),
-            (8, Weights::Bytes, 3, 300),
-            (8, Weights::Shorts, 0, 67),
-            (8, Weights::Floats, 2, 67),
-        ] {
-            let primitive = tube(joints, per_vertex, weights, targets);
-            let format = InfluenceFormat::of(&primitive.influences);
-            let expected = match weights {
-                Weights::Bytes => WeightFormat::Unorm8,
-                Weights::Shorts => WeightFormat::Unorm16,
-                Weights::Floats => WeightFormat::F32,
-            };
-            let wide = [JointFormat::U8, JointFormat::U16][usize::from(joints > 256)];
-            assert_eq!((format.weights, format.joints), (expected, wide));
-            check(&gpu, backend, &Subject {
-                rig: chain(joints),
-                primitive: &primitive,
-                slots: 0..joints,
-                size: HEIGHT,
-            });
+    for (per_vertex, weights, targets, joints) in KINDS {
+        let primitive = tube(joints, per_vertex, weights, targets);
+        let format = InfluenceFormat::of(&primitive.influences);
+        let expected = match weights {
+            Weights::Bytes => WeightFormat::Unorm8,
+            Weights::Shorts => WeightFormat::Unorm16,
+            Weights::Floats => WeightFormat::F32,
+        };
+        let wide = [JointFormat::U8, JointFormat::U16][usize::from(joints > 256)];
+        assert_eq!((format.weights, format.joints), (expected, wide));
+        let subject = Subject::new(chain(joints), primitive, 0..joints);
+        for backend in PaletteBackend::ALL {
+            check(&gpu, backend, &subject);
         }
     }
 }
@@ -63,193 +48,128 @@ pub fn every_kind() {
 pub fn many_joints() {
     let gpu = open();
     let primitive = tube(1500, 4, Weights::Floats, 1);
-    let mut held = 0;
-    for backend in PaletteBackend::ALL {
-        if backend.check(&gpu, 1500).is_err() {
-            assert_eq!(backend, PaletteBackend::Uniform);
-            continue;
-        }
-        held += 1;
-        check(&gpu, backend, &Subject {
-            rig: chain(1500),
-            primitive: &primitive,
-            slots: 0..1500,
-            size: HEIGHT,
-        });
+    let subject = Subject::new(chain(1500), primitive, 0..1500);
+    for backend in [PaletteBackend::Texture, PaletteBackend::Storage] {
+        check(&gpu, backend, &subject);
     }
-    assert_eq!(held, 2);
+    assert!(PaletteBackend::Uniform.check(&gpu, 1500).is_err());
 }
 
 pub fn file_of_201_joints() {
     let rig = file("bl_manyjoints.glb");
     assert!(rig.skeleton().len() >= 201);
-    meshes_of(&rig);
+    meshes_of(&Subject::of_file(&rig));
 }
 
 pub fn file_with_morphs() {
-    let rig = file("bl_morphbones.glb");
-    assert!(!rig.morphs().is_empty());
-    meshes_of(&rig);
+    let subjects = Subject::of_file(&file("bl_morphbones.glb"));
+    assert!(subjects.iter().any(|s| s.targets() > 0));
+    meshes_of(&subjects);
 }
 
-fn meshes_of(rig: &Arc<Rig>) {
+fn meshes_of(subjects: &[Subject]) {
+    assert!(!subjects.is_empty());
     let gpu = open();
-    let mut count = 0;
-    for mesh in rig.meshes().iter().filter(|m| m.rigid_slot.is_none()) {
-        let first = rig.palette_offset(mesh.skin);
-        for primitive in &mesh.mesh.primitives {
-            let far = |p: &[f32; 3]| p.iter().fold(0.0f32, |m, x| m.max(x.abs()));
-            let size = primitive.positions.iter().map(far).fold(0.0, f32::max);
-            for backend in PaletteBackend::ALL {
-                check(&gpu, backend, &Subject {
-                    rig: rig.clone(),
-                    primitive,
-                    slots: first..first + rig.skins()[mesh.skin].len(),
-                    size,
-                });
-            }
-            count += 1;
+    for subject in subjects {
+        for backend in PaletteBackend::ALL {
+            check(&gpu, backend, subject);
         }
     }
-    assert!(count > 0);
 }
 
-fn check(gpu: &Gpu, backend: PaletteBackend, subject: &Subject<'_>) {
-    let (mut crowd, all, _) = crowd_of(&[subject.rig.clone()], INSTANCES);
-    let mut heap = BoneBuffer::new();
-    crowd.evaluate(&mut heap);
-    let palettes: Vec<Vec<Affine3x4>> = all
-        .iter()
-        .map(|&id| heap.rows()[crowd.palette_range(id).unwrap()][subject.slots.clone()].to_vec())
-        .collect();
-    let mut bones = bones(gpu, backend);
-    bones.evaluate(&mut crowd, gpu).unwrap();
-    let targets = subject.primitive.targets.len();
-    let weight = |i: usize, t: usize| ((i * 5 + t * 3) % 7) as f32 / 6.0 - 0.25;
-    // Two weights of something else stand before each instance's.
-    let weights: Vec<f32> = (0..INSTANCES)
-        .flat_map(|i| [9.0, 9.0].into_iter().chain((0..targets).map(move |t| weight(i, t))))
-        .collect();
-    let places: Vec<_> = all
-        .iter()
-        .map(|&id| bones.locate(&crowd.palette_range(id).unwrap()).unwrap())
-        .collect();
-    let skinned = skin(gpu, &bones, subject, &weights, &places);
+fn check(gpu: &Gpu, backend: PaletteBackend, subject: &Subject) {
+    let staged = Staged::new(gpu, backend, subject);
+    let skinned = skin(gpu, &staged);
     let vertices = subject.primitive.positions.len();
-    for (i, (palette, skinned)) in palettes.iter().zip(skinned.chunks(vertices)).enumerate() {
-        let own: Vec<f32> = (0..targets).map(|t| weight(i, t)).collect();
-        compare(subject, palette, &own, skinned, &format!("{backend}, instance {i}"));
+    assert_eq!(skinned.len(), vertices * INSTANCES);
+    for (i, skinned) in skinned.chunks(vertices).enumerate() {
+        compare(&staged, i, skinned, &format!("{backend}, instance {i}"));
     }
 }
 
-fn skin(
-    gpu: &Gpu,
-    bones: &GpuBoneBuffer,
-    subject: &Subject<'_>,
-    weights: &[f32],
-    places: &[phalanx::gpu::BonePlace],
-) -> Vec<SkinnedVertex> {
-    let backend = bones.options().backend;
-    let mut skinner = ComputeSkinner::new(gpu, backend).unwrap();
-    let stride = 2 + subject.primitive.targets.len() as u32;
-    let vertices = subject.primitive.positions.len() as u64;
-    let bytes = vertices * INSTANCES as u64 * size_of::<SkinnedVertex>() as u64;
-    let read = gpu
-        .checked(|| {
-            let mesh = SkinningMesh::upload(gpu, backend, subject.primitive)?;
-            let table = Table::floats(gpu, backend, "weights", weights)?;
-            let read = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                label: None,
-                size: bytes,
-                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            });
-            let instance = |(i, row): (usize, u32)| SkinInstance {
-                row,
-                first_weight: i as u32 * stride,
+/// Skins all instances on the device: in one run, or in one per window.
+fn skin(gpu: &Gpu, staged: &Staged<'_>) -> Vec<SkinnedVertex> {
+    let backend = staged.bones.options().backend;
+    let mut skinner = ComputeSkinner::new(gpu, backend).expect("the device has compute shaders");
+    let instance = |(i, row)| SkinInstance {
+        row,
+        first_weight: i as u32 * staged.stride(),
+    };
+    let bytes = staged.subject.primitive.positions.len() * size_of::<SkinnedVertex>();
+    let read = gpu.checked(|| {
+        let mesh = SkinningMesh::upload(gpu, backend, &staged.subject.primitive)?;
+        let weights = Table::floats(gpu, backend, "weights", &staged.weights)?;
+        let read = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: (bytes * INSTANCES) as u64,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut run = |instances: &[SkinInstance], offset, to: Range<usize>| {
+            let output = ComputeSkinner::output(gpu, &mesh, instances.len())?;
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            let page = staged.bones.page(gpu, 0).expect("there are rows");
+            let run = SkinRun {
+                mesh: &mesh,
+                palette: page.binding,
+                offset,
+                weights: &weights,
+                instances,
+                first_slot: staged.subject.slots.start as u32,
+                first_weight: STRANGERS,
+                targets: u32::MAX,
+                output: &output,
             };
-            let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            let run = |encoder: &mut wgpu::CommandEncoder,
-                       skinner: &mut ComputeSkinner,
-                       instances: &[SkinInstance],
-                       (page, offset): (usize, u32),
-                       output: &wgpu::Buffer| {
-                let mut pass = encoder.begin_compute_pass(&Default::default());
-                skinner.record(gpu, &mut pass, &SkinRun {
-                    mesh: &mesh,
-                    palette: bones.page(gpu, page).unwrap().binding,
-                    offset,
-                    weights: &table,
-                    instances,
-                    first_slot: subject.slots.start as u32,
-                    first_weight: 2,
-                    targets: u32::MAX,
-                    output,
-                })
-            };
-            let one = bytes / INSTANCES as u64;
-            match backend {
-                PaletteBackend::Uniform => {
-                    // A window per instance; its rows count from the window's start.
-                    for (i, place) in places.iter().enumerate() {
-                        assert_eq!(u64::from(place.offset()), u64::from(place.row) * ROW_BYTES);
-                        let output = ComputeSkinner::output(gpu, &mesh, 1)?;
-                        let at = (place.page, place.offset());
-                        run(&mut encoder, &mut skinner, &[instance((i, 0))], at, &output)?;
-                        encoder.copy_buffer_to_buffer(&output, 0, &read, i as u64 * one, one);
-                    }
-                }
-                PaletteBackend::Texture | PaletteBackend::Storage => {
-                    let rows = places.iter().map(|p| p.row).enumerate();
-                    let instances: Vec<_> = rows.map(instance).collect();
-                    let output = ComputeSkinner::output(gpu, &mesh, INSTANCES)?;
-                    run(&mut encoder, &mut skinner, &instances, (0, 0), &output)?;
-                    encoder.copy_buffer_to_buffer(&output, 0, &read, 0, bytes);
-                }
+            skinner.record(gpu, &mut pass, &run)?;
+            drop(pass);
+            let (at, size) = ((to.start * bytes) as u64, (to.len() * bytes) as u64);
+            encoder.copy_buffer_to_buffer(&output, 0, &read, at, size);
+            Ok(())
+        };
+        let rows = staged.places.iter().map(|p| p.row);
+        if backend == PaletteBackend::Uniform {
+            // A window per instance; its rows count from the window's start.
+            for (i, place) in staged.places.iter().enumerate() {
+                assert_eq!(u64::from(place.offset()), u64::from(place.row) * ROW_BYTES);
+                run(&[instance((i, 0))], place.offset(), i..i + 1)?;
             }
-            gpu.queue.submit([encoder.finish()]);
-            Ok(read)
-        })
-        .unwrap();
-    bytemuck::cast_slice(&gpu.read(&read).unwrap()).to_vec()
+        } else {
+            let all: Vec<_> = rows.enumerate().map(instance).collect();
+            run(&all, 0, 0..INSTANCES)?;
+        }
+        gpu.queue.submit([encoder.finish()]);
+        Ok(read)
+    });
+    let bytes = gpu.read(&read.expect("the device works"));
+    bytemuck::cast_slice(&bytes.expect("the device works")).to_vec()
 }
 
-fn compare(
-    subject: &Subject<'_>,
-    palette: &[Affine3x4],
-    weights: &[f32],
-    skinned: &[SkinnedVertex],
-    what: &str,
-) {
-    let p = subject.primitive;
-    let count = p.positions.len();
-    let mut positions = vec![[0.0; 3]; count];
-    let mut normals = vec![[0.0; 3]; p.normals.len()];
-    let mut tangents = vec![[0.0; 4]; p.tangents.len()];
-    SkinningJob {
-        primitive: p,
-        palette,
-        rigid: Affine3x4::IDENTITY,
-        morph_weights: weights,
-        positions: &mut positions,
-        normals: &mut normals,
-        tangents: &mut tangents,
-    }
-    .run()
-    .unwrap();
-    assert_eq!(skinned.len(), count);
-    let moved = positions.iter().zip(&p.positions).any(|(a, b)| distance(a, b) > 0.01 * subject.size);
-    assert!(moved, "{what}: the subject stands still");
+fn compare(staged: &Staged<'_>, instance: usize, skinned: &[SkinnedVertex], what: &str) {
+    let (subject, truth) = (staged.subject, staged.by_the_job(instance));
+    let rest = &subject.primitive.positions;
+    let moved = |(a, b)| distance::<3>(a, b) > 0.01 * subject.size;
+    let moves = truth.positions.iter().zip(rest).any(moved);
+    assert!(moves, "{what}: the subject stands still");
     for (v, got) in skinned.iter().enumerate() {
-        let off = distance(&got.position, &positions[v]) / subject.size;
-        assert!(off <= POSITION, "{what}, vertex {v}: position off by {off:e}");
-        if let Some(normal) = normals.get(v) {
+        let off = distance(&got.position, &truth.positions[v]) / subject.size;
+        assert!(
+            off <= POSITION,
+            "{what}, vertex {v}: position off by {off:e}"
+        );
+        if let Some(normal) = truth.normals.get(v) {
             let off = distance(&got.normal, normal);
-            assert!(off <= DIRECTION, "{what}, vertex {v}: normal off by {off:e}");
+            assert!(
+                off <= DIRECTION,
+                "{what}, vertex {v}: normal off by {off:e}"
+            );
         }
-        if let Some(tangent) = tangents.get(v) {
+        if let Some(tangent) = truth.tangents.get(v) {
             let off = distance(&got.tangent, tangent);
-            assert!(off <= DIRECTION, "{what}, vertex {v}: tangent off by {off:e}");
+            assert!(
+                off <= DIRECTION,
+                "{what}, vertex {v}: tangent off by {off:e}"
+            );
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn paged(page_bytes: u64) -> Gpu {
 }
 
 /// A device with no more than WebGL2's limits.
-pub fn webgl2() -> Gpu {
+pub fn downlevel() -> Gpu {
     let options = GpuOptions {
         limits: wgpu::Limits::downlevel_webgl2_defaults(),
         ..GpuOptions::default()
@@ -99,7 +99,9 @@ pub fn crowd_of(rigs: &[Arc<Rig>], each: usize) -> (Crowd, Vec<InstanceId>, Vec<
                     time: 0.037 * i as f64,
                     ..Default::default()
                 };
-                crowd.play(instance, clip, &options).expect("a clip of the rig");
+                crowd
+                    .play(instance, clip, &options)
+                    .expect("a clip of the rig");
             }
             all.push(instance);
         }

@@ -77,7 +77,7 @@ impl<'a> App<'a> {
 
     fn start(&mut self, window: Arc<Window>) -> Result<(), CliError> {
         let display = Display::open(window, &self.subject)?;
-        self.viewer.drawn_by = display.adapter();
+        [self.viewer.drawn_by, self.viewer.palettes] = display.drawn_by();
         display.window().request_redraw();
         self.display = Some(display);
         Ok(())

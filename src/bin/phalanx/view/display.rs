@@ -92,11 +92,11 @@ impl Display {
         &self.window
     }
 
-    /// Who draws.
-    pub fn adapter(&self) -> String {
+    /// Who draws, and how shaders reach palettes.
+    pub fn drawn_by(&self) -> [String; 2] {
         let renderer = &self.device.renderer;
-        let (adapter, palettes) = (renderer.gpu().adapter(), renderer.backend());
-        format!("{adapter}, {palettes} palettes")
+        let adapter = renderer.gpu().adapter().to_string();
+        [adapter, format!("{} palettes", renderer.backend())]
     }
 
     /// Destroys the device, as if it had been pulled out.

@@ -2,6 +2,7 @@
 
 use super::history::FRAMES;
 use super::viewer::Viewer;
+use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, Color32, FontId, Painter, Rect, pos2, vec2};
 
 /// Colours of the stages, in the order of `FrameTime::stages`, and of the time between frames.
@@ -21,7 +22,7 @@ const MARGIN: f32 = 8.0;
 
 /// Paints the graph into the upper right corner of the picture.
 pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
-    let size = vec2(FRAMES as f32, HEIGHT + LINE * 7.0) + vec2(2.0, 2.0) * MARGIN;
+    let size = vec2(FRAMES as f32, HEIGHT + LINE * 8.0) + vec2(2.0, 2.0) * MARGIN;
     let min = pos2(picture.right() - size.x - MARGIN, picture.top() + MARGIN);
     let back = Rect::from_min_size(min, size);
     painter.rect_filled(back, 4.0, BACK);
@@ -69,7 +70,13 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
         format!("{} drawn, {} evaluated", counts.instances, viewer.evaluated),
         format!("{} k triangles", counts.triangles / 1000),
     );
-    text(6, TOTAL, viewer.drawn_by.clone(), String::new());
+    let font = FontId::proportional(12.0);
+    for (line, what) in (6u8..).zip([&viewer.drawn_by, &viewer.palettes]) {
+        let mut job = LayoutJob::simple_singleline(what.clone(), font.clone(), TOTAL);
+        job.wrap = TextWrapping::truncate_at_width(bars.width());
+        let at = pos2(bars.left(), bars.bottom() + 3.0 + LINE * f32::from(line));
+        painter.galley(at, painter.layout_job(job), TOTAL);
+    }
     if let Some(notice) = &viewer.notice {
         let at = picture.center_top() + vec2(0.0, MARGIN);
         let font = FontId::proportional(14.0);

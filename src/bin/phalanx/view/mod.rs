@@ -120,10 +120,11 @@ fn summary(app: &App) -> String {
     };
     let mean = app.viewer.history.mean();
     format!(
-        "{} frames, {:.2} ms each at last, {} characters, drawn by wgpu on {}{lost}\n",
+        "{} frames, {:.2} ms each at last, {} characters, drawn by wgpu on {}, {}{lost}\n",
         app.frames,
         mean.total,
         app.viewer.troupe.count(),
         app.viewer.drawn_by,
+        app.viewer.palettes,
     )
 }

@@ -64,7 +64,9 @@ pub struct Viewer {
     /// Of the last picture.
     pub counts: DrawCounts,
     pub evaluated: usize,
+    /// The adapter, and how its shaders reach palettes.
     pub drawn_by: String,
+    pub palettes: String,
     /// Something that went wrong and was put right.
     pub notice: Option<String>,
     pub quit: bool,
@@ -108,6 +110,7 @@ impl Viewer {
             counts: DrawCounts::default(),
             evaluated: 0,
             drawn_by: String::new(),
+            palettes: String::new(),
             notice: None,
             quit: false,
             frame: FrameTime::default(),
