@@ -107,8 +107,14 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
 }
 
 fn refused(error: EventLoopError) -> CliError {
+    let said = error.to_string();
+    // winit names the line of its own source before what the system said.
+    let reason = said.split_once(".rs:").and_then(|s| s.1.split_once(": "));
     CliError::Window {
-        reason: error.to_string(),
+        reason: reason
+            .map_or(said.as_str(), |r| r.1)
+            .trim_end_matches('.')
+            .into(),
     }
 }
 
