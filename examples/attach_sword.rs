@@ -142,7 +142,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &Scene {
             models: &models,
             instances: &instances,
-            palette: bones.rows(),
+            palette: bones.rows().into(),
             morph_weights: &[],
             camera,
             look: Look::default(),

@@ -47,10 +47,14 @@ struct Placed {
     normal: vec3<f32>,
 }
 
+// The first morph weight of instances that are drawn without their targets.
+const NO_WEIGHTS: u32 = 0xffffffffu;
+
 fn placed(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Placed {
+    let base = Morphed(surface.position, surface.normal, vec3<f32>(0.0));
+    let targets = select(mesh.targets, 0u, instance.numbers.y == NO_WEIGHTS);
     let m = morph(
-        surface.position, surface.normal, vertex, mesh.vertices, mesh.targets,
-        instance.numbers.y + mesh.first_weight,
+        base, vertex, mesh.vertices, targets, instance.numbers.y + mesh.first_weight,
     );
     let world = Rows(instance.world_x, instance.world_y, instance.world_z);
     let position = transform_point(world, transform_point(rows, m.position));

@@ -1,29 +1,28 @@
-// Morph targets, any number: displacements are target-major, two vec4 (position, normal) a vertex.
-
-@group(1) @binding(1) var<storage, read> morph_weights: array<f32>;
-@group(2) @binding(3) var<storage, read> morph_deltas: array<vec4<f32>>;
+// Morph targets, any number: displacements are target-major, three vec4 (position, normal, tangent) a
+// vertex. A piece that defines `morph_weight` and `morph_delta` goes with it.
 
 struct Morphed {
     position: vec3<f32>,
     normal: vec3<f32>,
+    tangent: vec3<f32>,
 }
 
-// `first_weight`: of this instance and mesh. `vertices`: of the mesh, the stride of a target.
+// `vertices`: of the mesh, the stride of a target. `first_weight`: of this instance and mesh.
 fn morph(
-    position: vec3<f32>,
-    normal: vec3<f32>,
+    base: Morphed,
     vertex: u32,
     vertices: u32,
     targets: u32,
     first_weight: u32,
 ) -> Morphed {
-    var sum = Morphed(position, normal);
+    var sum = base;
     for (var t = 0u; t < targets; t++) {
-        let weight = morph_weights[first_weight + t];
+        let weight = morph_weight(first_weight + t);
         if weight != 0.0 {
-            let at = (t * vertices + vertex) * 2u;
-            sum.position += morph_deltas[at].xyz * weight;
-            sum.normal += morph_deltas[at + 1u].xyz * weight;
+            let at = (t * vertices + vertex) * 3u;
+            sum.position += morph_delta(at) * weight;
+            sum.normal += morph_delta(at + 1u) * weight;
+            sum.tangent += morph_delta(at + 2u) * weight;
         }
     }
     return sum;

@@ -2,7 +2,7 @@
 
 @group(1) @binding(0) var<storage, read> palette: array<vec4<f32>>;
 
-// Row `row` of the bone buffer: the rows of an instance start at its palette offset, in slot order.
+// Row `row` of the page: the rows of an instance start at its palette offset, in slot order.
 fn palette_rows(row: u32) -> Rows {
     let first = row * 3u;
     return Rows(palette[first], palette[first + 1u], palette[first + 2u]);

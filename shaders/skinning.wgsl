@@ -54,3 +54,27 @@ fn transform_normal(rows: Rows, normal: vec3<f32>) -> vec3<f32> {
     let turned = vec3<f32>(dot(yz, normal), dot(zx, normal), dot(xy, normal));
     return select(turned, -turned, dot(rows.x.xyz, yz) < 0.0);
 }
+
+// A direction within the surface, such as a tangent: by the linear part.
+fn transform_direction(rows: Rows, direction: vec3<f32>) -> vec3<f32> {
+    return vec3<f32>(
+        dot(rows.x.xyz, direction),
+        dot(rows.y.xyz, direction),
+        dot(rows.z.xyz, direction),
+    );
+}
+
+// -1 where the transform mirrors, else 1: the factor of a tangent's w, the bitangent's side.
+fn mirroring(rows: Rows) -> f32 {
+    let volume = dot(rows.x.xyz, cross(rows.y.xyz, rows.z.xyz));
+    return select(1.0, -1.0, volume < 0.0);
+}
+
+// `v` at length 1, or `other` if it has no direction. Large and small ones are scaled first.
+fn unit_or(v: vec3<f32>, other: vec3<f32>) -> vec3<f32> {
+    let largest = max(max(abs(v.x), abs(v.y)), abs(v.z));
+    if largest == 0.0 {
+        return other;
+    }
+    return normalize(v / largest);
+}

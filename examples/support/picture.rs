@@ -38,6 +38,7 @@ pub fn draw_poses(
                 tint: tint_strength(material, true),
                 placement: Placement::Skinned {
                     first_slot: rig.palette_offset(mesh.skin) as u32,
+                    mirrored: false,
                 },
                 first_weight: 0,
             });
@@ -62,7 +63,7 @@ pub fn draw_poses(
             }],
         }],
         instances: &instances,
-        palette: &palette,
+        palette: (&palette).into(),
         morph_weights: &[],
         camera: Camera {
             eye,

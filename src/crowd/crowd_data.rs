@@ -1,14 +1,14 @@
 //! `Crowd`: rigs, clips, instances, and the frame.
 
 use super::bone_buffer::BoneBuffer;
-use super::evaluate::{STREAM_BYTES, Scratches, Task};
+use super::evaluate::Scratches;
 use super::scene::Mirrors;
+use super::schedule::{FrameId, RowLayout};
 use crate::clip::Clip;
-use crate::math::{Affine3x4, SimdLevel};
 use crate::playback::pool::{Pool, check};
 use crate::playback::{
     BlendSpace1D, BlendSpaceId, ClipId, Events, InstanceId, LayerOptions, MAX_TIME,
-    PlaybackError as CrowdError, RigId,
+    PlaybackError as CrowdError, RigId, RowOrder,
 };
 use crate::rig::Rig;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub struct Crowd {
     pub(crate) scratches: Scratches,
     pub(crate) mirrors: Mirrors,
     pub(crate) events: Events,
+    /// The frame that was scheduled last.
+    pub(crate) frame: Option<FrameId>,
 }
 
 /// A place for a rig.
@@ -37,6 +39,8 @@ pub(crate) struct Slot {
 pub struct FrameStats {
     /// Instances evaluated.
     pub instances: usize,
+    /// Instances that kept the rows they had, because they were not due.
+    pub carried: usize,
     /// Palette rows written.
     pub rows: usize,
     /// Bytes written.
@@ -253,46 +257,16 @@ impl Crowd {
     /// Evaluates every visible instance into the bone buffer: rigs and instances in the order of their
     /// slots (a slot that was freed is filled again). Runs on the current rayon pool.
     ///
-    /// Allocates only when the crowd, its clips or the number of workers has grown, or a set of clips
-    /// plays together for the first time.
+    /// Who is not [due](Self::set_due) keeps the rows he has in this buffer, if it holds the crowd's last
+    /// frame. Allocates only when the crowd, its clips or the number of workers has grown, a set of clips
+    /// plays together for the first time, or rows that are kept have to move.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
-        let Self {
-            pools, scratches, ..
-        } = self;
-        let level = SimdLevel::current();
-        let width = level.width();
-        let mut rows = 0;
-        let mut instances = 0;
-        for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
-            pool.find_plans(width);
-            rows += pool.schedule(rows);
-            instances += pool.rank.last().map_or(0, |&n| n as usize);
-        }
-        let mut rest = buffer.resize(rows);
-        for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
-            let mut hints = std::mem::take(&mut pool.hints);
-            let count = pool.state.alive.len();
-            let palettes = pool.rank[count] as usize;
-            let (now, later) = rest.split_at_mut(palettes * pool.rig.palette_len());
-            Task {
-                scratches: scratches.prepare(pool, palettes),
-                pool,
-                level,
-                stream: rows * size_of::<Affine3x4>() >= STREAM_BYTES,
-                first: 0,
-                end: count,
-                hints: &mut hints,
-                rows: now,
-            }
-            .run();
-            pool.hints = hints;
-            rest = later;
-        }
-        FrameStats {
-            instances,
-            rows,
-            bytes: rows * size_of::<Affine3x4>(),
-        }
+        let mut schedule = self.schedule(&RowLayout {
+            align: 1,
+            order: RowOrder::Slots,
+            holds: buffer.frame(),
+        });
+        schedule.write_rows(buffer.prepare(&schedule))
     }
 
     pub(crate) fn pools(&self) -> impl Iterator<Item = (usize, &Pool)> {

@@ -1,8 +1,10 @@
-//! The frame's evaluation: rayon over ranges of instances, each with its own slice of the buffer and
+//! The frame's evaluation: rayon over ranges of instances, each with its own part of the memory and
 //! its own scratch.
 
-use crate::math::{Affine3x4, SimdLevel};
+use super::memory::Output;
+use crate::math::SimdLevel;
 use crate::playback::pool::{PaletteScratch, Pool};
+use std::ops::Range;
 
 /// Instances below which a range is not split further: rayon's cost of a split stays below 1%.
 const CHUNK: usize = 32;
@@ -12,7 +14,7 @@ const PARTS_PER_WORKER: usize = 8;
 /// From this many bytes of palettes on, rows are stored past the caches. Stores alone, per 67 rows:
 /// 32 MB took 173 to 259 ns plain and 142 to 159 streamed; 16 MB 124 to 138 and 135 to 244; 3 MB 107
 /// and 129.
-pub(crate) const STREAM_BYTES: usize = 24 << 20;
+pub(super) const STREAM_BYTES: usize = 24 << 20;
 
 /// A scratch for every range that a frame is split into.
 #[derive(Debug, Default)]
@@ -37,61 +39,70 @@ impl Scratches {
     }
 }
 
-/// A range of a pool's instances, with the hints, scratches and rows that are theirs.
-pub(crate) struct Task<'a> {
+/// The instances of a worker, with the hints and the scratch that are theirs.
+pub(super) struct Part<'a> {
     pub pool: &'a Pool,
-    pub level: SimdLevel,
-    /// Whether the rows go past the caches.
-    pub stream: bool,
+    pub instances: Range<usize>,
+    /// The level, and whether rows go past the caches.
+    pub how: (SimdLevel, bool),
+    pub hints: &'a mut [u16],
+    pub scratch: &'a mut PaletteScratch,
+}
+
+/// A range of a pool's instances, with the hints, scratches and output that are theirs.
+pub(super) struct Task<'a, O> {
+    pub pool: &'a Pool,
+    /// The level, and whether rows go past the caches.
+    pub how: (SimdLevel, bool),
     pub first: usize,
     pub end: usize,
     pub hints: &'a mut [u16],
     pub scratches: &'a mut [PaletteScratch],
-    pub rows: &'a mut [Affine3x4],
+    pub output: O,
 }
 
-impl Task<'_> {
+impl<O: Output> Task<'_, O> {
     /// Splits down to one scratch; `join` runs both halves without allocating.
     pub fn run(self) {
         let parts = self.scratches.len();
         if parts <= 1 {
             if let Some(scratch) = self.scratches.first_mut() {
-                let all = self.first..self.end;
-                self.pool.evaluate(
-                    all,
-                    (self.level, self.stream),
-                    self.hints,
+                self.output.fill(Part {
+                    pool: self.pool,
+                    instances: self.first..self.end,
+                    how: self.how,
+                    hints: self.hints,
                     scratch,
-                    self.rows,
-                );
+                });
             }
             return;
         }
         let count = self.end - self.first;
         let half = count * (parts / 2) / parts;
         let middle = self.first + half;
-        let rank = &self.pool.rank;
-        let palettes = (rank[middle] - rank[self.first]) as usize;
+        let places = &self.pool.places;
+        let palettes = places.written(self.first, middle);
         let stride = self.pool.hints_per_instance();
         let (hints_a, hints_b) = self.hints.split_at_mut(half * stride);
-        let (rows_a, rows_b) = self
-            .rows
-            .split_at_mut(palettes * self.pool.rig.palette_len());
+        let (output_a, output_b) = self.output.split(palettes * places.stride());
         let (scratches_a, scratches_b) = self.scratches.split_at_mut(parts / 2);
         let a = Task {
+            pool: self.pool,
+            how: self.how,
+            first: self.first,
             end: middle,
             hints: hints_a,
             scratches: scratches_a,
-            rows: rows_a,
-            ..self
+            output: output_a,
         };
         let b = Task {
+            pool: self.pool,
+            how: self.how,
             first: middle,
             end: self.end,
             hints: hints_b,
             scratches: scratches_b,
-            rows: rows_b,
-            ..a
+            output: output_b,
         };
         rayon::join(|| a.run(), || b.run());
     }

@@ -4,19 +4,23 @@
 mod bone_buffer;
 mod crowd_data;
 mod evaluate;
+mod memory;
 mod play;
 mod query;
 mod scene;
+mod schedule;
 mod snapshot;
 mod standard;
 mod workload;
 
 pub use crate::playback::{
     ACTIONS_PER_LAYER, ClipId, InstanceId, LayerOptions, MAX_LAYERS, MAX_TIME, PlayOptions,
-    PlaybackError as CrowdError, RigId,
+    PlaybackError as CrowdError, RigId, RowMove, RowOrder,
 };
 pub use bone_buffer::BoneBuffer;
 pub use crowd_data::{Crowd, FrameStats};
+pub use memory::PaletteMemory;
+pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
 pub use snapshot::CrowdSnapshot;
 pub use standard::{hash01, standard_crowd};
 pub use workload::{Workload, WorkloadClips};

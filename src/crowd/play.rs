@@ -200,6 +200,18 @@ impl Crowd {
         Ok(())
     }
 
+    /// Whether the next frames evaluate an instance (true at first). Who is not due keeps the palette he
+    /// has, which costs nothing; time, events and root motion go on. For characters out of sight or far
+    /// away. An instance that has no rows yet is evaluated all the same.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn set_due(&mut self, instance: InstanceId, due: bool) -> Result<(), CrowdError> {
+        let (pool, index) = self.instance_mut(instance)?;
+        pool.places.due[index] = due;
+        Ok(())
+    }
+
     /// Shows or hides an instance: a hidden one keeps its time but is not evaluated and has no
     /// palette.
     ///

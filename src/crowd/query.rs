@@ -2,6 +2,7 @@
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
+use crate::playback::ids::NO_CLIP;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
 use crate::rig::Aabb;
 use crate::runtime::BoundsJob;
@@ -10,16 +11,19 @@ use std::ops::Range;
 
 impl Crowd {
     /// The rows of an instance in the bone buffer of the last frame; `None` if it was hidden or did
-    /// not exist then.
+    /// not exist then. They hold until the next frame is scheduled, whoever is due.
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         let (pool, index) = self.instance(instance).ok()?;
-        // A slot filled since the frame has no rows yet.
-        if pool.frame.get(index) != Some(&instance.generation) || !pool.scheduled(index) {
-            return None;
-        }
-        let len = pool.rig.palette_len();
-        let first = pool.first_row + pool.rank[index] as usize * len;
-        Some(first..first + len)
+        let first = pool.places.row(index)?;
+        Some(first..first + pool.rig.palette_len())
+    }
+
+    /// The rows that an instance had in the frame before the last, for motion vectors; `None` if it had
+    /// none. They are of use if both frames went to the same memory and that keeps two.
+    pub fn previous_range(&self, instance: InstanceId) -> Option<Range<usize>> {
+        let (pool, index) = self.instance(instance).ok()?;
+        let first = pool.places.last_row(index)?;
+        Some(first..first + pool.rig.palette_len())
     }
 
     /// The instances that are alive, in palette order: by the slots of rigs, then of instances.
@@ -32,6 +36,38 @@ impl Crowd {
                 generation: pool.state.generation[i],
             })
         })
+    }
+
+    /// The clips that an instance plays, on all layers, by their places in the rig; both neighbours of
+    /// a blend space.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn playing(
+        &self,
+        instance: InstanceId,
+    ) -> Result<impl Iterator<Item = usize> + '_, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        let actions = &pool.state.actions;
+        let entries = (0..pool.layers.len()).map(move |layer| pool.entry(index, layer));
+        let slots = entries.flat_map(move |e| actions.playing(e).map(move |a| (e, a)));
+        Ok(slots.flat_map(move |(e, a)| {
+            let (clip, other) = (actions.clip[e][a], actions.other[e][a]);
+            let other = (other != clip && other != NO_CLIP).then_some(other);
+            std::iter::once(clip)
+                .chain(other)
+                .map(|c| usize::from(c.index))
+        }))
+    }
+
+    /// The model matrices of all joints of an instance, now: joint space to model space. Evaluates the
+    /// instance anew.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn model_matrices(&self, instance: InstanceId) -> Result<Vec<Affine3x4>, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        Ok(pool.evaluate_models(index, &mut []).models)
     }
 
     /// Where an instance stands: model space to world space.

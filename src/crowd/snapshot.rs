@@ -103,9 +103,7 @@ impl Crowd {
                 let count = pool.state.alive.len();
                 pool.hints.clear();
                 pool.hints.resize(pool.hints_per_instance() * count, 0);
-                pool.rank.clear();
-                pool.rank.resize(count + 1, 0);
-                pool.frame.clear();
+                pool.places.reset(count);
                 pool.plans.touch_all();
                 pool.roots.clear();
             }

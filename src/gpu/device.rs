@@ -1,17 +1,20 @@
-//! Opening a device, and keeping its errors from becoming panics.
+//! Opening a device; its limits and buffers.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use super::GpuError;
+use super::faults::{Faults, watch};
+use super::{GpuError, PaletteLimits};
+use std::sync::{Arc, Mutex};
 
 /// How to open a device.
 #[derive(Clone, Debug)]
 pub struct GpuOptions {
     /// Backends to look for adapters on; `WGPU_BACKEND` in the environment narrows the default.
     pub backends: wgpu::Backends,
-    /// The most bytes of palette rows in one storage binding; the device's limit if that is less.
+    /// The most bytes of palette rows in one page; the device's limits if they are less.
     pub page_bytes: u64,
+    /// Limits that the device is not to exceed, though its adapter may: to see how a lesser one does.
+    pub limits: wgpu::Limits,
+    /// Storage buffers that the vertex stage must be able to bind. Adapters with fewer are refused.
+    pub vertex_storage_buffers: u32,
 }
 
 impl Default for GpuOptions {
@@ -19,6 +22,8 @@ impl Default for GpuOptions {
         Self {
             backends: wgpu::Backends::all().with_env(),
             page_bytes: u64::MAX,
+            limits: wgpu::Limits::unlimited(),
+            vertex_storage_buffers: 0,
         }
     }
 }
@@ -34,17 +39,20 @@ pub struct AdapterName {
     pub software: bool,
 }
 
+impl AdapterName {
+    fn of(info: &wgpu::AdapterInfo) -> Self {
+        Self {
+            name: info.name.clone(),
+            api: info.backend.to_string(),
+            software: info.device_type == wgpu::DeviceType::Cpu,
+        }
+    }
+}
+
 impl std::fmt::Display for AdapterName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({})", self.name, self.api)
     }
-}
-
-/// What the device's callbacks have reported since it was opened.
-#[derive(Debug, Default)]
-struct Faults {
-    lost: Option<String>,
-    uncaptured: Option<GpuError>,
 }
 
 /// An open device with its queue, limits and error state.
@@ -59,8 +67,9 @@ pub struct Gpu {
     pub queue: wgpu::Queue,
     adapter: AdapterName,
     samples: u32,
-    page_bytes: u64,
-    faults: Arc<Mutex<Faults>>,
+    palette: PaletteLimits,
+    vertex_storage_buffers: u32,
+    pub(super) faults: Arc<Mutex<Faults>>,
 }
 
 /// Formats of pictures, shadow masks and depth: all three must agree on a number of samples.
@@ -70,15 +79,30 @@ const TARGET_FORMATS: [wgpu::TextureFormat; 3] = [
     wgpu::TextureFormat::Depth32Float,
 ];
 
-/// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
-const VERTEX_STORAGE_BUFFERS: u32 = 3;
+/// Features that are asked for where an adapter has them.
+const WELCOME: wgpu::Features =
+    wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 
 impl Gpu {
     /// Opens the first adapter that answers, hardware before software.
     ///
-    /// The device gets all of the adapter's limits. Errors: no adapter, an adapter without storage
-    /// buffers in the vertex stage, a device that cannot be opened.
+    /// Errors: no adapter, and those of [`Gpu::on_adapter`].
     pub fn open(options: &GpuOptions) -> Result<Self, GpuError> {
+        Self::first_of(options, |backends| {
+            let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+            desc.backends = backends;
+            let instance = wgpu::Instance::new(desc);
+            Self::request(&instance, None, |adapter| {
+                Self::on_adapter(adapter, options)
+            })
+        })
+    }
+
+    /// Opens among the backends without GL, then on GL.
+    pub(super) fn first_of<T>(
+        options: &GpuOptions,
+        open_among: impl Fn(wgpu::Backends) -> Result<T, GpuError>,
+    ) -> Result<T, GpuError> {
         if wgpu::Instance::enabled_backend_features().is_empty() {
             return Err(GpuError::NoAdapter {
                 reason: "wgpu was built without a backend for this platform".into(),
@@ -97,8 +121,8 @@ impl Gpu {
             if backends.is_empty() {
                 continue;
             }
-            match Self::open_among(backends, options) {
-                Ok(gpu) => return Ok(gpu),
+            match open_among(backends) {
+                Ok(opened) => return Ok(opened),
                 // The first error says more, unless it only says that nothing is there.
                 Err(error) => match first {
                     None | Some(GpuError::NoAdapter { .. }) => first = Some(error),
@@ -111,58 +135,47 @@ impl Gpu {
         }))
     }
 
-    fn open_among(backends: wgpu::Backends, options: &GpuOptions) -> Result<Self, GpuError> {
-        let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-        desc.backends = backends;
-        let instance = wgpu::Instance::new(desc);
+    /// Opens on the adapter that an instance gives, hardware before software.
+    pub(super) fn request<T>(
+        instance: &wgpu::Instance,
+        surface: Option<&wgpu::Surface<'_>>,
+        open_on: impl Fn(&wgpu::Adapter) -> Result<T, GpuError>,
+    ) -> Result<T, GpuError> {
         let open = |fallback: bool| {
             let adapter =
                 pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
                     power_preference: wgpu::PowerPreference::HighPerformance,
                     force_fallback_adapter: fallback,
-                    compatible_surface: None,
+                    compatible_surface: surface,
                     apply_limit_buckets: false,
                 }))
                 .map_err(|e| GpuError::NoAdapter {
                     reason: e.to_string(),
                 })?;
-            Self::open_on(&adapter, options)
+            open_on(&adapter)
         };
         open(false).or_else(|first| open(true).map_err(|_| first))
     }
 
-    fn open_on(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
-        let info = adapter.get_info();
-        let name = AdapterName {
-            name: info.name.clone(),
-            api: info.backend.to_string(),
-            software: info.device_type == wgpu::DeviceType::Cpu,
-        };
-        let limits = adapter.limits();
-        let flags = adapter.get_downlevel_capabilities().flags;
-        let storage = if flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
-            limits.max_storage_buffers_per_shader_stage
-        } else {
-            0
-        };
-        if storage < VERTEX_STORAGE_BUFFERS {
+    /// Opens a device on an adapter of the caller's choice, one that presents to a window, say.
+    ///
+    /// The device gets the adapter's limits, as far as `options` allow them. Errors: an adapter with
+    /// fewer storage buffers in the vertex stage than are wanted, a device that cannot be opened.
+    pub fn on_adapter(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
+        let name = AdapterName::of(&adapter.get_info());
+        let limits = adapter.limits().or_worse_values_from(&options.limits);
+        let storage = vertex_storage(adapter, &limits);
+        if storage < options.vertex_storage_buffers {
             return Err(GpuError::Unsupported {
                 adapter: name.to_string(),
                 what: "the number of storage buffers in the vertex stage",
                 found: storage.into(),
-                needed: VERTEX_STORAGE_BUFFERS.into(),
+                needed: options.vertex_storage_buffers.into(),
             });
         }
-        let four = TARGET_FORMATS.iter().all(|&format| {
-            let flags = adapter.get_texture_format_features(format).flags;
-            flags.sample_count_supported(4)
-        });
-        let page_bytes = options
-            .page_bytes
-            .min(limits.max_storage_buffer_binding_size)
-            .min(limits.max_buffer_size);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("phalanx"),
+            required_features: adapter.features() & WELCOME,
             required_limits: limits,
             ..Default::default()
         }))
@@ -170,28 +183,34 @@ impl Gpu {
             adapter: name.to_string(),
             reason: e.to_string(),
         })?;
-        let faults = Arc::new(Mutex::new(Faults::default()));
-        let sink = Arc::clone(&faults);
-        // Without a handler wgpu panics on the first error that no scope captures.
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
-            faults.uncaptured.get_or_insert(typed(error));
-        }));
-        let sink = Arc::clone(&faults);
-        device.set_device_lost_callback(move |reason, message| {
-            let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
-            faults
-                .lost
-                .get_or_insert_with(|| format!("{reason:?}: {message}"));
-        });
-        Ok(Self {
+        Ok(Self::adopt(adapter, device, queue, options.page_bytes))
+    }
+
+    /// Works on a device that an engine has opened. Replaces its uncaptured-error handler and its
+    /// device-lost callback: errors come back from the calls that caused them.
+    pub fn adopt(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        page_bytes: u64,
+    ) -> Self {
+        let limits = device.limits();
+        let formats = |format| adapter.get_texture_format_features(format);
+        let four = TARGET_FORMATS
+            .iter()
+            .all(|&f| formats(f).flags.sample_count_supported(4));
+        let storage = vertex_storage(adapter, &limits);
+        let wanted = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
+        let rows = formats(wgpu::TextureFormat::Rgba32Float).allowed_usages;
+        Self {
+            adapter: AdapterName::of(&adapter.get_info()),
+            samples: if four { 4 } else { 1 },
+            palette: PaletteLimits::new(&limits, page_bytes, storage > 0, rows.contains(wanted)),
+            vertex_storage_buffers: storage,
+            faults: watch(&device),
             device,
             queue,
-            adapter: name,
-            samples: if four { 4 } else { 1 },
-            page_bytes,
-            faults,
-        })
+        }
     }
 
     /// The adapter that the device was opened on.
@@ -204,36 +223,19 @@ impl Gpu {
         self.samples
     }
 
-    /// The most palette rows that one storage binding holds.
-    pub fn page_rows(&self) -> u32 {
-        u32::try_from(self.page_bytes / 48).unwrap_or(u32::MAX)
+    /// Storage buffers that the vertex stage can bind.
+    pub fn vertex_storage_buffers(&self) -> u32 {
+        self.vertex_storage_buffers
     }
 
-    /// Runs `work` and returns its value, or the first error that the device reported meanwhile.
-    ///
-    /// A lost device comes before all other errors, because after a loss they no longer name it.
-    pub fn checked<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let value = work();
-        let memory = pollster::block_on(memory.pop());
-        let internal = pollster::block_on(internal.pop());
-        let validation = pollster::block_on(validation.pop());
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        let uncaptured = faults.uncaptured.take();
-        if let Some(reason) = &faults.lost {
-            return Err(GpuError::Lost {
-                reason: reason.clone(),
-            });
-        }
-        match memory.or(internal).or(validation) {
-            Some(error) => Err(typed(error)),
-            None => match uncaptured {
-                Some(error) => Err(error),
-                None => value,
-            },
-        }
+    /// What of a palette the device holds, by backend.
+    pub fn palette_limits(&self) -> &PaletteLimits {
+        &self.palette
+    }
+
+    /// The most palette rows that one storage binding holds.
+    pub fn page_rows(&self) -> u32 {
+        u32::try_from(self.palette.storage).unwrap_or(u32::MAX)
     }
 
     /// Refuses a buffer that the device cannot make or bind.
@@ -285,23 +287,6 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Blocks until all submitted work is done.
-    pub fn wait(&self) -> Result<(), GpuError> {
-        // wgpu 30 turns a device that is lost during the wait into a panic of its own.
-        let polled = catch_unwind(AssertUnwindSafe(|| {
-            self.device.poll(wgpu::PollType::wait_indefinitely())
-        }));
-        match polled {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(e)) => Err(GpuError::Refused {
-                reason: e.to_string(),
-            }),
-            Err(_) => Err(GpuError::Lost {
-                reason: "waiting for the device failed".into(),
-            }),
-        }
-    }
-
     /// Copies a mappable buffer's bytes to the CPU, after all submitted work is done.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>, GpuError> {
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -325,13 +310,12 @@ impl Gpu {
     }
 }
 
-fn typed(error: wgpu::Error) -> GpuError {
-    match error {
-        wgpu::Error::OutOfMemory { .. } => GpuError::OutOfMemory,
-        wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
-            GpuError::Refused {
-                reason: description.split_whitespace().collect::<Vec<_>>().join(" "),
-            }
-        }
+/// Storage buffers that the vertex stage can bind under some limits.
+fn vertex_storage(adapter: &wgpu::Adapter, limits: &wgpu::Limits) -> u32 {
+    let flags = adapter.get_downlevel_capabilities().flags;
+    if flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
+        limits.max_storage_buffers_per_shader_stage
+    } else {
+        0
     }
 }

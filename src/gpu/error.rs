@@ -1,5 +1,7 @@
 //! What can go wrong between this library and a graphics device.
 
+use super::PaletteBackend;
+
 /// Errors of devices and uploads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -30,6 +32,12 @@ pub enum GpuError {
         /// What wgpu said.
         reason: String,
     },
+    /// A window that cannot be drawn to.
+    #[error("the window cannot be drawn to: {reason}")]
+    Surface {
+        /// What wgpu said.
+        reason: String,
+    },
     /// More is asked for than one binding, buffer or texture of this device can hold.
     #[error("{what} takes {needed}, the device allows {limit}")]
     Limit {
@@ -38,6 +46,19 @@ pub enum GpuError {
         /// The size asked for.
         needed: u64,
         /// The device's limit.
+        limit: u64,
+    },
+    /// A palette has more rows than a backend of this device holds; 0 if it lacks the backend.
+    #[error(
+        "the palette of one instance has {needed} joints, the {backend} backend of this device \
+         holds {limit}"
+    )]
+    Joints {
+        /// The backend.
+        backend: PaletteBackend,
+        /// The palette's rows.
+        needed: u64,
+        /// What the backend holds.
         limit: u64,
     },
     /// The device has no memory left.

@@ -1,125 +1,200 @@
-//! Palette rows larger than one storage binding: pages.
+//! `RowPages`: palette rows of heap memory on the device, only those that are read.
 
 use std::ops::Range;
 
-use super::{Gpu, GpuError};
+use super::PaletteBackend;
+use super::target::{Page, fit};
+use super::{BonePlace, Gpu, GpuError};
 use crate::math::Affine3x4;
 
-/// Which rows of a palette go into which buffer, and which page each reader uses.
-///
-/// Rows of 48 bytes. A reader is a range of rows, such as those of one instance, and always finds
-/// all of them in one page; rows that readers of two pages share are in both.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pages {
-    /// The rows of each page, in the order of their first row.
-    pub rows: Vec<Range<u32>>,
-    /// The page of each reader, in the readers' order.
-    pub of_reader: Vec<u32>,
+/// Rows of a palette that lie one after another in a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    /// Which rows of the palette.
+    rows: Range<usize>,
+    page: usize,
+    /// Where the first of them lies in the page.
+    at: usize,
 }
 
-impl Pages {
-    /// Packs the readers' rows into as few pages of at most `max_rows` as a pass in the order of
-    /// their first rows finds.
-    ///
-    /// Errors: a reader with more rows than one page holds.
-    pub fn plan(readers: &[Range<u32>], max_rows: u32) -> Result<Self, GpuError> {
-        let mut order: Vec<usize> = (0..readers.len()).collect();
-        order.sort_by_key(|&i| readers.get(i).map_or((0, 0), |r| (r.start, r.end)));
-        let mut pages = Self {
-            rows: Vec::new(),
-            of_reader: vec![0; readers.len()],
-        };
-        for index in order {
-            let Some(reader) = readers.get(index) else {
-                continue;
-            };
-            let needed = reader.end.saturating_sub(reader.start);
-            if needed > max_rows {
-                return Err(GpuError::Limit {
-                    what: "the palette of one instance, in rows of 48 bytes,",
-                    needed: needed.into(),
-                    limit: max_rows.into(),
-                });
-            }
-            match pages.rows.last_mut() {
-                Some(page) if reader.end.saturating_sub(page.start) <= max_rows => {
-                    page.end = page.end.max(reader.end);
-                }
-                _ => pages.rows.push(reader.start..reader.end.max(reader.start)),
-            }
-            if let Some(page) = pages.of_reader.get_mut(index) {
-                *page = u32::try_from(pages.rows.len() - 1).unwrap_or(u32::MAX);
-            }
+/// Pages of palette rows that were evaluated into heap memory.
+///
+/// A reader is a range of rows, such as those of one instance: it finds all of them in one page, and
+/// readers of the same rows share them. What is evaluated for the device alone goes through
+/// [`GpuBoneBuffer`](super::GpuBoneBuffer) instead.
+#[derive(Debug)]
+pub struct RowPages {
+    backend: PaletteBackend,
+    pages: Vec<Page>,
+    used: usize,
+    /// Rows on their way to `write_buffer`.
+    spill: Vec<Affine3x4>,
+}
+
+impl RowPages {
+    /// No pages yet.
+    pub fn new(backend: PaletteBackend) -> Self {
+        Self {
+            backend,
+            pages: Vec::new(),
+            used: 0,
+            spill: Vec::new(),
         }
-        Ok(pages)
     }
 
-    /// One storage buffer per page with its rows of `palette`.
+    /// Brings the rows of all readers to the device; where each finds its first one, in their order.
+    /// There is always a page to bind.
     ///
-    /// Errors: a page outside the palette, or larger than the device's limit. Call inside
-    /// [`Gpu::checked`].
-    pub fn upload(&self, gpu: &Gpu, palette: &[Affine3x4]) -> Result<Vec<wgpu::Buffer>, GpuError> {
-        self.rows
-            .iter()
-            .map(|rows| {
-                let slice =
-                    palette
-                        .get(rows.start as usize..rows.end as usize)
-                        .ok_or(GpuError::Limit {
-                            what: "a page of palette rows",
-                            needed: rows.end.into(),
-                            limit: palette.len() as u64,
-                        })?;
-                gpu.buffer(
-                    "palette page",
-                    bytemuck::cast_slice(slice),
-                    wgpu::BufferUsages::STORAGE,
-                )
-            })
-            .collect()
+    /// # Errors
+    /// A reader with more rows than the backend holds, or outside the palette; what the device refuses.
+    /// Call inside [`Gpu::checked`].
+    pub fn upload(
+        &mut self,
+        gpu: &Gpu,
+        readers: &[Range<usize>],
+        palette: &[Affine3x4],
+    ) -> Result<Vec<BonePlace>, GpuError> {
+        let longest = readers.iter().map(Range::len).max().unwrap_or(0);
+        self.backend.check(gpu, longest.max(1))?;
+        let max = usize::try_from(gpu.palette_limits().page(self.backend)).unwrap_or(usize::MAX);
+        let (runs, places) = plan(readers, self.backend.align(), max);
+        self.used = runs.last().map_or(1, |run| run.page + 1);
+        let ends = (0..self.used).map(|page| {
+            let last = runs.iter().rev().find(|run| run.page == page);
+            last.map_or(1, |run| (run.at + run.rows.len()).max(1))
+        });
+        let ends: Vec<usize> = ends.collect();
+        fit(&mut self.pages, &ends, gpu, self.backend)?;
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        for (index, (page, &end)) in self.pages.iter().zip(&ends).enumerate() {
+            self.spill.clear();
+            let first = runs.partition_point(|run| run.page < index);
+            for run in runs.iter().skip(first).take_while(|run| run.page == index) {
+                let rows = palette.get(run.rows.clone()).ok_or(GpuError::Limit {
+                    what: "a reader of palette rows",
+                    needed: run.rows.end as u64,
+                    limit: palette.len() as u64,
+                })?;
+                self.spill.resize(run.at, Affine3x4::IDENTITY);
+                self.spill.extend_from_slice(rows);
+            }
+            let bytes = bytemuck::cast_slice(&self.spill);
+            gpu.queue.write_buffer(&page.buffer, 0, bytes);
+            page.copy_to_texture(&mut encoder, gpu.palette_limits(), end);
+        }
+        if self.backend == PaletteBackend::Texture {
+            gpu.queue.submit([encoder.finish()]);
+        }
+        Ok(places)
     }
+
+    /// What shaders bind, page by page.
+    pub fn bindings<'a>(
+        &'a self,
+        gpu: &'a Gpu,
+    ) -> impl Iterator<Item = wgpu::BindingResource<'a>> + 'a {
+        let pages = self.pages.iter().take(self.used);
+        pages.map(|page| page.binding(self.backend, gpu.palette_limits()))
+    }
+}
+
+/// Packs the readers' rows into as few pages of at most `max` rows as a pass in the order of their first
+/// rows finds; readers and runs begin at multiples of `align` in their pages.
+fn plan(readers: &[Range<usize>], align: usize, max: usize) -> (Vec<Run>, Vec<BonePlace>) {
+    let mut order: Vec<usize> = (0..readers.len()).collect();
+    let rows_of = |i: usize| readers.get(i).cloned().unwrap_or(0..0);
+    order.sort_by_key(|&i| (rows_of(i).start, rows_of(i).end));
+    let mut runs: Vec<Run> = Vec::new();
+    let nowhere = BonePlace { page: 0, row: 0 };
+    let mut places = vec![nowhere; readers.len()];
+    for index in order {
+        let rows = rows_of(index);
+        let (place, run) = match runs.last_mut() {
+            // It goes on where the last run is, if that leaves it aligned and whole in the page.
+            Some(run)
+                if rows.start <= run.rows.end
+                    && (rows.start - run.rows.start).is_multiple_of(align)
+                    && run.at + (rows.end.max(run.rows.end) - run.rows.start) <= max =>
+            {
+                run.rows.end = run.rows.end.max(rows.end);
+                ((run.page, run.at + (rows.start - run.rows.start)), None)
+            }
+            last => {
+                let (page, at) = last.map_or((0, 0), |run| {
+                    let at = (run.at + run.rows.len()).next_multiple_of(align);
+                    match at + rows.len() <= max {
+                        true => (run.page, at),
+                        false => (run.page + 1, 0),
+                    }
+                });
+                ((page, at), Some(Run { rows, page, at }))
+            }
+        };
+        runs.extend(run);
+        if let Some(to) = places.get_mut(index) {
+            *to = BonePlace {
+                page: place.0,
+                row: u32::try_from(place.1).unwrap_or(u32::MAX),
+            };
+        }
+    }
+    (runs, places)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn one_page_holds_all_that_fits() {
-        let readers = [10..20, 0..10, 20..30];
-        let pages = Pages::plan(&readers, 30).unwrap();
-        assert_eq!(pages.rows, vec![0..30]);
-        assert_eq!(pages.of_reader, vec![0, 0, 0]);
+    fn rows(page: usize, row: u32) -> BonePlace {
+        BonePlace { page, row }
     }
 
     #[test]
-    fn every_reader_lies_whole_in_its_page() {
-        let readers: Vec<_> = (0..100u32)
+    fn neighbours_share_a_run_and_what_nobody_reads_is_left_out() {
+        let (runs, places) = plan(&[10..20, 0..10, 30..40, 10..20], 1, 30);
+        let run = |rows, at| Run { rows, page: 0, at };
+        assert_eq!(runs, [run(0..20, 0), run(30..40, 20)]);
+        assert_eq!(places, [rows(0, 10), rows(0, 0), rows(0, 20), rows(0, 10)]);
+    }
+
+    #[test]
+    fn every_reader_lies_whole_and_aligned_in_its_page() {
+        let readers: Vec<_> = (0..100usize)
             .map(|i| {
                 let start = (i * 37) % 101 * 5;
                 start..start + 3 + i % 9
             })
             .collect();
-        let pages = Pages::plan(&readers, 40).unwrap();
-        assert!(pages.rows.len() > 10);
-        for (reader, &page) in readers.iter().zip(&pages.of_reader) {
-            let page = &pages.rows[page as usize];
-            assert!(page.start <= reader.start && reader.end <= page.end);
-            assert!(page.end - page.start <= 40);
+        for (align, max) in [(1, 40), (16, 40), (16, 1000), (1, 1000)] {
+            let (runs, places) = plan(&readers, align, max);
+            let mut pages: Vec<Vec<Option<usize>>> = Vec::new();
+            for run in &runs {
+                pages.resize(pages.len().max(run.page + 1), Vec::new());
+                let page = &mut pages[run.page];
+                assert!(run.at >= page.len(), "runs do not overlap");
+                page.resize(run.at, None);
+                page.extend(run.rows.clone().map(Some));
+                assert!(page.len() <= max);
+            }
+            assert!(max > 40 || pages.len() > 10);
+            for (reader, place) in readers.iter().zip(&places) {
+                let first = place.row as usize;
+                assert_eq!(first % align, 0);
+                let found = pages[place.page][first..first + reader.len()]
+                    .iter()
+                    .copied();
+                assert!(
+                    found.eq(reader.clone().map(Some)),
+                    "{reader:?} at {place:?}"
+                );
+            }
         }
     }
 
     #[test]
-    fn a_reader_larger_than_a_page_is_refused_with_both_numbers() {
-        let error = Pages::plan(&[0..67, 67..267], 100).unwrap_err();
-        let GpuError::Limit { needed, limit, .. } = error else {
-            panic!("{error}");
-        };
-        assert_eq!((needed, limit), (200, 100));
-    }
-
-    #[test]
-    fn no_readers_need_no_page() {
-        assert_eq!(Pages::plan(&[], 8).unwrap(), Pages::default());
+    fn no_readers_need_no_rows() {
+        assert_eq!(plan(&[], 16, 8), (Vec::new(), Vec::new()));
+        // Rigid meshes read none.
+        assert_eq!(plan(&[0..0, 0..0], 1, 8).1, [rows(0, 0), rows(0, 0)]);
     }
 }

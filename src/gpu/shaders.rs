@@ -1,13 +1,64 @@
 //! WGSL sources. Each is a piece; a module is pieces put after one another in any order.
 //!
 //! The pieces of this folder's level (palette, skinning, morphing) name no camera and no light, so
-//! that engines can take them as they are.
+//! that engines can take them as they are: `shaders/README.md` has their bindings and byte layouts.
+
+use super::PaletteBackend;
 
 /// `palette_rows(row)` from a storage buffer of 48-byte rows: group 1, binding 0.
 pub const PALETTE_STORAGE: &str = include_str!("../../shaders/palette_storage.wgsl");
 
-/// Blending of 4 or 8 palette rows; points and normals through rows. Needs a `palette_rows`.
+/// `palette_rows(row)` from an rgba32float texture: group 1, binding 0.
+pub const PALETTE_TEXTURE: &str = include_str!("../../shaders/palette_texture.wgsl");
+
+/// `palette_rows(row)` from a window of `PALETTE_ROWS` rows of a uniform buffer: group 1, binding 0.
+pub const PALETTE_UNIFORM: &str = include_str!("../../shaders/palette_uniform.wgsl");
+
+/// Blending of 4 or 8 palette rows; points, normals and tangents through rows. Needs a `palette_rows`.
 pub const SKINNING: &str = include_str!("../../shaders/skinning.wgsl");
 
-/// Morph targets: weights at group 1, binding 1; displacements at group 2, binding 3.
+/// Morph targets. Needs a `morph_weight` and a `morph_delta`.
 pub const MORPH: &str = include_str!("../../shaders/morph.wgsl");
+
+/// Weights at group 1, binding 1, and displacements at group 2, binding 3, as storage buffers.
+pub const MORPH_STORAGE: &str = include_str!("../../shaders/morph_storage.wgsl");
+
+/// Weights at group 1, binding 1, and displacements at group 2, binding 3, as textures.
+pub const MORPH_TEXTURE: &str = include_str!("../../shaders/morph_texture.wgsl");
+
+/// Skinning to a vertex buffer: `skin_vertices`. Needs all of the above.
+pub const SKIN_COMPUTE: &str = include_str!("../../shaders/skin_compute.wgsl");
+
+/// `palette_rows` of a backend; `window` is the rows of a window, for the uniform backend alone.
+pub fn palette(backend: PaletteBackend, window: u64) -> String {
+    match backend {
+        PaletteBackend::Uniform => {
+            format!("const PALETTE_ROWS: u32 = {window}u;\n{PALETTE_UNIFORM}")
+        }
+        PaletteBackend::Texture => PALETTE_TEXTURE.into(),
+        PaletteBackend::Storage => PALETTE_STORAGE.into(),
+    }
+}
+
+/// The palette of the frame before beside that of [`palette`]: `previous_rows(row)` at group 1,
+/// binding 2, for motion vectors.
+pub fn previous_palette(backend: PaletteBackend) -> String {
+    let source = match backend {
+        PaletteBackend::Uniform => PALETTE_UNIFORM,
+        PaletteBackend::Texture => PALETTE_TEXTURE,
+        PaletteBackend::Storage => PALETTE_STORAGE,
+    };
+    source
+        .replace("palette", "previous")
+        .replace("@binding(0)", "@binding(2)")
+}
+
+/// All that a vertex stage needs to skin and morph: [`palette`], [`SKINNING`], [`MORPH`] and its tables,
+/// which are storage buffers with the storage backend and textures with the others.
+pub fn pieces(backend: PaletteBackend, window: u64) -> String {
+    let tables = match backend {
+        PaletteBackend::Storage => MORPH_STORAGE,
+        PaletteBackend::Uniform | PaletteBackend::Texture => MORPH_TEXTURE,
+    };
+    [&palette(backend, window), SKINNING, MORPH, tables].join("\n")
+}

@@ -5,6 +5,7 @@ use super::events::{Events, MAX_EVENTS_PER_ACTION};
 use super::ids::{BlendSpaceId, ClipId, Motion, RigId};
 use super::mixer_action::{ActionId, ActionMut, Remembered};
 use super::options::PlayOptions;
+use super::places::RowOrder;
 use super::player::Player;
 use super::pool::{LayerOptions, MAX_TIME, PaletteScratch, Pool, check};
 use super::sync::CrossFade;
@@ -280,7 +281,8 @@ impl Mixer {
         self.pool.reserve(&mut self.scratch);
         let mut hints = std::mem::take(&mut self.pool.hints);
         let output = &mut self.palette;
-        self.pool.schedule(0);
+        // A mixer's character is always shown and due.
+        self.pool.count_places(false, RowOrder::Slots);
         let all = ONLY..ONLY + 1;
         self.pool
             .evaluate(all, (level, false), &mut hints, &mut self.scratch, output);

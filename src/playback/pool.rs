@@ -9,6 +9,7 @@ use super::error::PlaybackError;
 use super::events::Events;
 use super::ids::{ClipId, InstanceId, NO_CLIP, RigId};
 use super::overrides::Overrides;
+use super::places::{Counts, Places, RowOrder};
 use super::plans::{PlanKey, Plans};
 use super::ramp::Ramp;
 use super::root_motion::Roots;
@@ -85,12 +86,7 @@ pub(crate) struct Pool {
     pub timelines: usize,
     pub plans: Plans,
     pub roots: Roots,
-    /// For every instance the number of those before it that have a palette; one more at the end.
-    pub rank: Vec<u32>,
-    /// The generation that every instance had when the frame was scheduled.
-    pub frame: Vec<u32>,
-    /// The first palette row of the pool in the frame.
-    pub first_row: usize,
+    pub places: Places,
 }
 
 impl Pool {
@@ -108,9 +104,7 @@ impl Pool {
             timelines: 0,
             plans: Plans::default(),
             roots: Roots::default(),
-            rank: vec![0],
-            frame: Vec::new(),
-            first_row: 0,
+            places: Places::default(),
         };
         pool.fit_clips();
         pool
@@ -192,7 +186,7 @@ impl Pool {
                     state.layer_speed.push(1.0);
                     state.actions.push();
                 }
-                self.rank.push(0);
+                self.places.push();
                 index as u32
             }
         };
@@ -200,6 +194,7 @@ impl Pool {
         state.alive[i] = true;
         state.visible[i] = true;
         state.speed[i] = 1.0;
+        self.places.spawn(i);
         self.set_world(i, Affine3x4::IDENTITY);
         let state = &mut self.state;
         for entry in i * self.layers.len()..(i + 1) * self.layers.len() {
@@ -291,22 +286,14 @@ impl Pool {
         self.plans.touch(index);
     }
 
-    /// Counts the palettes before every instance; returns the rows of the pool.
-    pub fn schedule(&mut self, first_row: usize) -> usize {
-        self.first_row = first_row;
-        self.frame.clone_from(&self.state.generation);
-        let mut count = 0;
-        for (i, rank) in self.rank.iter_mut().enumerate() {
-            *rank = count;
-            let shown = self.state.alive.get(i) == Some(&true) && self.state.visible[i];
-            count += u32::from(shown);
-        }
-        count as usize * self.rig.palette_len()
-    }
-
-    /// Whether an instance has a palette in the frame that was scheduled last.
-    pub fn scheduled(&self, index: usize) -> bool {
-        self.rank[index + 1] > self.rank[index]
+    /// Decides who is evaluated; see [`Places::count`].
+    pub fn count_places(&mut self, holds: bool, order: RowOrder) -> Counts {
+        let PoolState { alive, visible, .. } = &self.state;
+        let shown = alive
+            .iter()
+            .zip(visible)
+            .map(|(&alive, &seen)| alive && seen);
+        self.places.count(shown, holds, order)
     }
 
     /// The layers of an instance that count, with their entries in the action arrays.
@@ -396,6 +383,10 @@ impl Pool {
         scratch
             .fused
             .reserve(&self.rig, clips, self.layers.len(), cursors);
+        let rows = self.rig.palette_len();
+        if scratch.palette.len() < rows {
+            scratch.palette.resize(rows, Affine3x4::IDENTITY);
+        }
         if self.state.overrides.is_empty() {
             return;
         }
@@ -577,6 +568,8 @@ impl Pool {
 #[derive(Debug, Default)]
 pub(crate) struct PaletteScratch {
     fused: FusedScratch,
+    /// A palette that is copied elsewhere when it is finished.
+    pub palette: Vec<Affine3x4>,
     /// Of the rigs whose instances have overrides.
     chains: Vec<(RigId, Scratch)>,
 }
@@ -601,18 +594,22 @@ impl Kernel for Palettes<'_> {
         let rows = pool.rig.palette_len();
         let stride = pool.hints_per_instance();
         let mut output = self.output;
-        let PaletteScratch { fused, chains } = self.scratch;
+        let PaletteScratch { fused, chains, .. } = self.scratch;
         let mut chain = match pool.state.overrides.is_empty() {
             true => None,
             false => chains.iter_mut().find(|(rig, _)| *rig == pool.id),
         };
         for (i, index) in self.instances.enumerate() {
-            if !pool.scheduled(index) {
+            if !pool.places.scheduled(index) {
                 continue;
             }
             let Some((now, later)) = output.split_at_mut_checked(rows) else {
                 break;
             };
+            if pool.places.kept(index) {
+                output = later;
+                continue;
+            }
             let hints = self.hints.get_mut(i * stride..).unwrap_or_default();
             if let Some((_, chain)) = chain
                 .as_deref_mut()

@@ -1,6 +1,8 @@
 //! Where a picture is taken from.
 
-use glam::Vec3;
+use super::view::Eye;
+use super::{Look, PictureSize, RenderError};
+use glam::{Vec2, Vec3};
 
 /// A perspective camera in world space: right-handed, Y up, metres, no far plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,11 +113,49 @@ impl Camera {
     }
 }
 
+/// Where points of the world lie in a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Projection(Eye);
+
+impl Camera {
+    /// The projection into a picture of a size.
+    ///
+    /// # Errors
+    /// If the camera sees nothing or the picture is empty.
+    pub fn projection(&self, size: PictureSize) -> Result<Projection, RenderError> {
+        size.validate()?;
+        Ok(Projection(Eye::new(self, &Look::default(), size)?))
+    }
+}
+
+impl Projection {
+    /// The ends of a line in pixels from the upper left corner, cut at the near plane; none if all of
+    /// it is nearer. They may lie outside of the picture.
+    pub fn line(&self, a: Vec3, b: Vec3) -> Option<[Vec2; 2]> {
+        let eye = &self.0;
+        let (a, b) = (a - eye.position, b - eye.position);
+        let over = |p: Vec3| eye.forward.dot(p) - eye.near;
+        let (from, to) = (over(a), over(b));
+        let cut = || a.lerp(b, from / (from - to));
+        let (a, b) = match (from >= 0.0, to >= 0.0) {
+            (true, true) => (a, b),
+            (true, false) => (a, cut()),
+            (false, true) => (cut(), b),
+            _ => return None,
+        };
+        let pixel = |p: Vec3| {
+            let clip = eye.clip(p);
+            let (x, y) = (clip.x / clip.w, clip.y / clip.w);
+            let half = Vec2::new(eye.size.width as f32, eye.size.height as f32) * 0.5;
+            half + half * Vec2::new(x, -y)
+        };
+        Some([pixel(a), pixel(b)])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::view::Eye;
-    use crate::render::{Look, PictureSize};
 
     /// Where a point lands in the picture, from -1 to 1.
     fn project(camera: &Camera, size: PictureSize, point: Vec3) -> (f32, f32) {
@@ -197,5 +237,35 @@ mod tests {
         let (_, feet) = project(&camera, size, Vec3::ZERO);
         let (_, head) = project(&camera, size, Vec3::Y * 1.8);
         assert!(head - feet > 1.1, "{}", head - feet);
+    }
+
+    #[test]
+    fn lines_are_cut_at_the_near_plane() {
+        let camera = Camera {
+            eye: Vec3::new(0.0, 1.0, 5.0),
+            target: Vec3::new(0.0, 1.0, 0.0),
+            up: Vec3::Y,
+            fov_y: std::f32::consts::FRAC_PI_2,
+            near: 0.5,
+        };
+        let size = PictureSize {
+            width: 400,
+            height: 200,
+        };
+        let projection = camera.projection(size).unwrap();
+        let line = |a: Vec3, b: Vec3| projection.line(a, b);
+        // At distance 5 half the height is 5 metres: 100 pixels.
+        let [a, b] = line(Vec3::new(-5.0, 1.0, 0.0), Vec3::new(0.0, 6.0, 0.0)).unwrap();
+        assert!(a.distance(Vec2::new(100.0, 100.0)) < 1e-3, "{a}");
+        assert!(b.distance(Vec2::new(200.0, 0.0)) < 1e-3, "{b}");
+        // The far end lies behind the eye: at distance 0.5 the line is half a metre high.
+        let [a, b] = line(Vec3::new(0.0, 1.0, 4.0), Vec3::new(0.0, 2.0, 6.0)).unwrap();
+        assert!(a.distance(Vec2::new(200.0, 100.0)) < 1e-3, "{a}");
+        assert!(b.distance(Vec2::new(200.0, 100.0 - 50.0)) < 1e-3, "{b}");
+        assert_eq!(
+            line(Vec3::new(0.0, 0.0, 5.0), Vec3::new(0.0, 0.0, 9.0)),
+            None
+        );
+        assert!(camera.projection(PictureSize { width: 0, ..size }).is_err());
     }
 }

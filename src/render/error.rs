@@ -1,6 +1,6 @@
 //! What can be wrong with a scene or a picture.
 
-use crate::gpu::GpuError;
+use crate::gpu::{GpuError, PaletteBackend};
 use crate::runtime::JobError;
 
 /// Errors of drawing.
@@ -59,6 +59,33 @@ pub enum RenderError {
         /// What it is compared with.
         expected: u64,
     },
+    /// A list of what is seen that has not one entry per instance.
+    #[error("there are {found} places for what is seen of {expected} instances")]
+    Seen {
+        /// Places.
+        found: usize,
+        /// Instances.
+        expected: usize,
+    },
+    /// Models on the device that are not those of the scene.
+    #[error("the scene has {found} models, {expected} were loaded")]
+    Loaded {
+        /// Models of the scene.
+        found: usize,
+        /// Models on the device.
+        expected: usize,
+    },
+    /// Rows on a device that are not laid out for its renderer.
+    #[error("the palette is laid out for the {found} backend, the renderer reads {expected}")]
+    PaletteBackend {
+        /// Of the bone buffer.
+        found: PaletteBackend,
+        /// Of the renderer.
+        expected: PaletteBackend,
+    },
+    /// Rows on a device, without the renderer of that device.
+    #[error("the palette is on a graphics device: only a renderer on that device can draw it")]
+    OnDevice,
     /// An instance of a model that the scene does not have.
     #[error("instance {instance} is of model {model}, the scene has {models}")]
     Model {

@@ -1,13 +1,17 @@
-//! Headless pictures of crowds: one scene description, drawn by wgpu or, where there is no adapter,
-//! by a small software rasteriser that follows the same formulas.
+//! Pictures of crowds: one scene description, drawn by wgpu or, where there is no adapter, by a small
+//! software rasteriser that follows the same formulas. Headless, or frame by frame into a window.
 //!
 //! Here live cameras, lights, the choice of what is visible and in which detail, and the two ways
 //! to draw it. Nothing here changes a pose: input is plain slices of meshes, instances and rows.
 
 mod camera;
+mod clip_bounds;
+mod crowd_view;
+mod cull;
 mod error;
 mod hardware;
 mod look;
+mod palette;
 mod plan;
 mod scene;
 mod shape;
@@ -15,10 +19,14 @@ mod software;
 mod texture;
 mod view;
 
-pub use camera::Camera;
+pub use camera::{Camera, Projection};
+pub use clip_bounds::ClipBounds;
+pub use crowd_view::{CrowdView, ViewError};
+pub use cull::{CullJob, Seen};
 pub use error::RenderError;
-pub use hardware::GpuRenderer;
+pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, Screen};
 pub use look::Look;
+pub use palette::Palette;
 pub use plan::DrawCounts;
 pub use scene::{
     DrawDetail, DrawInstance, DrawMesh, DrawModel, PictureSize, Placement, Scene, Sphere,
@@ -108,12 +116,16 @@ pub fn draw_with(
     backend: Backend,
     options: &GpuOptions,
 ) -> Result<Picture, RenderError> {
+    if matches!(scene.palette, Palette::Device(_)) {
+        return Err(RenderError::OnDevice);
+    }
     // The scene's own errors are the same for both ways and come before any device's.
     let plan = plan::Plan::new(scene, size)?;
     let instead = if backend == Backend::Software {
         None
     } else {
-        let drawn = GpuRenderer::open(options).and_then(|mut r| r.draw_plan(scene, size, &plan));
+        let drawn = GpuRenderer::open(options, plan.joints, None)
+            .and_then(|mut r| r.draw_plan(scene, size, &plan));
         match drawn {
             Err(RenderError::Gpu(error)) if backend == Backend::Auto => Some(error.to_string()),
             done => return done,

@@ -2,9 +2,12 @@
 
 use glam::Vec3;
 
+use super::cull::{Seen, cull};
 use super::scene::{MeshFault, mirrors};
 use super::view::Eye;
-use super::{DrawInstance, PictureSize, RenderError, Scene};
+use super::{
+    DrawDetail, DrawInstance, DrawModel, Palette, PictureSize, Placement, RenderError, Scene,
+};
 use crate::math::Affine3x4;
 
 /// What a picture drew and what it left out.
@@ -50,87 +53,82 @@ impl Visible {
 #[derive(Debug)]
 pub(super) struct Plan {
     pub eye: Eye,
+    pub lists: Lists,
+    pub counts: DrawCounts,
+    /// The most palette rows that an instance reads.
+    pub joints: usize,
+}
+
+/// What a plan is made of; kept from picture to picture, so that a steady one allocates nothing.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
     pub bodies: Vec<Visible>,
     pub shadows: Vec<Visible>,
-    /// Palette rows that an instance of each model reads.
-    pub rows: Vec<u64>,
-    pub counts: DrawCounts,
+    seen: Vec<Seen>,
 }
 
 impl Plan {
     /// Errors: everything that can be wrong with a scene or a size.
     pub fn new(scene: &Scene, size: PictureSize) -> Result<Self, RenderError> {
         size.validate()?;
-        let eye = Eye::new(&scene.camera, &scene.look, size)?;
-        let needs = check_models(scene)?;
-        let mut plan = Self {
-            eye,
-            bodies: Vec::new(),
-            shadows: Vec::new(),
-            rows: needs.iter().map(|n| n.0).collect(),
-            counts: DrawCounts::default(),
-        };
-        for (index, instance) in scene.instances.iter().enumerate() {
-            check_instance(scene, index, instance, &needs)?;
-            plan.place(scene, index, instance);
-        }
-        for list in [&mut plan.bodies, &mut plan.shadows] {
-            list.sort_by(|a, b| {
-                let near = a.distance.total_cmp(&b.distance);
-                (a.key().cmp(&b.key()))
-                    .then(near)
-                    .then(a.instance.cmp(&b.instance))
-            });
-        }
-        plan.counts.instances = plan.bodies.len();
-        plan.counts.triangles = plan.bodies.iter().map(|v| triangles(scene, v)).sum();
-        Ok(plan)
+        let needs = Needs::of(scene.models)?;
+        Self::with(scene, size, &needs, Lists::default())
     }
 
-    fn place(&mut self, scene: &Scene, index: usize, instance: &DrawInstance) {
-        let Some(model) = scene.models.get(instance.model as usize) else {
-            return;
-        };
-        let Some(last) = model.details.len().checked_sub(1) else {
-            return;
-        };
-        let (center, radius) = world_bounds(instance, self.eye.position);
-        let pixels = self.eye.pixels(center, radius);
-        let detail = model
-            .details
-            .iter()
-            .position(|d| pixels >= d.min_pixels)
-            .unwrap_or(last);
-        let rows = scene
-            .palette
-            .get(instance.palette_offset as usize..)
-            .unwrap_or(&[]);
-        let skinned = model.details.iter().flat_map(|d| d.meshes).find(|m| {
-            matches!(m.placement, super::Placement::Skinned { .. })
-                && !m.primitive.influences.is_empty()
-        });
-        let visible = Visible {
-            instance: index,
-            model: instance.model as usize,
-            detail,
-            world_mirrors: mirrors(&instance.world),
-            rows_mirror: skinned.is_some_and(|m| m.mirrors(rows)),
-            distance: self.eye.forward.dot(center),
-        };
-        if self.eye.sees(center, radius) {
-            self.bodies.push(visible);
-        } else {
-            self.counts.culled += 1;
+    /// A plan for models that were checked before.
+    pub fn with(
+        scene: &Scene,
+        size: PictureSize,
+        needs: &Needs,
+        mut lists: Lists,
+    ) -> Result<Self, RenderError> {
+        size.validate()?;
+        let eye = Eye::new(&scene.camera, &scene.look, size)?;
+        for (index, instance) in scene.instances.iter().enumerate() {
+            check_instance(scene, index, instance, needs)?;
         }
-        if let Some(ground) = self.eye.shadow_ground() {
-            let light = self.eye.light;
-            let (at, reach) = if radius.is_finite() {
-                let height = (center.y - ground).max(0.0);
-                (center - light * (height / light.y), radius / light.y)
-            } else {
-                (center, radius)
+        lists.seen.clear();
+        lists.seen.resize(scene.instances.len(), Seen::default());
+        cull(&eye, scene.instances, &mut lists.seen);
+        let mut counts = DrawCounts::default();
+        lists.place(&eye, scene, &mut counts);
+        Ok(Self {
+            eye,
+            lists,
+            counts,
+            joints: needs.most_rows(),
+        })
+    }
+}
+
+impl Lists {
+    fn place(&mut self, eye: &Eye, scene: &Scene, counts: &mut DrawCounts) {
+        self.bodies.clear();
+        self.shadows.clear();
+        for (index, (instance, seen)) in scene.instances.iter().zip(&self.seen).enumerate() {
+            counts.culled += usize::from(!seen.body);
+            if !seen.any() {
+                continue;
+            }
+            let model = scene.models.get(instance.model as usize);
+            let details = model.map_or(&[][..], |m| m.details);
+            let Some(last) = details.len().checked_sub(1) else {
+                continue;
             };
-            if self.eye.sees(at, reach) {
+            let fine = details.iter().position(|d| seen.pixels >= d.min_pixels);
+            let detail = fine.unwrap_or(last);
+            let visible = Visible {
+                instance: index,
+                model: instance.model as usize,
+                detail,
+                world_mirrors: mirrors(&instance.world),
+                rows_mirror: rows_mirror(scene, instance, details),
+                distance: eye.forward.dot(center(instance, eye.position)),
+            };
+            if seen.body {
+                self.bodies.push(visible);
+            }
+            if seen.shadow {
                 self.shadows.push(Visible {
                     // A shadow has no surface: the next coarser detail does.
                     detail: (detail + 1).min(last),
@@ -138,7 +136,29 @@ impl Plan {
                 });
             }
         }
+        for list in [&mut self.bodies, &mut self.shadows] {
+            list.sort_unstable_by(|a, b| {
+                let near = a.distance.total_cmp(&b.distance);
+                (a.key().cmp(&b.key()))
+                    .then(near)
+                    .then(a.instance.cmp(&b.instance))
+            });
+        }
+        counts.instances = self.bodies.len();
+        counts.triangles = self.bodies.iter().map(|v| triangles(scene, v)).sum();
     }
+}
+
+/// Whether the palette turns the triangles of an instance round.
+fn rows_mirror(scene: &Scene, instance: &DrawInstance, details: &[DrawDetail]) -> bool {
+    let rows = match scene.palette {
+        Palette::Heap(rows) => Some(rows.get(instance.palette_offset as usize..).unwrap_or(&[])),
+        Palette::Device(_) => None,
+    };
+    let skinned = details.iter().flat_map(|d| d.meshes).find(|m| {
+        matches!(m.placement, Placement::Skinned { .. }) && !m.primitive.influences.is_empty()
+    });
+    skinned.is_some_and(|m| m.mirrors(rows))
 }
 
 fn triangles(scene: &Scene, visible: &Visible) -> u64 {
@@ -155,17 +175,19 @@ fn triangles(scene: &Scene, visible: &Visible) -> u64 {
         })
 }
 
-/// The bounding sphere relative to the eye; an infinite radius if there is none.
-fn world_bounds(instance: &DrawInstance, eye: Vec3) -> (Vec3, f32) {
+/// The middle of an instance relative to the eye.
+fn center(instance: &DrawInstance, eye: Vec3) -> Vec3 {
     let world = relative(&instance.world, eye);
     match instance.bounds {
-        None => (world.translation(), f32::INFINITY),
-        Some(sphere) => (
-            world.transform_point3(Vec3::from_array(sphere.center)),
-            sphere.radius * largest_scale(&world),
-        ),
+        None => world.translation(),
+        Some(sphere) => world.transform_point3(Vec3::from_array(sphere.center)),
     }
 }
+
+/// Columns whose products stay below this share of the longest one's square count as orthogonal, and
+/// what that can lengthen them by.
+pub(super) const SKEW: f32 = 1e-4;
+pub(super) const SKEW_SLACK: f32 = 1.0002;
 
 /// An upper bound of how much a transform lengthens.
 pub(super) fn largest_scale(m: &Affine3x4) -> f32 {
@@ -180,8 +202,8 @@ pub(super) fn largest_scale(m: &Affine3x4) -> f32 {
     let axes = [0, 1, 2].map(|c| Vec3::from_array(m.rows.map(|row| row[c])));
     let skew = axes[0].dot(axes[1]).abs() + axes[1].dot(axes[2]).abs() + axes[2].dot(axes[0]).abs();
     // Orthogonal columns stretch by no more than the longest of them.
-    if skew <= 1e-4 * largest * largest {
-        largest * 1.0002
+    if skew <= SKEW * largest * largest {
+        largest * SKEW_SLACK
     } else {
         frobenius
     }
@@ -200,48 +222,67 @@ pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
 }
 
 /// Rows and morph weights that an instance of each model reads.
-fn check_models(scene: &Scene) -> Result<Vec<(u64, u64)>, RenderError> {
-    let mut needs = Vec::with_capacity(scene.models.len());
-    for (model, m) in scene.models.iter().enumerate() {
-        let mut need = (0, 0);
-        for (detail, d) in m.details.iter().enumerate() {
-            for (mesh, draw) in d.meshes.iter().enumerate() {
-                let (rows, weights) =
-                    draw.validate()
-                        .map_err(|MeshFault(what, found, relation, expected)| {
-                            RenderError::Mesh {
-                                model,
-                                detail,
-                                mesh,
-                                what,
-                                found,
-                                relation,
-                                expected,
-                            }
-                        })?;
-                need = (rows.max(need.0), weights.max(need.1));
+#[derive(Clone, Debug, Default)]
+pub(super) struct Needs(Vec<(u64, u64)>);
+
+impl Needs {
+    /// Errors: meshes whose arrays do not fit each other.
+    pub fn of(models: &[DrawModel]) -> Result<Self, RenderError> {
+        let mut needs = Vec::with_capacity(models.len());
+        for (model, m) in models.iter().enumerate() {
+            let mut need = (0, 0);
+            for (detail, d) in m.details.iter().enumerate() {
+                for (mesh, draw) in d.meshes.iter().enumerate() {
+                    let (rows, weights) =
+                        draw.validate()
+                            .map_err(|MeshFault(what, found, relation, expected)| {
+                                RenderError::Mesh {
+                                    model,
+                                    detail,
+                                    mesh,
+                                    what,
+                                    found,
+                                    relation,
+                                    expected,
+                                }
+                            })?;
+                    need = (rows.max(need.0), weights.max(need.1));
+                }
             }
+            needs.push(need);
         }
-        needs.push(need);
+        Ok(Self(needs))
     }
-    Ok(needs)
+
+    /// Palette rows that an instance of a model reads.
+    pub fn rows(&self, model: usize) -> usize {
+        let rows = self.0.get(model).map_or(0, |n| n.0);
+        usize::try_from(rows).unwrap_or(usize::MAX)
+    }
+
+    /// The most that an instance of any model reads.
+    pub fn most_rows(&self) -> usize {
+        (0..self.0.len()).map(|m| self.rows(m)).max().unwrap_or(0)
+    }
 }
 
 fn check_instance(
     scene: &Scene,
     index: usize,
     instance: &DrawInstance,
-    needs: &[(u64, u64)],
+    needs: &Needs,
 ) -> Result<(), RenderError> {
-    let Some(&(rows, weights)) = needs.get(instance.model as usize) else {
+    let Some(&(rows, weights)) = needs.0.get(instance.model as usize) else {
         return Err(RenderError::Model {
             instance: index,
             model: instance.model,
             models: scene.models.len(),
         });
     };
+    let first = instance.palette_offset as usize;
     let end = u64::from(instance.palette_offset) + rows;
-    if rows > 0 && (end > scene.palette.len() as u64 || end > u32::MAX.into()) {
+    let count = usize::try_from(rows).unwrap_or(usize::MAX);
+    if rows > 0 && !scene.palette.holds(first..first.saturating_add(count)) {
         return Err(RenderError::Palette {
             instance: index,
             needed: end,

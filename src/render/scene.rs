@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Camera, Look, RenderError};
+use super::{Camera, Look, Palette, RenderError};
 use crate::math::Affine3x4;
 use crate::mesh::{Image, Material, Primitive};
 
@@ -16,7 +16,7 @@ pub struct Scene<'a> {
     /// The characters.
     pub instances: &'a [DrawInstance],
     /// The bone buffer: the rows of all instances.
-    pub palette: &'a [Affine3x4],
+    pub palette: Palette<'a>,
     /// Morph weights of all instances; empty draws every mesh without its targets.
     pub morph_weights: &'a [f32],
     /// Where the picture is taken from.
@@ -51,6 +51,8 @@ pub enum Placement {
     Skinned {
         /// First row of the mesh's skin within the instance's rows.
         first_slot: u32,
+        /// Whether the rows turn triangles round at rest: asked where they cannot be read, on a device.
+        mirrored: bool,
     },
     /// As a whole, by a transform from mesh space to model space.
     Rigid(Affine3x4),
@@ -191,7 +193,7 @@ impl DrawMesh<'_> {
         }
         let rows = match self.placement {
             Placement::Rigid(_) => 0,
-            Placement::Skinned { first_slot } => {
+            Placement::Skinned { first_slot, .. } => {
                 let i = &p.influences;
                 let expected = vertices.saturating_mul(i.per_vertex as u64);
                 let fault = |what, found, expected| MeshFault(what, found, "equal to", expected);
@@ -217,15 +219,16 @@ impl DrawMesh<'_> {
     }
 
     /// Whether the placement turns triangles round, given the instance's first rows.
-    pub(super) fn mirrors(&self, rows: &[Affine3x4]) -> bool {
-        let linear = match self.placement {
-            Placement::Rigid(place) => Some(place),
-            Placement::Skinned { first_slot } => {
+    pub(super) fn mirrors(&self, rows: Option<&[Affine3x4]>) -> bool {
+        match (self.placement, rows) {
+            (Placement::Rigid(place), _) => mirrors(&place),
+            (Placement::Skinned { mirrored, .. }, None) => mirrored,
+            (Placement::Skinned { first_slot, .. }, Some(rows)) => {
                 let slot = self.primitive.influences.joints.first();
-                slot.and_then(|&s| rows.get(first_slot as usize + s as usize).copied())
+                let row = slot.and_then(|&s| rows.get(first_slot as usize + s as usize));
+                row.is_some_and(mirrors)
             }
-        };
-        linear.is_some_and(|m| mirrors(&m))
+        }
     }
 }
 

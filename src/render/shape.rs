@@ -1,6 +1,6 @@
 //! `RigShape`: a rig's meshes as pictures draw them.
 
-use super::scene::{DrawMesh, Placement, tint_strength};
+use super::scene::{DrawMesh, Placement, mirrors, tint_strength};
 use crate::math::Affine3x4;
 use crate::mesh::{Influences, Material, Primitive};
 use crate::playback::evaluate_pose;
@@ -16,6 +16,8 @@ pub struct RigShape<'a> {
     rigid: Vec<Vec<Primitive>>,
     /// World matrices of the nodes at rest.
     rest: Vec<Affine3x4>,
+    /// Palette rows at rest.
+    rows: Vec<Affine3x4>,
 }
 
 impl<'a> RigShape<'a> {
@@ -38,11 +40,16 @@ impl<'a> RigShape<'a> {
             Some(slot) => m.mesh.primitives.iter().map(|p| follow(p, slot)).collect(),
         });
         // The rest pose needs no clip, so there is nothing to refuse.
-        let rest = evaluate_pose(rig, &[]).map_or_else(|_| Vec::new(), |pose| pose.worlds);
+        let pose = evaluate_pose(rig, &[]);
+        let (rest, rows) = pose.map_or_else(
+            |_| (Vec::new(), Vec::new()),
+            |pose| (pose.worlds, pose.palettes.concat()),
+        );
         Self {
             rig,
             rigid: rigid.collect(),
             rest,
+            rows,
         }
     }
 
@@ -93,8 +100,12 @@ impl<'a> RigShape<'a> {
             // A primitive without influences on a mesh with a skin: it stays at its node.
             return Placement::Rigid(self.rest.get(mesh.node).copied().unwrap_or_default());
         }
+        let first = self.rig.palette_offset(mesh.skin);
+        let slot = primitive.influences.joints.first();
+        let row = slot.and_then(|&slot| self.rows.get(first + usize::from(slot)));
         Placement::Skinned {
-            first_slot: self.rig.palette_offset(mesh.skin) as u32,
+            first_slot: first as u32,
+            mirrored: row.is_some_and(mirrors),
         }
     }
 }

@@ -122,28 +122,6 @@ impl Eye {
         self.forward + self.right * (self.tan_x * x) + self.up * (self.tan_y * y)
     }
 
-    /// Whether a sphere, relative to the eye, can touch the picture.
-    pub fn sees(&self, center: Vec3, radius: f32) -> bool {
-        let along = self.forward.dot(center);
-        if along + radius < self.near {
-            return false;
-        }
-        let inside = |across: f32, tan: f32| {
-            // Distance from the two planes of this axis, the sphere taken to the positive side.
-            (across.abs() - along * tan) <= radius * (1.0 + tan * tan).sqrt()
-        };
-        inside(self.right.dot(center), self.tan_x) && inside(self.up.dot(center), self.tan_y)
-    }
-
-    /// How many pixels high a sphere appears; infinite around the eye.
-    pub fn pixels(&self, center: Vec3, radius: f32) -> f32 {
-        let along = self.forward.dot(center);
-        if along <= radius {
-            return f32::INFINITY;
-        }
-        radius / (along * self.tan_y) * self.size.height as f32
-    }
-
     pub fn uniform(&self) -> ViewUniform {
         let with = |v: [f32; 3], w: f32| [v[0], v[1], v[2], w];
         let axis = |v: Vec3, w: f32| [v.x, v.y, v.z, w];
@@ -210,21 +188,6 @@ mod tests {
             let ray = eye.ray((x + 1.0) * 160.0, (1.0 - y) * 90.0);
             assert!(ray.cross(p).length() / p.length() < 1e-4);
         }
-    }
-
-    #[test]
-    fn spheres_are_culled_only_outside() {
-        let eye = eye();
-        let at = |x: f32, y: f32, depth: f32| {
-            (eye.forward + eye.right * (x * eye.tan_x) + eye.up * (y * eye.tan_y)) * depth
-        };
-        assert!(eye.sees(at(0.0, 0.0, 10.0), 0.0));
-        assert!(eye.sees(at(0.99, -0.99, 10.0), 0.0));
-        assert!(!eye.sees(at(1.2, 0.0, 10.0), 0.5));
-        assert!(eye.sees(at(1.2, 0.0, 10.0), 3.0));
-        assert!(!eye.sees(at(0.0, 0.0, -10.0), 1.0));
-        assert!(eye.sees(Vec3::ZERO, 1.0));
-        assert!(eye.pixels(Vec3::ZERO, 1.0).is_infinite());
     }
 
     #[test]

@@ -157,7 +157,10 @@ pub fn odd_meshes_look_alike() {
         placement,
         first_weight: 0,
     };
-    let skinned = Placement::Skinned { first_slot: 1 };
+    let skinned = Placement::Skinned {
+        first_slot: 1,
+        mirrored: false,
+    };
     let mirrored = moved(Vec3::new(-1.0, 0.7, 1.2), Vec3::new(-0.6, 0.2, 0.0));
     let meshes = [
         mesh(&open, &both, moved(Vec3::ONE, Vec3::new(0.6, 0.3, 0.0))),

@@ -5,8 +5,8 @@ use image::RgbaImage;
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, Material};
 use phalanx::render::{
-    Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, Placement,
-    Scene, Sphere, draw,
+    Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, Palette, PictureSize,
+    Placement, Scene, Sphere, draw,
 };
 
 use crate::agree::quad;
@@ -92,7 +92,10 @@ fn square(backend: Backend, square: Square) -> Option<[u32; 4]> {
         material: &red,
         image: None,
         tint: 0.0,
-        placement: Placement::Skinned { first_slot: 1 },
+        placement: Placement::Skinned {
+            first_slot: 1,
+            mirrored: false,
+        },
         first_weight: 0,
     }];
     let details = [DrawDetail {
@@ -110,7 +113,7 @@ fn square(backend: Backend, square: Square) -> Option<[u32; 4]> {
     let scene = Scene {
         models: &models,
         instances: &[instance(moved(square.world_scale, square.turn, at), 1)],
-        palette: &[elsewhere, elsewhere, elsewhere, row],
+        palette: Palette::Heap(&[elsewhere, elsewhere, elsewhere, row]),
         morph_weights: &[],
         camera: camera(square.origin),
         look: Look {
@@ -187,7 +190,7 @@ fn empty_scene(backend: Backend) {
     let scene = Scene {
         models: &[],
         instances: &[],
-        palette: &[],
+        palette: Palette::Heap(&[]),
         morph_weights: &[],
         camera: camera(Vec3::Y),
         look: Look::default(),

@@ -3,6 +3,7 @@
 //! Trials that need an adapter are ignored where there is none, unless `PHALANX_REQUIRE_GPU=1`.
 
 mod agree;
+mod backends;
 mod known;
 mod model;
 mod refuse;
@@ -60,6 +61,24 @@ fn main() {
         gpu("pages_change_nothing", agree::pages_change_nothing),
         gpu("mannequins_look_alike", agree::mannequins_look_alike)
             .with_ignored_flag(!models || missing.is_some() && !required),
+        gpu("backends_draw_the_same", backends::backends_draw_the_same),
+        gpu(
+            "the_choice_follows_the_device",
+            backends::the_choice_follows_the_device,
+        ),
+        gpu(
+            "rows_on_a_device_draw_the_same",
+            backends::rows_on_a_device_draw_the_same,
+        ),
+        gpu(
+            "crowds_outlive_their_device",
+            backends::crowds_outlive_their_device,
+        ),
+        gpu(
+            "backends_that_do_not_fit_are_refused",
+            backends::backends_that_do_not_fit_are_refused,
+        ),
+        cpu("parades_use_all_details", backends::parades_use_all_details),
         gpu("known_places", known::places_on_the_gpu),
         gpu("far_from_the_origin", known::far_from_the_origin_on_the_gpu),
         gpu("empty_scene", known::empty_scene_on_the_gpu),

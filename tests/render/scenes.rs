@@ -30,7 +30,10 @@ pub fn meshes<'a>(model: &'a Model, image: Option<&'a Image>) -> Vec<DrawMesh<'a
         material,
         image,
         tint: tint_strength(material, tinted),
-        placement: Placement::Skinned { first_slot: 0 },
+        placement: Placement::Skinned {
+            first_slot: 0,
+            mirrored: false,
+        },
         first_weight: 0,
     };
     model.parts.iter().map(part).collect()
@@ -123,7 +126,7 @@ impl Crowd {
         work(&Scene {
             models: &models,
             instances: &self.instances,
-            palette: &self.palette,
+            palette: (&self.palette).into(),
             morph_weights: &self.weights,
             camera: self.camera,
             look: self.look,
@@ -142,7 +145,7 @@ impl Crowd {
             page_bytes,
             ..GpuOptions::default()
         };
-        let mut renderer = GpuRenderer::open(&options).expect("an adapter");
+        let mut renderer = GpuRenderer::open(&options, 0, None).expect("an adapter");
         self.with(|s| renderer.draw(s, SIZE)).expect("a picture")
     }
 }

@@ -178,6 +178,17 @@ pub enum CliError {
         /// The hash of one thread.
         one: u64,
     },
+    /// There is no display, or it gives no window.
+    #[cfg(feature = "view")]
+    #[error("no window could be opened: {reason}")]
+    Window {
+        /// What the system said.
+        reason: String,
+    },
+    /// A crowd could not be looked at.
+    #[cfg(feature = "view")]
+    #[error(transparent)]
+    View(#[from] phalanx::render::ViewError),
     /// The picture could not be drawn.
     #[error("the picture could not be drawn: {0}")]
     Render(#[from] RenderError),

@@ -4,6 +4,7 @@
 
 mod bake;
 mod bench;
+mod brush;
 mod crowd;
 mod error;
 mod info;
@@ -16,6 +17,8 @@ mod pose;
 mod render;
 mod text;
 mod verify;
+#[cfg(feature = "view")]
+mod view;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
@@ -43,6 +46,7 @@ Examples:
   phalanx pose fox.glb --clip Walk --time 0.5 --json
   phalanx render fox.glb --clip Walk --out walk.gif
   phalanx bake fox.glb --out fox.phx               small, and mapped into memory
+  phalanx view fox.glb --count 500                 a window
   phalanx bench fox.glb --baseline last.json       is it still as fast?
 
 Errors are one line on standard error and exit status 1; usage errors exit with 2.";
@@ -60,6 +64,8 @@ enum Command {
     Pose(pose::PoseArgs),
     Render(render::RenderArgs),
     Verify(verify::VerifyArgs),
+    #[cfg(feature = "view")]
+    View(view::ViewArgs),
 }
 
 fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
@@ -98,6 +104,8 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Pose(args) => pose::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Verify(args) => verify::run(&args),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&args),
     }
 }
 

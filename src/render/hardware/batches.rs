@@ -5,9 +5,10 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 
 use super::super::Scene;
-use super::super::plan::{Plan, Visible, largest_scale, relative};
+use super::super::plan::{Lists, Needs, Plan, Visible, largest_scale, relative};
+use super::super::view::Eye;
 use super::pipelines::Pass;
-use crate::gpu::{Gpu, GpuError, Pages};
+use crate::gpu::{BonePlace, ROW_BYTES};
 
 /// `Instance` of `shaders/character.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -21,6 +22,9 @@ pub(super) struct InstanceRecord {
     pub padding: u32,
 }
 
+/// The first weight of instances that are drawn without their morph targets.
+const NO_WEIGHTS: u32 = u32::MAX;
+
 impl InstanceRecord {
     pub const LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
         array_stride: size_of::<Self>() as u64,
@@ -32,14 +36,16 @@ impl InstanceRecord {
     };
 }
 
-/// Instances that one draw per mesh covers: equal model, detail, winding and page.
+/// Instances that one draw per mesh covers: equal model, detail, winding, page and window.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     pub model: usize,
     pub detail: usize,
     pub world_mirrors: bool,
     pub rows_mirror: bool,
-    pub page: u32,
+    pub page: usize,
+    /// The row of the page that the uniform backend's window starts at.
+    pub window: u32,
     pub first: u64,
     pub count: u32,
 }
@@ -50,6 +56,11 @@ impl Batch {
         let stride = size_of::<InstanceRecord>() as u64;
         self.first * stride..(self.first + u64::from(self.count)) * stride
     }
+
+    /// The dynamic offset of its window.
+    pub fn offset(&self) -> u32 {
+        self.window.saturating_mul(ROW_BYTES as u32)
+    }
 }
 
 /// All draws of a picture.
@@ -57,41 +68,33 @@ impl Batch {
 pub(super) struct Batches {
     pub bodies: Vec<Batch>,
     pub shadows: Vec<Batch>,
-    pub records: wgpu::Buffer,
-    pub pages: Pages,
+    pub records: Vec<InstanceRecord>,
+}
+
+/// What instances are batched by, beside the scene.
+pub(super) struct BatchRules<'a> {
+    pub needs: &'a Needs,
+    /// Rows of a window of the uniform backend; `None` for the others, which see whole pages.
+    pub window: Option<usize>,
 }
 
 impl Batches {
-    /// Plans pages for the visible instances and writes their records.
-    pub fn new(gpu: &Gpu, scene: &Scene, plan: &Plan) -> Result<Self, GpuError> {
-        let readers: Vec<Range<u32>> = (plan.bodies.iter())
-            .chain(&plan.shadows)
-            .map(|v| rows(scene, plan, v))
-            .collect();
-        let pages = Pages::plan(&readers, gpu.page_rows())?;
-        let split = plan.bodies.len().min(pages.of_reader.len());
-        let (body_pages, shadow_pages) = pages.of_reader.split_at(split);
-        let mut records = Vec::with_capacity(readers.len());
-        let bodies = batch(scene, plan, &plan.bodies, body_pages, &pages, &mut records);
-        let shadows = batch(
-            scene,
-            plan,
-            &plan.shadows,
-            shadow_pages,
-            &pages,
-            &mut records,
-        );
-        let records = gpu.buffer(
-            "instance records, in bytes,",
-            bytemuck::cast_slice(&records),
-            wgpu::BufferUsages::VERTEX,
-        )?;
-        Ok(Self {
-            bodies,
-            shadows,
+    /// Groups the visible instances and fills in their records; `places` are of those that `readers`
+    /// names, in its order.
+    pub fn new(scene: &Scene, plan: &Plan, rules: &BatchRules, places: &[BonePlace]) -> Self {
+        let Lists {
+            bodies, shadows, ..
+        } = &plan.lists;
+        let (body_places, shadow_places) = places.split_at(bodies.len().min(places.len()));
+        let mut records = Vec::with_capacity(places.len());
+        let mut batch = |list: &[Visible], places: &[BonePlace]| {
+            batch(scene, rules, &plan.eye, list, places, &mut records)
+        };
+        Self {
+            bodies: batch(bodies, body_places),
+            shadows: batch(shadows, shadow_places),
             records,
-            pages,
-        })
+        }
     }
 
     /// Every batch with the pass that draws it.
@@ -101,63 +104,82 @@ impl Batches {
     }
 }
 
-/// The palette rows that a visible instance reads.
-fn rows(scene: &Scene, plan: &Plan, visible: &Visible) -> Range<u32> {
-    let count = plan.rows.get(visible.model).copied().unwrap_or(0);
-    let first = match scene.instances.get(visible.instance) {
-        Some(instance) if count > 0 => instance.palette_offset,
-        _ => 0,
+/// The palette rows that the visible instances read: of bodies, then of shadows.
+pub(super) fn readers(scene: &Scene, needs: &Needs, plan: &Plan) -> Vec<Range<usize>> {
+    let Lists {
+        bodies, shadows, ..
+    } = &plan.lists;
+    let rows = |visible: &Visible| {
+        let count = needs.rows(visible.model);
+        let first = match scene.instances.get(visible.instance) {
+            Some(instance) if count > 0 => instance.palette_offset as usize,
+            _ => 0,
+        };
+        first..first.saturating_add(count)
     };
-    let count = u32::try_from(count).unwrap_or(u32::MAX);
-    first..first.saturating_add(count)
+    bodies.iter().chain(shadows).map(rows).collect()
 }
 
 fn batch(
     scene: &Scene,
-    plan: &Plan,
+    rules: &BatchRules,
+    eye: &Eye,
     list: &[Visible],
-    page_of: &[u32],
-    pages: &Pages,
+    places: &[BonePlace],
     records: &mut Vec<InstanceRecord>,
 ) -> Vec<Batch> {
-    let mut order: Vec<(&Visible, u32)> = list.iter().zip(page_of.iter().copied()).collect();
-    // Stable: near instances stay first within a batch.
-    order.sort_by_key(|(v, page)| (v.key(), *page));
+    let mut order: Vec<(&Visible, BonePlace)> = list.iter().zip(places.iter().copied()).collect();
+    // Stable: near instances stay first within a batch. Windows hold neighbours in memory instead.
+    let row = |place: &BonePlace| rules.window.map(|_| place.row);
+    order.sort_by_key(|(v, place)| (v.key(), place.page, row(place)));
     let mut batches: Vec<Batch> = Vec::new();
-    for (visible, page) in order {
+    for (visible, place) in order {
         let Some(instance) = scene.instances.get(visible.instance) else {
             continue;
         };
-        let world = relative(&instance.world, plan.eye.position);
-        let start = pages.rows.get(page as usize).map_or(0, |r| r.start);
-        let first = records.len() as u64;
+        let window = rules.window.map_or(0, |_| place.row);
+        let end = place.row as usize + rules.needs.rows(visible.model);
+        let joins = |b: &Batch| {
+            (b.model, b.detail, b.world_mirrors, b.rows_mirror) == visible.key()
+                && b.page == place.page
+                && rules
+                    .window
+                    .is_none_or(|rows| end <= b.window as usize + rows)
+        };
+        let first_row = match batches.last_mut().filter(|b| joins(b)) {
+            Some(batch) => {
+                batch.count += 1;
+                batch.window
+            }
+            None => {
+                batches.push(Batch {
+                    model: visible.model,
+                    detail: visible.detail,
+                    world_mirrors: visible.world_mirrors,
+                    rows_mirror: visible.rows_mirror,
+                    page: place.page,
+                    window,
+                    first: records.len() as u64,
+                    count: 1,
+                });
+                window
+            }
+        };
+        let world = relative(&instance.world, eye.position);
         records.push(InstanceRecord {
             world: world.rows,
             tint: instance.tint,
-            row: rows(scene, plan, visible).start.saturating_sub(start),
-            first_weight: instance.morph_offset,
+            row: place.row - first_row,
+            first_weight: if scene.morph_weights.is_empty() {
+                NO_WEIGHTS
+            } else {
+                instance.morph_offset
+            },
             size: instance
                 .bounds
                 .map_or(0.0, |s| s.radius * largest_scale(&world)),
             padding: 0,
         });
-        match batches.last_mut() {
-            Some(b)
-                if (b.model, b.detail, b.world_mirrors, b.rows_mirror) == visible.key()
-                    && b.page == page =>
-            {
-                b.count += 1;
-            }
-            _ => batches.push(Batch {
-                model: visible.model,
-                detail: visible.detail,
-                world_mirrors: visible.world_mirrors,
-                rows_mirror: visible.rows_mirror,
-                page,
-                first,
-                count: 1,
-            }),
-        }
     }
     batches
 }

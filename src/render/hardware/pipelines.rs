@@ -3,24 +3,18 @@
 use std::collections::HashMap;
 
 use super::batches::{Batch, InstanceRecord};
-use super::resources::SceneMesh;
-use super::targets::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
-use crate::gpu::{Gpu, Influence4, Influence8, InfluenceCount, SURFACE_LAYOUT, shaders};
+use super::canvas::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
+use super::layouts::Layouts;
+use super::models::LoadedMesh;
+use crate::gpu::{Gpu, InfluenceCount, InfluenceFormat, PaletteBackend, SURFACE_LAYOUT, shaders};
 
 const VIEW: &str = include_str!("../../../shaders/view.wgsl");
 const CHARACTER: &str = include_str!("../../../shaders/character.wgsl");
 const BACKGROUND: &str = include_str!("../../../shaders/background.wgsl");
 
 /// The whole module that draws characters.
-pub(super) fn character_source() -> String {
-    [
-        VIEW,
-        shaders::PALETTE_STORAGE,
-        shaders::SKINNING,
-        shaders::MORPH,
-        CHARACTER,
-    ]
-    .join("\n")
+pub(super) fn character_source(backend: PaletteBackend, window: u64) -> String {
+    [VIEW, &shaders::pieces(backend, window), CHARACTER].join("\n")
 }
 
 /// The whole module that draws ground and sky.
@@ -39,24 +33,28 @@ pub(super) enum Pass {
 struct Key {
     pass: Pass,
     count: InfluenceCount,
+    /// How influences are stored.
+    stored: Option<InfluenceFormat>,
     double_sided: bool,
     mirrored: bool,
 }
 
 impl Key {
-    fn new(pass: Pass, mesh: &SceneMesh, batch: &Batch) -> Self {
-        let count = mesh.mesh.count;
+    fn new(pass: Pass, mesh: &LoadedMesh, batch: &Batch) -> Self {
+        let (count, stored) = (mesh.mesh.count(), mesh.mesh.stored);
         match pass {
             // Shadows have no sides.
             Pass::Shadow => Self {
                 pass,
                 count,
+                stored,
                 double_sided: true,
                 mirrored: false,
             },
             Pass::Body => Self {
                 pass,
                 count,
+                stored,
                 double_sided: mesh.double_sided,
                 mirrored: batch.world_mirrors
                     ^ match count {
@@ -71,10 +69,8 @@ impl Key {
 /// Layouts and pipelines of one device.
 #[derive(Debug)]
 pub(super) struct Pipelines {
-    pub view_layout: wgpu::BindGroupLayout,
-    pub rows_layout: wgpu::BindGroupLayout,
-    pub mesh_layout: wgpu::BindGroupLayout,
-    pub mask_layout: wgpu::BindGroupLayout,
+    pub backend: PaletteBackend,
+    pub layouts: Layouts,
     pub sampler: wgpu::Sampler,
     pub ground: wgpu::RenderPipeline,
     pub sky: wgpu::RenderPipeline,
@@ -83,67 +79,9 @@ pub(super) struct Pipelines {
     characters: HashMap<Key, wgpu::RenderPipeline>,
 }
 
-fn buffer(uniform: bool) -> wgpu::BindingType {
-    wgpu::BindingType::Buffer {
-        ty: if uniform {
-            wgpu::BufferBindingType::Uniform
-        } else {
-            wgpu::BufferBindingType::Storage { read_only: true }
-        },
-        has_dynamic_offset: false,
-        min_binding_size: None,
-    }
-}
-
-const TEXTURE: wgpu::BindingType = wgpu::BindingType::Texture {
-    sample_type: wgpu::TextureSampleType::Float { filterable: true },
-    view_dimension: wgpu::TextureViewDimension::D2,
-    multisampled: false,
-};
-
-fn group(
-    gpu: &Gpu,
-    entries: &[(u32, wgpu::ShaderStages, wgpu::BindingType)],
-) -> wgpu::BindGroupLayout {
-    let entries: Vec<_> = entries
-        .iter()
-        .map(|&(binding, visibility, ty)| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility,
-            ty,
-            count: None,
-        })
-        .collect();
-    gpu.device
-        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: None,
-            entries: &entries,
-        })
-}
-
 impl Pipelines {
-    pub fn new(gpu: &Gpu) -> Self {
-        let (vertex, fragment, both) = (
-            wgpu::ShaderStages::VERTEX,
-            wgpu::ShaderStages::FRAGMENT,
-            wgpu::ShaderStages::VERTEX_FRAGMENT,
-        );
-        let view_layout = group(gpu, &[(0, both, buffer(true))]);
-        let rows_layout = group(
-            gpu,
-            &[(0, vertex, buffer(false)), (1, vertex, buffer(false))],
-        );
-        let filtering = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
-        let mesh_layout = group(
-            gpu,
-            &[
-                (0, both, buffer(true)),
-                (1, fragment, TEXTURE),
-                (2, fragment, filtering),
-                (3, vertex, buffer(false)),
-            ],
-        );
-        let mask_layout = group(gpu, &[(0, fragment, TEXTURE)]);
+    pub fn new(gpu: &Gpu, backend: PaletteBackend) -> Self {
+        let layouts = Layouts::new(gpu, backend);
         let module = |label, source: String| {
             gpu.device
                 .create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -151,17 +89,18 @@ impl Pipelines {
                     source: wgpu::ShaderSource::Wgsl(source.into()),
                 })
         };
-        let pipeline_layout = |layouts: &[Option<&wgpu::BindGroupLayout>]| {
+        let pipeline_layout = |groups: &[&wgpu::BindGroupLayout]| {
+            let groups: Vec<_> = groups.iter().map(|&g| Some(g)).collect();
             gpu.device
                 .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                     label: None,
-                    bind_group_layouts: layouts,
+                    bind_group_layouts: &groups,
                     immediate_size: 0,
                 })
         };
-        let layout = pipeline_layout(&[Some(&view_layout), Some(&rows_layout), Some(&mesh_layout)]);
+        let layout = pipeline_layout(&[&layouts.view, &layouts.rows, &layouts.mesh]);
         let background = module("background", background_source());
-        let background_layout = pipeline_layout(&[Some(&view_layout), Some(&mask_layout)]);
+        let background_layout = pipeline_layout(&[&layouts.view, &layouts.mask]);
         let background_pipeline = |vertex, fragment, topology, depth| {
             pipeline(
                 gpu,
@@ -200,29 +139,31 @@ impl Pipelines {
                 mipmap_filter: wgpu::MipmapFilterMode::Linear,
                 ..Default::default()
             }),
-            module: module("characters", character_source()),
-            view_layout,
-            rows_layout,
-            mesh_layout,
-            mask_layout,
+            module: module(
+                "characters",
+                character_source(backend, gpu.palette_limits().window),
+            ),
+            backend,
+            layouts,
             layout,
             characters: HashMap::new(),
         }
     }
 
     /// Makes the pipeline that draws `mesh` in `batch`, unless it is there.
-    pub fn prepare(&mut self, gpu: &Gpu, pass: Pass, mesh: &SceneMesh, batch: &Batch) {
+    pub fn prepare(&mut self, gpu: &Gpu, pass: Pass, mesh: &LoadedMesh, batch: &Batch) {
         let key = Key::new(pass, mesh, batch);
         if self.characters.contains_key(&key) {
             return;
         }
-        let (body, shadow, influences) = match key.count {
-            InfluenceCount::Rigid => ("body_rigid", "shadow_rigid", None),
-            InfluenceCount::Four => ("body_skin4", "shadow_skin4", Some(Influence4::LAYOUT)),
-            InfluenceCount::Eight => ("body_skin8", "shadow_skin8", Some(Influence8::LAYOUT)),
+        let (body, shadow) = match key.count {
+            InfluenceCount::Rigid => ("body_rigid", "shadow_rigid"),
+            InfluenceCount::Four => ("body_skin4", "shadow_skin4"),
+            InfluenceCount::Eight => ("body_skin8", "shadow_skin8"),
         };
         let mut buffers = vec![Some(SURFACE_LAYOUT), Some(InstanceRecord::LAYOUT)];
-        buffers.extend(influences.map(Some));
+        let attributes = key.stored.map(|f| (f, f.attributes()));
+        buffers.extend(attributes.iter().map(|(f, a)| Some(f.layout(a))));
         let made = pipeline(
             gpu,
             &PipelineParts {
@@ -256,7 +197,7 @@ impl Pipelines {
     pub fn get(
         &self,
         pass: Pass,
-        mesh: &SceneMesh,
+        mesh: &LoadedMesh,
         batch: &Batch,
     ) -> Option<&wgpu::RenderPipeline> {
         self.characters.get(&Key::new(pass, mesh, batch))
@@ -338,7 +279,12 @@ mod tests {
 
     #[test]
     fn shaders_are_valid_and_their_structures_have_our_sizes() {
-        let characters = validate(&character_source());
+        for backend in PaletteBackend::ALL {
+            agrees(&validate(&character_source(backend, 341)));
+        }
+    }
+
+    fn agrees(characters: &naga::Module) {
         let background = validate(&background_source());
         let entries: Vec<_> = (characters.entry_points.iter())
             .chain(&background.entry_points)
@@ -367,15 +313,6 @@ mod tests {
             size("View"),
             size_of::<super::super::super::view::ViewUniform>()
         );
-        assert_eq!(
-            size("Mesh"),
-            size_of::<super::super::resources::MeshUniform>()
-        );
-    }
-
-    #[test]
-    fn engine_pieces_stand_without_our_camera() {
-        // The pieces in `gpu::shaders` need nothing of `render`.
-        validate(&[shaders::PALETTE_STORAGE, shaders::SKINNING, shaders::MORPH].join("\n"));
+        assert_eq!(size("Mesh"), size_of::<super::super::models::MeshUniform>());
     }
 }

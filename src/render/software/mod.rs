@@ -37,12 +37,12 @@ pub(super) fn draw(
     let mut frame = Frame::new(size, &plan.eye);
     let chains = chains(scene, plan);
     // Near characters first: what they hide is never shaded.
-    let mut bodies: Vec<&Visible> = plan.bodies.iter().collect();
+    let mut bodies: Vec<&Visible> = plan.lists.bodies.iter().collect();
     bodies.sort_by(|a, b| {
         let near = a.distance.total_cmp(&b.distance);
         near.then(a.instance.cmp(&b.instance))
     });
-    let shadows: Vec<&Visible> = plan.shadows.iter().collect();
+    let shadows: Vec<&Visible> = plan.lists.shadows.iter().collect();
     in_chunks(scene, &shadows, |chunk| {
         let flat = chunk.par_iter().map(|v| Character::shadow(scene, plan, v));
         frame.cast(&flat.collect::<Result<Vec<_>, _>>()?);
@@ -87,7 +87,7 @@ fn in_chunks(
 fn chains(scene: &Scene, plan: &Plan) -> Chains {
     let mut chains = Chains::new();
     let mut last = None;
-    for visible in &plan.bodies {
+    for visible in &plan.lists.bodies {
         // The list is grouped by model and detail.
         if last.replace((visible.model, visible.detail)) == Some((visible.model, visible.detail)) {
             continue;

@@ -30,7 +30,7 @@ pub(super) fn skin_vertices(
     let (palette, rigid) = match mesh.placement {
         // Without a palette the job moves a primitive as a whole, whatever its influences.
         Placement::Rigid(place) => (&[][..], place),
-        Placement::Skinned { first_slot } => (
+        Placement::Skinned { first_slot, .. } => (
             rows.get(first_slot as usize..).unwrap_or(&[]),
             Affine3x4::IDENTITY,
         ),
@@ -72,7 +72,10 @@ mod tests {
             material: &MATERIAL,
             image: None,
             tint: 0.0,
-            placement: Placement::Skinned { first_slot: 1 },
+            placement: Placement::Skinned {
+                first_slot: 1,
+                mirrored: false,
+            },
             first_weight: 0,
         }
     }

@@ -91,7 +91,7 @@ impl<'a> Character<'a> {
             .bounds
             .filter(|_| plan.eye.ground.is_some())
             .map_or(0.0, |s| s.radius * largest_scale(&world));
-        let rows = tail(scene.palette, instance.palette_offset);
+        let rows = tail(scene.palette.heap(), instance.palette_offset);
         let weights = tail(scene.morph_weights, instance.morph_offset);
         let mut height = (f32::INFINITY, f32::NEG_INFINITY);
         for mesh in detail.meshes {
@@ -129,7 +129,7 @@ impl<'a> Character<'a> {
                 vertices,
                 mirrored: visible.world_mirrors
                     ^ match mesh.placement {
-                        Placement::Rigid(_) => mesh.mirrors(rows),
+                        Placement::Rigid(_) => mesh.mirrors(Some(rows)),
                         Placement::Skinned { .. } => visible.rows_mirror,
                     },
             });

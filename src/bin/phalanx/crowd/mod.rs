@@ -1,12 +1,13 @@
 //! `phalanx crowd`: a crowd in formation is animated, measured and drawn.
 
-mod cast;
+pub mod cast;
 mod figures;
-mod formation;
+pub mod formation;
 mod measure;
-mod picture;
-mod size;
+pub mod picture;
+pub mod size;
 
+use super::brush::{Brush, PaletteArg};
 use super::error::CliError;
 use super::memory;
 use super::model::Model;
@@ -66,6 +67,13 @@ pub struct CrowdArgs {
     /// What draws the picture: wgpu, the software rasteriser, or (auto) wgpu if it works
     #[arg(long, value_name = "auto|gpu|software", default_value = "auto")]
     renderer: Backend,
+    /// How shaders reach palettes: auto is the best that the device has
+    #[arg(
+        long,
+        value_name = "auto|storage|texture|uniform",
+        default_value = "auto"
+    )]
+    backend: PaletteArg,
 }
 
 const EXAMPLES: &str = "\
@@ -158,15 +166,13 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
 
     let runs = [Some(many), one].into_iter().flatten().collect();
     let mut figures = Figures::new(&model, clips, count, args.frames, runs);
-    let drawn = picture::draw(
-        &model,
-        &crowd,
-        &buffer,
-        &formation,
-        choice.travel,
-        args.size,
-        args.renderer,
-    );
+    let subject = picture::Subject {
+        model: &model,
+        formation: &formation,
+        travel: choice.travel,
+    };
+    let brush = Brush::new(args.renderer, args.backend, rig.palette_len());
+    let drawn = brush.and_then(|b| picture::draw(&subject, &mut crowd, &buffer, args.size, b));
     let written = drawn.and_then(|picture| {
         picture_file.write(&picture.png)?;
         figures.picture = Some(picture.figures(&args.out, args.size));
@@ -184,8 +190,9 @@ fn available_threads() -> usize {
 
 /// Refuses crowds that would not fit into memory; the count as an index.
 fn check_memory(count: u64, rows: usize, scalars: usize) -> Result<usize, CliError> {
-    // The palette lies in the bone buffer and once more in the renderer's pages.
-    let palette = 2 * rows as u64 * 48;
+    // The palette lies in the bone buffer, and in mapped memory and pages of the device, both of
+    // which are half as large again as they need to be.
+    let palette = 4 * rows as u64 * 48;
     let each = palette + 2 * scalars as u64 * 4 + STATE_BYTES;
     memory::check(count, each)
 }

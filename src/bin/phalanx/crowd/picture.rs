@@ -1,5 +1,6 @@
 //! The picture of the last frame.
 
+use super::super::brush::{Brush, Shot};
 use super::super::error::CliError;
 use super::super::model::Model;
 use super::super::png;
@@ -7,10 +8,10 @@ use super::cast::{self, Draw};
 use super::figures::PictureFigures;
 use super::formation::Formation;
 use glam::Affine3A;
-use phalanx::crowd::{BoneBuffer, Crowd};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
 use phalanx::render::{
-    self, Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, DrawnBy, Look,
-    PictureSize, RigShape, Scene, Sphere,
+    Camera, DrawCounts, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, RigShape,
+    Sphere,
 };
 use phalanx::runtime::BoundsJob;
 use std::path::Path;
@@ -38,9 +39,8 @@ const TINTS: [[f32; 3]; 8] = [
 pub struct Picture {
     /// PNG.
     pub png: Vec<u8>,
-    drawn_by: DrawnBy,
-    characters: usize,
-    triangles: u64,
+    drawn_by: String,
+    counts: DrawCounts,
     milliseconds: f64,
 }
 
@@ -51,77 +51,84 @@ impl Picture {
             file: path.display().to_string(),
             width: size.width,
             height: size.height,
-            drawn_by: self.drawn_by.to_string(),
-            characters: self.characters,
-            triangles: self.triangles,
+            drawn_by: self.drawn_by.clone(),
+            characters: self.counts.instances,
+            triangles: self.counts.triangles,
             milliseconds: self.milliseconds,
         }
     }
 }
 
-/// Draws the crowd from its bone buffer. With `travel` everyone is brought back to its place.
+/// Whom a picture shows, and where.
+pub struct Subject<'a> {
+    pub model: &'a Model,
+    pub formation: &'a Formation,
+    /// Everyone is brought back to its place.
+    pub travel: bool,
+}
+
+/// Draws the crowd; `buffer` has its last frame, which tells how much room everyone takes.
 pub fn draw(
-    model: &Model,
-    crowd: &Crowd,
+    subject: &Subject,
+    crowd: &mut Crowd,
     buffer: &BoneBuffer,
-    formation: &Formation,
-    travel: bool,
     size: PictureSize,
-    backend: Backend,
+    mut brush: Brush,
 ) -> Result<Picture, CliError> {
-    let rig = &model.rig;
+    let rig = &subject.model.rig;
     let start = Instant::now();
     let shape = RigShape::new(rig);
     let details: Vec<Vec<DrawMesh>> = (0..rig.lod_count()).map(|lod| shape.meshes(lod)).collect();
-    let details: Vec<DrawDetail> = details
-        .iter()
-        .enumerate()
-        .map(|(lod, meshes)| DrawDetail {
-            meshes,
-            min_pixels: DETAIL_PIXELS.get(lod).copied().unwrap_or(0.0),
-        })
-        .collect();
-    let (instances, morph_weights) = instances(model, crowd, buffer, travel)?;
-    let (min, max) = formation.extent();
+    let details = levels(&details);
+    let mut cast = instances(subject, crowd, buffer)?;
+    let (min, max) = subject.formation.extent();
     let camera = Camera::overlooking(min, max, size.aspect());
-    let scene = Scene {
+    let shot = Shot {
         models: &[DrawModel { details: &details }],
-        instances: &instances,
-        palette: buffer.rows(),
-        morph_weights: &morph_weights,
+        instances: &mut cast.instances,
+        morph_weights: &cast.weights,
         camera,
         look: Look::over(min, max, camera.eye),
     };
-    let picture = render::draw(&scene, size, backend)?;
+    let (image, counts) = brush.draw(crowd, &cast.ids, shot, size)?;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
-    let png = png::encode(picture.image)?;
+    let png = png::encode(image)?;
     Ok(Picture {
         png,
-        drawn_by: picture.drawn_by,
-        characters: picture.counts.instances,
-        triangles: picture.counts.triangles,
+        drawn_by: brush.name(),
+        counts,
         milliseconds,
     })
 }
 
-/// Everyone, and the morph weights of all one after another.
-fn instances(
-    model: &Model,
-    crowd: &Crowd,
-    buffer: &BoneBuffer,
-    travel: bool,
-) -> Result<(Vec<DrawInstance>, Vec<f32>), CliError> {
-    let rig = &model.rig;
+/// Levels of detail of a model from their meshes, finest first.
+pub fn levels<'a>(meshes: &'a [Vec<DrawMesh<'a>>]) -> Vec<DrawDetail<'a>> {
+    let level = |(lod, meshes): (usize, &'a Vec<_>)| DrawDetail {
+        meshes,
+        min_pixels: DETAIL_PIXELS.get(lod).copied().unwrap_or(0.0),
+    };
+    meshes.iter().enumerate().map(level).collect()
+}
+
+/// Everyone, by place, with the morph weights of all one after another.
+#[derive(Default)]
+struct Everyone {
+    ids: Vec<InstanceId>,
+    instances: Vec<DrawInstance>,
+    weights: Vec<f32>,
+}
+
+fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Everyone, CliError> {
+    let rig = &subject.model.rig;
     let morphs = !rig.morphs().is_empty();
-    let mut instances = Vec::with_capacity(crowd.len());
-    let mut weights = Vec::new();
+    let mut all = Everyone::default();
     for (i, instance) in crowd.instances().enumerate() {
         let Some(range) = crowd.palette_range(instance) else {
             continue;
         };
-        let morph_offset = weights.len() as u32;
+        let morph_offset = all.weights.len() as u32;
         if morphs {
-            weights.extend(crowd.scalars(instance)?);
+            all.weights.extend(crowd.scalars(instance)?);
         }
         let palette_offset = range.start as u32;
         let rows = buffer.rows().get(range).unwrap_or(&[]);
@@ -131,17 +138,18 @@ fn instances(
         }
         .run();
         let bounds = bounds.map_err(|source| CliError::Job {
-            file: model.file.clone(),
+            file: subject.model.file.clone(),
             source,
         })?;
         let radius = bounds.half_size().length() * if morphs { MORPH_MARGIN } else { 1.0 };
         let finite = !bounds.is_empty() && radius.is_finite() && bounds.center().is_finite();
         let mut world = *crowd.world(instance)?;
-        if travel && finite {
+        if subject.travel && finite {
             let away = bounds.center().with_y(0.0);
             world = world.mul(&Affine3A::from_translation(-away).into());
         }
-        instances.push(DrawInstance {
+        all.ids.push(instance);
+        all.instances.push(DrawInstance {
             model: 0,
             world,
             palette_offset,
@@ -154,10 +162,11 @@ fn instances(
             }),
         });
     }
-    Ok((instances, weights))
+    Ok(all)
 }
 
-fn tint(i: usize) -> [f32; 4] {
+/// Linear colour of a character's tunic.
+pub fn tint(i: usize) -> [f32; 4] {
     let [r, g, b] = TINTS[(cast::draw(i, Draw::Tint) * TINTS.len() as f64) as usize % TINTS.len()];
     let shade = 0.75 + 0.5 * cast::draw(i, Draw::Shade) as f32;
     [r * shade, g * shade, b * shade, 1.0]

@@ -1,18 +1,19 @@
 //! All frames, drawn by one camera that holds the whole movement.
 
+use super::super::brush::{Brush, Shot};
 use super::super::error::CliError;
-use super::stage::{Frame, Stage};
+use super::stage::{Frame, Posed, Stage};
 use glam::{Affine3A, Vec3};
 use image::RgbaImage;
 use indicatif::{ProgressBar, ProgressStyle};
-use phalanx::gpu::GpuOptions;
 use phalanx::math::Affine3x4;
 use phalanx::render::{
-    self, Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, DrawnBy, GpuRenderer,
-    Look, PictureSize, Placement, RenderError, RigShape, Scene,
+    Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, Placement,
+    RenderError, RigShape,
 };
-use phalanx::rig::Aabb;
+use phalanx::rig::{Aabb, Rig};
 use phalanx::runtime::SkinningJob;
+use std::sync::Arc;
 
 /// Movements of other sizes (the greatest side, in the file's units) are scaled to [`COMMON_SIZE`]:
 /// haze and ground are made for metres.
@@ -24,20 +25,15 @@ const COMMON_SIZE: f32 = 1.8;
 /// Linear colour of materials made for tints.
 const TINT: [f32; 4] = [0.055, 0.13, 0.36, 1.0];
 
-/// Finished frames.
-pub struct Drawn {
-    pub pictures: Vec<RgbaImage>,
-    pub drawn_by: DrawnBy,
-}
-
 /// Draws all frames; shows a bar where standard error is a terminal.
 pub fn draw(
-    stage: &Stage,
+    stage: &mut Stage,
     frames: &[Frame],
     size: PictureSize,
-    backend: Backend,
-) -> Result<Drawn, CliError> {
-    let shapes: Vec<RigShape> = stage.rigs().map(RigShape::new).collect();
+    brush: &mut Brush,
+) -> Result<Vec<RgbaImage>, CliError> {
+    let rigs: Vec<Arc<Rig>> = stage.rigs().cloned().collect();
+    let shapes: Vec<RigShape> = rigs.iter().map(|rig| RigShape::new(rig)).collect();
     let meshes: Vec<Vec<DrawMesh>> = shapes.iter().map(|s| s.meshes(0)).collect();
     let details: Vec<[DrawDetail; 1]> = meshes
         .iter()
@@ -64,38 +60,31 @@ pub fn draw(
     };
 
     let bar = bar(frames.len());
-    let mut brush = Brush::new(backend)?;
     let mut pictures = Vec::with_capacity(frames.len());
     for frame in frames {
-        let instances: Vec<DrawInstance> = frame
-            .actors
-            .iter()
-            .enumerate()
-            .map(|(model, actor)| DrawInstance {
-                model: model as u32,
-                world: place.mul(&actor.world),
-                palette_offset: actor.first_row as u32,
-                morph_offset: actor.first_weight as u32,
-                tint: tint(model),
-                bounds: None,
-            })
-            .collect();
-        let scene = Scene {
+        let actors = frame.actors.iter().enumerate();
+        let instance = |(model, actor): (usize, &Posed)| DrawInstance {
+            model: model as u32,
+            world: place.mul(&actor.world),
+            palette_offset: actor.first_row as u32,
+            morph_offset: actor.first_weight as u32,
+            tint: tint(model),
+            bounds: None,
+        };
+        let mut instances: Vec<DrawInstance> = actors.map(instance).collect();
+        let shot = Shot {
             models: &models,
-            instances: &instances,
-            palette: &frame.palette,
+            instances: &mut instances,
             morph_weights: &frame.weights,
             camera,
             look,
         };
-        pictures.push(brush.draw(&scene, size)?);
+        let (crowd, ids) = stage.at(frame.time)?;
+        pictures.push(brush.draw(crowd, &ids, shot, size)?.0);
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(Drawn {
-        pictures,
-        drawn_by: brush.drawn_by,
-    })
+    Ok(pictures)
 }
 
 fn bar(frames: usize) -> ProgressBar {
@@ -103,53 +92,6 @@ fn bar(frames: usize) -> ProgressBar {
     match ProgressStyle::with_template("drawing {wide_bar} {pos}/{len} frames, {eta} left") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
-    }
-}
-
-/// Draws all frames the same way, on one device.
-struct Brush {
-    gpu: Option<GpuRenderer>,
-    backend: Backend,
-    drawn_by: DrawnBy,
-}
-
-impl Brush {
-    fn new(backend: Backend) -> Result<Self, CliError> {
-        let gpu = match backend {
-            Backend::Software => None,
-            _ => Some(GpuRenderer::open(&GpuOptions::default())),
-        };
-        let (gpu, instead) = match gpu {
-            None => (None, None),
-            Some(Ok(gpu)) => (Some(gpu), None),
-            Some(Err(RenderError::Gpu(e))) if backend == Backend::Auto => {
-                (None, Some(e.to_string()))
-            }
-            Some(Err(e)) => return Err(e.into()),
-        };
-        Ok(Self {
-            gpu,
-            backend,
-            drawn_by: DrawnBy::Software { instead },
-        })
-    }
-
-    fn draw(&mut self, scene: &Scene, size: PictureSize) -> Result<RgbaImage, CliError> {
-        if let Some(gpu) = &mut self.gpu {
-            match gpu.draw(scene, size) {
-                Err(RenderError::Gpu(e)) if self.backend == Backend::Auto => {
-                    let instead = Some(e.to_string());
-                    self.drawn_by = DrawnBy::Software { instead };
-                    self.gpu = None;
-                }
-                done => {
-                    let picture = done?;
-                    self.drawn_by = picture.drawn_by;
-                    return Ok(picture.image);
-                }
-            }
-        }
-        Ok(render::draw(scene, size, Backend::Software)?.image)
     }
 }
 
@@ -161,7 +103,7 @@ fn extent(meshes: &[Vec<DrawMesh>], frames: &[Frame]) -> Result<Aabb, CliError> 
         for (actor, meshes) in frame.actors.iter().zip(meshes) {
             for mesh in meshes {
                 let (first_slot, rigid) = match mesh.placement {
-                    Placement::Skinned { first_slot } => (first_slot, Affine3x4::IDENTITY),
+                    Placement::Skinned { first_slot, .. } => (first_slot, Affine3x4::IDENTITY),
                     Placement::Rigid(place) => (0, place),
                 };
                 let rows = actor.first_row + first_slot as usize;

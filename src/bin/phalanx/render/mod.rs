@@ -6,6 +6,7 @@ mod sheet;
 mod stage;
 mod times;
 
+use super::brush::{Brush, PaletteArg};
 use super::crowd::picture_size;
 use super::error::CliError;
 use super::model::Model;
@@ -67,6 +68,13 @@ pub struct RenderArgs {
     /// What draws the pictures: wgpu, the software rasteriser, or (auto) wgpu if it works
     #[arg(long, value_name = "auto|gpu|software", default_value = "auto")]
     renderer: Backend,
+    /// How shaders reach palettes: auto is the best that the device has
+    #[arg(
+        long,
+        value_name = "auto|storage|texture|uniform",
+        default_value = "auto"
+    )]
+    backend: PaletteArg,
 }
 
 const EXAMPLES: &str = "\
@@ -193,27 +201,23 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         Ok((model, a.joint.as_str()))
     });
     let attached = attached.collect::<Result<Vec<_>, CliError>>()?;
-    let stage = Stage::new(&model, &clips, &attached)?;
+    let mut stage = Stage::new(&model, &clips, &attached)?;
     // Opened before the work, so that a path that cannot be written costs none.
     let file = Output::open(&args.out.path)?;
-    let (stage, frames) = stage.play(&times)?;
-    let drawn = draw::draw(&stage, &frames, args.size, args.renderer)?;
+    let joints = stage.rigs().map(|rig| rig.palette_len()).max();
+    let mut brush = Brush::new(args.renderer, args.backend, joints.unwrap_or(0))?;
+    let frames = stage.play(&times)?;
+    let pictures = draw::draw(&mut stage, &frames, args.size, &mut brush)?;
     let (bytes, form) = if args.out.gif {
-        (gif::encode(&drawn.pictures, &times)?, "GIF".to_owned())
+        (gif::encode(&pictures, &times)?, "GIF".to_owned())
     } else {
-        let sheet = sheet::compose(&drawn.pictures, columns)?;
+        let sheet = sheet::compose(&pictures, columns)?;
         let form = format!("sheet of {} x {}", sheet.width(), sheet.height());
         (super::png::encode(sheet)?, form)
     };
     let size = bytes.len();
     file.write(&bytes)?;
-    output::print(&summary(
-        args,
-        &times,
-        &form,
-        size,
-        &drawn.drawn_by.to_string(),
-    ))
+    output::print(&summary(args, &times, &form, size, &brush.name()))
 }
 
 fn summary(args: &RenderArgs, times: &Times, form: &str, bytes: usize, drawn_by: &str) -> String {

@@ -32,6 +32,7 @@ pub struct Stage {
 /// What of a moment is drawn: the rows of all actors, and per actor where it stands and its first row
 /// and morph weight.
 pub struct Frame {
+    pub time: f64,
     pub palette: Vec<Affine3x4>,
     pub weights: Vec<f32>,
     pub actors: Vec<Posed>,
@@ -87,33 +88,40 @@ impl Stage {
     }
 
     /// The rigs of all actors, in the order of [`Frame::actors`].
-    pub fn rigs(&self) -> impl Iterator<Item = &Rig> {
-        self.actors.iter().map(|a| a.rig.as_ref())
+    pub fn rigs(&self) -> impl Iterator<Item = &Arc<Rig>> {
+        self.actors.iter().map(|a| &a.rig)
     }
 
     /// Evaluates all moments.
-    pub fn play(mut self, times: &Times) -> Result<(Self, Vec<Frame>), CliError> {
+    pub fn play(&mut self, times: &Times) -> Result<Vec<Frame>, CliError> {
         let mut buffer = BoneBuffer::new();
-        let leader = self.actors[0].clips.first().copied();
-        let duration = leader.map_or(0.0, |c| duration(&self.actors[0].rig, c.0));
         let mut frames = Vec::with_capacity(times.count);
         for time in times.moments() {
-            let phase = match duration {
-                d if d > 0.0 => within(time, d) / d,
-                _ => 0.0,
-            };
-            for actor in &self.actors {
-                pose(&mut self.crowd, actor, phase)?;
-            }
-            self.crowd.evaluate(&mut buffer);
+            self.at(time)?.0.evaluate(&mut buffer);
             self.crowd.update_scene(&mut self.scene);
-            frames.push(self.frame(&buffer)?);
+            frames.push(self.frame(time, &buffer)?);
         }
-        Ok((self, frames))
+        Ok(frames)
     }
 
-    fn frame(&self, buffer: &BoneBuffer) -> Result<Frame, CliError> {
+    /// The crowd with everyone at a moment, not yet evaluated, and who the actors are in it.
+    pub fn at(&mut self, time: f64) -> Result<(&mut Crowd, Vec<InstanceId>), CliError> {
+        let leader = self.actors[0].clips.first().copied();
+        let duration = leader.map_or(0.0, |c| duration(&self.actors[0].rig, c.0));
+        let phase = match duration {
+            d if d > 0.0 => within(time, d) / d,
+            _ => 0.0,
+        };
+        for actor in &self.actors {
+            pose(&mut self.crowd, actor, phase)?;
+        }
+        let ids = self.actors.iter().map(|a| a.instance).collect();
+        Ok((&mut self.crowd, ids))
+    }
+
+    fn frame(&self, time: f64, buffer: &BoneBuffer) -> Result<Frame, CliError> {
         let mut frame = Frame {
+            time,
             palette: buffer.rows().to_vec(),
             weights: Vec::new(),
             actors: Vec::new(),

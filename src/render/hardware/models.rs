@@ -1,14 +1,15 @@
-//! Buffers, textures and bind groups of one scene.
+//! `GpuModels`: meshes and textures on the device, for as many pictures as one likes.
 
 use std::collections::HashMap;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::super::plan::Plan;
+use super::super::plan::Needs;
 use super::super::scene::mirrors;
 use super::super::texture::mip_chain;
-use super::super::{DrawMesh, Placement, Scene};
-use super::batches::{Batch, Batches};
+use super::super::{DrawMesh, DrawModel, Placement, RenderError};
+use super::batches::Batch;
+use super::layouts::bind;
 use super::pipelines::Pipelines;
 use crate::gpu::{Gpu, GpuError, GpuMesh};
 use crate::math::Affine3x4;
@@ -30,80 +31,81 @@ pub(super) struct MeshUniform {
     padding: u32,
 }
 
-/// One mesh of the scene on the device.
+/// One mesh on the device.
 #[derive(Debug)]
-pub(super) struct SceneMesh {
+pub(super) struct LoadedMesh {
     pub mesh: GpuMesh,
     pub bind_group: wgpu::BindGroup,
     pub double_sided: bool,
     pub place_mirrors: bool,
 }
 
-/// The meshes of the models and details that a picture draws.
+/// The models of a scene on a device: all meshes of all details, with their textures.
 #[derive(Debug)]
-pub(super) struct SceneMeshes {
-    meshes: HashMap<(usize, usize), Vec<SceneMesh>>,
+pub struct GpuModels {
+    /// By model, detail and mesh.
+    models: Vec<Vec<Vec<LoadedMesh>>>,
+    pub(super) needs: Needs,
 }
 
-impl SceneMeshes {
-    /// Uploads the meshes that batches draw, and no others.
-    pub fn upload(
+impl GpuModels {
+    /// Checks and uploads. Errors: meshes whose arrays do not fit, and the device's.
+    pub(super) fn load(
         gpu: &Gpu,
         pipelines: &Pipelines,
-        scene: &Scene,
-        batches: &Batches,
-    ) -> Result<Self, GpuError> {
-        let mut meshes: HashMap<(usize, usize), Vec<SceneMesh>> = HashMap::new();
-        let mut textures = Textures::new(gpu)?;
-        for (_, batch) in batches.all() {
-            let key = (batch.model, batch.detail);
-            if meshes.contains_key(&key) {
-                continue;
+        models: &[DrawModel],
+    ) -> Result<Self, RenderError> {
+        let needs = Needs::of(models)?;
+        pipelines.backend.check(gpu, needs.most_rows().max(1))?;
+        let models = gpu.checked(|| {
+            let mut textures = Textures::new(gpu)?;
+            let mut load = |m: &DrawMesh| mesh(gpu, pipelines, m, &mut textures);
+            let mut loaded = Vec::with_capacity(models.len());
+            for model in models {
+                let details = model.details.iter();
+                let details = details.map(|d| d.meshes.iter().map(&mut load).collect());
+                loaded.push(details.collect::<Result<_, _>>()?);
             }
-            let detail = scene
-                .models
-                .get(batch.model)
-                .and_then(|m| m.details.get(batch.detail));
-            let uploaded: Result<Vec<_>, _> = detail
-                .map_or(&[][..], |d| d.meshes)
-                .iter()
-                .map(|m| mesh(gpu, pipelines, scene, m, &mut textures))
-                .collect();
-            meshes.insert(key, uploaded?);
-        }
-        Ok(Self { meshes })
+            Ok(loaded)
+        })?;
+        Ok(Self { models, needs })
+    }
+
+    /// Number of models.
+    pub fn len(&self) -> usize {
+        self.models.len()
+    }
+
+    /// Whether there are no models.
+    pub fn is_empty(&self) -> bool {
+        self.models.is_empty()
     }
 
     /// The meshes that a batch draws.
-    pub fn of(&self, batch: &Batch) -> &[SceneMesh] {
-        self.meshes
-            .get(&(batch.model, batch.detail))
-            .map_or(&[], Vec::as_slice)
+    pub(super) fn of(&self, batch: &Batch) -> &[LoadedMesh] {
+        let details = self.models.get(batch.model);
+        let meshes = details.and_then(|d| d.get(batch.detail));
+        meshes.map_or(&[], Vec::as_slice)
     }
 }
 
 fn mesh(
     gpu: &Gpu,
     pipelines: &Pipelines,
-    scene: &Scene,
     draw: &DrawMesh,
     textures: &mut Textures,
-) -> Result<SceneMesh, GpuError> {
+) -> Result<LoadedMesh, GpuError> {
     let (place, first_slot, skinned) = match draw.placement {
         Placement::Rigid(place) => (place, 0, false),
-        Placement::Skinned { first_slot } => (Affine3x4::IDENTITY, first_slot, true),
+        Placement::Skinned { first_slot, .. } => (Affine3x4::IDENTITY, first_slot, true),
     };
-    let mesh = GpuMesh::upload(gpu, draw.primitive, skinned)?;
+    let mesh = GpuMesh::upload(gpu, pipelines.backend, draw.primitive, skinned)?;
     let uniform = MeshUniform {
         place: place.rows,
         base_color: draw.material.base_color,
         first_slot,
         first_weight: draw.first_weight,
-        targets: if scene.morph_weights.is_empty() {
-            0
-        } else {
-            mesh.targets
-        },
+        targets: mesh.targets,
         vertices: mesh.vertices,
         tint: draw.tint,
         textured: if draw.image.is_some() { 1.0 } else { 0.0 },
@@ -118,15 +120,15 @@ fn mesh(
     let texture = textures.view(gpu, draw.image)?;
     let bind_group = bind(
         gpu,
-        &pipelines.mesh_layout,
+        &pipelines.layouts.mesh,
         &[
             uniform.as_entire_binding(),
             wgpu::BindingResource::TextureView(&texture),
             wgpu::BindingResource::Sampler(&pipelines.sampler),
-            mesh.deltas.as_entire_binding(),
+            mesh.deltas.binding(),
         ],
     );
-    Ok(SceneMesh {
+    Ok(LoadedMesh {
         mesh,
         bind_group,
         double_sided: draw.material.double_sided,
@@ -157,7 +159,7 @@ impl Textures {
         let Some(image) = image else {
             return Ok(self.white.clone());
         };
-        // Only a key: the scene borrows the images for as long as this lives.
+        // Only a key: the images are borrowed for as long as this lives.
         let key = std::ptr::from_ref(image).addr();
         let view = self
             .by_address
@@ -207,78 +209,4 @@ fn texture(gpu: &Gpu, image: &Image) -> wgpu::TextureView {
         );
     }
     texture.create_view(&Default::default())
-}
-
-/// A bind group of resources at bindings 0, 1, 2, …
-fn bind(
-    gpu: &Gpu,
-    layout: &wgpu::BindGroupLayout,
-    resources: &[wgpu::BindingResource],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0u32..)
-        .zip(resources)
-        .map(|(binding, resource)| wgpu::BindGroupEntry {
-            binding,
-            resource: resource.clone(),
-        })
-        .collect();
-    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout,
-        entries: &entries,
-    })
-}
-
-/// The bind groups that all meshes share.
-#[derive(Debug)]
-pub(super) struct Bindings {
-    pub view: wgpu::BindGroup,
-    pub mask: wgpu::BindGroup,
-    /// Palette rows and morph weights, one group per page.
-    pub pages: Vec<wgpu::BindGroup>,
-}
-
-impl Bindings {
-    pub fn new(
-        gpu: &Gpu,
-        pipelines: &Pipelines,
-        scene: &Scene,
-        plan: &Plan,
-        batches: &Batches,
-        mask: &wgpu::TextureView,
-    ) -> Result<Self, GpuError> {
-        let view = gpu.buffer(
-            "view uniform",
-            bytemuck::bytes_of(&plan.eye.uniform()),
-            wgpu::BufferUsages::UNIFORM,
-        )?;
-        let weight_bytes = size_of_val(scene.morph_weights) as u64;
-        let limit = gpu.device.limits().max_storage_buffer_binding_size;
-        if weight_bytes > limit {
-            return Err(GpuError::Limit {
-                what: "the morph weights of all instances, in bytes,",
-                needed: weight_bytes,
-                limit,
-            });
-        }
-        let weights = gpu.buffer(
-            "morph weights",
-            bytemuck::cast_slice(scene.morph_weights),
-            wgpu::BufferUsages::STORAGE,
-        )?;
-        let pages = batches.pages.upload(gpu, scene.palette)?;
-        let pages = pages.iter().map(|page| {
-            let both = [page.as_entire_binding(), weights.as_entire_binding()];
-            bind(gpu, &pipelines.rows_layout, &both)
-        });
-        Ok(Self {
-            pages: pages.collect(),
-            view: bind(gpu, &pipelines.view_layout, &[view.as_entire_binding()]),
-            mask: bind(
-                gpu,
-                &pipelines.mask_layout,
-                &[wgpu::BindingResource::TextureView(mask)],
-            ),
-        })
-    }
 }

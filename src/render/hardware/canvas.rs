@@ -1,4 +1,4 @@
-//! Render targets of one picture, and the way back to memory.
+//! `Canvas`: what pictures of one size are drawn into, and the way back to memory.
 
 use super::super::PictureSize;
 use crate::gpu::{Gpu, GpuError};
@@ -10,15 +10,13 @@ pub(super) const MASK_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::R8Unorm
 /// Reversed depth wants floats.
 pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Textures that a picture is drawn into, and the buffer it is read from.
+/// The textures that pictures of one size are drawn into, one after another.
 #[derive(Debug)]
-pub(super) struct Targets {
+pub struct Canvas {
     size: PictureSize,
     picture: Resolved,
     mask: Resolved,
     depth: wgpu::TextureView,
-    readback: wgpu::Buffer,
-    row_bytes: u32,
 }
 
 /// A texture, with one of several samples in front of it if there are any.
@@ -47,9 +45,9 @@ impl Resolved {
     }
 }
 
-impl Targets {
-    /// Errors: a picture larger than the device's textures or buffers.
-    pub fn new(gpu: &Gpu, size: PictureSize) -> Result<Self, GpuError> {
+impl Canvas {
+    /// Errors: a picture larger than the device's textures.
+    pub(super) fn new(gpu: &Gpu, size: PictureSize) -> Result<Self, GpuError> {
         let limit = gpu.device.limits().max_texture_dimension_2d;
         let side = size.width.max(size.height);
         if side > limit {
@@ -59,10 +57,6 @@ impl Targets {
                 limit: limit.into(),
             });
         }
-        let align = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT;
-        let row_bytes = (size.width * 4).next_multiple_of(align);
-        let bytes = u64::from(row_bytes) * u64::from(size.height);
-        gpu.check_buffer("the picture's read-back buffer, in bytes,", bytes)?;
         let texture = |format, samples, usage| {
             gpu.device.create_texture(&wgpu::TextureDescriptor {
                 label: Some("picture target"),
@@ -92,25 +86,34 @@ impl Targets {
         };
         Ok(Self {
             size,
-            picture: resolved(PICTURE_FORMAT, wgpu::TextureUsages::COPY_SRC),
+            picture: resolved(
+                PICTURE_FORMAT,
+                wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::TEXTURE_BINDING,
+            ),
             mask: resolved(MASK_FORMAT, wgpu::TextureUsages::TEXTURE_BINDING),
             depth: view(&texture(DEPTH_FORMAT, gpu.samples(), attachment)),
-            readback: gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("picture read-back"),
-                size: bytes,
-                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            }),
-            row_bytes,
         })
     }
 
+    /// Width and height.
+    pub fn size(&self) -> PictureSize {
+        self.size
+    }
+
+    /// The finished picture: linear colours when sampled.
+    pub fn view(&self) -> &wgpu::TextureView {
+        &self.picture.view
+    }
+
     /// The finished shadow mask.
-    pub fn mask_view(&self) -> &wgpu::TextureView {
+    pub(super) fn mask_view(&self) -> &wgpu::TextureView {
         &self.mask.view
     }
 
-    pub fn begin_mask<'a>(&self, encoder: &'a mut wgpu::CommandEncoder) -> wgpu::RenderPass<'a> {
+    pub(super) fn begin_mask<'a>(
+        &self,
+        encoder: &'a mut wgpu::CommandEncoder,
+    ) -> wgpu::RenderPass<'a> {
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("shadow mask"),
             color_attachments: &[self.mask.attachment()],
@@ -118,7 +121,10 @@ impl Targets {
         })
     }
 
-    pub fn begin_picture<'a>(&self, encoder: &'a mut wgpu::CommandEncoder) -> wgpu::RenderPass<'a> {
+    pub(super) fn begin_picture<'a>(
+        &self,
+        encoder: &'a mut wgpu::CommandEncoder,
+    ) -> wgpu::RenderPass<'a> {
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("picture"),
             color_attachments: &[self.picture.attachment()],
@@ -134,37 +140,46 @@ impl Targets {
         })
     }
 
-    pub fn copy_out(&self, encoder: &mut wgpu::CommandEncoder) {
+    /// Waits for the picture and takes it to memory.
+    ///
+    /// Errors: a picture larger than the device's buffers, or what the device says.
+    pub(super) fn read(&self, gpu: &Gpu) -> Result<image::RgbaImage, GpuError> {
+        let PictureSize { width, height } = self.size;
+        let row_bytes = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+        let bytes = u64::from(row_bytes) * u64::from(height);
+        gpu.check_buffer("the picture's read-back buffer, in bytes,", bytes)?;
+        let readback = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("picture read-back"),
+            size: bytes,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
         encoder.copy_texture_to_buffer(
             self.picture.texture.as_image_copy(),
             wgpu::TexelCopyBufferInfo {
-                buffer: &self.readback,
+                buffer: &readback,
                 layout: wgpu::TexelCopyBufferLayout {
                     offset: 0,
-                    bytes_per_row: Some(self.row_bytes),
+                    bytes_per_row: Some(row_bytes),
                     rows_per_image: None,
                 },
             },
             wgpu::Extent3d {
-                width: self.size.width,
-                height: self.size.height,
+                width,
+                height,
                 depth_or_array_layers: 1,
             },
         );
-    }
-
-    /// Waits for the picture and takes the padding off its rows.
-    pub fn read(&self, gpu: &Gpu) -> Result<image::RgbaImage, GpuError> {
-        let padded = gpu.read(&self.readback)?;
-        let width = self.size.width as usize * 4;
-        let mut bytes = Vec::with_capacity(width * self.size.height as usize);
-        for row in padded.chunks(self.row_bytes as usize) {
-            bytes.extend_from_slice(row.get(..width).unwrap_or(row));
+        gpu.queue.submit([encoder.finish()]);
+        let padded = gpu.read(&readback)?;
+        let used = width as usize * 4;
+        let mut bytes = Vec::with_capacity(used * height as usize);
+        for row in padded.chunks(row_bytes as usize) {
+            bytes.extend_from_slice(row.get(..used).unwrap_or(row));
         }
-        image::RgbaImage::from_raw(self.size.width, self.size.height, bytes).ok_or_else(|| {
-            GpuError::Refused {
-                reason: format!("the picture came back with {} bytes", padded.len()),
-            }
+        image::RgbaImage::from_raw(width, height, bytes).ok_or_else(|| GpuError::Refused {
+            reason: format!("the picture came back with {} bytes", padded.len()),
         })
     }
 }

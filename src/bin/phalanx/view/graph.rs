@@ -1,0 +1,85 @@
+//! The graph of frame times, in a corner of the picture.
+
+use super::history::FRAMES;
+use super::viewer::Viewer;
+use egui::text::{LayoutJob, TextWrapping};
+use egui::{Align2, Color32, FontId, Painter, Rect, pos2, vec2};
+
+/// Colours of the stages, in the order of `FrameTime::stages`, and of the time between frames.
+const STAGES: [Color32; 4] = [
+    Color32::from_rgb(92, 164, 255),
+    Color32::from_rgb(255, 176, 60),
+    Color32::from_rgb(110, 214, 130),
+    Color32::from_rgb(200, 130, 240),
+];
+const TOTAL: Color32 = Color32::from_rgb(225, 228, 232);
+const BACK: Color32 = Color32::from_rgba_premultiplied(16, 19, 24, 205);
+
+/// Points: a bar per frame, and lines of text below.
+const HEIGHT: f32 = 64.0;
+const LINE: f32 = 15.0;
+const MARGIN: f32 = 8.0;
+
+/// Paints the graph into the upper right corner of the picture.
+pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
+    let size = vec2(FRAMES as f32, HEIGHT + LINE * 8.0) + vec2(2.0, 2.0) * MARGIN;
+    let min = pos2(picture.right() - size.x - MARGIN, picture.top() + MARGIN);
+    let back = Rect::from_min_size(min, size);
+    painter.rect_filled(back, 4.0, BACK);
+    let bars = Rect::from_min_size(min + vec2(MARGIN, MARGIN), vec2(FRAMES as f32, HEIGHT));
+    let scale = viewer.history.scale();
+    let up = |ms: f32| (ms / scale * HEIGHT).clamp(0.0, HEIGHT);
+    let first = FRAMES - viewer.history.frames().len();
+    for (i, frame) in viewer.history.frames().enumerate() {
+        let x = bars.left() + (first + i) as f32;
+        let mut sum = 0.0;
+        for ((_, ms), color) in frame.stages().into_iter().zip(STAGES) {
+            let (low, high) = (up(sum), up(sum + ms));
+            let bar = Rect::from_min_max(
+                pos2(x, bars.bottom() - high),
+                pos2(x + 1.0, bars.bottom() - low),
+            );
+            painter.rect_filled(bar, 0.0, color);
+            sum += ms;
+        }
+        let top = pos2(x, bars.bottom() - up(frame.total));
+        painter.rect_filled(Rect::from_min_size(top, vec2(1.0, 1.5)), 0.0, TOTAL);
+    }
+    let text = |line: usize, color: Color32, left: String, right: String| {
+        let y = bars.bottom() + 3.0 + LINE * line as f32;
+        let font = FontId::proportional(12.0);
+        let (a, b) = (pos2(bars.left(), y), pos2(bars.right(), y));
+        painter.text(a, Align2::LEFT_TOP, left, font.clone(), color);
+        painter.text(b, Align2::RIGHT_TOP, right, font, color);
+    };
+    let mean = viewer.history.mean();
+    let rate = 1e3 / mean.total.max(1e-3);
+    text(
+        0,
+        TOTAL,
+        format!("frame ({rate:.0} a second)"),
+        format!("{:.2} ms", mean.total),
+    );
+    for (i, ((name, ms), color)) in mean.stages().into_iter().zip(STAGES).enumerate() {
+        text(i + 1, color, name.into(), format!("{ms:.2} ms"));
+    }
+    let counts = viewer.counts;
+    text(
+        5,
+        TOTAL,
+        format!("{} drawn, {} evaluated", counts.instances, viewer.evaluated),
+        format!("{} k triangles", counts.triangles / 1000),
+    );
+    let font = FontId::proportional(12.0);
+    for (line, what) in (6u8..).zip([&viewer.drawn_by, &viewer.palettes]) {
+        let mut job = LayoutJob::simple_singleline(what.clone(), font.clone(), TOTAL);
+        job.wrap = TextWrapping::truncate_at_width(bars.width());
+        let at = pos2(bars.left(), bars.bottom() + 3.0 + LINE * f32::from(line));
+        painter.galley(at, painter.layout_job(job), TOTAL);
+    }
+    if let Some(notice) = &viewer.notice {
+        let at = picture.center_top() + vec2(0.0, MARGIN);
+        let font = FontId::proportional(14.0);
+        painter.text(at, Align2::CENTER_TOP, notice, font, Color32::LIGHT_RED);
+    }
+}

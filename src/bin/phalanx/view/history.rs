@@ -1,0 +1,115 @@
+//! `History`: how long the last frames took, stage by stage.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Frames that the graph shows: four seconds at 60 a second.
+pub const FRAMES: usize = 240;
+
+/// What a frame's time went to, milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FrameTime {
+    /// Times advance, and who is seen is found out.
+    pub advance: f32,
+    /// Poses, into the bone buffer.
+    pub evaluate: f32,
+    /// Commands for the device, uploads among them.
+    pub draw: f32,
+    /// Panels and overlays.
+    pub interface: f32,
+    /// From frame to frame, waiting for the screen included.
+    pub total: f32,
+}
+
+impl FrameTime {
+    /// The stages with their names, in the order of a frame.
+    pub fn stages(&self) -> [(&'static str, f32); 4] {
+        [
+            ("advance, cull", self.advance),
+            ("evaluate", self.evaluate),
+            ("draw", self.draw),
+            ("interface", self.interface),
+        ]
+    }
+}
+
+/// A duration in milliseconds.
+pub fn milliseconds(time: Duration) -> f32 {
+    time.as_secs_f32() * 1e3
+}
+
+/// The last [`FRAMES`] frames.
+#[derive(Clone, Debug, Default)]
+pub struct History(VecDeque<FrameTime>);
+
+impl History {
+    /// Adds a frame; the oldest goes when there are too many.
+    pub fn add(&mut self, frame: FrameTime) {
+        if self.0.len() == FRAMES {
+            self.0.pop_front();
+        }
+        self.0.push_back(frame);
+    }
+
+    /// Oldest first.
+    pub fn frames(&self) -> impl ExactSizeIterator<Item = &FrameTime> {
+        self.0.iter()
+    }
+
+    /// The mean of every number over the last second's worth of frames.
+    pub fn mean(&self) -> FrameTime {
+        let mut sum = FrameTime::default();
+        let mut frames = 0.0f32;
+        for f in self.0.iter().rev() {
+            sum.advance += f.advance;
+            sum.evaluate += f.evaluate;
+            sum.draw += f.draw;
+            sum.interface += f.interface;
+            sum.total += f.total;
+            frames += 1.0;
+            if sum.total > 1e3 {
+                break;
+            }
+        }
+        let n = frames.max(1.0);
+        FrameTime {
+            advance: sum.advance / n,
+            evaluate: sum.evaluate / n,
+            draw: sum.draw / n,
+            interface: sum.interface / n,
+            total: sum.total / n,
+        }
+    }
+
+    /// What the graph's height stands for, milliseconds: a round number above nearly all frames.
+    pub fn scale(&self) -> f32 {
+        let mut totals: Vec<f32> = self.0.iter().map(|f| f.total).collect();
+        totals.sort_by(f32::total_cmp);
+        let high = totals.get(totals.len() * 19 / 20).copied().unwrap_or(0.0);
+        let steps = [8.4, 16.7, 33.4, 66.7, 133.4, 266.7];
+        steps.into_iter().find(|&s| s >= high).unwrap_or(1000.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_frames_go_and_means_are_of_the_last_second() {
+        let mut history = History::default();
+        assert_eq!(history.mean(), FrameTime::default());
+        for i in 0..FRAMES + 50 {
+            let late = i >= FRAMES;
+            history.add(FrameTime {
+                total: if late { 100.0 } else { 10.0 },
+                draw: if late { 4.0 } else { 1.0 },
+                ..FrameTime::default()
+            });
+        }
+        assert_eq!(history.frames().len(), FRAMES);
+        let mean = history.mean();
+        assert!((mean.total - 100.0).abs() < 1e-3 && (mean.draw - 4.0).abs() < 1e-4);
+        assert_eq!(history.scale(), 133.4);
+    }
+}

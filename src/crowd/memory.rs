@@ -1,0 +1,72 @@
+//! `PaletteMemory`: memory that takes palettes but cannot be lent as rows, and how the frame's
+//! evaluation fills it or a plain slice.
+
+use super::evaluate::Part;
+use crate::math::Affine3x4;
+
+/// Memory that palettes are written to, one instance after another: a mapped buffer of a graphics
+/// interface, say, which may not be read.
+///
+/// Workers own parts of it, split by rows of 48 bytes. An instance is finished in the worker's cache
+/// first, then written in one piece.
+pub trait PaletteMemory: Send + Sized {
+    /// The first `rows` rows, and the rest; as much as there is of each.
+    fn split_at(self, rows: usize) -> (Self, Self);
+
+    /// Writes the palette of the next instance and moves on by `stride` rows: at least the palette's
+    /// length. What does not fit is left out.
+    fn write(&mut self, palette: &[Affine3x4], stride: usize);
+}
+
+/// Any part of the memory that a frame is evaluated into.
+pub(super) trait Output: Send + Sized {
+    fn split(self, rows: usize) -> (Self, Self);
+
+    /// Evaluates the part's instances into it.
+    fn fill(self, part: Part<'_>);
+}
+
+impl Output for &mut [Affine3x4] {
+    fn split(self, rows: usize) -> (Self, Self) {
+        self.split_at_mut(rows)
+    }
+
+    fn fill(self, part: Part<'_>) {
+        part.pool
+            .evaluate(part.instances, part.how, part.hints, part.scratch, self);
+    }
+}
+
+/// Memory that an instance is copied to when it is finished.
+pub(super) struct Copied<M>(pub M);
+
+impl<M: PaletteMemory> Output for Copied<M> {
+    fn split(self, rows: usize) -> (Self, Self) {
+        let (now, later) = self.0.split_at(rows);
+        (Self(now), Self(later))
+    }
+
+    fn fill(mut self, part: Part<'_>) {
+        let Part {
+            pool,
+            instances,
+            how: (level, _),
+            hints,
+            scratch,
+        } = part;
+        let per_instance = pool.hints_per_instance();
+        let mut palette = std::mem::take(&mut scratch.palette);
+        if let Some(rows) = palette.get_mut(..pool.rig.palette_len()) {
+            for (i, index) in instances.enumerate() {
+                if !pool.places.scheduled(index) {
+                    continue;
+                }
+                let hints = hints.get_mut(i * per_instance..).unwrap_or_default();
+                // The rows are read at once, so never past the caches.
+                pool.evaluate(index..index + 1, (level, false), hints, scratch, rows);
+                self.0.write(rows, pool.places.stride());
+            }
+        }
+        scratch.palette = palette;
+    }
+}

@@ -1,0 +1,199 @@
+//! `Schedule`: who is evaluated in a frame and where the rows go, before anything is written.
+
+use super::crowd_data::{Crowd, FrameStats};
+use super::evaluate::{STREAM_BYTES, Task};
+use super::memory::{Copied, Output, PaletteMemory};
+use crate::math::{Affine3x4, SimdLevel};
+use crate::playback::{RowMove, RowOrder};
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Names one frame of one crowd: memory that keeps rows keeps the name of the frame they are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FrameId(NonZeroU64);
+
+impl FrameId {
+    /// A name that no other frame of the process has.
+    fn next() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        Self(NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN))
+    }
+}
+
+/// How a frame's rows are to lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowLayout {
+    /// Every instance starts at a multiple of this many rows; 0 counts as 1.
+    pub align: usize,
+    /// The order of the instances.
+    pub order: RowOrder,
+    /// The frame whose rows the memory still has, as [`Schedule::id`] named it. Unless that is the
+    /// crowd's last frame, every instance that is shown is evaluated, due or not.
+    pub holds: Option<FrameId>,
+}
+
+/// Instances of one palette length, one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowGroup {
+    /// The row of the first instance.
+    pub first: usize,
+    /// Rows from one instance to the next.
+    pub stride: usize,
+    /// Rows of an instance's palette; the others are there to align the next.
+    pub palette: usize,
+    /// How many instances.
+    pub instances: usize,
+}
+
+/// A frame that is scheduled: the rows of every instance are known, and none is written yet.
+///
+/// From here on [`Crowd::palette_range`] tells this frame's rows. Whoever holds rows of the last frame
+/// carries those of [`moves`](Self::moves) over; [`write`](Self::write) does the rest.
+#[derive(Debug)]
+pub struct Schedule<'a> {
+    crowd: &'a mut Crowd,
+    id: FrameId,
+    follows: bool,
+    level: SimdLevel,
+    rows: usize,
+    written: usize,
+    stats: FrameStats,
+}
+
+impl Crowd {
+    /// Decides who is evaluated and where all rows lie. Most callers want [`evaluate`](Self::evaluate),
+    /// which does this and writes into heap memory; engines with memory of their own start here.
+    pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
+        let level = SimdLevel::current();
+        let holds = layout.holds.is_some() && layout.holds == self.frame;
+        let align = layout.align.max(1);
+        let mut stats = FrameStats::default();
+        let mut written = 0;
+        for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+            pool.find_plans(level.width());
+            let counts = pool.count_places(holds, layout.order);
+            let fresh = counts.written - counts.kept;
+            stats.instances += fresh;
+            stats.carried += counts.kept + counts.carried;
+            stats.rows += fresh * pool.rig.palette_len();
+            written += counts.written * pool.rig.palette_len().next_multiple_of(align);
+        }
+        let (mut first, mut carried) = (0, written);
+        for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+            let stride = pool.rig.palette_len().next_multiple_of(align);
+            let counts = pool.places.counts();
+            pool.places.place(stride, first, carried);
+            first += counts.written * stride;
+            carried += counts.carried * stride;
+        }
+        stats.bytes = stats.rows * size_of::<Affine3x4>();
+        let id = FrameId::next();
+        self.frame = Some(id);
+        Schedule {
+            crowd: self,
+            id,
+            follows: holds,
+            level,
+            rows: carried,
+            written,
+            stats,
+        }
+    }
+}
+
+impl Schedule<'_> {
+    /// The frame's name, for [`RowLayout::holds`] of the next.
+    pub fn id(&self) -> FrameId {
+        self.id
+    }
+
+    /// Whether the memory has the rows of the crowd's last frame: what it [`holds`](RowLayout::holds) is
+    /// where [`Crowd::previous_range`] says.
+    pub fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// All rows of the frame, with those between aligned instances.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The rows of memory that [`write`](Self::write) fills: all in the order of slots, those of the
+    /// instances evaluated with [`RowOrder::FreshFirst`].
+    pub fn written_rows(&self) -> usize {
+        self.written
+    }
+
+    /// What will be evaluated and carried over.
+    pub fn stats(&self) -> FrameStats {
+        self.stats
+    }
+
+    /// The instances in the order of their rows, by groups of one palette length. Rows that are cut
+    /// between instances (pages) are cut within or between groups.
+    pub fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
+        let group = |carried: bool| {
+            self.crowd.pools().map(move |(_, pool)| {
+                let (counts, firsts) = (pool.places.counts(), pool.places.firsts());
+                RowGroup {
+                    first: if carried { firsts.1 } else { firsts.0 },
+                    stride: pool.places.stride(),
+                    palette: pool.rig.palette_len(),
+                    instances: if carried {
+                        counts.carried
+                    } else {
+                        counts.written
+                    },
+                }
+            })
+        };
+        let all = group(false).chain(group(true));
+        all.filter(|g| g.instances > 0 && g.stride > 0)
+    }
+
+    /// The rows to be carried over from the last frame, neighbours joined, rig by rig in ascending order
+    /// of where they go. In the order of slots these may be rows that stay where they are.
+    pub fn moves(&self, mut each: impl FnMut(RowMove)) {
+        for (_, pool) in self.crowd.pools() {
+            pool.places.moves(pool.rig.palette_len(), &mut each);
+        }
+    }
+
+    /// Evaluates into memory of [`written_rows`](Self::written_rows) rows, on the current rayon pool. What
+    /// is carried over is not touched. It may be called again, for other memory.
+    pub fn write(&mut self, memory: impl PaletteMemory) -> FrameStats {
+        self.run(Copied(memory));
+        self.stats
+    }
+
+    /// As [`write`](Self::write), for rows that lie one after another in the order of slots.
+    pub(super) fn write_rows(&mut self, rows: &mut [Affine3x4]) -> FrameStats {
+        self.run(rows);
+        self.stats
+    }
+
+    fn run(&mut self, mut rest: impl Output) {
+        let Crowd {
+            pools, scratches, ..
+        } = &mut *self.crowd;
+        let stream = self.written * size_of::<Affine3x4>() >= STREAM_BYTES;
+        for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+            let mut hints = std::mem::take(&mut pool.hints);
+            let written = pool.places.counts().written;
+            let (now, later) = rest.split(written * pool.places.stride());
+            Task {
+                scratches: scratches.prepare(pool, written),
+                pool,
+                how: (self.level, stream),
+                first: 0,
+                end: pool.state.alive.len(),
+                hints: &mut hints,
+                output: now,
+            }
+            .run();
+            pool.hints = hints;
+            rest = later;
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The three ways in which shaders reach palette rows, and which of them a device has.
+
+use super::{Gpu, GpuError};
+use crate::math::Affine3x4;
+
+/// Bytes of a palette row on every backend.
+pub const ROW_BYTES: u64 = size_of::<Affine3x4>() as u64;
+
+/// Windows of the uniform backend start at multiples of this many rows: 768 bytes, the least that both
+/// 48-byte rows and the 256-byte offsets of every device divide.
+pub const WINDOW_ALIGN: usize = 16;
+
+/// The most bytes of a window: some drivers allow gigabytes, and shaders hold arrays of this size.
+const MAX_WINDOW_BYTES: u64 = 64 << 10;
+
+/// How shaders reach palette rows. The bytes are the same for all: 48 per row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PaletteBackend {
+    /// Windows of a uniform buffer at dynamic offsets: the fewest requirements, and a draw per window.
+    Uniform,
+    /// A rgba32float texture read by `textureLoad`, three texels a row: everywhere, and no limit on
+    /// joints.
+    Texture,
+    /// A storage buffer: the least work per fetch.
+    Storage,
+}
+
+impl PaletteBackend {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Uniform, Self::Texture, Self::Storage];
+
+    /// The best one on a device for palettes of up to `joints` rows: storage, else texture, else uniform.
+    ///
+    /// # Errors
+    /// If the device holds such a palette in none of them; naming both numbers.
+    pub fn choose(gpu: &Gpu, joints: usize) -> Result<Self, GpuError> {
+        let mut refused = None;
+        for backend in [Self::Storage, Self::Texture, Self::Uniform] {
+            match backend.check(gpu, joints) {
+                Ok(()) => return Ok(backend),
+                // Of the refusals the one that allows most says most.
+                Err(error) => {
+                    let limit = |e: &GpuError| match e {
+                        GpuError::Joints { limit, .. } => *limit,
+                        _ => 0,
+                    };
+                    if refused.as_ref().is_none_or(|r| limit(r) < limit(&error)) {
+                        refused = Some(error);
+                    }
+                }
+            }
+        }
+        Err(refused.unwrap_or(GpuError::Joints {
+            backend: Self::Storage,
+            needed: joints as u64,
+            limit: 0,
+        }))
+    }
+
+    /// The most rows of one instance that a device holds; 0 if it lacks the backend.
+    pub fn max_joints(self, gpu: &Gpu) -> u64 {
+        let rows = gpu.palette_limits();
+        match self {
+            Self::Uniform => rows.window,
+            Self::Texture => rows.texture,
+            Self::Storage => rows.storage,
+        }
+    }
+
+    /// Refuses palettes that a device cannot hold.
+    ///
+    /// # Errors
+    /// If a palette has more rows than [`max_joints`](Self::max_joints); naming both numbers.
+    pub fn check(self, gpu: &Gpu, joints: usize) -> Result<(), GpuError> {
+        let (needed, limit) = (joints as u64, self.max_joints(gpu));
+        if limit == 0 || needed > limit {
+            return Err(GpuError::Joints {
+                backend: self,
+                needed,
+                limit,
+            });
+        }
+        Ok(())
+    }
+
+    /// The layout of a binding of palette rows. With the uniform backend it has a dynamic offset.
+    pub fn layout_entry(
+        self,
+        binding: u32,
+        visibility: wgpu::ShaderStages,
+    ) -> wgpu::BindGroupLayoutEntry {
+        wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility,
+            ty: match self {
+                Self::Uniform => wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Uniform,
+                    has_dynamic_offset: true,
+                    min_binding_size: None,
+                },
+                Self::Texture => wgpu::BindingType::Texture {
+                    sample_type: wgpu::TextureSampleType::Float { filterable: false },
+                    view_dimension: wgpu::TextureViewDimension::D2,
+                    multisampled: false,
+                },
+                Self::Storage => wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: true },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+            },
+            count: None,
+        }
+    }
+
+    /// Every instance starts at a multiple of this many rows.
+    pub fn align(self) -> usize {
+        match self {
+            Self::Uniform => WINDOW_ALIGN,
+            Self::Texture | Self::Storage => 1,
+        }
+    }
+}
+
+impl std::fmt::Display for PaletteBackend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Uniform => "uniform",
+            Self::Texture => "texture",
+            Self::Storage => "storage",
+        })
+    }
+}
+
+/// What of a palette a device holds, in rows; 0 where it lacks the means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PaletteLimits {
+    /// In a window of the uniform backend: 341 in 16 KiB, 1365 in 64 KiB.
+    pub window: u64,
+    /// In a page of the uniform backend: a buffer less the window that pads its end.
+    pub uniform: u64,
+    /// In a page of the texture backend.
+    pub texture: u64,
+    /// Rows in a line of the texture backend's pages.
+    pub line: u64,
+    /// In a page of the storage backend.
+    pub storage: u64,
+}
+
+impl PaletteLimits {
+    /// From a device's limits; `page_bytes` caps pages, for tests and for those who want smaller ones.
+    pub(super) fn new(
+        limits: &wgpu::Limits,
+        page_bytes: u64,
+        storage: bool,
+        texture: bool,
+    ) -> Self {
+        let buffer = limits.max_buffer_size.min(page_bytes.max(ROW_BYTES));
+        let window = limits.max_uniform_buffer_binding_size.min(MAX_WINDOW_BYTES) / ROW_BYTES;
+        // Texels to a line: three per row, and lines of whole 256 bytes for copies.
+        let line = u64::from(limits.max_texture_dimension_2d) / 48 * 16;
+        let lines = u64::from(limits.max_texture_dimension_2d);
+        let whole_lines = (limits.max_buffer_size / ROW_BYTES)
+            .checked_div(line)
+            .unwrap_or(0);
+        let storage_bytes = limits.max_storage_buffer_binding_size.min(buffer);
+        let uniform_bytes = (limits.max_buffer_size).saturating_sub(window * ROW_BYTES);
+        let texture_rows = (line * lines.min(whole_lines)).min(page_bytes / ROW_BYTES);
+        Self {
+            window,
+            uniform: uniform_bytes.min(page_bytes) / ROW_BYTES,
+            texture: if texture { texture_rows } else { 0 },
+            line,
+            storage: if storage {
+                storage_bytes / ROW_BYTES
+            } else {
+                0
+            },
+        }
+    }
+
+    /// The most rows of a page.
+    pub fn page(&self, backend: PaletteBackend) -> u64 {
+        match backend {
+            PaletteBackend::Uniform => self.uniform,
+            PaletteBackend::Texture => self.texture,
+            PaletteBackend::Storage => self.storage,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_known_devices() {
+        let webgl = wgpu::Limits::downlevel_webgl2_defaults();
+        let l = PaletteLimits::new(&webgl, u64::MAX, false, true);
+        assert_eq!((l.window, l.storage, l.line), (341, 0, 672));
+        assert_eq!(l.texture, 672 * 2048);
+        let l = PaletteLimits::new(&wgpu::Limits::default(), u64::MAX, true, true);
+        assert_eq!((l.window, l.storage), (1365, (128 << 20) / 48));
+        // 128 MiB hold more than 34,000 instances of 67 joints.
+        assert!(l.storage / 67 > 34_000);
+        let l = PaletteLimits::new(&wgpu::Limits::default(), 4800, true, false);
+        assert_eq!((l.storage, l.texture, l.uniform), (100, 0, 100));
+    }
+}

@@ -1,0 +1,278 @@
+//! `GpuBoneBuffer`: the palettes of a crowd in a device's memory, written there as they are evaluated.
+
+use super::backend::{PaletteBackend, ROW_BYTES};
+use super::staging::Ring;
+use super::target::Target;
+use super::{Gpu, GpuError};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats};
+use crate::math::Affine3x4;
+use std::ops::Range;
+
+/// How a bone buffer lies on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuBoneOptions {
+    /// How shaders reach the rows: see [`PaletteBackend::choose`].
+    pub backend: PaletteBackend,
+    /// Keeps the rows of the frame before, too, for motion vectors: twice the memory.
+    pub previous: bool,
+    /// Writes through a ring of mapped buffers; without, from heap memory by `write_buffer`.
+    pub mapped: bool,
+}
+
+impl GpuBoneOptions {
+    /// A backend, through mapped memory, without the frame before.
+    pub fn new(backend: PaletteBackend) -> Self {
+        Self {
+            backend,
+            previous: false,
+            mapped: true,
+        }
+    }
+}
+
+/// By which way a frame's rows reached the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UploadWay {
+    /// Workers wrote into mapped memory, which the device copies from.
+    Mapped,
+    /// By way of heap memory: the ring was not asked for, the device was too far behind, or no
+    /// memory could be mapped.
+    Written,
+}
+
+/// What a frame's upload did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoneUpload {
+    /// What was evaluated and what was carried over.
+    pub frame: FrameStats,
+    /// By which way.
+    pub way: UploadWay,
+    /// Bytes brought to the device, with those between aligned instances.
+    pub bytes: u64,
+    /// Bytes carried over by the device itself.
+    pub carried: u64,
+    /// Copy commands for both: one per page that was written, and one per run of carried rows.
+    pub copies: u32,
+    /// Pages with rows.
+    pub pages: usize,
+}
+
+/// Where an instance's rows lie on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BonePlace {
+    /// The page.
+    pub page: usize,
+    /// The first row in the page: what shaders of the texture and storage backends are given.
+    pub row: u32,
+}
+
+impl BonePlace {
+    /// The dynamic offset of a window that starts here, in bytes: uniform backend.
+    pub fn offset(&self) -> u32 {
+        self.row.saturating_mul(ROW_BYTES as u32)
+    }
+}
+
+/// One page as shaders see it.
+#[derive(Debug)]
+pub struct BonePage<'a> {
+    /// For the layout of [`GpuBoneBuffer::layout_entry`].
+    pub binding: wgpu::BindingResource<'a>,
+    /// The rows of the frame that the page has.
+    pub rows: Range<usize>,
+}
+
+/// The palettes of a crowd in a device's memory.
+///
+/// A frame is [`Crowd::advance`], then [`evaluate`](Self::evaluate) in place of [`Crowd::evaluate`]; then
+/// [`locate`](Self::locate) tells where the rows of [`Crowd::palette_range`] lie. Whatever happens to the
+/// device, the crowd goes on: on an error the same frame is in [`heap`](Self::heap).
+#[derive(Debug)]
+pub struct GpuBoneBuffer {
+    pub(super) options: GpuBoneOptions,
+    pub(super) ring: Ring,
+    pub(super) targets: [Target; 2],
+    pub(super) current: usize,
+    /// Both targets are in use: something was carried over, or the frame before is kept.
+    pub(super) both: bool,
+    /// The other target has the crowd's frame before this one.
+    pub(super) follows: bool,
+    pub(super) generation: u64,
+    /// Rows on their way to `write_buffer`.
+    pub(super) spill: Vec<Affine3x4>,
+    heap: BoneBuffer,
+    in_heap: bool,
+    pub(super) stamps: Option<wgpu::QuerySet>,
+}
+
+impl GpuBoneBuffer {
+    /// An empty one; device memory comes with the first frame.
+    ///
+    /// # Errors
+    /// If the device lacks the backend.
+    pub fn new(gpu: &Gpu, options: GpuBoneOptions) -> Result<Self, GpuError> {
+        options.backend.check(gpu, 1)?;
+        Ok(Self {
+            options,
+            ring: Ring::new(),
+            targets: Default::default(),
+            current: 0,
+            both: options.previous,
+            follows: false,
+            generation: 0,
+            spill: Vec::new(),
+            heap: BoneBuffer::new(),
+            in_heap: false,
+            stamps: None,
+        })
+    }
+
+    /// How it was made.
+    pub fn options(&self) -> GpuBoneOptions {
+        self.options
+    }
+
+    /// Evaluates every visible instance that is due into device memory; the rows of the others are
+    /// carried over there. Submits its own copies: what is submitted later reads this frame's rows.
+    ///
+    /// # Errors
+    /// If a palette has too many joints for the backend, or the device fails: it is lost or out of
+    /// memory. Then all visible instances are evaluated into [`heap`](Self::heap) instead.
+    pub fn evaluate(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
+        let done = self.upload(crowd, gpu);
+        self.in_heap = done.is_err();
+        if done.is_err() {
+            // What the device has is in doubt: nothing is carried over from it.
+            self.forget();
+            crowd.evaluate(&mut self.heap);
+        }
+        done
+    }
+
+    /// The frame's rows in heap memory, if the device could not take them.
+    pub fn heap(&self) -> Option<&BoneBuffer> {
+        self.in_heap.then_some(&self.heap)
+    }
+
+    /// Forgets what is on the device and frees it: for a device opened anew after a loss.
+    pub fn forget(&mut self) {
+        self.ring.clear();
+        self.targets = Default::default();
+        self.follows = false;
+        self.generation += 1;
+    }
+
+    /// Has the device note its time before and after the copies of every frame, as queries 0 and 1 of a
+    /// set of timestamps. The device needs `TIMESTAMP_QUERY_INSIDE_ENCODERS`.
+    pub fn set_timestamps(&mut self, queries: Option<wgpu::QuerySet>) {
+        self.stamps = queries;
+    }
+
+    /// Reads the frame's rows back, waiting for the device: for tests and tools.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<Affine3x4>, GpuError> {
+        let target = self.target();
+        let mut rows = Vec::new();
+        for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
+            let bytes = target.paging.rows(i).len() as u64 * ROW_BYTES;
+            let copy = gpu.checked(|| {
+                let copy = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("palette read-back"),
+                    size: bytes,
+                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                });
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                encoder.copy_buffer_to_buffer(&page.buffer, 0, &copy, 0, bytes);
+                gpu.queue.submit([encoder.finish()]);
+                Ok(copy)
+            })?;
+            let read = gpu.read(&copy)?;
+            let start = rows.len();
+            rows.resize(start + read.len() / ROW_BYTES as usize, Affine3x4::IDENTITY);
+            if let Some(rows) = rows.get_mut(start..) {
+                bytemuck::cast_slice_mut(rows).copy_from_slice(&read);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// A number that changes when bindings have to be made anew: pages were added or have grown.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Which of two sets of pages has the frame: bindings are kept by generation, set and page.
+    pub fn set(&self) -> usize {
+        self.current
+    }
+
+    /// Rows of the frame, with those that lie between instances.
+    pub fn row_count(&self) -> usize {
+        let paging = &self.target().paging;
+        paging.rows(paging.len().saturating_sub(1)).end
+    }
+
+    /// Pages with rows of the frame.
+    pub fn page_count(&self) -> usize {
+        self.target().paging.len()
+    }
+
+    /// A page of the frame.
+    pub fn page(&self, gpu: &Gpu, page: usize) -> Option<BonePage<'_>> {
+        self.page_of(self.target(), gpu, page)
+    }
+
+    /// A page of the frame before, if it is kept and that frame went to the device.
+    pub fn previous_page(&self, gpu: &Gpu, page: usize) -> Option<BonePage<'_>> {
+        self.page_of(self.previous()?, gpu, page)
+    }
+
+    /// Where rows of the frame lie, as [`Crowd::palette_range`] tells them.
+    pub fn locate(&self, rows: &Range<usize>) -> Option<BonePlace> {
+        place(self.target(), rows)
+    }
+
+    /// Where rows of the frame before lie, as [`Crowd::previous_range`] tells them, if it is kept.
+    pub fn locate_previous(&self, rows: &Range<usize>) -> Option<BonePlace> {
+        place(self.previous()?, rows)
+    }
+
+    /// The layout of a page's binding. With the uniform backend it has a dynamic offset.
+    pub fn layout_entry(
+        &self,
+        binding: u32,
+        visibility: wgpu::ShaderStages,
+    ) -> wgpu::BindGroupLayoutEntry {
+        self.options.backend.layout_entry(binding, visibility)
+    }
+
+    pub(super) fn target(&self) -> &Target {
+        &self.targets[self.current]
+    }
+
+    fn previous(&self) -> Option<&Target> {
+        let target = &self.targets[1 - self.current];
+        (self.options.previous && self.follows).then_some(target)
+    }
+
+    fn page_of<'a>(&self, target: &'a Target, gpu: &Gpu, page: usize) -> Option<BonePage<'a>> {
+        let rows = target.paging.rows(page);
+        (page < target.paging.len()).then_some(())?;
+        let binding = target
+            .pages
+            .get(page)?
+            .binding(self.options.backend, gpu.palette_limits());
+        Some(BonePage { binding, rows })
+    }
+}
+
+fn place(target: &Target, rows: &Range<usize>) -> Option<BonePlace> {
+    let (page, row) = target.paging.locate(rows.start)?;
+    Some(BonePlace {
+        page,
+        row: u32::try_from(row).ok()?,
+    })
+}

@@ -1,0 +1,219 @@
+//! Influence streams: joints and weights of vertices, as narrow as the file had them.
+
+use crate::mesh::{Influences, Primitive};
+
+/// How many influences the vertex shader blends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum InfluenceCount {
+    /// None: the mesh moves as a whole.
+    Rigid,
+    /// The four largest.
+    Four,
+    /// The eight largest.
+    Eight,
+}
+
+/// How a joint index is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JointFormat {
+    /// A byte.
+    U8,
+    /// Two bytes.
+    U16,
+}
+
+/// How a weight is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WeightFormat {
+    /// A fraction of 255.
+    Unorm8,
+    /// A fraction of 65,535.
+    Unorm16,
+    /// A float.
+    F32,
+}
+
+/// An influence stream: per vertex four joints, or eight, then as many weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct InfluenceFormat {
+    /// Eight influences per vertex, not four.
+    pub eight: bool,
+    /// How joints are stored.
+    pub joints: JointFormat,
+    /// How weights are stored.
+    pub weights: WeightFormat,
+}
+
+impl InfluenceFormat {
+    /// The narrowest format that holds influences of 4 or 8 per vertex to the bit: that of the file, or
+    /// a smaller one.
+    pub fn of(influences: &Influences) -> Self {
+        let fractions = |of: f32| {
+            let mut weights = influences.weights.iter();
+            weights.all(|&w| (0.0..=1.0).contains(&w) && (w * of).round() / of == w)
+        };
+        Self {
+            eight: influences.per_vertex > 4,
+            joints: match influences.joints.iter().all(|&j| j <= u16::from(u8::MAX)) {
+                true => JointFormat::U8,
+                false => JointFormat::U16,
+            },
+            weights: match (fractions(255.0), fractions(65_535.0)) {
+                (true, _) => WeightFormat::Unorm8,
+                (false, true) => WeightFormat::Unorm16,
+                (false, false) => WeightFormat::F32,
+            },
+        }
+    }
+
+    /// Fours of influences: 1 or 2.
+    pub fn fours(self) -> u64 {
+        1 + u64::from(self.eight)
+    }
+
+    /// Bytes of a joint index.
+    pub fn joint_bytes(self) -> u64 {
+        match self.joints {
+            JointFormat::U8 => 1,
+            JointFormat::U16 => 2,
+        }
+    }
+
+    /// Bytes of a weight.
+    pub fn weight_bytes(self) -> u64 {
+        match self.weights {
+            WeightFormat::Unorm8 => 1,
+            WeightFormat::Unorm16 => 2,
+            WeightFormat::F32 => 4,
+        }
+    }
+
+    /// Bytes of a vertex.
+    pub fn stride(self) -> u64 {
+        self.fours() * 4 * (self.joint_bytes() + self.weight_bytes())
+    }
+
+    /// The stream's attributes: joints at location 4, weights at 5; the second fours at 6 and 7. With
+    /// four influences the last two repeat the first and are not used.
+    pub fn attributes(self) -> [wgpu::VertexAttribute; 4] {
+        let joints = match self.joints {
+            JointFormat::U8 => wgpu::VertexFormat::Uint8x4,
+            JointFormat::U16 => wgpu::VertexFormat::Uint16x4,
+        };
+        let weights = match self.weights {
+            WeightFormat::Unorm8 => wgpu::VertexFormat::Unorm8x4,
+            WeightFormat::Unorm16 => wgpu::VertexFormat::Unorm16x4,
+            WeightFormat::F32 => wgpu::VertexFormat::Float32x4,
+        };
+        let attribute = |format, offset, shader_location| wgpu::VertexAttribute {
+            format,
+            offset,
+            shader_location,
+        };
+        let (joint, weight) = (self.joint_bytes() * 4, self.weight_bytes() * 4);
+        let first = joint * self.fours();
+        let second = self.fours() - 1;
+        [
+            attribute(joints, 0, 4),
+            attribute(weights, first, 5),
+            attribute(joints, joint * second, 6),
+            attribute(weights, first + weight * second, 7),
+        ]
+    }
+
+    /// The stream's layout, of its attributes.
+    pub fn layout(self, attributes: &[wgpu::VertexAttribute; 4]) -> wgpu::VertexBufferLayout<'_> {
+        wgpu::VertexBufferLayout {
+            array_stride: self.stride(),
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: if self.eight {
+                attributes
+            } else {
+                &attributes[..2]
+            },
+        }
+    }
+
+    /// The bytes of a stream. The influences are of 4 or 8 per vertex, as the format says.
+    pub fn encode(self, influences: &Influences) -> Vec<u8> {
+        let each = influences.per_vertex.max(1);
+        let mut bytes = Vec::with_capacity(influences.vertex_count() * self.stride() as usize);
+        let vertices = influences
+            .joints
+            .chunks(each)
+            .zip(influences.weights.chunks(each));
+        for (joints, weights) in vertices {
+            for &joint in joints {
+                match self.joints {
+                    JointFormat::U8 => bytes.push(joint.min(255) as u8),
+                    JointFormat::U16 => bytes.extend(joint.to_le_bytes()),
+                }
+            }
+            for &weight in weights {
+                match self.weights {
+                    WeightFormat::Unorm8 => bytes.push((weight * 255.0).round() as u8),
+                    WeightFormat::Unorm16 => {
+                        bytes.extend(((weight * 65_535.0).round() as u16).to_le_bytes());
+                    }
+                    WeightFormat::F32 => bytes.extend(weight.to_le_bytes()),
+                }
+            }
+        }
+        bytes
+    }
+}
+
+/// The stream of a primitive, reduced to the four or eight largest influences; and the largest weight
+/// that the reduction dropped. `None` if it has no influences.
+pub(super) fn stream(primitive: &Primitive) -> Option<(InfluenceFormat, Vec<u8>, f32)> {
+    let influences = &primitive.influences;
+    if influences.is_empty() {
+        return None;
+    }
+    let (kept, dropped) = match influences.per_vertex {
+        4 | 8 => (influences.clone(), 0.0),
+        n => influences.largest(if n < 4 { 4 } else { 8 }),
+    };
+    let format = InfluenceFormat::of(&kept);
+    Some((format, format.encode(&kept), dropped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn influences(per_vertex: usize, joint: u16, weights: &[f32]) -> Influences {
+        Influences {
+            per_vertex,
+            joints: (0..weights.len() as u16).map(|j| j + joint).collect(),
+            weights: weights.to_vec(),
+        }
+    }
+
+    #[test]
+    fn streams_are_as_narrow_as_their_values_allow() {
+        let bytes = influences(4, 0, &[1.0, 51.0 / 255.0, 0.0, 254.0 / 255.0]);
+        let f = InfluenceFormat::of(&bytes);
+        assert_eq!(
+            (f.joints, f.weights),
+            (JointFormat::U8, WeightFormat::Unorm8)
+        );
+        assert_eq!(f.encode(&bytes), [0, 1, 2, 3, 255, 51, 0, 254]);
+        let shorts = influences(4, 254, &[1.0, 1.0 / 65_535.0, 0.0, 300.0 / 65_535.0]);
+        let f = InfluenceFormat::of(&shorts);
+        assert_eq!(
+            (f.joints, f.weights),
+            (JointFormat::U16, WeightFormat::Unorm16)
+        );
+        let expected = [254, 0, 255, 0, 0, 1, 1, 1, 255, 255, 1, 0, 0, 0, 44, 1];
+        assert_eq!(f.encode(&shorts), expected);
+        let floats = influences(8, 7, &[0.1, 0.2, 0.3, 0.4, 0.0, 0.0, 0.0, 1.5]);
+        let f = InfluenceFormat::of(&floats);
+        assert_eq!((f.weights, f.stride()), (WeightFormat::F32, 40));
+        let encoded = f.encode(&floats);
+        assert_eq!((encoded.len(), &encoded[..3]), (40, &[7, 8, 9][..]));
+        assert_eq!(encoded[36..], 1.5f32.to_le_bytes());
+        let offsets = f.attributes().map(|a| (a.shader_location, a.offset));
+        assert_eq!(offsets, [(4, 0), (5, 8), (6, 4), (7, 24)]);
+    }
+}

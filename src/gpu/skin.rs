@@ -1,0 +1,383 @@
+//! Compute skinning to a vertex buffer: skin once, draw in several passes.
+
+use super::influences::{self, InfluenceFormat};
+use super::mesh::displacements;
+use super::{Gpu, GpuError, PaletteBackend, Table, shaders};
+use crate::mesh::Primitive;
+use bytemuck::{Pod, Zeroable};
+use std::collections::HashMap;
+
+/// A vertex as compute skinning reads and writes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct SkinnedVertex {
+    /// Position: mesh space before, model space after.
+    pub position: [f32; 3],
+    /// Unit normal; zero if the primitive has none.
+    pub normal: [f32; 3],
+    /// Unit tangent with the bitangent's sign; zero if the primitive has none.
+    pub tangent: [f32; 4],
+}
+
+/// The layout of a skinned stream: position, normal and tangent at locations 0 to 2.
+pub const SKINNED_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
+    array_stride: size_of::<SkinnedVertex>() as u64,
+    step_mode: wgpu::VertexStepMode::Vertex,
+    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x4],
+};
+
+/// What is skinned together: an instance's first palette row in the page (uniform backend: in the
+/// window), and its first morph weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct SkinInstance {
+    /// The palette row.
+    pub row: u32,
+    /// The morph weight.
+    pub first_weight: u32,
+}
+
+/// A primitive's buffers for compute skinning.
+#[derive(Debug)]
+pub struct SkinningMesh {
+    source: wgpu::Buffer,
+    influences: wgpu::Buffer,
+    deltas: Table,
+    stored: Option<InfluenceFormat>,
+    vertices: u32,
+    targets: u32,
+}
+
+impl SkinningMesh {
+    /// Uploads a primitive. Its streams must be as long as `positions`; more than eight influences are
+    /// reduced to the eight largest.
+    ///
+    /// Errors: a buffer above the device's limits. Call inside [`Gpu::checked`].
+    pub fn upload(
+        gpu: &Gpu,
+        backend: PaletteBackend,
+        primitive: &Primitive,
+    ) -> Result<Self, GpuError> {
+        let source: Vec<SkinnedVertex> = (primitive.positions.iter().enumerate())
+            .map(|(v, &position)| SkinnedVertex {
+                position,
+                normal: primitive.normals.get(v).copied().unwrap_or_default(),
+                tangent: primitive.tangents.get(v).copied().unwrap_or_default(),
+            })
+            .collect();
+        let (stored, bytes) = match influences::stream(primitive) {
+            Some((format, bytes, _)) => (Some(format), bytes),
+            None => (None, Vec::new()),
+        };
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Ok(Self {
+            source: storage(
+                gpu,
+                "vertices to skin, in bytes,",
+                bytemuck::cast_slice(&source),
+            )?,
+            influences: storage(gpu, "influences, in bytes,", &bytes)?,
+            deltas: displacements(gpu, backend, primitive)?,
+            stored,
+            vertices: narrow(source.len()),
+            targets: narrow(primitive.targets.len()),
+        })
+    }
+
+    /// Vertices of one instance.
+    pub fn vertices(&self) -> u32 {
+        self.vertices
+    }
+}
+
+fn storage(gpu: &Gpu, what: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
+    check_binding(gpu, what, bytes.len() as u64)?;
+    gpu.buffer(what, bytes, wgpu::BufferUsages::STORAGE)
+}
+
+fn check_binding(gpu: &Gpu, what: &'static str, needed: u64) -> Result<(), GpuError> {
+    let limit = gpu.device.limits().max_storage_buffer_binding_size;
+    if needed > limit {
+        return Err(GpuError::Limit {
+            what,
+            needed,
+            limit,
+        });
+    }
+    Ok(())
+}
+
+/// `SkinJob` of `shaders/skin_compute.wgsl`.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+struct JobUniform {
+    vertices: u32,
+    instances: u32,
+    first_slot: u32,
+    first_weight: u32,
+    targets: u32,
+    padding: [u32; 3],
+}
+
+/// Instances of one mesh, in one page or window, to be skinned.
+#[derive(Debug)]
+pub struct SkinRun<'a> {
+    /// The mesh.
+    pub mesh: &'a SkinningMesh,
+    /// The page of palette rows: `BonePage::binding`.
+    pub palette: wgpu::BindingResource<'a>,
+    /// Where the window starts, in bytes: uniform backend alone.
+    pub offset: u32,
+    /// Morph weights of all instances.
+    pub weights: &'a Table,
+    /// The instances.
+    pub instances: &'a [SkinInstance],
+    /// The first slot of the mesh's skin in an instance's rows: `Rig::palette_offset`. A mesh without
+    /// influences moves with this one.
+    pub first_slot: u32,
+    /// The first of the mesh's morph weights among an instance's.
+    pub first_weight: u32,
+    /// How many of its targets have weights.
+    pub targets: u32,
+    /// Vertices of the first instance, then of the next: [`ComputeSkinner::output`].
+    pub output: &'a wgpu::Buffer,
+}
+
+/// Invocations of a workgroup in the shader.
+const GROUP: u32 = 64;
+
+/// The pipelines of compute skinning for one backend.
+#[derive(Debug)]
+pub struct ComputeSkinner {
+    backend: PaletteBackend,
+    palette: wgpu::BindGroupLayout,
+    mesh: wgpu::BindGroupLayout,
+    layout: wgpu::PipelineLayout,
+    module: wgpu::ShaderModule,
+    pipelines: HashMap<Option<InfluenceFormat>, wgpu::ComputePipeline>,
+}
+
+impl ComputeSkinner {
+    /// Storage buffers that it binds beside those of the palette, weights and displacements.
+    const STORAGE_BUFFERS: u32 = 4;
+
+    /// Makes the shader module.
+    ///
+    /// Errors: a device without compute shaders or with too few storage buffers, one that refuses the
+    /// shader.
+    pub fn new(gpu: &Gpu, backend: PaletteBackend) -> Result<Self, GpuError> {
+        let limits = gpu.device.limits();
+        let needed = Self::STORAGE_BUFFERS
+            + if backend == PaletteBackend::Storage {
+                3
+            } else {
+                0
+            };
+        let found = match limits.max_compute_invocations_per_workgroup {
+            0..GROUP => 0,
+            _ => limits.max_storage_buffers_per_shader_stage,
+        };
+        if found < needed {
+            return Err(GpuError::Unsupported {
+                adapter: gpu.adapter().to_string(),
+                what: "the number of storage buffers in the compute stage",
+                found: found.into(),
+                needed: needed.into(),
+            });
+        }
+        gpu.checked(|| Ok(Self::make(gpu, backend)))
+    }
+
+    fn make(gpu: &Gpu, backend: PaletteBackend) -> Self {
+        let stage = wgpu::ShaderStages::COMPUTE;
+        let buffer = |binding, ty| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: stage,
+            ty: wgpu::BindingType::Buffer {
+                ty,
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
+        let group = |entries: &[wgpu::BindGroupLayoutEntry]| {
+            gpu.device
+                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                    label: Some("compute skinning"),
+                    entries,
+                })
+        };
+        let palette = group(&[
+            backend.layout_entry(0, stage),
+            Table::layout_entry(backend, 1, stage),
+        ]);
+        let mesh = group(&[
+            buffer(0, wgpu::BufferBindingType::Uniform),
+            buffer(1, storage(true)),
+            buffer(2, storage(true)),
+            Table::layout_entry(backend, 3, stage),
+            buffer(4, storage(true)),
+            buffer(5, storage(false)),
+        ]);
+        let window = gpu.palette_limits().window;
+        let source = [&shaders::pieces(backend, window), shaders::SKIN_COMPUTE].join("\n");
+        Self {
+            backend,
+            layout: gpu
+                .device
+                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                    label: None,
+                    bind_group_layouts: &[None, Some(&palette), Some(&mesh)],
+                    immediate_size: 0,
+                }),
+            palette,
+            mesh,
+            module: gpu
+                .device
+                .create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some("compute skinning"),
+                    source: wgpu::ShaderSource::Wgsl(source.into()),
+                }),
+            pipelines: HashMap::new(),
+        }
+    }
+
+    /// A buffer for the skinned vertices of that many instances; to be drawn from, and copied.
+    ///
+    /// Errors: more than the device binds. Call inside [`Gpu::checked`].
+    pub fn output(
+        gpu: &Gpu,
+        mesh: &SkinningMesh,
+        instances: usize,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let stride = size_of::<SkinnedVertex>() as u64;
+        let bytes = u64::from(mesh.vertices) * instances as u64 * stride;
+        let what = "skinned vertices, in bytes,";
+        check_binding(gpu, what, bytes)?;
+        gpu.check_buffer(what, bytes)?;
+        Ok(gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(what),
+            size: bytes.max(stride),
+            usage: wgpu::BufferUsages::STORAGE
+                | wgpu::BufferUsages::VERTEX
+                | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        }))
+    }
+
+    /// Records one run. Errors: more vertices or instances than one dispatch takes. Call inside
+    /// [`Gpu::checked`].
+    pub fn record(
+        &mut self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        run: &SkinRun<'_>,
+    ) -> Result<(), GpuError> {
+        let most = gpu.device.limits().max_compute_workgroups_per_dimension;
+        let groups = run.mesh.vertices.div_ceil(GROUP);
+        let instances = u32::try_from(run.instances.len()).unwrap_or(u32::MAX);
+        for (what, needed) in [
+            ("groups of 64 vertices in one dispatch", groups),
+            ("instances in one dispatch", instances),
+        ] {
+            if needed > most {
+                return Err(GpuError::Limit {
+                    what,
+                    needed: needed.into(),
+                    limit: most.into(),
+                });
+            }
+        }
+        if groups == 0 || instances == 0 {
+            return Ok(());
+        }
+        let job = JobUniform {
+            vertices: run.mesh.vertices,
+            instances,
+            first_slot: run.first_slot,
+            first_weight: run.first_weight,
+            targets: run.targets.min(run.mesh.targets),
+            padding: [0; 3],
+        };
+        let uniform = wgpu::BufferUsages::UNIFORM;
+        let job = gpu.buffer("skinning job", bytemuck::bytes_of(&job), uniform)?;
+        let rows = storage(
+            gpu,
+            "instances to skin",
+            bytemuck::cast_slice(run.instances),
+        )?;
+        let palette = bind(
+            gpu,
+            &self.palette,
+            &[run.palette.clone(), run.weights.binding()],
+        );
+        let mesh = bind(
+            gpu,
+            &self.mesh,
+            &[
+                job.as_entire_binding(),
+                run.mesh.source.as_entire_binding(),
+                run.mesh.influences.as_entire_binding(),
+                run.mesh.deltas.binding(),
+                rows.as_entire_binding(),
+                run.output.as_entire_binding(),
+            ],
+        );
+        let offsets: &[u32] = match self.backend {
+            PaletteBackend::Uniform => &[run.offset],
+            PaletteBackend::Texture | PaletteBackend::Storage => &[],
+        };
+        pass.set_pipeline(self.pipeline(gpu, run.mesh.stored));
+        pass.set_bind_group(1, &palette, offsets);
+        pass.set_bind_group(2, &mesh, &[]);
+        pass.dispatch_workgroups(groups, instances, 1);
+        Ok(())
+    }
+
+    fn pipeline(&mut self, gpu: &Gpu, stored: Option<InfluenceFormat>) -> &wgpu::ComputePipeline {
+        let (layout, module) = (&self.layout, &self.module);
+        self.pipelines.entry(stored).or_insert_with(|| {
+            let constants = match stored {
+                None => [("FOURS", 0.0), ("JOINT_BYTES", 1.0), ("WEIGHT_BYTES", 1.0)],
+                Some(f) => [
+                    ("FOURS", f.fours() as f64),
+                    ("JOINT_BYTES", f.joint_bytes() as f64),
+                    ("WEIGHT_BYTES", f.weight_bytes() as f64),
+                ],
+            };
+            gpu.device
+                .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                    label: Some("compute skinning"),
+                    layout: Some(layout),
+                    module,
+                    entry_point: Some("skin_vertices"),
+                    compilation_options: wgpu::PipelineCompilationOptions {
+                        constants: &constants,
+                        ..Default::default()
+                    },
+                    cache: None,
+                })
+        })
+    }
+}
+
+/// A bind group of resources at bindings 0, 1, 2, …
+fn bind(
+    gpu: &Gpu,
+    layout: &wgpu::BindGroupLayout,
+    resources: &[wgpu::BindingResource<'_>],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = (0u32..)
+        .zip(resources)
+        .map(|(binding, resource)| wgpu::BindGroupEntry {
+            binding,
+            resource: resource.clone(),
+        })
+        .collect();
+    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout,
+        entries: &entries,
+    })
+}

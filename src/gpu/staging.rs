@@ -1,0 +1,210 @@
+//! A ring of mapped staging buffers, and the palette memory that workers write through.
+
+use super::Gpu;
+use super::backend::ROW_BYTES;
+use super::paging::Paging;
+use crate::crowd::PaletteMemory;
+use crate::math::Affine3x4;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+/// Staging buffers per page: one that workers fill, one that the device copies from, and one that comes
+/// back. A device that is further behind gets plain writes instead of more memory.
+pub const RING: usize = 3;
+
+/// Buffers with room for half as much again as is needed: a crowd that grows makes new ones seldom.
+pub(super) fn roomy(rows: usize, max: usize) -> usize {
+    (rows + rows / 2).min(max).max(rows)
+}
+
+/// A staging buffer that is mapped: its part of a page can be written.
+#[derive(Debug)]
+pub(super) struct Staging {
+    pub buffer: wgpu::Buffer,
+    rows: usize,
+}
+
+/// Staging buffers that are free, and those on their way back from the device.
+#[derive(Debug)]
+pub(super) struct Ring {
+    free: Vec<Staging>,
+    away: usize,
+    sender: Sender<Option<Staging>>,
+    /// Behind a lock only to be shared between threads; nobody waits for it.
+    receiver: Mutex<Receiver<Option<Staging>>>,
+}
+
+impl Ring {
+    pub fn new() -> Self {
+        let (sender, receiver) = channel();
+        Self {
+            free: Vec::new(),
+            away: 0,
+            sender,
+            receiver: Mutex::new(receiver),
+        }
+    }
+
+    /// Takes back what the device is done with. Does not wait.
+    fn collect(&mut self) {
+        let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Ok(back) = receiver.try_recv() {
+            self.away -= 1;
+            self.free.extend(back);
+        }
+    }
+
+    /// Mapped buffers for parts of pages with that many rows each; `None` if the device has not given
+    /// enough of them back yet. Call inside [`Gpu::checked`].
+    pub fn take(&mut self, gpu: &Gpu, parts: &[usize], max: usize) -> Option<Vec<Staging>> {
+        self.collect();
+        let mut taken = Vec::with_capacity(parts.len());
+        for &rows in parts {
+            let fits = self.free.iter().position(|s| s.rows >= rows);
+            if let Some(at) = fits {
+                taken.push(self.free.swap_remove(at));
+                continue;
+            }
+            // What is too small gives way: the crowd has grown.
+            let small = self.free.pop();
+            if small.is_none() && self.away + taken.len() >= RING * parts.len() {
+                self.free.append(&mut taken);
+                return None;
+            }
+            drop(small);
+            let rows = roomy(rows, max);
+            taken.push(Staging {
+                buffer: gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("palette staging"),
+                    size: rows as u64 * ROW_BYTES,
+                    usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+                    mapped_at_creation: true,
+                }),
+                rows,
+            });
+        }
+        Some(taken)
+    }
+
+    /// Has buffers mapped again once the device has copied from them. Call after the submission.
+    pub fn give_back(&mut self, buffers: Vec<Staging>) {
+        for staging in buffers {
+            let sender = self.sender.clone();
+            let buffer = staging.buffer.clone();
+            self.away += 1;
+            buffer.map_async(wgpu::MapMode::Write, .., move |mapped| {
+                // The ring may be gone by then, and the buffer goes with it.
+                let _ = sender.send(mapped.is_ok().then_some(staging));
+            });
+        }
+    }
+
+    /// Forgets everything: what is away is not waited for.
+    pub fn clear(&mut self) {
+        *self = Self::new();
+    }
+}
+
+/// The rows that a frame writes, in the mapped buffers of its pages. Workers split it.
+#[derive(Debug)]
+pub(super) struct MappedRows<'a> {
+    paging: &'a Paging,
+    buffers: &'a [Staging],
+    /// Whether a view could not be had: rows were lost.
+    failed: &'a AtomicBool,
+    rows: Range<usize>,
+    /// The view that is being filled, its first row and the row after its last.
+    view: Option<(wgpu::BufferViewMut, Range<usize>)>,
+}
+
+impl<'a> MappedRows<'a> {
+    pub fn new(
+        paging: &'a Paging,
+        buffers: &'a [Staging],
+        written: usize,
+        failed: &'a AtomicBool,
+    ) -> Self {
+        Self {
+            paging,
+            buffers,
+            failed,
+            rows: 0..written,
+            view: None,
+        }
+    }
+
+    /// Opens the part of the next page that is this worker's.
+    fn open(&mut self) -> Option<()> {
+        self.view = None;
+        let (page, at) = self.paging.locate(self.rows.start)?;
+        let end = self.paging.rows(page).end.min(self.rows.end);
+        let count = end - self.rows.start;
+        let bytes = |rows: usize| rows as u64 * ROW_BYTES;
+        let staging = self.buffers.get(page)?;
+        if at + count > staging.rows {
+            return None;
+        }
+        let view = staging
+            .buffer
+            .get_mapped_range_mut(bytes(at)..bytes(at + count))
+            .ok()?;
+        self.view = Some((view, self.rows.start..end));
+        Some(())
+    }
+
+    fn put(&mut self, palette: &[Affine3x4]) -> Option<()> {
+        let start = self.rows.start;
+        if self.view.as_ref().is_none_or(|(_, rows)| rows.end <= start) {
+            self.open()?;
+        }
+        let (view, rows) = self.view.as_mut()?;
+        let first = (start - rows.start) * ROW_BYTES as usize;
+        let bytes: &[u8] = bytemuck::cast_slice(palette);
+        if first + bytes.len() > view.len() {
+            return None;
+        }
+        view.slice(first..first + bytes.len())
+            .copy_from_slice(bytes);
+        Some(())
+    }
+}
+
+impl PaletteMemory for MappedRows<'_> {
+    fn split_at(self, rows: usize) -> (Self, Self) {
+        let middle = (self.rows.start + rows).min(self.rows.end);
+        let part = |rows| Self {
+            rows,
+            view: None,
+            ..self
+        };
+        (part(self.rows.start..middle), part(middle..self.rows.end))
+    }
+
+    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
+        if self.put(palette).is_none() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        self.rows.start = (self.rows.start + stride).min(self.rows.end);
+    }
+}
+
+/// Rows of a frame in heap memory, as they will lie on the device.
+#[derive(Debug)]
+pub(super) struct HeapRows<'a>(pub &'a mut [Affine3x4]);
+
+impl PaletteMemory for HeapRows<'_> {
+    fn split_at(self, rows: usize) -> (Self, Self) {
+        let (now, later) = self.0.split_at_mut(rows.min(self.0.len()));
+        (Self(now), Self(later))
+    }
+
+    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
+        if let Some(rows) = self.0.get_mut(..palette.len()) {
+            rows.copy_from_slice(palette);
+        }
+        let rest = std::mem::take(&mut self.0);
+        self.0 = rest.get_mut(stride..).unwrap_or_default();
+    }
+}

@@ -1,0 +1,131 @@
+//! Arrays that shaders index: storage buffers, or textures where the vertex stage has none.
+
+use super::{Gpu, GpuError, PaletteBackend};
+
+/// An array of floats or vectors on the device.
+#[derive(Debug)]
+pub struct Table {
+    data: Data,
+}
+
+#[derive(Debug)]
+enum Data {
+    Buffer(wgpu::Buffer),
+    Texture(wgpu::TextureView),
+}
+
+impl Table {
+    /// Floats: the morph weights of instances.
+    ///
+    /// A storage buffer with the storage backend, an r32float texture with the others. Errors: more than
+    /// a binding or texture of the device holds. Call inside [`Gpu::checked`].
+    pub fn floats(
+        gpu: &Gpu,
+        backend: PaletteBackend,
+        what: &'static str,
+        values: &[f32],
+    ) -> Result<Self, GpuError> {
+        let bytes = bytemuck::cast_slice(values);
+        Self::new(gpu, backend, what, bytes, wgpu::TextureFormat::R32Float)
+    }
+
+    /// Vectors of four: the displacements of a mesh. As [`Table::floats`], rgba32float.
+    pub fn vectors(
+        gpu: &Gpu,
+        backend: PaletteBackend,
+        what: &'static str,
+        values: &[[f32; 4]],
+    ) -> Result<Self, GpuError> {
+        let bytes = bytemuck::cast_slice(values);
+        Self::new(gpu, backend, what, bytes, wgpu::TextureFormat::Rgba32Float)
+    }
+
+    fn new(
+        gpu: &Gpu,
+        backend: PaletteBackend,
+        what: &'static str,
+        bytes: &[u8],
+        format: wgpu::TextureFormat,
+    ) -> Result<Self, GpuError> {
+        let limits = gpu.device.limits();
+        let refuse = |needed: u64, limit: u64| GpuError::Limit {
+            what,
+            needed,
+            limit,
+        };
+        if backend == PaletteBackend::Storage {
+            let limit = limits.max_storage_buffer_binding_size;
+            if bytes.len() as u64 > limit {
+                return Err(refuse(bytes.len() as u64, limit));
+            }
+            let buffer = gpu.buffer(what, bytes, wgpu::BufferUsages::STORAGE)?;
+            return Ok(Self {
+                data: Data::Buffer(buffer),
+            });
+        }
+        let texel = if format == wgpu::TextureFormat::R32Float {
+            4
+        } else {
+            16
+        };
+        let side = limits.max_texture_dimension_2d;
+        let texels = bytes.len().div_ceil(texel).max(1);
+        let width = texels.min(side as usize);
+        let height = texels.div_ceil(width);
+        if height > side as usize {
+            let most = u64::from(side) * u64::from(side) * texel as u64;
+            return Err(refuse(bytes.len() as u64, most));
+        }
+        let size = wgpu::Extent3d {
+            width: width as u32,
+            height: height as u32,
+            depth_or_array_layers: 1,
+        };
+        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some(what),
+            size,
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+            view_formats: &[],
+        });
+        let mut whole = bytes.to_vec();
+        whole.resize(width * height * texel, 0);
+        gpu.queue.write_texture(
+            texture.as_image_copy(),
+            &whole,
+            wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some((width * texel) as u32),
+                rows_per_image: None,
+            },
+            size,
+        );
+        Ok(Self {
+            data: Data::Texture(texture.create_view(&Default::default())),
+        })
+    }
+
+    /// What shaders bind.
+    pub fn binding(&self) -> wgpu::BindingResource<'_> {
+        match &self.data {
+            Data::Buffer(buffer) => buffer.as_entire_binding(),
+            Data::Texture(view) => wgpu::BindingResource::TextureView(view),
+        }
+    }
+
+    /// The layout of the binding of a table made for a backend.
+    pub fn layout_entry(
+        backend: PaletteBackend,
+        binding: u32,
+        visibility: wgpu::ShaderStages,
+    ) -> wgpu::BindGroupLayoutEntry {
+        let like = match backend {
+            PaletteBackend::Storage => PaletteBackend::Storage,
+            PaletteBackend::Uniform | PaletteBackend::Texture => PaletteBackend::Texture,
+        };
+        like.layout_entry(binding, visibility)
+    }
+}

@@ -1,0 +1,167 @@
+//! The device's memory for the rows of a frame: pages of buffers, and textures if shaders read those.
+
+use super::backend::{PaletteBackend, PaletteLimits, ROW_BYTES};
+use super::paging::Paging;
+use super::staging::roomy;
+use super::{Gpu, GpuError};
+use crate::crowd::FrameId;
+
+/// One page: a buffer, and a texture of the same rows with the texture backend.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub buffer: wgpu::Buffer,
+    texture: Option<(wgpu::Texture, wgpu::TextureView)>,
+    /// Rows that it has room for.
+    rows: usize,
+}
+
+/// The pages of one frame.
+#[derive(Debug, Default)]
+pub(super) struct Target {
+    pub pages: Vec<Page>,
+    pub paging: Paging,
+    /// The frame whose rows it has.
+    pub frame: Option<FrameId>,
+}
+
+impl Target {
+    /// Makes pages for the paging's rows where there are none or they are too small; tells whether it
+    /// did. Call inside [`Gpu::checked`].
+    pub fn fit(&mut self, gpu: &Gpu, backend: PaletteBackend) -> Result<bool, GpuError> {
+        let rows = (0..self.paging.len()).map(|page| self.paging.rows(page).len());
+        fit(&mut self.pages, &rows.collect::<Vec<_>>(), gpu, backend)
+    }
+}
+
+/// Makes pages of at least some rows each where there are none or they are too small; tells whether it
+/// did. Call inside [`Gpu::checked`].
+pub(super) fn fit(
+    pages: &mut Vec<Page>,
+    rows: &[usize],
+    gpu: &Gpu,
+    backend: PaletteBackend,
+) -> Result<bool, GpuError> {
+    let limits = gpu.palette_limits();
+    let mut made = false;
+    for (page, &needed) in rows.iter().enumerate() {
+        if pages.get(page).is_some_and(|p| p.rows >= needed) {
+            continue;
+        }
+        let max = usize::try_from(limits.page(backend)).unwrap_or(usize::MAX);
+        let new = Page::new(gpu, backend, limits, roomy(needed, max))?;
+        match pages.get_mut(page) {
+            Some(old) => *old = new,
+            None => pages.push(new),
+        }
+        made = true;
+    }
+    Ok(made)
+}
+
+impl Page {
+    fn new(
+        gpu: &Gpu,
+        backend: PaletteBackend,
+        limits: &PaletteLimits,
+        rows: usize,
+    ) -> Result<Self, GpuError> {
+        let mut usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+        if limits.storage > 0 {
+            usage |= wgpu::BufferUsages::STORAGE;
+        }
+        let mut bytes = rows as u64 * ROW_BYTES;
+        let mut texture = None;
+        match backend {
+            PaletteBackend::Uniform => {
+                usage |= wgpu::BufferUsages::UNIFORM;
+                // A window that starts at the last instance ends beyond it.
+                bytes += limits.window * ROW_BYTES;
+            }
+            PaletteBackend::Storage => {}
+            PaletteBackend::Texture => {
+                let lines = (rows as u64).div_ceil(limits.line.max(1)).max(1);
+                bytes = lines * limits.line * ROW_BYTES;
+                texture = Some(rows_texture(gpu, limits.line, lines));
+            }
+        }
+        gpu.check_buffer("a page of palette rows, in bytes,", bytes)?;
+        let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("palette page"),
+            size: bytes,
+            usage,
+            mapped_at_creation: false,
+        });
+        Ok(Self {
+            buffer,
+            texture,
+            rows,
+        })
+    }
+
+    /// Copies the first rows to the texture, if there is one, in whole lines.
+    pub fn copy_to_texture(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        limits: &PaletteLimits,
+        rows: usize,
+    ) {
+        let Some((texture, _)) = &self.texture else {
+            return;
+        };
+        let width = u32::try_from(limits.line * 3).unwrap_or(u32::MAX);
+        let lines = (rows as u64).div_ceil(limits.line.max(1));
+        encoder.copy_buffer_to_texture(
+            wgpu::TexelCopyBufferInfo {
+                buffer: &self.buffer,
+                layout: wgpu::TexelCopyBufferLayout {
+                    offset: 0,
+                    bytes_per_row: Some(width * 16),
+                    rows_per_image: None,
+                },
+            },
+            texture.as_image_copy(),
+            wgpu::Extent3d {
+                width,
+                height: u32::try_from(lines).unwrap_or(u32::MAX),
+                depth_or_array_layers: 1,
+            },
+        );
+    }
+
+    /// What shaders bind.
+    pub fn binding(
+        &self,
+        backend: PaletteBackend,
+        limits: &PaletteLimits,
+    ) -> wgpu::BindingResource<'_> {
+        match (&self.texture, backend) {
+            (Some((_, view)), _) => wgpu::BindingResource::TextureView(view),
+            (None, PaletteBackend::Uniform) => wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &self.buffer,
+                offset: 0,
+                size: wgpu::BufferSize::new(limits.window * ROW_BYTES),
+            }),
+            (None, _) => self.buffer.as_entire_binding(),
+        }
+    }
+}
+
+fn rows_texture(gpu: &Gpu, line: u64, lines: u64) -> (wgpu::Texture, wgpu::TextureView) {
+    let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("palette rows"),
+        size: wgpu::Extent3d {
+            width: narrow(line * 3),
+            height: narrow(lines),
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::Rgba32Float,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    let view = texture.create_view(&Default::default());
+    (texture, view)
+}

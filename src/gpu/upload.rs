@@ -1,0 +1,165 @@
+//! A frame of `GpuBoneBuffer`: schedule, evaluation into mapped memory, copies.
+
+use super::backend::ROW_BYTES;
+use super::bones::{BoneUpload, GpuBoneBuffer, UploadWay};
+use super::staging::{HeapRows, MappedRows, Staging};
+use super::{Gpu, GpuError};
+use crate::crowd::{Crowd, RowLayout, RowOrder, Schedule};
+use crate::math::Affine3x4;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+impl GpuBoneBuffer {
+    pub(super) fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
+        gpu.poll()?;
+        let backend = self.options.backend;
+        let mut schedule = crowd.schedule(&RowLayout {
+            align: backend.align(),
+            order: RowOrder::FreshFirst,
+            holds: self.target().frame,
+        });
+        for group in schedule.groups() {
+            backend.check(gpu, group.palette)?;
+        }
+        let from = self.current;
+        self.both |= schedule.stats().carried > 0;
+        let to = if self.both { 1 - from } else { from };
+        let max = usize::try_from(gpu.palette_limits().page(backend)).unwrap_or(usize::MAX);
+        let target = &mut self.targets[to];
+        target.paging.cut(schedule.groups(), max);
+        target.frame = None;
+        self.generation += u64::from(gpu.checked(|| target.fit(gpu, backend))?);
+        let written = schedule.written_rows();
+        let parts: Vec<usize> = (0..target.paging.len())
+            .map(|p| target.paging.rows(p))
+            .take_while(|rows| rows.start < written)
+            .map(|rows| rows.end.min(written) - rows.start)
+            .collect();
+        let staged = self.stage(gpu, &mut schedule, to, &parts, max);
+        let (frame, id, follows) = (schedule.stats(), schedule.id(), schedule.follows());
+        let mut done = BoneUpload {
+            frame,
+            way: if staged.is_some() {
+                UploadWay::Mapped
+            } else {
+                UploadWay::Written
+            },
+            bytes: parts.iter().sum::<usize>() as u64 * ROW_BYTES,
+            carried: 0,
+            copies: 0,
+            pages: self.targets[to].paging.len(),
+        };
+        if staged.is_none() {
+            // No default value is written twice: rows are only made where there were none.
+            self.spill.resize(written, Affine3x4::IDENTITY);
+            schedule.write(HeapRows(&mut self.spill));
+        }
+        gpu.checked(|| {
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            let stamp = |encoder: &mut wgpu::CommandEncoder, index| {
+                if let Some(queries) = &self.stamps {
+                    encoder.write_timestamp(queries, index);
+                }
+            };
+            stamp(&mut encoder, 0);
+            self.copy_fresh(gpu, &mut encoder, to, staged.as_deref(), &parts, &mut done);
+            if frame.carried > 0 {
+                self.copy_carried(&mut encoder, &schedule, [from, to], &mut done);
+            }
+            let target = &self.targets[to];
+            for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
+                let rows = target.paging.rows(i).len();
+                page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
+            }
+            stamp(&mut encoder, 1);
+            for staging in staged.iter().flatten() {
+                staging.buffer.unmap();
+            }
+            gpu.queue.submit([encoder.finish()]);
+            self.ring.give_back(staged.unwrap_or_default());
+            Ok(())
+        })?;
+        self.targets[to].frame = Some(id);
+        self.follows = follows && from != to;
+        self.current = to;
+        Ok(done)
+    }
+
+    /// Has workers write into mapped memory; `None` if there is none, and nothing is lost by it.
+    fn stage(
+        &mut self,
+        gpu: &Gpu,
+        schedule: &mut Schedule<'_>,
+        to: usize,
+        parts: &[usize],
+        max: usize,
+    ) -> Option<Vec<Staging>> {
+        if !self.options.mapped {
+            return None;
+        }
+        let staged = gpu.checked(|| Ok(self.ring.take(gpu, parts, max))).ok()??;
+        let failed = AtomicBool::new(false);
+        let paging = &self.targets[to].paging;
+        let written = schedule.written_rows();
+        schedule.write(MappedRows::new(paging, &staged, written, &failed));
+        (!failed.load(Ordering::Relaxed)).then_some(staged)
+    }
+
+    fn copy_fresh(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        to: usize,
+        staged: Option<&[Staging]>,
+        parts: &[usize],
+        done: &mut BoneUpload,
+    ) {
+        let target = &self.targets[to];
+        for (i, (page, &rows)) in target.pages.iter().zip(parts).enumerate() {
+            let first = target.paging.rows(i).start;
+            let bytes = rows as u64 * ROW_BYTES;
+            match staged.and_then(|s| s.get(i)) {
+                Some(staging) => {
+                    encoder.copy_buffer_to_buffer(&staging.buffer, 0, &page.buffer, 0, bytes);
+                }
+                None => {
+                    let rows = self.spill.get(first..first + rows).unwrap_or_default();
+                    gpu.queue
+                        .write_buffer(&page.buffer, 0, bytemuck::cast_slice(rows));
+                }
+            }
+            done.copies += 1;
+        }
+    }
+
+    fn copy_carried(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        schedule: &Schedule<'_>,
+        [from, to]: [usize; 2],
+        done: &mut BoneUpload,
+    ) {
+        let (old, new) = (&self.targets[from], &self.targets[to]);
+        schedule.moves(|m| {
+            let mut source = m.from;
+            for (page, at, count) in new.paging.parts(m.to..m.to + m.rows) {
+                let mut at = at;
+                for (old_page, old_at, rows) in old.paging.parts(source..source + count) {
+                    if let (Some(a), Some(b)) = (old.pages.get(old_page), new.pages.get(page)) {
+                        let bytes = |rows: usize| rows as u64 * ROW_BYTES;
+                        encoder.copy_buffer_to_buffer(
+                            &a.buffer,
+                            bytes(old_at),
+                            &b.buffer,
+                            bytes(at),
+                            bytes(rows),
+                        );
+                        done.copies += 1;
+                        done.carried += bytes(rows);
+                    }
+                    at += rows;
+                }
+                source += count;
+            }
+        });
+    }
+}

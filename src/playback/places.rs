@@ -1,0 +1,336 @@
+//! Where the palettes of a rig's instances lie: a result of every frame, by prefix sums.
+
+/// An instance without rows.
+const NONE: u32 = u32::MAX;
+
+/// In which order instances have their rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RowOrder {
+    /// By the slots of rigs and instances. Rows that are kept stay where they are while nobody comes,
+    /// goes, shows or hides; for memory that is dear to copy.
+    #[default]
+    Slots,
+    /// Those evaluated in this frame first, as `Slots`; then those carried over, in the order of their
+    /// old rows: one copy brings what is new, and few copies carry the rest.
+    FreshFirst,
+}
+
+/// Rows to be carried over: `rows` of them from a row of the last frame to a row of this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowMove {
+    /// The first row in the last frame.
+    pub from: usize,
+    /// The first row in this frame.
+    pub to: usize,
+    /// How many.
+    pub rows: usize,
+}
+
+/// Where ordinals lie: `written` instances from one row on, the others from another.
+#[derive(Clone, Copy, Debug, Default)]
+struct Segments {
+    /// Rows from one instance to the next.
+    stride: usize,
+    first: usize,
+    written: u32,
+    carried: usize,
+}
+
+impl Segments {
+    fn row(&self, ordinal: u32) -> Option<usize> {
+        match ordinal {
+            NONE => None,
+            o if o < self.written => Some(self.first + o as usize * self.stride),
+            o => Some(self.carried + (o - self.written) as usize * self.stride),
+        }
+    }
+}
+
+/// How many instances of a rig a frame writes and carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// With rows in what is written; some of them may be kept.
+    pub written: usize,
+    /// Of those: rows that stay as they are.
+    pub kept: usize,
+    /// With rows behind what is written.
+    pub carried: usize,
+}
+
+/// The places of a rig's instances in this frame and the last.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// Whether an instance's palette is to be new in every frame.
+    pub due: Vec<bool>,
+    /// For every instance the number of those before it that have rows in what is written; one more at
+    /// the end.
+    rank: Vec<u32>,
+    /// Rows in what is written that stay as they are.
+    kept: Vec<bool>,
+    /// The place of every instance among those with rows, in this frame and the last.
+    ordinal: Vec<u32>,
+    last: Vec<u32>,
+    /// Instances by ordinal, with [`RowOrder::FreshFirst`]; empty with [`RowOrder::Slots`].
+    order: Vec<u32>,
+    last_order: Vec<u32>,
+    now: Segments,
+    before: Segments,
+    counts: Counts,
+}
+
+impl Places {
+    /// Room for one more instance.
+    pub fn push(&mut self) {
+        self.due.push(true);
+        self.ordinal.push(NONE);
+        self.last.push(NONE);
+    }
+
+    /// A new instance in a slot: it has no rows yet.
+    pub fn spawn(&mut self, index: usize) {
+        self.due[index] = true;
+        self.ordinal[index] = NONE;
+        self.last[index] = NONE;
+    }
+
+    /// Forgets all rows: the state of `count` instances was replaced.
+    pub fn reset(&mut self, count: usize) {
+        self.due.resize(count, true);
+        for ordinals in [&mut self.ordinal, &mut self.last] {
+            ordinals.clear();
+            ordinals.resize(count, NONE);
+        }
+        self.order.clear();
+        self.counts = Counts::default();
+    }
+
+    /// Decides who is evaluated. With `holds` the memory has the rows of the last frame, and whoever
+    /// is not due keeps his; without, all that are shown are evaluated.
+    pub fn count(
+        &mut self,
+        shown: impl Iterator<Item = bool>,
+        holds: bool,
+        order: RowOrder,
+    ) -> Counts {
+        let count = self.due.len();
+        std::mem::swap(&mut self.ordinal, &mut self.last);
+        std::mem::swap(&mut self.order, &mut self.last_order);
+        self.before = self.now;
+        self.order.clear();
+        self.kept.clear();
+        self.kept.resize(count, false);
+        self.rank.resize(count + 1, 0);
+        let mut rank = 0;
+        let mut stays = 0;
+        let places = self.rank.iter_mut().zip(&mut self.ordinal);
+        let last = self.last.iter().zip(&self.due).zip(&mut self.kept);
+        for (((place, ordinal), ((last, due), kept)), shown) in places.zip(last).zip(shown) {
+            *place = rank;
+            let stay = shown && holds && !due && *last != NONE;
+            stays += usize::from(stay);
+            *kept = stay;
+            let written = shown && (!stay || order == RowOrder::Slots);
+            *ordinal = if written { rank } else { NONE };
+            rank += u32::from(written);
+        }
+        if let Some(end) = self.rank.last_mut() {
+            *end = rank;
+        }
+        self.counts = match order {
+            RowOrder::Slots => Counts {
+                written: rank as usize,
+                kept: stays,
+                carried: 0,
+            },
+            RowOrder::FreshFirst => {
+                self.follow(rank);
+                Counts {
+                    written: rank as usize,
+                    kept: 0,
+                    carried: stays,
+                }
+            }
+        };
+        self.counts
+    }
+
+    /// Puts those carried over behind those written, in the order of their old rows.
+    fn follow(&mut self, written: u32) {
+        let fresh = (0u32..)
+            .zip(self.ordinal.iter())
+            .filter(|(_, o)| **o != NONE);
+        self.order.extend(fresh.map(|(index, _)| index));
+        let mut next = written;
+        let mut follow = |index: u32| {
+            let i = index as usize;
+            if std::mem::take(&mut self.kept[i]) {
+                self.ordinal[i] = next;
+                self.order.push(index);
+                next += 1;
+            }
+        };
+        if self.last_order.is_empty() {
+            (0..self.due.len() as u32).for_each(&mut follow);
+        } else {
+            self.last_order.iter().copied().for_each(&mut follow);
+        }
+    }
+
+    /// Says where the rows counted last begin.
+    pub fn place(&mut self, stride: usize, first: usize, carried: usize) {
+        self.now = Segments {
+            stride,
+            first,
+            written: self.counts.written as u32,
+            carried,
+        };
+    }
+
+    /// Whether an instance has rows in what is written.
+    pub fn scheduled(&self, index: usize) -> bool {
+        self.rank[index + 1] > self.rank[index]
+    }
+
+    /// Whether its rows there stay as they are.
+    pub fn kept(&self, index: usize) -> bool {
+        self.kept[index]
+    }
+
+    /// Instances with rows in what is written, among those from `first` to before `end`.
+    pub fn written(&self, first: usize, end: usize) -> usize {
+        (self.rank[end] - self.rank[first]) as usize
+    }
+
+    /// What was counted last.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Rows from one instance to the next.
+    pub fn stride(&self) -> usize {
+        self.now.stride
+    }
+
+    /// The first rows of what is written and of what is carried.
+    pub fn firsts(&self) -> (usize, usize) {
+        (self.now.first, self.now.carried)
+    }
+
+    /// The first row of an instance in this frame.
+    pub fn row(&self, index: usize) -> Option<usize> {
+        self.now.row(*self.ordinal.get(index)?)
+    }
+
+    /// The first row of an instance in the frame before.
+    pub fn last_row(&self, index: usize) -> Option<usize> {
+        self.before.row(*self.last.get(index)?)
+    }
+
+    /// The rows of `len` per instance that are carried over, neighbours joined, in ascending order of
+    /// the rows they go to.
+    pub fn moves(&self, len: usize, mut each: impl FnMut(RowMove)) {
+        let mut run: Option<RowMove> = None;
+        let mut add = |index: usize| {
+            let (Some(from), Some(to)) = (self.last_row(index), self.row(index)) else {
+                return;
+            };
+            match &mut run {
+                Some(run)
+                    if run.from + (to - run.to) == from
+                        && to - run.to == run.rows + self.now.stride - len =>
+                {
+                    run.rows = to + len - run.to;
+                }
+                _ => {
+                    let next = RowMove {
+                        from,
+                        to,
+                        rows: len,
+                    };
+                    if let Some(done) = run.replace(next) {
+                        each(done);
+                    }
+                }
+            }
+        };
+        if self.counts.kept > 0 {
+            let kept = self.kept.iter().enumerate().filter(|k| *k.1);
+            kept.for_each(|(index, _)| add(index));
+        } else if self.counts.carried > 0 {
+            let carried = self.order.iter().skip(self.counts.written);
+            carried.for_each(|&index| add(index as usize));
+        }
+        if let Some(done) = run {
+            each(done);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(places: &mut Places, order: RowOrder, shown: [bool; 6], holds: bool) -> Counts {
+        let counts = places.count(shown.into_iter(), holds, order);
+        places.place(4, 100, 100 + counts.written * 4);
+        counts
+    }
+
+    fn moves(places: &Places) -> Vec<[usize; 3]> {
+        let mut out = Vec::new();
+        places.moves(3, |m| out.push([m.from, m.to, m.rows]));
+        out
+    }
+
+    fn six() -> Places {
+        let mut places = Places::default();
+        (0..6).for_each(|_| places.push());
+        places
+    }
+
+    #[test]
+    fn in_slots_rows_stay_while_nobody_comes_or_goes() {
+        let mut p = six();
+        let all = [true; 6];
+        // Nobody has rows: whoever is shown is evaluated, due or not.
+        p.due = vec![true, false, false, true, false, true];
+        let counts = frame(&mut p, RowOrder::Slots, all, true);
+        assert_eq!((counts.written, counts.kept), (6, 0));
+        let counts = frame(&mut p, RowOrder::Slots, all, true);
+        assert_eq!((counts.written, counts.kept), (6, 3));
+        assert_eq!(moves(&p), [[104, 104, 7], [116, 116, 3]]);
+        // The first hides: all rows move, in one run each.
+        let hidden = [false, true, true, true, true, true];
+        frame(&mut p, RowOrder::Slots, hidden, true);
+        assert_eq!(moves(&p), [[104, 100, 7], [116, 112, 3]]);
+        assert_eq!(
+            (p.row(0), p.row(5), p.last_row(0)),
+            (None, Some(116), Some(100))
+        );
+        // Memory that does not hold the last frame gets everything.
+        assert_eq!(frame(&mut p, RowOrder::Slots, hidden, false).kept, 0);
+    }
+
+    #[test]
+    fn fresh_rows_come_first_and_carried_ones_by_their_old_rows() {
+        let mut p = six();
+        let all = [true; 6];
+        assert_eq!(frame(&mut p, RowOrder::FreshFirst, all, true).written, 6);
+        p.due = vec![true, false, false, true, false, true];
+        let counts = frame(&mut p, RowOrder::FreshFirst, all, true);
+        assert_eq!((counts.written, counts.carried), (3, 3));
+        let rows: Vec<_> = (0..6).filter_map(|i| p.row(i)).collect();
+        assert_eq!(rows, [100, 112, 116, 104, 120, 108]);
+        assert_eq!(moves(&p), [[104, 112, 7], [116, 120, 3]]);
+        // The halves change places: what was written is carried in one run.
+        p.due.iter_mut().for_each(|d| *d = !*d);
+        frame(&mut p, RowOrder::FreshFirst, all, true);
+        assert_eq!(moves(&p), [[100, 112, 11]]);
+        // A slot that is filled anew has no rows to carry.
+        p.spawn(0);
+        p.due[0] = false;
+        let counts = frame(&mut p, RowOrder::FreshFirst, all, true);
+        assert_eq!((counts.written, counts.carried), (4, 2));
+        assert_eq!(p.last_row(0), None);
+    }
+}

@@ -1,0 +1,429 @@
+//! `CullJob`: what a camera sees of many instances, eight at a time, before any of them is evaluated.
+
+use rayon::prelude::*;
+use ultraviolet::{Vec3x8, f32x8};
+
+use super::plan::{SKEW, SKEW_SLACK};
+use super::scene::PictureSize;
+use super::view::Eye;
+use super::{Camera, DrawInstance, Look, RenderError};
+use glam::Vec3;
+
+/// Instances that one worker takes at once: 20 µs of work, well above what handing them out costs.
+const CHUNK: usize = 1024;
+
+/// What a camera sees of an instance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// It can touch the picture.
+    pub body: bool,
+    /// Its shadow on the ground can.
+    pub shadow: bool,
+    /// Height of its bounding sphere in the picture, pixels; infinite around the eye and without bounds.
+    pub pixels: f32,
+}
+
+impl Seen {
+    /// Whether the picture needs the instance's pose.
+    pub fn any(self) -> bool {
+        self.body || self.shadow
+    }
+}
+
+/// Tests the bounding spheres of instances against a camera and the ground's shadows.
+///
+/// Bounds in model space, transforms to world space, metres. A sphere that touches the picture is
+/// always seen; one near a corner may be seen without touching it. Bounds must hold the instance in
+/// the pose that is drawn: see [`ClipBounds`](super::ClipBounds).
+#[derive(Debug)]
+pub struct CullJob<'a> {
+    /// Where the picture is taken from.
+    pub camera: &'a Camera,
+    /// Its light and ground, for shadows.
+    pub look: &'a Look,
+    /// The picture.
+    pub size: PictureSize,
+    /// Whose bounds are tested.
+    pub instances: &'a [DrawInstance],
+    /// What is seen of each.
+    pub seen: &'a mut [Seen],
+}
+
+impl CullJob<'_> {
+    /// Checks the camera and the sizes.
+    ///
+    /// # Errors
+    /// If the camera sees nothing, the picture is empty, or `seen` is not as long as `instances`.
+    pub fn validate(&self) -> Result<(), RenderError> {
+        self.eye().map(|_| ())
+    }
+
+    fn eye(&self) -> Result<Eye, RenderError> {
+        self.size.validate()?;
+        if self.seen.len() != self.instances.len() {
+            return Err(RenderError::Seen {
+                found: self.seen.len(),
+                expected: self.instances.len(),
+            });
+        }
+        Eye::new(self.camera, self.look, self.size)
+    }
+
+    /// Validates, then tests on the current rayon pool.
+    ///
+    /// # Errors
+    /// Those of [`CullJob::validate`].
+    pub fn run(self) -> Result<(), RenderError> {
+        let eye = self.eye()?;
+        cull(&eye, self.instances, self.seen);
+        Ok(())
+    }
+}
+
+/// [`CullJob`] for a camera that was checked.
+pub(super) fn cull(eye: &Eye, instances: &[DrawInstance], seen: &mut [Seen]) {
+    let wide = WideEye::new(eye);
+    let chunks = instances.par_chunks(CHUNK);
+    chunks.zip(seen.par_chunks_mut(CHUNK)).for_each(|(i, s)| {
+        for (instances, seen) in i.chunks(8).zip(s.chunks_mut(8)) {
+            wide.eight(instances, seen);
+        }
+    });
+}
+
+/// The camera with every number in all eight lanes.
+struct WideEye {
+    position: Vec3x8,
+    right: Vec3x8,
+    up: Vec3x8,
+    forward: Vec3x8,
+    near: f32x8,
+    tan_x: f32x8,
+    tan_y: f32x8,
+    /// What a radius counts against the slanted planes of each axis.
+    slant_x: f32x8,
+    slant_y: f32x8,
+    height: f32x8,
+    /// If the light throws shadows on the ground.
+    shadow: Option<WideShadow>,
+}
+
+struct WideShadow {
+    /// Its height over the eye.
+    ground: f32x8,
+    /// How far a shadow lies from a point, per metre that it is high.
+    slope: Vec3x8,
+    /// How much longer a shadow is than what throws it.
+    reach: f32x8,
+}
+
+fn wide(v: Vec3) -> Vec3x8 {
+    Vec3x8::new(f32x8::splat(v.x), f32x8::splat(v.y), f32x8::splat(v.z))
+}
+
+fn dot(a: Vec3x8, b: Vec3x8) -> f32x8 {
+    a.x * b.x + a.y * b.y + a.z * b.z
+}
+
+impl WideEye {
+    fn new(eye: &Eye) -> Self {
+        let slant = |tan: f32| f32x8::splat((1.0 + tan * tan).sqrt());
+        let shadow = eye.shadow_ground().map(|ground| {
+            let over = 1.0 / eye.light.y;
+            WideShadow {
+                ground: f32x8::splat(ground),
+                slope: wide(eye.light * over),
+                reach: f32x8::splat(over),
+            }
+        });
+        Self {
+            position: wide(eye.position),
+            right: wide(eye.right),
+            up: wide(eye.up),
+            forward: wide(eye.forward),
+            near: f32x8::splat(eye.near),
+            tan_x: f32x8::splat(eye.tan_x),
+            tan_y: f32x8::splat(eye.tan_y),
+            slant_x: slant(eye.tan_x),
+            slant_y: slant(eye.tan_y),
+            height: f32x8::splat(eye.size.height as f32),
+            shadow,
+        }
+    }
+
+    /// At most eight instances; lanes beyond repeat the last.
+    fn eight(&self, instances: &[DrawInstance], seen: &mut [Seen]) {
+        let Some(last) = instances.len().checked_sub(1) else {
+            return;
+        };
+        let gather = |f: &dyn Fn(&DrawInstance) -> f32| {
+            f32x8::new(std::array::from_fn(|l| f(&instances[l.min(last)])))
+        };
+        let world = |r: usize, c: usize| gather(&|i| i.world.rows[r][c]);
+        let local = |c: usize| gather(&|i| i.bounds.map_or(0.0, |s| s.center[c]));
+        let sphere = Vec3x8::new(local(0), local(1), local(2));
+        let rows: [[f32x8; 4]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| world(r, c)));
+        // The eye is subtracted from the translation, not from the centre: that difference of near
+        // numbers is exact, so what is seen does not change far from the origin.
+        let axis = |r: usize, eye: f32x8| {
+            let [x, y, z, t] = rows[r];
+            x * sphere.x + y * sphere.y + z * sphere.z + (t - eye)
+        };
+        let center = Vec3x8::new(
+            axis(0, self.position.x),
+            axis(1, self.position.y),
+            axis(2, self.position.z),
+        );
+        let radius = gather(&|i| i.bounds.map_or(0.0, |s| s.radius)) * stretch(&rows);
+        let body = self.margin(center, radius);
+        let along = dot(self.forward, center);
+        let pixels = radius / (along * self.tan_y) * self.height;
+        let around = along - radius;
+        let shadow = self.shadow.as_ref().map(|shadow| {
+            let height = (center.y - shadow.ground).max(f32x8::ZERO);
+            let thrown = Vec3x8::new(
+                center.x - shadow.slope.x * height,
+                center.y - shadow.slope.y * height,
+                center.z - shadow.slope.z * height,
+            );
+            self.margin(thrown, radius * shadow.reach).to_array()
+        });
+        let (body, pixels, around) = (body.to_array(), pixels.to_array(), around.to_array());
+        for (lane, (seen, instance)) in seen.iter_mut().zip(instances).enumerate() {
+            let endless = !instance.bounds.is_some_and(|s| s.radius.is_finite());
+            // Margins that overflowed to NaN count as seen.
+            let seen_by = |margin: f32| endless || !(margin < 0.0);
+            *seen = Seen {
+                body: seen_by(body[lane]),
+                shadow: shadow.is_some_and(|shadow| seen_by(shadow[lane])),
+                pixels: if endless || !(around[lane] > 0.0) {
+                    f32::INFINITY
+                } else {
+                    pixels[lane]
+                },
+            };
+        }
+    }
+
+    /// How far each sphere reaches over the least favourable side of the picture; negative outside.
+    fn margin(&self, center: Vec3x8, radius: f32x8) -> f32x8 {
+        let along = dot(self.forward, center);
+        // The two slanted planes of an axis, the sphere taken to the positive side.
+        let inside =
+            |across: f32x8, tan: f32x8, slant: f32x8| radius * slant - (across.abs() - along * tan);
+        let x = inside(dot(self.right, center), self.tan_x, self.slant_x);
+        let y = inside(dot(self.up, center), self.tan_y, self.slant_y);
+        x.min(y).min(along + radius - self.near)
+    }
+}
+
+/// An upper bound of how much each of eight transforms lengthens: `largest_scale` in lanes.
+fn stretch(rows: &[[f32x8; 4]; 3]) -> f32x8 {
+    let column = |c: usize| Vec3x8::new(rows[0][c], rows[1][c], rows[2][c]);
+    let (a, b, c) = (column(0), column(1), column(2));
+    let (aa, bb, cc) = (dot(a, a), dot(b, b), dot(c, c));
+    let skew = (dot(a, b).abs() + dot(b, c).abs() + dot(c, a).abs()).to_array();
+    let largest = aa.max(bb).max(cc);
+    let (straight, skewed) = (largest.sqrt().to_array(), (aa + bb + cc).sqrt().to_array());
+    let largest = largest.to_array();
+    f32x8::new(std::array::from_fn(|l| {
+        if skew[l] <= SKEW * largest[l] {
+            straight[l] * SKEW_SLACK
+        } else {
+            skewed[l]
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sphere;
+    use super::*;
+    use crate::crowd::hash01;
+    use crate::math::Affine3x4;
+    use glam::{Affine3A, DMat3, DVec3, Quat};
+
+    const SIZE: PictureSize = PictureSize {
+        width: 640,
+        height: 360,
+    };
+
+    fn camera(origin: Vec3) -> Camera {
+        Camera {
+            eye: origin + Vec3::new(3.0, 4.0, 20.0),
+            target: origin + Vec3::new(-1.0, 1.0, -30.0),
+            up: Vec3::Y,
+            fov_y: 0.8,
+            near: 0.1,
+        }
+    }
+
+    fn scattered(count: usize, origin: Vec3) -> Vec<DrawInstance> {
+        let around = |seed: usize, reach: f64| ((hash01(seed as u64) - 0.5) * 2.0 * reach) as f32;
+        let instance = |i: usize| {
+            let k = i * 16;
+            let at = Vec3::new(around(k, 60.0), around(k + 1, 20.0), around(k + 2, 60.0));
+            let scale = Vec3::new(
+                1.0 + around(k + 3, 0.5),
+                1.0 + around(k + 4, 0.5),
+                if i % 3 == 0 { -1.0 } else { 1.0 },
+            );
+            let turn = Quat::from_rotation_y(around(k + 5, 3.0));
+            DrawInstance {
+                model: 0,
+                world: Affine3A::from_scale_rotation_translation(scale, turn, at + origin).into(),
+                palette_offset: 0,
+                morph_offset: 0,
+                tint: [1.0; 4],
+                bounds: (i % 17 != 5).then(|| Sphere {
+                    center: [around(k + 6, 1.0), around(k + 7, 1.0), around(k + 8, 1.0)],
+                    radius: 0.2 + around(k + 9, 0.2),
+                }),
+            }
+        };
+        (0..count).map(instance).collect()
+    }
+
+    /// Whether a sphere of a world lies outside of the picture, in f64: the least margin in metres.
+    fn margin(camera: &Camera, center: DVec3, radius: f64) -> f64 {
+        let forward = (camera.target - camera.eye).as_dvec3().normalize();
+        let right = forward.cross(camera.up.as_dvec3()).normalize();
+        let up = right.cross(forward);
+        let tan_y = (f64::from(camera.fov_y) / 2.0).tan();
+        let tan_x = tan_y * f64::from(SIZE.width) / f64::from(SIZE.height);
+        let p = center - camera.eye.as_dvec3();
+        let planes = [
+            (right - forward * tan_x).normalize(),
+            (-right - forward * tan_x).normalize(),
+            (up - forward * tan_y).normalize(),
+            (-up - forward * tan_y).normalize(),
+        ];
+        let sides = planes.map(|n| radius - n.dot(p));
+        let near = forward.dot(p) + radius - f64::from(camera.near);
+        sides.into_iter().fold(near, f64::min)
+    }
+
+    /// The sphere of an instance in its world, in f64; its radius times the largest singular value.
+    fn sphere(instance: &DrawInstance) -> Option<(DVec3, f64)> {
+        let s = instance.bounds?;
+        let rows = instance.world.rows.map(|r| r.map(f64::from));
+        let p = DVec3::from_array(s.center.map(f64::from));
+        let at = |r: [f64; 4]| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3];
+        let m = DMat3::from_cols_array_2d(&std::array::from_fn(|c| {
+            std::array::from_fn(|r| rows[r][c])
+        }));
+        // Power iteration on the transpose times the matrix.
+        let square = m.transpose() * m;
+        let mut v = DVec3::new(0.6, 0.7, 0.4);
+        for _ in 0..200 {
+            v = (square * v).normalize();
+        }
+        let largest = (square * v).length().sqrt();
+        Some((
+            DVec3::from_array(rows.map(at)),
+            f64::from(s.radius) * largest,
+        ))
+    }
+
+    #[test]
+    fn job_validity() {
+        let look = Look::default();
+        let instances = scattered(3, Vec3::ZERO);
+        let run = |camera: &Camera, size, seen: &mut [Seen]| {
+            CullJob {
+                camera,
+                look: &look,
+                size,
+                instances: &instances,
+                seen,
+            }
+            .run()
+        };
+        let good = camera(Vec3::ZERO);
+        assert_eq!(run(&good, SIZE, &mut [Seen::default(); 3]), Ok(()));
+        let (found, expected) = (2, 3);
+        let short = run(&good, SIZE, &mut [Seen::default(); 2]);
+        assert_eq!(short, Err(RenderError::Seen { found, expected }));
+        let empty = PictureSize {
+            width: 0,
+            height: 9,
+        };
+        assert!(run(&good, empty, &mut [Seen::default(); 3]).is_err());
+        let blind = Camera { near: 0.0, ..good };
+        assert!(run(&blind, SIZE, &mut [Seen::default(); 3]).is_err());
+    }
+
+    #[test]
+    fn eight_at_a_time_agrees_with_planes_in_f64() {
+        for origin in [Vec3::ZERO, Vec3::new(4096.0, 0.0, -8192.0)] {
+            let camera = camera(origin);
+            let look = Look {
+                ground: Some(-3.0),
+                ..Look::default()
+            };
+            let light = look.light.as_dvec3().normalize();
+            let instances = scattered(5003, origin);
+            let mut seen = vec![Seen::default(); instances.len()];
+            CullJob {
+                camera: &camera,
+                look: &look,
+                size: SIZE,
+                instances: &instances,
+                seen: &mut seen,
+            }
+            .run()
+            .unwrap();
+            let (mut bodies, mut shadows, mut hidden) = (0, 0, 0);
+            for (instance, seen) in instances.iter().zip(&seen) {
+                let Some((center, radius)) = sphere(instance) else {
+                    assert!(seen.body && seen.shadow && seen.pixels.is_infinite());
+                    continue;
+                };
+                // Between touching and what skewed or rounded bounds add, both answers are right.
+                let slack = radius * 0.1 + 0.01;
+                let body = margin(&camera, center, radius);
+                assert!(seen.body || body < 0.001, "missed by {body}");
+                assert!(!seen.body || body > -slack, "seen at {body}");
+                let height = (center.y - -3.0).max(0.0);
+                let thrown = center - light * (height / light.y);
+                let shadow = margin(&camera, thrown, radius / light.y);
+                assert!(seen.shadow || shadow < 0.001, "shadow missed by {shadow}");
+                assert!(
+                    !seen.shadow || shadow > -2.0 * slack,
+                    "shadow seen at {shadow}"
+                );
+                let forward = (camera.target - camera.eye).as_dvec3().normalize();
+                let along = forward.dot(center - camera.eye.as_dvec3());
+                if along > radius * 1.01 {
+                    let pixels = radius / along / (f64::from(camera.fov_y) / 2.0).tan() * 360.0;
+                    let ratio = f64::from(seen.pixels) / pixels;
+                    assert!((0.99..1.1).contains(&ratio), "{} for {pixels}", seen.pixels);
+                }
+                bodies += usize::from(seen.body);
+                shadows += usize::from(seen.shadow);
+                hidden += usize::from(!seen.any());
+            }
+            assert!(
+                bodies > 500 && shadows > 500 && hidden > 500,
+                "{bodies} {shadows} {hidden}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_seen() {
+        let world = Affine3x4 {
+            rows: [[f32::MAX; 4]; 3],
+        };
+        let mut instance = scattered(1, Vec3::ZERO)[0];
+        instance.world = world;
+        instance.bounds = Some(Sphere {
+            center: [f32::MAX; 3],
+            radius: f32::MAX,
+        });
+        let mut seen = [Seen::default()];
+        let eye = Eye::new(&camera(Vec3::ZERO), &Look::default(), SIZE).unwrap();
+        cull(&eye, &[instance], &mut seen);
+        assert!(seen[0].body && seen[0].shadow);
+    }
+}

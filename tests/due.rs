@@ -1,0 +1,211 @@
+//! Who is not due keeps his rows, wherever they lie, and nothing else changes.
+
+use phalanx::crowd::{
+    BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, RowLayout, RowMove, RowOrder, hash01,
+    standard_crowd,
+};
+use phalanx::math::Affine3x4;
+use phalanx::offline::mannequin;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+fn crowd(count: usize) -> (Crowd, Vec<InstanceId>) {
+    standard_crowd(Arc::new(mannequin().unwrap()), &[], count).unwrap()
+}
+
+/// Rows that cannot be lent: a slice that is written through the trait.
+struct Written<'a>(&'a mut [Affine3x4]);
+
+impl PaletteMemory for Written<'_> {
+    fn split_at(self, rows: usize) -> (Self, Self) {
+        let (now, later) = self.0.split_at_mut(rows.min(self.0.len()));
+        (Self(now), Self(later))
+    }
+
+    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
+        let rest = std::mem::take(&mut self.0);
+        rest[..palette.len()].copy_from_slice(palette);
+        self.0 = &mut rest[stride..];
+    }
+}
+
+/// Memory that is written as a device's would be: fresh rows in one piece, the others copied over.
+#[derive(Default)]
+struct Ring {
+    align: usize,
+    rows: Vec<Affine3x4>,
+    holds: Option<FrameId>,
+    moves: usize,
+}
+
+impl Ring {
+    fn frame(&mut self, crowd: &mut Crowd) -> usize {
+        let mut schedule = crowd.schedule(&RowLayout {
+            align: self.align,
+            order: RowOrder::FreshFirst,
+            holds: self.holds,
+        });
+        let poison = Affine3x4 {
+            rows: [[f32::NAN; 4]; 3],
+        };
+        let mut rows = vec![poison; schedule.rows()];
+        schedule.moves(|RowMove { from, to, rows: n }| {
+            rows[to..to + n].copy_from_slice(&self.rows[from..from + n]);
+            self.moves += 1;
+        });
+        let written = schedule.written_rows();
+        let stats = schedule.write(Written(&mut rows[..written]));
+        self.holds = Some(schedule.id());
+        self.rows = rows;
+        stats.carried
+    }
+}
+
+/// Random hiding, showing, coming and going, due or not: what is due equals a crowd evaluated in full,
+/// what is not equals what it was.
+#[test]
+fn rows_are_fresh_or_kept_and_never_stale() {
+    for (order, align) in [
+        (RowOrder::Slots, 1),
+        (RowOrder::FreshFirst, 1),
+        (RowOrder::FreshFirst, 16),
+    ] {
+        {
+            let (mut crowd, mut all) = crowd(60);
+            let rig = all[0].rig();
+            let mut heap = BoneBuffer::new();
+            let mut ring = Ring {
+                align,
+                ..Ring::default()
+            };
+            let mut known: Vec<(InstanceId, Vec<Affine3x4>)> = Vec::new();
+            let mut due = HashMap::new();
+            let (mut carried, mut fresh) = (0, 0);
+            for frame in 0..40u32 {
+                let roll =
+                    |salt: u32, i: usize| hash01(u64::from(frame * 7919 + salt) * 1009 + i as u64);
+                crowd.advance(1.0 / 30.0).unwrap();
+                for (i, &id) in all.iter().enumerate() {
+                    if roll(1, i) < 0.1 {
+                        crowd.set_visible(id, roll(2, i) < 0.7).unwrap();
+                    }
+                    let wanted = roll(3, i) < 0.5;
+                    crowd.set_due(id, wanted).unwrap();
+                    due.insert(id, wanted);
+                }
+                if frame % 5 == 4 {
+                    crowd.despawn(all.remove(frame as usize % 20)).unwrap();
+                    let new = crowd.spawn(rig).unwrap();
+                    crowd.set_due(new, false).unwrap();
+                    all.push(new);
+                }
+
+                let snapshot = crowd.snapshot();
+                match order {
+                    RowOrder::Slots => carried += crowd.evaluate(&mut heap).carried,
+                    RowOrder::FreshFirst => carried += ring.frame(&mut crowd),
+                }
+                let rows = match order {
+                    RowOrder::Slots => heap.rows(),
+                    RowOrder::FreshFirst => &ring.rows,
+                };
+                let (mut full, _) =
+                    standard_crowd(crowd.rig(rig).unwrap().clone(), &[], 60).unwrap();
+                full.restore(&snapshot).unwrap();
+                let mut whole = BoneBuffer::new();
+                full.evaluate(&mut whole);
+                let mut now = Vec::new();
+                for &id in &all {
+                    let Some(range) = crowd.palette_range(id) else {
+                        assert_eq!(full.palette_range(id), None);
+                        continue;
+                    };
+                    assert_eq!(range.start % align, 0);
+                    let rows = rows[range].to_vec();
+                    let truth = &whole.rows()[full.palette_range(id).unwrap()];
+                    let before = known.iter().find(|k| k.0 == id);
+                    match before {
+                        Some((_, before)) if rows == *before && !due[&id] => {}
+                        _ => {
+                            assert_eq!(rows, truth, "frame {frame}, {id:?}");
+                            fresh += 1;
+                        }
+                    }
+                    now.push((id, rows));
+                }
+                known = now;
+            }
+            assert!(carried > 500 && fresh > 500, "{carried}, {fresh}");
+        }
+    }
+}
+
+#[test]
+fn time_and_events_go_on_for_those_not_due() {
+    let (mut crowd, all) = crowd(3);
+    let mut buffer = BoneBuffer::new();
+    crowd.evaluate(&mut buffer);
+    for &id in &all {
+        crowd.set_due(id, false).unwrap();
+    }
+    let before = buffer.hash();
+    for _ in 0..30 {
+        crowd.advance(0.05).unwrap();
+        let stats = crowd.evaluate(&mut buffer);
+        assert_eq!((stats.instances, stats.carried, stats.bytes), (0, 3, 0));
+    }
+    assert_eq!(buffer.hash(), before);
+    let (mut other, _) = standard_crowd(crowd.rig(all[0].rig()).unwrap().clone(), &[], 3).unwrap();
+    for _ in 0..30 {
+        other.advance(0.05).unwrap();
+    }
+    for &id in &all {
+        crowd.set_due(id, true).unwrap();
+    }
+    let mut expected = BoneBuffer::new();
+    other.evaluate(&mut expected);
+    crowd.evaluate(&mut buffer);
+    assert_eq!(buffer, expected);
+}
+
+#[test]
+fn another_buffer_gets_everyone() {
+    let (mut crowd, all) = crowd(5);
+    let (mut a, mut b) = (BoneBuffer::new(), BoneBuffer::new());
+    crowd.evaluate(&mut a);
+    crowd.set_due(all[2], false).unwrap();
+    crowd.advance(0.1).unwrap();
+    assert_eq!(crowd.evaluate(&mut a).carried, 1);
+    assert_eq!(crowd.evaluate(&mut b).carried, 0);
+    // The first buffer no longer holds the crowd's last frame.
+    assert_eq!(crowd.evaluate(&mut a).carried, 0);
+    assert_eq!(a, b);
+    // A restored state has no rows to keep.
+    let snapshot = crowd.snapshot();
+    crowd.restore(&snapshot).unwrap();
+    assert_eq!(crowd.palette_range(all[2]), None);
+    assert_eq!(crowd.evaluate(&mut a).carried, 0);
+}
+
+#[test]
+fn halves_that_take_turns_are_carried_in_few_copies() {
+    let (mut crowd, all) = crowd(300);
+    let mut ring = Ring {
+        align: 16,
+        ..Ring::default()
+    };
+    ring.frame(&mut crowd);
+    for turn in 0..12 {
+        crowd.advance(0.02).unwrap();
+        for (i, &id) in all.iter().enumerate() {
+            crowd.set_due(id, i % 3 == turn % 3).unwrap();
+        }
+        ring.moves = 0;
+        assert_eq!(ring.frame(&mut crowd), 200);
+        // From the second round on two thirds lie as two blocks.
+        assert!(turn < 3 || ring.moves <= 2, "turn {turn}: {}", ring.moves);
+    }
+    let previous = crowd.previous_range(all[0]).unwrap();
+    assert_eq!(previous.start % 16, 0);
+    assert_ne!(Some(previous), crowd.palette_range(all[0]));
+}

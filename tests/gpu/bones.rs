@@ -1,0 +1,231 @@
+//! Rows on the device: fresh, carried over or of the frame before, through pages of any size.
+
+use crate::models::chain;
+use crate::support::{Truth, bones, crowd_of, open, paged};
+use phalanx::crowd::{Crowd, hash01};
+use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend, UploadWay};
+use phalanx::math::Affine3x4;
+use std::collections::HashMap;
+
+/// Random hiding, showing, coming and going, due or not, two rigs: on every backend, in one page or in
+/// many, mapped or written, what is due equals a crowd with no history and the others what they were.
+pub fn rows_equal_the_heap() {
+    for gpu in [open(), paged(4800)] {
+        for backend in PaletteBackend::ALL {
+            for mapped in [true, false] {
+                let mut bones = GpuBoneBuffer::new(
+                    &gpu,
+                    GpuBoneOptions {
+                        mapped,
+                        ..GpuBoneOptions::new(backend)
+                    },
+                )
+                .unwrap();
+                let carried = play(&gpu, &mut bones, 24);
+                assert!(carried > 200, "{backend}: {carried} carried");
+            }
+        }
+    }
+}
+
+fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, frames: u64) -> usize {
+    let rigs = [chain(20), chain(33)];
+    let (mut crowd, mut all, ids) = crowd_of(&rigs, 20);
+    let mut known: HashMap<_, Vec<Affine3x4>> = HashMap::new();
+    let mut carried = 0;
+    for frame in 0..frames {
+        let roll = |salt: u64, i: usize| hash01(frame * 7919 + salt * 104_729 + i as u64);
+        crowd.advance(1.0 / 30.0).unwrap();
+        let mut due = HashMap::new();
+        for (i, &id) in all.iter().enumerate() {
+            if roll(1, i) < 0.1 {
+                crowd.set_visible(id, roll(2, i) < 0.7).unwrap();
+            }
+            let wanted = frame == 0 || roll(3, i) < 0.5;
+            crowd.set_due(id, wanted).unwrap();
+            due.insert(id, wanted);
+        }
+        if frame % 3 == 2 {
+            crowd.despawn(all.remove(frame as usize % 17)).unwrap();
+            all.push(crowd.spawn(ids[frame as usize % 2]).unwrap());
+        }
+        let state = crowd.snapshot();
+        let upload = bones.evaluate(&mut crowd, gpu).unwrap();
+        carried += upload.frame.carried;
+        assert!(bones.heap().is_none());
+        let rows = bones.read(gpu).unwrap();
+        let mut truth = Truth::new(&rigs, &[60, 60]);
+        let truth = truth.of(&state);
+        let mut now = HashMap::new();
+        for &id in &all {
+            let range = crowd.palette_range(id);
+            let expected = truth.palette(id);
+            assert_eq!(range.is_some(), expected.is_some(), "frame {frame}, {id:?}");
+            let (Some(range), Some(expected)) = (range, expected) else {
+                continue;
+            };
+            let rows = &rows[range.clone()];
+            match known.get(&id) {
+                Some(before) if due.get(&id) == Some(&false) => {
+                    assert_eq!(rows, before, "carried, frame {frame}, {id:?}");
+                }
+                _ => assert_eq!(rows, expected, "fresh, frame {frame}, {id:?}"),
+            }
+            let place = bones.locate(&range).unwrap();
+            assert_eq!(place.row as usize % bones.options().backend.align(), 0);
+            let page = bones.page(gpu, place.page).unwrap();
+            assert_eq!(page.rows.start + place.row as usize, range.start);
+            assert!(range.end <= page.rows.end, "an instance lies in two pages");
+            now.insert(id, rows.to_vec());
+        }
+        known = now;
+    }
+    carried
+}
+
+pub fn one_copy_per_frame_and_page() {
+    // Pages of 100 rows hold five chains of 20; 16 chains take four pages.
+    let gpu = paged(4800);
+    let mut bones = bones(&gpu, PaletteBackend::Storage);
+    let (mut crowd, all, _) = crowd_of(&[chain(20)], 16);
+    for _ in 0..8 {
+        crowd.advance(0.02).unwrap();
+        let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
+        assert_eq!(
+            (upload.copies, upload.pages, upload.way),
+            (4, 4, UploadWay::Mapped)
+        );
+        assert_eq!(upload.bytes, 16 * 20 * 48);
+        gpu.wait().unwrap();
+    }
+    // Half of them rest: the others are two pages, what is carried five runs at most.
+    let generation = bones.generation();
+    for &id in &all[8..] {
+        crowd.set_due(id, false).unwrap();
+    }
+    for _ in 0..4 {
+        crowd.advance(0.02).unwrap();
+        let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
+        assert_eq!((upload.bytes, upload.carried), (8 * 20 * 48, 8 * 20 * 48));
+        assert!(upload.copies <= 2 + 5, "{} copies", upload.copies);
+        gpu.wait().unwrap();
+    }
+    assert!(bones.generation() > generation, "the second set is new");
+    let settled = bones.generation();
+    bones.evaluate(&mut crowd, &gpu).unwrap();
+    assert_eq!(bones.generation(), settled);
+}
+
+/// From one instance to thousands: pages are seldom made anew, nobody waits, and the rows arrive.
+pub fn growth() {
+    let gpu = open();
+    for backend in PaletteBackend::ALL {
+        let mut bones = bones(&gpu, backend);
+        let rigs = [chain(67)];
+        let (mut crowd, mut all, ids) = crowd_of(&rigs, 1);
+        for frame in 0..60 {
+            for _ in 0..all.len() / 7 + 1 {
+                all.push(crowd.spawn(ids[0]).unwrap());
+            }
+            crowd.advance(0.01).unwrap();
+            let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
+            assert_eq!(upload.frame.instances, all.len(), "frame {frame}");
+        }
+        assert!(all.len() > 1500);
+        // Half as much room again each time: 1.5 to the power of 19 is more than 1,500.
+        assert!(
+            bones.generation() <= 20,
+            "made anew {} times",
+            bones.generation()
+        );
+        let rows = bones.read(&gpu).unwrap();
+        let mut truth = Truth::new(&rigs, &[all.len()]);
+        let truth = truth.of(&crowd.snapshot());
+        for &id in &all {
+            let range = crowd.palette_range(id).unwrap();
+            assert_eq!(Some(&rows[range]), truth.palette(id));
+        }
+    }
+}
+
+pub fn the_frame_before_is_kept() {
+    let gpu = open();
+    for backend in PaletteBackend::ALL {
+        let options = GpuBoneOptions {
+            previous: true,
+            ..GpuBoneOptions::new(backend)
+        };
+        let mut bones = GpuBoneBuffer::new(&gpu, options).unwrap();
+        let rigs = [chain(20)];
+        let (mut crowd, all, _) = crowd_of(&rigs, 9);
+        bones.evaluate(&mut crowd, &gpu).unwrap();
+        assert!(
+            bones.previous_page(&gpu, 0).is_none(),
+            "there was none before"
+        );
+        assert!(bones.page(&gpu, 0).is_some());
+        let sets = [bones.set(), 1 - bones.set()];
+        for frame in 0..4 {
+            let before: Vec<_> = all.iter().map(|&i| crowd.palette_range(i)).collect();
+            crowd.advance(0.02).unwrap();
+            // Ranges change from frame to frame.
+            crowd.set_visible(all[frame], false).unwrap();
+            bones.evaluate(&mut crowd, &gpu).unwrap();
+            assert_eq!(bones.set(), sets[(frame + 1) % 2]);
+            assert!(bones.previous_page(&gpu, 0).is_some());
+            for (&id, before) in all.iter().zip(before) {
+                assert_eq!(crowd.previous_range(id), before, "frame {frame}");
+                if let Some(rows) = before {
+                    assert!(bones.locate_previous(&rows).is_some());
+                }
+            }
+        }
+        // Another buffer's frame comes between: what was before is of no use.
+        crowd.evaluate(&mut phalanx::crowd::BoneBuffer::new());
+        bones.evaluate(&mut crowd, &gpu).unwrap();
+        assert!(bones.previous_page(&gpu, 0).is_none());
+    }
+}
+
+/// Without ever waiting, the ring runs dry or keeps up; either way the rows arrive.
+pub fn a_device_that_is_behind() {
+    let gpu = open();
+    let rigs = [chain(60)];
+    let (mut crowd, all, _) = crowd_of(&rigs, 400);
+    let mut bones = bones(&gpu, PaletteBackend::Storage);
+    for _ in 0..40 {
+        crowd.advance(0.01).unwrap();
+        bones.evaluate(&mut crowd, &gpu).unwrap();
+    }
+    let rows = bones.read(&gpu).unwrap();
+    let state = crowd.snapshot();
+    let mut truth = Truth::new(&rigs, &[400]);
+    let truth = truth.of(&state);
+    for &id in &all {
+        assert_eq!(
+            Some(&rows[crowd.palette_range(id).unwrap()]),
+            truth.palette(id)
+        );
+    }
+}
+
+pub fn an_empty_crowd() {
+    let gpu = open();
+    for backend in PaletteBackend::ALL {
+        let mut bones = bones(&gpu, backend);
+        let upload = bones.evaluate(&mut Crowd::new(), &gpu).unwrap();
+        assert_eq!((upload.bytes, upload.copies, upload.pages), (0, 0, 0));
+        let (mut crowd, all, _) = crowd_of(&[chain(4)], 2);
+        bones.evaluate(&mut crowd, &gpu).unwrap();
+        for &id in &all {
+            crowd.set_visible(id, false).unwrap();
+        }
+        let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
+        assert_eq!((upload.bytes, upload.pages), (0, 0));
+        assert!(bones.page(&gpu, 0).is_none() && bones.read(&gpu).unwrap().is_empty());
+        crowd.set_visible(all[1], true).unwrap();
+        let stride = 4usize.next_multiple_of(backend.align()) as u64;
+        assert_eq!(bones.evaluate(&mut crowd, &gpu).unwrap().bytes, stride * 48);
+        gpu.wait().unwrap();
+    }
+}

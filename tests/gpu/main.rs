@@ -1,0 +1,85 @@
+//! The bone buffer and the shaders on a device, against the heap and the CPU skinning job.
+//!
+//! Trials are ignored where there is no adapter, unless `PHALANX_REQUIRE_GPU=1`.
+
+mod bones;
+mod child;
+#[path = "../common/mod.rs"]
+mod common;
+mod easel;
+mod limits;
+mod models;
+mod pictures;
+mod robust;
+mod shaders;
+mod skinning;
+mod subject;
+mod support;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    // A process of its own for what the environment decides.
+    if let Some(name) = std::env::var_os(child::CHILD) {
+        return child::run(&name);
+    }
+    let args = Arguments::from_args();
+    let required = std::env::var("PHALANX_REQUIRE_GPU").is_ok_and(|v| v == "1");
+    let missing = support::no_adapter();
+    if let Some(reason) = &missing {
+        let what = if required { "fail" } else { "are ignored" };
+        println!("trials on the GPU {what}: {reason}");
+    }
+    let with = |name: &'static str, files: &'static [&'static str], trial: fn()| {
+        common::trial(name, files, move || {
+            let _one_at_a_time = support::device_lock();
+            // On a thread that has ended for good before the process exits: drivers keep data per
+            // thread, and the harness does not wait for its own threads.
+            match std::thread::spawn(trial).join() {
+                Ok(()) => Ok(()),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+        .with_ignored_flag(missing.is_some() && !required)
+    };
+    let gpu = |name: &'static str, trial: fn()| with(name, &[], trial);
+    let cpu = |name: &'static str, trial: fn()| {
+        Trial::test(name, move || {
+            trial();
+            Ok(())
+        })
+    };
+    let joints = &["bl_manyjoints.glb"];
+    let mut trials = vec![
+        gpu("rows_equal_the_heap", bones::rows_equal_the_heap),
+        gpu("one_copy_per_page", bones::one_copy_per_frame_and_page),
+        gpu("growth", bones::growth),
+        gpu("the_frame_before_is_kept", bones::the_frame_before_is_kept),
+        gpu("a_device_that_is_behind", bones::a_device_that_is_behind),
+        gpu("an_empty_crowd", bones::an_empty_crowd),
+        gpu("skinning_every_kind", skinning::every_kind),
+        gpu("skinning_1500_joints", skinning::many_joints),
+        with("skinning_a_file", joints, skinning::file_of_201_joints),
+        with(
+            "skinning_morphs",
+            &["bl_morphbones.glb"],
+            skinning::file_with_morphs,
+        ),
+        gpu("pictures_every_kind", pictures::every_kind),
+        gpu("pictures_1500_joints", pictures::many_joints),
+        gpu("pictures_with_few_limits", pictures::few_limits),
+        with("pictures_of_a_file", joints, pictures::file_of_201_joints),
+        gpu("webgl2_limits", limits::webgl2),
+        gpu("too_many_joints", limits::too_many_joints),
+        gpu("destroyed_between_frames", robust::destroyed_between_frames),
+        gpu("destroyed_within_a_frame", robust::destroyed_within_a_frame),
+        gpu("an_error_of_nobody", robust::an_error_of_nobody),
+        cpu("no_adapter", child::no_adapter),
+        cpu("shaders_are_valid", shaders::valid),
+    ];
+    if cfg!(target_os = "linux") {
+        // The limit on a process's memory is set in Linux's way.
+        trials.push(gpu("no_memory_for_pages", child::no_memory));
+    }
+    libtest_mimic::run(&args, trials).exit();
+}

@@ -1,0 +1,180 @@
+//! Compute skinning, read back, against the CPU skinning job.
+
+use crate::models::{Weights, chain, file, tube};
+use crate::subject::{INSTANCES, STRANGERS, Staged, Subject};
+use crate::support::open;
+use phalanx::gpu::{
+    ComputeSkinner, Gpu, InfluenceFormat, JointFormat, PaletteBackend, ROW_BYTES, SkinInstance,
+    SkinRun, SkinnedVertex, SkinningMesh, Table, WeightFormat,
+};
+use std::ops::Range;
+
+/// Of positions, relative to the model's size: what rounding in another order may cost.
+const POSITION: f32 = 1e-5;
+/// Of unit vectors: `normalize` of WGSL may be off by some units in the last place more.
+const DIRECTION: f32 = 1e-4;
+
+/// Influences per vertex, how weights are stored, morph targets, joints.
+pub const KINDS: [(usize, Weights, usize, usize); 6] = [
+    (4, Weights::Bytes, 0, 67),
+    (4, Weights::Shorts, 3, 300),
+    (4, Weights::Floats, 17, 67),
+    (8, Weights::Bytes, 3, 300),
+    (8, Weights::Shorts, 0, 67),
+    (8, Weights::Floats, 2, 67),
+];
+
+/// Streams are stored as narrow as the file had them, and skin as the job does.
+pub fn every_kind() {
+    let gpu = open();
+    for (per_vertex, weights, targets, joints) in KINDS {
+        let primitive = tube(joints, per_vertex, weights, targets);
+        let format = InfluenceFormat::of(&primitive.influences);
+        let expected = match weights {
+            Weights::Bytes => WeightFormat::Unorm8,
+            Weights::Shorts => WeightFormat::Unorm16,
+            Weights::Floats => WeightFormat::F32,
+        };
+        let wide = [JointFormat::U8, JointFormat::U16][usize::from(joints > 256)];
+        assert_eq!((format.weights, format.joints), (expected, wide));
+        let subject = Subject::new(chain(joints), primitive, 0..joints);
+        for backend in PaletteBackend::ALL {
+            check(&gpu, backend, &subject);
+        }
+    }
+}
+
+/// 1,500 joints are more than a window of 64 KiB holds: through what the device has beside it.
+pub fn many_joints() {
+    let gpu = open();
+    let primitive = tube(1500, 4, Weights::Floats, 1);
+    let subject = Subject::new(chain(1500), primitive, 0..1500);
+    for backend in [PaletteBackend::Texture, PaletteBackend::Storage] {
+        check(&gpu, backend, &subject);
+    }
+    assert!(PaletteBackend::Uniform.check(&gpu, 1500).is_err());
+}
+
+pub fn file_of_201_joints() {
+    let rig = file("bl_manyjoints.glb");
+    assert!(rig.skeleton().len() >= 201);
+    meshes_of(&Subject::of_file(&rig));
+}
+
+pub fn file_with_morphs() {
+    let subjects = Subject::of_file(&file("bl_morphbones.glb"));
+    assert!(subjects.iter().any(|s| s.targets() > 0));
+    meshes_of(&subjects);
+}
+
+fn meshes_of(subjects: &[Subject]) {
+    assert!(!subjects.is_empty());
+    let gpu = open();
+    for subject in subjects {
+        for backend in PaletteBackend::ALL {
+            check(&gpu, backend, subject);
+        }
+    }
+}
+
+fn check(gpu: &Gpu, backend: PaletteBackend, subject: &Subject) {
+    let staged = Staged::new(gpu, backend, subject);
+    let skinned = skin(gpu, &staged);
+    let vertices = subject.primitive.positions.len();
+    assert_eq!(skinned.len(), vertices * INSTANCES);
+    for (i, skinned) in skinned.chunks(vertices).enumerate() {
+        compare(&staged, i, skinned, &format!("{backend}, instance {i}"));
+    }
+}
+
+/// Skins all instances on the device: in one run, or in one per window.
+fn skin(gpu: &Gpu, staged: &Staged<'_>) -> Vec<SkinnedVertex> {
+    let backend = staged.bones.options().backend;
+    let mut skinner = ComputeSkinner::new(gpu, backend).expect("the device has compute shaders");
+    let instance = |(i, row)| SkinInstance {
+        row,
+        first_weight: i as u32 * staged.stride(),
+    };
+    let bytes = staged.subject.primitive.positions.len() * size_of::<SkinnedVertex>();
+    let read = gpu.checked(|| {
+        let mesh = SkinningMesh::upload(gpu, backend, &staged.subject.primitive)?;
+        let weights = Table::floats(gpu, backend, "weights", &staged.weights)?;
+        let read = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: (bytes * INSTANCES) as u64,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut run = |instances: &[SkinInstance], offset, to: Range<usize>| {
+            let output = ComputeSkinner::output(gpu, &mesh, instances.len())?;
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            let page = staged.bones.page(gpu, 0).expect("there are rows");
+            let run = SkinRun {
+                mesh: &mesh,
+                palette: page.binding,
+                offset,
+                weights: &weights,
+                instances,
+                first_slot: staged.subject.slots.start as u32,
+                first_weight: STRANGERS,
+                targets: u32::MAX,
+                output: &output,
+            };
+            skinner.record(gpu, &mut pass, &run)?;
+            drop(pass);
+            let (at, size) = ((to.start * bytes) as u64, (to.len() * bytes) as u64);
+            encoder.copy_buffer_to_buffer(&output, 0, &read, at, size);
+            Ok(())
+        };
+        let rows = staged.places.iter().map(|p| p.row);
+        if backend == PaletteBackend::Uniform {
+            // A window per instance; its rows count from the window's start.
+            for (i, place) in staged.places.iter().enumerate() {
+                assert_eq!(u64::from(place.offset()), u64::from(place.row) * ROW_BYTES);
+                run(&[instance((i, 0))], place.offset(), i..i + 1)?;
+            }
+        } else {
+            let all: Vec<_> = rows.enumerate().map(instance).collect();
+            run(&all, 0, 0..INSTANCES)?;
+        }
+        gpu.queue.submit([encoder.finish()]);
+        Ok(read)
+    });
+    let bytes = gpu.read(&read.expect("the device works"));
+    bytemuck::cast_slice(&bytes.expect("the device works")).to_vec()
+}
+
+fn compare(staged: &Staged<'_>, instance: usize, skinned: &[SkinnedVertex], what: &str) {
+    let (subject, truth) = (staged.subject, staged.by_the_job(instance));
+    let rest = &subject.primitive.positions;
+    let moved = |(a, b)| distance::<3>(a, b) > 0.01 * subject.size;
+    let moves = truth.positions.iter().zip(rest).any(moved);
+    assert!(moves, "{what}: the subject stands still");
+    for (v, got) in skinned.iter().enumerate() {
+        let off = distance(&got.position, &truth.positions[v]) / subject.size;
+        assert!(
+            off <= POSITION,
+            "{what}, vertex {v}: position off by {off:e}"
+        );
+        if let Some(normal) = truth.normals.get(v) {
+            let off = distance(&got.normal, normal);
+            assert!(
+                off <= DIRECTION,
+                "{what}, vertex {v}: normal off by {off:e}"
+            );
+        }
+        if let Some(tangent) = truth.tangents.get(v) {
+            let off = distance(&got.tangent, tangent);
+            assert!(
+                off <= DIRECTION,
+                "{what}, vertex {v}: tangent off by {off:e}"
+            );
+        }
+    }
+}
+
+fn distance<const N: usize>(a: &[f32; N], b: &[f32; N]) -> f32 {
+    let squares = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
+    squares.sum::<f32>().sqrt()
+}

@@ -1,0 +1,415 @@
+//! The three backends against each other, and rows on a device against rows in heap memory.
+
+use glam::{Quat, Vec3};
+use phalanx::crowd::{BoneBuffer, Crowd, standard_crowd};
+use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, GpuOptions, PaletteBackend};
+use phalanx::math::Affine3x4;
+use phalanx::mesh::MorphTarget;
+use phalanx::offline;
+use phalanx::render::{
+    Backend, Camera, CrowdView, DrawDetail, DrawMesh, DrawModel, GpuRenderer, Look, Palette,
+    Picture, PictureSize, RenderError, RigShape, Scene, draw,
+};
+use phalanx::rig::Rig;
+use std::sync::Arc;
+
+use crate::model::tube;
+use crate::scenes::{self, SIZE, device_lock, differing, keep};
+
+/// Share of pixels that may differ by more than 2 of 255 between backends; none did.
+const SHARE: f64 = 0.001;
+
+fn same(name: &str, a: &Picture, b: &Picture) {
+    let share = differing(&a.image, &b.image, 2);
+    println!("{name}: {share:.5} differ");
+    assert_eq!(a.counts, b.counts, "{name}");
+    assert!(share <= SHARE, "{name}: {share} of the pixels differ");
+}
+
+/// A device with no more than WebGL2's limits.
+fn webgl() -> GpuOptions {
+    GpuOptions {
+        limits: wgpu::Limits::downlevel_webgl2_defaults(),
+        ..GpuOptions::default()
+    }
+}
+
+/// Two models of four and of eight influences, one of them with morph targets.
+fn tubes() -> scenes::Crowd {
+    let mut morphing = tube(5, 1.7, 0.16, 4);
+    let p = &mut morphing.parts[0].0;
+    p.targets = vec![MorphTarget {
+        positions: p.normals.iter().map(|n| n.map(|v| v * 0.3)).collect(),
+        ..Default::default()
+    }];
+    let models = vec![vec![(morphing, 0.0)], vec![(tube(3, 1.1, 0.25, 8), 0.0)]];
+    let mut crowd = scenes::Crowd::new(models, 21, |i, _| {
+        Quat::from_rotation_x(0.2 + 0.03 * i as f32) * Quat::from_rotation_y(0.2)
+    });
+    for (i, instance) in crowd.instances.iter_mut().enumerate() {
+        instance.morph_offset = i as u32;
+        crowd.weights.push((i % 4) as f32 * 0.3);
+    }
+    crowd
+}
+
+pub fn backends_draw_the_same() {
+    let _one_at_a_time = device_lock();
+    let crowd = tubes();
+    let picture = |options: &GpuOptions, backend| {
+        let mut renderer = GpuRenderer::open(options, 5, Some(backend)).expect("the backend");
+        let picture = crowd.with(|s| renderer.draw(s, SIZE)).expect("a picture");
+        keep(&picture.image, &format!("tubes by {backend}"));
+        picture
+    };
+    let storage = picture(&GpuOptions::default(), PaletteBackend::Storage);
+    let empty = crowd.with(|s| {
+        let nobody = Scene {
+            instances: &[],
+            ..s.clone()
+        };
+        draw(&nobody, SIZE, Backend::Gpu).expect("a picture")
+    });
+    assert!(differing(&storage.image, &empty.image, 12) > 0.1);
+    for backend in [PaletteBackend::Texture, PaletteBackend::Uniform] {
+        let name = format!("{backend} and storage");
+        same(&name, &picture(&GpuOptions::default(), backend), &storage);
+        same(
+            &format!("{name}, WebGL2"),
+            &picture(&webgl(), backend),
+            &storage,
+        );
+        // Pages of 23 rows: not two instances of five joints in a window's 16 and the next.
+        let paged = GpuOptions {
+            page_bytes: 23 * 48,
+            ..GpuOptions::default()
+        };
+        same(
+            &format!("{name}, paged"),
+            &picture(&paged, backend),
+            &storage,
+        );
+    }
+}
+
+pub fn the_choice_follows_the_device() {
+    let _one_at_a_time = device_lock();
+    let backend = |options: &GpuOptions, joints| {
+        let renderer = GpuRenderer::open(options, joints, None).expect("some backend");
+        renderer.backend()
+    };
+    assert_eq!(backend(&GpuOptions::default(), 67), PaletteBackend::Storage);
+    for joints in [67, 1500, 60_000] {
+        assert_eq!(backend(&webgl(), joints), PaletteBackend::Texture);
+    }
+    let refused = |backend, joints| {
+        let error = GpuRenderer::open(&webgl(), joints, Some(backend)).expect_err("not there");
+        match error {
+            RenderError::Gpu(GpuError::Joints { needed, limit, .. }) => (needed, limit),
+            error => panic!("{error}"),
+        }
+    };
+    assert_eq!(refused(PaletteBackend::Storage, 67), (67, 0));
+    assert_eq!(refused(PaletteBackend::Uniform, 342), (342, 341));
+    // A model larger than what the renderer was opened for is refused as it is loaded.
+    let mut renderer = GpuRenderer::open(&webgl(), 1, Some(PaletteBackend::Uniform)).unwrap();
+    let long = vec![vec![(tube(400, 1.7, 0.2, 4), 0.0)]];
+    let crowd = scenes::Crowd::new(long, 1, |_, _| Quat::IDENTITY);
+    let error = crowd
+        .with(|s| renderer.draw(s, SIZE))
+        .expect_err("400 joints");
+    let RenderError::Gpu(GpuError::Joints { needed, limit, .. }) = error else {
+        panic!("{error}");
+    };
+    assert_eq!((needed, limit), (400, 341));
+}
+
+/// The built-in character in three levels of detail, many of it.
+struct Parade {
+    rig: Arc<Rig>,
+    crowd: Crowd,
+    view: CrowdView,
+    look: Look,
+}
+
+const WIDE: PictureSize = PictureSize {
+    width: 400,
+    height: 225,
+};
+
+/// Heights in pixels from which details are used.
+const DETAILS: [f32; 3] = [60.0, 25.0, 0.0];
+
+impl Parade {
+    fn new(count: usize) -> Self {
+        let rig = Arc::new(offline::mannequin().expect("the built-in character"));
+        let clips: Vec<usize> = (0..rig.clips().len()).collect();
+        let (mut crowd, ids) = standard_crowd(rig.clone(), &clips, count).expect("room");
+        let side = (count as f64).sqrt().ceil() as usize;
+        for (i, &id) in ids.iter().enumerate() {
+            let at = Vec3::new((i % side) as f32 * 1.5, 0.0, -((i / side) as f32) * 1.5);
+            let turn = Quat::from_rotation_y(i as f32);
+            let world = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, at);
+            crowd.set_world(id, world).expect("a sound transform");
+        }
+        let mut view = CrowdView::new();
+        view.add_rig(&crowd, ids[0].rig(), 0).expect("sound clips");
+        Self {
+            rig,
+            crowd,
+            view,
+            look: Look::default(),
+        }
+    }
+
+    fn camera(turn: f32) -> Camera {
+        let eye = Vec3::new(5.0, 3.0, 4.0);
+        Camera {
+            eye,
+            target: eye + Vec3::new(turn.sin(), -0.25, -turn.cos()),
+            up: Vec3::Y,
+            fov_y: 0.7,
+            near: 0.1,
+        }
+    }
+
+    /// Who is seen by a camera; the others are not due.
+    fn look(&mut self, camera: &Camera) {
+        let Self {
+            crowd, view, look, ..
+        } = self;
+        view.look(crowd, camera, look, WIDE, true).expect("a view");
+    }
+
+    /// A picture of those who are seen, from rows in some memory.
+    fn picture<T>(
+        &mut self,
+        camera: Camera,
+        palette: Palette,
+        draw: impl FnOnce(&Scene) -> T,
+    ) -> T {
+        self.view
+            .collect(&self.crowd, tint)
+            .expect("the same crowd");
+        let shape = RigShape::new(&self.rig);
+        let meshes: Vec<Vec<DrawMesh>> = (0..3).map(|lod| shape.meshes(lod)).collect();
+        let details = meshes
+            .iter()
+            .zip(DETAILS)
+            .map(|(meshes, min_pixels)| DrawDetail { meshes, min_pixels });
+        let details: Vec<_> = details.collect();
+        draw(&Scene {
+            models: &[DrawModel { details: &details }],
+            instances: self.view.instances(),
+            palette,
+            morph_weights: self.view.morph_weights(),
+            camera,
+            look: self.look,
+        })
+    }
+}
+
+fn tint(i: usize) -> [f32; 4] {
+    [
+        0.2 + 0.1 * (i % 7) as f32,
+        0.5,
+        0.9 - 0.1 * (i % 5) as f32,
+        1.0,
+    ]
+}
+
+/// Frames from turning cameras: who is out of the picture is not evaluated, his rows are carried over,
+/// and who comes into it is drawn as if everyone had been evaluated.
+pub fn rows_on_a_device_draw_the_same() {
+    let _one_at_a_time = device_lock();
+    for backend in PaletteBackend::ALL {
+        // Pages of 700 rows, and windows of 341 of them: many of both.
+        let options = GpuOptions {
+            page_bytes: 700 * 48,
+            limits: match backend {
+                PaletteBackend::Storage => wgpu::Limits::unlimited(),
+                _ => wgpu::Limits::downlevel_webgl2_defaults(),
+            },
+            ..GpuOptions::default()
+        };
+        let mut renderer = GpuRenderer::open(&options, 47, Some(backend)).expect("the backend");
+        let mut bones = GpuBoneBuffer::new(renderer.gpu(), GpuBoneOptions::new(backend)).unwrap();
+        let mut parade = Parade::new(150);
+        let mut carried = 0;
+        for (frame, turn) in [0.0, 0.5, -0.6, 0.0].into_iter().enumerate() {
+            let camera = Parade::camera(turn);
+            parade.crowd.advance(0.1).expect("a short step");
+            parade.look(&camera);
+            let seen = parade.view.seen().filter(|(_, seen)| seen.any()).count();
+            let done = bones
+                .evaluate(&mut parade.crowd, renderer.gpu())
+                .expect("room");
+            // In the first frame nobody has rows that could be kept.
+            let expected = if frame == 0 { 150 } else { seen };
+            assert_eq!(done.frame.instances, expected, "{backend}, frame {frame}");
+            assert!(frame == 0 || seen < 140, "{seen} are seen");
+            carried += done.frame.carried;
+            let palette = Palette::from(&bones);
+            assert!(matches!(palette, Palette::Device(_)));
+            let device = parade.picture(camera, palette, |s| renderer.draw(s, WIDE));
+            let device = device.expect("a picture");
+            keep(&device.image, &format!("parade by {backend} {frame}"));
+            // The truth: everyone evaluated anew, by a crowd without history, into heap memory.
+            let mut everyone = Parade::new(150);
+            everyone
+                .crowd
+                .restore(&parade.crowd.snapshot())
+                .expect("the same rig");
+            everyone.look(&camera);
+            let mut heap = BoneBuffer::new();
+            assert_eq!(everyone.crowd.evaluate(&mut heap).instances, 150);
+            let truth = everyone.picture(camera, heap.rows().into(), |s| renderer.draw(s, WIDE));
+            let truth = truth.expect("a picture");
+            same(&format!("{backend}, frame {frame}"), &device, &truth);
+        }
+        assert!(carried > 100, "only {carried} were carried over");
+    }
+}
+
+/// Details by size on screen, for the built-in character: as many triangles as an oracle in f64 finds.
+pub fn parades_use_all_details() {
+    let mut parade = Parade::new(400);
+    let camera = Parade::camera(0.0);
+    parade.look(&camera);
+    let mut heap = BoneBuffer::new();
+    parade.crowd.evaluate(&mut heap);
+    let counts = parade.picture(camera, heap.rows().into(), |s| {
+        draw(s, WIDE, Backend::Software).expect("a picture").counts
+    });
+    let shape = RigShape::new(&parade.rig);
+    let triangles = |lod| -> u64 {
+        let meshes = shape.meshes(lod);
+        meshes
+            .iter()
+            .map(|m| m.primitive.indices.len() as u64 / 3)
+            .sum()
+    };
+    let triangles = [0, 1, 2].map(triangles);
+    assert!(triangles[0] > triangles[1] && triangles[1] > triangles[2]);
+    let forward = (camera.target - camera.eye).as_dvec3().normalize();
+    let scale = f64::from(WIDE.height) / (f64::from(camera.fov_y) / 2.0).tan();
+    let (mut least, mut most, mut used) = (0, 0, [0; 3]);
+    for instance in parade.view.instances() {
+        let sphere = instance.bounds.expect("bounds");
+        let middle = instance.world.transform_point3(sphere.center.into());
+        let along = forward.dot((middle - camera.eye).as_dvec3());
+        let pixels = f64::from(sphere.radius) / along * scale;
+        let detail = |pixels: f64| {
+            let fine = DETAILS.iter().position(|&d| pixels >= f64::from(d));
+            fine.unwrap_or(2)
+        };
+        used[detail(pixels)] += 1;
+        // Bounds are rounded up by at most 0.1%.
+        least += triangles[detail(pixels)];
+        most += triangles[detail(pixels * 1.001)];
+    }
+    assert!(used.iter().all(|&n| n > 5), "{used:?}");
+    // Shadows bring some into the list whose bodies are outside of the picture.
+    let outside = parade
+        .view
+        .seen()
+        .filter(|(_, s)| s.shadow && !s.body)
+        .count() as u64;
+    assert!(counts.triangles <= most, "{} of {most}", counts.triangles);
+    let bodies = least - outside.min(parade.view.instances().len() as u64) * triangles[0];
+    assert!(
+        counts.triangles >= bodies,
+        "{} of {bodies}",
+        counts.triangles
+    );
+}
+
+/// A device that goes away between two frames: the same frame is in heap memory and can be drawn in
+/// software; on a new device the crowd goes on.
+pub fn crowds_outlive_their_device() {
+    let _one_at_a_time = device_lock();
+    let open = || GpuRenderer::open(&GpuOptions::default(), 47, None).expect("an adapter");
+    let mut renderer = open();
+    let options = GpuBoneOptions::new(renderer.backend());
+    let mut bones = GpuBoneBuffer::new(renderer.gpu(), options).expect("the backend");
+    let mut parade = Parade::new(40);
+    let camera = Parade::camera(0.0);
+    let mut frame = |renderer: &mut GpuRenderer, bones: &mut GpuBoneBuffer| {
+        parade.crowd.advance(0.1).expect("a short step");
+        parade.look(&camera);
+        let lost = bones.evaluate(&mut parade.crowd, renderer.gpu()).err();
+        let palette = Palette::from(&*bones);
+        let picture = match palette {
+            Palette::Heap(_) => parade.picture(camera, palette, |s| {
+                let on_device = renderer.draw(s, WIDE).map(|p| p.counts);
+                let lost = RenderError::Gpu(GpuError::Lost {
+                    reason: String::new(),
+                });
+                let same =
+                    |e: RenderError| std::mem::discriminant(&e) == std::mem::discriminant(&lost);
+                assert!(on_device.is_err_and(same));
+                draw(s, WIDE, Backend::Software)
+            }),
+            Palette::Device(_) => parade.picture(camera, palette, |s| {
+                let without = draw(s, WIDE, Backend::Auto).map(|p| p.counts);
+                assert_eq!(without, Err(RenderError::OnDevice));
+                renderer.draw(s, WIDE)
+            }),
+        };
+        (lost, picture.expect("a picture"))
+    };
+    let (lost, before) = frame(&mut renderer, &mut bones);
+    assert_eq!(lost, None);
+    renderer.gpu().device.destroy();
+    let (lost, meanwhile) = frame(&mut renderer, &mut bones);
+    assert!(matches!(lost, Some(GpuError::Lost { .. })), "{lost:?}");
+    renderer = open();
+    let (lost, after) = frame(&mut renderer, &mut bones);
+    assert_eq!(lost, None);
+    for picture in [&before, &meanwhile, &after] {
+        assert_eq!(picture.counts.instances, before.counts.instances);
+    }
+    assert!(
+        differing(&before.image, &after.image, 12) > 0.001,
+        "time stood still"
+    );
+    // Another crowd that saw no device comes to the same picture.
+    let mut other = Parade::new(40);
+    for _ in 0..3 {
+        other.crowd.advance(0.1).expect("a short step");
+    }
+    other.look(&camera);
+    let mut heap = BoneBuffer::new();
+    other.crowd.evaluate(&mut heap);
+    let truth = other.picture(camera, heap.rows().into(), |s| renderer.draw(s, WIDE));
+    same("after a loss", &after, &truth.expect("a picture"));
+}
+
+pub fn backends_that_do_not_fit_are_refused() {
+    let _one_at_a_time = device_lock();
+    let storage = Some(PaletteBackend::Storage);
+    let mut renderer = GpuRenderer::open(&GpuOptions::default(), 47, storage).expect("an adapter");
+    let options = GpuBoneOptions::new(PaletteBackend::Texture);
+    let mut bones = GpuBoneBuffer::new(renderer.gpu(), options).expect("textures");
+    let mut parade = Parade::new(3);
+    let camera = Parade::camera(0.0);
+    parade.look(&camera);
+    bones
+        .evaluate(&mut parade.crowd, renderer.gpu())
+        .expect("room");
+    let error = parade.picture(camera, (&bones).into(), |s| renderer.draw(s, WIDE));
+    let expected = RenderError::PaletteBackend {
+        found: PaletteBackend::Texture,
+        expected: PaletteBackend::Storage,
+    };
+    assert_eq!(error.map(|p| p.counts), Err(expected));
+    // Rows of nobody: instances that claim some are refused before the device is asked.
+    let gpu = Gpu::open(&GpuOptions::default()).expect("an adapter");
+    let none = GpuBoneBuffer::new(&gpu, GpuBoneOptions::new(PaletteBackend::Storage)).unwrap();
+    let error = parade.picture(camera, (&none).into(), |s| renderer.draw(s, WIDE));
+    let error = error.map(|p| p.counts).expect_err("no rows");
+    assert!(
+        matches!(error, RenderError::Palette { rows: 0, .. }),
+        "{error}"
+    );
+}
