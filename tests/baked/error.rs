@@ -4,21 +4,27 @@ use crate::made;
 use crate::oracle::{apart, lane, times};
 use crate::support::{Rigs, clip_of, rig_of};
 use libtest_mimic::Failed;
-use phalanx::clip::{Channel, Clip};
+use phalanx::clip::{BlockKind, Channel, Clip};
 use phalanx::offline::{BakeSettings, ErrorReport, JointQuality, bake, measure_error};
 use phalanx::skeleton::Skeleton;
 
-/// Where the oracle looks between keys besides the middles, where the library measures.
-const BETWEEN: [f64; 3] = [0.5, 0.21, 0.83];
+/// Where the oracle looks between keys, besides where the library measures.
+const BETWEEN: [f64; 2] = [0.21, 0.83];
 
-/// The largest of the oracle's errors at keys and middles, and at all of its times.
+/// The largest of the oracle's errors where the library measures (at keys and middles, quarters for
+/// splines), and at all of its times.
 fn oracle_errors(raw: &Clip, built: &Clip, skeleton: &Skeleton, shell: f64) -> [f64; 2] {
     let worst = |parts: &[f64]| {
         let all = times(raw, parts).into_iter();
         all.flat_map(|t| apart(raw, built, skeleton, shell, t))
             .fold(0.0, f64::max)
     };
-    [worst(&BETWEEN[..1]), worst(&BETWEEN)]
+    let blocks = Channel::ALL.iter().flat_map(|&c| raw.blocks(c));
+    let measured = match blocks.into_iter().any(|b| b.kind == BlockKind::Cubic) {
+        true => worst(&[0.25, 0.5, 0.75]),
+        false => worst(&[0.5]),
+    };
+    [measured, worst(&BETWEEN).max(measured)]
 }
 
 /// What a report says of a clip, against the oracle.
@@ -98,7 +104,8 @@ pub fn every_kind() -> Result<(), Failed> {
             let (built, report) = bake(clip, skeleton, &settings)?;
             check(clip, &built, &report, skeleton, &settings)?;
             assert_eq!(built.kind(), clip.kind());
-            assert_ne!(&built, clip, "something was quantised at {max_error}");
+            // Finer than any keys of 16 bits down such a chain, clips stay as they are.
+            assert!(max_error < 1e-4 || built != *clip, "keys at {max_error}");
         }
     }
     // A held scale and a held turn are not interpolated, just before a key as after the one before.
@@ -112,7 +119,10 @@ pub fn every_kind() -> Result<(), Failed> {
         assert_eq!(early, late, "joint {joint}");
         assert_ne!(early, lane(&built, channel, at, 0.801), "joint {joint}");
     }
-    // Noise of a thousandth of a millimetre is no motion.
+    // Noise of a tenth of what may be off is no motion.
+    let mut settings = BakeSettings::default();
+    settings.max_error = 1e-3;
+    let (built, _) = bake(raw, skeleton, &settings)?;
     let at = usize::from(skeleton.lane_of()[6]);
     let moves = |clip: &Clip| {
         let b = clip
@@ -134,7 +144,7 @@ pub fn joint_quality() -> Result<(), Failed> {
         .or(skeleton.find("Righthand"))
         .ok_or("pab has a right hand")?;
     let error_of = |built: &Clip, shell: f64| {
-        let all = times(&raw, &BETWEEN[..1]).into_iter();
+        let all = times(&raw, &[0.5]).into_iter();
         all.map(|t| apart(&raw, built, skeleton, shell, t)[hand])
             .fold(0.0, f64::max)
     };

@@ -36,7 +36,7 @@ fn clip(name: &str) -> RawClip {
         times: times.to_vec(),
         values,
     };
-    let noise = |t: f32| vec![0.0, 0.3 + 1e-6 * (900.0 * t).sin(), 0.0];
+    let noise = |t: f32| vec![0.0, 0.3 + 6e-5 * (900.0 * t).sin(), 0.0];
     RawClip {
         name: Some(name.into()),
         duration: 1.0,
