@@ -20,7 +20,7 @@ use crate::clip::{Clip, ClipParts, Marker};
 use crate::skeleton::Skeleton;
 use canonical::canonical;
 use range::{Reader, Writer};
-use walk::Walk;
+use walk::{Walk, folded};
 
 /// The version that is written, the first byte; others are refused.
 pub const VERSION: u8 = 1;
@@ -34,7 +34,16 @@ pub const MEMORY_BASE: usize = 16 << 10;
 
 /// Bytes of a clip: version, zeros that fill it up, and their count, and all parts but the name and the
 /// markers. Rows come back in the order of their blocks, and rows that no block uses not at all.
+///
+/// # Errors
+/// If the clip is not one of the skeleton, or has more of something than the format counts.
 pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, CodecError> {
+    if !clip.fits(skeleton) {
+        return Err(CodecError::Skeleton {
+            have: folded(clip.structure_hash(), clip.layout_hash()),
+            needed: folded(skeleton.structure_hash(), skeleton.layout_hash()),
+        });
+    }
     let mut writer = Writer::new();
     Walk::new(&mut writer, canonical(clip), skeleton).run()?;
     let (coded, memory) = writer.finish();

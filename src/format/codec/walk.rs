@@ -42,7 +42,8 @@ impl<'a, C: Coder> Walk<'a, C> {
 
     /// Writes or reads all of it.
     pub fn run(&mut self) -> Result<(), CodecError> {
-        let needed = skeleton_hash(self.skeleton);
+        let skeleton = self.skeleton;
+        let needed = folded(skeleton.structure_hash(), skeleton.layout_hash());
         let have = self.c.raw(needed.into(), 32)? as u32;
         if have != needed {
             return Err(CodecError::Skeleton { have, needed });
@@ -185,7 +186,7 @@ impl<'a, C: Coder> Walk<'a, C> {
 }
 
 /// Both hashes of a skeleton, folded.
-fn skeleton_hash(skeleton: &Skeleton) -> u32 {
-    let both = skeleton.structure_hash() ^ skeleton.layout_hash().rotate_left(1);
+pub(super) fn folded(structure: u64, layout: u64) -> u32 {
+    let both = structure ^ layout.rotate_left(1);
     (both ^ both >> 32) as u32
 }

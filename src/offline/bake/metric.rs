@@ -99,6 +99,11 @@ pub(super) fn measure(
     Ok(report)
 }
 
+/// Whether a clip fits a skeleton.
+pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), BakeError> {
+    Sampler::new(clip, skeleton).sample(0.0)
+}
+
 /// Frames of a clip: the keys of its longest timeline.
 pub(super) fn frames(clip: &Clip) -> usize {
     let keys = clip.timelines().iter().map(|t| t.len as usize);

@@ -146,6 +146,7 @@ pub fn bake(
     settings: &BakeSettings,
 ) -> Result<(Clip, ErrorReport), BakeError> {
     settings.check(skeleton)?;
+    metric::check(raw, skeleton)?;
     let tracks = Tracks::new(raw, skeleton, settings);
     let mut target = f64::from(settings.max_error) * metric::MARGIN;
     for _ in 0..ATTEMPTS {

@@ -1,0 +1,181 @@
+//! The error of baked clips, against points that the oracle carries.
+
+use crate::made;
+use crate::oracle::{apart, lane, times};
+use crate::support::{Rigs, clip_of, rig_of};
+use libtest_mimic::Failed;
+use phalanx::clip::{BlockKind, Channel, Clip};
+use phalanx::offline::{BakeSettings, ErrorReport, JointQuality, bake, measure_error};
+use phalanx::skeleton::Skeleton;
+
+/// Where the oracle looks between keys, besides where the library measures.
+const BETWEEN: [f64; 2] = [0.21, 0.83];
+
+/// The largest of the oracle's errors where the library measures (at keys and middles, quarters for
+/// splines), and at all of its times.
+fn oracle_errors(raw: &Clip, built: &Clip, skeleton: &Skeleton, shell: f64) -> [f64; 2] {
+    let worst = |parts: &[f64]| {
+        let all = times(raw, parts).into_iter();
+        all.flat_map(|t| apart(raw, built, skeleton, shell, t))
+            .fold(0.0, f64::max)
+    };
+    let blocks = Channel::ALL.iter().flat_map(|&c| raw.blocks(c));
+    let measured = match blocks.into_iter().any(|b| b.kind == BlockKind::Cubic) {
+        true => worst(&[0.25, 0.5, 0.75]),
+        false => worst(&[0.5]),
+    };
+    [measured, worst(&BETWEEN).max(measured)]
+}
+
+/// What a report says of a clip, against the oracle.
+fn check(
+    raw: &Clip,
+    built: &Clip,
+    report: &ErrorReport,
+    skeleton: &Skeleton,
+    settings: &BakeSettings,
+) -> Result<(), Failed> {
+    let (shell, bound) = (f64::from(settings.shell), f64::from(settings.max_error));
+    let [measured, all] = oracle_errors(raw, built, skeleton, shell);
+    let name = raw.name();
+    if !(report.max <= settings.max_error && all <= bound * 1.02) {
+        return Err(format!(
+            "{name}: {} reported, {all} found, bound {bound}",
+            report.max
+        )
+        .into());
+    }
+    if (measured - f64::from(report.max)).abs() > 0.02 * bound {
+        return Err(format!("{name}: {} reported, {measured} found", report.max).into());
+    }
+    let at = apart(raw, built, skeleton, shell, report.worst_time.into())
+        [usize::from(report.worst_joint)];
+    if (at - f64::from(report.max)).abs() > 0.02 * bound {
+        return Err(format!(
+            "{name}: {} at the worst place, {at} found there",
+            report.max
+        )
+        .into());
+    }
+    if !(report.mean <= report.p99 && report.p99 <= report.max) {
+        return Err(format!("{name}: mean {} p99 {}", report.mean, report.p99).into());
+    }
+    let frames = raw
+        .timelines()
+        .iter()
+        .map(|t| t.len as usize)
+        .max()
+        .unwrap_or(1);
+    assert_eq!(report.raw_bytes, 40 * skeleton.len() * frames, "{name}");
+    assert_eq!(report.bytes.total(), built.bytes(), "{name}");
+    Ok(())
+}
+
+/// Every clip of a model.
+pub fn model(file: &str, settings: &BakeSettings) -> Result<(), Failed> {
+    let rigs: Rigs = rig_of(file)?;
+    for rig in &rigs {
+        for raw in rig.clips() {
+            let (built, report) = bake(raw, rig.skeleton(), settings)?;
+            check(raw, &built, &report, rig.skeleton(), settings)?;
+            assert_eq!(
+                measure_error(raw, &built, rig.skeleton(), settings)?.max,
+                report.max
+            );
+            if built.bytes() > raw.bytes() {
+                return Err(
+                    format!("{}: {} of {} bytes", raw.name(), built.bytes(), raw.bytes()).into(),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Steps, splines, scales, sparse keys and noise; full and additive.
+pub fn every_kind() -> Result<(), Failed> {
+    let rig = made::rig();
+    let (skeleton, raw) = (rig.skeleton(), &rig.clips()[0]);
+    let additive = made::additive(&rig);
+    for clip in [&**raw, &additive] {
+        for max_error in [1e-2, 1e-3, 1e-4, 2e-5] {
+            let mut settings = BakeSettings::default();
+            settings.max_error = max_error;
+            let (built, report) = bake(clip, skeleton, &settings)?;
+            check(clip, &built, &report, skeleton, &settings)?;
+            assert_eq!(built.kind(), clip.kind());
+            // Finer than any keys of 16 bits down such a chain, clips stay as they are.
+            assert!(max_error < 1e-4 || built != *clip, "keys at {max_error}");
+        }
+    }
+    // A held scale and a held turn are not interpolated, just before a key as after the one before.
+    let (built, _) = bake(raw, skeleton, &BakeSettings::default())?;
+    for (joint, channel) in [(3, Channel::Rotation), (8, Channel::Scale)] {
+        let at = usize::from(skeleton.lane_of()[joint]);
+        let (early, late) = (
+            lane(&built, channel, at, 0.32),
+            lane(&built, channel, at, 0.799),
+        );
+        assert_eq!(early, late, "joint {joint}");
+        assert_ne!(early, lane(&built, channel, at, 0.801), "joint {joint}");
+    }
+    // Noise of a tenth of what may be off is no motion.
+    let mut settings = BakeSettings::default();
+    settings.max_error = 1e-3;
+    let (built, _) = bake(raw, skeleton, &settings)?;
+    let at = usize::from(skeleton.lane_of()[6]);
+    let moves = |clip: &Clip| {
+        let b = clip
+            .blocks(Channel::Translation)
+            .iter()
+            .find(|b| usize::from(b.block) == at / 16);
+        b.is_some_and(|b| b.moving >> (at % 16) & 1 == 1)
+    };
+    assert!(moves(raw) && !moves(&built), "noise is taken out");
+    Ok(())
+}
+
+/// A finer error, and a wider shell, for one joint.
+pub fn joint_quality() -> Result<(), Failed> {
+    let (rig, raw) = clip_of("pab.glb", "jog")?;
+    let skeleton = rig.skeleton();
+    let hand = skeleton
+        .find("RightHand")
+        .or(skeleton.find("Righthand"))
+        .ok_or("pab has a right hand")?;
+    let error_of = |built: &Clip, shell: f64| {
+        let all = times(&raw, &[0.5]).into_iter();
+        all.map(|t| apart(&raw, built, skeleton, shell, t)[hand])
+            .fold(0.0, f64::max)
+    };
+    let plain = bake(&raw, skeleton, &BakeSettings::default())?.0;
+    let mut settings = BakeSettings::default();
+    settings.joints = vec![JointQuality {
+        joint: hand as u16,
+        max_error: Some(1e-5),
+        shell: None,
+    }];
+    let (fine, report) = bake(&raw, skeleton, &settings)?;
+    assert!(
+        error_of(&plain, 0.03) > 1.2e-5,
+        "the hand is not finer by itself"
+    );
+    assert!(
+        error_of(&fine, 0.03) <= 1.02e-5,
+        "{}",
+        error_of(&fine, 0.03)
+    );
+    assert!(report.max <= settings.max_error);
+    settings.joints[0] = JointQuality {
+        joint: hand as u16,
+        max_error: None,
+        shell: Some(1.0),
+    };
+    let (wide, _) = bake(&raw, skeleton, &settings)?;
+    assert!(
+        error_of(&plain, 1.0) > 1.2e-4,
+        "a metre away it is off by more"
+    );
+    assert!(error_of(&wide, 1.0) <= 1.02e-4, "{}", error_of(&wide, 1.0));
+    Ok(())
+}
