@@ -5,7 +5,7 @@ use super::roundtrip::check;
 use super::seal::{self, Part};
 use super::{Tested, made};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
-use phalanx::format::{Fault, Library, RigOptions};
+use phalanx::format::{ClipForm, Fault, Library, RigOptions};
 use phalanx::playback::evaluate_pose;
 use std::sync::Arc;
 
@@ -183,6 +183,33 @@ pub fn packed_values() -> Tested {
         ),
     ];
     refused(&parts, cases)
+}
+
+/// Clips that are coded.
+pub fn coded_values() -> Tested {
+    let parts = seal::parts(&made::library_in(&made::travelling(), ClipForm::Coded));
+    let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
+    check(clip[1] == 0, "the clip is filled up")?;
+    let cases: Vec<Case> = vec![
+        (b"CLIP", 0, vec![0], "the version is 0, the limit is 1"),
+        (b"CLIP", 0, vec![2], "the version is 2, the limit is 1"),
+        (b"CLIP", 1, vec![0xff; 6], "bits of the filling's length"),
+        (b"CLIP", 1, vec![0xff, 0x7f], "bytes are needed"),
+        (b"CLIP", 1, vec![1, 7], "a byte of the filling is 7"),
+        (b"CLIP", 2, vec![!clip[2]], "the clip is one of skeleton"),
+        (b"CLIP", 5, vec![!clip[5]], "the clip is one of skeleton"),
+    ];
+    refused(&parts, cases)?;
+    // The duration of the table is that of the code.
+    let mut parts = parts.clone();
+    let place = seal::find(&parts, b"CLIP");
+    parts[place].value ^= 1;
+    let line = read(&seal::file(&parts)).map_or_else(|e| e.to_string(), |()| "read".into());
+    check(line.contains("bits of the duration"), line)?;
+    // A file that does not say what it needs would be taken by readers that cannot read it.
+    let file = made::library_in(&made::travelling(), ClipForm::Coded);
+    check(file[16] == 1, "the feature bit of coded clips")?;
+    check(made::library(&made::rig())[16] == 0, "it is for coded clips")
 }
 
 fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {
