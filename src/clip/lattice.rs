@@ -39,10 +39,12 @@ pub(crate) fn multiple_of(value: f32, step: f64) -> Option<i32> {
     (k.fract() == 0.0 && k.abs() < MAX_MULTIPLE).then_some(k as i32)
 }
 
+/// 1.5 × 2^52: a number that is added to it loses its fraction.
+pub(crate) const SHIFT: f64 = 6_755_399_441_055_744.0;
+
 /// To the nearest whole number, ties to even; for numbers below 2^51. As the optimiser rounds, eight
 /// numbers at once.
-pub(crate) fn round(v: f64) -> f64 {
-    const SHIFT: f64 = 6_755_399_441_055_744.0;
+fn round(v: f64) -> f64 {
     (v + SHIFT) - SHIFT
 }
 

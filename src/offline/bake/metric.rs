@@ -1,12 +1,13 @@
 //! The error of a clip: how far it carries points around its joints from where another does.
 
 use super::report::{ErrorReport, TrackBytes};
-use super::walk::{Local, Model, TIMES, V, apart, unit};
+use super::walk::{Live, Local, Model, TIMES, V, apart, load, unit};
 use super::{BakeError, BakeSettings, is_additive};
 use crate::clip::{BlockKind, Channel, Clip, Cursor};
 use crate::math::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::runtime::SampleJob;
 use crate::skeleton::{Pose, Skeleton, Trs};
+use fearless_simd::prelude::*;
 
 /// The part of the error that is asked for which the optimiser may use: what is left is for the f32
 /// arithmetic of sampling (1e-7 of a metre was observed) and for times between keys.
@@ -52,7 +53,7 @@ pub(super) fn measure(
     let shells = settings.shells(skeleton);
     let joints = skeleton.len();
     let mut locals = [vec![[V::ZERO; 10]; joints], vec![[V::ZERO; 10]; joints]];
-    let mut models = vec![[Model::ROOT; 2]; joints + 1];
+    let mut models = vec![[Model::ZERO; 2]; joints];
     let mut squares = vec![V::ZERO; joints];
     let mut errors = Vec::with_capacity(times.len() * joints);
     let mut report = ErrorReport::default();
@@ -197,7 +198,6 @@ struct Distances<'a> {
     parents: &'a [u16],
     shells: &'a [(f64, f64)],
     locals: &'a [Vec<Local>; 2],
-    /// Of both clips; the first is what roots hang on.
     models: &'a mut [[Model; 2]],
     squares: &'a mut [V],
 }
@@ -206,21 +206,25 @@ impl Kernel for Distances<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Lanes>(self, _: S) {
+    fn run<S: Lanes>(self, simd: S) {
         for (joint, &parent) in self.parents.iter().enumerate() {
+            let (before, after) = self.models.split_at_mut(joint);
             // Roots have the parent u16::MAX.
-            let above = self.models[usize::from(parent.wrapping_add(1))];
-            let mut pair = above;
-            for which in 0..2 {
-                let mut local = self.locals[which][joint];
+            let above = before.get(usize::from(parent));
+            let mut pair = [Live::root(simd); 2];
+            let mut which = 0;
+            while which < 2 {
+                let mut local = load(simd, &self.locals[which][joint]);
                 let q = unit(&[local[3], local[4], local[5], local[6]]);
                 local[3..7].copy_from_slice(&q);
-                pair[which] = above[which].below(&local);
+                let above = above.map_or(Live::root(simd), |a| Live::load(simd, &a[which]));
+                pair[which] = above.below(&Live::own(simd, &local));
+                pair[which].store(&mut after[0][which]);
+                which += 1;
             }
             let (shell, scale) = self.shells[joint];
-            let scale = V::splat(scale * scale);
-            self.squares[joint] = apart(&pair[0].matrix, &pair[1].matrix, shell) * scale;
-            self.models[joint + 1] = pair;
+            let square = apart(simd, &pair[0].matrix, &pair[1].matrix, shell) * (scale * scale);
+            square.store_array(&mut self.squares[joint].0);
         }
     }
 }

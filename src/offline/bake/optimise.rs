@@ -1,9 +1,15 @@
 //! Chooses the steps of all tracks: as coarse as the error allows, down every chain of the hierarchy.
 
+use super::reference::mix;
 use super::tracks::{CHANNELS, JointTrack, Motion, Tracks, on_base};
-use super::walk::{Local, Model, TIMES, Turn, V, apart, conjugate, product, unit};
+use super::walk::{
+    Live, Local, Model, TIMES, Trs, Turn, apart, conjugate, load, product, round, store, unit,
+};
+use crate::clip::Channel;
 use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
 use crate::math::{Kernel, Lanes, SimdLevel, dispatch};
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f64x8};
 
 /// Rounds of measuring and correcting.
 const ROUNDS: usize = 9;
@@ -30,7 +36,7 @@ pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
     let mut state = State::new(tracks);
     let mut best: Option<(f64, Vec<f64>)> = None;
     for round in 0..ROUNDS {
-        let below = state.evaluate(&shares);
+        let below = state.evaluate(&shares, false);
         let worst = below.iter().copied().fold(0.0, f64::max);
         let gain = cost(tracks, &shares);
         if worst <= target && best.as_ref().is_none_or(|(least, _)| gain < *least) {
@@ -45,10 +51,10 @@ pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
     }
     let mut shares = best.map_or(shares, |(_, shares)| shares);
     loop {
-        let below = state.evaluate(&shares);
+        let below = state.evaluate(&shares, true);
         let worst = below.iter().copied().fold(0.0, f64::max);
         if worst <= target || shares.iter().all(|&s| s < target * 1e-3) {
-            return state.finish(&shares);
+            return state.finish();
         }
         for share in &mut shares {
             *share *= (0.97 * target / worst).clamp(0.5, 0.97);
@@ -93,18 +99,22 @@ impl<'a> State<'a> {
         Self {
             tracks,
             values: joints.iter().map(|j| j.raw.clone()).collect(),
-            models: joints.iter().map(|j| j.models.clone()).collect(),
+            models: joints
+                .iter()
+                .map(|j| vec![Model::ZERO; j.models.len()])
+                .collect(),
             codes: vec![[0; 3]; joints.len()],
             errors: vec![0.0; joints.len()],
         }
     }
 
     /// The largest error at or below every joint.
-    fn evaluate(&mut self, shares: &[f64]) -> Vec<f64> {
+    fn evaluate(&mut self, shares: &[f64], keep: bool) -> Vec<f64> {
         for (joint, track) in self.tracks.joints.iter().enumerate() {
             self.codes[joint] = std::array::from_fn(|which| code_of(track, which, shares[joint]));
         }
-        dispatch(SimdLevel::current(), Evaluate(self));
+        let kernel = Evaluate { state: self, keep };
+        dispatch(SimdLevel::current(), kernel);
         let mut below = self.errors.clone();
         for joint in (0..below.len()).rev() {
             if let Some(parent) = self.tracks.joints[joint].parent {
@@ -114,8 +124,7 @@ impl<'a> State<'a> {
         below
     }
 
-    fn finish(mut self, shares: &[f64]) -> Built {
-        self.evaluate(shares);
+    fn finish(self) -> Built {
         Built {
             codes: self.codes,
             values: self.values,
@@ -123,71 +132,110 @@ impl<'a> State<'a> {
     }
 }
 
-struct Evaluate<'s, 'a>(&'s mut State<'a>);
+struct Evaluate<'s, 'a> {
+    state: &'s mut State<'a>,
+    /// Whether values are needed, not only errors.
+    keep: bool,
+}
 
 impl Kernel for Evaluate<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Lanes>(self, _: S) {
-        let state = self.0;
-        let chunks = state.tracks.chunks();
-        for joint in 0..state.tracks.joints.len() {
-            let track = &state.tracks.joints[joint];
+    fn run<S: Lanes>(self, simd: S) {
+        let (tracks, keep) = (self.state.tracks, self.keep);
+        let chunks = tracks.chunks();
+        for (joint, track) in tracks.joints.iter().enumerate() {
+            let state = &mut *self.state;
             let (before, after) = state.models.split_at_mut(joint);
-            let above = track.parent.map(|p| &before[p]);
-            let values = &mut state.values[joint];
+            let above = track.parent.map(|p| &before[p][..chunks]);
+            let (models, values) = (&mut after[0][..chunks], &mut state.values[joint][..chunks]);
             let steps = state.codes[joint].map(step);
-            for chunk in 0..chunks {
-                let parent = above.map_or(Model::ROOT, |m| m[chunk]);
-                quantise(track, chunk, &parent, steps, &mut values[chunk]);
-            }
-            let mut worst = V::ZERO;
-            let sparse = is_sparse(state.tracks, track);
-            let shown = if sparse {
-                Some(between(state.tracks, track, values))
-            } else {
-                None
+            let parent = |chunk: usize| match above {
+                Some(models) => Live::load(simd, &models[chunk]),
+                None => Live::root(simd),
             };
-            for chunk in 0..chunks {
-                let parent = above.map_or(Model::ROOT, |m| m[chunk]);
-                let mut local = shown.as_ref().map_or(values[chunk], |s| s[chunk]);
-                let q = unit(&[local[3], local[4], local[5], local[6]]);
-                local[3..7].copy_from_slice(&q);
-                let model = parent.below(&on_base(track.base.as_ref(), &local));
-                worst = worst.max(apart(
-                    &model.matrix,
-                    &track.models[chunk].matrix,
-                    track.shell.0,
-                ));
-                after[0][chunk] = model;
+            let mut shown = None;
+            if is_sparse(tracks, track) {
+                for chunk in 0..chunks {
+                    let local = quantise(simd, track, chunk, &parent(chunk), steps);
+                    store(&local, &mut values[chunk]);
+                }
+                shown = Some(between(tracks, track, values));
             }
-            let worst = worst.0.into_iter().fold(0.0, f64::max);
+            let still = track.is_still().then(|| {
+                let local = quantise(simd, track, 0, &parent(0), steps);
+                store(&local, &mut values[0]);
+                Live::own(simd, &shown_local(simd, track, local))
+            });
+            let mut worst = f64x8::splat(simd, 0.0);
+            for chunk in 0..chunks {
+                let parent = parent(chunk);
+                let own = match (&still, &shown) {
+                    (Some(own), _) => *own,
+                    (None, Some(shown)) => {
+                        let local = load(simd, &shown[chunk]);
+                        Live::own(simd, &shown_local(simd, track, local))
+                    }
+                    (None, None) => {
+                        let local = quantise(simd, track, chunk, &parent, steps);
+                        if keep {
+                            store(&local, &mut values[chunk]);
+                        }
+                        Live::own(simd, &shown_local(simd, track, local))
+                    }
+                };
+                let model = parent.below(&own);
+                model.store(&mut models[chunk]);
+                let wanted = Live::load(simd, &track.models[chunk]);
+                worst = worst.max(apart(simd, &model.matrix, &wanted.matrix, track.shell.0));
+            }
+            let worst = worst.to_array().into_iter().fold(0.0, f64::max);
             state.errors[joint] = worst.sqrt() * track.shell.1;
         }
     }
 }
 
+/// A local transform as it is shown: of length 1, and on top of the rest pose if it is added to it.
+#[inline(always)]
+fn shown_local<S: Simd>(simd: S, track: &JointTrack, mut local: Trs<S>) -> Trs<S> {
+    let q = unit(&[local[3], local[4], local[5], local[6]]);
+    local[3..7].copy_from_slice(&q);
+    on_base(simd, track.base.as_ref(), &local)
+}
+
 /// Values of eight times on the lattices.
 #[inline(always)]
-fn quantise(track: &JointTrack, chunk: usize, parent: &Model, steps: [f64; 3], out: &mut Local) {
-    let raw = &track.raw[chunk];
-    for (which, at) in [(0, 0), (2, 7)] {
+fn quantise<S: Simd>(
+    simd: S,
+    track: &JointTrack,
+    chunk: usize,
+    parent: &Live<S>,
+    steps: [f64; 3],
+) -> Trs<S> {
+    let mut out = load(simd, &track.raw[chunk]);
+    let mut q = [out[3], out[4], out[5], out[6]];
+    let mut which = 0;
+    while which < 3 {
         if track.motions[which] != Motion::Kept {
-            for c in at..at + 3 {
-                out[c] = nearest(raw[c], steps[which]);
+            let first = [0, 3, 7][which];
+            let mut c = first;
+            while c < first + 3 {
+                out[c] = nearest(out[c], steps[which]);
+                c += 1;
             }
         }
+        which += 2;
     }
     if track.motions[1] == Motion::Kept {
-        return;
+        return out;
     }
-    let mut q = [raw[3], raw[4], raw[5], raw[6]];
     // A turn makes up for the errors of those above it, so that they do not add up.
     if matches!(track.motions[1], Motion::Moving { .. }) && track.base.is_none() {
-        let wanted = product(&conjugate(&parent.turn), &track.models[chunk].turn);
+        let wanted = Live::load(simd, &track.models[chunk]).turn;
+        let wanted = product(&conjugate(&parent.turn), &wanted);
         let dot = wanted[0] * q[0] + wanted[1] * q[1] + wanted[2] * q[2] + wanted[3] * q[3];
-        let sign = V::splat(1.0).copysign(dot);
+        let sign = f64x8::splat(simd, 1.0).copysign(dot);
         q = [
             wanted[0] * sign,
             wanted[1] * sign,
@@ -195,34 +243,45 @@ fn quantise(track: &JointTrack, chunk: usize, parent: &Model, steps: [f64; 3], o
             wanted[3] * sign,
         ];
     }
-    let q = nearest_turn(&q, steps[1], track.derived);
+    let q = nearest_turn(simd, &q, steps[1], track.derived);
     out[3..7].copy_from_slice(&q);
+    out
 }
 
 #[inline(always)]
-fn nearest(v: V, step: f64) -> V {
-    (v * V::splat(1.0 / step)).round() * V::splat(step)
+fn nearest<S: Simd>(v: f64x8<S>, step: f64) -> f64x8<S> {
+    round(v * (1.0 / step)) * step
 }
 
 #[inline(always)]
-fn nearest_turn(q: &Turn, step: f64, derived: Option<(usize, bool)>) -> Turn {
-    let mut out = *q;
+fn nearest_turn<S: Simd>(
+    simd: S,
+    q: &Turn<S>,
+    step: f64,
+    derived: Option<(usize, bool)>,
+) -> Turn<S> {
+    let near = [
+        nearest(q[0], step),
+        nearest(q[1], step),
+        nearest(q[2], step),
+        nearest(q[3], step),
+    ];
     let Some((largest, negative)) = derived else {
-        for v in &mut out {
-            *v = nearest(*v, step);
-        }
-        return out;
+        return near;
     };
-    let mut square = V::ZERO;
-    for (c, v) in out.iter_mut().enumerate() {
+    let mut out = near;
+    let mut square = f64x8::splat(simd, 0.0);
+    let mut c = 0;
+    while c < 4 {
         if c != largest {
-            *v = nearest(*v, step);
-            square = square + *v * *v;
+            square = square + near[c] * near[c];
         }
+        c += 1;
     }
-    let left = (V::splat(1.0) - square).max(V::ZERO).sqrt();
+    let left = f64x8::splat(simd, 1.0) - square;
+    let left = left.max(f64x8::splat(simd, 0.0)).sqrt();
     let sign = if negative { -1.0 } else { 1.0 };
-    out[largest] = nearest(left, step) * V::splat(sign);
+    out[largest] = nearest(left, step) * sign;
     out
 }
 
@@ -245,9 +304,18 @@ fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> 
         for (i, &(key, t)) in timeline.cursors.iter().enumerate() {
             let t = if hold && t < 1.0 { 0.0 } else { t };
             let (a, b) = (timeline.at[key], timeline.at[key + 1]);
-            for c in first..first + channel.components() {
-                let get = |at: usize| values[at / TIMES][c].0[at % TIMES];
-                out[i / TIMES][c].0[i % TIMES] = get(a) * (1.0 - t) + get(b) * t;
+            let key = |at: usize| -> [f64; 4] {
+                let used = first..first + channel.components();
+                let mut key = [0.0; 4];
+                for (v, c) in key.iter_mut().zip(used) {
+                    *v = values[at / TIMES][c].0[at % TIMES];
+                }
+                key
+            };
+            let turns = channel == Channel::Rotation;
+            let value = mix(turns, key(a), key(b), t);
+            for (c, v) in value.into_iter().enumerate().take(channel.components()) {
+                out[i / TIMES][first + c].0[i % TIMES] = v;
             }
         }
         super::tracks::fill_last(

@@ -106,12 +106,33 @@ impl Packer<'_> {
         self.parts.rows.to_mut().extend_from_slice(&rows);
     }
 
-    /// Copies a block's rows.
+    /// A block's rows; lanes on a lattice take their values on it.
     fn rows(&mut self, channel: Channel, b: &Block) {
         let keys = self.raw.timelines()[b.timeline as usize].len as usize;
         let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-        let rows = &self.raw.rows()[b.first_row as usize..][..count];
-        self.parts.rows.to_mut().extend_from_slice(rows);
+        let mut rows = self.raw.rows()[b.first_row as usize..][..count].to_vec();
+        let width = channel.components();
+        for l in 0..LANES {
+            let Some((joint, which, at)) = self.joint(channel, b, l) else {
+                continue;
+            };
+            let times = &self.tracks.timelines[b.timeline as usize].at;
+            let (motion, values) = (
+                self.tracks.joints[joint].motions[which],
+                &self.built.values[joint],
+            );
+            for (k, &time) in times.iter().enumerate() {
+                let i = match motion {
+                    Motion::Kept => continue,
+                    Motion::Constant => 0,
+                    Motion::Moving { .. } => time,
+                };
+                for c in 0..width {
+                    rows[k * width + c].0[l] = values[i / TIMES][at + c].0[i % TIMES] as f32;
+                }
+            }
+        }
+        self.parts.rows.to_mut().extend_from_slice(&rows);
     }
 
     /// The joint of a lane, and the channel's place in its transforms.

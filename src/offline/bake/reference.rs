@@ -61,31 +61,39 @@ pub(super) fn value(clip: &Clip, channel: Channel, b: &Block, lane: usize, time:
     if b.hold >> lane & 1 == 1 && t < 1.0 {
         t = 0.0;
     }
-    let mix = |a: [f64; 4], b: [f64; 4], wa: f64, wb: f64| -> [f64; 4] {
-        std::array::from_fn(|c| a[c] * wa + b[c] * wb)
-    };
     if b.kind == BlockKind::Cubic {
         let (t2, t3) = (t * t, t * t * t);
-        let values = mix(
+        let values = weighted(
             key(k, 1),
             key(k + 1, 1),
             2.0 * t3 - 3.0 * t2 + 1.0,
             3.0 * t2 - 2.0 * t3,
         );
-        let tangents = mix(key(k, 2), key(k + 1, 0), t3 - 2.0 * t2 + t, t3 - t2);
-        return mix(values, tangents, 1.0, 1.0);
+        let tangents = weighted(key(k, 2), key(k + 1, 0), t3 - 2.0 * t2 + t, t3 - t2);
+        return weighted(values, tangents, 1.0, 1.0);
     }
-    let (v0, v1) = (key(k, 0), key(k + 1, 0));
+    mix(b.kind == BlockKind::Slerp, key(k, 0), key(k + 1, 0), t)
+}
+
+/// What lies between two values: of rotations along the arc, else on the line.
+pub(super) fn mix(turns: bool, a: [f64; 4], b: [f64; 4], t: f64) -> [f64; 4] {
     if t == 0.0 {
-        return v0;
+        return a;
     }
-    if b.kind == BlockKind::Slerp {
-        let cosine: f64 = v0.iter().zip(&v1).map(|(a, b)| a * b).sum();
+    let (mut wa, mut wb) = (1.0 - t, t);
+    if turns {
+        let cosine: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
         let theta = cosine.clamp(-1.0, 1.0).acos();
         if theta > 1e-6 {
-            let (wa, wb) = (((1.0 - t) * theta).sin(), (t * theta).sin());
-            return mix(v0, v1, wa / theta.sin(), wb / theta.sin());
+            (wa, wb) = (
+                (wa * theta).sin() / theta.sin(),
+                (wb * theta).sin() / theta.sin(),
+            );
         }
     }
-    mix(v0, v1, 1.0 - t, t)
+    weighted(a, b, wa, wb)
+}
+
+fn weighted(a: [f64; 4], b: [f64; 4], wa: f64, wb: f64) -> [f64; 4] {
+    std::array::from_fn(|c| a[c] * wa + b[c] * wb)
 }

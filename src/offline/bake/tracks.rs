@@ -2,13 +2,15 @@
 
 use super::metric::key_times;
 use super::reference::{locate, value};
-use super::walk::{Local, Model, TIMES, V, unit};
+use super::walk::{Live, Local, Model, TIMES, Trs, V, load, product, store, unit};
 use super::{BakeSettings, is_additive};
-use crate::clip::lattice::code_below;
+use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
 use crate::clip::{Block, BlockKind, Channel, Clip, split_lane};
-use crate::math::LANES;
+use crate::math::{Kernel, LANES, Lanes, SimdLevel, dispatch, each};
 use crate::offline::curve::angle;
 use crate::skeleton::Skeleton;
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f64x8};
 
 /// The channels of joints, and where their numbers stand in a local transform.
 pub(super) const CHANNELS: [(Channel, usize); 3] = [
@@ -19,6 +21,8 @@ pub(super) const CHANNELS: [(Channel, usize); 3] = [
 
 /// The part of the error that noise in a track may make for the track to count as still.
 const STILL: f64 = 0.2;
+/// The part of the error that a step may make on its own: tracks that need coarser ones stay f32.
+const COARSEST: f64 = 0.8;
 /// Steps in the range of a track of 16 bits; the rest is for turns that make up for errors above them.
 const MAX_RANGE: f64 = 60_000.0;
 
@@ -49,6 +53,8 @@ pub(super) struct JointTrack {
     pub reach: f64,
     /// How far one unit of each channel carries the joint's own points and its children's, metres.
     pub levers: [f64; 3],
+    /// Whether a channel that is kept as it is moves.
+    keeps_keys: bool,
     /// The code of the finest step with which 16 bits hold what moves.
     pub finest: [u16; 3],
     /// The rest pose below an additive clip.
@@ -56,29 +62,45 @@ pub(super) struct JointTrack {
 }
 
 impl JointTrack {
-    /// Makes a constant of a channel that carries no point farther than `still` metres, and notes
-    /// the finest step with which 16 bits hold the range of one that moves.
-    fn settle(&mut self, which: usize, still: f64) {
+    /// Whether none of it moves.
+    pub fn is_still(&self) -> bool {
+        let moves = |m: &Motion| matches!(m, Motion::Moving { .. });
+        !self.motions.iter().any(moves) && !self.keeps_keys
+    }
+
+    /// Makes a constant of a channel whose motion is noise beside an error, and finds the finest
+    /// step of one that moves: 16 bits hold its range if that is fine enough, else f32 does.
+    fn settle(&mut self, which: usize, max_error: f64) {
         let (channel, first) = CHANNELS[which];
         if !matches!(self.motions[which], Motion::Moving { .. }) {
             return;
         }
         let turns = channel == Channel::Rotation;
         let mut middles = [0.0; 4];
-        let mut widest = 0.0f64;
+        let (mut widest, mut farthest) = (0.0f64, 0.0f64);
         for (c, middle) in middles.iter_mut().enumerate().take(channel.components()) {
             let own = self.raw.iter().flat_map(|v| v[first + c].0);
             let low = own.clone().fold(f64::INFINITY, f64::min);
             let high = own.fold(f64::NEG_INFINITY, f64::max);
             *middle = 0.5 * (low + high);
             widest = widest.max(high - low);
+            farthest = farthest.max(high.max(-low));
         }
         let lever = match turns {
             true => 2.0 * self.reach,
             false => self.levers[which],
         };
-        if widest * lever > still {
-            self.finest[which] = code_below(widest / MAX_RANGE) + 1;
+        if widest * lever > STILL * max_error {
+            let exact = code_below(farthest / MAX_MULTIPLE) + 1;
+            let narrow = exact.max(code_below(widest / MAX_RANGE) + 1);
+            let fine = |code: u16| step(code) * self.levers[which] <= COARSEST * max_error;
+            match [narrow, exact].into_iter().find(|&code| fine(code)) {
+                Some(code) => self.finest[which] = code,
+                None => {
+                    self.motions[which] = Motion::Kept;
+                    self.keeps_keys = true;
+                }
+            }
             return;
         }
         if turns {
@@ -156,9 +178,8 @@ impl Tracks {
         }
         set_levers(&mut tracks.joints);
         for track in &mut tracks.joints {
-            let weight = track.shell.1;
             for which in 0..CHANNELS.len() {
-                track.settle(which, STILL * max_error / weight);
+                track.settle(which, max_error / track.shell.1);
             }
         }
         tracks
@@ -178,6 +199,7 @@ impl Tracks {
             fixed = [0., 0., 0., 0., 0., 0., 1., 1., 1., 1.];
         }
         let mut raw = vec![fixed.map(V::splat); self.chunks()];
+        let mut keeps_keys = false;
         let mut motions = [Motion::Kept; 3];
         for (motion, (channel, at)) in motions.iter_mut().zip(CHANNELS) {
             let Some(b) = clip.block_at(channel, block) else {
@@ -205,20 +227,20 @@ impl Tracks {
                 }
             }
             *motion = motion_of(b, l, width, &raw[0], at, &fixed);
-        }
-        for chunk in &mut raw {
-            let q = unit(&[chunk[3], chunk[4], chunk[5], chunk[6]]);
-            chunk[3..7].copy_from_slice(&q);
+            keeps_keys |= moving && *motion == Motion::Kept;
         }
         let parent = usize::from(skeleton.parents()[joint]);
         let base = is_additive(clip).then_some(rest);
-        let above = self.joints.get(parent).map(|p| &p.models);
-        let models = raw.iter().enumerate().map(|(i, local)| {
-            let above = above.map_or(Model::ROOT, |models| models[i]);
-            above.below(&on_base(base.as_ref(), local))
-        });
+        let mut models = vec![Model::ZERO; raw.len()];
+        let kernel = Models {
+            raw: &mut raw,
+            models: &mut models,
+            base: base.as_ref(),
+            above: self.joints.get(parent).map(|p| &p.models[..]),
+        };
+        dispatch(SimdLevel::current(), kernel);
         JointTrack {
-            models: models.collect(),
+            models,
             parent: self.joints.get(parent).map(|_| parent),
             motions,
             derived: derived(&raw),
@@ -226,18 +248,47 @@ impl Tracks {
             shell: (0.0, 1.0),
             reach: 0.0,
             levers: [1.0; 3],
+            keeps_keys,
             finest: [0; 3],
             base,
         }
     }
 }
 
+/// Raw values made unit rotations, and what they come to in model space.
+struct Models<'a> {
+    raw: &'a mut [Local],
+    models: &'a mut [Model],
+    base: Option<&'a [f64; 10]>,
+    above: Option<&'a [Model]>,
+}
+
+impl Kernel for Models<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        for (i, (raw, model)) in self.raw.iter_mut().zip(self.models).enumerate() {
+            let mut local = load(simd, raw);
+            let q = unit(&[local[3], local[4], local[5], local[6]]);
+            local[3..7].copy_from_slice(&q);
+            store(&local, raw);
+            let above = match self.above {
+                Some(models) => Live::load(simd, &models[i]),
+                None => Live::root(simd),
+            };
+            let own = Live::own(simd, &on_base(simd, self.base, &local));
+            above.below(&own).store(model);
+        }
+    }
+}
+
 /// The local transform of an additive clip's values; others are themselves.
 #[inline(always)]
-pub(super) fn on_base(base: Option<&[f64; 10]>, d: &Local) -> Local {
+pub(super) fn on_base<S: Simd>(simd: S, base: Option<&[f64; 10]>, d: &Trs<S>) -> Trs<S> {
     let Some(base) = base else { return *d };
-    let rest = base.map(V::splat);
-    let turn = super::walk::product(
+    let rest = each!(f64x8::splat(simd, 0.0); 10; i => f64x8::splat(simd, base[i]));
+    let turn = product(
         &[rest[3], rest[4], rest[5], rest[6]],
         &[d[3], d[4], d[5], d[6]],
     );

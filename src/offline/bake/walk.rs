@@ -1,97 +1,130 @@
 //! Eight times at once, in f64: transforms and matrices of one joint, and how far two matrices carry
-//! the points of a shell apart. Plain arrays without fused operations: the same bits on every machine.
+//! the points of a shell apart. No fused operations: the same bits on every machine.
 
-use crate::clip::lattice::round;
-use std::ops::{Add, Mul, Sub};
+use crate::math::each;
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f64x8};
 
 /// Times side by side.
 pub(super) const TIMES: usize = 8;
 
-/// One number at each of them.
+/// One number at each of them, in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
 pub(super) struct V(pub [f64; TIMES]);
 
-/// Rotation, as xyzw.
-pub(super) type Turn = [V; 4];
-/// Translation, rotation and scale, as ten numbers.
-pub(super) type Local = [V; 10];
-/// Rows of a 3×4 matrix.
-pub(super) type Matrix = [[V; 4]; 3];
-
-macro_rules! each {
-    ($i:ident => $value:expr) => {{
-        let mut out = [0.0; TIMES];
-        let mut $i = 0;
-        while $i < TIMES {
-            out[$i] = $value;
-            $i += 1;
-        }
-        V(out)
-    }};
-}
-
 impl V {
-    pub const ZERO: Self = Self([0.0; TIMES]);
+    pub const ZERO: Self = Self::splat(0.0);
 
-    #[inline(always)]
     pub const fn splat(v: f64) -> Self {
         Self([v; TIMES])
     }
+}
 
-    #[inline(always)]
-    pub fn sqrt(self) -> Self {
-        each!(i => self.0[i].sqrt())
-    }
+/// Translation, rotation and scale, as ten numbers.
+pub(super) type Local = [V; 10];
 
-    #[inline(always)]
-    pub fn max(self, b: Self) -> Self {
-        each!(i => if self.0[i] > b.0[i] { self.0[i] } else { b.0[i] })
-    }
+/// What eight times of a joint's transforms become in model space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Model {
+    turn: [V; 4],
+    pub matrix: [[V; 4]; 3],
+}
 
-    /// To the nearest integer, ties to even; for numbers below 2^51.
-    #[inline(always)]
-    pub fn round(self) -> Self {
-        each!(i => round(self.0[i]))
-    }
+impl Model {
+    pub const ZERO: Self = Self {
+        turn: [V::ZERO; 4],
+        matrix: [[V::ZERO; 4]; 3],
+    };
+}
 
-    #[inline(always)]
-    pub fn copysign(self, b: Self) -> Self {
-        each!(i => self.0[i].copysign(b.0[i]))
-    }
+/// In registers: a rotation as xyzw, a local transform, the rows of a 3×4 matrix.
+pub(super) type Turn<S> = [f64x8<S>; 4];
+pub(super) type Trs<S> = [f64x8<S>; 10];
+pub(super) type Matrix<S> = [[f64x8<S>; 4]; 3];
 
-    #[inline(always)]
-    pub fn recip(self) -> Self {
-        each!(i => 1.0 / self.0[i])
+#[inline(always)]
+pub(super) fn load<S: Simd>(simd: S, v: &Local) -> Trs<S> {
+    each!(f64x8::splat(simd, 0.0); 10; i => f64x8::load_array_ref(simd, &v[i].0))
+}
+
+#[inline(always)]
+pub(super) fn store<S: Simd>(v: &Trs<S>, out: &mut Local) {
+    let mut i = 0;
+    while i < 10 {
+        v[i].store_array(&mut out[i].0);
+        i += 1;
     }
 }
 
-impl Add for V {
-    type Output = Self;
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        each!(i => self.0[i] + b.0[i])
-    }
+/// A [`Model`] in registers.
+#[derive(Clone, Copy)]
+pub(super) struct Live<S: Simd> {
+    pub turn: Turn<S>,
+    pub matrix: Matrix<S>,
 }
 
-impl Sub for V {
-    type Output = Self;
+impl<S: Simd> Live<S> {
+    /// A root's parent.
     #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        each!(i => self.0[i] - b.0[i])
+    pub fn root(simd: S) -> Self {
+        let (zero, one) = (f64x8::splat(simd, 0.0), f64x8::splat(simd, 1.0));
+        Self {
+            turn: [zero, zero, zero, one],
+            matrix: [
+                [one, zero, zero, zero],
+                [zero, one, zero, zero],
+                [zero, zero, one, zero],
+            ],
+        }
     }
-}
 
-impl Mul for V {
-    type Output = Self;
     #[inline(always)]
-    fn mul(self, b: Self) -> Self {
-        each!(i => self.0[i] * b.0[i])
+    pub fn load(simd: S, model: &Model) -> Self {
+        let zero = f64x8::splat(simd, 0.0);
+        let row = |v: &[V; 4]| each!(zero; 4; i => f64x8::load_array_ref(simd, &v[i].0));
+        Self {
+            turn: row(&model.turn),
+            matrix: each!([zero; 4]; 3; r => row(&model.matrix[r])),
+        }
+    }
+
+    #[inline(always)]
+    pub fn store(&self, out: &mut Model) {
+        let mut i = 0;
+        while i < 4 {
+            self.turn[i].store_array(&mut out.turn[i].0);
+            let mut r = 0;
+            while r < 3 {
+                self.matrix[r][i].store_array(&mut out.matrix[r][i].0);
+                r += 1;
+            }
+            i += 1;
+        }
+    }
+
+    /// A joint's own transform, its rotation of length 1.
+    #[inline(always)]
+    pub fn own(simd: S, local: &Trs<S>) -> Self {
+        Self {
+            turn: [local[3], local[4], local[5], local[6]],
+            matrix: matrix(simd, local),
+        }
+    }
+
+    /// A joint below this one.
+    #[inline(always)]
+    pub fn below(&self, own: &Self) -> Self {
+        Self {
+            turn: product(&self.turn, &own.turn),
+            matrix: multiply(&self.matrix, &own.matrix),
+        }
     }
 }
 
 /// Hamilton product `a × b`.
 #[inline(always)]
-pub(super) fn product(a: &Turn, b: &Turn) -> Turn {
+pub(super) fn product<S: Simd>(a: &Turn<S>, b: &Turn<S>) -> Turn<S> {
     let ([ax, ay, az, aw], [bx, by, bz, bw]) = (*a, *b);
     [
         aw * bx + ax * bw + ay * bz - az * by,
@@ -102,25 +135,32 @@ pub(super) fn product(a: &Turn, b: &Turn) -> Turn {
 }
 
 #[inline(always)]
-pub(super) fn conjugate(q: &Turn) -> Turn {
-    let minus = V::splat(-1.0);
-    [q[0] * minus, q[1] * minus, q[2] * minus, q[3]]
+pub(super) fn conjugate<S: Simd>(q: &Turn<S>) -> Turn<S> {
+    [-q[0], -q[1], -q[2], q[3]]
 }
 
 #[inline(always)]
-pub(super) fn unit(q: &Turn) -> Turn {
-    let k = (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-        .sqrt()
-        .recip();
+pub(super) fn unit<S: Simd>(q: &Turn<S>) -> Turn<S> {
+    let square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    let length = square.sqrt();
+    let k = f64x8::splat(square.simd, 1.0) / length;
     [q[0] * k, q[1] * k, q[2] * k, q[3] * k]
+}
+
+/// To the nearest integer, ties to even, as [`round`](crate::clip::lattice::round) does; for numbers
+/// below 2^51.
+#[inline(always)]
+pub(super) fn round<S: Simd>(v: f64x8<S>) -> f64x8<S> {
+    let shift = f64x8::splat(v.simd, crate::clip::lattice::SHIFT);
+    (v + shift) - shift
 }
 
 /// The matrix of a local transform, whose rotation is of length 1.
 #[inline(always)]
-pub(super) fn matrix(local: &Local) -> Matrix {
+fn matrix<S: Simd>(simd: S, local: &Trs<S>) -> Matrix<S> {
     let [tx, ty, tz, x, y, z, w, sx, sy, sz] = *local;
-    let (one, two) = (V::splat(1.0), V::splat(2.0));
-    let (x2, y2, z2) = (x * two, y * two, z * two);
+    let one = f64x8::splat(simd, 1.0);
+    let (x2, y2, z2) = (x + x, y + y, z + z);
     let (xx, yy, zz) = (x * x2, y * y2, z * z2);
     let (xy, xz, yz) = (x * y2, x * z2, y * z2);
     let (wx, wy, wz) = (w * x2, w * y2, w * z2);
@@ -133,8 +173,8 @@ pub(super) fn matrix(local: &Local) -> Matrix {
 
 /// `a × b` of matrices.
 #[inline(always)]
-pub(super) fn multiply(a: &Matrix, b: &Matrix) -> Matrix {
-    let mut out = [[V::ZERO; 4]; 3];
+fn multiply<S: Simd>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
+    let mut out = *a;
     let mut r = 0;
     while r < 3 {
         let mut c = 0;
@@ -151,15 +191,16 @@ pub(super) fn multiply(a: &Matrix, b: &Matrix) -> Matrix {
 /// The square of the largest distance between where two matrices carry the points of a shell: as in
 /// ACL, three points on the axes suffice, for the joint's place and its scale on each of them.
 #[inline(always)]
-pub(super) fn apart(a: &Matrix, b: &Matrix, shell: f64) -> V {
-    let shell = V::splat(shell);
-    let mut worst = V::ZERO;
+pub(super) fn apart<S: Simd>(simd: S, a: &Matrix<S>, b: &Matrix<S>, shell: f64) -> f64x8<S> {
+    let shell = f64x8::splat(simd, shell);
+    let mut worst = f64x8::splat(simd, 0.0);
+    let places = each!(worst; 3; r => a[r][3] - b[r][3]);
     let mut axis = 0;
     while axis < 3 {
-        let mut sum = V::ZERO;
+        let mut sum = f64x8::splat(simd, 0.0);
         let mut r = 0;
         while r < 3 {
-            let d = (a[r][axis] - b[r][axis]) * shell + (a[r][3] - b[r][3]);
+            let d = (a[r][axis] - b[r][axis]) * shell + places[r];
             sum = sum + d * d;
             r += 1;
         }
@@ -167,35 +208,4 @@ pub(super) fn apart(a: &Matrix, b: &Matrix, shell: f64) -> V {
         axis += 1;
     }
     worst
-}
-
-/// What eight times of a joint's transforms become in model space.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Model {
-    pub turn: Turn,
-    pub matrix: Matrix,
-}
-
-impl Model {
-    /// A root's parent.
-    pub const ROOT: Self = {
-        let (zero, one) = (V::ZERO, V::splat(1.0));
-        Self {
-            turn: [zero, zero, zero, one],
-            matrix: [
-                [one, zero, zero, zero],
-                [zero, one, zero, zero],
-                [zero, zero, one, zero],
-            ],
-        }
-    };
-
-    /// A joint below this one; its rotation is of length 1.
-    #[inline(always)]
-    pub fn below(&self, local: &Local) -> Self {
-        Self {
-            turn: product(&self.turn, &[local[3], local[4], local[5], local[6]]),
-            matrix: multiply(&self.matrix, &matrix(local)),
-        }
-    }
 }
