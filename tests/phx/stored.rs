@@ -31,7 +31,8 @@ fn store(path: &Path) -> Tested {
         let parts = seal::parts(file);
         let found = parts.iter().filter(|p| p.code == *b"CLIP");
         for (c, part) in found.enumerate() {
-            let payload = part.bytes.get(made::CLIP_HEAD..).unwrap_or(&[]);
+            let head = made::head_bytes(ClipForm::ALL[part.form as usize]);
+            let payload = &part.bytes[head..];
             let seed = [&[part.form as u8], payload].concat();
             fs::write(clips.join(format!("clip-{i}-{c}")), seed)?;
         }
