@@ -61,6 +61,7 @@ fn upload(c: &mut Criterion) {
                 };
                 let bones = GpuBoneBuffer::new(&gpu, options);
                 let mut bones = bones.expect("the device has the backend");
+                bones.time_copies(&gpu);
                 let mut crowd = crowd();
                 b.iter(|| {
                     crowd.advance(FRAME).expect("a short step");
@@ -68,6 +69,9 @@ fn upload(c: &mut Criterion) {
                     gpu.wait().expect("the device works");
                     upload.expect("the device works")
                 });
+                if let Ok(Some(time)) = bones.copy_time(&gpu) {
+                    println!("the device's own copies in the last frame: {time:?}");
+                }
             });
         }
         group.bench_function(BenchmarkId::new("plain copy", count), |b| {
