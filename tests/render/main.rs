@@ -8,6 +8,7 @@ mod bounds;
 mod colors;
 mod known;
 mod model;
+mod parade;
 mod refuse;
 mod scenes;
 
