@@ -191,6 +191,13 @@ pub(crate) trait Kernel {
     fn run<S: Lanes>(self, simd: S) -> Self::Output;
 }
 
+/// Runs a part of a kernel in a function of its own, at the kernel's level: what the surroundings keep
+/// in registers then costs it nothing.
+#[inline(never)]
+pub(crate) fn apart<S: Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {
+    simd.vectorize(work)
+}
+
 /// Runs a kernel on the given level.
 pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
     // `dispatch!` would hide which token it is; the shuffles of `Lanes` differ by token.

@@ -85,7 +85,7 @@ pub(super) fn walk(
         binds,
         ..
     } = steps;
-    Walk::new(steps, constants, binds, locals, count + 1)
+    Walk::new(steps, &constants, binds, locals, count + 1)
 }
 
 impl<M: Fn(usize) -> bool> Steps<'_, M> {
