@@ -2,11 +2,13 @@
 
 use super::backend::{PaletteBackend, ROW_BYTES};
 use super::staging::Ring;
+use super::stamps::Stamps;
 use super::target::Target;
 use super::{Gpu, GpuError};
 use crate::crowd::{BoneBuffer, Crowd, FrameStats};
 use crate::math::Affine3x4;
 use std::ops::Range;
+use std::time::Duration;
 
 /// How a bone buffer lies on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +104,7 @@ pub struct GpuBoneBuffer {
     pub(super) spill: Vec<Affine3x4>,
     heap: BoneBuffer,
     in_heap: bool,
-    pub(super) stamps: Option<wgpu::QuerySet>,
+    pub(super) stamps: Option<Stamps>,
 }
 
 impl GpuBoneBuffer {
@@ -154,18 +156,32 @@ impl GpuBoneBuffer {
         self.in_heap.then_some(&self.heap)
     }
 
-    /// Forgets what is on the device and frees it: for a device opened anew after a loss.
+    /// Forgets what is on the device and frees it, timestamps too: for a device opened anew after a loss.
     pub fn forget(&mut self) {
         self.ring.clear();
         self.targets = Default::default();
         self.follows = false;
+        self.stamps = None;
         self.generation += 1;
     }
 
-    /// Has the device note its time before and after the copies of every frame, as queries 0 and 1 of a
-    /// set of timestamps. The device needs `TIMESTAMP_QUERY_INSIDE_ENCODERS`.
-    pub fn set_timestamps(&mut self, queries: Option<wgpu::QuerySet>) {
-        self.stamps = queries;
+    /// Has the device note how long the copies of every frame take, from the next one on; tells whether it
+    /// can.
+    pub fn time_copies(&mut self, gpu: &Gpu) -> bool {
+        self.stamps = Stamps::new(gpu);
+        self.stamps.is_some()
+    }
+
+    /// How long the device took for the last frame's copies, waiting for them; `None` if that was not
+    /// [asked for](Self::time_copies). Rows that go [by way of heap memory](UploadWay::Written) are not in it.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn copy_time(&self, gpu: &Gpu) -> Result<Option<Duration>, GpuError> {
+        match &self.stamps {
+            Some(stamps) => stamps.read(gpu),
+            None => Ok(None),
+        }
     }
 
     /// Reads the frame's rows back, waiting for the device: for tests and tools.

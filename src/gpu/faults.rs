@@ -46,7 +46,8 @@ impl Gpu {
         let uncaptured = self.faults().uncaptured.take();
         let reported = memory.or(internal).or(validation).map(typed);
         let error = reported.or(uncaptured);
-        if error.is_some() && self.poll().is_ok() {
+        let unclear = error.as_ref().is_some_and(|e| *e != GpuError::OutOfMemory);
+        if unclear && self.poll().is_ok() {
             // A destroyed device tells of it when its last work is done, its errors before that do not.
             // Whatever comes of the wait, there is an error to return.
             let _ = self.turn(wgpu::PollType::Wait {

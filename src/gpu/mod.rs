@@ -16,6 +16,7 @@ mod paging;
 pub mod shaders;
 mod skin;
 mod staging;
+mod stamps;
 mod table;
 mod target;
 mod upload;

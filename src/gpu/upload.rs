@@ -55,12 +55,9 @@ impl GpuBoneBuffer {
         }
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            let stamp = |encoder: &mut wgpu::CommandEncoder, index| {
-                if let Some(queries) = &self.stamps {
-                    encoder.write_timestamp(queries, index);
-                }
-            };
-            stamp(&mut encoder, 0);
+            if let Some(stamps) = &mut self.stamps {
+                stamps.begin(&mut encoder);
+            }
             self.copy_fresh(gpu, &mut encoder, to, staged.as_deref(), &parts, &mut done);
             if frame.carried > 0 {
                 self.copy_carried(&mut encoder, &schedule, [from, to], &mut done);
@@ -70,7 +67,9 @@ impl GpuBoneBuffer {
                 let rows = target.paging.rows(i).len();
                 page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
             }
-            stamp(&mut encoder, 1);
+            if let Some(stamps) = &mut self.stamps {
+                stamps.end(&mut encoder);
+            }
             for staging in staged.iter().flatten() {
                 staging.buffer.unmap();
             }

@@ -6,6 +6,7 @@ use phalanx::crowd::{Crowd, hash01};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend, UploadWay};
 use phalanx::math::Affine3x4;
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// Random hiding, showing, coming and going, due or not, two rigs: on every backend, in one page or in
 /// many, mapped or written, what is due equals a crowd with no history and the others what they were.
@@ -185,6 +186,29 @@ pub fn the_frame_before_is_kept() {
         bones.evaluate(&mut crowd, &gpu).unwrap();
         assert!(bones.previous_page(&gpu, 0).is_none());
     }
+}
+
+/// The device tells a time if it can, and nothing that nobody asked for.
+pub fn the_device_times_its_copies() {
+    let gpu = open();
+    let mut bones = bones(&gpu, PaletteBackend::Storage);
+    let (mut small, _, _) = crowd_of(&[chain(4)], 1);
+    bones.evaluate(&mut small, &gpu).unwrap();
+    assert_eq!(bones.copy_time(&gpu), Ok(None));
+    let able = wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
+    let able = gpu.device.features().contains(able);
+    assert_eq!(bones.time_copies(&gpu), able);
+    assert_eq!(bones.copy_time(&gpu), Ok(None));
+    let mut frame = |crowd: &mut Crowd| {
+        bones.evaluate(crowd, &gpu).unwrap();
+        bones.copy_time(&gpu).unwrap()
+    };
+    let (few, many) = (
+        frame(&mut small),
+        frame(&mut crowd_of(&[chain(300)], 3000).0),
+    );
+    assert_eq!((few.is_some(), many.is_some()), (able, able));
+    assert!(!able || many > Some(Duration::ZERO), "{many:?}");
 }
 
 /// Without ever waiting, the ring runs dry or keeps up; either way the rows arrive.

@@ -56,6 +56,7 @@ fn main() {
         gpu("growth", bones::growth),
         gpu("the_frame_before_is_kept", bones::the_frame_before_is_kept),
         gpu("a_device_that_is_behind", bones::a_device_that_is_behind),
+        gpu("times_of_copies", bones::the_device_times_its_copies),
         gpu("an_empty_crowd", bones::an_empty_crowd),
         gpu("skinning_every_kind", skinning::every_kind),
         gpu("skinning_1500_joints", skinning::many_joints),
