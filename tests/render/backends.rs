@@ -1,19 +1,13 @@
 //! The three backends against each other, and rows on a device against rows in heap memory.
 
-use glam::{Quat, Vec3};
-use phalanx::crowd::{BoneBuffer, Crowd, standard_crowd};
+use glam::Quat;
+use phalanx::crowd::BoneBuffer;
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, GpuOptions, PaletteBackend};
-use phalanx::math::Affine3x4;
 use phalanx::mesh::MorphTarget;
-use phalanx::offline;
-use phalanx::render::{
-    Backend, Camera, CrowdView, DrawDetail, DrawMesh, DrawModel, GpuRenderer, Look, Palette,
-    Picture, PictureSize, RenderError, RigShape, Scene, draw,
-};
-use phalanx::rig::Rig;
-use std::sync::Arc;
+use phalanx::render::{Backend, GpuRenderer, Palette, Picture, RenderError, RigShape, Scene, draw};
 
 use crate::model::tube;
+use crate::parade::{DETAILS, Parade, WIDE};
 use crate::scenes::{self, SIZE, device_lock, differing, keep};
 
 /// Share of pixels that may differ by more than 2 of 255 between backends; none did.
@@ -122,100 +116,6 @@ pub fn the_choice_follows_the_device() {
         panic!("{error}");
     };
     assert_eq!((needed, limit), (400, 341));
-}
-
-/// The built-in character in three levels of detail, many of it.
-struct Parade {
-    rig: Arc<Rig>,
-    crowd: Crowd,
-    view: CrowdView,
-    look: Look,
-}
-
-const WIDE: PictureSize = PictureSize {
-    width: 400,
-    height: 225,
-};
-
-/// Heights in pixels from which details are used.
-const DETAILS: [f32; 3] = [60.0, 25.0, 0.0];
-
-impl Parade {
-    fn new(count: usize) -> Self {
-        let rig = Arc::new(offline::mannequin().expect("the built-in character"));
-        let clips: Vec<usize> = (0..rig.clips().len()).collect();
-        let (mut crowd, ids) = standard_crowd(rig.clone(), &clips, count).expect("room");
-        let side = (count as f64).sqrt().ceil() as usize;
-        for (i, &id) in ids.iter().enumerate() {
-            let at = Vec3::new((i % side) as f32 * 1.5, 0.0, -((i / side) as f32) * 1.5);
-            let turn = Quat::from_rotation_y(i as f32);
-            let world = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, at);
-            crowd.set_world(id, world).expect("a sound transform");
-        }
-        let mut view = CrowdView::new();
-        view.add_rig(&crowd, ids[0].rig(), 0).expect("sound clips");
-        Self {
-            rig,
-            crowd,
-            view,
-            look: Look::default(),
-        }
-    }
-
-    fn camera(turn: f32) -> Camera {
-        let eye = Vec3::new(5.0, 3.0, 4.0);
-        Camera {
-            eye,
-            target: eye + Vec3::new(turn.sin(), -0.25, -turn.cos()),
-            up: Vec3::Y,
-            fov_y: 0.7,
-            near: 0.1,
-        }
-    }
-
-    /// Who is seen by a camera; the others are not due.
-    fn look(&mut self, camera: &Camera) {
-        let Self {
-            crowd, view, look, ..
-        } = self;
-        view.look(crowd, camera, look, WIDE, true).expect("a view");
-    }
-
-    /// A picture of those who are seen, from rows in some memory.
-    fn picture<T>(
-        &mut self,
-        camera: Camera,
-        palette: Palette,
-        draw: impl FnOnce(&Scene) -> T,
-    ) -> T {
-        self.view
-            .collect(&self.crowd, tint)
-            .expect("the same crowd");
-        let shape = RigShape::new(&self.rig);
-        let meshes: Vec<Vec<DrawMesh>> = (0..3).map(|lod| shape.meshes(lod)).collect();
-        let details = meshes
-            .iter()
-            .zip(DETAILS)
-            .map(|(meshes, min_pixels)| DrawDetail { meshes, min_pixels });
-        let details: Vec<_> = details.collect();
-        draw(&Scene {
-            models: &[DrawModel { details: &details }],
-            instances: self.view.instances(),
-            palette,
-            morph_weights: self.view.morph_weights(),
-            camera,
-            look: self.look,
-        })
-    }
-}
-
-fn tint(i: usize) -> [f32; 4] {
-    [
-        0.2 + 0.1 * (i % 7) as f32,
-        0.5,
-        0.9 - 0.1 * (i % 5) as f32,
-        1.0,
-    ]
 }
 
 /// Frames from turning cameras: who is out of the picture is not evaluated, his rows are carried over,

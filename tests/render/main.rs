@@ -4,8 +4,11 @@
 
 mod agree;
 mod backends;
+mod bounds;
+mod colors;
 mod known;
 mod model;
+mod parade;
 mod refuse;
 mod scenes;
 
@@ -79,6 +82,12 @@ fn main() {
             backends::backends_that_do_not_fit_are_refused,
         ),
         cpu("parades_use_all_details", backends::parades_use_all_details),
+        cpu(
+            "spheres_hold_what_is_drawn",
+            bounds::spheres_hold_what_is_drawn,
+        ),
+        cpu("colours", colors::colours_in_software),
+        gpu("colours", colors::colours_on_the_gpu),
         gpu("known_places", known::places_on_the_gpu),
         gpu("far_from_the_origin", known::far_from_the_origin_on_the_gpu),
         gpu("empty_scene", known::empty_scene_on_the_gpu),

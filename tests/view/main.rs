@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Small, so that a software device draws it in a moment.
-const SIZE: (u32, u32) = (640, 400);
+const SIZE: (u32, u32) = (800, 450);
 
 /// Where the picture lies: right of the clips, above the time, left of the graph.
-const PICTURE: [u32; 4] = [216, 0, 640, 360];
-const BESIDE_THE_GRAPH: [u32; 4] = [216, 60, 360, 350];
+const PICTURE: [u32; 4] = [216, 0, 800, 410];
+const BESIDE_THE_GRAPH: [u32; 4] = [216, 60, 520, 400];
 
 fn main() {
     let args = Arguments::from_args();
@@ -183,15 +183,15 @@ fn a_window_with_all_its_parts() -> Result<(), Failed> {
     // One character before sky and ground, a dark panel at the left, a graph in the corner.
     let first = window.wait_for_picture("a character", |p| count(p, PICTURE, vivid) > 400)?;
     let dark = |p: &Rgb<u8>| p.0.iter().all(|&v| v < 60);
-    let panel = count(&first, [0, 0, 200, 400], dark);
-    check(panel > 60_000, format!("{panel} dark pixels in the panel"))?;
-    let text = count(&first, [0, 0, 200, 400], |p| p.0.iter().all(|&v| v > 130));
+    let panel = count(&first, [0, 0, 200, 450], dark);
+    check(panel > 65_000, format!("{panel} dark pixels in the panel"))?;
+    let text = count(&first, [0, 0, 200, 450], |p| p.0.iter().all(|&v| v > 130));
     check(text > 300, format!("{text} pixels of text"))?;
-    let graph = count(&first, [400, 10, 625, 170], |p| {
+    let graph = count(&first, [550, 12, 785, 180], |p| {
         p.0.iter().all(|&v| v < 110)
     });
     check(graph > 15_000, format!("{graph} dark pixels of the graph"))?;
-    let sky = count(&first, [216, 0, 370, 20], |p| {
+    let sky = count(&first, [216, 0, 500, 20], |p| {
         p.0[2] > 180 && p.0[2] > p.0[0]
     });
     check(sky > 2_000, format!("{sky} pixels of sky"))?;
@@ -207,7 +207,7 @@ fn a_window_with_all_its_parts() -> Result<(), Failed> {
     })?;
     // Paused, at rest: from here on pictures only change by what hands do.
     window.press(&["space"])?;
-    for _ in 0..8 {
+    for _ in 0..7 {
         window.press(&["Up"])?;
     }
     window.wait_for("the first clips", |w| {
@@ -232,6 +232,11 @@ fn a_window_with_all_its_parts() -> Result<(), Failed> {
     window.wait_for_picture("no skeleton", |p| {
         differing(p, &still, BESIDE_THE_GRAPH) == 0
     })?;
+    window.press(&["g"])?;
+    window.wait_for_picture("no graph", |p| {
+        count(p, [550, 12, 785, 60], |p| p.0.iter().all(|&v| v < 110)) < 500
+    })?;
+    window.press(&["g"])?;
     // The mouse turns the camera.
     screen.hands(&["mousemove", "300", "300", "mousedown", "1"])?;
     for x in [310, 330, 350, 370, 390] {
@@ -266,9 +271,9 @@ fn a_window_with_all_its_parts() -> Result<(), Failed> {
     })?;
     screen.hands(&["windowfocus", &window.id])?;
     // Another size of the window.
-    screen.hands(&["windowsize", &window.id, "500", "300"])?;
+    screen.hands(&["windowsize", &window.id, "700", "400"])?;
     window.wait_for_picture("a smaller window", |p| {
-        count(p, [216, 0, 500, 260], vivid) > 300 && count(p, [505, 0, 640, 400], vivid) == 0
+        count(p, [216, 0, 700, 360], vivid) > 300 && count(p, [705, 0, 800, 450], vivid) == 0
     })?;
     window.press(&["Escape"])?;
     let out = window.end()?;

@@ -77,6 +77,10 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
         let at = pos2(bars.left(), bars.bottom() + 3.0 + LINE * f32::from(line));
         painter.galley(at, painter.layout_job(job), TOTAL);
     }
+}
+
+/// Paints what went wrong and was put right over the picture.
+pub fn notice(painter: &Painter, picture: Rect, viewer: &Viewer) {
     if let Some(notice) = &viewer.notice {
         let at = picture.center_top() + vec2(0.0, MARGIN);
         let font = FontId::proportional(14.0);

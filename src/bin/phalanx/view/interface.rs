@@ -36,7 +36,10 @@ pub fn show(ui: &mut Ui, viewer: &Viewer, bones: &[[Vec2; 2]], actions: &mut Vec
             painter.line_segment(ends, (1.5, BONE));
             painter.circle_filled(ends[0], 2.0, BONE);
         }
-        graph::show(&painter, picture.rect, viewer);
+        if viewer.graph {
+            graph::show(&painter, picture.rect, viewer);
+        }
+        graph::notice(&painter, picture.rect, viewer);
         camera(ui, &picture, actions);
         picture.rect
     });
@@ -61,6 +64,10 @@ fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     let mut skeleton = viewer.skeleton;
     if ui.checkbox(&mut skeleton, "Skeletons (S)").changed() {
         actions.push(Action::Skeleton(skeleton));
+    }
+    let mut graph = viewer.graph;
+    if ui.checkbox(&mut graph, "Frame times (G)").changed() {
+        actions.push(Action::Graph(graph));
     }
     let mut skip = viewer.skip_unseen;
     let unseen = ui.checkbox(&mut skip, "Evaluate only what is seen (E)");

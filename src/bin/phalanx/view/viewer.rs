@@ -38,6 +38,7 @@ pub enum Action {
     Fade(f32),
     Count(usize),
     Skeleton(bool),
+    Graph(bool),
     SkipUnseen(bool),
     Turn(Vec2),
     Shift(Vec2),
@@ -58,6 +59,7 @@ pub struct Viewer {
     pub speed: f32,
     pub fade: f32,
     pub skeleton: bool,
+    pub graph: bool,
     pub skip_unseen: bool,
     pub orbit: Orbit,
     pub history: History,
@@ -104,6 +106,7 @@ impl Viewer {
             speed: 1.0,
             fade,
             skeleton: false,
+            graph: true,
             skip_unseen: true,
             orbit: orbit(&troupe, &camera),
             history: History::default(),
@@ -161,6 +164,7 @@ impl Viewer {
                 }
             }
             Action::Skeleton(shown) => self.skeleton = shown,
+            Action::Graph(shown) => self.graph = shown,
             Action::SkipUnseen(skip) => self.skip_unseen = skip,
             Action::Turn(drag) => self.orbit.turn(drag),
             Action::Shift(drag) => self.orbit.shift(drag, self.size.height as f32),

@@ -1,0 +1,71 @@
+//! Where clips bring meshes, against vertices posed one by one in f64.
+
+use glam::DVec3;
+use phalanx::math::Affine3x4;
+use phalanx::offline;
+use phalanx::playback::{PoseAction, evaluate_pose};
+use phalanx::render::{ClipBounds, Placement, RigShape};
+use phalanx::rig::Rig;
+
+/// All vertices of a rig's finest meshes under some palette rows, in f64.
+fn vertices(shape: &RigShape, rows: &[Affine3x4]) -> Vec<DVec3> {
+    let mut all = Vec::new();
+    for mesh in shape.meshes(0) {
+        let Placement::Skinned { first_slot, .. } = mesh.placement else {
+            continue;
+        };
+        let influences = &mesh.primitive.influences;
+        let each = influences.per_vertex;
+        for (v, p) in mesh.primitive.positions.iter().enumerate() {
+            let p = DVec3::from_array(p.map(f64::from));
+            let mut sum = DVec3::ZERO;
+            for k in v * each..(v + 1) * each {
+                let row = rows[first_slot as usize + usize::from(influences.joints[k])].rows;
+                let row = row.map(|r| r.map(f64::from));
+                let at = row.map(|[x, y, z, t]| x * p.x + y * p.y + z * p.z + t);
+                sum += DVec3::from_array(at) * f64::from(influences.weights[k]);
+            }
+            all.push(sum);
+        }
+    }
+    all
+}
+
+fn rows(rig: &Rig, actions: &[PoseAction]) -> Vec<Affine3x4> {
+    let pose = evaluate_pose(rig, actions).expect("clips of the rig");
+    pose.palettes.concat()
+}
+
+/// Spheres that are tested before an evaluation hold the mesh in the pose that follows: at any moment
+/// of a clip, and of fades from one into another.
+pub fn spheres_hold_what_is_drawn() {
+    let rig = offline::mannequin().expect("the built-in character");
+    let shape = RigShape::new(&rig);
+    let bounds = ClipBounds::measure(&rig).expect("sound clips");
+    let clips = rig.clips().len();
+    let mut most = 0.0f64;
+    for a in 0..clips {
+        for b in (a..clips).step_by(3) {
+            let sphere = bounds.sphere([a, b]).expect("clips of the rig");
+            let center = DVec3::from_array(sphere.center.map(f64::from));
+            // Moments that are none of those at which clips are measured.
+            for (phase, weight) in [(0.113, 0.0), (0.379, 0.5), (0.617, 0.35), (0.871, 0.8)] {
+                let action = |clip: usize, phase: f32, weight| PoseAction {
+                    clip,
+                    time: rig.clips()[clip].duration() * phase,
+                    weight,
+                };
+                let pose = [
+                    action(a, phase, 1.0 - weight),
+                    action(b, 1.0 - phase, weight),
+                ];
+                for vertex in vertices(&shape, &rows(&rig, &pose)) {
+                    most = most.max(vertex.distance(center) / f64::from(sphere.radius));
+                }
+            }
+        }
+    }
+    println!("the farthest vertex is at {most:.3} of its sphere's radius");
+    assert!(most > 0.5 && most < 1.0, "{most}");
+    assert_eq!(bounds.sphere([clips]), None);
+}
