@@ -22,10 +22,11 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&form, payload)) = bytes.split_first() else {
         return;
     };
-    let mut parts = sound[usize::from(form) % sound.len()].clone();
+    let form = usize::from(form) % sound.len();
+    let mut parts = sound[form].clone();
     let place = seal::find(&parts, b"CLIP");
     // The head stays, or no change would come past the hashes of the skeleton.
-    let head = made::CLIP_HEAD.min(parts[place].bytes.len());
+    let head = made::head_bytes(ClipForm::ALL[form]);
     parts[place].bytes.truncate(head);
     parts[place].bytes.extend_from_slice(payload);
     let Ok(library) = Library::from_bytes(&seal::file(&parts)) else {

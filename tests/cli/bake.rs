@@ -310,12 +310,13 @@ pub fn joints_of_their_own() -> Tested {
     let folder = folder("quality")?;
     let settings = folder.join("quality.json");
     let (plain, fine) = (folder.join("plain.phx"), folder.join("fine.phx"));
-    bake(&mannequin(), &plain, &["--max-error", "0.002"])?;
+    let coarse = ["--max-error", "0.002", "--form", "coded"];
+    bake(&mannequin(), &plain, &coarse)?;
     fs::write(
         &settings,
         r#"{"LeftHand": {"max_error": 0.00005, "shell": 0.1}}"#,
     )?;
-    let more = ["--max-error", "0.002", "--quality", text(&settings)];
+    let more = [&coarse[..], &["--quality", text(&settings)]].concat();
     bake(&mannequin(), &fine, &more)?;
     let bytes = |p: &Path| -> Result<u64, Failed> {
         let all = json(&["info", text(p), "--json"])?;

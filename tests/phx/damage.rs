@@ -5,7 +5,7 @@ use super::roundtrip::check;
 use super::seal::{self, Part};
 use super::{Tested, made};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
-use phalanx::format::{Fault, Library, RigOptions};
+use phalanx::format::{ClipForm, Fault, Library, RigOptions};
 use phalanx::playback::evaluate_pose;
 use std::sync::Arc;
 
@@ -140,21 +140,38 @@ pub fn values() -> Tested {
     refused(&parts, cases)
 }
 
+/// Where the blocks of a clip begin.
+fn blocks_of(part: &Part) -> Vec<usize> {
+    if part.code != *b"CLIP" {
+        return Vec::new();
+    }
+    let number = |at: usize| seal::u32_at(&part.bytes, at) as usize;
+    let first = 96 + 4 * (number(24) + number(28));
+    let count: usize = (0..4).map(|c| number(32 + 4 * c)).sum();
+    (0..count).map(|i| first + 20 * i).collect()
+}
+
 /// Blocks whose keys are integers.
 pub fn packed_values() -> Tested {
-    let parts = seal::parts(&made::library(&made::baked()));
-    let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
-    let timelines = seal::u32_at(clip, 24) as usize;
-    let blocks = 96 + 4 * timelines + 4 * seal::u32_at(clip, 28) as usize;
-    let count: u32 = (0..4).map(|c| seal::u32_at(clip, 32 + 4 * c)).sum();
-    let block = |i: u32| blocks + 20 * i as usize;
-    let packed = (0..count).find(|&i| clip[block(i) + 3] != 0);
-    let place = packed.ok_or("no block of the baked clip is packed")?;
-    let at = block(place);
+    let mut parts = seal::parts(&made::library(&made::baked()));
+    let packed = parts.iter().position(|p| {
+        // Behind the head, timelines and times: the kind of keys is a block's fourth byte.
+        let blocks = blocks_of(p);
+        blocks.iter().any(|&b| p.bytes[b + 3] != 0)
+    });
+    let packed = packed.ok_or("no block of the baked clips is packed")?;
+    // Cases change the first clip. Markers stay within it: clips are equally long.
+    let first = seal::find(&parts, b"CLIP");
+    parts.swap(first, packed);
+    let clip = &parts[first].bytes;
+    let blocks = blocks_of(&parts[first]);
+    let packed = blocks.iter().position(|&b| clip[b + 3] != 0);
+    let place = packed.ok_or("it was found above")?;
+    let at = blocks[place];
     let integers = seal::u32_at(clip, 60) as usize;
     let rows = clip.len() - 2 * integers - 64 * seal::u32_at(clip, 48) as usize;
     // Translations stand first, then rotations. The row behind the components holds the steps.
-    let translations = seal::u32_at(clip, 32);
+    let translations = seal::u32_at(clip, 32) as usize;
     let width = if place < translations { 3 } else { 4 };
     let first_row = rows + 64 * seal::u32_at(clip, at + 12) as usize;
     let steps = first_row + 64 * width;
@@ -183,6 +200,36 @@ pub fn packed_values() -> Tested {
         ),
     ];
     refused(&parts, cases)
+}
+
+/// Clips that are coded.
+pub fn coded_values() -> Tested {
+    let parts = seal::parts(&made::library_in(&made::travelling(), ClipForm::Coded));
+    let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
+    check(clip[1] == 0, "the clip is filled up")?;
+    let cases: Vec<Case> = vec![
+        (b"CLIP", 0, vec![0], "the version is 0, the limit is 1"),
+        (b"CLIP", 0, vec![2], "the version is 2, the limit is 1"),
+        (b"CLIP", 1, vec![0xff; 6], "bits of the filling's length"),
+        (b"CLIP", 1, vec![0xff, 0x7f], "bytes are needed"),
+        (b"CLIP", 1, vec![1, 7], "a byte of the filling is 7"),
+        (b"CLIP", 2, vec![!clip[2]], "the clip is one of skeleton"),
+        (b"CLIP", 5, vec![!clip[5]], "the clip is one of skeleton"),
+    ];
+    refused(&parts, cases)?;
+    // The duration of the table is that of the code.
+    let mut parts = parts.clone();
+    let place = seal::find(&parts, b"CLIP");
+    parts[place].value ^= 1;
+    let line = read(&seal::file(&parts)).map_or_else(|e| e.to_string(), |()| "read".into());
+    check(line.contains("bits of the duration"), line)?;
+    // A file that does not say what it needs would be taken by readers that cannot read it.
+    let file = made::library_in(&made::travelling(), ClipForm::Coded);
+    check(file[16] == 1, "the feature bit of coded clips")?;
+    check(
+        made::library(&made::rig())[16] == 0,
+        "it is for coded clips",
+    )
 }
 
 fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {

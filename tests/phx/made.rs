@@ -280,8 +280,13 @@ pub fn provenance(clips: usize) -> Provenance {
     }
 }
 
-/// Bytes that every clip's section begins with: kind, duration, the skeleton's hashes.
-pub const CLIP_HEAD: usize = 24;
+/// Bytes at the start of a clip's section that say whose it is: kind, duration, hashes; not coded ones.
+pub fn head_bytes(form: ClipForm) -> usize {
+    match form {
+        ClipForm::Rows => 24,
+        ClipForm::Coded => 0,
+    }
+}
 
 /// The same character, its clips baked.
 pub fn baked() -> Rig {

@@ -35,6 +35,7 @@ fn main() {
         ("sections_cut_short_and_drawn_long", quartet::sections),
         ("malformed_values_of_every_section", damage::values),
         ("names_that_every_clip_repeats", damage::repeated_names),
+        ("malformed_coded_clips", damage::coded_values),
         ("malformed_packed_blocks", damage::packed_values),
         ("damaged_variants", damage::variants),
         ("the_stored_file_of_version_1", stored::version_1),

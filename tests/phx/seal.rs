@@ -64,6 +64,8 @@ pub fn file(parts: &[Part]) -> Vec<u8> {
     out.extend_from_slice(&table);
     out[..8].copy_from_slice(b"\x89PHX\r\n\x1a\n");
     out[8..10].copy_from_slice(&1u16.to_le_bytes());
+    let coded = parts.iter().any(|p| p.code == *b"CLIP" && p.form == 1);
+    out[16] = u8::from(coded);
     out[12..16].copy_from_slice(&(parts.len() as u32).to_le_bytes());
     let len = out.len() as u64;
     out[32..40].copy_from_slice(&len.to_le_bytes());
