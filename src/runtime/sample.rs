@@ -2,7 +2,7 @@
 
 use super::channels;
 use super::error::{JobError, at_least, same_shape};
-use super::quat::{self, dot4, hermite, lerp, packed_lerp, slerp, unit};
+use super::quat::{self, dot4, hermite, lerp, packed_lerp, packed_slerp, slerp, unit};
 use super::vector::{lanes, load, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor, Encoding};
@@ -292,9 +292,8 @@ fn packed_keys<S: Widen, const C: usize>(
 ) -> [[f32x16<S>; C]; 2] {
     let lanes = usize::from(lanes);
     let keys = &clip.packed()[first as usize + key as usize * C * lanes..];
-    each!([f32x16::splat(simd, 0.0); C]; 2; k => {
-        each!(f32x16::splat(simd, 0.0); C; c => simd.widen_row(&keys[(k * C + c) * lanes..]))
-    })
+    let a = simd.widen_rows(keys, lanes);
+    [a, simd.widen_rows(&keys[C * lanes..], lanes)]
 }
 
 /// Integers to values: `least + step × k`.
@@ -324,16 +323,15 @@ pub(crate) fn sample_rotation<S: Widen>(
         _ => return sample_vector(simd, clip, b, cursors),
     }
     let cursor = cursors[b.timeline as usize];
-    let [k0, k1]: [[_; 4]; 2] = match b.encoding {
-        Encoding::Float => {
-            let (rows, at) = (clip.rows(), b.first_row as usize + cursor.key as usize * 4);
-            [load_key(simd, rows, at), load_key(simd, rows, at + 4)]
-        }
-        Encoding::Packed { first, lanes } => {
-            let [k0, k1] = packed_keys(simd, clip, (first, lanes), cursor.key);
-            [in_range(simd, clip, b, &k0), in_range(simd, clip, b, &k1)]
-        }
-    };
+    if let Encoding::Packed { first, lanes } = b.encoding {
+        let [k0, k1] = packed_keys::<S, 4>(simd, clip, (first, lanes), cursor.key);
+        let step = load(simd, &clip.rows()[b.first_row as usize + 4]);
+        let k = packed_slerp(simd, &k0, &k1, step, alpha_of(simd, b, cursor));
+        return in_range(simd, clip, b, &k);
+    }
+    let (rows, at) = (clip.rows(), b.first_row as usize + cursor.key as usize * 4);
+    let k0: [_; 4] = load_key(simd, rows, at);
+    let k1: [_; 4] = load_key(simd, rows, at + 4);
     let e = f32x16::splat(simd, 1.0) - dot4(&k0, &k1);
     let t = slerp(simd, e, alpha_of(simd, b, cursor));
     lerp(simd, &k0, &k1, t)

@@ -6,7 +6,8 @@ use crate::clip::Cursor;
 use crate::math::{LANES, Lanes, Row, each};
 use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Track, TrackKind};
 use crate::runtime::quat::{
-    self, add_turn, align, dot4, hermite, inverse_length, inverse_root, lerp, packed_lerp, slerp,
+    self, add_turn, align, dot4, hermite, inverse_length, inverse_root, lerp, packed_lerp,
+    packed_slerp, slerp,
 };
 use fearless_simd::prelude::*;
 use std::ops::Range;
@@ -361,19 +362,18 @@ impl<S: Lanes> Mix<'_, S> {
             let q = self.packed_lerp(clip, track, cursor);
             return (q, inverse_root(self.simd, one - dot4(&q, &q)));
         }
-        let (a, b) = if track.kind == TrackKind::PackedSlerp {
+        if track.kind == TrackKind::PackedSlerp {
             let [a, b] = self.packed_keys(clip, track, cursor);
-            (
-                self.in_range(clip, track, &a),
-                self.in_range(clip, track, &b),
-            )
-        } else {
-            let two = &clip.rows[track.row as usize + cursor.key as usize * 4..][..8];
-            (self.load(two, 0, track.lane), self.load(two, 4, track.lane))
-        };
+            let [step] = self.load(&clip.rows[track.row as usize..], 4, track.lane);
+            let k = packed_slerp(self.simd, &a, &b, step, self.alpha(track, cursor));
+            let q = self.in_range(clip, track, &k);
+            return (q, inverse_root(self.simd, one - dot4(&q, &q)));
+        }
+        let two = &clip.rows[track.row as usize + cursor.key as usize * 4..][..8];
+        let (a, b) = (self.load(two, 0, track.lane), self.load(two, 4, track.lane));
         let t = self.alpha(track, cursor);
         let e = one - dot4(&a, &b);
-        if matches!(track.kind, TrackKind::Slerp | TrackKind::PackedSlerp) {
+        if track.kind == TrackKind::Slerp {
             let t = slerp(self.simd, e, t);
             let q = lerp(self.simd, &a, &b, t);
             return (q, inverse_length(self.simd, e, t));
