@@ -12,32 +12,36 @@ pub(crate) trait Widen: Simd {
     /// The first sixteen integers.
     fn widen_row(self, integers: &[u16]) -> f32x16<Self>;
 
-    /// `N` registers of integers that lie `stride` apart.
+    /// The `C` components of two keys, whose integers lie `stride` apart: a register of each.
     ///
     /// # Panics
     /// If the last one reaches past the end.
     #[inline(always)]
-    fn widen_keys<const N: usize>(self, integers: &[u16], stride: usize) -> [Self::f32s; N] {
+    fn widen_keys<const C: usize>(self, integers: &[u16], stride: usize) -> [[Self::f32s; C]; 2] {
         let n = Self::f32s::LEN;
-        assert!(stride <= LANES && integers.len() >= (N - 1) * stride + n);
-        each!(Self::f32s::splat(self, 0.0); N; i => {
-            let at = i * stride;
-            // SAFETY: i is below N, and the last of N registers was found to lie within the slice.
-            self.widen(unsafe { integers.get_unchecked(at..at + n) })
+        assert!(stride <= LANES && integers.len() >= (2 * C - 1) * stride + n);
+        each!([Self::f32s::splat(self, 0.0); C]; 2; k => {
+            each!(Self::f32s::splat(self, 0.0); C; c => {
+                let at = (k * C + c) * stride;
+                // SAFETY: the last of 2C registers was found to lie within the slice.
+                self.widen(unsafe { integers.get_unchecked(at..at + n) })
+            })
         })
     }
 
-    /// `N` rows of integers that lie `stride` apart.
+    /// As [`Widen::widen_keys`], a whole row of each.
     ///
     /// # Panics
     /// If the last one reaches past the end.
     #[inline(always)]
-    fn widen_rows<const N: usize>(self, integers: &[u16], stride: usize) -> [f32x16<Self>; N] {
-        assert!(stride <= LANES && integers.len() >= (N - 1) * stride + LANES);
-        each!(f32x16::splat(self, 0.0); N; i => {
-            let at = i * stride;
-            // SAFETY: i is below N, and the last of N rows was found to lie within the slice.
-            self.widen_row(unsafe { integers.get_unchecked(at..at + LANES) })
+    fn widen_rows<const C: usize>(self, integers: &[u16], stride: usize) -> [[f32x16<Self>; C]; 2] {
+        assert!(stride <= LANES && integers.len() >= (2 * C - 1) * stride + LANES);
+        each!([f32x16::splat(self, 0.0); C]; 2; k => {
+            each!(f32x16::splat(self, 0.0); C; c => {
+                let at = (k * C + c) * stride;
+                // SAFETY: the last of 2C rows was found to lie within the slice.
+                self.widen_row(unsafe { integers.get_unchecked(at..at + LANES) })
+            })
         })
     }
 }

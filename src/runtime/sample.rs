@@ -292,8 +292,7 @@ fn packed_keys<S: Widen, const C: usize>(
 ) -> [[f32x16<S>; C]; 2] {
     let lanes = usize::from(lanes);
     let keys = &clip.packed()[first as usize + key as usize * C * lanes..];
-    let a = simd.widen_rows(keys, lanes);
-    [a, simd.widen_rows(&keys[C * lanes..], lanes)]
+    simd.widen_rows(keys, lanes)
 }
 
 /// Integers to values: `least + step × k`.
@@ -304,7 +303,8 @@ fn in_range<S: Widen, const C: usize>(
     b: &Block,
     k: &[f32x16<S>; C],
 ) -> [f32x16<S>; C] {
-    let ranges = &clip.rows()[b.first_row as usize..][..C + 1];
+    let first = b.first_row as usize;
+    let ranges = &clip.rows()[first..first + C + 1];
     let step = load(simd, &ranges[C]);
     each!(step; C; c => k[c].mul_add(step, load(simd, &ranges[c])))
 }

@@ -3,7 +3,7 @@
 
 use super::LayerShare;
 use crate::clip::Cursor;
-use crate::math::{LANES, Lanes, Row, each};
+use crate::math::{LANES, Lanes, Row, apart, each};
 use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Track, TrackKind};
 use crate::runtime::quat::{
     self, add_turn, align, dot4, hermite, inverse_length, inverse_root, lerp, packed_lerp,
@@ -65,8 +65,8 @@ impl<S: Lanes> Mix<'_, S> {
     /// `C` registers of a pose.
     #[inline(always)]
     pub fn get<const C: usize>(&self, pose: &[f32], register: u32) -> [S::f32s; C] {
-        let n = S::f32s::LEN;
-        self.read(&pose[register as usize * n..][..C * n])
+        let (n, at) = (S::f32s::LEN, register as usize);
+        self.read(&pose[at * n..(at + C) * n])
     }
 
     #[inline(always)]
@@ -77,8 +77,8 @@ impl<S: Lanes> Mix<'_, S> {
     /// The floats of `C` registers, checked once for reading and writing.
     #[inline(always)]
     fn place<'p, const C: usize>(&self, pose: &'p mut [f32], register: u32) -> &'p mut [f32] {
-        let n = S::f32s::LEN;
-        &mut pose[register as usize * n..][..C * n]
+        let (n, at) = (S::f32s::LEN, register as usize);
+        &mut pose[at * n..(at + C) * n]
     }
 
     #[inline(always)]
@@ -115,7 +115,11 @@ impl<S: Lanes> Mix<'_, S> {
             for action in start..end {
                 // A copy of the loop per mode: one for all was up to 5% slower.
                 if layer.additive {
-                    self.action::<ADD>(action, into);
+                    apart(
+                        self.simd,
+                        #[inline(always)]
+                        || self.action::<ADD>(action, into),
+                    );
                 } else if action > start {
                     self.action::<JOIN>(action, into);
                 } else if end == start + 1 && share.rest == 0.0 {
@@ -298,8 +302,7 @@ impl<S: Lanes> Mix<'_, S> {
     ) -> [[S::f32s; C]; 2] {
         let stride = usize::from(track.stride);
         let keys = &clip.packed[track.integer as usize + cursor.key as usize * C * stride..];
-        let a = self.simd.widen_keys(keys, stride);
-        [a, self.simd.widen_keys(&keys[C * stride..], stride)]
+        self.simd.widen_keys(keys, stride)
     }
 
     /// Integers to values: `least + step × k`.
@@ -310,7 +313,8 @@ impl<S: Lanes> Mix<'_, S> {
         track: &Track,
         k: &[S::f32s; C],
     ) -> [S::f32s; C] {
-        let ranges = &clip.rows[track.row as usize..][..C + 1];
+        let first = track.row as usize;
+        let ranges = &clip.rows[first..first + C + 1];
         let least: [_; C] = self.load(ranges, 0, track.lane);
         let [step] = self.load(ranges, C, track.lane);
         each!(step; C; c => k[c].mul_add(step, least[c]))
@@ -341,7 +345,8 @@ impl<S: Lanes> Mix<'_, S> {
         if track.kind == TrackKind::Packed {
             return self.packed_lerp(clip, track, cursor);
         }
-        let two = &clip.rows[track.row as usize + cursor.key as usize * 3..][..6];
+        let at = track.row as usize + cursor.key as usize * 3;
+        let two = &clip.rows[at..at + 6];
         let (a, b) = (self.load(two, 0, track.lane), self.load(two, 3, track.lane));
         lerp(self.simd, &a, &b, self.alpha(track, cursor))
     }
@@ -364,12 +369,13 @@ impl<S: Lanes> Mix<'_, S> {
         }
         if track.kind == TrackKind::PackedSlerp {
             let [a, b] = self.packed_keys(clip, track, cursor);
-            let [step] = self.load(&clip.rows[track.row as usize..], 4, track.lane);
+            let [step] = self.load(clip.rows, track.row as usize + 4, track.lane);
             let k = packed_slerp(self.simd, &a, &b, step, self.alpha(track, cursor));
             let q = self.in_range(clip, track, &k);
             return (q, inverse_root(self.simd, one - dot4(&q, &q)));
         }
-        let two = &clip.rows[track.row as usize + cursor.key as usize * 4..][..8];
+        let at = track.row as usize + cursor.key as usize * 4;
+        let two = &clip.rows[at..at + 8];
         let (a, b) = (self.load(two, 0, track.lane), self.load(two, 4, track.lane));
         let t = self.alpha(track, cursor);
         let e = one - dot4(&a, &b);
