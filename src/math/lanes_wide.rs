@@ -10,34 +10,53 @@ pub(crate) trait Widen: Simd {
     fn widen(self, integers: &[u16]) -> Self::f32s;
 
     /// The first sixteen integers.
-    #[inline(always)]
-    fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
-        let integers = &integers[..LANES];
-        let n = Self::f32s::LEN;
-        let mut out = [0.0; LANES];
-        let mut at = 0;
-        while at < LANES {
-            self.widen(&integers[at..at + n])
-                .store_slice(&mut out[at..at + n]);
-            at += n;
-        }
-        f32x16::load_array(self, out)
-    }
+    fn widen_row(self, integers: &[u16]) -> f32x16<Self>;
 
-    /// `N` registers of integers that lie `stride` apart.
+    /// The `C` components of two keys, whose integers lie `stride` apart: a register of each.
     ///
     /// # Panics
     /// If the last one reaches past the end.
     #[inline(always)]
-    fn widen_keys<const N: usize>(self, integers: &[u16], stride: usize) -> [Self::f32s; N] {
+    fn widen_keys<const C: usize>(self, integers: &[u16], stride: usize) -> [[Self::f32s; C]; 2] {
         let n = Self::f32s::LEN;
-        assert!(stride <= LANES && integers.len() >= (N - 1) * stride + n);
-        each!(Self::f32s::splat(self, 0.0); N; i => {
-            let at = i * stride;
-            // SAFETY: i is below N, and the last of N registers was found to lie within the slice.
-            self.widen(unsafe { integers.get_unchecked(at..at + n) })
+        assert!(stride <= LANES && integers.len() >= (2 * C - 1) * stride + n);
+        each!([Self::f32s::splat(self, 0.0); C]; 2; k => {
+            each!(Self::f32s::splat(self, 0.0); C; c => {
+                let at = (k * C + c) * stride;
+                // SAFETY: the last of 2C registers was found to lie within the slice.
+                self.widen(unsafe { integers.get_unchecked(at..at + n) })
+            })
         })
     }
+
+    /// As [`Widen::widen_keys`], a whole row of each.
+    ///
+    /// # Panics
+    /// If the last one reaches past the end.
+    #[inline(always)]
+    fn widen_rows<const C: usize>(self, integers: &[u16], stride: usize) -> [[f32x16<Self>; C]; 2] {
+        assert!(stride <= LANES && integers.len() >= (2 * C - 1) * stride + LANES);
+        each!([f32x16::splat(self, 0.0); C]; 2; k => {
+            each!(f32x16::splat(self, 0.0); C; c => {
+                let at = (k * C + c) * stride;
+                // SAFETY: the last of 2C rows was found to lie within the slice.
+                self.widen_row(unsafe { integers.get_unchecked(at..at + LANES) })
+            })
+        })
+    }
+}
+
+/// Sixteen lanes of four registers.
+macro_rules! quarters {
+    () => {
+        #[inline(always)]
+        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
+            let integers = &integers[..LANES];
+            let (a, b) = (self.widen(integers), self.widen(&integers[4..]));
+            let (c, d) = (self.widen(&integers[8..]), self.widen(&integers[12..]));
+            a.combine(b).combine(c.combine(d))
+        }
+    };
 }
 
 macro_rules! narrow {
@@ -48,6 +67,8 @@ macro_rules! narrow {
                 let integers = &integers[..4];
                 f32x4::load_array(self, each!(0.0; 4; i => f32::from(integers[i])))
             }
+
+            quarters!();
         }
     };
 }
@@ -99,7 +120,7 @@ mod x86 {
     );
 
     macro_rules! wide {
-        ($token:ty, $kernel:ident, $lanes:literal) => {
+        ($token:ty, $kernel:ident, $lanes:literal, $($row:tt)*) => {
             impl Widen for $token {
                 #[inline(always)]
                 fn widen(self, integers: &[u16]) -> Self::f32s {
@@ -107,11 +128,30 @@ mod x86 {
                     let (first, _) = first.as_chunks::<$lanes>();
                     $kernel(self, &first[0])
                 }
+
+                $($row)*
             }
         };
     }
 
-    wide!(Avx512, widen512, 16);
-    wide!(Avx2, widen256, 8);
-    wide!(Sse4_2, widen128, 4);
+    wide!(
+        Avx512,
+        widen512,
+        16,
+        #[inline(always)]
+        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
+            self.widen(integers)
+        }
+    );
+    wide!(
+        Avx2,
+        widen256,
+        8,
+        #[inline(always)]
+        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
+            let integers = &integers[..LANES];
+            self.widen(integers).combine(self.widen(&integers[8..]))
+        }
+    );
+    wide!(Sse4_2, widen128, 4, quarters!(););
 }

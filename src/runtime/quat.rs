@@ -36,6 +36,21 @@ pub(crate) fn packed_lerp<S: Simd, V: Floats<S>, const C: usize>(
     each!(V::splat(simd, 0.0); C; c => (b[c] - a[c]).mul_add(t, a[c]))
 }
 
+/// As [`packed_lerp`] of quaternions in steps of a lattice, its parameter corrected by [`slerp`]: 1 −
+/// cosine is half the square of the way between unit quaternions, so the keys' values are not needed.
+#[inline(always)]
+pub(crate) fn packed_slerp<S: Simd, V: Floats<S>>(
+    simd: S,
+    a: &[V; 4],
+    b: &[V; 4],
+    step: V,
+    t: V,
+) -> [V; 4] {
+    let way = each!(t; 4; c => (b[c] - a[c]) * step);
+    let t = slerp(simd, dot4(&way, &way) * V::splat(simd, 0.5), t);
+    packed_lerp(simd, a, b, t)
+}
+
 /// The largest rotation between neighbouring keys that [`slerp`] is fitted for, radians.
 /// Builders insert keys into wider gaps.
 pub(crate) const SLERP_MAX_ANGLE: f64 = std::f64::consts::PI / 3.0;

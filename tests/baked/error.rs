@@ -126,7 +126,7 @@ pub fn every_kind() -> Result<(), Failed> {
     let at = usize::from(skeleton.lane_of()[6]);
     let moves = |clip: &Clip| {
         let b = clip
-            .blocks(Channel::Translation)
+            .blocks(Channel::Rotation)
             .iter()
             .find(|b| usize::from(b.block) == at / 16);
         b.is_some_and(|b| b.moving >> (at % 16) & 1 == 1)

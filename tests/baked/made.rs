@@ -36,7 +36,7 @@ fn clip(name: &str) -> RawClip {
         times: times.to_vec(),
         values,
     };
-    let noise = |t: f32| vec![0.0, 0.3 + 6e-5 * (900.0 * t).sin(), 0.0];
+    let noise = |t: f32| turn(axis, 0.4 + 5e-5 * (900.0 * t).sin()).to_vec();
     RawClip {
         name: Some(name.into()),
         duration: 1.0,
@@ -73,7 +73,7 @@ fn clip(name: &str) -> RawClip {
                     vec![1.0 + 0.4 * (5.0 * t).sin(), 1.0, 0.8 - 0.2 * t]
                 }),
             ),
-            track(6, Translation, Linear, &even, values(&even, noise)),
+            track(6, Rotation, Linear, &even, values(&even, noise)),
             track(7, Rotation, Linear, &[0.0], turn(axis, 1.1).to_vec()),
             track(
                 8,

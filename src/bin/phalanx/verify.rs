@@ -178,8 +178,9 @@ fn measure(
         let error = report.max;
         verified.measured_clips += 1;
         verified.measured_error = Some(verified.measured_error.unwrap_or(0.0).max(error));
-        // What was measured when it was baked came about in the same way. Written so that NaN is a fault.
-        if !(error <= origin.max_error * (1.0 + TOLERANCE)) {
+        // What was measured when it was baked came about in the same way. NaN is a fault, too.
+        let as_stated = error <= origin.max_error * (1.0 + TOLERANCE);
+        if !as_stated {
             verified.fault.get_or_insert_with(|| {
                 format!(
                     "{}: clip \"{}\" is {error} m from {}, stated are {} m",

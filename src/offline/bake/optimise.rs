@@ -10,6 +10,7 @@ use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
 use crate::math::{Kernel, Lanes, SimdLevel, dispatch};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
+use std::ops::Range;
 
 /// Rounds of measuring and correcting.
 const ROUNDS: usize = 9;
@@ -17,6 +18,9 @@ const ROUNDS: usize = 9;
 const FIRST_SHARE: f64 = 0.4;
 /// Constants are this much finer than keys: they are stored once, and are off at all times.
 const CONSTANT: f64 = 0.25;
+/// Groups of eight times that go through the hierarchy together: with 67 joints they fill half of a
+/// megabyte.
+const BLOCK: usize = 8;
 /// The largest number of steps in the range of a track.
 pub(super) const MAX_RANGE: f64 = 65_000.0;
 
@@ -86,7 +90,11 @@ fn code_of(track: &JointTrack, which: usize, share: f64) -> u16 {
 
 struct State<'a> {
     tracks: &'a Tracks,
+    /// Of joints that are still only the first eight times.
     values: Vec<Vec<Local>>,
+    /// Groups of times that are taken at once, down the whole hierarchy.
+    block: usize,
+    /// Of these.
     models: Vec<Vec<Model>>,
     codes: Vec<[u16; 3]>,
     /// The largest error of every joint.
@@ -96,13 +104,18 @@ struct State<'a> {
 impl<'a> State<'a> {
     fn new(tracks: &'a Tracks) -> Self {
         let joints = &tracks.joints;
+        let values = |j: &JointTrack| if j.is_still() { 1 } else { tracks.chunks() };
+        let sparse = joints.iter().any(|j| is_sparse(tracks, j));
+        let block = if sparse {
+            tracks.chunks()
+        } else {
+            BLOCK.min(tracks.chunks())
+        };
         Self {
             tracks,
-            values: joints.iter().map(|j| j.raw.clone()).collect(),
-            models: joints
-                .iter()
-                .map(|j| vec![Model::ZERO; j.models.len()])
-                .collect(),
+            values: joints.iter().map(|j| j.raw[..values(j)].to_vec()).collect(),
+            block,
+            models: vec![vec![Model::ZERO; block]; joints.len()],
             codes: vec![[0; 3]; joints.len()],
             errors: vec![0.0; joints.len()],
         }
@@ -143,57 +156,77 @@ impl Kernel for Evaluate<'_, '_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let (tracks, keep) = (self.state.tracks, self.keep);
-        let chunks = tracks.chunks();
-        for (joint, track) in tracks.joints.iter().enumerate() {
-            let state = &mut *self.state;
-            let (before, after) = state.models.split_at_mut(joint);
-            let above = track.parent.map(|p| &before[p][..chunks]);
-            let (models, values) = (&mut after[0][..chunks], &mut state.values[joint][..chunks]);
-            let steps = state.codes[joint].map(step);
-            let parent = |chunk: usize| match above {
-                Some(models) => Live::load(simd, &models[chunk]),
-                None => Live::root(simd),
-            };
-            let mut shown = None;
-            if is_sparse(tracks, track) {
-                for chunk in 0..chunks {
-                    let local = quantise(simd, track, chunk, &parent(chunk), steps);
-                    store(&local, &mut values[chunk]);
-                }
-                shown = Some(between(tracks, track, values));
+        let chunks = self.state.tracks.chunks();
+        self.state.errors.fill(0.0);
+        let mut first = 0;
+        while first < chunks {
+            let last = (first + self.state.block).min(chunks);
+            for joint in 0..self.state.tracks.joints.len() {
+                evaluate_joint(simd, self.state, joint, first..last, self.keep);
             }
-            let still = track.is_still().then(|| {
-                let local = quantise(simd, track, 0, &parent(0), steps);
-                store(&local, &mut values[0]);
-                Live::own(simd, &shown_local(simd, track, local))
-            });
-            let mut worst = f64x8::splat(simd, 0.0);
-            for chunk in 0..chunks {
-                let parent = parent(chunk);
-                let own = match (&still, &shown) {
-                    (Some(own), _) => *own,
-                    (None, Some(shown)) => {
-                        let local = load(simd, &shown[chunk]);
-                        Live::own(simd, &shown_local(simd, track, local))
-                    }
-                    (None, None) => {
-                        let local = quantise(simd, track, chunk, &parent, steps);
-                        if keep {
-                            store(&local, &mut values[chunk]);
-                        }
-                        Live::own(simd, &shown_local(simd, track, local))
-                    }
-                };
-                let model = parent.below(&own);
-                model.store(&mut models[chunk]);
-                let wanted = Live::load(simd, &track.models[chunk]);
-                worst = worst.max(apart(simd, &model.matrix, &wanted.matrix, track.shell.0));
-            }
-            let worst = worst.to_array().into_iter().fold(0.0, f64::max);
-            state.errors[joint] = worst.sqrt() * track.shell.1;
+            first = last;
         }
     }
+}
+
+/// One joint at a range of times; those above it are done.
+#[inline(always)]
+fn evaluate_joint<S: Simd>(
+    simd: S,
+    state: &mut State<'_>,
+    joint: usize,
+    times: Range<usize>,
+    keep: bool,
+) {
+    let (tracks, first) = (state.tracks, times.start);
+    let track = &tracks.joints[joint];
+    let (before, after) = state.models.split_at_mut(joint);
+    let above = track.parent.map(|p| &before[p][..times.len()]);
+    let models = &mut after[0][..times.len()];
+    let values = &mut state.values[joint];
+    let steps = state.codes[joint].map(step);
+    let parent = |chunk: usize| match above {
+        Some(models) => Live::load(simd, &models[chunk - first]),
+        None => Live::root(simd),
+    };
+    let mut shown = None;
+    if is_sparse(tracks, track) {
+        for chunk in times.clone() {
+            let local = quantise(simd, track, chunk, &parent(chunk), steps);
+            store(&local, &mut values[chunk]);
+        }
+        shown = Some(between(tracks, track, values));
+    }
+    let still = track.is_still().then(|| {
+        let local = quantise(simd, track, 0, &parent(first), steps);
+        store(&local, &mut values[0]);
+        Live::own(simd, &shown_local(simd, track, local))
+    });
+    let mut worst = f64x8::splat(simd, 0.0);
+    for chunk in times {
+        let parent = parent(chunk);
+        let own = match (&still, &shown) {
+            (Some(own), _) => *own,
+            (None, Some(shown)) => {
+                let local = load(simd, &shown[chunk]);
+                Live::own(simd, &shown_local(simd, track, local))
+            }
+            (None, None) => {
+                let local = quantise(simd, track, chunk, &parent, steps);
+                if keep {
+                    store(&local, &mut values[chunk]);
+                }
+                Live::own(simd, &shown_local(simd, track, local))
+            }
+        };
+        let model = parent.below(&own);
+        model.store(&mut models[chunk - first]);
+        let wanted = Live::load(simd, &track.models[chunk]);
+        worst = worst.max(apart(simd, &model.matrix, &wanted.matrix, track.shell.0));
+    }
+    let worst = worst.to_array().into_iter().fold(0.0, f64::max);
+    let error = &mut state.errors[joint];
+    *error = error.max(worst.sqrt() * track.shell.1);
 }
 
 /// A local transform as it is shown: of length 1, and on top of the rest pose if it is added to it.

@@ -6,8 +6,10 @@ use crate::clip::Cursor;
 use crate::math::{LANES, Lanes, Row, apart, each};
 use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Track, TrackKind};
 use crate::runtime::quat::{
-    self, add_turn, align, dot4, hermite, inverse_length, inverse_root, lerp, packed_lerp, slerp,
+    self, add_turn, align, dot4, hermite, inverse_length, inverse_root, lerp, packed_lerp,
+    packed_slerp, slerp,
 };
+use crate::runtime::sample::Keys;
 use fearless_simd::prelude::*;
 use std::ops::Range;
 
@@ -24,12 +26,6 @@ const FIRST: u8 = 1;
 const JOIN: u8 = 2;
 /// or it is a difference to the pose.
 const ADD: u8 = 3;
-
-/// What a clip's tracks are read from.
-struct Keys<'a> {
-    rows: &'a [Row],
-    packed: &'a [u16],
-}
 
 pub(super) struct Mix<'a, S: Lanes> {
     pub simd: S,
@@ -221,10 +217,7 @@ impl<S: Lanes> Mix<'_, S> {
     fn action<const MODE: u8>(&self, action: usize, pose: &mut [f32]) {
         let weight = self.weights[action];
         let action = &self.plan.actions[action];
-        let clip = Keys {
-            rows: action.clip.rows(),
-            packed: action.clip.packed(),
-        };
+        let clip = Keys::of(&action.clip);
         let w = self.splat(weight);
         for track in &self.plan.tracks[action.tracks[ROTATION].clone()] {
             let (q, inverse) = self.sample4(&clip, track);
@@ -301,8 +294,7 @@ impl<S: Lanes> Mix<'_, S> {
     ) -> [[S::f32s; C]; 2] {
         let stride = usize::from(track.stride);
         let keys = &clip.packed[track.integer as usize + cursor.key as usize * C * stride..];
-        let a = self.simd.widen_keys(keys, stride);
-        [a, self.simd.widen_keys(&keys[C * stride..], stride)]
+        self.simd.widen_keys(keys, stride)
     }
 
     /// Integers to values: `least + step × k`.
@@ -313,7 +305,8 @@ impl<S: Lanes> Mix<'_, S> {
         track: &Track,
         k: &[S::f32s; C],
     ) -> [S::f32s; C] {
-        let ranges = &clip.rows[track.row as usize..][..C + 1];
+        let first = track.row as usize;
+        let ranges = &clip.rows[first..first + C + 1];
         let least: [_; C] = self.load(ranges, 0, track.lane);
         let [step] = self.load(ranges, C, track.lane);
         each!(step; C; c => k[c].mul_add(step, least[c]))
@@ -366,20 +359,19 @@ impl<S: Lanes> Mix<'_, S> {
             let q = self.packed_lerp(clip, track, cursor);
             return (q, inverse_root(self.simd, one - dot4(&q, &q)));
         }
-        let (a, b) = if track.kind == TrackKind::PackedSlerp {
+        if track.kind == TrackKind::PackedSlerp {
             let [a, b] = self.packed_keys(clip, track, cursor);
-            (
-                self.in_range(clip, track, &a),
-                self.in_range(clip, track, &b),
-            )
-        } else {
-            let at = track.row as usize + cursor.key as usize * 4;
-            let two = &clip.rows[at..at + 8];
-            (self.load(two, 0, track.lane), self.load(two, 4, track.lane))
-        };
+            let [step] = self.load(clip.rows, track.row as usize + 4, track.lane);
+            let k = packed_slerp(self.simd, &a, &b, step, self.alpha(track, cursor));
+            let q = self.in_range(clip, track, &k);
+            return (q, inverse_root(self.simd, one - dot4(&q, &q)));
+        }
+        let at = track.row as usize + cursor.key as usize * 4;
+        let two = &clip.rows[at..at + 8];
+        let (a, b) = (self.load(two, 0, track.lane), self.load(two, 4, track.lane));
         let t = self.alpha(track, cursor);
         let e = one - dot4(&a, &b);
-        if matches!(track.kind, TrackKind::Slerp | TrackKind::PackedSlerp) {
+        if track.kind == TrackKind::Slerp {
             let t = slerp(self.simd, e, t);
             let q = lerp(self.simd, &a, &b, t);
             return (q, inverse_length(self.simd, e, t));

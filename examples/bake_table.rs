@@ -1,0 +1,65 @@
+//! Bakes every clip of glTF files and prints their sizes and errors, as in PERFORMANCE.md:
+//! `cargo run --release --example bake_table -- [--max-error M] [--shell M] FILES…`
+
+use phalanx::format::codec::{decode, encode};
+use phalanx::offline::{BakeSettings, bake, import_path};
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The least time of several runs, and what the last gave.
+fn least<T>(mut run: impl FnMut() -> T) -> (Duration, T) {
+    let mut best = Duration::MAX;
+    for _ in 0..6 {
+        let start = Instant::now();
+        let _ = std::hint::black_box(run());
+        best = best.min(start.elapsed());
+    }
+    (best, run())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut settings = BakeSettings::default();
+    let mut args = std::env::args().skip(1);
+    println!(
+        "| file | clip | f32 rows | 16 bits | disk | max mm | p99 mm | bake MB/s | decode MB/s |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    while let Some(arg) = args.next() {
+        let place = match arg.as_str() {
+            "--max-error" => &mut settings.max_error,
+            "--shell" => &mut settings.shell,
+            file => {
+                table(Path::new(file), &settings)?;
+                continue;
+            }
+        };
+        *place = args.next().ok_or("a number is missing")?.parse()?;
+    }
+    Ok(())
+}
+
+fn table(file: &Path, settings: &BakeSettings) -> Result<(), Box<dyn Error>> {
+    let name = file.file_stem().unwrap_or_default().display();
+    for rig in import_path(file, &Default::default())?.rigs {
+        let skeleton = rig.skeleton();
+        for raw in rig.clips() {
+            let (baking, built) = least(|| bake(raw, skeleton, settings));
+            let (built, report) = built?;
+            let disk = encode(&built, skeleton)?;
+            let (decoding, _) = least(|| decode(&disk, skeleton, String::new(), Vec::new()));
+            let speed = |bytes: usize, time: Duration| bytes as f64 / time.as_secs_f64() / 1e6;
+            let (bake, decode) = (
+                speed(report.raw_bytes, baking),
+                speed(built.bytes(), decoding),
+            );
+            let [max, p99] = [report.max, report.p99].map(|e| e * 1e3);
+            let sizes = format!("{} | {} | {}", raw.bytes(), built.bytes(), disk.len());
+            let clip = raw.name();
+            println!(
+                "| {name} | {clip} | {sizes} | {max:.4} | {p99:.4} | {bake:.0} | {decode:.0} |"
+            );
+        }
+    }
+    Ok(())
+}
