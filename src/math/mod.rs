@@ -13,7 +13,7 @@ mod row;
 
 pub use affine::Affine3x4;
 pub use hash::Fnv1a;
-pub(crate) use lanes::{Kernel, dispatch};
+pub(crate) use lanes::{Kernel, apart, dispatch};
 pub use lanes::{SimdLevel, SimdLevelError};
 pub(crate) use lanes_ops::{Lanes, each};
 pub(crate) use lanes_walk::{Local, Rows, Step, Walk};

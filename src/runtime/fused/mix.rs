@@ -3,7 +3,7 @@
 
 use super::LayerShare;
 use crate::clip::Cursor;
-use crate::math::{LANES, Lanes, Row, each};
+use crate::math::{LANES, Lanes, Row, apart, each};
 use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Track, TrackKind};
 use crate::runtime::quat::{self, add_turn, align, dot4, hermite, inverse_length, lerp, slerp};
 use fearless_simd::prelude::*;
@@ -56,8 +56,8 @@ impl<S: Lanes> Mix<'_, S> {
     /// `C` registers of a pose.
     #[inline(always)]
     pub fn get<const C: usize>(&self, pose: &[f32], register: u32) -> [S::f32s; C] {
-        let n = S::f32s::LEN;
-        self.read(&pose[register as usize * n..][..C * n])
+        let (n, at) = (S::f32s::LEN, register as usize);
+        self.read(&pose[at * n..(at + C) * n])
     }
 
     #[inline(always)]
@@ -68,8 +68,8 @@ impl<S: Lanes> Mix<'_, S> {
     /// The floats of `C` registers, checked once for reading and writing.
     #[inline(always)]
     fn place<'p, const C: usize>(&self, pose: &'p mut [f32], register: u32) -> &'p mut [f32] {
-        let n = S::f32s::LEN;
-        &mut pose[register as usize * n..][..C * n]
+        let (n, at) = (S::f32s::LEN, register as usize);
+        &mut pose[at * n..(at + C) * n]
     }
 
     #[inline(always)]
@@ -106,7 +106,11 @@ impl<S: Lanes> Mix<'_, S> {
             for action in start..end {
                 // A copy of the loop per mode: one for all was up to 5% slower.
                 if layer.additive {
-                    self.action::<ADD>(action, into);
+                    apart(
+                        self.simd,
+                        #[inline(always)]
+                        || self.action::<ADD>(action, into),
+                    );
                 } else if action > start {
                     self.action::<JOIN>(action, into);
                 } else if end == start + 1 && share.rest == 0.0 {
@@ -286,7 +290,8 @@ impl<S: Lanes> Mix<'_, S> {
         if track.kind == TrackKind::Cubic {
             return self.spline(clip, track, cursor);
         }
-        let two = &clip[track.row as usize + cursor.key as usize * 3..][..6];
+        let at = track.row as usize + cursor.key as usize * 3;
+        let two = &clip[at..at + 6];
         let (a, b) = (self.load(two, 0, track.lane), self.load(two, 3, track.lane));
         lerp(self.simd, &a, &b, self.alpha(track, cursor))
     }
@@ -303,7 +308,8 @@ impl<S: Lanes> Mix<'_, S> {
             let q = quat::guard(self.simd, self.spline(clip, track, cursor));
             return (q, one / dot4(&q, &q).sqrt());
         }
-        let two = &clip[track.row as usize + cursor.key as usize * 4..][..8];
+        let at = track.row as usize + cursor.key as usize * 4;
+        let two = &clip[at..at + 8];
         let (a, b) = (self.load(two, 0, track.lane), self.load(two, 4, track.lane));
         let t = self.alpha(track, cursor);
         let e = one - dot4(&a, &b);
