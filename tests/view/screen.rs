@@ -13,7 +13,8 @@ pub const TOOLS: [&str; 2] = ["Xvfb", "xdotool"];
 /// A tool that is not installed.
 pub fn missing_tool() -> Option<&'static str> {
     TOOLS.into_iter().find(|tool| {
-        let asked = Command::new(tool)
+        let mut asked = Command::new(tool);
+        asked
             .arg("-version")
             .stdout(Stdio::null())
             .stderr(Stdio::null());
