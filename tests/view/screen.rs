@@ -83,7 +83,8 @@ impl Screen {
             }
         }
         if let Some(to) = std::env::var_os("PHALANX_PICTURES") {
-            picture.save(PathBuf::from(to).join("view.png"))?;
+            let name = self.folder.file_name().unwrap_or_default();
+            picture.save(PathBuf::from(to).join(name).with_extension("png"))?;
         }
         Ok(picture)
     }
