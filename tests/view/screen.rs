@@ -13,7 +13,8 @@ pub const TOOLS: [&str; 2] = ["Xvfb", "xdotool"];
 /// A tool that is not installed.
 pub fn missing_tool() -> Option<&'static str> {
     TOOLS.into_iter().find(|tool| {
-        let asked = Command::new(tool)
+        let mut asked = Command::new(tool);
+        asked
             .arg("-version")
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -82,7 +83,8 @@ impl Screen {
             }
         }
         if let Some(to) = std::env::var_os("PHALANX_PICTURES") {
-            picture.save(PathBuf::from(to).join("view.png"))?;
+            let name = self.folder.file_name().unwrap_or_default();
+            picture.save(PathBuf::from(to).join(name).with_extension("png"))?;
         }
         Ok(picture)
     }
