@@ -121,6 +121,7 @@ pub(crate) fn sample_pose<S: Widen>(
 ) {
     let rest = skeleton.rest_pose();
     let full = clip.kind() == ClipKind::Full;
+    let keys = Keys::of(clip);
     let zero = Row::splat(0.0);
     let one = Row::splat(1.0);
 
@@ -134,7 +135,7 @@ pub(crate) fn sample_pose<S: Widen>(
             [zero; 3],
         );
         store_all(
-            sample_vector::<S, 3>(simd, clip, b, cursors),
+            sample_vector::<S, 3>(simd, keys, b, cursors),
             &mut output.translation[at],
         );
         next = at + 1;
@@ -156,7 +157,7 @@ pub(crate) fn sample_pose<S: Widen>(
             full,
             identity,
         );
-        let q = sample_rotation(simd, clip, b, cursors);
+        let q = sample_rotation(simd, keys, b, cursors);
         store_all(unit(simd, &q), &mut output.rotation[at]);
         next = at + 1;
     }
@@ -177,7 +178,7 @@ pub(crate) fn sample_pose<S: Widen>(
             [one; 3],
         );
         store_all(
-            sample_vector::<S, 3>(simd, clip, b, cursors),
+            sample_vector::<S, 3>(simd, keys, b, cursors),
             &mut output.scale[at],
         );
         next = at + 1;
@@ -203,6 +204,7 @@ pub(crate) fn sample_scalars<S: Widen>(
 ) {
     let rest = skeleton.rest_pose();
     let full = clip.kind() == ClipKind::Full;
+    let keys = Keys::of(clip);
     let zero = Row::splat(0.0);
     let mut next = 0;
     for b in clip.blocks(Channel::Scalar) {
@@ -213,7 +215,7 @@ pub(crate) fn sample_scalars<S: Widen>(
             full,
             zero,
         );
-        let [v] = sample_vector::<S, 1>(simd, clip, b, cursors);
+        let [v] = sample_vector::<S, 1>(simd, keys, b, cursors);
         store(v, &mut output.scalars[at]);
         next = at + 1;
     }
@@ -232,6 +234,23 @@ fn fill<T: Copy>(output: &mut [T], rest: &[T], full: bool, identity: T) {
         output.copy_from_slice(rest);
     } else {
         output.fill(identity);
+    }
+}
+
+/// What a clip's blocks are read from, looked up once.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys<'a> {
+    pub rows: &'a [Row],
+    pub packed: &'a [u16],
+}
+
+impl<'a> Keys<'a> {
+    #[inline(always)]
+    pub fn of(clip: &'a Clip) -> Self {
+        Self {
+            rows: clip.rows(),
+            packed: clip.packed(),
+        }
     }
 }
 
@@ -256,11 +275,11 @@ fn alpha_of<S: Widen>(simd: S, b: &Block, cursor: Cursor) -> f32x16<S> {
 #[inline(always)]
 fn sample_vector<S: Widen, const C: usize>(
     simd: S,
-    clip: &Clip,
+    keys: Keys<'_>,
     b: &Block,
     cursors: &[Cursor],
 ) -> [f32x16<S>; C] {
-    let (rows, first) = (clip.rows(), b.first_row as usize);
+    let (rows, first) = (keys.rows, b.first_row as usize);
     if b.kind == BlockKind::Constant {
         return load_key(simd, rows, first);
     }
@@ -272,8 +291,8 @@ fn sample_vector<S: Widen, const C: usize>(
         return hermite(simd, [key(1), key(2), key(3), key(4)], t);
     }
     if let Encoding::Packed { first, lanes } = b.encoding {
-        let [k0, k1] = packed_keys::<S, C>(simd, clip, (first, lanes), cursor.key);
-        return in_range(simd, clip, b, &packed_lerp(simd, &k0, &k1, t));
+        let [k0, k1] = packed_keys::<S, C>(simd, keys, (first, lanes), cursor.key);
+        return in_range(simd, keys, b, &packed_lerp(simd, &k0, &k1, t));
     }
     let at = first + cursor.key as usize * C;
     let k0: [_; C] = load_key(simd, rows, at);
@@ -286,50 +305,50 @@ fn sample_vector<S: Widen, const C: usize>(
 #[inline(always)]
 fn packed_keys<S: Widen, const C: usize>(
     simd: S,
-    clip: &Clip,
+    keys: Keys<'_>,
     (first, lanes): (u32, u8),
     key: u32,
 ) -> [[f32x16<S>; C]; 2] {
     let lanes = usize::from(lanes);
-    let keys = &clip.packed()[first as usize + key as usize * C * lanes..];
-    simd.widen_rows(keys, lanes)
+    let integers = &keys.packed[first as usize + key as usize * C * lanes..];
+    simd.widen_rows(integers, lanes)
 }
 
 /// Integers to values: `least + step × k`.
 #[inline(always)]
 fn in_range<S: Widen, const C: usize>(
     simd: S,
-    clip: &Clip,
+    keys: Keys<'_>,
     b: &Block,
     k: &[f32x16<S>; C],
 ) -> [f32x16<S>; C] {
     let first = b.first_row as usize;
-    let ranges = &clip.rows()[first..first + C + 1];
+    let ranges = &keys.rows[first..first + C + 1];
     let step = load(simd, &ranges[C]);
     each!(step; C; c => k[c].mul_add(step, load(simd, &ranges[c])))
 }
 
 /// Samples a block of rotations; the result is not normalised.
 #[inline(always)]
-pub(crate) fn sample_rotation<S: Widen>(
+fn sample_rotation<S: Widen>(
     simd: S,
-    clip: &Clip,
+    keys: Keys<'_>,
     b: &Block,
     cursors: &[Cursor],
 ) -> [f32x16<S>; 4] {
     match b.kind {
         BlockKind::Slerp => {}
-        BlockKind::Cubic => return quat::guard(simd, sample_vector(simd, clip, b, cursors)),
-        _ => return sample_vector(simd, clip, b, cursors),
+        BlockKind::Cubic => return quat::guard(simd, sample_vector(simd, keys, b, cursors)),
+        _ => return sample_vector(simd, keys, b, cursors),
     }
     let cursor = cursors[b.timeline as usize];
     if let Encoding::Packed { first, lanes } = b.encoding {
-        let [k0, k1] = packed_keys::<S, 4>(simd, clip, (first, lanes), cursor.key);
-        let step = load(simd, &clip.rows()[b.first_row as usize + 4]);
+        let [k0, k1] = packed_keys::<S, 4>(simd, keys, (first, lanes), cursor.key);
+        let step = load(simd, &keys.rows[b.first_row as usize + 4]);
         let k = packed_slerp(simd, &k0, &k1, step, alpha_of(simd, b, cursor));
-        return in_range(simd, clip, b, &k);
+        return in_range(simd, keys, b, &k);
     }
-    let (rows, at) = (clip.rows(), b.first_row as usize + cursor.key as usize * 4);
+    let (rows, at) = (keys.rows, b.first_row as usize + cursor.key as usize * 4);
     let k0: [_; 4] = load_key(simd, rows, at);
     let k1: [_; 4] = load_key(simd, rows, at + 4);
     let e = f32x16::splat(simd, 1.0) - dot4(&k0, &k1);

@@ -9,6 +9,7 @@ use crate::runtime::quat::{
     self, add_turn, align, dot4, hermite, inverse_length, inverse_root, lerp, packed_lerp,
     packed_slerp, slerp,
 };
+use crate::runtime::sample::Keys;
 use fearless_simd::prelude::*;
 use std::ops::Range;
 
@@ -25,12 +26,6 @@ const FIRST: u8 = 1;
 const JOIN: u8 = 2;
 /// or it is a difference to the pose.
 const ADD: u8 = 3;
-
-/// What a clip's tracks are read from.
-struct Keys<'a> {
-    rows: &'a [Row],
-    packed: &'a [u16],
-}
 
 pub(super) struct Mix<'a, S: Lanes> {
     pub simd: S,
@@ -222,10 +217,7 @@ impl<S: Lanes> Mix<'_, S> {
     fn action<const MODE: u8>(&self, action: usize, pose: &mut [f32]) {
         let weight = self.weights[action];
         let action = &self.plan.actions[action];
-        let clip = Keys {
-            rows: action.clip.rows(),
-            packed: action.clip.packed(),
-        };
+        let clip = Keys::of(&action.clip);
         let w = self.splat(weight);
         for track in &self.plan.tracks[action.tracks[ROTATION].clone()] {
             let (q, inverse) = self.sample4(&clip, track);
