@@ -10,14 +10,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names one frame of one crowd: memory that keeps rows keeps the name of the frame they are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FrameId(NonZeroU64);
+pub struct FrameId {
+    crowd: NonZeroU64,
+    number: u64,
+}
 
 impl FrameId {
     /// A name that no other frame of the process has.
-    fn next() -> Self {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let number = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        Self(NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN))
+    fn after(last: Option<Self>) -> Self {
+        // One number per crowd: an atomic step in every frame waits for all stores of the last.
+        static CROWDS: AtomicU64 = AtomicU64::new(1);
+        let crowd = || CROWDS.fetch_add(1, Ordering::Relaxed);
+        match last {
+            Some(Self { crowd, number }) => Self {
+                crowd,
+                number: number.wrapping_add(1),
+            },
+            None => Self {
+                crowd: NonZeroU64::new(crowd()).unwrap_or(NonZeroU64::MIN),
+                number: 0,
+            },
+        }
     }
 }
 
@@ -88,7 +101,7 @@ impl Crowd {
             carried += counts.carried * stride;
         }
         stats.bytes = stats.rows * size_of::<Affine3x4>();
-        let id = FrameId::next();
+        let id = FrameId::after(self.frame);
         self.frame = Some(id);
         Schedule {
             crowd: self,

@@ -1,0 +1,120 @@
+//! Keys of 16 bits in crowds and in the sample job, at every instruction set, against an oracle of its own
+//! in f64. By itself, because the instruction set is the process's.
+
+mod common;
+#[path = "oracle/math.rs"]
+#[allow(dead_code)]
+mod math;
+#[path = "baked/oracle.rs"]
+#[allow(dead_code)]
+mod oracle;
+
+use libtest_mimic::{Failed, Trial};
+use math::{Mat4, mul};
+use phalanx::clip::Clip;
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
+use phalanx::math::{Affine3x4, SimdLevel};
+use phalanx::offline::{BakeSettings, bake, import_path, mannequin};
+use phalanx::rig::Rig;
+use std::sync::Arc;
+
+/// Arcs between keys are within 2e-5 of slerp, in metres of a body; 2.1e-5 was observed.
+const TOLERANCE: f64 = 5e-5;
+/// Two clips that were baked within 0.1 and 0.05 mm, blended: entries of matrices differ by more than
+/// lengths on a shell.
+const ALIKE: f64 = 5e-3;
+
+fn main() {
+    let levels = || -> Result<(), Failed> { every_level(mannequin()?) };
+    let mut trials = vec![Trial::test("the built-in character", levels)];
+    for file in ["pab.glb", "robot.glb", "bl_humanoid.glb"] {
+        let test = move || {
+            let imported = import_path(&common::needed(file)?, &Default::default())?;
+            imported.rigs.into_iter().try_for_each(every_level)
+        };
+        trials.push(common::trial(file, &[file], test));
+    }
+    common::run(trials)
+}
+
+fn column_major(m: &Affine3x4) -> Mat4 {
+    m.to_cols_array().map(f64::from)
+}
+
+/// One character that plays a clip at a time, and one that blends it half and half with one alike.
+fn palettes(
+    rig: &Arc<Rig>,
+    [clip, alike]: &[Arc<Clip>; 2],
+    time: f32,
+) -> Result<[Vec<Affine3x4>; 2], Failed> {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone())?;
+    let [clip, alike] = [clip, alike].map(|c| crowd.add_clip(id, c.clone()));
+    let (clip, alike) = (clip?, alike?);
+    let options = PlayOptions {
+        time: time.into(),
+        ..PlayOptions::default()
+    };
+    let half = PlayOptions {
+        weight: 0.5,
+        ..options
+    };
+    let instances = [crowd.spawn(id)?, crowd.spawn(id)?];
+    crowd.play(instances[0], clip, &options)?;
+    crowd.play(instances[1], clip, &half)?;
+    crowd.player(instances[1])?.start(0, alike, &half)?;
+    let mut buffer = BoneBuffer::new();
+    crowd.evaluate(&mut buffer);
+    let range = |i| crowd.palette_range(i).ok_or("it was evaluated");
+    let rows = |i| Ok::<_, Failed>(buffer.rows()[range(i)?].to_vec());
+    Ok([rows(instances[0])?, rows(instances[1])?])
+}
+
+fn every_level(rig: Rig) -> Result<(), Failed> {
+    let rig = Arc::new(rig);
+    let skeleton = rig.skeleton();
+    let (mut packed, mut worst) = (0, [0.0f64; 2]);
+    for raw in rig.clips() {
+        let bakes = [1e-4, 5e-5].map(|max_error| {
+            let mut settings = BakeSettings::default();
+            settings.max_error = max_error;
+            bake(raw, skeleton, &settings).map(|(clip, _)| Arc::new(clip))
+        });
+        let [clip, alike] = bakes;
+        let clips = [clip?, alike?];
+        packed += clips[0].packed().len();
+        for part in [0.0, 0.137, 0.5, 0.871] {
+            let time = raw.duration() * part;
+            let models = oracle::models(&clips[0], skeleton, time.into());
+            for level in SimdLevel::supported() {
+                level.set()?;
+                let palettes = palettes(&rig, &clips, time)?;
+                for (palette, worst) in palettes.iter().zip(&mut worst) {
+                    *worst = apart(&rig, &models, palette).max(*worst);
+                }
+                if !(worst[0] <= TOLERANCE && worst[1] <= ALIKE) {
+                    return Err(format!("{} at {time}, {level}: {worst:?} off", raw.name()).into());
+                }
+            }
+        }
+    }
+    assert!(packed > 0, "some keys are integers");
+    println!("largest differences {worst:?}");
+    Ok(())
+}
+
+/// The largest difference between palette rows and models × inverse binds.
+fn apart(rig: &Rig, models: &[Mat4], palette: &[Affine3x4]) -> f64 {
+    let mut worst = 0.0f64;
+    for (s, skin) in rig.skins().iter().enumerate() {
+        let binds = skin.joints().iter().zip(skin.inverse_bind());
+        for (slot, (&joint, bind)) in binds.enumerate() {
+            let wanted = mul(&models[usize::from(joint)], &column_major(bind));
+            let found = column_major(&palette[rig.palette_offset(s) + slot]);
+            let entries = wanted.iter().zip(&found).map(|(a, b)| (a - b).abs());
+            // Written so that NaN counts as the worst.
+            worst = entries.fold(worst, |w, d| if d <= w { w } else { d });
+        }
+    }
+    worst
+}
