@@ -192,11 +192,11 @@ impl WideEye {
         for (lane, (seen, instance)) in seen.iter_mut().zip(instances).enumerate() {
             let endless = !instance.bounds.is_some_and(|s| s.radius.is_finite());
             // Margins that overflowed to NaN count as seen.
-            let seen_by = |margin: f32| endless || !(margin < 0.0);
+            let seen_by = |margin: f32| endless || margin >= 0.0 || margin.is_nan();
             *seen = Seen {
                 body: seen_by(body[lane]),
                 shadow: shadow.is_some_and(|shadow| seen_by(shadow[lane])),
-                pixels: if endless || !(around[lane] > 0.0) {
+                pixels: if endless || around[lane] <= 0.0 || around[lane].is_nan() {
                     f32::INFINITY
                 } else {
                     pixels[lane]

@@ -29,7 +29,7 @@ fn scattered(count: usize, origin: Vec3) -> Vec<DrawInstance> {
         let scale = Vec3::new(
             1.0 + around(k + 3, 0.5),
             1.0 + around(k + 4, 0.5),
-            if i % 3 == 0 { -1.0 } else { 1.0 },
+            if i.is_multiple_of(3) { -1.0 } else { 1.0 },
         );
         let turn = Quat::from_rotation_y(around(k + 5, 3.0));
         DrawInstance {
