@@ -172,6 +172,6 @@ pub enum OpenError {
         /// The file.
         file: String,
         /// Why.
-        source: FormatError,
+        source: Box<FormatError>,
     },
 }

@@ -58,7 +58,7 @@ pub(super) fn read(
 }
 
 /// The markers of one clip.
-pub(super) fn of_clip<'a>(events: &'a [Event], clip: usize) -> &'a [Event] {
+pub(super) fn of_clip(events: &[Event], clip: usize) -> &[Event] {
     let first = events.partition_point(|e| (e.clip as usize) < clip);
     let end = events.partition_point(|e| e.clip as usize <= clip);
     &events[first..end]

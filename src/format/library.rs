@@ -80,7 +80,7 @@ impl Library {
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::new(open::map(path)?).map_err(|source| OpenError::Format {
             file: path.display().to_string(),
-            source,
+            source: Box::new(source),
         })
     }
 

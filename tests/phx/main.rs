@@ -15,9 +15,10 @@ use common::trial;
 use libtest_mimic::Trial;
 
 pub type Tested = Result<(), libtest_mimic::Failed>;
+type Test = (&'static str, fn() -> Tested);
 
 fn main() {
-    let plain: Vec<(&str, fn() -> Tested)> = vec![
+    let plain: Vec<Test> = vec![
         ("a_library_is_what_was_written", roundtrip::everything),
         ("rows_lie_in_the_map", roundtrip::rows_lie_in_the_map),
         ("clips_are_read_one_by_one", roundtrip::one_by_one),

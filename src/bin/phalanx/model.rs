@@ -79,7 +79,7 @@ impl Model {
         };
         let rig = library.rig(options).map_err(|source| OpenError::Format {
             file: file.clone(),
-            source,
+            source: Box::new(source),
         })?;
         Ok(Self {
             file,

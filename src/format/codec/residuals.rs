@@ -147,11 +147,12 @@ impl Past {
     /// The mean of the polynomials' predictions, those that erred less counting more.
     fn predict(&mut self) -> i64 {
         let (mut weights, mut sum) = (0.0, 0.0);
-        for order in 0..self.seen.min(ORDERS) {
-            let terms = POLYNOMIALS[order].iter().zip(&self.numbers);
+        let fitted = POLYNOMIALS.iter().zip(&self.errors).zip(&mut self.guesses);
+        for ((polynomial, error), place) in fitted.take(self.seen) {
+            let terms = polynomial.iter().zip(&self.numbers);
             let guess = terms.map(|(a, b)| a * b).sum::<i64>() as f64;
-            self.guesses[order] = guess;
-            let square = self.errors[order] * self.errors[order] + 0.1;
+            *place = guess;
+            let square = error * error + 0.1;
             let weight = 1.0 / (square * square);
             weights += weight;
             sum += weight * guess;

@@ -274,14 +274,14 @@ fn place<C: Coder>(
     let step = lattice::step(code);
     let width = range.len() - 1;
     range[width] = step as f32;
-    for i in 0..width {
+    for (i, place) in range[..width].iter_mut().enumerate() {
         let own = numbers.iter().skip(i).step_by(width);
         let least = own.clone().copied().min().unwrap_or(0);
         if least.unsigned_abs() as f64 >= MAX_MULTIPLE {
             let limit = MAX_MULTIPLE as u64 - 1;
             return Err(c.limit("a least multiple", least.unsigned_abs(), limit));
         }
-        range[i] = (least as f64 * step) as f32;
+        *place = (least as f64 * step) as f32;
         for (integer, &k) in integers.iter_mut().skip(i).step_by(width).zip(own) {
             *integer = integer_of(c, k - least)?;
         }

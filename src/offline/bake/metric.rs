@@ -78,8 +78,8 @@ pub(super) fn measure(
             for (joint, square) in squares.iter().enumerate() {
                 let error = square.0[i].sqrt() as f32;
                 errors.push(error);
-                // Written so that NaN counts as the worst.
-                if !(error <= report.max) {
+                // NaN counts as the worst.
+                if error > report.max || error.is_nan() {
                     report.max = error;
                     report.worst_joint = joint as u16;
                     report.worst_time = time;

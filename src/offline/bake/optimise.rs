@@ -307,7 +307,7 @@ fn nearest_turn<S: Simd>(
     let mut c = 0;
     while c < 4 {
         if c != largest {
-            square = square + near[c] * near[c];
+            square += near[c] * near[c];
         }
         c += 1;
     }

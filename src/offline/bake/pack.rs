@@ -215,9 +215,8 @@ impl Packer<'_> {
         let values = &self.built.values[joint];
         let mut multiples = Vec::with_capacity(times.len() * width);
         for &i in times {
-            for c in at..at + width {
-                multiples.push((values[i / TIMES][c].0[i % TIMES] / step).round() as i32);
-            }
+            let key = &values[i / TIMES][at..at + width];
+            multiples.extend(key.iter().map(|v| (v.0[i % TIMES] / step).round() as i32));
         }
         for c in 0..width {
             let own = multiples

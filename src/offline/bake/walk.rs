@@ -201,7 +201,7 @@ pub(super) fn apart<S: Simd>(simd: S, a: &Matrix<S>, b: &Matrix<S>, shell: f64) 
         let mut r = 0;
         while r < 3 {
             let d = (a[r][axis] - b[r][axis]) * shell + places[r];
-            sum = sum + d * d;
+            sum += d * d;
             r += 1;
         }
         worst = worst.max(sum);
