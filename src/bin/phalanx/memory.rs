@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 
-/// The most memory of a crowd and its picture: 1.4 million of the built-in character, and half of
+/// The most memory of a crowd and its picture: 0.9 million of the built-in character, and half of
 /// what common machines have.
 pub const MAX_CROWD_BYTES: u64 = 8 << 30;
 
