@@ -25,7 +25,7 @@ pub enum CliError {
     Open(#[from] OpenError),
     /// Files cannot be baked, joined or compared; the message names the file.
     #[error(transparent)]
-    Bake(#[from] BakeFault),
+    Bake(Box<BakeFault>),
     /// A file could not take its place.
     #[error(transparent)]
     Save(#[from] SaveError),
@@ -206,6 +206,12 @@ pub enum CliError {
     /// Standard output could not be written.
     #[error("standard output: {0}")]
     Stdout(#[source] io::Error),
+}
+
+impl From<BakeFault> for CliError {
+    fn from(fault: BakeFault) -> Self {
+        Self::Bake(Box::new(fault))
+    }
 }
 
 impl CliError {

@@ -48,7 +48,7 @@ struct Merged {
 /// Joins and reports.
 pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let mut files = super::bake::expand(&args.files, &["phx"])?;
-    files.sort_by(|a, b| natural(a).cmp(&natural(b)));
+    files.sort_by_key(|file| natural(file));
     check_shards(&files)?;
     let parts = files.iter().map(|f| Library::open(f));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
@@ -135,11 +135,19 @@ fn write<W: std::io::Write + std::io::Seek>(
 ) -> Result<(), CliError> {
     let failed = |source: WriteError| -> CliError {
         let file = path.display().to_string();
-        BakeFault::Write { file, source }.into()
+        BakeFault::Write {
+            file,
+            source: Box::new(source),
+        }
+        .into()
     };
     let broken = |part: &Path, source: FormatError| -> CliError {
         let file = part.display().to_string();
-        BakeFault::Format { file, source }.into()
+        BakeFault::Format {
+            file,
+            source: Box::new(source),
+        }
+        .into()
     };
     let Some(&(first, base)) = all.first() else {
         return Ok(());

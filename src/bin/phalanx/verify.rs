@@ -171,7 +171,7 @@ fn measure(
         };
         let built = library.clip(clip).map_err(|source| BakeFault::Format {
             file: file.display().to_string(),
-            source,
+            source: Box::new(source),
         })?;
         let settings = Settings::of_text(&from.settings, origin.shell);
         let report = settings.measure(exact, &built, skeleton, &input.name())?;

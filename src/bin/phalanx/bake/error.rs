@@ -93,7 +93,7 @@ pub enum BakeFault {
         /// The file.
         file: String,
         /// Where and why.
-        source: FormatError,
+        source: Box<FormatError>,
     },
     /// A .phx file cannot be written.
     #[error("{file}: {source}")]
@@ -101,7 +101,7 @@ pub enum BakeFault {
         /// The file.
         file: String,
         /// Why.
-        source: WriteError,
+        source: Box<WriteError>,
     },
     /// A source has changed since.
     #[error(

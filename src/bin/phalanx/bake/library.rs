@@ -87,7 +87,11 @@ pub fn bake(args: &BakeArgs, settings: &Settings, all: &[Input]) -> Result<Summa
 fn at(path: &Path) -> impl Fn(WriteError) -> CliError + '_ {
     move |source| {
         let file = path.display().to_string();
-        BakeFault::Write { file, source }.into()
+        BakeFault::Write {
+            file,
+            source: Box::new(source),
+        }
+        .into()
     }
 }
 

@@ -133,6 +133,10 @@ fn write(
     });
     written.map_err(|source: WriteError| {
         let file = path.display().to_string();
-        BakeFault::Write { file, source }.into()
+        BakeFault::Write {
+            file,
+            source: Box::new(source),
+        }
+        .into()
     })
 }
