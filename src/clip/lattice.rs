@@ -34,6 +34,7 @@ pub(crate) fn code_below(value: f64) -> u16 {
 }
 
 /// How many steps a value is, if it is an exact multiple.
+#[cfg(feature = "phx")]
 pub(crate) fn multiple_of(value: f32, step: f64) -> Option<i32> {
     let k = f64::from(value) / step;
     (k.fract() == 0.0 && k.abs() < MAX_MULTIPLE).then_some(k as i32)
@@ -44,11 +45,13 @@ pub(crate) const SHIFT: f64 = 6_755_399_441_055_744.0;
 
 /// To the nearest whole number, ties to even; for numbers below 2^51. As the optimiser rounds, eight
 /// numbers at once.
+#[cfg(feature = "phx")]
 fn round(v: f64) -> f64 {
     (v + SHIFT) - SHIFT
 }
 
 /// The multiple of `step` that makes a unit quaternion of three others, with a sign.
+#[cfg(feature = "phx")]
 pub(crate) fn fourth(others: [i32; 3], step: f64, negative: bool) -> i32 {
     let square: f64 = others.iter().map(|&k| (f64::from(k) * step).powi(2)).sum();
     let k = round((1.0 - square).max(0.0).sqrt() * (1.0 / step)) as i32;
@@ -67,6 +70,7 @@ mod tests {
             for k in [1, 3, 77, 65_535, (1 << 19) - 1] {
                 let value = s * f64::from(k);
                 assert_eq!(f64::from(value as f32), value, "{code} {k}");
+                #[cfg(feature = "phx")]
                 assert_eq!(multiple_of(value as f32, s), Some(k));
             }
         }
