@@ -5,9 +5,10 @@ use crate::playback::{EvaluatedPose, PoseAction, PoseError, evaluate_pose};
 use crate::rig::{Aabb, Rig};
 use crate::runtime::BoundsJob;
 
-/// Moments per second at which clips are measured, and their bounds per clip.
-const RATE: f32 = 15.0;
-const MOMENTS: std::ops::RangeInclusive<usize> = 2..=120;
+/// Moments per second at which clips are measured, as many as common files have keys, and the bounds
+/// of their number: twenty minutes.
+const RATE: f32 = 30.0;
+const MOMENTS: std::ops::RangeInclusive<usize> = 2..=36_000;
 
 /// Share of its half sides that a box is enlarged by: for what lies between the moments, and for
 /// blends, whose limbs can reach beyond those of both clips. 0.03 is the most that was seen, of the
@@ -29,7 +30,7 @@ pub struct ClipBounds {
 }
 
 impl ClipBounds {
-    /// Measures all clips of a rig; some milliseconds.
+    /// Measures all clips of a rig; some milliseconds for each minute of clips.
     ///
     /// # Errors
     /// If a pose cannot be evaluated.

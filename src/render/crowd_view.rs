@@ -3,6 +3,7 @@
 use super::clip_bounds::ClipBounds;
 use super::cull::{CullJob, Seen};
 use super::{Camera, DrawInstance, Look, PictureSize, RenderError};
+use crate::clip::ClipKind;
 use crate::crowd::{Crowd, CrowdError, InstanceId, RigId};
 use crate::playback::PoseError;
 use std::ops::Range;
@@ -53,7 +54,8 @@ impl CrowdView {
     }
 
     /// Finds out who is in the picture. With `skip` the others are not due in the crowd, so that they
-    /// keep their last rows and cost no evaluation; without, everyone is.
+    /// keep their last rows and cost no evaluation; without, everyone is. Those with overrides or
+    /// additive layers count as seen.
     ///
     /// # Errors
     /// If the camera sees nothing or the picture is empty.
@@ -74,7 +76,10 @@ impl CrowdView {
             let Some(member) = members.iter().find(|m| m.rig == id.rig()) else {
                 continue;
             };
-            let playing = crowd.playing(id)?;
+            let sphere = match measurable(crowd, id)? {
+                true => member.bounds.sphere(crowd.playing(id)?),
+                false => None,
+            };
             ids.push(id);
             all.push(DrawInstance {
                 model: member.model,
@@ -82,7 +87,7 @@ impl CrowdView {
                 palette_offset: 0,
                 morph_offset: 0,
                 tint: [1.0; 4],
-                bounds: member.bounds.sphere(playing),
+                bounds: sphere,
             });
         }
         self.seen.clear();
@@ -162,4 +167,16 @@ pub enum ViewError {
     /// The camera or the picture.
     #[error(transparent)]
     Render(#[from] RenderError),
+}
+
+/// Whether an instance's clips say where its meshes are: overrides and additive layers bring them
+/// anywhere else, so that those who have them are never culled.
+fn measurable(crowd: &Crowd, id: InstanceId) -> Result<bool, ViewError> {
+    let clips = crowd.rig(id.rig())?.clips();
+    let additive = |clip: usize| {
+        clips
+            .get(clip)
+            .is_some_and(|c| c.kind() == ClipKind::Additive)
+    };
+    Ok(crowd.overrides(id)?.next().is_none() && !crowd.playing(id)?.any(additive))
 }

@@ -1,5 +1,6 @@
 //! Where clips bring meshes, against vertices posed one by one in f64.
 
+use crate::parade::Parade;
 use glam::DVec3;
 use phalanx::math::Affine3x4;
 use phalanx::offline;
@@ -68,4 +69,30 @@ pub fn spheres_hold_what_is_drawn() {
     println!("the farthest vertex is at {most:.3} of its sphere's radius");
     assert!(most > 0.5 && most < 1.0, "{most}");
     assert_eq!(bounds.sphere([clips]), None);
+}
+
+/// An override may bring a joint anywhere, so whoever has one counts as seen; no longer when it is gone.
+pub fn overrides_are_seen() {
+    let mut parade = Parade::new(60);
+    let camera = Parade::camera(0.0);
+    parade.look(&camera);
+    let unseen = |parade: &Parade| {
+        let seen = parade.view.seen();
+        seen.filter(|(_, s)| !s.any())
+            .map(|(id, _)| id)
+            .collect::<Vec<_>>()
+    };
+    let before = unseen(&parade);
+    let id = *before.first().expect("somebody is outside");
+    let local = Affine3x4::IDENTITY;
+    parade
+        .crowd
+        .set_override(id, 3usize, local)
+        .expect("a joint");
+    parade.look(&camera);
+    let now = unseen(&parade);
+    assert!(!now.contains(&id) && now.len() + 1 == before.len());
+    parade.crowd.clear_overrides(id).expect("an instance");
+    parade.look(&camera);
+    assert_eq!(unseen(&parade), before);
 }

@@ -86,6 +86,7 @@ fn main() {
             "spheres_hold_what_is_drawn",
             bounds::spheres_hold_what_is_drawn,
         ),
+        cpu("overrides_are_seen", bounds::overrides_are_seen),
         cpu("colours", colors::colours_in_software),
         gpu("colours", colors::colours_on_the_gpu),
         gpu("known_places", known::places_on_the_gpu),

@@ -32,7 +32,7 @@ use winit::event_loop::EventLoop;
 #[derive(Debug, Args)]
 #[command(after_help = keys::HELP)]
 pub struct ViewArgs {
-    /// A .gltf or .glb file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; the built-in character if left out
     file: Option<PathBuf>,
     /// The clip to begin with, by its exact name or else by its index; the first one by default
     #[arg(long, value_name = "NAME|INDEX")]
