@@ -3,10 +3,10 @@
 
 mod common;
 #[path = "oracle/math.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // Shared with other tests, which use more of it.
 mod math;
 #[path = "baked/oracle.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // Shared with other tests, which use more of it.
 mod oracle;
 
 use libtest_mimic::{Failed, Trial};

@@ -308,6 +308,26 @@ impl Gpu {
         buffer.unmap();
         Ok(bytes)
     }
+
+    /// A bind group of resources at bindings 0, 1, 2, …
+    pub(crate) fn bind(
+        &self,
+        layout: &wgpu::BindGroupLayout,
+        resources: &[wgpu::BindingResource<'_>],
+    ) -> wgpu::BindGroup {
+        let entries: Vec<_> = (0u32..)
+            .zip(resources)
+            .map(|(binding, resource)| wgpu::BindGroupEntry {
+                binding,
+                resource: resource.clone(),
+            })
+            .collect();
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout,
+            entries: &entries,
+        })
+    }
 }
 
 /// Storage buffers that the vertex stage can bind under some limits.

@@ -307,13 +307,8 @@ impl ComputeSkinner {
             "instances to skin",
             bytemuck::cast_slice(run.instances),
         )?;
-        let palette = bind(
-            gpu,
-            &self.palette,
-            &[run.palette.clone(), run.weights.binding()],
-        );
-        let mesh = bind(
-            gpu,
+        let palette = gpu.bind(&self.palette, &[run.palette.clone(), run.weights.binding()]);
+        let mesh = gpu.bind(
             &self.mesh,
             &[
                 job.as_entire_binding(),
@@ -360,24 +355,4 @@ impl ComputeSkinner {
                 })
         })
     }
-}
-
-/// A bind group of resources at bindings 0, 1, 2, …
-fn bind(
-    gpu: &Gpu,
-    layout: &wgpu::BindGroupLayout,
-    resources: &[wgpu::BindingResource<'_>],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0u32..)
-        .zip(resources)
-        .map(|(binding, resource)| wgpu::BindGroupEntry {
-            binding,
-            resource: resource.clone(),
-        })
-        .collect();
-    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout,
-        entries: &entries,
-    })
 }

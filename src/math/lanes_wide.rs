@@ -1,6 +1,6 @@
 //! 16-bit integers to lanes of f32.
 
-use super::lanes_ops::each;
+use super::lanes_ops::{each, of_four_lanes};
 use super::row::LANES;
 use fearless_simd::{f32x4, f32x16, prelude::*};
 
@@ -73,18 +73,7 @@ macro_rules! narrow {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
-narrow!(fearless_simd::Sse2);
-#[cfg(target_arch = "aarch64")]
-narrow!(fearless_simd::Neon);
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-narrow!(fearless_simd::WasmSimd128);
-#[cfg(not(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-)))]
-narrow!(fearless_simd::Fallback);
+of_four_lanes!(narrow);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {

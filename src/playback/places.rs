@@ -117,7 +117,6 @@ impl Places {
         std::mem::swap(&mut self.order, &mut self.last_order);
         self.before = self.now;
         self.order.clear();
-        self.kept.clear();
         self.kept.resize(count, false);
         self.rank.resize(count + 1, 0);
         let mut rank = 0;

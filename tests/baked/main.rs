@@ -10,7 +10,7 @@ mod common;
 mod error;
 mod made;
 #[path = "../oracle/math.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // Shared with other tests, which use more of it.
 mod math;
 mod oracle;
 mod settings;

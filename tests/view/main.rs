@@ -140,6 +140,17 @@ impl<'a> Window<'a> {
         self.screen.hands(&["getwindowname", &self.id])
     }
 
+    /// What it says at its end, without an error.
+    fn end_well(&mut self) -> Result<String, Failed> {
+        let out = self.end()?;
+        let error = String::from_utf8(out.stderr)?;
+        check(
+            out.status.success() && error.is_empty(),
+            format!("{:?}: {error}", out.status),
+        )?;
+        Ok(String::from_utf8(out.stdout)?)
+    }
+
     fn end(&mut self) -> Result<Output, Failed> {
         let process = self.process.take().ok_or("it has ended before")?;
         Ok(process.wait_with_output()?)
@@ -284,15 +295,7 @@ fn a_window_with_all_its_parts() -> Result<(), Failed> {
         count(p, [216, 0, 430, 360], vivid) > 200 && count(p, [705, 0, 800, 450], vivid) == 0
     })?;
     window.press(&["Escape"])?;
-    let out = window.end()?;
-    let (said, error) = (
-        String::from_utf8(out.stdout)?,
-        String::from_utf8(out.stderr)?,
-    );
-    check(
-        out.status.success() && error.is_empty(),
-        format!("{:?}: {error}", out.status),
-    )?;
+    let said = window.end_well()?;
     check(
         said.contains("64 characters") && said.contains("drawn by wgpu on"),
         said,
@@ -304,15 +307,7 @@ fn a_lost_device_is_opened_anew() -> Result<(), Failed> {
     let args = ["--count", "30", "--lose-device-at", "3", "--frames", "8"];
     let mut window = Window::open(&screen, &args)?;
     window.wait_for_picture("a crowd", |p| count(p, BESIDE_THE_GRAPH, vivid) > 400)?;
-    let out = window.end()?;
-    let (said, error) = (
-        String::from_utf8(out.stdout)?,
-        String::from_utf8(out.stderr)?,
-    );
-    check(
-        out.status.success() && error.is_empty(),
-        format!("{:?}: {error}", out.status),
-    )?;
+    let said = window.end_well()?;
     check(
         said.contains("1 lost device opened anew") && said.starts_with("8 frames"),
         said,

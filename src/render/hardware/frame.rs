@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::super::plan::Plan;
 use super::super::{Palette, Scene};
 use super::batches::InstanceRecord;
-use super::layouts::bind;
 use super::pipelines::Pipelines;
 use crate::gpu::{BonePlace, Gpu, GpuError, PaletteBackend, RowPages, Table};
 
@@ -110,7 +109,7 @@ impl Frame {
                 Table::floats(gpu, pipelines.backend, what, scene.morph_weights)?
             }
         };
-        let page = |rows| bind(gpu, &layouts.rows, &[rows, weights.binding()]);
+        let page = |rows| gpu.bind(&layouts.rows, &[rows, weights.binding()]);
         let pages = match scene.palette.bound() {
             Palette::Heap(_) => self.rows.bindings(gpu).map(page).collect(),
             Palette::Device(bones) => (0..bones.page_count())
@@ -122,8 +121,8 @@ impl Frame {
         let mask = wgpu::BindingResource::TextureView(mask);
         Ok(Bindings {
             pages,
-            view: bind(gpu, &layouts.view, &[view.as_entire_binding()]),
-            mask: bind(gpu, &layouts.mask, &[mask]),
+            view: gpu.bind(&layouts.view, &[view.as_entire_binding()]),
+            mask: gpu.bind(&layouts.mask, &[mask]),
             records: self
                 .records
                 .write(gpu, bytemuck::cast_slice(records))?

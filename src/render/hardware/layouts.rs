@@ -78,23 +78,3 @@ fn group(gpu: &Gpu, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupLa
             entries,
         })
 }
-
-/// A bind group of resources at bindings 0, 1, 2, …
-pub(super) fn bind(
-    gpu: &Gpu,
-    layout: &wgpu::BindGroupLayout,
-    resources: &[wgpu::BindingResource],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = (0u32..)
-        .zip(resources)
-        .map(|(binding, resource)| wgpu::BindGroupEntry {
-            binding,
-            resource: resource.clone(),
-        })
-        .collect();
-    gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-        label: None,
-        layout,
-        entries: &entries,
-    })
-}

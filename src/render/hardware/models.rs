@@ -9,7 +9,6 @@ use super::super::scene::mirrors;
 use super::super::texture::mip_chain;
 use super::super::{DrawMesh, DrawModel, Placement, RenderError};
 use super::batches::Batch;
-use super::layouts::bind;
 use super::pipelines::Pipelines;
 use crate::gpu::{Gpu, GpuError, GpuMesh};
 use crate::math::Affine3x4;
@@ -118,8 +117,7 @@ fn mesh(
         wgpu::BufferUsages::UNIFORM,
     )?;
     let texture = textures.view(gpu, draw.image)?;
-    let bind_group = bind(
-        gpu,
+    let bind_group = gpu.bind(
         &pipelines.layouts.mesh,
         &[
             uniform.as_entire_binding(),

@@ -1,7 +1,6 @@
 //! `Screen`: a window's surface that canvases are shown on, and what can become of it.
 
 use super::canvas::Canvas;
-use super::layouts::bind;
 use crate::gpu::{Gpu, GpuError, WindowSurface};
 use crate::render::PictureSize;
 
@@ -167,7 +166,7 @@ impl Screen {
                 let [x, y, width, height] = [x, y, width, height].map(|v| v as f32);
                 pass.set_viewport(x, y, width, height, 0.0, 1.0);
                 let picture = wgpu::BindingResource::TextureView(canvas.view());
-                pass.set_bind_group(0, &bind(gpu, &self.layout, &[picture]), &[]);
+                pass.set_bind_group(0, &gpu.bind(&self.layout, &[picture]), &[]);
                 pass.set_pipeline(&self.pipeline);
                 pass.draw(0..3, 0..1);
             }
