@@ -34,8 +34,17 @@ impl Screen {
     pub fn open(name: &str, width: u32, height: u32) -> Result<Self, Failed> {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("view-{name}"));
         fs::create_dir_all(&folder)?;
+        // A server that is left by its last client starts anew by default, and refuses who comes then.
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0"])
+            .args([
+                "-noreset",
+                "-displayfd",
+                "1",
+                "-nolisten",
+                "tcp",
+                "-screen",
+                "0",
+            ])
             .arg(format!("{width}x{height}x24"))
             .arg("-fbdir")
             .arg(&folder)
