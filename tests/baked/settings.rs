@@ -122,7 +122,7 @@ pub fn refusals() -> Result<(), Failed> {
             ..
         })
     ));
-    let (joints, times) = (4097, 4096);
+    let (joints, times) = (420, 40_000);
     let large = made::held_by(joints, times);
     assert!(joints * times > MAX_BAKED_KEYS && (joints - 1) * times <= MAX_BAKED_KEYS);
     let error = Err(BakeError::TooLarge {
