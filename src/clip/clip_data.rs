@@ -257,7 +257,7 @@ impl Clip {
             });
         }
         let mut timelines = Vec::with_capacity(parts.timelines.len());
-        let mut times = Vec::new();
+        let mut times = Vec::with_capacity(parts.timelines.iter().map(Vec::len).sum());
         let mut hints = 0usize;
         for (timeline, keys) in parts.timelines.iter().enumerate() {
             if keys.len() < 2 || keys.len() > MAX_KEYS {
@@ -615,19 +615,26 @@ fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u16 {
     bits.fold(0, |all, (l, &moving)| all | (moving as u16) << l)
 }
 
+/// Keys that are compared before it is asked whether all lanes are known to move.
+const KEYS_AT_ONCE: usize = 4;
+
 /// The lanes of a packed block that change over its keys.
 fn packed_moving_lanes(steps: &Row, packed: &[u16], lanes: usize, width: usize) -> u16 {
+    let bits =
+        |of: &dyn Fn(usize) -> bool| (0..lanes).fold(0, |all, l| all | u16::from(of(l)) << l);
+    let stepping = bits(&|l| steps.0[l] != 0.0);
+    let mut moving = 0;
     let (first, later) = packed.split_at(width * lanes);
     let mut differs = [0u16; 4 * LANES];
-    for key in later.chunks_exact(width * lanes) {
-        for (differs, (a, b)) in differs.iter_mut().zip(first.iter().zip(key)) {
-            *differs |= a ^ b;
+    for keys in later.chunks(KEYS_AT_ONCE * width * lanes) {
+        for key in keys.chunks_exact(width * lanes) {
+            for (differs, (a, b)) in differs.iter_mut().zip(first.iter().zip(key)) {
+                *differs |= a ^ b;
+            }
         }
-    }
-    let mut moving = 0u16;
-    for component in differs[..width * lanes].chunks_exact(lanes) {
-        for (l, &differs) in component.iter().enumerate() {
-            moving |= u16::from(differs != 0 && steps.0[l] != 0.0) << l;
+        moving = bits(&|l| (0..width).any(|c| differs[c * lanes + l] != 0)) & stepping;
+        if moving == stepping {
+            break;
         }
     }
     moving

@@ -233,21 +233,22 @@ fn read_rows(
         let found = head.motion_turns.into();
         return Err(limit(&r, "whether the root motion turns", found, 1));
     }
-    let lens: Vec<u32> = r.many(head.timelines as usize, "lengths of timelines")?;
-    let total = lens.iter().map(|&n| u64::from(n)).sum::<u64>();
+    let lens = r.each(head.timelines as usize, "lengths of timelines")?;
+    let total = lens.clone().map(|n: u32| u64::from(n)).sum::<u64>();
     if total != u64::from(head.times) {
         let (what, found, limit) = ("key times of all timelines", total, head.times.into());
         return Err(r.fault(Fault::Limit { what, found, limit }));
     }
-    let mut timelines = Vec::new();
+    r.charge(lens.len() * size_of::<Vec<f32>>())?;
+    let mut timelines = Vec::with_capacity(lens.len());
     for len in lens {
-        r.charge(size_of::<Vec<f32>>())?;
         timelines.push(r.floats(len as usize, "key times")?);
     }
     let mut channels: [Vec<Block>; 4] = Default::default();
     for (blocks, &count) in channels.iter_mut().zip(&head.blocks) {
-        let stored: Vec<StoredBlock> = r.many(count as usize, "blocks")?;
+        let stored = r.each(count as usize, "blocks")?;
         r.charge(stored.len() * size_of::<Block>())?;
+        blocks.reserve_exact(stored.len());
         for b in stored {
             blocks.push(block(&r, b)?);
         }

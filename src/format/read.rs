@@ -76,6 +76,17 @@ impl<'a> Reader<'a> {
         Ok(bytemuck::pod_collect_to_vec(bytes))
     }
 
+    /// The same, one by one where they lie: no memory is taken.
+    pub fn each<T: AnyBitPattern>(
+        &mut self,
+        count: usize,
+        what: &'static str,
+    ) -> Result<impl ExactSizeIterator<Item = T> + Clone + use<'a, T>, FormatError> {
+        let bytes = self.take(self.length::<T>(count, what)?, what)?;
+        let values = bytes.chunks_exact(size_of::<T>());
+        Ok(values.map(bytemuck::pod_read_unaligned))
+    }
+
     /// Floats, all of them finite.
     pub fn floats<T: AnyBitPattern + bytemuck::NoUninit>(
         &mut self,

@@ -125,20 +125,20 @@ pub fn additive(rig: &Rig) -> Clip {
 
 /// A turn that is held over very many keys.
 pub fn held(keys: usize) -> Rig {
-    held_by(JOINTS, keys)
+    held_by(1, keys)
 }
 
-/// The same, of a chain of so many joints.
-pub fn held_by(joints: usize, keys: usize) -> Rig {
+/// The same, of a joint at the end of a chain.
+pub fn held_by(joint: usize, keys: usize) -> Rig {
     let mut scene = scene();
-    scene.nodes = (0..joints).map(node).collect();
+    scene.nodes = (0..=joint).map(node).collect();
     let times: Vec<f32> = (0..keys).map(|k| k as f32 / 60.0).collect();
     let turns = |t: f32| turn(Vec3::Y, if t > 500.0 { 0.5 } else { 0.25 }).to_vec();
     scene.clips = vec![RawClip {
         name: Some("held".into()),
         duration: times[keys - 1],
         tracks: vec![RawTrack {
-            node: 1,
+            node: joint,
             channel: RawChannel::Rotation,
             interpolation: Interpolation::Step,
             values: values(&times, turns),

@@ -123,7 +123,7 @@ pub fn refusals() -> Result<(), Failed> {
         })
     ));
     let (joints, times) = (420, 40_000);
-    let large = made::held_by(joints, times);
+    let large = made::held_by(joints - 1, times);
     assert!(joints * times > MAX_BAKED_KEYS && (joints - 1) * times <= MAX_BAKED_KEYS);
     let error = Err(BakeError::TooLarge {
         clip: "held".into(),
