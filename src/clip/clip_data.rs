@@ -1,13 +1,15 @@
 //! `Clip`: timelines and SoA blocks of keys. Immutable; made by `offline` or read from a file.
 
-use super::encoding::{Encoding, slack};
-use super::marker::{MAX_MARKERS, Marker, sorted};
+use super::block::{Block, BlockKind, Channel, TrackCounts};
+use super::check::{check_blocks, moving_lanes, packed_moving_lanes};
+use super::encoding::Encoding;
+use super::error::ClipError;
+use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
 use super::timeline::{MAX_KEYS, Timeline, regular_rate};
-use crate::math::{Fnv1a, LANES, Row, all_finite};
+use crate::math::{Fnv1a, Row, all_finite};
 use crate::skeleton::Skeleton;
-use thiserror::Error;
 
 /// What kind of values a clip holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,75 +19,6 @@ pub enum ClipKind {
     Full,
     /// Differences to a reference pose; a lane without keys is the identity.
     Additive,
-}
-
-/// The properties that a clip moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Channel {
-    /// Three rows a key.
-    Translation = 0,
-    /// Four rows a key.
-    Rotation = 1,
-    /// Three rows a key.
-    Scale = 2,
-    /// One row a key.
-    Scalar = 3,
-}
-
-impl Channel {
-    /// All channels in order.
-    pub const ALL: [Self; 4] = [Self::Translation, Self::Rotation, Self::Scale, Self::Scalar];
-
-    /// Rows of one value.
-    pub const fn components(self) -> usize {
-        match self {
-            Self::Translation | Self::Scale => 3,
-            Self::Rotation => 4,
-            Self::Scalar => 1,
-        }
-    }
-}
-
-/// How a block's keys are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BlockKind {
-    /// One value, held for ever.
-    Constant,
-    /// A value per key, interpolated linearly (rotations: normalised lerp).
-    Linear,
-    /// As `Linear`, for rotations whose keys lie apart: the parameter is corrected to follow slerp.
-    Slerp,
-    /// In-tangent, value and out-tangent per key; tangents are per interval, not per second.
-    Cubic,
-}
-
-/// Sixteen lanes of one channel of a clip. Blocks that stay at their default are not stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Block {
-    /// Lanes `16 × block ..`.
-    pub block: u16,
-    /// How values between keys come about.
-    pub kind: BlockKind,
-    /// How the keys are stored.
-    pub encoding: Encoding,
-    /// Lanes that hold a key's value until the next key (bit l: lane l).
-    pub hold: u16,
-    /// Lanes whose keys differ (bit l: lane l); found by [`Clip::new`].
-    pub moving: u16,
-    /// Index of its timeline; unused if constant.
-    pub timeline: u32,
-    /// Its first row: of its keys, or of their ranges.
-    pub first_row: u32,
-}
-
-/// What a block does, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TrackCounts {
-    /// Lanes that change over time.
-    pub animated: usize,
-    /// Lanes that are constant but not at their default.
-    pub constant: usize,
 }
 
 /// An animation of one skeleton, packed for sampling.
@@ -135,112 +68,6 @@ pub struct ClipParts {
     pub root_motion: Option<RootMotionParts>,
     /// Markers, in any order.
     pub markers: Vec<Marker>,
-}
-
-/// Why parts are no clip.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum ClipError {
-    /// The duration is negative, NaN or infinite.
-    #[error("clip \"{clip}\": the duration {duration} is not a finite number of seconds")]
-    Duration {
-        /// The clip.
-        clip: String,
-        /// Its duration.
-        duration: f32,
-    },
-    /// A timeline has too few or too many keys.
-    #[error("clip \"{clip}\": timeline {timeline} has {keys} keys, allowed are 2 to {MAX_KEYS}")]
-    KeyCount {
-        /// The clip.
-        clip: String,
-        /// The timeline.
-        timeline: usize,
-        /// Its keys.
-        keys: usize,
-    },
-    /// Times do not increase.
-    #[error("clip \"{clip}\": timeline {timeline}, key {key}: times must be finite and increase")]
-    Times {
-        /// The clip.
-        clip: String,
-        /// The timeline.
-        timeline: usize,
-        /// The key.
-        key: usize,
-    },
-    /// More timelines than hints can be told apart.
-    #[error(
-        "clip \"{clip}\": {count} irregular timelines, the limit is {}",
-        u16::MAX
-    )]
-    TooManyTimelines {
-        /// The clip.
-        clip: String,
-        /// Irregular timelines.
-        count: usize,
-    },
-    /// A block names lanes, rows or a timeline that do not exist.
-    #[error("clip \"{clip}\": {channel:?} block {index} reaches {what} {needed}, there are {have}")]
-    Block {
-        /// The clip.
-        clip: String,
-        /// The channel.
-        channel: Channel,
-        /// Position in the channel's list of blocks.
-        index: usize,
-        /// What it reaches past.
-        what: &'static str,
-        /// How far it reaches.
-        needed: usize,
-        /// How many there are.
-        have: usize,
-    },
-    /// There is no such clip.
-    #[error("there is no clip {clip}, the rig has {clips}")]
-    Unknown {
-        /// The clip.
-        clip: usize,
-        /// Clips of the rig.
-        clips: usize,
-    },
-    /// A marker lies outside the clip.
-    #[error("clip \"{clip}\": marker \"{marker}\" is at {time} s, the clip ends at {duration} s")]
-    Marker {
-        /// The clip.
-        clip: String,
-        /// The marker.
-        marker: String,
-        /// Its time.
-        time: f32,
-        /// Seconds of the clip.
-        duration: f32,
-    },
-    /// More markers than events can name.
-    #[error("clip \"{clip}\": {count} markers, the limit is {MAX_MARKERS}")]
-    TooManyMarkers {
-        /// The clip.
-        clip: String,
-        /// Markers.
-        count: usize,
-    },
-    /// A row holds NaN or an infinity.
-    #[error("clip \"{clip}\": row {row} is not finite")]
-    NotFinite {
-        /// The clip.
-        clip: String,
-        /// The row.
-        row: usize,
-    },
-    /// The root motion is not usable, or none may be there.
-    #[error("clip \"{clip}\", root motion: {what} ({index})")]
-    RootMotion {
-        /// The clip.
-        clip: String,
-        /// What is wrong.
-        what: &'static str,
-        /// With which key, joint or count.
-        index: usize,
-    },
 }
 
 impl Clip {
@@ -294,7 +121,7 @@ impl Clip {
             });
         }
         for channel in Channel::ALL {
-            Self::check_blocks(&parts, channel, skeleton)?;
+            check_blocks(&parts, channel, skeleton)?;
         }
         if !all_finite(bytemuck::cast_slice(&parts.rows)) {
             let bad = |r: &Row| r.0.iter().any(|v| !v.is_finite());
@@ -354,77 +181,6 @@ impl Clip {
             lookup,
             root_motion,
         })
-    }
-
-    fn check_blocks(
-        parts: &ClipParts,
-        channel: Channel,
-        skeleton: &Skeleton,
-    ) -> Result<(), ClipError> {
-        let have_blocks = match channel {
-            Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
-            _ => skeleton.blocks(),
-        };
-        let (rows, packed) = (parts.rows.as_slice(), parts.packed.as_slice());
-        let mut least = 0usize;
-        for (index, b) in parts.channels[channel as usize].iter().enumerate() {
-            let fail = |what, needed, have| ClipError::Block {
-                clip: parts.name.clone(),
-                channel,
-                index,
-                what,
-                needed,
-                have,
-            };
-            let block = usize::from(b.block);
-            // Ascending blocks: each is written once by a sample.
-            if block >= have_blocks || block < least {
-                return Err(fail("block", block, have_blocks));
-            }
-            least = block + 1;
-            let keys = if b.kind == BlockKind::Constant {
-                1
-            } else {
-                match parts.timelines.get(b.timeline as usize) {
-                    Some(t) => t.len(),
-                    None => {
-                        return Err(fail("timeline", b.timeline as usize, parts.timelines.len()));
-                    }
-                }
-            };
-            let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-            let end = (b.first_row as usize).saturating_add(count);
-            if end > rows.len() {
-                return Err(fail("row", end, rows.len()));
-            }
-            if let Encoding::Packed { first, lanes } = b.encoding {
-                let lanes = usize::from(lanes);
-                if !matches!(b.kind, BlockKind::Linear | BlockKind::Slerp) {
-                    return Err(fail("packed keys of the kind", b.kind as usize, 0));
-                }
-                if lanes == 0 || lanes > LANES {
-                    return Err(fail("packed lane", lanes, LANES));
-                }
-                let steps = &rows[end - 1].0;
-                if let Some(l) = (lanes..LANES).find(|&l| steps[l] != 0.0) {
-                    return Err(fail("step of lane", l, lanes));
-                }
-                let size = keys * channel.components() * lanes + slack(lanes);
-                let end = (first as usize).saturating_add(size);
-                if end > packed.len() {
-                    return Err(fail("packed key", end, packed.len()));
-                }
-                let finite = |row: &[Row], l: usize| {
-                    let farthest = row.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
-                    (farthest + steps[l].abs() * f32::from(u16::MAX)).is_finite()
-                };
-                let ranges = &rows[b.first_row as usize..][..channel.components()];
-                if let Some(l) = (0..LANES).find(|&l| !finite(ranges, l)) {
-                    return Err(fail("finite range of lane", l, LANES));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Its name; may be empty.
@@ -577,70 +333,4 @@ impl Clip {
         }
         h.finish()
     }
-}
-
-impl BlockKind {
-    /// Rows of one key of this kind.
-    pub const fn rows_per_key(self, channel: Channel) -> usize {
-        match self {
-            Self::Cubic => 3 * channel.components(),
-            _ => channel.components(),
-        }
-    }
-}
-
-/// The lanes of a block that change over its keys.
-fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u16 {
-    let width = channel.components();
-    let per_key = kind.rows_per_key(channel);
-    let values = match kind {
-        BlockKind::Cubic => width..2 * width,
-        _ => 0..width,
-    };
-    let mut moving = [0u32; LANES];
-    for key in rows.chunks_exact(per_key) {
-        for (part, (row, first)) in key.iter().zip(rows).enumerate() {
-            // Tangents have to be zero.
-            let still = if values.contains(&part) {
-                first.0
-            } else {
-                [0.0; LANES]
-            };
-            for (moving, (v, still)) in moving.iter_mut().zip(row.0.iter().zip(still)) {
-                *moving |= u32::from(*v != still);
-            }
-        }
-    }
-    let bits = moving.iter().enumerate();
-    bits.fold(0, |all, (l, &moving)| all | (moving as u16) << l)
-}
-
-/// Keys that are compared before it is asked whether all lanes are known to move.
-const KEYS_AT_ONCE: usize = 4;
-
-/// The lanes of a packed block that change over its keys.
-fn packed_moving_lanes(steps: &Row, packed: &[u16], lanes: usize, width: usize) -> u16 {
-    let bits =
-        |of: &dyn Fn(usize) -> bool| (0..lanes).fold(0, |all, l| all | u16::from(of(l)) << l);
-    let stepping = bits(&|l| steps.0[l] != 0.0);
-    let mut moving = 0;
-    let (first, later) = packed.split_at(width * lanes);
-    let mut differs = [0u16; 4 * LANES];
-    for keys in later.chunks(KEYS_AT_ONCE * width * lanes) {
-        for key in keys.chunks_exact(width * lanes) {
-            for (differs, (a, b)) in differs.iter_mut().zip(first.iter().zip(key)) {
-                *differs |= a ^ b;
-            }
-        }
-        moving = bits(&|l| (0..width).any(|c| differs[c * lanes + l] != 0)) & stepping;
-        if moving == stepping {
-            break;
-        }
-    }
-    moving
-}
-
-/// The lane `lane` of a row index, as (block, lane within the block).
-pub(crate) const fn split_lane(lane: usize) -> (usize, usize) {
-    (lane / LANES, lane % LANES)
 }

@@ -1,17 +1,22 @@
 //! Clips: timelines, SoA blocks of keys, key hints. Knows `math` and `skeleton`; how clips are made
 //! is `offline`'s business, how they are sampled is `runtime`'s.
 
+mod block;
+mod check;
 mod clip_data;
 mod encoding;
+mod error;
 pub(crate) mod lattice;
 pub(crate) mod marker;
 mod root_motion;
 mod store;
 pub(crate) mod timeline;
 
-pub(crate) use clip_data::split_lane;
-pub use clip_data::{Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, TrackCounts};
+pub(crate) use block::split_lane;
+pub use block::{Block, BlockKind, Channel, TrackCounts};
+pub use clip_data::{Clip, ClipKind, ClipParts};
 pub use encoding::Encoding;
+pub use error::ClipError;
 pub use marker::{MAX_MARKERS, Marker};
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]

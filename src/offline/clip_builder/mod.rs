@@ -1,106 +1,29 @@
 //! The clip builder, `exact` profile: raw tracks to blocks of f32 rows.
 
+mod additive;
+mod error;
+mod motion;
+
+pub use error::ClipBuildError;
+pub(crate) use motion::{Motion, check_track, classify};
+pub use motion::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
+
 use super::curve::{Curve, angle};
 use super::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipParts, Encoding, MAX_KEYS,
-    RootMotionParts, TrackCounts, split_lane,
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, MAX_KEYS, RootMotionParts,
+    TrackCounts, split_lane,
 };
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::skeleton::{Pose, Skeleton, Trs};
+use additive::make_additive;
+use motion::tolerance;
 use std::collections::HashMap;
-use thiserror::Error;
 
-/// A rotation track whose keys stay this close together per component is constant.
-pub const ROTATION_TOLERANCE: f64 = 1e-6;
-/// A translation track whose keys stay within this part of the model's size is constant.
-/// At 1e-5 pab's run was 2.4e-5 off its golden poses (2e-5 allowed); here it is 1.9e-6, in as many bytes.
-pub const TRANSLATION_TOLERANCE: f64 = 2e-6;
-/// A scale track whose keys stay this close together is constant, and 1 if that is as close
-/// (4e-7 of noise was observed in the scales of a widely used exporter).
-pub const SCALE_TOLERANCE: f64 = 1e-6;
-/// A scalar track whose keys stay this close together is constant.
-pub const SCALAR_TOLERANCE: f64 = 1e-6;
 /// The largest rotation between keys when slerp is carried by a cubic block, radians: the Hermite
 /// fit then stays within 3e-6 (20 degrees).
 const CUBIC_SLERP_MAX_ANGLE: f64 = 20.0 * std::f64::consts::PI / 180.0;
-
-/// Why a clip cannot be built.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum ClipBuildError {
-    /// A track's lengths do not fit each other.
-    #[error(
-        "clip \"{clip}\", track {track} (node {node}): {keys} keys and {values} values, needed are {needed}"
-    )]
-    TrackLength {
-        /// The clip.
-        clip: String,
-        /// The track.
-        track: usize,
-        /// Its node.
-        node: usize,
-        /// Key times.
-        keys: usize,
-        /// Values.
-        values: usize,
-        /// Values needed.
-        needed: usize,
-    },
-    /// A track moves a node or morph target that the skeleton does not hold.
-    #[error("clip \"{clip}\", track {track}: node {node} has no such {what}")]
-    Target {
-        /// The clip.
-        clip: String,
-        /// The track.
-        track: usize,
-        /// The node.
-        node: usize,
-        /// What it lacks.
-        what: &'static str,
-    },
-    /// A track of a user channel has wrong lengths, times that do not increase, or is the second one.
-    #[error("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed are {needed}")]
-    UserTrack {
-        /// The clip.
-        clip: String,
-        /// The channel.
-        channel: String,
-        /// What is wrong.
-        what: &'static str,
-        /// How many there are, or the key.
-        have: usize,
-        /// How many are needed.
-        needed: usize,
-    },
-    /// The union of a block's key times is too long.
-    #[error(
-        "clip \"{clip}\": the joint key times of {channel:?} block {block} are {keys}, the limit is {MAX_KEYS}"
-    )]
-    TooManyKeys {
-        /// The clip.
-        clip: String,
-        /// The channel.
-        channel: Channel,
-        /// The block.
-        block: usize,
-        /// Keys of the union.
-        keys: usize,
-    },
-    /// The clip's rows would outgrow the limit.
-    #[error("clip \"{clip}\" needs {needed} bytes of rows, the limit is {limit}")]
-    TooLarge {
-        /// The clip.
-        clip: String,
-        /// Bytes needed, at least.
-        needed: usize,
-        /// Bytes allowed.
-        limit: usize,
-    },
-    /// The packed clip was refused.
-    #[error(transparent)]
-    Clip(#[from] ClipError),
-}
 
 /// Where a raw node's properties go: its lane, and its first scalar.
 #[derive(Clone, Copy, Debug, Default)]
@@ -116,71 +39,6 @@ pub(crate) enum Reference<'a> {
     None,
     /// A pose in lane order: an additive clip of differences to it.
     Pose(&'a Pose),
-}
-
-/// How a track behaves, found before lane order is chosen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Motion {
-    Still([f64; 4]),
-    Moving,
-}
-
-/// The tolerance below which a channel counts as constant.
-pub(crate) fn tolerance(channel: RawChannel, model_size: f64) -> f64 {
-    match channel {
-        RawChannel::Translation => TRANSLATION_TOLERANCE * model_size,
-        RawChannel::Rotation => ROTATION_TOLERANCE,
-        RawChannel::Scale => SCALE_TOLERANCE,
-        RawChannel::Weights => SCALAR_TOLERANCE,
-    }
-}
-
-/// Classifies a curve, snapping constant scales to 1.
-pub(crate) fn classify(curve: &Curve, channel: RawChannel, model_size: f64) -> Motion {
-    match curve.constant(tolerance(channel, model_size)) {
-        None => Motion::Moving,
-        Some(mut v) => {
-            if channel == RawChannel::Scale {
-                for s in &mut v[..3] {
-                    if (*s - 1.0).abs() <= SCALE_TOLERANCE {
-                        *s = 1.0;
-                    }
-                }
-            }
-            Motion::Still(v)
-        }
-    }
-}
-
-/// Checks that a track's arrays have consistent lengths.
-pub(crate) fn check_track(
-    clip: &str,
-    index: usize,
-    track: &RawTrack,
-    targets: usize,
-) -> Result<(), ClipBuildError> {
-    let width = match track.channel {
-        RawChannel::Translation | RawChannel::Scale => 3,
-        RawChannel::Rotation => 4,
-        RawChannel::Weights => targets,
-    };
-    let groups = if track.interpolation == Interpolation::CubicSpline {
-        3
-    } else {
-        1
-    };
-    let needed = track.times.len().saturating_mul(width * groups);
-    if track.times.is_empty() || track.values.len() != needed {
-        return Err(ClipBuildError::TrackLength {
-            clip: clip.to_owned(),
-            track: index,
-            node: track.node,
-            keys: track.times.len(),
-            values: track.values.len(),
-            needed: needed.max(width * groups),
-        });
-    }
-    Ok(())
 }
 
 /// Builds one clip. `targets[node]` says where a node's properties go.
@@ -577,57 +435,6 @@ impl ClipBuilder<'_> {
             .zip(&default)
             .all(|(a, b)| (a - b).abs() <= tolerance)
     }
-}
-
-/// Turns a curve into differences to the reference pose. Tangents go through the same linear map.
-fn make_additive(curve: &mut Curve, channel: Channel, lane: usize, pose: &Pose) {
-    match channel {
-        Channel::Translation => {
-            let base = pose.lane(lane).translation.to_array();
-            curve.map(
-                |v| v.iter_mut().zip(base).for_each(|(v, b)| *v -= f64::from(b)),
-                |_| {},
-            );
-        }
-        Channel::Scale => {
-            // A reference of zero has no ratio; the scale stays as it is below.
-            let base = pose.lane(lane).scale.to_array();
-            let divide = |v: &mut [f64]| {
-                for (v, b) in v.iter_mut().zip(base) {
-                    *v = if b == 0.0 { 1.0 } else { *v / f64::from(b) };
-                }
-            };
-            curve.map(divide, divide);
-        }
-        Channel::Rotation => {
-            turn_back(curve, &pose.lane(lane).rotation.to_array().map(f64::from));
-        }
-        Channel::Scalar => {
-            let base = f64::from(pose.scalar(lane));
-            curve.map(|v| v[0] -= base, |_| {});
-        }
-    }
-}
-
-/// Turns rotations into differences to `base`.
-fn turn_back(curve: &mut Curve, base: &[f64; 4]) {
-    let turn = |v: &mut [f64]| {
-        let out = conjugate_times(base, v);
-        v.copy_from_slice(&out);
-    };
-    curve.map(turn, turn);
-}
-
-/// `conj(a) × b` of quaternions xyzw.
-fn conjugate_times(a: &[f64; 4], b: &[f64]) -> [f64; 4] {
-    let [ax, ay, az, aw] = [-a[0], -a[1], -a[2], a[3]];
-    let (bx, by, bz, bw) = (b[0], b[1], b[2], b[3]);
-    [
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by + ay * bw + az * bx - ax * bz,
-        aw * bz + az * bw + ax * by - ay * bx,
-        aw * bw - ax * bx - ay * by - az * bz,
-    ]
 }
 
 /// Whether neighbouring keys of a slerped lane lie so far apart that plain nlerp would show.
