@@ -80,21 +80,21 @@ impl Crowd {
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
         let level = SimdLevel::current();
         let holds = layout.holds.is_some() && layout.holds == self.frame;
-        let align = layout.align.max(1);
+        let (width, align) = (level.width(), layout.align);
         let mut stats = FrameStats::default();
         let mut written = 0;
         for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
-            pool.find_plans(level.width());
+            pool.find_plans(width);
             let counts = pool.count_places(holds, layout.order);
             let fresh = counts.written - counts.kept;
             stats.instances += fresh;
             stats.carried += counts.kept + counts.carried;
             stats.rows += fresh * pool.rig.palette_len();
-            written += counts.written * pool.rig.palette_len().next_multiple_of(align);
+            written += counts.written * stride(pool.rig.palette_len(), align);
         }
         let (mut first, mut carried) = (0, written);
         for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
-            let stride = pool.rig.palette_len().next_multiple_of(align);
+            let stride = stride(pool.rig.palette_len(), align);
             let counts = pool.places.counts();
             pool.places.place(stride, first, carried);
             first += counts.written * stride;
@@ -112,6 +112,16 @@ impl Crowd {
             written,
             stats,
         }
+    }
+}
+
+/// Rows from one palette to the next. Most often they are not aligned, and a division would take
+/// longer than the rest of a small crowd's schedule.
+#[inline(always)]
+fn stride(palette: usize, align: usize) -> usize {
+    match align {
+        0 | 1 => palette,
+        _ => palette.next_multiple_of(align),
     }
 }
 
