@@ -27,7 +27,7 @@ pub struct RowMove {
 }
 
 /// Where ordinals lie: `written` instances from one row on, the others from another.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Segments {
     /// Rows from one instance to the next.
     stride: usize,
@@ -211,6 +211,12 @@ impl Places {
         } else {
             self.last_order.iter().copied().for_each(&mut follow);
         }
+    }
+
+    /// Whether the last frame's places were those of the frame before, and a frame that asks the same
+    /// comes to them again.
+    pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
+        self.settled == Some((holds, order)) && self.now == self.before
     }
 
     /// Says where the rows counted last begin.

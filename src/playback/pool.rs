@@ -290,6 +290,11 @@ impl Pool {
         self.plans.touch(index);
     }
 
+    /// Whether a frame that asks what the last one asked comes to the same plans and places.
+    pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
+        self.places.steady(holds, order) && !self.plans.stale()
+    }
+
     /// Decides who is evaluated; see [`Places::count`].
     pub fn count_places(&mut self, holds: bool, order: RowOrder) -> Counts {
         let PoolState { alive, visible, .. } = &self.state;
@@ -382,6 +387,7 @@ impl Pool {
 
     /// [`reserve`](Self::reserve) for the scratches of a crowd, which never shrink: those that had room
     /// in the last frame still have it, unless the pool needs more.
+    #[inline]
     pub fn reserve_all(&mut self, scratches: &mut [PaletteScratch]) {
         let needs = (self.max_clips(), self.timelines);
         let chains = !self.state.overrides.is_empty();

@@ -159,7 +159,7 @@ impl<S: Lanes> Mix<'_, S> {
     /// The weighted sums of slots that no action of a layer moves.
     #[inline(always)]
     fn still<const N: usize>(&self, layer: &PlanLayer, weights: [f32; N], pose: &mut [f32]) {
-        let w = weights.map(|w| self.splat(w));
+        let w = each!(self.splat(0.0); N; i => self.splat(weights[i]));
         for still in &self.plan.still[layer.still[ROTATION].clone()] {
             self.put(pose, still.register, &self.weighted::<4, N>(still, &w));
         }
