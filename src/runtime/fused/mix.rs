@@ -4,7 +4,7 @@
 use super::LayerShare;
 use crate::clip::Cursor;
 use crate::math::{LANES, Lanes, Row, apart, each};
-use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Track, TrackKind};
+use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Still, Track, TrackKind};
 use crate::runtime::quat::{
     self, add_turn, align, dot4, hermite, in_range, inverse_length, lerp, packed_lerp,
     packed_slerp, slerp, weight_of_square,
@@ -126,6 +126,12 @@ impl<S: Lanes> Mix<'_, S> {
             if layer.additive {
                 continue;
             }
+            match self.weights[start..end] {
+                [a, b] => self.still(layer, [a, b], into),
+                [a, b, c] => self.still(layer, [a, b, c], into),
+                [a, b, c, d] => self.still(layer, [a, b, c, d], into),
+                _ => {}
+            }
             if share.rest > 0.0 {
                 self.join_rest(share.rest, into);
             }
@@ -148,6 +154,38 @@ impl<S: Lanes> Mix<'_, S> {
                 self.put::<3>(pose, slot.register, &self.fixed(slot.rest, slot.lane));
             }
         }
+    }
+
+    /// The weighted sums of slots that no action of a layer moves.
+    #[inline(always)]
+    fn still<const N: usize>(&self, layer: &PlanLayer, weights: [f32; N], pose: &mut [f32]) {
+        let w = each!(self.splat(0.0); N; i => self.splat(weights[i]));
+        for still in &self.plan.still[layer.still[ROTATION].clone()] {
+            self.put(pose, still.register, &self.weighted::<4, N>(still, &w));
+        }
+        for channel in [TRANSLATION, SCALE] {
+            for still in &self.plan.still[layer.still[channel].clone()] {
+                self.put(pose, still.register, &self.weighted::<3, N>(still, &w));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn weighted<const C: usize, const N: usize>(
+        &self,
+        still: &Still,
+        w: &[S::f32s; N],
+    ) -> [S::f32s; C] {
+        let rows = &self.plan.rows[still.row as usize..still.row as usize + C * N];
+        let first: [_; C] = self.load(rows, 0, still.lane);
+        let mut sum = each!(w[0]; C; c => first[c] * w[0]);
+        let mut i = 1;
+        while i < N {
+            let next: [_; C] = self.load(rows, i * C, still.lane);
+            sum = each!(w[0]; C; c => next[c].mul_add(w[i], sum[c]));
+            i += 1;
+        }
+        sum
     }
 
     /// Adds the rest pose's share to a weighted sum.
