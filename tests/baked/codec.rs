@@ -5,7 +5,7 @@ use crate::made;
 use crate::oracle::times;
 use crate::support::rig_of;
 use libtest_mimic::Failed;
-use phalanx::clip::{Clip, Cursor};
+use phalanx::clip::{Clip, Cursor, MAX_KEYS};
 use phalanx::format::codec::{CodecError, EXPANSION, MEMORY_BASE, VERSION, decode, encode};
 use phalanx::offline::{BakeSettings, bake};
 use phalanx::runtime::SampleJob;
@@ -126,7 +126,7 @@ pub fn quartet() -> Result<(), Failed> {
 
 /// A long clip of few bits is filled up, so that readers can hold to their bound.
 pub fn filling() -> Result<(), Failed> {
-    let rig = made::held(60_000);
+    let rig = made::held(MAX_KEYS);
     let (skeleton, clip) = (rig.skeleton(), &rig.clips()[0]);
     let bytes = encode(clip, skeleton)?;
     let zeros = bytes.iter().skip(8).take_while(|&&b| b == 0).count();
