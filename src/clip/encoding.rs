@@ -1,6 +1,6 @@
 //! `Encoding`: how a block's keys are stored, as rows of f32 or as 16-bit integers.
 
-use super::clip_data::Channel;
+use super::block::Channel;
 use crate::math::LANES;
 
 /// How the keys of a block are stored.

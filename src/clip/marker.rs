@@ -1,6 +1,7 @@
 //! `Marker`: a named time of a clip.
 
-use super::clip_data::{Clip, ClipError};
+use super::clip_data::Clip;
+use super::error::ClipError;
 
 /// The most markers of one clip: events name them by 16 bits.
 pub const MAX_MARKERS: usize = u16::MAX as usize;

@@ -1,6 +1,7 @@
 //! `RootMotion`: how a clip's root joint travels, taken out of its pose.
 
-use super::clip_data::{ClipError, ClipKind, ClipParts};
+use super::clip_data::{ClipKind, ClipParts};
+use super::error::ClipError;
 use super::timeline::{MAX_KEYS, locate_hinted, locate_regular, regular_rate};
 use crate::math::{Fnv1a, Rigid};
 use crate::skeleton::Skeleton;

@@ -35,7 +35,7 @@ pub(super) fn make_additive(curve: &mut Curve, channel: Channel, lane: usize, po
 }
 
 /// Turns rotations into differences to `base`.
-fn turn_back(curve: &mut Curve, base: &[f64; 4]) {
+pub(super) fn turn_back(curve: &mut Curve, base: &[f64; 4]) {
     let turn = |v: &mut [f64]| {
         let out = conjugate_times(base, v);
         v.copy_from_slice(&out);

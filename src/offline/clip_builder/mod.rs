@@ -17,7 +17,7 @@ use crate::clip::{
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::skeleton::{Pose, Skeleton, Trs};
-use additive::make_additive;
+use additive::{make_additive, turn_back};
 use motion::tolerance;
 use std::collections::HashMap;
 
