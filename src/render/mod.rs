@@ -18,6 +18,7 @@ mod shape;
 mod software;
 mod texture;
 mod view;
+mod winding;
 
 pub use camera::{Camera, Projection};
 pub use clip_bounds::ClipBounds;
@@ -33,6 +34,7 @@ pub use scene::{
     tint_strength,
 };
 pub use shape::RigShape;
+pub use winding::Winding;
 
 use crate::gpu::{AdapterName, GpuOptions};
 

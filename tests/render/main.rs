@@ -6,11 +6,14 @@ mod agree;
 mod backends;
 mod bounds;
 mod colors;
+#[path = "../common/mod.rs"]
+mod common;
 mod known;
 mod model;
 mod parade;
 mod refuse;
 mod scenes;
+mod winding;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -46,7 +49,20 @@ fn main() {
             Ok(())
         })
     };
+    let turned = gpu("boxes_keep_their_fronts", winding::boxes_keep_their_fronts);
+    let corners = common::trial("gpu::corners_look_alike", &["bl_corners.glb"], || {
+        std::thread::spawn(winding::corners_look_alike)
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
     let trials = vec![
+        turned,
+        corners.with_ignored_flag(missing.is_some() && !required),
+        common::trial(
+            "only_what_can_turn_asks_its_rows",
+            &["pab.glb", "mannequin.glb", "bl_corners.glb"],
+            winding::only_what_can_turn_asks_its_rows,
+        ),
         gpu("tubes_look_alike", agree::tubes_look_alike),
         gpu(
             "eight_influences_look_alike",

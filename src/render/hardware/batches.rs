@@ -42,7 +42,6 @@ pub(super) struct Batch {
     pub model: usize,
     pub detail: usize,
     pub world_mirrors: bool,
-    pub rows_mirror: bool,
     pub page: usize,
     /// The row of the page that the uniform backend's window starts at.
     pub window: u32,
@@ -140,7 +139,7 @@ fn batch(
         let window = rules.window.map_or(0, |_| place.row);
         let end = place.row as usize + rules.needs.rows(visible.model);
         let joins = |b: &Batch| {
-            (b.model, b.detail, b.world_mirrors, b.rows_mirror) == visible.key()
+            (b.model, b.detail, b.world_mirrors) == visible.key()
                 && b.page == place.page
                 && rules
                     .window
@@ -156,7 +155,6 @@ fn batch(
                     model: visible.model,
                     detail: visible.detail,
                     world_mirrors: visible.world_mirrors,
-                    rows_mirror: visible.rows_mirror,
                     page: place.page,
                     window,
                     first: records.len() as u64,
