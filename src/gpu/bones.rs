@@ -53,7 +53,8 @@ pub struct BoneUpload {
     pub bytes: u64,
     /// Bytes carried over by the device itself.
     pub carried: u64,
-    /// Copy commands for both: one per page that was written, and one per run of carried rows.
+    /// Copy commands: one per page that was written, one per run of carried rows, and with the texture
+    /// backend one per page, from its buffer to its texture.
     pub copies: u32,
     /// Pages with rows.
     pub pages: usize,
@@ -69,7 +70,8 @@ pub struct BonePlace {
 }
 
 impl BonePlace {
-    /// The dynamic offset of a window that starts here, in bytes: uniform backend.
+    /// The dynamic offset of a window that starts here, in bytes: uniform backend. Pages end before
+    /// offsets do, at 4 GiB.
     pub fn offset(&self) -> u32 {
         self.row.saturating_mul(ROW_BYTES as u32)
     }

@@ -65,7 +65,8 @@ impl GpuBoneBuffer {
             let target = &self.targets[to];
             for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
                 let rows = target.paging.rows(i).len();
-                page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
+                let copied = page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
+                done.copies += u32::from(copied);
             }
             if let Some(stamps) = &mut self.stamps {
                 stamps.end(&mut encoder);

@@ -8,7 +8,7 @@ use super::super::Scene;
 use super::super::plan::{Lists, Needs, Plan, Visible, largest_scale, relative};
 use super::super::view::Eye;
 use super::pipelines::Pass;
-use crate::gpu::{BonePlace, ROW_BYTES};
+use crate::gpu::BonePlace;
 
 /// `Instance` of `shaders/character.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -58,7 +58,8 @@ impl Batch {
 
     /// The dynamic offset of its window.
     pub fn offset(&self) -> u32 {
-        self.window.saturating_mul(ROW_BYTES as u32)
+        let (page, row) = (self.page, self.window);
+        BonePlace { page, row }.offset()
     }
 }
 

@@ -286,6 +286,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_shader_of_screens_is_valid() {
+        let show = validate(super::super::screen::SHOW);
+        let names: Vec<_> = show.entry_points.iter().map(|e| e.name.as_str()).collect();
+        assert_eq!(names, ["show_corner", "show_linear", "show_encoded"]);
+    }
+
     fn agrees(characters: &naga::Module) {
         let background = validate(&background_source());
         let entries: Vec<_> = (characters.entry_points.iter())
@@ -295,6 +302,7 @@ mod tests {
         for name in [
             "body_rigid",
             "body_skin4",
+            "body_color_by_rows",
             "shadow_skin8",
             "ground_color",
             "sky_fragment",
