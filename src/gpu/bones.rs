@@ -170,7 +170,7 @@ impl GpuBoneBuffer {
     /// Has the device note how long the copies of every frame take, from the next one on; tells whether it
     /// can.
     pub fn time_copies(&mut self, gpu: &Gpu) -> bool {
-        self.stamps = Stamps::new(gpu);
+        self.stamps = Stamps::new(gpu, 1);
         self.stamps.is_some()
     }
 
@@ -181,7 +181,7 @@ impl GpuBoneBuffer {
     /// If the device fails.
     pub fn copy_time(&self, gpu: &Gpu) -> Result<Option<Duration>, GpuError> {
         match &self.stamps {
-            Some(stamps) => stamps.read(gpu),
+            Some(stamps) => Ok(stamps.read(gpu)?.and_then(|parts| parts.first().copied())),
             None => Ok(None),
         }
     }

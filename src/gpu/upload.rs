@@ -56,7 +56,7 @@ impl GpuBoneBuffer {
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             if let Some(stamps) = &mut self.stamps {
-                stamps.begin(&mut encoder);
+                stamps.begin(&mut encoder, 0);
             }
             self.copy_fresh(gpu, &mut encoder, to, staged.as_deref(), &parts, &mut done);
             if frame.carried > 0 {
@@ -69,7 +69,7 @@ impl GpuBoneBuffer {
                 done.copies += u32::from(copied);
             }
             if let Some(stamps) = &mut self.stamps {
-                stamps.end(&mut encoder);
+                stamps.end(&mut encoder, 0);
             }
             for staging in staged.iter().flatten() {
                 staging.buffer.unmap();

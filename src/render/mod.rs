@@ -25,7 +25,7 @@ pub use clip_bounds::ClipBounds;
 pub use crowd_view::{CrowdView, ViewError};
 pub use cull::{CullJob, Seen};
 pub use error::RenderError;
-pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, Screen};
+pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, PassTimes, Screen};
 pub use look::Look;
 pub use palette::Palette;
 pub use plan::DrawCounts;
