@@ -8,6 +8,8 @@ mod child;
 mod common;
 mod easel;
 mod limits;
+#[path = "../common/memory.rs"]
+mod memory;
 mod models;
 mod pictures;
 mod robust;
