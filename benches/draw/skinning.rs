@@ -35,7 +35,19 @@ pub fn measure(
     let last = rig.lod_count() - 1;
     let meshes = rig.meshes().iter().filter(|m| m.lod == last);
     let meshes = gpu.checked(|| {
-        let upload = |(first, p)| SkinningMesh::upload(gpu, backend, p).map(|mesh| (first, mesh));
+        let upload = |(first_slot, p)| {
+            let mesh = SkinningMesh::upload(gpu, backend, p)?;
+            let most = gpu.device.limits().max_compute_workgroups_per_dimension as usize;
+            let one = u64::from(mesh.vertices()) * size_of::<SkinnedVertex>() as u64;
+            let run = (OUTPUT / one.max(1)).max(1) as usize;
+            let run = run.min(most).min(places.len());
+            Ok(Skinned {
+                first_slot,
+                run,
+                output: ComputeSkinner::output(gpu, &mesh, run)?,
+                mesh,
+            })
+        };
         let primitives = meshes.flat_map(|m| {
             let first = rig.palette_offset(m.skin) as u32;
             m.mesh.primitives.iter().map(move |p| (first, p))
@@ -63,7 +75,7 @@ pub fn measure(
         let time = time.and_then(|parts| parts.first().copied());
         table.device("compute skinning", time);
     }
-    let vertices: u32 = meshes.iter().map(|(_, mesh)| mesh.vertices()).sum();
+    let vertices: u32 = meshes.iter().map(|m| m.mesh.vertices()).sum();
     let bytes = places.len() * vertices as usize * size_of::<SkinnedVertex>();
     println!(
         "{vertices} vertices of each skinned to {bytes} bytes; median of {} rounds, ms",
@@ -77,7 +89,15 @@ struct Stage<'a> {
     gpu: &'a Gpu,
     bones: &'a GpuBoneBuffer,
     weights: &'a Weights,
-    meshes: &'a [(u32, SkinningMesh)],
+    meshes: &'a [Skinned],
+}
+
+/// A mesh with room for the vertices of some instances, which are skinned in one run.
+struct Skinned {
+    first_slot: u32,
+    mesh: SkinningMesh,
+    run: usize,
+    output: wgpu::Buffer,
 }
 
 impl Stage<'_> {
@@ -90,18 +110,13 @@ impl Stage<'_> {
         places: &[BonePlace],
     ) -> Result<(), GpuError> {
         let gpu = self.gpu;
-        let most = gpu.device.limits().max_compute_workgroups_per_dimension as usize;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         if let Some(stamps) = stamps {
             stamps.begin(&mut encoder, 0);
         }
-        for (first_slot, mesh) in self.meshes {
-            let one = u64::from(mesh.vertices()) * size_of::<SkinnedVertex>() as u64;
-            let run = (OUTPUT / one.max(1)).max(1) as usize;
-            let run = run.min(most).min(places.len());
-            let output = ComputeSkinner::output(gpu, mesh, run)?;
+        for skinned in self.meshes {
             let pages = places.chunk_by(|a, b| a.page == b.page);
-            for run in pages.flat_map(|page| page.chunks(run)) {
+            for run in pages.flat_map(|page| page.chunks(skinned.run)) {
                 let Some(page) = self.bones.page(gpu, run[0].page) else {
                     continue;
                 };
@@ -111,15 +126,15 @@ impl Stage<'_> {
                 };
                 let instances: Vec<_> = run.iter().map(instance).collect();
                 let run = SkinRun {
-                    mesh,
+                    mesh: &skinned.mesh,
                     palette: page.binding,
                     offset: 0,
                     weights: self.weights,
                     instances: &instances,
-                    first_slot: *first_slot,
+                    first_slot: skinned.first_slot,
                     first_weight: 0,
                     targets: 0,
-                    output: &output,
+                    output: &skinned.output,
                 };
                 let mut pass = encoder.begin_compute_pass(&Default::default());
                 skinner.record(gpu, &mut pass, &run)?;
