@@ -151,7 +151,9 @@ fn compare(
         if round == 0 {
             continue;
         }
-        (alone.push(evaluated), frame.push(brought), plain.push(once));
+        alone.push(evaluated);
+        frame.push(brought);
+        plain.push(once);
         upload.extend(bones.copy_time(gpu)?);
         if let Some(times) = stamps.as_ref().map_or(Ok(None), |s| s.read(gpu))? {
             copied.extend(times);
