@@ -5,6 +5,7 @@ mod clip_data;
 mod encoding;
 pub(crate) mod lattice;
 pub(crate) mod marker;
+#[cfg(feature = "render")]
 mod reach;
 mod root_motion;
 mod store;
