@@ -2,36 +2,34 @@
 //! mapped buffers and through `write_buffer`, beside evaluation into heap memory alone, and the device's
 //! plain copy of as many bytes.
 //!
-//! Every frame is waited for, so a figure holds the device's copies too. Runs on the adapter that wgpu
+//! Every frame is waited for, so a figure holds the device's copies too. Then the rates of upload and plain
+//! copy are compared, by timestamps where the device has them. Runs on the adapter that wgpu
 //! finds; a software one shares the cores with the workers. `PHALANX_BENCH_BACKEND` pins the backend.
 
 mod common;
+#[path = "common/device.rs"]
+mod device;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use phalanx::crowd::{BoneBuffer, Workload};
+use phalanx::crowd::{BoneBuffer, Crowd, Workload};
 use phalanx::gpu::{
-    Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, GpuOptions, PaletteBackend, ROW_BYTES,
+    Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend, ROW_BYTES, Stamps,
 };
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const FRAME: f64 = 1.0 / 60.0;
 const COUNTS: [usize; 3] = [1_000, 10_000, 100_000];
 
+/// Rounds of the comparison with a plain copy; the first is not counted.
+const ROUNDS: usize = 10;
+
 fn upload(c: &mut Criterion) {
     let subject = common::subject();
-    let gpu = match Gpu::open(&GpuOptions::default()) {
-        Ok(gpu) => gpu,
-        Err(error) => return println!("nothing is uploaded: {error}"),
+    let Some(gpu) = device::open("uploaded") else {
+        return;
     };
     let joints = subject.rig.palette_len();
-    let best = PaletteBackend::choose(&gpu, joints).expect("the device holds the palette");
-    let backend = match std::env::var("PHALANX_BENCH_BACKEND") {
-        Ok(name) => PaletteBackend::ALL
-            .into_iter()
-            .find(|b| b.to_string() == name),
-        Err(_) => Some(best),
-    };
-    let backend = backend.expect("PHALANX_BENCH_BACKEND is uniform, texture or storage");
+    let backend = device::backend(&gpu, joints);
     println!("{}, {backend} backend", gpu.adapter());
     let mut group = c.benchmark_group(format!("upload/{backend}"));
     group
@@ -53,7 +51,6 @@ fn upload(c: &mut Criterion) {
                 crowd.evaluate(&mut heap)
             });
         });
-        let mut copies = None;
         for (way, mapped) in [("ring", true), ("write_buffer", false)] {
             group.bench_function(BenchmarkId::new(way, count), |b| {
                 let options = GpuBoneOptions {
@@ -62,9 +59,6 @@ fn upload(c: &mut Criterion) {
                 };
                 let bones = GpuBoneBuffer::new(&gpu, options);
                 let mut bones = bones.expect("the device has the backend");
-                if mapped {
-                    bones.time_copies(&gpu);
-                }
                 let mut crowd = crowd();
                 b.iter(|| {
                     crowd.advance(FRAME).expect("a short step");
@@ -72,16 +66,14 @@ fn upload(c: &mut Criterion) {
                     gpu.wait().expect("the device works");
                     upload.expect("the device works")
                 });
-                copies = bones.copy_time(&gpu).expect("the device works").or(copies);
             });
-        }
-        if let Some(time) = copies {
-            println!("of the ring's last frame the device's copies took {time:?}");
         }
         group.bench_function(BenchmarkId::new("plain copy", count), |b| {
             let pair = copied(&gpu, bytes).expect("the device has memory");
-            b.iter(|| copy(&gpu, &pair).expect("the device works"));
+            b.iter(|| copy(&gpu, &pair, &mut None).expect("the device works"));
         });
+        let compared = compare(&gpu, backend, crowd(), bytes);
+        println!("{}", compared.expect("the device works"));
     }
     group.finish();
 }
@@ -108,13 +100,90 @@ fn copied(gpu: &Gpu, bytes: u64) -> Result<Vec<[wgpu::Buffer; 2]>, GpuError> {
     })
 }
 
-fn copy(gpu: &Gpu, pairs: &[[wgpu::Buffer; 2]]) -> Result<(), GpuError> {
+fn copy(
+    gpu: &Gpu,
+    pairs: &[[wgpu::Buffer; 2]],
+    stamps: &mut Option<Stamps>,
+) -> Result<(), GpuError> {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    if let Some(stamps) = stamps {
+        stamps.begin(&mut encoder, 0);
+    }
     for [from, to] in pairs {
         encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
     }
+    if let Some(stamps) = stamps {
+        stamps.end(&mut encoder, 0);
+    }
     gpu.queue.submit([encoder.finish()]);
     gpu.wait()
+}
+
+/// The rate of the ring's upload over that of a plain copy of the same bytes, as a line: frames and copies
+/// in turn, so that what disturbs one disturbs the other.
+fn compare(
+    gpu: &Gpu,
+    backend: PaletteBackend,
+    mut crowd: Crowd,
+    bytes: u64,
+) -> Result<String, GpuError> {
+    let pairs = copied(gpu, bytes)?;
+    let mut stamps = Stamps::new(gpu, 1);
+    let mut bones = GpuBoneBuffer::new(gpu, GpuBoneOptions::new(backend))?;
+    bones.time_copies(gpu);
+    let mut heap = BoneBuffer::new();
+    let [mut alone, mut frame, mut plain, mut upload, mut copied] = [(); 5].map(|()| Vec::new());
+    let test = std::env::args().any(|a| a == "--test");
+    for round in 0..if test { 2 } else { ROUNDS } {
+        let start = Instant::now();
+        crowd.advance(FRAME).expect("a short step");
+        crowd.evaluate(&mut heap);
+        let evaluated = start.elapsed();
+        let start = Instant::now();
+        crowd.advance(FRAME).expect("a short step");
+        bones.evaluate(&mut crowd, gpu)?;
+        gpu.wait()?;
+        let brought = start.elapsed();
+        let start = Instant::now();
+        copy(gpu, &pairs, &mut stamps)?;
+        let once = start.elapsed();
+        // In the first round memory is made, and touched for the first time.
+        if round == 0 {
+            continue;
+        }
+        alone.push(evaluated);
+        frame.push(brought);
+        plain.push(once);
+        upload.extend(bones.copy_time(gpu)?);
+        if let Some(times) = stamps.as_ref().map_or(Ok(None), |s| s.read(gpu))? {
+            copied.extend(times);
+        }
+    }
+    let beyond = median(&mut frame).saturating_sub(median(&mut alone));
+    let by_clock = share(median(&mut plain), beyond);
+    if upload.is_empty() || copied.is_empty() {
+        return Ok(format!(
+            "upload / plain copy of the same bytes: {by_clock} by the clock, of the time beyond \
+             evaluation; this device has no timestamps; the aim is 80 %"
+        ));
+    }
+    let by_device = share(median(&mut copied), median(&mut upload));
+    Ok(format!(
+        "upload / plain copy of the same bytes: {by_device} by the device's timestamps, {by_clock} by the \
+         clock, of the time beyond evaluation; the aim is 80 %"
+    ))
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// A rate over another, by their times, and the times.
+fn share(plain: Duration, upload: Duration) -> String {
+    let [plain, upload] = [plain, upload].map(|t| t.as_secs_f64() * 1e3);
+    let percent = 100.0 * plain / upload.max(1e-6);
+    format!("{percent:.0} % ({plain:.2} ms over {upload:.2} ms)")
 }
 
 criterion_group!(benches, upload);

@@ -1,14 +1,20 @@
 //! A renderer of one's own on the library's bone buffer and shaders; nothing of `phalanx::render` is used.
+//! What any renderer on wgpu has, targets and pipelines, stands in `canvas.rs`, which knows no Phalanx.
 //!
-//! `cargo run --release --example own_renderer [picture.png]`
+//! `cargo run --release --example own_renderer [picture.png [uniform|texture|storage]]`
 
+#[path = "own_renderer/canvas.rs"]
+mod canvas;
+
+use canvas::{Canvas, bind, layout, pipeline, uniform};
 use glam::Vec3;
 use glam::camera::rh::{proj::directx::perspective, view::look_at_mat4};
-use phalanx::crowd::standard_crowd;
+use phalanx::crowd::{InstanceId, standard_crowd};
 use phalanx::gpu::*;
 use phalanx::offline::mannequin;
-use std::{error::Error, sync::Arc};
-use wgpu::BufferUsages as Usage;
+use phalanx::rig::Rig;
+use std::{error::Error, process::ExitCode, sync::Arc};
+use wgpu::{BufferUsages as Usage, ShaderStages, VertexBufferLayout, VertexStepMode};
 
 const SIZE: [u32; 2] = [1024, 576];
 /// Characters to a side of their square.
@@ -16,6 +22,12 @@ const SIDE: usize = 20;
 
 /// What an instance of a mesh is given: its position, the bits of its first palette row, its colour.
 type Place = [f32; 8];
+const PLACE_BYTES: u64 = size_of::<Place>() as u64;
+const PLACE_LAYOUT: VertexBufferLayout<'_> = VertexBufferLayout {
+    array_stride: PLACE_BYTES,
+    step_mode: VertexStepMode::Instance,
+    attributes: &wgpu::vertex_attr_array![8 => Float32x3, 9 => Uint32, 10 => Float32x4],
+};
 
 const SHADER: &str = "
 @group(0) @binding(0) var<uniform> to_clip: mat4x4<f32>;
@@ -33,116 +45,105 @@ struct Seen { @builtin(position) clip: vec4<f32>, @location(0) normal: vec3<f32>
     return vec4<f32>(in.color.rgb * (0.3 + 0.7 * sun), 1.0);
 }";
 
-#[rustfmt::skip]
-fn main() -> Result<(), Box<dyn Error>> {
-    let rig = Arc::new(mannequin()?);
-    let (mut crowd, instances) = standard_crowd(rig.clone(), &[], SIDE * SIDE)?;
-    let gpu = Gpu::open(&Default::default())?;
-    let backend = PaletteBackend::choose(&gpu, rig.palette_len())?;
-    assert_ne!(backend, PaletteBackend::Uniform, "this draws all at once, not window by window");
+fn main() -> ExitCode {
+    let failed = run().inspect_err(|error| eprintln!("nothing is drawn: {error}"));
+    ExitCode::from(u8::from(failed.is_err()))
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let (out, backend) = (std::env::args().nth(1), std::env::args().nth(2));
+    let rig = mannequin()?;
+    let (mut crowd, instances) = standard_crowd(Arc::new(rig.clone()), &[], SIDE * SIDE)?;
+    let gpu = Gpu::open(&GpuOptions::default())?;
+    let backend = match backend {
+        None => PaletteBackend::choose(&gpu, rig.palette_len())?,
+        Some(name) => (PaletteBackend::ALL
+            .into_iter()
+            .find(|b| b.to_string() == name))
+        .ok_or_else(|| format!("the backend {name} is not uniform, texture or storage"))?,
+    };
     let mut bones = GpuBoneBuffer::new(&gpu, GpuBoneOptions::new(backend))?;
     for _ in 0..30 {
         crowd.advance(1.0 / 60.0)?;
         bones.evaluate(&mut crowd, &gpu)?;
     }
-    let read = gpu.checked(|| {
-        // A frame's rows lie where the bone buffer says.
-        let mut meshes = Vec::new();
-        for mesh in rig.meshes().iter().filter(|m| m.lod == 0) {
-            for primitive in &mesh.mesh.primitives {
-                let material = primitive.material.and_then(|m| rig.materials().get(m));
-                let [r, g, b, a] = material.map_or([1.0; 4], |m| m.base_color);
-                let place = |(i, &id)| -> Option<Place> {
-                    let row = bones.locate(&crowd.palette_range(id)?)?.row + rig.palette_offset(mesh.skin) as u32;
-                    let [x, z] = [i % SIDE, i / SIDE].map(|k| k as f32 - 0.5 * SIDE as f32);
-                    Some([x, 0.0, z, f32::from_bits(row), r, g, b, a])
-                };
-                let places: Vec<_> = instances.iter().enumerate().filter_map(place).collect();
-                let places = gpu.buffer("places", bytemuck::cast_slice(&places), Usage::VERTEX)?;
-                meshes.push((GpuMesh::upload(&gpu, backend, primitive, true)?, places));
-            }
-        }
-        paint(&gpu, &bones, &meshes)
-    })?;
-    let out = std::env::args().nth(1).unwrap_or_else(|| "own_renderer.png".into());
-    image::save_buffer(&out, &gpu.read(&read)?, SIZE[0], SIZE[1], image::ColorType::Rgba8)?;
-    println!("{} characters through the {backend} backend on {}: {out}", SIDE * SIDE, gpu.adapter());
+    // A frame's rows lie where the bone buffer says.
+    let place = |id: &InstanceId| bones.locate(&crowd.palette_range(*id)?);
+    let places: Vec<BonePlace> = instances.iter().filter_map(place).collect();
+    let picture = gpu.checked(|| paint(&gpu, &bones, &rig, &places))?;
+    let out = out.unwrap_or_else(|| "own_renderer.png".into());
+    let (pixels, [width, height]) = (gpu.read(&picture)?, SIZE);
+    image::save_buffer(&out, &pixels, width, height, image::ColorType::Rgba8)?;
+    let (count, on) = (places.len(), gpu.adapter());
+    println!("{count} characters through the {backend} backend on {on}: {out}");
     Ok(())
 }
 
-/// Draws all instances of each mesh at once, and copies the picture to a buffer that can be read.
-#[rustfmt::skip]
-fn paint(gpu: &Gpu, bones: &GpuBoneBuffer, meshes: &[(GpuMesh, wgpu::Buffer)]) -> Result<wgpu::Buffer, GpuError> {
+/// Draws each mesh for all instances at once, or window by window; the picture is in a buffer to be read.
+fn paint(
+    gpu: &Gpu,
+    bones: &GpuBoneBuffer,
+    rig: &Rig,
+    places: &[BonePlace],
+) -> Result<wgpu::Buffer, GpuError> {
     let (device, backend) = (&gpu.device, bones.options().backend);
+    let windows = backend == PaletteBackend::Uniform;
     let (eye, ratio) = (Vec3::new(-9.0, 6.0, 17.0), SIZE[0] as f32 / SIZE[1] as f32);
     let camera = perspective(0.7, ratio, 0.1, 200.0) * look_at_mat4(eye, Vec3::Y, Vec3::Y);
     let camera = gpu.buffer("camera", bytemuck::bytes_of(&camera), Usage::UNIFORM)?;
+    let (camera_layout, camera) = uniform(device, &camera);
+    let layout = layout(device, bones.layout_entry(0, ShaderStages::VERTEX));
+    let pages = (0..bones.page_count()).filter_map(|page| bones.page(gpu, page));
+    let pages: Vec<_> = pages
+        .map(|page| bind(device, &layout, page.binding))
+        .collect();
     let palette = shaders::palette(backend, gpu.palette_limits().window);
     let source = [&palette, shaders::SKINNING, SHADER].join("\n");
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None, source: wgpu::ShaderSource::Wgsl(source.into()),
-    });
-    let (format, depth) = (wgpu::TextureFormat::Rgba8UnormSrgb, wgpu::TextureFormat::Depth32Float);
-    let size = wgpu::Extent3d { width: SIZE[0], height: SIZE[1], depth_or_array_layers: 1 };
-    let [picture, depths] = [format, depth].map(|format| device.create_texture(&wgpu::TextureDescriptor {
-        label: None, size, mip_level_count: 1, sample_count: 1, dimension: wgpu::TextureDimension::D2, format,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC, view_formats: &[],
-    }));
-    let places_layout = wgpu::VertexBufferLayout {
-        array_stride: size_of::<Place>() as u64, step_mode: wgpu::VertexStepMode::Instance,
-        attributes: &wgpu::vertex_attr_array![8 => Float32x3, 9 => Uint32, 10 => Float32x4],
-    };
-    let mut encoder = device.create_command_encoder(&Default::default());
-    let sky = wgpu::Color { r: 0.30, g: 0.42, b: 0.55, a: 1.0 };
-    let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-            view: &picture.create_view(&Default::default()), depth_slice: None, resolve_target: None,
-            ops: wgpu::Operations { load: wgpu::LoadOp::Clear(sky), store: wgpu::StoreOp::Store },
-        })],
-        depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-            view: &depths.create_view(&Default::default()), stencil_ops: None,
-            depth_ops: Some(wgpu::Operations { load: wgpu::LoadOp::Clear(1.0), store: wgpu::StoreOp::Discard }),
-        }),
-        ..Default::default()
-    });
-    for (mesh, places) in meshes {
-        let (Some(stored), Some(influences)) = (mesh.stored, &mesh.influences) else { continue };
-        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: None, layout: None, primitive: Default::default(), multisample: Default::default(),
-            vertex: wgpu::VertexState {
-                module: &module, entry_point: None, compilation_options: Default::default(),
-                buffers: &[Some(SURFACE_LAYOUT), Some(stored.layout(&stored.attributes())), Some(places_layout.clone())],
-            },
-            depth_stencil: Some(wgpu::DepthStencilState {
-                format: depth, depth_write_enabled: Some(true), stencil: Default::default(),
-                depth_compare: Some(wgpu::CompareFunction::Less), bias: Default::default(),
-            }),
-            fragment: Some(wgpu::FragmentState {
-                module: &module, entry_point: None, compilation_options: Default::default(), targets: &[Some(format.into())],
-            }),
-            multiview_mask: None, cache: None,
+    let (canvas, mut encoder) = (
+        Canvas::new(device, SIZE),
+        device.create_command_encoder(&Default::default()),
+    );
+    let mut pass = canvas.begin(&mut encoder);
+    pass.set_bind_group(0, &camera, &[]);
+    let meshes = rig.meshes().iter().filter(|mesh| mesh.lod == 0);
+    for (skin, primitive) in meshes.flat_map(|m| m.mesh.primitives.iter().map(|p| (m.skin, p))) {
+        let material = primitive.material.and_then(|m| rig.materials().get(m));
+        let [r, g, b, a] = material.map_or([1.0; 4], |m| m.base_color);
+        let records = places.iter().enumerate().map(|(i, place)| -> Place {
+            let [x, z] = [i % SIDE, i / SIDE].map(|k| k as f32 - 0.5 * SIDE as f32);
+            // Windows begin with the instance, pages are seen whole.
+            let row = if windows { 0 } else { place.row } + rig.palette_offset(skin) as u32;
+            [x, 0.0, z, f32::from_bits(row), r, g, b, a]
         });
-        let page = bones.page(gpu, 0).expect("a crowd of this size takes one page").binding;
-        for (index, resource) in [(0, camera.as_entire_binding()), (1, page)] {
-            let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None, layout: &pipeline.get_bind_group_layout(index),
-                entries: &[wgpu::BindGroupEntry { binding: 0, resource }],
-            });
-            pass.set_bind_group(index, &group, &[]);
-        }
-        pass.set_pipeline(&pipeline);
-        (0..).zip([&mesh.surface, influences, places]).for_each(|(i, b)| pass.set_vertex_buffer(i, b.slice(..)));
+        let records: Vec<Place> = records.collect();
+        let records = gpu.buffer("places", bytemuck::cast_slice(&records), Usage::VERTEX)?;
+        let mesh = GpuMesh::upload(gpu, backend, primitive, true)?;
+        let (Some(stored), Some(influences)) = (mesh.stored, &mesh.influences) else {
+            continue;
+        };
+        let attributes = stored.attributes();
+        let buffers = [SURFACE_LAYOUT, stored.layout(&attributes), PLACE_LAYOUT].map(Some);
+        pass.set_pipeline(&pipeline(
+            device,
+            &source,
+            &[&camera_layout, &layout],
+            &buffers,
+        ));
+        pass.set_vertex_buffer(0, mesh.surface.slice(..));
+        pass.set_vertex_buffer(1, influences.slice(..));
         pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
-        pass.draw_indexed(0..mesh.index_count, 0, 0..(SIDE * SIDE) as u32);
+        let mut first = 0;
+        for drawn in places.chunk_by(|a, b| !windows && a.page == b.page) {
+            let end = first + drawn.len() as u64 * PLACE_BYTES;
+            let offset = windows.then(|| drawn[0].offset());
+            pass.set_bind_group(1, &pages[drawn[0].page], offset.as_slice());
+            pass.set_vertex_buffer(2, records.slice(first..end));
+            pass.draw_indexed(0..mesh.index_count, 0, 0..drawn.len() as u32);
+            first = end;
+        }
     }
     drop(pass);
-    let read = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None, size: u64::from(SIZE[0] * SIZE[1] * 4), mapped_at_creation: false,
-        usage: Usage::MAP_READ | Usage::COPY_DST,
-    });
-    let layout = wgpu::TexelCopyBufferLayout { bytes_per_row: Some(SIZE[0] * 4), ..Default::default() };
-    let to = wgpu::TexelCopyBufferInfo { buffer: &read, layout };
-    encoder.copy_texture_to_buffer(picture.as_image_copy(), to, size);
+    let picture = canvas.read(device, &mut encoder);
     gpu.queue.submit([encoder.finish()]);
-    Ok(read)
+    Ok(picture)
 }

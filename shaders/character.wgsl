@@ -10,7 +10,7 @@ struct Mesh {
     tint: f32,           // 0: no tint, 1: the whole tint
     textured: f32,
     flat_shading: u32,   // the mesh has no normals
-    padding: u32,
+    double_sided: u32,
 }
 
 @group(2) @binding(0) var<uniform> mesh: Mesh;
@@ -40,6 +40,7 @@ struct Fragment {
     @location(2) uv: vec2<f32>,
     @location(3) color: vec3<f32>,
     @location(4) openness: f32,
+    @location(5) @interpolate(flat) turned: u32, // the rows of the triangle's first vertex mirror
 }
 
 struct Placed {
@@ -72,6 +73,7 @@ fn body(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Fragme
     let tint = mix(vec3<f32>(1.0), instance.tint.rgb, mesh.tint);
     out.color = mesh.base_color.rgb * surface.color.rgb * tint;
     out.openness = openness(p.position.y - view.ground.y, instance.size * view.ground.w);
+    out.turned = u32(mirroring(rows) < 0.0);
     return out;
 }
 
@@ -137,8 +139,7 @@ fn shadow_skin8(
     return shadow(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b));
 }
 
-@fragment
-fn body_color(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+fn side_color(in: Fragment, front: bool) -> vec4<f32> {
     // Outside of any branch: derivatives need uniform control flow.
     let face = cross(dpdxFine(in.position), dpdyFine(in.position));
     let texel = textureSample(base_texture, base_sampler, in.uv).rgb;
@@ -152,6 +153,22 @@ fn body_color(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) 
     let albedo = in.color * mix(vec3<f32>(1.0), texel, mesh.textured);
     let color = lit(albedo, normal, in.position, in.openness);
     return vec4<f32>(hazed(color, length(in.position)), 1.0);
+}
+
+@fragment
+fn body_color(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    return side_color(in, front);
+}
+
+// Of meshes whose rows may mirror: which side is the front is known only here.
+@fragment
+fn body_color_by_rows(in: Fragment, @builtin(front_facing) facing: bool) -> @location(0) vec4<f32> {
+    let front = facing != (in.turned != 0u);
+    let color = side_color(in, front);
+    if !front && mesh.double_sided == 0u {
+        discard;
+    }
+    return color;
 }
 
 @fragment

@@ -4,7 +4,7 @@ use glam::Vec3;
 use phalanx::math::Affine3x4;
 use phalanx::render::{
     Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, Placement,
-    Scene, draw, tint_strength,
+    Scene, Winding, draw, tint_strength,
 };
 use phalanx::rig::Rig;
 use std::error::Error;
@@ -38,7 +38,7 @@ pub fn draw_poses(
                 tint: tint_strength(material, true),
                 placement: Placement::Skinned {
                     first_slot: rig.palette_offset(mesh.skin) as u32,
-                    mirrored: false,
+                    winding: Winding::Kept,
                 },
                 first_weight: 0,
             });

@@ -8,6 +8,8 @@ mod encoding;
 mod error;
 pub(crate) mod lattice;
 pub(crate) mod marker;
+#[cfg(feature = "render")]
+mod reach;
 mod root_motion;
 mod store;
 pub(crate) mod timeline;

@@ -13,6 +13,9 @@ pub const WINDOW_ALIGN: usize = 16;
 /// The most bytes of a window: some drivers allow gigabytes, and shaders hold arrays of this size.
 const MAX_WINDOW_BYTES: u64 = 64 << 10;
 
+/// The most bytes of a page: dynamic offsets are 32-bit numbers, and so are the indices of shaders.
+const MAX_PAGE_BYTES: u64 = u32::MAX as u64;
+
 /// How shaders reach palette rows. The bytes are the same for all: 48 per row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaletteBackend {
@@ -155,6 +158,7 @@ impl PaletteLimits {
         storage: bool,
         texture: bool,
     ) -> Self {
+        let page_bytes = page_bytes.min(MAX_PAGE_BYTES);
         let buffer = limits.max_buffer_size.min(page_bytes.max(ROW_BYTES));
         let window = limits.max_uniform_buffer_binding_size.min(MAX_WINDOW_BYTES) / ROW_BYTES;
         // Texels to a line: three per row, and lines of whole 256 bytes for copies.
@@ -205,5 +209,27 @@ mod tests {
         assert!(l.storage / 67 > 34_000);
         let l = PaletteLimits::new(&wgpu::Limits::default(), 4800, true, false);
         assert_eq!((l.storage, l.texture, l.uniform), (100, 0, 100));
+    }
+
+    #[test]
+    fn pages_of_large_devices_end_where_offsets_do() {
+        let large = wgpu::Limits {
+            max_buffer_size: 1 << 40,
+            max_storage_buffer_binding_size: 1 << 40,
+            max_texture_dimension_2d: 1 << 16,
+            ..wgpu::Limits::default()
+        };
+        let l = PaletteLimits::new(&large, u64::MAX, true, true);
+        for backend in PaletteBackend::ALL {
+            let rows = l.page(backend);
+            assert_eq!(rows, 89_478_485, "{backend}: 4 GiB hold {rows} rows");
+            // The last row of a page has an offset of its own.
+            let place = |row: u64| crate::gpu::BonePlace {
+                page: 0,
+                row: u32::try_from(row).expect("rows are counted in 32 bits"),
+            };
+            assert_eq!(u64::from(place(rows - 1).offset()), (rows - 1) * ROW_BYTES);
+            assert!(place(rows - 2).offset() < place(rows - 1).offset());
+        }
     }
 }

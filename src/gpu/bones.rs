@@ -53,7 +53,8 @@ pub struct BoneUpload {
     pub bytes: u64,
     /// Bytes carried over by the device itself.
     pub carried: u64,
-    /// Copy commands for both: one per page that was written, and one per run of carried rows.
+    /// Copy commands: one per page that was written, one per run of carried rows, and with the texture
+    /// backend one per page, from its buffer to its texture.
     pub copies: u32,
     /// Pages with rows.
     pub pages: usize,
@@ -69,7 +70,8 @@ pub struct BonePlace {
 }
 
 impl BonePlace {
-    /// The dynamic offset of a window that starts here, in bytes: uniform backend.
+    /// The dynamic offset of a window that starts here, in bytes: uniform backend. Pages end before
+    /// offsets do, at 4 GiB.
     pub fn offset(&self) -> u32 {
         self.row.saturating_mul(ROW_BYTES as u32)
     }
@@ -168,7 +170,7 @@ impl GpuBoneBuffer {
     /// Has the device note how long the copies of every frame take, from the next one on; tells whether it
     /// can.
     pub fn time_copies(&mut self, gpu: &Gpu) -> bool {
-        self.stamps = Stamps::new(gpu);
+        self.stamps = Stamps::new(gpu, 1);
         self.stamps.is_some()
     }
 
@@ -179,7 +181,7 @@ impl GpuBoneBuffer {
     /// If the device fails.
     pub fn copy_time(&self, gpu: &Gpu) -> Result<Option<Duration>, GpuError> {
         match &self.stamps {
-            Some(stamps) => stamps.read(gpu),
+            Some(stamps) => Ok(stamps.read(gpu)?.and_then(|parts| parts.first().copied())),
             None => Ok(None),
         }
     }

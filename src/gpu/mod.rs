@@ -32,5 +32,6 @@ pub use pages::RowPages;
 pub use skin::{
     ComputeSkinner, SKINNED_LAYOUT, SkinInstance, SkinRun, SkinnedVertex, SkinningMesh,
 };
+pub use stamps::Stamps;
 pub use table::Table;
 pub use window::{WindowHandle, WindowSurface};

@@ -19,6 +19,30 @@ pub(super) fn roomy(rows: usize, max: usize) -> usize {
     (rows + rows / 2).min(max).max(rows)
 }
 
+/// Which of the free buffers a part of a page takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// This one.
+    Fits(usize),
+    /// None; this one is given up for a new one.
+    TooSmall(usize),
+}
+
+/// The smallest buffer with room for some rows, so that larger ones are left for larger parts; else the
+/// smallest of all, which is of the least use to the others.
+fn choose(sizes: impl Iterator<Item = usize> + Clone, rows: usize) -> Option<Choice> {
+    let sizes = sizes.enumerate();
+    let fits = sizes.clone().filter(|&(_, size)| size >= rows);
+    let at = |(at, _): (usize, usize)| at;
+    let fits = fits.min_by_key(|&(_, size)| size).map(at);
+    fits.map(Choice::Fits).or_else(|| {
+        sizes
+            .min_by_key(|&(_, size)| size)
+            .map(at)
+            .map(Choice::TooSmall)
+    })
+}
+
 /// A staging buffer that is mapped: its part of a page can be written.
 #[derive(Debug)]
 pub(super) struct Staging {
@@ -62,18 +86,20 @@ impl Ring {
         self.collect();
         let mut taken = Vec::with_capacity(parts.len());
         for &rows in parts {
-            let fits = self.free.iter().position(|s| s.rows >= rows);
-            if let Some(at) = fits {
-                taken.push(self.free.swap_remove(at));
-                continue;
+            let sizes = self.free.iter().map(|s| s.rows);
+            match choose(sizes, rows) {
+                Some(Choice::Fits(at)) => {
+                    taken.push(self.free.swap_remove(at));
+                    continue;
+                }
+                // What is too small gives way: the crowd has grown.
+                Some(Choice::TooSmall(at)) => drop(self.free.swap_remove(at)),
+                None if self.away + taken.len() >= RING * parts.len() => {
+                    self.free.append(&mut taken);
+                    return None;
+                }
+                None => {}
             }
-            // What is too small gives way: the crowd has grown.
-            let small = self.free.pop();
-            if small.is_none() && self.away + taken.len() >= RING * parts.len() {
-                self.free.append(&mut taken);
-                return None;
-            }
-            drop(small);
             let rows = roomy(rows, max);
             taken.push(Staging {
                 buffer: gpu.device.create_buffer(&wgpu::BufferDescriptor {
@@ -206,5 +232,27 @@ impl PaletteMemory for HeapRows<'_> {
         }
         let rest = std::mem::take(&mut self.0);
         self.0 = rest.get_mut(stride..).unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_take_the_smallest_buffer_with_room() {
+        let choose = |sizes: &[usize], rows| choose(sizes.iter().copied(), rows);
+        assert_eq!(choose(&[900, 100, 300, 120], 110), Some(Choice::Fits(3)));
+        assert_eq!(choose(&[900, 100, 300, 120], 100), Some(Choice::Fits(1)));
+        assert_eq!(choose(&[900, 100, 300, 120], 301), Some(Choice::Fits(0)));
+        assert_eq!(choose(&[900, 100, 300], 901), Some(Choice::TooSmall(1)));
+        assert_eq!(choose(&[], 1), None);
+    }
+
+    #[test]
+    fn new_buffers_have_room_to_grow_up_to_a_page() {
+        assert_eq!([roomy(100, 1000), roomy(900, 1000)], [150, 1000]);
+        // One instance above the page's rows.
+        assert_eq!(roomy(1200, 1000), 1200);
     }
 }

@@ -1,52 +1,63 @@
-//! How long the device takes for the copies of a frame: two timestamps.
+//! How long the device takes for parts of its work: pairs of timestamps.
 
 use super::{Gpu, GpuError};
 use std::time::Duration;
 
-/// Timestamps before and after what is recorded between [`begin`](Self::begin) and [`end`](Self::end).
+/// Timestamps around parts of what is recorded, between passes and copies.
+///
+/// Record [`begin`](Self::begin) and [`end`](Self::end) of every part, submit, then [`read`](Self::read).
 #[derive(Debug)]
-pub(super) struct Stamps {
+pub struct Stamps {
     queries: wgpu::QuerySet,
-    /// Whether both have been recorded.
-    noted: bool,
+    /// Whether the end of every part has been recorded.
+    noted: Vec<bool>,
 }
 
 /// Bytes of a timestamp.
 const STAMP: usize = size_of::<u64>();
 
 impl Stamps {
-    /// `None` if the device cannot note its time between copies.
-    pub fn new(gpu: &Gpu) -> Option<Self> {
+    /// For as many parts; `None` if the device cannot note its time between passes and copies.
+    pub fn new(gpu: &Gpu, parts: u32) -> Option<Self> {
         let needed = wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
         gpu.device.features().contains(needed).then(|| Self {
             queries: gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
-                label: Some("palette copies"),
+                label: Some("timestamps"),
                 ty: wgpu::QueryType::Timestamp,
-                count: 2,
+                count: 2 * parts,
             }),
-            noted: false,
+            noted: vec![false; parts as usize],
         })
     }
 
-    pub fn begin(&mut self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.write_timestamp(&self.queries, 0);
+    /// A part begins here.
+    pub fn begin(&mut self, encoder: &mut wgpu::CommandEncoder, part: u32) {
+        encoder.write_timestamp(&self.queries, 2 * part);
     }
 
-    pub fn end(&mut self, encoder: &mut wgpu::CommandEncoder) {
-        encoder.write_timestamp(&self.queries, 1);
-        self.noted = true;
+    /// A part ends here.
+    pub fn end(&mut self, encoder: &mut wgpu::CommandEncoder, part: u32) {
+        encoder.write_timestamp(&self.queries, 2 * part + 1);
+        if let Some(noted) = self.noted.get_mut(part as usize) {
+            *noted = true;
+        }
     }
 
-    /// The time between them, waiting for the device; `None` if nothing has been recorded.
-    pub fn read(&self, gpu: &Gpu) -> Result<Option<Duration>, GpuError> {
-        if !self.noted {
+    /// How long each part took when it was last done, waiting for the device; `None` until all of them
+    /// have been recorded.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn read(&self, gpu: &Gpu) -> Result<Option<Vec<Duration>>, GpuError> {
+        if !self.noted.iter().all(|&noted| noted) {
             return Ok(None);
         }
+        let count = self.queries.count();
         let bytes = gpu.checked(|| {
             let buffer = |usage| {
                 gpu.device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some("timestamps"),
-                    size: 2 * STAMP as u64,
+                    size: u64::from(count) * STAMP as u64,
                     usage,
                     mapped_at_creation: false,
                 })
@@ -54,19 +65,18 @@ impl Stamps {
             let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
             let read = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            encoder.resolve_query_set(&self.queries, 0..2, &resolved, 0);
+            encoder.resolve_query_set(&self.queries, 0..count, &resolved, 0);
             encoder.copy_buffer_to_buffer(&resolved, 0, &read, 0, read.size());
             gpu.queue.submit([encoder.finish()]);
             Ok(read)
         })?;
         let bytes = gpu.read(&bytes)?;
-        let stamp = |i: usize| {
-            let bytes = bytes.get(i * STAMP..(i + 1) * STAMP);
-            let bytes = bytes.and_then(|b| b.try_into().ok());
-            bytes.map_or(0, u64::from_ne_bytes)
+        let stamps = bytes.as_chunks::<STAMP>().0;
+        let period = f64::from(gpu.queue.get_timestamp_period());
+        let part = |pair: &[[u8; STAMP]; 2]| {
+            let [begin, end] = pair.map(u64::from_ne_bytes);
+            Duration::from_nanos((end.saturating_sub(begin) as f64 * period) as u64)
         };
-        let ticks = stamp(1).saturating_sub(stamp(0)) as f64;
-        let nanos = ticks * f64::from(gpu.queue.get_timestamp_period());
-        Ok(Some(Duration::from_nanos(nanos as u64)))
+        Ok(Some(stamps.as_chunks::<2>().0.iter().map(part).collect()))
     }
 }

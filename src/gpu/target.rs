@@ -98,15 +98,15 @@ impl Page {
         })
     }
 
-    /// Copies the first rows to the texture, if there is one, in whole lines.
+    /// Copies the first rows to the texture, if there is one, in whole lines; tells whether it did.
     pub fn copy_to_texture(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         limits: &PaletteLimits,
         rows: usize,
-    ) {
+    ) -> bool {
         let Some((texture, _)) = &self.texture else {
-            return;
+            return false;
         };
         let width = u32::try_from(limits.line * 3).unwrap_or(u32::MAX);
         let lines = (rows as u64).div_ceil(limits.line.max(1));
@@ -126,6 +126,7 @@ impl Page {
                 depth_or_array_layers: 1,
             },
         );
+        true
     }
 
     /// What shaders bind.

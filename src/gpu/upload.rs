@@ -56,7 +56,7 @@ impl GpuBoneBuffer {
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             if let Some(stamps) = &mut self.stamps {
-                stamps.begin(&mut encoder);
+                stamps.begin(&mut encoder, 0);
             }
             self.copy_fresh(gpu, &mut encoder, to, staged.as_deref(), &parts, &mut done);
             if frame.carried > 0 {
@@ -65,10 +65,11 @@ impl GpuBoneBuffer {
             let target = &self.targets[to];
             for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
                 let rows = target.paging.rows(i).len();
-                page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
+                let copied = page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
+                done.copies += u32::from(copied);
             }
             if let Some(stamps) = &mut self.stamps {
-                stamps.end(&mut encoder);
+                stamps.end(&mut encoder, 0);
             }
             for staging in staged.iter().flatten() {
                 staging.buffer.unmap();

@@ -18,13 +18,14 @@ mod shape;
 mod software;
 mod texture;
 mod view;
+mod winding;
 
 pub use camera::{Camera, Projection};
 pub use clip_bounds::ClipBounds;
 pub use crowd_view::{CrowdView, ViewError};
 pub use cull::{CullJob, Seen};
 pub use error::RenderError;
-pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, Screen};
+pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, PassTimes, Screen};
 pub use look::Look;
 pub use palette::Palette;
 pub use plan::DrawCounts;
@@ -33,6 +34,7 @@ pub use scene::{
     tint_strength,
 };
 pub use shape::RigShape;
+pub use winding::Winding;
 
 use crate::gpu::{AdapterName, GpuOptions};
 

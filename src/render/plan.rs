@@ -5,9 +5,7 @@ use glam::Vec3;
 use super::cull::{Seen, cull};
 use super::scene::{MeshFault, mirrors};
 use super::view::Eye;
-use super::{
-    DrawDetail, DrawInstance, DrawModel, Palette, PictureSize, Placement, RenderError, Scene,
-};
+use super::{DrawInstance, DrawModel, PictureSize, RenderError, Scene};
 use crate::math::Affine3x4;
 
 /// What a picture drew and what it left out.
@@ -29,21 +27,14 @@ pub(super) struct Visible {
     pub detail: usize,
     /// The world transform mirrors.
     pub world_mirrors: bool,
-    /// The palette rows mirror.
-    pub rows_mirror: bool,
     /// Distance along the view axis.
     pub distance: f32,
 }
 
 impl Visible {
     /// Instances with equal keys are drawn by the same pipelines and meshes.
-    pub fn key(&self) -> (usize, usize, bool, bool) {
-        (
-            self.model,
-            self.detail,
-            self.world_mirrors,
-            self.rows_mirror,
-        )
+    pub fn key(&self) -> (usize, usize, bool) {
+        (self.model, self.detail, self.world_mirrors)
     }
 }
 
@@ -122,7 +113,6 @@ impl Lists {
                 model: instance.model as usize,
                 detail,
                 world_mirrors: mirrors(&instance.world),
-                rows_mirror: rows_mirror(scene, instance, details),
                 distance: eye.forward.dot(center(instance, eye.position)),
             };
             if seen.body {
@@ -147,18 +137,6 @@ impl Lists {
         counts.instances = self.bodies.len();
         counts.triangles = self.bodies.iter().map(|v| triangles(scene, v)).sum();
     }
-}
-
-/// Whether the palette turns the triangles of an instance round.
-fn rows_mirror(scene: &Scene, instance: &DrawInstance, details: &[DrawDetail]) -> bool {
-    let rows = match scene.palette {
-        Palette::Heap(rows) => Some(rows.get(instance.palette_offset as usize..).unwrap_or(&[])),
-        Palette::Device(_) => None,
-    };
-    let skinned = details.iter().flat_map(|d| d.meshes).find(|m| {
-        matches!(m.placement, Placement::Skinned { .. }) && !m.primitive.influences.is_empty()
-    });
-    skinned.is_some_and(|m| m.mirrors(rows))
 }
 
 fn triangles(scene: &Scene, visible: &Visible) -> u64 {

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Camera, Look, Palette, RenderError};
+use super::{Camera, Look, Palette, RenderError, Winding};
 use crate::math::Affine3x4;
 use crate::mesh::{Image, Material, Primitive};
 
@@ -51,8 +51,8 @@ pub enum Placement {
     Skinned {
         /// First row of the mesh's skin within the instance's rows.
         first_slot: u32,
-        /// Whether the rows turn triangles round at rest: asked where they cannot be read, on a device.
-        mirrored: bool,
+        /// Which way the rows turn triangles; [`Winding::ByRows`] where that is not known.
+        winding: Winding,
     },
     /// As a whole, by a transform from mesh space to model space.
     Rigid(Affine3x4),
@@ -218,16 +218,12 @@ impl DrawMesh<'_> {
         Ok((rows, weights))
     }
 
-    /// Whether the placement turns triangles round, given the instance's first rows.
-    pub(super) fn mirrors(&self, rows: Option<&[Affine3x4]>) -> bool {
-        match (self.placement, rows) {
-            (Placement::Rigid(place), _) => mirrors(&place),
-            (Placement::Skinned { mirrored, .. }, None) => mirrored,
-            (Placement::Skinned { first_slot, .. }, Some(rows)) => {
-                let slot = self.primitive.influences.joints.first();
-                let row = slot.and_then(|&s| rows.get(first_slot as usize + s as usize));
-                row.is_some_and(mirrors)
-            }
+    /// Which way the placement turns triangles.
+    pub(super) fn winding(&self) -> Winding {
+        match self.placement {
+            Placement::Rigid(place) if mirrors(&place) => Winding::Turned,
+            Placement::Rigid(_) => Winding::Kept,
+            Placement::Skinned { winding, .. } => winding,
         }
     }
 }

@@ -1,10 +1,13 @@
 //! `RigShape`: a rig's meshes as pictures draw them.
 
-use super::scene::{DrawMesh, Placement, mirrors, tint_strength};
+use super::scene::{DrawMesh, Placement, tint_strength};
+use super::winding::Sides;
+use crate::clip::Clip;
 use crate::math::Affine3x4;
 use crate::mesh::{Influences, Material, Primitive};
 use crate::playback::evaluate_pose;
 use crate::rig::{Rig, RigMesh};
+use std::sync::Arc;
 
 /// What is drawn of a rig. An instance's rows are its whole palette, its morph weights all its
 /// scalars, as a crowd has them.
@@ -16,13 +19,18 @@ pub struct RigShape<'a> {
     rigid: Vec<Vec<Primitive>>,
     /// World matrices of the nodes at rest.
     rest: Vec<Affine3x4>,
-    /// Palette rows at rest.
-    rows: Vec<Affine3x4>,
+    sides: Sides,
 }
 
 impl<'a> RigShape<'a> {
-    /// Prepares a rig's meshes.
+    /// Prepares a rig's meshes, for its own clips.
     pub fn new(rig: &'a Rig) -> Self {
+        Self::with_clips(rig, &[])
+    }
+
+    /// As [`new`](Self::new), for clips from elsewhere, too. Where joint overrides mirror, set the
+    /// meshes' [`Winding`](super::Winding) to `ByRows`.
+    pub fn with_clips(rig: &'a Rig, clips: &[Arc<Clip>]) -> Self {
         let follow = |p: &Primitive, slot: u16| {
             let vertices = p.positions.len();
             Primitive {
@@ -49,7 +57,7 @@ impl<'a> RigShape<'a> {
             rig,
             rigid: rigid.collect(),
             rest,
-            rows,
+            sides: Sides::new(rig, &rows, rig.clips().iter().chain(clips).map(Arc::as_ref)),
         }
     }
 
@@ -101,11 +109,9 @@ impl<'a> RigShape<'a> {
             return Placement::Rigid(self.rest.get(mesh.node).copied().unwrap_or_default());
         }
         let first = self.rig.palette_offset(mesh.skin);
-        let slot = primitive.influences.joints.first();
-        let row = slot.and_then(|&slot| self.rows.get(first + usize::from(slot)));
         Placement::Skinned {
             first_slot: first as u32,
-            mirrored: row.is_some_and(mirrors),
+            winding: self.sides.winding(first, &primitive.influences),
         }
     }
 }

@@ -24,3 +24,5 @@ pub use palette::PaletteJob;
 pub(crate) use quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 pub use sample::SampleJob;
 pub use skin::SkinningJob;
+#[cfg(feature = "render")]
+pub(crate) use skin::blended_row;

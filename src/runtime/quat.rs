@@ -109,7 +109,7 @@ pub(crate) fn inverse_root<S: Simd, V: Floats<S>>(simd: S, d: V) -> V {
 #[inline(always)]
 pub(crate) fn weight_of_square<S: Simd, V: Floats<S>>(simd: S, n: V, w: V) -> V {
     let c = |v: f32| V::splat(simd, v) * w;
-    n.mul_add(n.mul_add(c(0.398_679_12), c(-1.296_949_8)), c(1.898_271_2))
+    n.mul_add(n.mul_add(c(0.398_679_1), c(-1.296_949_8)), c(1.898_271_2))
 }
 
 /// Cubic Hermite spline: value and out-tangent of a key, in-tangent and value of the next; tangents

@@ -2,7 +2,7 @@
 
 use super::error::{JobError, exact, in_range};
 use crate::math::Affine3x4;
-use crate::mesh::Primitive;
+use crate::mesh::{Influences, Primitive};
 use glam::{Mat3, Vec3};
 
 /// Deforms a primitive: morph targets first, then every influence.
@@ -160,28 +160,35 @@ impl SkinningJob<'_> {
     }
 
     fn matrix(&self, v: usize) -> Affine3x4 {
-        let influences = &self.primitive.influences;
         if self.is_rigid() {
             return self.rigid;
         }
-        let range = v * influences.per_vertex..(v + 1) * influences.per_vertex;
-        let mut sum = Affine3x4 {
-            rows: [[0.0; 4]; 3],
-        };
-        let pairs = influences.joints[range.clone()]
-            .iter()
-            .zip(&influences.weights[range]);
-        for (&joint, &weight) in pairs {
-            if weight == 0.0 {
-                continue;
-            }
-            let m = &self.palette[usize::from(joint)];
-            for (sum, m) in sum.rows.iter_mut().flatten().zip(m.rows.iter().flatten()) {
-                *sum += weight * m;
-            }
-        }
-        sum
+        blended_row(&self.primitive.influences, self.palette, v)
     }
+}
+
+/// The blend of a vertex's palette rows. Its influences must be as [`SkinningJob::validate`] wants them.
+pub(crate) fn blended_row(
+    influences: &Influences,
+    palette: &[Affine3x4],
+    vertex: usize,
+) -> Affine3x4 {
+    let range = vertex * influences.per_vertex..(vertex + 1) * influences.per_vertex;
+    let mut sum = Affine3x4 {
+        rows: [[0.0; 4]; 3],
+    };
+    let pairs = influences.joints[range.clone()]
+        .iter()
+        .zip(&influences.weights[range]);
+    for (&joint, &weight) in pairs {
+        let Some(m) = palette.get(usize::from(joint)).filter(|_| weight != 0.0) else {
+            continue;
+        };
+        for (sum, m) in sum.rows.iter_mut().flatten().zip(m.rows.iter().flatten()) {
+            *sum += weight * m;
+        }
+    }
+    sum
 }
 
 fn linear_part(m: &Affine3x4) -> Mat3 {

@@ -8,10 +8,13 @@ mod child;
 mod common;
 mod easel;
 mod limits;
+#[path = "../common/memory.rs"]
+mod memory;
 mod models;
 mod pictures;
 mod robust;
 mod shaders;
+mod sizes;
 mod skinning;
 mod subject;
 mod support;
@@ -53,6 +56,10 @@ fn main() {
     let mut trials = vec![
         gpu("rows_equal_the_heap", bones::rows_equal_the_heap),
         gpu("one_copy_per_page", bones::one_copy_per_frame_and_page),
+        gpu(
+            "copies_into_textures_are_counted",
+            sizes::copies_into_textures_are_counted,
+        ),
         gpu("growth", bones::growth),
         gpu("the_frame_before_is_kept", bones::the_frame_before_is_kept),
         gpu("a_device_that_is_behind", bones::a_device_that_is_behind),

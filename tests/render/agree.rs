@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Image, Material, MorphTarget, Primitive};
-use phalanx::render::{Backend, DrawDetail, DrawMesh, DrawModel, Placement, Scene, draw};
+use phalanx::render::{Backend, DrawDetail, DrawMesh, DrawModel, Placement, Scene, Winding, draw};
 
 use crate::model::{Model, mannequin, tube};
 use crate::scenes::{
@@ -159,7 +159,7 @@ pub fn odd_meshes_look_alike() {
     };
     let skinned = Placement::Skinned {
         first_slot: 1,
-        mirrored: false,
+        winding: Winding::ByRows,
     };
     let mirrored = moved(Vec3::new(-1.0, 0.7, 1.2), Vec3::new(-0.6, 0.2, 0.0));
     let meshes = [

@@ -6,7 +6,7 @@ use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, Material};
 use phalanx::render::{
     Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, Palette, PictureSize,
-    Placement, Scene, Sphere, draw,
+    Placement, Scene, Sphere, Winding, draw,
 };
 
 use crate::agree::quad;
@@ -61,6 +61,7 @@ struct Square {
     turn: f32,
     world_scale: Vec3,
     double_sided: bool,
+    winding: Winding,
 }
 
 const PLAIN: Square = Square {
@@ -69,6 +70,7 @@ const PLAIN: Square = Square {
     turn: 0.0,
     world_scale: Vec3::ONE,
     double_sided: false,
+    winding: Winding::ByRows,
 };
 
 /// Where the square is seen: first and last column, first and last row.
@@ -94,7 +96,7 @@ fn square(backend: Backend, square: Square) -> Option<[u32; 4]> {
         tint: 0.0,
         placement: Placement::Skinned {
             first_slot: 1,
-            mirrored: false,
+            winding: square.winding,
         },
         first_weight: 0,
     }];
@@ -148,7 +150,15 @@ fn places(backend: Backend) {
         world_scale: mirror,
         ..row
     };
-    for mirrored in [world, row, both] {
+    let told = |square: Square, winding| Square { winding, ..square };
+    for mirrored in [
+        world,
+        row,
+        both,
+        told(world, Winding::Kept),
+        told(row, Winding::Turned),
+        told(both, Winding::Turned),
+    ] {
         assert_eq!(square(backend, mirrored), PLACE);
         let away = Square {
             turn: std::f32::consts::PI,
@@ -161,6 +171,9 @@ fn places(backend: Backend) {
         };
         assert_eq!(square(backend, double_sided), PLACE);
     }
+    // What is told is believed.
+    assert_eq!(square(backend, told(row, Winding::Kept)), None);
+    assert_eq!(square(backend, told(PLAIN, Winding::Turned)), None);
 }
 
 pub fn places_on_the_gpu() {

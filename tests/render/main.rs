@@ -6,15 +6,25 @@ mod agree;
 mod backends;
 mod bounds;
 mod colors;
+#[path = "../common/mod.rs"]
+mod common;
+mod faults;
 mod known;
+#[path = "../common/memory.rs"]
+mod memory;
 mod model;
 mod parade;
 mod refuse;
 mod scenes;
+mod winding;
 
 use libtest_mimic::{Arguments, Trial};
 
 fn main() {
+    // A process of its own, with less memory.
+    if std::env::var_os(faults::CHILD).is_some() {
+        return faults::without_memory();
+    }
     let args = Arguments::from_args();
     let required = std::env::var("PHALANX_REQUIRE_GPU").is_ok_and(|v| v == "1");
     let missing = scenes::no_adapter();
@@ -46,7 +56,25 @@ fn main() {
             Ok(())
         })
     };
+    let turned = gpu("boxes_keep_their_fronts", winding::boxes_keep_their_fronts);
+    let corners = common::trial("gpu::corners_look_alike", &["bl_corners.glb"], || {
+        std::thread::spawn(winding::corners_look_alike)
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    let without_memory = cpu("gpu::no_memory_for_pictures", faults::no_memory);
+    // The limit on a process's memory is set in Linux's way.
+    let linux = cfg!(target_os = "linux");
     let trials = vec![
+        without_memory.with_ignored_flag(!linux || missing.is_some() && !required),
+        gpu("destroyed_while_drawing", faults::destroyed_while_drawing),
+        turned,
+        corners.with_ignored_flag(missing.is_some() && !required),
+        common::trial(
+            "only_what_can_turn_asks_its_rows",
+            &["pab.glb", "mannequin.glb", "bl_corners.glb"],
+            winding::only_what_can_turn_asks_its_rows,
+        ),
         gpu("tubes_look_alike", agree::tubes_look_alike),
         gpu(
             "eight_influences_look_alike",

@@ -9,7 +9,7 @@ use phalanx::math::Affine3x4;
 use phalanx::mesh::Image;
 use phalanx::render::{
     Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, GpuRenderer, Look, Picture,
-    PictureSize, Placement, Scene, Sphere, draw, tint_strength,
+    PictureSize, Placement, Scene, Sphere, Winding, draw, tint_strength,
 };
 
 use crate::model::Model;
@@ -32,7 +32,7 @@ pub fn meshes<'a>(model: &'a Model, image: Option<&'a Image>) -> Vec<DrawMesh<'a
         tint: tint_strength(material, tinted),
         placement: Placement::Skinned {
             first_slot: 0,
-            mirrored: false,
+            winding: Winding::ByRows,
         },
         first_weight: 0,
     };

@@ -8,7 +8,7 @@ use super::super::Scene;
 use super::super::plan::{Lists, Needs, Plan, Visible, largest_scale, relative};
 use super::super::view::Eye;
 use super::pipelines::Pass;
-use crate::gpu::{BonePlace, ROW_BYTES};
+use crate::gpu::BonePlace;
 
 /// `Instance` of `shaders/character.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -42,7 +42,6 @@ pub(super) struct Batch {
     pub model: usize,
     pub detail: usize,
     pub world_mirrors: bool,
-    pub rows_mirror: bool,
     pub page: usize,
     /// The row of the page that the uniform backend's window starts at.
     pub window: u32,
@@ -59,7 +58,8 @@ impl Batch {
 
     /// The dynamic offset of its window.
     pub fn offset(&self) -> u32 {
-        self.window.saturating_mul(ROW_BYTES as u32)
+        let (page, row) = (self.page, self.window);
+        BonePlace { page, row }.offset()
     }
 }
 
@@ -140,7 +140,7 @@ fn batch(
         let window = rules.window.map_or(0, |_| place.row);
         let end = place.row as usize + rules.needs.rows(visible.model);
         let joins = |b: &Batch| {
-            (b.model, b.detail, b.world_mirrors, b.rows_mirror) == visible.key()
+            (b.model, b.detail, b.world_mirrors) == visible.key()
                 && b.page == place.page
                 && rules
                     .window
@@ -156,7 +156,6 @@ fn batch(
                     model: visible.model,
                     detail: visible.detail,
                     world_mirrors: visible.world_mirrors,
-                    rows_mirror: visible.rows_mirror,
                     page: place.page,
                     window,
                     first: records.len() as u64,

@@ -13,13 +13,14 @@ mod screen;
 
 use super::plan::{Lists, Plan};
 use super::{DrawCounts, DrawModel, DrawnBy, Palette, Picture, PictureSize, RenderError, Scene};
-use crate::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend};
+use crate::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend, Stamps};
 use batches::{Batch, BatchRules, Batches, readers};
 pub use canvas::Canvas;
 use frame::{Bindings, Frame};
 pub use models::GpuModels;
 use pipelines::{Pass, Pipelines};
 pub use screen::{NextFrame, Screen};
+use std::time::Duration;
 
 /// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
 const VERTEX_STORAGE_BUFFERS: u32 = 3;
@@ -31,6 +32,16 @@ pub struct GpuRenderer {
     pipelines: Pipelines,
     frame: Frame,
     lists: Lists,
+    stamps: Option<Stamps>,
+}
+
+/// How long the device took for the passes of a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassTimes {
+    /// The mask of the shadows on the ground.
+    pub shadows: Duration,
+    /// Characters, ground and sky, with the skinning in their vertex stage.
+    pub picture: Duration,
 }
 
 impl GpuRenderer {
@@ -59,6 +70,7 @@ impl GpuRenderer {
             pipelines,
             frame: Frame::new(backend),
             lists: Lists::default(),
+            stamps: None,
         })
     }
 
@@ -133,6 +145,25 @@ impl GpuRenderer {
         Ok(self.gpu.checked(|| canvas.read(&self.gpu))?)
     }
 
+    /// Has the device note how long the passes of every picture take, from the next one on; tells whether
+    /// it can.
+    pub fn time_passes(&mut self) -> bool {
+        self.stamps = Stamps::new(&self.gpu, 2);
+        self.stamps.is_some()
+    }
+
+    /// How long the device took for the last picture, waiting for it; `None` if that was not
+    /// [asked for](Self::time_passes). Errors: the device's.
+    pub fn pass_times(&self) -> Result<Option<PassTimes>, GpuError> {
+        let Some(stamps) = &self.stamps else {
+            return Ok(None);
+        };
+        Ok(match stamps.read(&self.gpu)?.as_deref() {
+            Some(&[shadows, picture]) => Some(PassTimes { shadows, picture }),
+            _ => None,
+        })
+    }
+
     fn paint_plan(
         &mut self,
         models: &GpuModels,
@@ -144,6 +175,7 @@ impl GpuRenderer {
             gpu,
             pipelines,
             frame,
+            stamps,
             ..
         } = self;
         let backend = pipelines.backend;
@@ -176,17 +208,34 @@ impl GpuRenderer {
                 bindings: &bindings,
             };
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            let mut pass = canvas.begin_mask(&mut encoder);
-            painter.shadows(&mut pass, &batches);
-            drop(pass);
-            let mut pass = canvas.begin_picture(&mut encoder);
-            painter.bodies(&mut pass, &batches);
-            painter.surroundings(&mut pass, plan.eye.ground.is_some());
-            drop(pass);
+            timed(stamps, &mut encoder, 0, |encoder| {
+                painter.shadows(&mut canvas.begin_mask(encoder), &batches);
+            });
+            timed(stamps, &mut encoder, 1, |encoder| {
+                let mut pass = canvas.begin_picture(encoder);
+                painter.bodies(&mut pass, &batches);
+                painter.surroundings(&mut pass, plan.eye.ground.is_some());
+            });
             gpu.queue.submit([encoder.finish()]);
             Ok(())
         })?;
         Ok(())
+    }
+}
+
+/// Records a part of a picture, between timestamps if they are asked for.
+fn timed(
+    stamps: &mut Option<Stamps>,
+    encoder: &mut wgpu::CommandEncoder,
+    part: u32,
+    record: impl FnOnce(&mut wgpu::CommandEncoder),
+) {
+    if let Some(stamps) = stamps {
+        stamps.begin(encoder, part);
+    }
+    record(encoder);
+    if let Some(stamps) = stamps {
+        stamps.end(encoder, part);
     }
 }
 

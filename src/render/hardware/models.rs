@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use bytemuck::{Pod, Zeroable};
 
 use super::super::plan::Needs;
-use super::super::scene::mirrors;
 use super::super::texture::mip_chain;
-use super::super::{DrawMesh, DrawModel, Placement, RenderError};
+use super::super::{DrawMesh, DrawModel, Placement, RenderError, Winding};
 use super::batches::Batch;
 use super::pipelines::Pipelines;
 use crate::gpu::{Gpu, GpuError, GpuMesh};
@@ -27,7 +26,7 @@ pub(super) struct MeshUniform {
     tint: f32,
     textured: f32,
     flat_shading: u32,
-    padding: u32,
+    double_sided: u32,
 }
 
 /// One mesh on the device.
@@ -36,7 +35,7 @@ pub(super) struct LoadedMesh {
     pub mesh: GpuMesh,
     pub bind_group: wgpu::BindGroup,
     pub double_sided: bool,
-    pub place_mirrors: bool,
+    pub winding: Winding,
 }
 
 /// The models of a scene on a device: all meshes of all details, with their textures.
@@ -109,7 +108,7 @@ fn mesh(
         tint: draw.tint,
         textured: if draw.image.is_some() { 1.0 } else { 0.0 },
         flat_shading: u32::from(draw.primitive.normals.is_empty()),
-        padding: 0,
+        double_sided: u32::from(draw.material.double_sided),
     };
     let uniform = gpu.buffer(
         "mesh uniform",
@@ -130,7 +129,7 @@ fn mesh(
         mesh,
         bind_group,
         double_sided: draw.material.double_sided,
-        place_mirrors: mirrors(&place),
+        winding: draw.winding(),
     })
 }
 

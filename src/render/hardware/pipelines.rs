@@ -7,6 +7,7 @@ use super::canvas::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
 use super::layouts::Layouts;
 use super::models::LoadedMesh;
 use crate::gpu::{Gpu, InfluenceCount, InfluenceFormat, PaletteBackend, SURFACE_LAYOUT, shaders};
+use crate::render::Winding;
 
 const VIEW: &str = include_str!("../../../shaders/view.wgsl");
 const CHARACTER: &str = include_str!("../../../shaders/character.wgsl");
@@ -35,8 +36,11 @@ struct Key {
     count: InfluenceCount,
     /// How influences are stored.
     stored: Option<InfluenceFormat>,
-    double_sided: bool,
+    /// No side is left out before the fragment stage.
+    both_sides: bool,
     mirrored: bool,
+    /// The fragment stage asks which side is the front.
+    by_rows: bool,
 }
 
 impl Key {
@@ -48,19 +52,17 @@ impl Key {
                 pass,
                 count,
                 stored,
-                double_sided: true,
+                both_sides: true,
                 mirrored: false,
+                by_rows: false,
             },
             Pass::Body => Self {
                 pass,
                 count,
                 stored,
-                double_sided: mesh.double_sided,
-                mirrored: batch.world_mirrors
-                    ^ match count {
-                        InfluenceCount::Rigid => mesh.place_mirrors,
-                        _ => batch.rows_mirror,
-                    },
+                both_sides: mesh.double_sided || mesh.winding == Winding::ByRows,
+                mirrored: batch.world_mirrors ^ (mesh.winding == Winding::Turned),
+                by_rows: mesh.winding == Winding::ByRows,
             },
         }
     }
@@ -170,14 +172,14 @@ impl Pipelines {
                 layout: &self.layout,
                 module: &self.module,
                 vertex: if pass == Pass::Body { body } else { shadow },
-                fragment: if pass == Pass::Body {
-                    "body_color"
-                } else {
-                    "shadow_mask"
+                fragment: match pass {
+                    Pass::Body if key.by_rows => "body_color_by_rows",
+                    Pass::Body => "body_color",
+                    Pass::Shadow => "shadow_mask",
                 },
                 buffers: &buffers,
                 topology: wgpu::PrimitiveTopology::TriangleList,
-                cull_mode: (!key.double_sided).then_some(wgpu::Face::Back),
+                cull_mode: (!key.both_sides).then_some(wgpu::Face::Back),
                 front_face: if key.mirrored {
                     wgpu::FrontFace::Cw
                 } else {
@@ -284,6 +286,13 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_shader_of_screens_is_valid() {
+        let show = validate(super::super::screen::SHOW);
+        let names: Vec<_> = show.entry_points.iter().map(|e| e.name.as_str()).collect();
+        assert_eq!(names, ["show_corner", "show_linear", "show_encoded"]);
+    }
+
     fn agrees(characters: &naga::Module) {
         let background = validate(&background_source());
         let entries: Vec<_> = (characters.entry_points.iter())
@@ -293,6 +302,7 @@ mod tests {
         for name in [
             "body_rigid",
             "body_skin4",
+            "body_color_by_rows",
             "shadow_skin8",
             "ground_color",
             "sky_fragment",

@@ -4,7 +4,7 @@ use super::canvas::Canvas;
 use crate::gpu::{Gpu, GpuError, WindowSurface};
 use crate::render::PictureSize;
 
-const SHOW: &str = include_str!("../../../shaders/show.wgsl");
+pub(super) const SHOW: &str = include_str!("../../../shaders/show.wgsl");
 
 /// Frames that may wait to be presented: one more than is shown.
 const LATENCY: u32 = 2;

@@ -71,7 +71,7 @@ impl<'a> Frame<'a> {
             for_each_shape(characters, &rows, |character, shape| {
                 let paint = Paint::new(eye, character, shape, chains);
                 for_each_triangle(eye, shape, |three, corners| {
-                    let front = (area(corners) > 0) != shape.mirrored;
+                    let front = (area(corners) > 0) != shape.mirrors(three[0].0);
                     if !front && !shape.mesh.material.double_sided {
                         return;
                     }

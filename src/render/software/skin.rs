@@ -2,9 +2,10 @@
 
 use glam::Vec3;
 
-use super::super::{DrawMesh, Placement};
+use super::super::scene::mirrors;
+use super::super::{DrawMesh, Placement, Winding};
 use crate::math::Affine3x4;
-use crate::runtime::{JobError, SkinningJob};
+use crate::runtime::{JobError, SkinningJob, blended_row};
 
 /// A mesh's vertices in model space.
 pub(super) struct Skinned {
@@ -48,6 +49,21 @@ pub(super) fn skin_vertices(
     Ok(out)
 }
 
+/// Whether the rows of each vertex mirror, for meshes that ask; empty for others.
+pub(super) fn turned_vertices(mesh: &DrawMesh, rows: &[Affine3x4]) -> Vec<bool> {
+    let Placement::Skinned {
+        first_slot,
+        winding: Winding::ByRows,
+    } = mesh.placement
+    else {
+        return Vec::new();
+    };
+    let palette = rows.get(first_slot as usize..).unwrap_or(&[]);
+    let p = mesh.primitive;
+    let turned = |v| mirrors(&blended_row(&p.influences, palette, v));
+    (0..p.positions.len()).map(turned).collect()
+}
+
 /// A normal through the inverse transpose, up to a positive factor: `transform_normal` of
 /// `shaders/skinning.wgsl`.
 pub(super) fn transform_normal(m: &Affine3x4, normal: Vec3) -> Vec3 {
@@ -63,6 +79,7 @@ mod tests {
 
     use super::*;
     use crate::mesh::{Influences, Material, MorphTarget, Primitive};
+    use crate::render::Winding;
 
     fn mesh(primitive: &Primitive) -> DrawMesh<'_> {
         static MATERIAL: std::sync::LazyLock<Material> =
@@ -74,7 +91,7 @@ mod tests {
             tint: 0.0,
             placement: Placement::Skinned {
                 first_slot: 1,
-                mirrored: false,
+                winding: Winding::Kept,
             },
             first_weight: 0,
         }

@@ -4,10 +4,10 @@ use glam::{Vec3, Vec4};
 
 use super::super::plan::{Plan, Visible, largest_scale, relative};
 use super::super::view::Eye;
-use super::super::{DrawMesh, PictureSize, Placement, Scene};
+use super::super::{DrawMesh, PictureSize, Scene, Winding};
 use super::raster::{Corner, SUBPIXELS};
 use super::shade::openness;
-use super::skin::{skin_vertices, transform_normal};
+use super::skin::{skin_vertices, transform_normal, turned_vertices};
 use crate::runtime::JobError;
 
 /// Vertices beyond this many half pictures from the middle are clipped before rasterisation, which
@@ -41,7 +41,17 @@ pub(super) enum Place {
 pub(super) struct Shape<'a> {
     pub mesh: &'a DrawMesh<'a>,
     pub vertices: Vec<Vertex>,
+    /// Fronts are clockwise, but for triangles that `turned` says the opposite of.
     pub mirrored: bool,
+    /// By first vertex; empty if all are alike.
+    pub turned: Vec<bool>,
+}
+
+impl Shape<'_> {
+    /// Whether the fronts of a triangle with this first vertex are clockwise.
+    pub fn mirrors(&self, first: usize) -> bool {
+        self.mirrored ^ self.turned.get(first).is_some_and(|&turned| turned)
+    }
 }
 
 /// A skinned character, with the rows of pixels that it can touch.
@@ -127,11 +137,8 @@ impl<'a> Character<'a> {
             out.shapes.push(Shape {
                 mesh,
                 vertices,
-                mirrored: visible.world_mirrors
-                    ^ match mesh.placement {
-                        Placement::Rigid(_) => mesh.mirrors(Some(rows)),
-                        Placement::Skinned { .. } => visible.rows_mirror,
-                    },
+                mirrored: visible.world_mirrors ^ (mesh.winding() == Winding::Turned),
+                turned: turned_vertices(mesh, rows),
             });
         }
         // Casts from floats saturate: at zero, and at the largest number of rows.

@@ -1,0 +1,149 @@
+//! Compute skinning of everyone in the coarsest detail: what a renderer with several passes would do once.
+
+use super::table::Table;
+use phalanx::gpu::{
+    BonePlace, ComputeSkinner, Gpu, GpuBoneBuffer, GpuError, PaletteBackend, SkinInstance, SkinRun,
+    SkinnedVertex, SkinningMesh, Stamps, Table as Weights,
+};
+use phalanx::rig::Rig;
+
+/// Times that everyone is skinned; the first is not counted.
+const ROUNDS: usize = 6;
+
+/// The most bytes of skinned vertices at a time.
+const OUTPUT: u64 = 64 << 20;
+
+/// Prints what recording and skinning take.
+pub fn measure(
+    gpu: &Gpu,
+    rig: &Rig,
+    bones: &GpuBoneBuffer,
+    places: &[BonePlace],
+) -> Result<(), GpuError> {
+    let backend = bones.options().backend;
+    if backend == PaletteBackend::Uniform {
+        println!("compute skinning is left out: windows of the uniform backend take a run each");
+        return Ok(());
+    }
+    let mut skinner = match ComputeSkinner::new(gpu, backend) {
+        Ok(skinner) => skinner,
+        Err(error) => {
+            println!("compute skinning is left out: {error}");
+            return Ok(());
+        }
+    };
+    let last = rig.lod_count() - 1;
+    let meshes = rig.meshes().iter().filter(|m| m.lod == last);
+    let meshes = gpu.checked(|| {
+        let upload = |(first_slot, p)| {
+            let mesh = SkinningMesh::upload(gpu, backend, p)?;
+            let most = gpu.device.limits().max_compute_workgroups_per_dimension as usize;
+            let one = u64::from(mesh.vertices()) * size_of::<SkinnedVertex>() as u64;
+            let run = (OUTPUT / one.max(1)).max(1) as usize;
+            let run = run.min(most).min(places.len());
+            Ok(Skinned {
+                first_slot,
+                run,
+                output: ComputeSkinner::output(gpu, &mesh, run)?,
+                mesh,
+            })
+        };
+        let primitives = meshes.flat_map(|m| {
+            let first = rig.palette_offset(m.skin) as u32;
+            m.mesh.primitives.iter().map(move |p| (first, p))
+        });
+        primitives.map(upload).collect::<Result<Vec<_>, _>>()
+    })?;
+    let weights = gpu.checked(|| Weights::floats(gpu, backend, "weights", &[0.0]))?;
+    let mut table = Table::default();
+    let mut stamps = Stamps::new(gpu, 1);
+    for round in 0..ROUNDS {
+        if round == 1 {
+            table = Table::default();
+        }
+        table.time("record compute skinning", || {
+            let stage = Stage {
+                gpu,
+                bones,
+                weights: &weights,
+                meshes: &meshes,
+            };
+            gpu.checked(|| stage.record(&mut skinner, &mut stamps, places))
+        })?;
+        table.time("wait for it", || gpu.wait())?;
+        let time = stamps.as_ref().map_or(Ok(None), |s| s.read(gpu))?;
+        let time = time.and_then(|parts| parts.first().copied());
+        table.device("compute skinning", time);
+    }
+    let vertices: u32 = meshes.iter().map(|m| m.mesh.vertices()).sum();
+    let bytes = places.len() * vertices as usize * size_of::<SkinnedVertex>();
+    println!(
+        "{vertices} vertices of each skinned to {bytes} bytes; median of {} rounds, ms",
+        ROUNDS - 1
+    );
+    println!("{table}");
+    Ok(())
+}
+
+struct Stage<'a> {
+    gpu: &'a Gpu,
+    bones: &'a GpuBoneBuffer,
+    weights: &'a Weights,
+    meshes: &'a [Skinned],
+}
+
+/// A mesh with room for the vertices of some instances, which are skinned in one run.
+struct Skinned {
+    first_slot: u32,
+    mesh: SkinningMesh,
+    run: usize,
+    output: wgpu::Buffer,
+}
+
+impl Stage<'_> {
+    /// Records and submits the skinning of all meshes for everyone, page by page, in runs of as many
+    /// instances as a dispatch takes.
+    fn record(
+        &self,
+        skinner: &mut ComputeSkinner,
+        stamps: &mut Option<Stamps>,
+        places: &[BonePlace],
+    ) -> Result<(), GpuError> {
+        let gpu = self.gpu;
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        if let Some(stamps) = stamps {
+            stamps.begin(&mut encoder, 0);
+        }
+        for skinned in self.meshes {
+            let pages = places.chunk_by(|a, b| a.page == b.page);
+            for run in pages.flat_map(|page| page.chunks(skinned.run)) {
+                let Some(page) = self.bones.page(gpu, run[0].page) else {
+                    continue;
+                };
+                let instance = |place: &BonePlace| SkinInstance {
+                    row: place.row,
+                    first_weight: 0,
+                };
+                let instances: Vec<_> = run.iter().map(instance).collect();
+                let run = SkinRun {
+                    mesh: &skinned.mesh,
+                    palette: page.binding,
+                    offset: 0,
+                    weights: self.weights,
+                    instances: &instances,
+                    first_slot: skinned.first_slot,
+                    first_weight: 0,
+                    targets: 0,
+                    output: &skinned.output,
+                };
+                let mut pass = encoder.begin_compute_pass(&Default::default());
+                skinner.record(gpu, &mut pass, &run)?;
+            }
+        }
+        if let Some(stamps) = stamps {
+            stamps.end(&mut encoder, 0);
+        }
+        gpu.queue.submit([encoder.finish()]);
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! How far the values of a block go, whatever the time: bounds without sampling.
+
+use super::block::{Block, BlockKind, Channel};
+use super::clip_data::Clip;
+use super::encoding::Encoding;
+
+impl Clip {
+    /// The least and the greatest value of every component of a lane, over all times.
+    ///
+    /// Between linear keys and held ones nothing lies beyond the keys; a cubic segment stays within the
+    /// control points of its Bézier form, which are counted.
+    pub(crate) fn reach(&self, channel: Channel, b: &Block, lane: usize) -> [[f32; 2]; 4] {
+        let width = channel.components();
+        let keys = match b.kind {
+            BlockKind::Constant => 1,
+            _ => self.timelines[b.timeline as usize].len as usize,
+        };
+        let mut reach = [[f32::INFINITY, f32::NEG_INFINITY]; 4];
+        let mut add = |component: usize, value: f32| {
+            let [least, most] = &mut reach[component];
+            (*least, *most) = (least.min(value), most.max(value));
+        };
+        let rows = &self.rows()[b.first_row as usize..];
+        for key in 0..keys {
+            for c in 0..width {
+                match (b.encoding, b.kind) {
+                    (Encoding::Packed { first, lanes }, _) => {
+                        let mut value = rows[c].0[lane];
+                        if lane < usize::from(lanes) {
+                            let at = (key * width + c) * usize::from(lanes) + lane;
+                            let number = self.packed()[first as usize + at];
+                            value += rows[width].0[lane] * f32::from(number);
+                        }
+                        add(c, value);
+                    }
+                    (Encoding::Float, BlockKind::Cubic) => {
+                        let part = |part: usize| rows[(key * 3 + part) * width + c].0[lane];
+                        let (into, value, out) = (part(0), part(1), part(2));
+                        add(c, value);
+                        // Tangents are per interval: a third of one is the way to its control point.
+                        if key > 0 {
+                            add(c, value - into / 3.0);
+                        }
+                        if key + 1 < keys {
+                            add(c, value + out / 3.0);
+                        }
+                    }
+                    (Encoding::Float, _) => add(c, rows[key * width + c].0[lane]),
+                }
+            }
+        }
+        reach
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ClipParts;
+    use super::*;
+    use crate::math::Row;
+    use crate::skeleton::{Joint, Skeleton, Trs};
+
+    /// The reach of lane 3 in a block of scales with keys at 0 and 1 s; `rows` are those of lane 3.
+    fn reach(kind: BlockKind, rows: &[f32], encoding: Encoding, packed: Vec<u16>) -> [[f32; 2]; 3] {
+        let joint = |name: &str| Joint {
+            name: name.into(),
+            parent: None,
+            rest: Trs::IDENTITY,
+        };
+        let joints = ["a", "b", "c", "d"].map(joint);
+        let skeleton = Skeleton::new(&joints, None, Vec::new()).expect("four roots");
+        let mut parts = ClipParts {
+            duration: 1.0,
+            timelines: vec![vec![0.0, 1.0]],
+            packed: packed.into(),
+            ..Default::default()
+        };
+        let lane_3 = |&v: &f32| Row(std::array::from_fn(|l| if l == 3 { v } else { 0.0 }));
+        parts.rows = rows.iter().map(lane_3).collect::<Vec<_>>().into();
+        parts.channels[Channel::Scale as usize] = vec![Block {
+            block: 0,
+            kind,
+            encoding,
+            hold: 0,
+            moving: 0,
+            timeline: 0,
+            first_row: 0,
+        }];
+        let clip = Clip::new(parts, &skeleton).expect("sound parts");
+        let [x, y, z, _] = clip.reach(Channel::Scale, &clip.blocks(Channel::Scale)[0], 3);
+        [x, y, z]
+    }
+
+    #[test]
+    fn keys_bound_what_is_linear_constant_or_packed() {
+        let linear = reach(
+            BlockKind::Linear,
+            &[1.0, 2.0, -3.0, 0.5, 4.0, 3.0],
+            Encoding::Float,
+            Vec::new(),
+        );
+        assert_eq!(linear, [[0.5, 1.0], [2.0, 4.0], [-3.0, 3.0]]);
+        let one = [1.0, 2.0, -3.0];
+        let constant = reach(BlockKind::Constant, &one, Encoding::Float, Vec::new());
+        assert_eq!(constant, one.map(|v| [v, v]));
+        // Least values, then the step; two keys of three components of four lanes.
+        let mut packed = vec![0; 24];
+        (packed[3], packed[15], packed[11], packed[23]) = (4, 8, 1, 0);
+        packed.extend([0; 12]);
+        let encoding = Encoding::Packed { first: 0, lanes: 4 };
+        let packed = reach(BlockKind::Linear, &[-3.0, 1.0, 1.0, 0.5], encoding, packed);
+        assert_eq!(packed, [[-1.0, 1.0], [1.0, 1.0], [1.0, 1.5]]);
+    }
+
+    #[test]
+    fn splines_stay_within_their_reach_and_beyond_their_keys() {
+        // In-tangents, values and out-tangents of three components; unused tangents count for nothing.
+        let (a, out) = ([1.0, 1.0, 2.0], [-9.0, 3.0, 0.0]);
+        let (b, into) = ([1.5, 1.0, 0.5], [6.0, 3.0, -0.3]);
+        let rows = [[99.0; 3], a, out, into, b, [-99.0; 3]].concat();
+        let reach = reach(BlockKind::Cubic, &rows, Encoding::Float, Vec::new());
+        for c in 0..3 {
+            let [least, most] = reach[c].map(f64::from);
+            let mut below = 0;
+            for step in 0..=100 {
+                let t = f64::from(step) / 100.0;
+                let (t2, t3) = (t * t, t * t * t);
+                let value = (2.0 * t3 - 3.0 * t2 + 1.0) * f64::from(a[c])
+                    + (t3 - 2.0 * t2 + t) * f64::from(out[c])
+                    + (3.0 * t2 - 2.0 * t3) * f64::from(b[c])
+                    + (t3 - t2) * f64::from(into[c]);
+                assert!(
+                    (least - 1e-6..=most + 1e-6).contains(&value),
+                    "{c} at {t}: {value}"
+                );
+                below += i32::from(value < f64::from(a[c].min(b[c])) - 0.1);
+            }
+            assert_eq!(below > 0, c < 2, "the last does not swing out downwards");
+            assert!(least > -3.0 && most < 4.0);
+        }
+    }
+}
