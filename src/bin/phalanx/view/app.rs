@@ -72,7 +72,14 @@ impl<'a> App<'a> {
         let window = window.map_err(|e| CliError::Window {
             reason: e.to_string(),
         })?;
-        self.start(Arc::new(window))
+        let started = self.start(Arc::new(window));
+        started.map_err(|error| match error {
+            // No picture has been drawn, nor will be.
+            CliError::Render(source) => CliError::Window {
+                reason: source.to_string(),
+            },
+            error => error,
+        })
     }
 
     fn start(&mut self, window: Arc<Window>) -> Result<(), CliError> {

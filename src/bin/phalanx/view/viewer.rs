@@ -84,7 +84,7 @@ impl Viewer {
         let clips = model.rig.clips().iter().enumerate();
         let mut list = vec![(Playing::Rest, "(rest pose)".to_owned())];
         if !model.rig.clips().is_empty() {
-            list.push((Playing::Mixed, "(everyone another)".to_owned()));
+            list.push((Playing::Mixed, "(a different clip each)".to_owned()));
         }
         list.extend(clips.map(|(i, clip)| {
             let name = match clip.name() {
