@@ -4,6 +4,7 @@ mod app;
 mod display;
 mod graph;
 mod history;
+mod input;
 mod interface;
 mod keys;
 mod orbit;

@@ -9,7 +9,7 @@ use super::troupe::{Playing, Troupe};
 use glam::{Vec2, Vec3};
 use phalanx::crowd::{Crowd, FrameStats};
 use phalanx::render::{Camera, DrawCounts, Look, PictureSize, Projection};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The most characters of the slider.
 pub const MOST: usize = 20_000;
@@ -232,9 +232,9 @@ impl Viewer {
     }
 
     /// The frame is over: its times become history.
-    pub fn end_frame(&mut self, total: f32) {
-        self.frame.total = total;
-        self.history.add(std::mem::take(&mut self.frame));
+    pub fn end_frame(&mut self, total: Duration) {
+        let frame = std::mem::take(&mut self.frame);
+        self.history.add(frame.end(milliseconds(total)));
     }
 }
 
