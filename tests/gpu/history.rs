@@ -203,7 +203,8 @@ fn occupy(gpu: &Gpu, work: u32) {
             compilation_options: Default::default(),
             cache: None,
         });
-        let numbers = bytemuck::cast_slice(&[1u32, work, 0, 0]);
+        let numbers = [1u32, work, 0, 0];
+        let numbers = bytemuck::cast_slice(&numbers);
         let sum = gpu.buffer("sum", numbers, BufferUsages::STORAGE)?;
         let group = crate::easel::group(
             gpu,

@@ -69,10 +69,10 @@ impl Reader {
             &shaders::palette(backend, window),
             &shaders::previous_palette(backend),
             shaders::SKINNING,
-            &COPY.replace("ROWS", frame.function()),
+            COPY,
         ]
-        .map(String::as_str)
-        .join("\n");
+        .join("\n")
+        .replace("ROWS(", &format!("{}(", frame.function()));
         let stage = wgpu::ShaderStages::COMPUTE;
         let buffer = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
             binding,

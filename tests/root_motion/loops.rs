@@ -1,7 +1,7 @@
 //! Deltas over wraps and directions, and a thousand loops of them.
 
 use crate::made::{ARC, build, with_turns};
-use crate::support::{clip_motion, options};
+use crate::support::{clip_motion, matrix, options};
 use glam::{DMat4, DVec3};
 use libtest_mimic::Failed;
 use phalanx::offline::mannequin_with;
