@@ -37,13 +37,13 @@ impl Frame {
 }
 
 const COPY: &str = "
-struct Job { from: u32, to: u32, rows: u32 }
+struct Job { first: u32, put: u32, count: u32 }
 @group(0) @binding(0) var<uniform> job: Job;
 @group(0) @binding(1) var<storage, read_write> seen: array<vec4<f32>>;
-@compute @workgroup_size(64) fn copy_out(@builtin(local_invocation_index) first: u32) {
-    for (var i = first; i < job.rows; i += 64u) {
-        let rows = ROWS(job.from + i);
-        let to = (job.to + i) * 3u;
+@compute @workgroup_size(64) fn copy_out(@builtin(local_invocation_index) thread: u32) {
+    for (var i = thread; i < job.count; i += 64u) {
+        let rows = ROWS(job.first + i);
+        let to = (job.put + i) * 3u;
         seen[to] = rows.x;
         seen[to + 1u] = rows.y;
         seen[to + 2u] = rows.z;

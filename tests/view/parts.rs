@@ -4,6 +4,7 @@ use crate::check;
 use crate::look::{BESIDE_THE_GRAPH, PICTURE, SIZE, bone, count, differing, near, vivid};
 use crate::screen::Screen;
 use crate::window::Window;
+use image::Rgb;
 use libtest_mimic::Failed;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
         p.0.iter().all(|&v| v < 110)
     });
     check(graph > 15_000, format!("{graph} dark pixels of the graph"))?;
-    let waiting = count(&first, [540, 75, 790, 225], |p| near(p, [128, 138, 152]));
+    let waiting = count(&first, [540, 75, 790, 225], |p| near(p, [150, 160, 174]));
     check(
         waiting > 40,
         format!("{waiting} pixels of the word for waiting"),

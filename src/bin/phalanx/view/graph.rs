@@ -11,7 +11,7 @@ const STAGES: [Color32; 5] = [
     Color32::from_rgb(255, 176, 60),
     Color32::from_rgb(110, 214, 130),
     Color32::from_rgb(200, 130, 240),
-    Color32::from_rgb(128, 138, 152),
+    Color32::from_rgb(150, 160, 174),
 ];
 const TOTAL: Color32 = Color32::from_rgb(225, 228, 232);
 const BACK: Color32 = Color32::from_rgba_premultiplied(16, 19, 24, 205);
