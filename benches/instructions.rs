@@ -8,14 +8,21 @@ mod common;
 use common::stages::{Jobs, Stage};
 use common::subject::{Choice, Subject};
 use phalanx::crowd::{BoneBuffer, Workload};
+use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, RigOptions};
 use phalanx::math::SimdLevel;
+use phalanx::offline::{BakeSettings, bake_all};
+use std::error::Error;
 use std::hint::black_box;
+use std::io::Cursor;
 use std::process::ExitCode;
 
 /// Frames that are counted: four seconds, so that every clip's keys are passed.
 const PASSES: u32 = 240;
 /// Frames before them: buffers grow and plans are made.
 const WARM_UP: u32 = 10;
+
+/// What the kernels are called that run on clips of 16 bits.
+const PACKED: &str = "-packed";
 
 /// What is counted: valgrind is told to count inside this function alone, by its name.
 #[inline(never)]
@@ -51,7 +58,9 @@ fn run(kernel: &str, subject: &Subject) -> Result<(), String> {
 fn kernels() -> Vec<String> {
     let chains = Workload::ALL.iter().map(|w| format!("{w:?}"));
     let stages = Stage::ALL.iter().map(|s| s.name().to_owned());
-    chains.chain(stages).collect()
+    let packed = Workload::ALL.iter().map(|w| format!("{w:?}{PACKED}"));
+    let sample = format!("{}{PACKED}", Stage::Sample.name());
+    chains.chain(stages).chain(packed).chain([sample]).collect()
 }
 
 fn model(name: &str) -> Result<Subject, String> {
@@ -63,6 +72,34 @@ fn model(name: &str) -> Result<Subject, String> {
         }
     };
     Subject::load(path.as_deref(), &Choice::default()).map_err(|e| e.to_string())
+}
+
+/// The same with its clips baked, by way of a file.
+fn packed(subject: Subject) -> Result<Subject, Box<dyn Error>> {
+    let skeleton = subject.rig.skeleton();
+    let settings = BakeSettings::default();
+    let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), skeleton)?;
+    writer.add_rig(&subject.rig)?;
+    for clip in bake_all(subject.rig.clips(), skeleton, &settings, &|_| {}) {
+        let (clip, _) = clip?;
+        writer.add_clip(&clip, clip.name(), ClipForm::Rows)?;
+    }
+    let file = writer.finish(&Provenance::default())?.into_inner();
+    let rig = Library::from_bytes(&file)?.rig(RigOptions::default())?;
+    Ok(Subject::of_rig(
+        subject.name,
+        subject.raw,
+        rig,
+        &Choice::default(),
+    )?)
+}
+
+/// Runs a kernel on a model, or on its baked clips.
+fn run_on(kernel: &str, model: Subject) -> Result<(), String> {
+    match kernel.strip_suffix(PACKED) {
+        Some(kernel) => run(kernel, &packed(model).map_err(|e| e.to_string())?),
+        None => run(kernel, &model),
+    }
 }
 
 fn all(arguments: &[String]) -> Result<(), String> {
@@ -80,7 +117,7 @@ fn all(arguments: &[String]) -> Result<(), String> {
         }
         [kernel, name] if !kernel.starts_with('-') && !name.starts_with('-') => {
             pin()?;
-            run(kernel, &model(name)?)?;
+            run_on(kernel, model(name)?)?;
             println!("passes {PASSES}");
             Ok(())
         }
@@ -90,9 +127,8 @@ fn all(arguments: &[String]) -> Result<(), String> {
                 println!("this machine has no AVX2: nothing to count");
                 return Ok(());
             };
-            let subject = model("mannequin")?;
             for kernel in kernels() {
-                run(&kernel, &subject)?;
+                run_on(&kernel, model("mannequin")?)?;
                 println!("{kernel} runs; .ci/instructions counts it");
             }
             Ok(())

@@ -198,6 +198,20 @@ fn folder() -> PathBuf {
     }
 }
 
+/// `PHALANX_STORE=1 cargo test --test hostile made_in_code` writes the files made in code as seeds of the
+/// fuzz target `import_gltf`.
+fn store() -> std::io::Result<()> {
+    use base64::Engine;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/import_gltf");
+    std::fs::create_dir_all(&folder)?;
+    let little = made::little();
+    let uri = base64::engine::general_purpose::STANDARD.encode(&little.bin);
+    let uri = format!("data:application/octet-stream;base64,{uri}");
+    std::fs::write(folder.join("little.gltf"), little.gltf(&uri))?;
+    std::fs::write(folder.join("little.glb"), little.glb())?;
+    std::fs::write(folder.join("everything.glb"), made::everything())
+}
+
 fn main() {
     let mut arguments = Arguments::from_args();
     // Memory is counted per thread and the import uses one, so trials may run side by side.
@@ -205,7 +219,13 @@ fn main() {
     let options = ImportOptions::default();
     let mut trials = vec![Trial::test("made_in_code", {
         let options = options.clone();
-        move || run("made in code", &made::everything(), &options)
+        move || {
+            if std::env::var_os("PHALANX_STORE").is_some() {
+                store()?;
+            }
+            run("made in code", &made::everything(), &options)?;
+            run("little", &made::little().glb(), &options)
+        }
     })];
     for &(name, make) in bombs::BOMBS {
         let trial = Trial::test(format!("bomb::{name}"), move || explode(name, make));

@@ -1,19 +1,21 @@
 //! Plans against the chain that has none: random calls on a crowd, and after every frame the palette
 //! of every instance beside its model matrices × inverse bind, at changing SIMD levels.
 
+use glam::{Quat, Vec3};
 use phalanx::clip::{Clip, ClipKind};
 use phalanx::crowd::{
     BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId, hash01,
 };
 use phalanx::math::SimdLevel;
 use phalanx::offline::gltf::{ImportOptions, read_slice};
-use phalanx::offline::raw::RawScene;
+use phalanx::offline::raw::{RawChannel, RawScene};
 use phalanx::offline::{
     AdditiveReference, BuildOptions, MANNEQUIN, build_additive_from, build_rig,
 };
 use phalanx::playback::{AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode};
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The two ways round otherwise; elements are below 2.
@@ -278,15 +280,43 @@ fn plans_hold_at_every_level() {
     plans_follow_every_call();
 }
 
+/// Has some joints stand still in every clip, each time otherwise: some of them close to each other or
+/// to the negative, which is the same rotation, and some far apart.
+fn stand_still(raw: &mut RawScene) -> usize {
+    let mut stands = 0;
+    for (c, clip) in raw.clips.iter_mut().enumerate() {
+        for track in &mut clip.tracks {
+            let angle = match track.node % 3 {
+                0 => 0.3,
+                1 => 2.5,
+                _ => continue,
+            } * c as f32;
+            if track.channel == RawChannel::Rotation {
+                let sign = if c % 2 == 0 { 1.0 } else { -1.0 };
+                let q = Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), angle) * sign;
+                track.values.as_chunks_mut().0.fill(q.to_array());
+                stands += 1;
+            }
+        }
+    }
+    stands
+}
+
 fn plans_follow_every_call() {
     let (name, bytes) = MANNEQUIN[0];
-    let (raw, _) = read_slice(bytes, name, None, &ImportOptions::default()).unwrap();
+    let (mut raw, _) = read_slice(bytes, name, None, &ImportOptions::default()).unwrap();
+    follow_every_call(&raw, 1..=3);
+    assert!(stand_still(&mut raw) > 100);
+    follow_every_call(&raw, 4..=5);
+}
+
+fn follow_every_call(raw: &RawScene, seeds: RangeInclusive<u64>) {
     let rig = Arc::new(build_rig(raw.clone(), &BuildOptions::default()).unwrap());
     let levels: Vec<SimdLevel> = SimdLevel::supported().collect();
     let mut compared = 0;
     let mut buffer = BoneBuffer::new();
-    for seed in 1..=3 {
-        let mut play = Play::new(&raw, &rig, seed);
+    for seed in seeds {
+        let mut play = Play::new(raw, &rig, seed);
         for frame in 0..FRAMES {
             for _ in 0..CALLS_PER_FRAME {
                 play.call();

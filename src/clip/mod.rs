@@ -14,5 +14,7 @@ pub use clip_data::{Block, BlockKind, Channel, Clip, ClipError, ClipKind, ClipPa
 pub use encoding::Encoding;
 pub use marker::{MAX_MARKERS, Marker};
 pub use root_motion::{RootMotion, RootMotionParts};
-pub use store::{SharedBytes, Store};
+#[cfg(feature = "phx")]
+pub use store::SharedBytes;
+pub use store::Store;
 pub use timeline::{Cursor, MAX_KEYS, REGULAR_TOLERANCE, Timeline};

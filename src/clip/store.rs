@@ -2,11 +2,13 @@
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use std::fmt;
-use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::ops::Deref;
+#[cfg(feature = "phx")]
+use std::ops::Range;
 
 /// Bytes that several stores share and that stay as they are: a mapped file, a buffer.
-pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+#[cfg(feature = "phx")]
+pub use bytes::Bytes as SharedBytes;
 
 /// Plain values in a vector of their own, or within shared bytes where they lie. Read as a slice;
 /// take the slice once before a loop, it is looked up again each time.
@@ -16,16 +18,18 @@ pub struct Store<T>(Place<T>);
 #[derive(Clone)]
 enum Place<T> {
     Own(Vec<T>),
-    Shared(SharedBytes, Range<usize>),
+    #[cfg(feature = "phx")]
+    Shared(SharedBytes),
 }
 
 impl<T: AnyBitPattern + NoUninit> Store<T> {
     /// The values that lie in a range of shared bytes; none if the range is not within them, not
     /// aligned, or no whole number of values.
-    pub fn shared(owner: SharedBytes, bytes: Range<usize>) -> Option<Self> {
-        let inside = owner.as_ref().as_ref().get(bytes.clone())?;
+    #[cfg(feature = "phx")]
+    pub fn shared(owner: &SharedBytes, bytes: Range<usize>) -> Option<Self> {
+        let inside = owner.get(bytes)?;
         bytemuck::try_cast_slice::<u8, T>(inside).ok()?;
-        Some(Self(Place::Shared(owner, bytes)))
+        Some(Self(Place::Shared(owner.slice_ref(inside))))
     }
 
     /// The values.
@@ -33,34 +37,35 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
     pub fn as_slice(&self) -> &[T] {
         match &self.0 {
             Place::Own(values) => values,
-            Place::Shared(owner, bytes) => lying(owner, bytes),
+            #[cfg(feature = "phx")]
+            Place::Shared(bytes) => lying(bytes),
         }
     }
 
     /// The values as a vector; shared ones are copied into one of their own first.
     pub fn to_mut(&mut self) -> &mut Vec<T> {
-        if let Place::Shared(owner, bytes) = &self.0 {
-            self.0 = Place::Own(lying(owner, bytes).to_vec());
+        #[cfg(feature = "phx")]
+        if let Place::Shared(bytes) = &self.0 {
+            self.0 = Place::Own(lying(bytes).to_vec());
         }
         match &mut self.0 {
             Place::Own(values) => values,
-            Place::Shared(..) => unreachable!("they were copied above"),
+            #[cfg(feature = "phx")]
+            Place::Shared(_) => unreachable!("they were copied above"),
         }
     }
 
     /// Whether the values lie in shared bytes.
     pub fn is_shared(&self) -> bool {
-        matches!(self.0, Place::Shared(..))
+        !matches!(self.0, Place::Own(_))
     }
 }
 
-/// The values in a range that was checked when the store was made. An owner whose bytes have become
-/// others since gives none, and the readers' own checks of bounds take over.
-fn lying<'a, T: AnyBitPattern + NoUninit>(owner: &'a SharedBytes, bytes: &Range<usize>) -> &'a [T] {
-    let inside = owner.as_ref().as_ref().get(bytes.clone());
-    inside
-        .and_then(|b| bytemuck::try_cast_slice(b).ok())
-        .unwrap_or_default()
+/// The values of bytes that were checked when the store was made.
+#[cfg(feature = "phx")]
+#[inline(always)]
+fn lying<T: AnyBitPattern + NoUninit>(bytes: &SharedBytes) -> &[T] {
+    bytemuck::try_cast_slice(bytes).unwrap_or_default()
 }
 
 impl<T> Default for Store<T> {
@@ -94,12 +99,13 @@ impl<T> fmt::Debug for Store<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Place::Own(values) => write!(f, "Store({} of its own)", values.len()),
-            Place::Shared(_, bytes) => write!(f, "Store({bytes:?} of shared bytes)"),
+            #[cfg(feature = "phx")]
+            Place::Shared(bytes) => write!(f, "Store({} shared bytes)", bytes.len()),
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "phx"))]
 mod tests {
     use super::*;
     use crate::math::Row;
@@ -115,17 +121,18 @@ mod tests {
 
     #[test]
     fn shared_values_are_read_where_they_lie_and_copied_when_changed() {
-        let owner: SharedBytes = Arc::new(Buffer((0..4).map(|i| Row::splat(i as f32)).collect()));
-        let mut store = Store::<Row>::shared(owner.clone(), 64..192).unwrap();
+        let rows = (0..4).map(|i| Row::splat(i as f32)).collect();
+        let owner = SharedBytes::from_owner(Buffer(rows));
+        let mut store = Store::<Row>::shared(&owner, 64..192).unwrap();
         assert!(store.is_shared());
         assert_eq!(store[..], [Row::splat(1.0), Row::splat(2.0)]);
-        let inside = owner.as_ref().as_ref().as_ptr_range();
+        let inside = owner.as_ptr_range();
         assert!(inside.contains(&store.as_ptr().cast()), "nothing is copied");
         assert_eq!(store, Store::from(vec![Row::splat(1.0), Row::splat(2.0)]));
         store.to_mut().push(Row::splat(9.0));
         assert_eq!((store.len(), store.is_shared()), (3, false));
         for bad in [0..300, 32..96, 0..65, 320..384, 1..65] {
-            assert!(Store::<Row>::shared(owner.clone(), bad).is_none());
+            assert!(Store::<Row>::shared(&owner, bad).is_none());
         }
     }
 }

@@ -53,13 +53,16 @@ pub(crate) fn regular_rate(times: &[f32]) -> f32 {
 pub(crate) fn locate_regular(times: &[f32], rate: f32, time: f32) -> Cursor {
     let last = times.len() - 2;
     // `as` saturates and maps NaN to 0, so any time gives a valid key.
-    let mut key = (((time - times[0]) * rate) as usize).min(last);
-    if time < times[key] && key > 0 {
-        key -= 1;
-    } else if time >= times[key + 1] && key < last {
-        key += 1;
+    let place = ((time - times[0]) * rate) as i32;
+    let key = place.max(0).min(last as i32) as usize;
+    let (a, b) = (times[key], times[key + 1]);
+    if time < a && key > 0 {
+        return finish(times, key - 1, time);
     }
-    finish(times, key, time)
+    if time >= b && key < last {
+        return finish(times, key + 1, time);
+    }
+    between(a, b, key, time)
 }
 
 /// Finds the interval of `time` on any `times` (at least 2), trying the hinted interval and its
@@ -85,7 +88,12 @@ pub(crate) fn locate_hinted(times: &[f32], hint: &mut u16, time: f32) -> Cursor 
 
 #[inline(always)]
 fn finish(times: &[f32], key: usize, time: f32) -> Cursor {
-    let (a, b) = (times[key], times[key + 1]);
+    between(times[key], times[key + 1], key, time)
+}
+
+/// A time in the interval from `a` to `b`.
+#[inline(always)]
+fn between(a: f32, b: f32, key: usize, time: f32) -> Cursor {
     let way = (time - a) / (b - a);
     // A comparison with NaN is false, so NaN becomes 0.
     let alpha = if way > 0.0 { way.min(1.0) } else { 0.0 };

@@ -3,7 +3,7 @@
 use super::bone_buffer::BoneBuffer;
 use super::evaluate::Scratches;
 use super::scene::Mirrors;
-use super::schedule::{FrameId, RowLayout};
+use super::schedule::{Asked, FrameId, RowLayout, Totals};
 use crate::clip::Clip;
 use crate::playback::pool::{Pool, check};
 use crate::playback::{
@@ -23,8 +23,12 @@ pub struct Crowd {
     pub(crate) scratches: Scratches,
     pub(crate) mirrors: Mirrors,
     pub(crate) events: Events,
+    /// How many events there is room for at least.
+    events_room: usize,
     /// The frame that was scheduled last.
     pub(crate) frame: Option<FrameId>,
+    /// What it depended on and came to.
+    pub(super) scheduled: Option<(Asked, Totals)>,
 }
 
 /// A place for a rig.
@@ -106,6 +110,7 @@ impl Crowd {
             return Err(CrowdError::RigInUse { rig, instances });
         }
         let index = usize::from(rig.index);
+        self.scheduled = None;
         let slot = &mut self.pools[index];
         slot.generation = slot.generation.wrapping_add(1);
         self.mirrors.forget(rig);
@@ -237,12 +242,20 @@ impl Crowd {
     /// If `dt` is not within ±[`MAX_TIME`].
     pub fn advance(&mut self, dt: f64) -> Result<(), CrowdError> {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
-        let Self { pools, events, .. } = self;
+        let Self {
+            pools,
+            events,
+            events_room: room,
+            ..
+        } = self;
         let instances = pools.iter().filter_map(|s| s.pool.as_ref());
         let instances = instances.map(|p| p.state.alive.len()).sum();
         events.clear();
-        // One each is more than a frame brings, unless many are in step.
-        events.reserve(instances);
+        if instances > *room {
+            // One each is more than a frame brings, unless many are in step.
+            events.reserve(instances);
+            *room = instances;
+        }
         for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
             pool.advance(dt, events);
         }

@@ -22,7 +22,7 @@ pub(crate) struct Scratches(Vec<PaletteScratch>);
 
 impl Scratches {
     /// The scratches for `instances` of one pool on the current rayon pool, with room for its rig.
-    pub fn prepare(&mut self, pool: &Pool, instances: usize) -> &mut [PaletteScratch] {
+    pub fn prepare(&mut self, pool: &mut Pool, instances: usize) -> &mut [PaletteScratch] {
         let workers = rayon::current_num_threads();
         let parts = match workers {
             0 | 1 => 1,
@@ -32,9 +32,7 @@ impl Scratches {
             self.0.resize_with(parts, PaletteScratch::default);
         }
         let scratches = &mut self.0[..parts];
-        for scratch in scratches.iter_mut() {
-            pool.reserve(scratch);
-        }
+        pool.reserve_all(scratches);
         scratches
     }
 }

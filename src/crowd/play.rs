@@ -208,7 +208,7 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn set_due(&mut self, instance: InstanceId, due: bool) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
-        pool.places.due[index] = due;
+        pool.places.set_due(index, due);
         Ok(())
     }
 
@@ -219,7 +219,10 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn set_visible(&mut self, instance: InstanceId, visible: bool) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
-        pool.state.visible[index] = visible;
+        if pool.state.visible[index] != visible {
+            pool.state.visible[index] = visible;
+            pool.places.unsettle();
+        }
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use super::crowd_data::{Crowd, FrameStats};
 use super::evaluate::{STREAM_BYTES, Task};
 use super::memory::{Copied, Output, PaletteMemory};
 use crate::math::{Affine3x4, SimdLevel};
+use crate::playback::pool::Pool;
 use crate::playback::{RowMove, RowOrder};
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,6 +70,21 @@ pub struct Schedule<'a> {
     id: FrameId,
     follows: bool,
     level: SimdLevel,
+    totals: Totals,
+}
+
+/// What a frame's places depend on besides the crowd.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Asked {
+    align: usize,
+    order: RowOrder,
+    holds: bool,
+    level: SimdLevel,
+}
+
+/// What a frame comes to over all rigs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Totals {
     rows: usize,
     written: usize,
     stats: FrameStats,
@@ -78,41 +94,64 @@ impl Crowd {
     /// Decides who is evaluated and where all rows lie. Most callers want [`evaluate`](Self::evaluate),
     /// which does this and writes into heap memory; engines with memory of their own start here.
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
-        let level = SimdLevel::current();
-        let holds = layout.holds.is_some() && layout.holds == self.frame;
-        let align = layout.align.max(1);
+        let asked = Asked {
+            align: layout.align,
+            order: layout.order,
+            holds: layout.holds.is_some() && layout.holds == self.frame,
+            level: SimdLevel::current(),
+        };
+        let steady = |pool: &Pool| pool.steady(asked.holds, asked.order);
+        let totals = match self.scheduled {
+            Some((last, totals)) if last == asked && self.pools().all(|(_, p)| steady(p)) => totals,
+            _ => self.schedule_anew(asked),
+        };
+        let id = FrameId::after(self.frame);
+        self.frame = Some(id);
+        Schedule {
+            crowd: self,
+            id,
+            follows: asked.holds,
+            level: asked.level,
+            totals,
+        }
+    }
+
+    #[inline(never)]
+    fn schedule_anew(&mut self, asked: Asked) -> Totals {
         let mut stats = FrameStats::default();
         let mut written = 0;
+        let width = asked.level.width();
         for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
-            pool.find_plans(level.width());
-            let counts = pool.count_places(holds, layout.order);
+            pool.find_plans(width);
+            let counts = pool.count_places(asked.holds, asked.order);
             let fresh = counts.written - counts.kept;
             stats.instances += fresh;
             stats.carried += counts.kept + counts.carried;
             stats.rows += fresh * pool.rig.palette_len();
-            written += counts.written * pool.rig.palette_len().next_multiple_of(align);
+            written += counts.written * stride(pool.rig.palette_len(), asked.align);
         }
         let (mut first, mut carried) = (0, written);
         for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
-            let stride = pool.rig.palette_len().next_multiple_of(align);
+            let stride = stride(pool.rig.palette_len(), asked.align);
             let counts = pool.places.counts();
             pool.places.place(stride, first, carried);
             first += counts.written * stride;
             carried += counts.carried * stride;
         }
         stats.bytes = stats.rows * size_of::<Affine3x4>();
-        let id = FrameId::after(self.frame);
-        self.frame = Some(id);
-        Schedule {
-            crowd: self,
-            id,
-            follows: holds,
-            level,
+        let totals = Totals {
             rows: carried,
             written,
             stats,
-        }
+        };
+        self.scheduled = Some((asked, totals));
+        totals
     }
+}
+
+/// Rows from one palette to the next.
+fn stride(palette: usize, align: usize) -> usize {
+    palette.next_multiple_of(align.max(1))
 }
 
 impl Schedule<'_> {
@@ -129,18 +168,18 @@ impl Schedule<'_> {
 
     /// All rows of the frame, with those between aligned instances.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.totals.rows
     }
 
     /// The rows of memory that [`write`](Self::write) fills: all in the order of slots, those of the
     /// instances evaluated with [`RowOrder::FreshFirst`].
     pub fn written_rows(&self) -> usize {
-        self.written
+        self.totals.written
     }
 
     /// What will be evaluated and carried over.
     pub fn stats(&self) -> FrameStats {
-        self.stats
+        self.totals.stats
     }
 
     /// The instances in the order of their rows, by groups of one palette length. Rows that are cut
@@ -177,20 +216,20 @@ impl Schedule<'_> {
     /// is carried over is not touched. It may be called again, for other memory.
     pub fn write(&mut self, memory: impl PaletteMemory) -> FrameStats {
         self.run(Copied(memory));
-        self.stats
+        self.totals.stats
     }
 
     /// As [`write`](Self::write), for rows that lie one after another in the order of slots.
     pub(super) fn write_rows(&mut self, rows: &mut [Affine3x4]) -> FrameStats {
         self.run(rows);
-        self.stats
+        self.totals.stats
     }
 
     fn run(&mut self, mut rest: impl Output) {
         let Crowd {
             pools, scratches, ..
         } = &mut *self.crowd;
-        let stream = self.written * size_of::<Affine3x4>() >= STREAM_BYTES;
+        let stream = self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES;
         for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
             let mut hints = std::mem::take(&mut pool.hints);
             let written = pool.places.counts().written;

@@ -289,7 +289,7 @@ fn lying<T: AnyBitPattern + NoUninit>(
 ) -> Result<Store<T>, FormatError> {
     let at = first + r.position();
     let bytes = r.take((count as usize).saturating_mul(size_of::<T>()), what)?;
-    let store = Store::shared(owner.clone(), at..at + bytes.len());
+    let store = Store::shared(owner, at..at + bytes.len());
     store.ok_or_else(|| limit(r, "the alignment of rows", (at % ALIGNMENT) as u32, 0))
 }
 

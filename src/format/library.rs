@@ -93,7 +93,7 @@ impl Library {
     }
 
     fn new(owner: SharedBytes) -> Result<Self, FormatError> {
-        let bytes = owner.as_ref().as_ref();
+        let bytes = &owner[..];
         let (_, entries) = container::read(bytes)?;
         let budget = Budget::new(bytes.len());
         let named = the_one(&entries, Section::Names)?;
@@ -331,7 +331,7 @@ impl Library {
     }
 
     fn bytes(&self) -> &[u8] {
-        self.bytes.as_ref().as_ref()
+        &self.bytes
     }
 }
 

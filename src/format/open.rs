@@ -6,7 +6,6 @@ use crate::clip::SharedBytes;
 use crate::math::Row;
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Bytes in memory, aligned as a mapped file is.
 struct Copied {
@@ -35,7 +34,9 @@ pub(super) fn map(path: &Path) -> Result<SharedBytes, OpenError> {
     if data.len() == 0 {
         return Ok(copy(&[]));
     }
-    Ok(Arc::new(Mapping::new(&file).map_err(failed)?))
+    Ok(SharedBytes::from_owner(
+        Mapping::new(&file).map_err(failed)?,
+    ))
 }
 
 /// Copies bytes.
@@ -43,5 +44,5 @@ pub(super) fn copy(bytes: &[u8]) -> SharedBytes {
     let mut rows = vec![Row::default(); bytes.len().div_ceil(size_of::<Row>())];
     bytemuck::cast_slice_mut(&mut rows)[..bytes.len()].copy_from_slice(bytes);
     let len = bytes.len();
-    Arc::new(Copied { rows, len })
+    SharedBytes::from_owner(Copied { rows, len })
 }

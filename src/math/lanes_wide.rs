@@ -17,9 +17,9 @@ pub(crate) trait Widen: Simd {
     /// # Panics
     /// If the last one reaches past the end.
     #[inline(always)]
-    fn widen_keys<const C: usize>(self, integers: &[u16], stride: usize) -> [[Self::f32s; C]; 2] {
-        let n = Self::f32s::LEN;
-        assert!(stride <= LANES && integers.len() >= (2 * C - 1) * stride + n);
+    fn widen_keys<const C: usize>(self, integers: &[u16], stride: u8) -> [[Self::f32s; C]; 2] {
+        let (n, stride) = (Self::f32s::LEN, usize::from(stride));
+        assert!(integers.len() >= (2 * C - 1) * stride + n);
         each!([Self::f32s::splat(self, 0.0); C]; 2; k => {
             each!(Self::f32s::splat(self, 0.0); C; c => {
                 let at = (k * C + c) * stride;
@@ -34,8 +34,9 @@ pub(crate) trait Widen: Simd {
     /// # Panics
     /// If the last one reaches past the end.
     #[inline(always)]
-    fn widen_rows<const C: usize>(self, integers: &[u16], stride: usize) -> [[f32x16<Self>; C]; 2] {
-        assert!(stride <= LANES && integers.len() >= (2 * C - 1) * stride + LANES);
+    fn widen_rows<const C: usize>(self, integers: &[u16], stride: u8) -> [[f32x16<Self>; C]; 2] {
+        let stride = usize::from(stride);
+        assert!(integers.len() >= (2 * C - 1) * stride + LANES);
         each!([f32x16::splat(self, 0.0); C]; 2; k => {
             each!(f32x16::splat(self, 0.0); C; c => {
                 let at = (k * C + c) * stride;

@@ -15,6 +15,13 @@ pub struct ClipId {
     pub(crate) generation: u16,
 }
 
+impl ClipId {
+    /// Whether this is [`NO_CLIP`]: no rig has its number.
+    pub(crate) fn is_none(self) -> bool {
+        self.rig.index == NO_RIG.index
+    }
+}
+
 /// An instance of a crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceId {

@@ -278,7 +278,8 @@ impl Mixer {
     pub fn evaluate(&mut self) -> &[Affine3x4] {
         let level = SimdLevel::current();
         self.pool.find_plans(level.width());
-        self.pool.reserve(&mut self.scratch);
+        self.pool
+            .reserve_all(std::slice::from_mut(&mut self.scratch));
         let mut hints = std::mem::take(&mut self.pool.hints);
         let output = &mut self.palette;
         // A mixer's character is always shown and due.

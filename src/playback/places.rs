@@ -27,7 +27,7 @@ pub struct RowMove {
 }
 
 /// Where ordinals lie: `written` instances from one row on, the others from another.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Segments {
     /// Rows from one instance to the next.
     stride: usize,
@@ -61,7 +61,7 @@ pub(crate) struct Counts {
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     /// Whether an instance's palette is to be new in every frame.
-    pub due: Vec<bool>,
+    due: Vec<bool>,
     /// For every instance the number of those before it that have rows in what is written; one more at
     /// the end.
     rank: Vec<u32>,
@@ -76,11 +76,15 @@ pub(crate) struct Places {
     now: Segments,
     before: Segments,
     counts: Counts,
+    /// What the last two frames asked alike, if both came to the same places and nothing has changed
+    /// since: asked again, it comes to them again.
+    settled: Option<(bool, RowOrder)>,
 }
 
 impl Places {
     /// Room for one more instance.
     pub fn push(&mut self) {
+        self.settled = None;
         self.due.push(true);
         self.ordinal.push(NONE);
         self.last.push(NONE);
@@ -88,6 +92,7 @@ impl Places {
 
     /// A new instance in a slot: it has no rows yet.
     pub fn spawn(&mut self, index: usize) {
+        self.settled = None;
         self.due[index] = true;
         self.ordinal[index] = NONE;
         self.last[index] = NONE;
@@ -95,6 +100,7 @@ impl Places {
 
     /// Forgets all rows: the state of `count` instances was replaced.
     pub fn reset(&mut self, count: usize) {
+        self.settled = None;
         self.due.resize(count, true);
         for ordinals in [&mut self.ordinal, &mut self.last] {
             ordinals.clear();
@@ -104,9 +110,41 @@ impl Places {
         self.counts = Counts::default();
     }
 
+    /// Says whether an instance's palette is to be new in every frame.
+    pub fn set_due(&mut self, index: usize, due: bool) {
+        if self.due[index] != due {
+            self.settled = None;
+            self.due[index] = due;
+        }
+    }
+
+    /// Who is shown has changed.
+    pub fn unsettle(&mut self) {
+        self.settled = None;
+    }
+
     /// Decides who is evaluated. With `holds` the memory has the rows of the last frame, and whoever
-    /// is not due keeps his; without, all that are shown are evaluated.
+    /// is not due keeps his; without, all that are shown are evaluated. `shown` is not looked at while
+    /// nothing changes: see [`unsettle`](Self::unsettle).
+    #[inline]
     pub fn count(
+        &mut self,
+        shown: impl Iterator<Item = bool>,
+        holds: bool,
+        order: RowOrder,
+    ) -> Counts {
+        if self.settled == Some((holds, order)) {
+            self.before = self.now;
+            return self.counts;
+        }
+        let counts = self.count_anew(shown, holds, order);
+        let same = self.ordinal == self.last && self.order == self.last_order;
+        self.settled = same.then_some((holds, order));
+        counts
+    }
+
+    #[inline(never)]
+    fn count_anew(
         &mut self,
         shown: impl Iterator<Item = bool>,
         holds: bool,
@@ -173,6 +211,12 @@ impl Places {
         } else {
             self.last_order.iter().copied().for_each(&mut follow);
         }
+    }
+
+    /// Whether the last frame's places were those of the frame before, and a frame that asks the same
+    /// comes to them again.
+    pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
+        self.settled == Some((holds, order)) && self.now == self.before
     }
 
     /// Says where the rows counted last begin.
@@ -270,6 +314,7 @@ mod tests {
     use super::*;
 
     fn frame(places: &mut Places, order: RowOrder, shown: [bool; 6], holds: bool) -> Counts {
+        places.unsettle();
         let counts = places.count(shown.into_iter(), holds, order);
         places.place(4, 100, 100 + counts.written * 4);
         counts
@@ -331,5 +376,49 @@ mod tests {
         let counts = frame(&mut p, RowOrder::FreshFirst, all, true);
         assert_eq!((counts.written, counts.carried), (4, 2));
         assert_eq!(p.last_row(0), None);
+    }
+
+    #[test]
+    fn what_has_settled_is_what_would_be_counted() {
+        let mut state = 1u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            ((state >> 16) % below) as usize
+        };
+        let mut settles = 0;
+        for order in [RowOrder::Slots, RowOrder::FreshFirst] {
+            // The second one counts in every frame.
+            let mut pair = [six(), six()];
+            let mut shown = [true; 6];
+            for step in 0..2000 {
+                let (index, what) = (random(6), random(12));
+                let holds = step % 50 != 49;
+                for p in &mut pair {
+                    match what {
+                        0 => p.set_due(index, !p.due[index]),
+                        1 => p.spawn(index),
+                        _ => {}
+                    }
+                }
+                if what == 2 {
+                    shown[index] = !shown[index];
+                    pair[0].unsettle();
+                }
+                pair[1].unsettle();
+                settles += usize::from(pair[0].settled == Some((holds, order)));
+                let counts = pair.each_mut().map(|p| {
+                    let counts = p.count(shown.into_iter(), holds, order);
+                    p.place(4, step, step + counts.written * 4);
+                    counts
+                });
+                assert_eq!(counts[0], counts[1]);
+                let all = pair.each_ref().map(|p| {
+                    let of = |i| (p.row(i), p.last_row(i), p.scheduled(i), p.kept(i));
+                    ((0..6).map(of).collect::<Vec<_>>(), moves(p))
+                });
+                assert_eq!(all[0], all[1], "step {step}, {order:?}");
+            }
+        }
+        assert!(settles > 1000, "{settles}");
     }
 }

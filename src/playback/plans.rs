@@ -62,6 +62,11 @@ impl Plans {
         &self.plans[self.of[instance] as usize]
     }
 
+    /// Whether some instance's sequence of clips may have changed.
+    pub fn stale(&self) -> bool {
+        self.any_dirty
+    }
+
     /// Forgets all plans: a clip came or went.
     pub fn clear(&mut self) {
         self.plans.clear();

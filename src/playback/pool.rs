@@ -87,6 +87,8 @@ pub(crate) struct Pool {
     pub plans: Plans,
     pub roots: Roots,
     pub places: Places,
+    /// The most clips and timelines that the first so many scratches of the crowd have room for.
+    reserved: ((usize, usize), usize),
 }
 
 impl Pool {
@@ -105,6 +107,7 @@ impl Pool {
             plans: Plans::default(),
             roots: Roots::default(),
             places: Places::default(),
+            reserved: Default::default(),
         };
         pool.fit_clips();
         pool
@@ -212,6 +215,7 @@ impl Pool {
     pub fn despawn(&mut self, index: usize) {
         let state = &mut self.state;
         state.alive[index] = false;
+        self.places.unsettle();
         state.generation[index] = state.generation[index].wrapping_add(1);
         state.free.push(index as u32);
         state.overrides.clear_all(index);
@@ -284,6 +288,11 @@ impl Pool {
     /// Has the plan of an instance found anew: its set of clips may have changed.
     pub fn touch(&mut self, index: usize) {
         self.plans.touch(index);
+    }
+
+    /// Whether a frame that asks what the last one asked comes to the same plans and places.
+    pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
+        self.places.steady(holds, order) && !self.plans.stale()
     }
 
     /// Decides who is evaluated; see [`Places::count`].
@@ -376,8 +385,22 @@ impl Pool {
         }
     }
 
+    /// [`reserve`](Self::reserve) for the scratches of a crowd, which never shrink: those that had room
+    /// in the last frame still have it, unless the pool needs more.
+    #[inline]
+    pub fn reserve_all(&mut self, scratches: &mut [PaletteScratch]) {
+        let needs = (self.max_clips(), self.timelines);
+        let chains = !self.state.overrides.is_empty();
+        let (known, fit) = self.reserved;
+        if known == needs && fit >= scratches.len() && !chains {
+            return;
+        }
+        scratches.iter_mut().for_each(|s| self.reserve(s));
+        self.reserved = (needs, scratches.len());
+    }
+
     /// Makes room in a scratch for any instance.
-    pub fn reserve(&self, scratch: &mut PaletteScratch) {
+    fn reserve(&self, scratch: &mut PaletteScratch) {
         let clips = self.max_clips();
         let cursors = clips * self.timelines;
         scratch
@@ -445,13 +468,18 @@ impl Pool {
                     w * share
                 }
             };
+            // Found once: in the loop each would be checked for every action.
+            let (time, mirrored) = (&actions.time[entry], &actions.mirrored[entry]);
+            let (weight, other) = (&actions.weight[entry], &actions.other[entry]);
             for &a in &self.plans.order[entry] {
                 let a = usize::from(a) % ACTIONS_PER_LAYER;
                 let Some(place) = places.next() else { break };
-                let time = actions.clip_time(entry, a);
-                let w = actions.weight[entry][a];
+                let (mut time, w) = (time[a], weight[a]);
+                if mirrored[a] {
+                    time = actions.clip_time(entry, a);
+                }
                 // Most actions are of clips: a blend space alone has a second one.
-                if actions.other[entry][a] == NO_CLIP {
+                if other[a].is_none() {
                     *place.0 = time as f32;
                     *place.1 = scaled(w);
                     continue;
@@ -462,10 +490,7 @@ impl Pool {
                     scaled(w * (1.0 - mix)),
                 );
                 if let Some(place) = places.next() {
-                    (*place.0, *place.1) = (
-                        self.phase_time(actions.other[entry][a], time),
-                        scaled(w * mix),
-                    );
+                    (*place.0, *place.1) = (self.phase_time(other[a], time), scaled(w * mix));
                 }
             }
         }

@@ -21,6 +21,7 @@ pub struct Rig {
     pub(crate) skins: Vec<Skin>,
     pub(crate) file_skins: usize,
     pub(crate) palette_offsets: Vec<usize>,
+    pub(crate) palette_len: usize,
     pub(crate) clips: Vec<Arc<Clip>>,
     pub(crate) nodes: Vec<RigNode>,
     pub(crate) roots: Vec<usize>,
@@ -103,7 +104,7 @@ impl Rig {
 
     /// Rows of one instance's palette: all skins, one after another.
     pub fn palette_len(&self) -> usize {
-        self.skins.iter().map(Skin::len).sum()
+        self.palette_len
     }
 
     /// The first palette row of a skin.

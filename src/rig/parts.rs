@@ -122,6 +122,7 @@ impl Rig {
             skins: parts.skins,
             file_skins: parts.file_skins,
             palette_offsets,
+            palette_len: next,
             clips: parts.clips,
             nodes: parts.nodes,
             roots: parts.roots,

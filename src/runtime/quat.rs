@@ -36,8 +36,20 @@ pub(crate) fn packed_lerp<S: Simd, V: Floats<S>, const C: usize>(
     each!(V::splat(simd, 0.0); C; c => (b[c] - a[c]).mul_add(t, a[c]))
 }
 
-/// As [`packed_lerp`] of quaternions in steps of a lattice, its parameter corrected by [`slerp`]: 1 −
-/// cosine is half the square of the way between unit quaternions, so the keys' values are not needed.
+/// Integers to values: `least + step × k`.
+#[inline(always)]
+pub(crate) fn in_range<S: Simd, V: Floats<S>, const C: usize>(
+    simd: S,
+    least: &[V; C],
+    step: V,
+    k: &[V; C],
+) -> [V; C] {
+    each!(V::splat(simd, 0.0); C; c => k[c].mul_add(step, least[c]))
+}
+
+/// As [`packed_lerp`] of quaternions in steps of a lattice, its parameter corrected as [`slerp`] does, by
+/// two terms in e: what keys of 16 bits are off by is more than the 1.3e-6 radians that it leaves at 30
+/// degrees between keys (3.9e-5 at 60). e is half the square of the way, so no key's value is needed.
 #[inline(always)]
 pub(crate) fn packed_slerp<S: Simd, V: Floats<S>>(
     simd: S,
@@ -46,9 +58,12 @@ pub(crate) fn packed_slerp<S: Simd, V: Floats<S>>(
     step: V,
     t: V,
 ) -> [V; 4] {
-    let way = each!(t; 4; c => (b[c] - a[c]) * step);
-    let t = slerp(simd, dot4(&way, &way) * V::splat(simd, 0.5), t);
-    packed_lerp(simd, a, b, t)
+    let c = |v: f32| V::splat(simd, v);
+    let way = each!(t; 4; c => b[c] - a[c]);
+    let square = dot4(&way, &way) * (step * step);
+    let k = square * square.mul_add(c(0.25 * 0.21), c(0.5 * 0.6665));
+    let t = (t * (t - c(0.5)) * (t - c(1.0))).mul_add(k, t);
+    each!(t; 4; c => way[c].mul_add(t, a[c]))
 }
 
 /// The largest rotation between neighbouring keys that [`slerp`] is fitted for, radians.
@@ -87,6 +102,14 @@ pub(crate) fn inverse_root<S: Simd, V: Floats<S>>(simd: S, d: V) -> V {
     let c = |v: f32| V::splat(simd, v);
     let p = d.mul_add(c(0.352_792_8), c(0.373_250_2));
     d.mul_add(d.mul_add(p, c(0.500_024)), c(1.0))
+}
+
+/// `w / √n` where n is close to 1, the square of what lies between two quaternions of a lattice: a minimax
+/// parabola of our own, within 1.5e-6 of the whole for n from 0.95 (50 degrees between keys) to 1.002.
+#[inline(always)]
+pub(crate) fn weight_of_square<S: Simd, V: Floats<S>>(simd: S, n: V, w: V) -> V {
+    let c = |v: f32| V::splat(simd, v) * w;
+    n.mul_add(n.mul_add(c(0.398_679_12), c(-1.296_949_8)), c(1.898_271_2))
 }
 
 /// Cubic Hermite spline: value and out-tangent of a key, in-tangent and value of the next; tangents

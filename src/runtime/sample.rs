@@ -2,7 +2,7 @@
 
 use super::channels;
 use super::error::{JobError, at_least, same_shape};
-use super::quat::{self, dot4, hermite, lerp, packed_lerp, packed_slerp, slerp, unit};
+use super::quat::{self, dot4, hermite, in_range, lerp, packed_lerp, packed_slerp, slerp, unit};
 use super::vector::{lanes, load, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor, Encoding};
@@ -292,7 +292,8 @@ fn sample_vector<S: Widen, const C: usize>(
     }
     if let Encoding::Packed { first, lanes } = b.encoding {
         let [k0, k1] = packed_keys::<S, C>(simd, keys, (first, lanes), cursor.key);
-        return in_range(simd, keys, b, &packed_lerp(simd, &k0, &k1, t));
+        let (least, step) = ranges(simd, keys, b);
+        return in_range(simd, &least, step, &packed_lerp(simd, &k0, &k1, t));
     }
     let at = first + cursor.key as usize * C;
     let k0: [_; C] = load_key(simd, rows, at);
@@ -309,23 +310,20 @@ fn packed_keys<S: Widen, const C: usize>(
     (first, lanes): (u32, u8),
     key: u32,
 ) -> [[f32x16<S>; C]; 2] {
-    let lanes = usize::from(lanes);
-    let integers = &keys.packed[first as usize + key as usize * C * lanes..];
-    simd.widen_rows(integers, lanes)
+    let at = first as usize + key as usize * C * usize::from(lanes);
+    simd.widen_rows(&keys.packed[at..], lanes)
 }
 
-/// Integers to values: `least + step × k`.
+/// The least values and the steps of a packed block.
 #[inline(always)]
-fn in_range<S: Widen, const C: usize>(
+fn ranges<S: Widen, const C: usize>(
     simd: S,
     keys: Keys<'_>,
     b: &Block,
-    k: &[f32x16<S>; C],
-) -> [f32x16<S>; C] {
+) -> ([f32x16<S>; C], f32x16<S>) {
     let first = b.first_row as usize;
     let ranges = &keys.rows[first..first + C + 1];
-    let step = load(simd, &ranges[C]);
-    each!(step; C; c => k[c].mul_add(step, load(simd, &ranges[c])))
+    (load_key(simd, ranges, 0), load(simd, &ranges[C]))
 }
 
 /// Samples a block of rotations; the result is not normalised.
@@ -344,9 +342,9 @@ fn sample_rotation<S: Widen>(
     let cursor = cursors[b.timeline as usize];
     if let Encoding::Packed { first, lanes } = b.encoding {
         let [k0, k1] = packed_keys::<S, 4>(simd, keys, (first, lanes), cursor.key);
-        let step = load(simd, &keys.rows[b.first_row as usize + 4]);
+        let (least, step) = ranges(simd, keys, b);
         let k = packed_slerp(simd, &k0, &k1, step, alpha_of(simd, b, cursor));
-        return in_range(simd, keys, b, &k);
+        return in_range(simd, &least, step, &k);
     }
     let (rows, at) = (keys.rows, b.first_row as usize + cursor.key as usize * 4);
     let k0: [_; 4] = load_key(simd, rows, at);

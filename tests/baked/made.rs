@@ -87,9 +87,9 @@ fn clip(name: &str) -> RawClip {
     }
 }
 
-/// The scene; its joints are 0.3 m apart.
-fn scene() -> RawScene {
-    let node = |i: usize| RawNode {
+/// A joint 0.3 m from the one before.
+fn node(i: usize) -> RawNode {
+    RawNode {
         source: i,
         name: Some(format!("joint {i}")),
         parent: i.checked_sub(1),
@@ -99,7 +99,10 @@ fn scene() -> RawScene {
             scale: Vec3::ONE,
         },
         ..RawNode::default()
-    };
+    }
+}
+
+fn scene() -> RawScene {
     RawScene {
         name: "made".into(),
         clips: vec![clip("all kinds")],
@@ -122,7 +125,13 @@ pub fn additive(rig: &Rig) -> Clip {
 
 /// A turn that is held over very many keys.
 pub fn held(keys: usize) -> Rig {
+    held_by(JOINTS, keys)
+}
+
+/// The same, of a chain of so many joints.
+pub fn held_by(joints: usize, keys: usize) -> Rig {
     let mut scene = scene();
+    scene.nodes = (0..joints).map(node).collect();
     let times: Vec<f32> = (0..keys).map(|k| k as f32 / 60.0).collect();
     let turns = |t: f32| turn(Vec3::Y, if t > 500.0 { 0.5 } else { 0.25 }).to_vec();
     scene.clips = vec![RawClip {

@@ -3,7 +3,9 @@
 use crate::made;
 use crate::support::rig_of;
 use libtest_mimic::Failed;
-use phalanx::offline::{BakeError, BakeSettings, JointQuality, bake, bake_all, measure_error};
+use phalanx::offline::{
+    BakeError, BakeSettings, JointQuality, MAX_BAKED_KEYS, bake, bake_all, measure_error,
+};
 use std::sync::Mutex;
 
 /// The same clips for any number of threads, in order, each reported once.
@@ -120,6 +122,18 @@ pub fn refusals() -> Result<(), Failed> {
             ..
         })
     ));
+    let (joints, times) = (420, 40_000);
+    let large = made::held_by(joints, times);
+    assert!(joints * times > MAX_BAKED_KEYS && (joints - 1) * times <= MAX_BAKED_KEYS);
+    let error = Err(BakeError::TooLarge {
+        clip: "held".into(),
+        times,
+        joints,
+    });
+    let (skeleton_of_many, held) = (large.skeleton(), &large.clips()[0]);
+    assert_eq!(bake(held, skeleton_of_many, &settings).map(drop), error);
+    let measured = measure_error(held, held, skeleton_of_many, &settings);
+    assert_eq!(measured.map(drop), error);
     let stranger = phalanx::offline::mannequin()?;
     for error in [
         bake(&stranger.clips()[0], skeleton, &settings).map(drop),

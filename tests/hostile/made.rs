@@ -1,9 +1,9 @@
-//! One small file with every kind of data that the import reads.
+//! Small files: one with every kind of data that the import reads, one with little more than a clip.
 
 use crate::file::*;
 use serde_json::json;
 
-/// The bytes of the file.
+/// Every kind of data.
 pub fn everything() -> Vec<u8> {
     const COUNT: usize = 120;
     let mut file = File::new();
@@ -117,4 +117,31 @@ pub fn everything() -> Vec<u8> {
     file.clip(4, "weights", "LINEAR", keys, morph);
     file.root["extensionsRequired"] = json!(["EXT_meshopt_compression"]);
     file.glb()
+}
+
+/// Two joints, a skin and a clip: what a fuzzer can take apart.
+pub fn little() -> File {
+    let mut file = File::new();
+    file.push(
+        "nodes",
+        json!({ "name": "a", "children": [1], "translation": [0, 1, 0] }),
+    );
+    file.push("nodes", json!({ "name": "b", "rotation": [0, 0, 0, 1] }));
+    let binds = file.floats("MAT4", &glam::Mat4::IDENTITY.to_cols_array().repeat(2));
+    file.push(
+        "skins",
+        json!({ "joints": [0, 1], "inverseBindMatrices": binds }),
+    );
+    file.push("scenes", json!({ "nodes": [0] }));
+    let keys = file.floats("SCALAR", &[0.0, 0.5, 1.0]);
+    let places = file.floats("VEC3", &[0.0, 1.0, 0.0, 0.1, 1.2, 0.0, 0.0, 1.0, 0.3]);
+    let turns = file.floats(
+        "VEC4",
+        &[0.0, 0.0, 0.0, 1.0, 0.6, 0.0, 0.0, 0.8, 0.0, 0.6, 0.0, 0.8],
+    );
+    let spline = file.floats("VEC3", &[1.0; 27]);
+    file.clip(0, "translation", "LINEAR", keys, places);
+    file.clip(1, "rotation", "STEP", keys, turns);
+    file.clip(1, "scale", "CUBICSPLINE", keys, spline);
+    file
 }

@@ -2,7 +2,7 @@
 
 use super::report::{ErrorReport, TrackBytes};
 use super::walk::{Live, Local, Model, TIMES, V, apart, load, unit};
-use super::{BakeError, BakeSettings, is_additive};
+use super::{BakeError, BakeSettings, MAX_BAKED_KEYS, is_additive};
 use crate::clip::{BlockKind, Channel, Clip, Cursor};
 use crate::math::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::runtime::SampleJob;
@@ -21,7 +21,8 @@ const RAW_BYTES: usize = 40;
 /// (the metric of ACL). Additive clips are measured on top of the rest pose.
 ///
 /// # Errors
-/// If a setting is out of range, a clip does not fit the skeleton, or they differ in kind or length.
+/// If a setting is out of range, a clip is too long or does not fit the skeleton, or they differ in
+/// kind or length.
 pub fn measure_error(
     raw: &Clip,
     built: &Clip,
@@ -29,6 +30,7 @@ pub fn measure_error(
     settings: &BakeSettings,
 ) -> Result<ErrorReport, BakeError> {
     settings.check(skeleton)?;
+    check(raw, skeleton)?;
     measure(raw, built, skeleton, settings)
 }
 
@@ -99,8 +101,16 @@ pub(super) fn measure(
     Ok(report)
 }
 
-/// Whether a clip fits a skeleton.
+/// Whether a clip fits a skeleton, and is not too long.
 pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), BakeError> {
+    let (times, joints) = (key_times(clip).len(), skeleton.len());
+    if times.saturating_mul(joints) > MAX_BAKED_KEYS {
+        return Err(BakeError::TooLarge {
+            clip: clip.name().to_owned(),
+            times,
+            joints,
+        });
+    }
     Sampler::new(clip, skeleton).sample(0.0)
 }
 

@@ -14,6 +14,13 @@ use std::ops::Range;
 
 /// Rounds of measuring and correcting.
 const ROUNDS: usize = 9;
+/// Rounds after them that make everything finer by as much as is missing: 4 were observed where the
+/// error can be reached.
+const FINER: usize = 8;
+/// Rounds after these that halve all shares: from the largest to a thousandth of the error.
+const HALVED: usize = 14;
+/// What a joint may add to the error at most, in parts of the whole.
+const LARGEST_SHARE: f64 = 16.0;
 /// What a joint may add to the error at first, in parts of the whole.
 const FIRST_SHARE: f64 = 0.4;
 /// Constants are this much finer than keys: they are stored once, and are off at all times.
@@ -31,10 +38,23 @@ pub(super) struct Built {
     pub codes: Vec<[u16; 3]>,
     /// Per joint: its values at all key times, on the lattices, by eight times.
     pub values: Vec<Vec<Local>>,
+    /// Whether no error at the key times is above the target: if not, finer steps do not help.
+    pub reached: bool,
 }
 
-/// Finds steps with which no error is above `target` metres at the key times.
+/// Finds steps with which no error is above `target` metres at the key times. The work is bounded:
+/// `ROUNDS + FINER + HALVED` rounds over all times and joints, whatever they hold.
 pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
+    let (state, reached) = search(tracks, target);
+    Built {
+        codes: state.codes,
+        values: state.values,
+        reached,
+    }
+}
+
+/// The state in which the search ends, and whether it reached the target.
+fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
     let joints = tracks.joints.len();
     let mut shares = vec![target * FIRST_SHARE; joints];
     let mut state = State::new(tracks);
@@ -50,18 +70,22 @@ pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
         for (share, &error) in shares.iter_mut().zip(&below) {
             let ratio = if error > 0.0 { target / error } else { 2.0 };
             *share *= ratio.powf(force).clamp(0.4, 2.0);
-            *share = share.min(16.0 * target);
+            *share = share.min(LARGEST_SHARE * target);
         }
     }
     let mut shares = best.map_or(shares, |(_, shares)| shares);
+    let mut round = 0;
     loop {
         let below = state.evaluate(&shares, true);
         let worst = below.iter().copied().fold(0.0, f64::max);
-        if worst <= target || shares.iter().all(|&s| s < target * 1e-3) {
-            return state.finish();
+        let reached = worst <= target;
+        round += 1;
+        if reached || round == FINER + HALVED {
+            return (state, reached);
         }
+        let missing = if round < FINER { worst } else { f64::INFINITY };
         for share in &mut shares {
-            *share *= (0.97 * target / worst).clamp(0.5, 0.97);
+            *share *= (0.97 * target / missing).clamp(0.5, 0.97);
         }
     }
 }
@@ -99,6 +123,8 @@ struct State<'a> {
     codes: Vec<[u16; 3]>,
     /// The largest error of every joint.
     errors: Vec<f64>,
+    /// Evaluations so far.
+    rounds: usize,
 }
 
 impl<'a> State<'a> {
@@ -118,11 +144,13 @@ impl<'a> State<'a> {
             models: vec![vec![Model::ZERO; block]; joints.len()],
             codes: vec![[0; 3]; joints.len()],
             errors: vec![0.0; joints.len()],
+            rounds: 0,
         }
     }
 
     /// The largest error at or below every joint.
     fn evaluate(&mut self, shares: &[f64], keep: bool) -> Vec<f64> {
+        self.rounds += 1;
         for (joint, track) in self.tracks.joints.iter().enumerate() {
             self.codes[joint] = std::array::from_fn(|which| code_of(track, which, shares[joint]));
         }
@@ -135,13 +163,6 @@ impl<'a> State<'a> {
             }
         }
         below
-    }
-
-    fn finish(self) -> Built {
-        Built {
-            codes: self.codes,
-            values: self.values,
-        }
     }
 }
 
@@ -364,3 +385,6 @@ fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> 
 pub(super) fn fits(low: f64, high: f64, step: f64) -> bool {
     (high - low) / step <= MAX_RANGE && low.abs().max(high.abs()) / step < MAX_MULTIPLE
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,10 +4,10 @@
 use super::LayerShare;
 use crate::clip::Cursor;
 use crate::math::{LANES, Lanes, Row, apart, each};
-use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Track, TrackKind};
+use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Still, Track, TrackKind};
 use crate::runtime::quat::{
-    self, add_turn, align, dot4, hermite, inverse_length, inverse_root, lerp, packed_lerp,
-    packed_slerp, slerp,
+    self, add_turn, align, dot4, hermite, in_range, inverse_length, lerp, packed_lerp,
+    packed_slerp, slerp, weight_of_square,
 };
 use crate::runtime::sample::Keys;
 use fearless_simd::prelude::*;
@@ -126,6 +126,12 @@ impl<S: Lanes> Mix<'_, S> {
             if layer.additive {
                 continue;
             }
+            match self.weights[start..end] {
+                [a, b] => self.still(layer, [a, b], into),
+                [a, b, c] => self.still(layer, [a, b, c], into),
+                [a, b, c, d] => self.still(layer, [a, b, c, d], into),
+                _ => {}
+            }
             if share.rest > 0.0 {
                 self.join_rest(share.rest, into);
             }
@@ -148,6 +154,38 @@ impl<S: Lanes> Mix<'_, S> {
                 self.put::<3>(pose, slot.register, &self.fixed(slot.rest, slot.lane));
             }
         }
+    }
+
+    /// The weighted sums of slots that no action of a layer moves.
+    #[inline(always)]
+    fn still<const N: usize>(&self, layer: &PlanLayer, weights: [f32; N], pose: &mut [f32]) {
+        let w = each!(self.splat(0.0); N; i => self.splat(weights[i]));
+        for still in &self.plan.still[layer.still[ROTATION].clone()] {
+            self.put(pose, still.register, &self.weighted::<4, N>(still, &w));
+        }
+        for channel in [TRANSLATION, SCALE] {
+            for still in &self.plan.still[layer.still[channel].clone()] {
+                self.put(pose, still.register, &self.weighted::<3, N>(still, &w));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn weighted<const C: usize, const N: usize>(
+        &self,
+        still: &Still,
+        w: &[S::f32s; N],
+    ) -> [S::f32s; C] {
+        let rows = &self.plan.rows[still.row as usize..still.row as usize + C * N];
+        let first: [_; C] = self.load(rows, 0, still.lane);
+        let mut sum = each!(w[0]; C; c => first[c] * w[0]);
+        let mut i = 1;
+        while i < N {
+            let next: [_; C] = self.load(rows, i * C, still.lane);
+            sum = each!(w[0]; C; c => next[c].mul_add(w[i], sum[c]));
+            i += 1;
+        }
+        sum
     }
 
     /// Adds the rest pose's share to a weighted sum.
@@ -218,26 +256,24 @@ impl<S: Lanes> Mix<'_, S> {
         let weight = self.weights[action];
         let action = &self.plan.actions[action];
         let clip = Keys::of(&action.clip);
-        let w = self.splat(weight);
+        let (w, one) = (self.splat(weight), self.splat(1.0));
         for track in &self.plan.tracks[action.tracks[ROTATION].clone()] {
-            let (q, inverse) = self.sample4(&clip, track);
+            // An additive weight takes part on its own, with the mask.
+            let of_length = if MODE == ADD { one } else { w };
+            let (q, of_length) = self.sample4(&clip, track, of_length);
             let place = self.place::<4>(pose, track.register);
             let value = match MODE {
                 SET => q,
-                FIRST => {
-                    let w = inverse * w;
-                    each!(w; 4; c => q[c] * w)
-                }
-                JOIN => align(self.simd, &self.read(place), &q, inverse * w),
+                FIRST => each!(w; 4; c => q[c] * of_length),
+                JOIN => align(self.simd, &self.read(place), &q, of_length),
                 _ => {
-                    let d = each!(w; 4; c => q[c] * inverse);
+                    let d = each!(w; 4; c => q[c] * of_length);
                     let w = self.lane_weight(track.mask, weight, track.lane);
                     add_turn(self.simd, &self.read(place), &d, w)
                 }
             };
             self.write(place, &value);
         }
-        let one = self.splat(1.0);
         for channel in [TRANSLATION, SCALE] {
             for track in &self.plan.tracks[action.tracks[channel].clone()] {
                 let v = self.sample3(&clip, track);
@@ -292,24 +328,18 @@ impl<S: Lanes> Mix<'_, S> {
         track: &Track,
         cursor: Cursor,
     ) -> [[S::f32s; C]; 2] {
-        let stride = usize::from(track.stride);
-        let keys = &clip.packed[track.integer as usize + cursor.key as usize * C * stride..];
-        self.simd.widen_keys(keys, stride)
+        let at = cursor.key as usize * C * usize::from(track.stride);
+        let keys = &clip.packed[track.integer as usize + at..];
+        self.simd.widen_keys(keys, track.stride)
     }
 
-    /// Integers to values: `least + step × k`.
+    /// The least values and the steps of a packed track.
     #[inline(always)]
-    fn in_range<const C: usize>(
-        &self,
-        clip: &Keys<'_>,
-        track: &Track,
-        k: &[S::f32s; C],
-    ) -> [S::f32s; C] {
+    fn ranges<const C: usize>(&self, clip: &Keys<'_>, track: &Track) -> ([S::f32s; C], S::f32s) {
         let first = track.row as usize;
         let ranges = &clip.rows[first..first + C + 1];
-        let least: [_; C] = self.load(ranges, 0, track.lane);
         let [step] = self.load(ranges, C, track.lane);
-        each!(step; C; c => k[c].mul_add(step, least[c]))
+        (self.load(ranges, 0, track.lane), step)
     }
 
     #[inline(always)]
@@ -321,7 +351,8 @@ impl<S: Lanes> Mix<'_, S> {
     ) -> [S::f32s; C] {
         let [a, b] = self.packed_keys(clip, track, cursor);
         let k = packed_lerp(self.simd, &a, &b, self.alpha(track, cursor));
-        self.in_range(clip, track, &k)
+        let (least, step) = self.ranges(clip, track);
+        in_range(self.simd, &least, step, &k)
     }
 
     /// Samples a translation or a scale.
@@ -343,39 +374,39 @@ impl<S: Lanes> Mix<'_, S> {
         lerp(self.simd, &a, &b, self.alpha(track, cursor))
     }
 
-    /// Samples a rotation, as the interpolation leaves it, and what makes up for its length.
+    /// Samples a rotation, as the interpolation leaves it, and a weight that makes up for its length.
     #[inline(always)]
-    fn sample4(&self, clip: &Keys<'_>, track: &Track) -> ([S::f32s; 4], S::f32s) {
+    fn sample4(&self, clip: &Keys<'_>, track: &Track, w: S::f32s) -> ([S::f32s; 4], S::f32s) {
         let one = self.splat(1.0);
         if track.kind == TrackKind::Fixed {
-            return (self.fixed(track.row, track.lane), one);
+            return (self.fixed(track.row, track.lane), w);
         }
         let cursor = self.cursors[track.cursor as usize];
         if track.kind == TrackKind::Cubic {
             let q = quat::guard(self.simd, self.spline(clip.rows, track, cursor));
-            return (q, one / dot4(&q, &q).sqrt());
+            return (q, one / dot4(&q, &q).sqrt() * w);
         }
         if track.kind == TrackKind::Packed {
             let q = self.packed_lerp(clip, track, cursor);
-            return (q, inverse_root(self.simd, one - dot4(&q, &q)));
+            return (q, weight_of_square(self.simd, dot4(&q, &q), w));
         }
         if track.kind == TrackKind::PackedSlerp {
             let [a, b] = self.packed_keys(clip, track, cursor);
-            let [step] = self.load(clip.rows, track.row as usize + 4, track.lane);
+            let (least, step) = self.ranges(clip, track);
             let k = packed_slerp(self.simd, &a, &b, step, self.alpha(track, cursor));
-            let q = self.in_range(clip, track, &k);
-            return (q, inverse_root(self.simd, one - dot4(&q, &q)));
+            let q = in_range(self.simd, &least, step, &k);
+            return (q, weight_of_square(self.simd, dot4(&q, &q), w));
         }
         let at = track.row as usize + cursor.key as usize * 4;
         let two = &clip.rows[at..at + 8];
         let (a, b) = (self.load(two, 0, track.lane), self.load(two, 4, track.lane));
         let t = self.alpha(track, cursor);
         let e = one - dot4(&a, &b);
-        if track.kind == TrackKind::Slerp {
-            let t = slerp(self.simd, e, t);
-            let q = lerp(self.simd, &a, &b, t);
-            return (q, inverse_length(self.simd, e, t));
-        }
-        (lerp(self.simd, &a, &b, t), inverse_length(self.simd, e, t))
+        let t = match track.kind {
+            TrackKind::Slerp => slerp(self.simd, e, t),
+            _ => t,
+        };
+        let weight = inverse_length(self.simd, e, t) * w;
+        (lerp(self.simd, &a, &b, t), weight)
     }
 }

@@ -85,6 +85,18 @@ pub(crate) struct Track {
     pub lane: u8,
 }
 
+/// A slot that no action of a layer moves, though their constants differ: its weighted sum needs no
+/// sampling and no choice between `q` and `-q`, for the rows lie on one side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Still {
+    /// First row of the plan: those of the first action, then of the next.
+    pub row: u32,
+    /// The slot's first register in the pose.
+    pub register: u32,
+    /// First lane within the block.
+    pub lane: u8,
+}
+
 /// The weights of a layer's mask on a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum GroupMask {
@@ -113,6 +125,8 @@ pub(crate) struct PlanLayer {
     pub additive: bool,
     pub masked: bool,
     pub actions: Range<usize>,
+    /// Per channel a range of the plan's still slots, which no action has a track for.
+    pub still: [Range<usize>; 3],
     /// Its mask on every slot, channel by channel.
     pub masks: [Vec<GroupMask>; 3],
 }
@@ -128,6 +142,7 @@ pub(crate) struct Plan {
     /// Registers of the pose.
     pub registers: usize,
     pub tracks: Vec<Track>,
+    pub still: Vec<Still>,
     pub rows: Vec<Row>,
     pub walk: Walk,
 }

@@ -2,12 +2,14 @@
 
 use super::fold::{CHANNELS, Values, adds, constant, mask_weight, neutral, rest_value};
 use super::{
-    Group, GroupMask, InputLayer, Plan, PlanAction, PlanInput, PlanLayer, Slot, Source, Track,
-    TrackKind,
+    Group, GroupMask, InputLayer, Plan, PlanAction, PlanInput, PlanLayer, Slot, Source, Still,
+    Track, TrackKind,
 };
 use crate::clip::{Block, BlockKind, Channel, Clip, Encoding};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::skeleton::Skeleton;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// A slot in the making: its channel, its first lane, and the lanes that are read.
 pub(super) struct Reading {
@@ -96,11 +98,23 @@ impl Plan {
         for layer in &input.layers {
             let masks: Vec<GroupMask> = reading.iter().map(|r| self.mask(layer, r)).collect();
             let first = self.actions.len();
+            let mut stands = vec![false; reading.len()];
+            let still = CHANNELS.map(|channel| {
+                let start = self.still.len();
+                for ((r, &mask), stands) in reading.iter().zip(&masks).zip(&mut stands) {
+                    if r.channel == channel && mask != GroupMask::Nothing {
+                        let still = self.still_slot(skeleton, input.width, layer, r);
+                        *stands = still.is_some();
+                        self.still.extend(still);
+                    }
+                }
+                start..self.still.len()
+            });
             for clip in &layer.clips {
                 let tracks = CHANNELS.map(|channel| {
                     let start = self.tracks.len();
-                    for (r, &mask) in reading.iter().zip(&masks) {
-                        if r.channel != channel || mask == GroupMask::Nothing {
+                    for ((r, &mask), &stands) in reading.iter().zip(&masks).zip(&stands) {
+                        if r.channel != channel || mask == GroupMask::Nothing || stands {
                             continue;
                         }
                         if let Some(track) = self.track(skeleton, input.width, layer, clip, r) {
@@ -125,6 +139,7 @@ impl Plan {
                 additive: layer.additive,
                 masked: layer.mask.is_some(),
                 actions: first..self.actions.len(),
+                still,
                 masks: CHANNELS.map(|channel| {
                     let of = reading.iter().zip(&masks);
                     of.filter(|(r, _)| r.channel == channel)
@@ -144,6 +159,59 @@ impl Plan {
         }
         self.rows.push(mask.rows()[r.first / LANES]);
         GroupMask::Row(self.rows.len() as u32 - 1)
+    }
+
+    /// A slot that no action of a blending layer moves; none if one does, if their number is not one
+    /// of [`STILL_ACTIONS`], or if rotations do not lie well on one side.
+    fn still_slot(
+        &mut self,
+        skeleton: &Skeleton,
+        width: usize,
+        layer: &InputLayer<'_>,
+        r: &Reading,
+    ) -> Option<Still> {
+        let &Reading {
+            channel,
+            first,
+            register,
+            ref lanes,
+        } = r;
+        let moves = |clip: &Arc<Clip>| moving_block(clip, channel, first, lanes).is_some();
+        if layer.additive
+            || !STILL_ACTIONS.contains(&layer.clips.len())
+            || layer.clips.iter().any(moves)
+        {
+            return None;
+        }
+        let value = |clip: &Clip, l: usize| {
+            let value = constant(clip, channel, l).flatten();
+            value.unwrap_or_else(|| rest_value(skeleton, channel, l))
+        };
+        let turned = |clip: &Clip, l: usize| {
+            let q = value(clip, l);
+            match channel == Channel::Rotation && dot(q, value(&layer.clips[0], l)) < 0.0 {
+                true => q.map(|v| -v),
+                false => q,
+            }
+        };
+        if channel == Channel::Rotation {
+            let apart = |l: &usize| {
+                let q: Vec<_> = layer.clips.iter().map(|c| turned(c, *l)).collect();
+                (0..q.len()).any(|i| (0..i).any(|j| dot(q[i], q[j]) < ONE_SIDED))
+            };
+            if lanes.iter().any(apart) {
+                return None;
+            }
+        }
+        let row = self.rows.len() as u32;
+        for clip in &layer.clips {
+            self.fixed(first, width, channel, |l| turned(clip, l));
+        }
+        Some(Still {
+            row,
+            register,
+            lane: (first % LANES) as u8,
+        })
     }
 
     /// How one action moves a slot; none if it is additive and leaves it alone.
@@ -211,6 +279,17 @@ impl Plan {
         track.row = self.fixed(first, width, channel, value);
         Some(track)
     }
+}
+
+/// Numbers of actions that the mixing has loops for.
+const STILL_ACTIONS: RangeInclusive<usize> = 2..=4;
+
+/// Rotations whose dot products are all at least this lie on one side of any sum of theirs, whatever is
+/// rounded.
+const ONE_SIDED: f32 = 0.1;
+
+fn dot(a: [f32; 4], b: [f32; 4]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The clip's block, if it moves a lane that is read.
