@@ -62,7 +62,7 @@ fn main() {
             "rows_of_the_frame_before",
             history::the_frame_before_has_its_rows,
         ),
-        gpu("a_ring_that_runs_dry", history::a_ring_that_runs_dry),
+        gpu("both_ways_of_uploading", history::both_ways_of_uploading),
         gpu("times_of_copies", bones::the_device_times_its_copies),
         gpu("an_empty_crowd", bones::an_empty_crowd),
         gpu("skinning_every_kind", skinning::every_kind),

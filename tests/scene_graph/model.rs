@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 pub type Matrix = [[f64; 4]; 3];
 
-const IDENTITY: Matrix = [
+pub const IDENTITY: Matrix = [
     [1.0, 0.0, 0.0, 0.0],
     [0.0, 1.0, 0.0, 0.0],
     [0.0, 0.0, 1.0, 0.0],

@@ -1,7 +1,7 @@
 //! The same calls on a scene graph and on its naive model.
 
 use crate::calls::{Call, call, skeleton};
-use crate::model::{Model, Naive, difference, wide};
+use crate::model::{IDENTITY, Model, Naive, difference, wide};
 use glam::Vec3;
 use phalanx::math::Affine3x4;
 use phalanx::scene::{Hanging, MirrorId, NodeId, SceneError, SceneGraph};
