@@ -1,6 +1,7 @@
 //! A rig made in code, and what its palettes should be.
 
 use glam::{Quat, Vec3};
+use phalanx::crowd::hash01;
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, Mesh, Primitive};
 use phalanx::offline::build_rig;
