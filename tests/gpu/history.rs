@@ -1,5 +1,5 @@
-//! Frames one after another, as shaders see them: the frame before, what is carried over, and a ring that
-//! runs dry. Everyone's rows are those of a twin crowd in heap memory.
+//! Frames one after another, as shaders see them: the frame before, what is carried over, and both ways of
+//! uploading. Everyone's rows are those of a twin crowd in heap memory.
 
 use crate::models::chain;
 use crate::seen::{Frame, Reader, Seen};
