@@ -9,6 +9,7 @@ mod allocator;
 #[path = "hostile/bombs.rs"]
 mod bombs;
 mod common;
+mod exercise;
 #[allow(dead_code)] // Shared with the tests of files made in code.
 #[path = "import/file.rs"]
 mod file;
@@ -21,10 +22,8 @@ mod sound;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mutate::{Mutator, Random};
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::offline::gltf::{ImportOptions, MEMORY_BASE, MEMORY_PER_BYTE, read_slice};
 use phalanx::offline::import_slice;
-use phalanx::playback::evaluate_pose;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,7 +67,7 @@ struct Outcome {
 }
 
 /// The path that a file takes through the library; the caller catches panics.
-fn exercise(bytes: &[u8], options: &ImportOptions, split: Option<u64>) -> Outcome {
+fn import(bytes: &[u8], options: &ImportOptions, split: Option<u64>) -> Outcome {
     allocator::start();
     let result = read_slice(bytes, "variant", None, options);
     let peak = allocator::peak() + bytes.len() as u64;
@@ -93,8 +92,7 @@ fn exercise(bytes: &[u8], options: &ImportOptions, split: Option<u64>) -> Outcom
     }
 }
 
-/// Imports to rigs, and plays whatever clips there are: sampled, blended, walked, bounded, skinned.
-/// Returns whether there were rigs, and the most bytes that the import had live at once.
+/// Imports to rigs, and plays whatever clips there are. Returns whether there were rigs, and the most bytes that the import had live at once.
 fn build(bytes: &[u8], options: &ImportOptions) -> (bool, u64) {
     allocator::start();
     let result = import_slice(bytes, "variant", None, options);
@@ -107,33 +105,7 @@ fn build(bytes: &[u8], options: &ImportOptions) -> (bool, u64) {
         }
     };
     for rig in imported.rigs {
-        let rig = Arc::new(rig);
-        let mut crowd = Crowd::new();
-        let id = crowd
-            .add_rig(rig.clone())
-            .expect("an empty crowd takes a rig");
-        let mut buffer = BoneBuffer::new();
-        for first in 0..rig.clips().len().min(3) {
-            let instance = crowd.spawn(id).expect("there is room for three");
-            for clip in [first, first + 1] {
-                if let Some(clip) = crowd.clip_by_index(id, clip) {
-                    let play = crowd.fade_to(instance, clip, 0.5, &PlayOptions::default());
-                    play.expect("a clip of the rig plays");
-                    crowd.advance(0.3).expect("a short step");
-                }
-            }
-        }
-        for dt in [0.0, 0.4, -1.0e6] {
-            crowd.advance(dt).expect("a step within the limit");
-            crowd.evaluate(&mut buffer);
-        }
-        for instance in crowd.instances().take(1) {
-            crowd.bounds(instance).expect("the instance lives");
-        }
-        let pose = evaluate_pose(&rig, &[]).expect("every rig has a rest pose");
-        // Joint indices were checked against skins by the import.
-        pose.vertices(&rig)
-            .expect("every mesh of a rig can be skinned");
+        exercise::play(Arc::new(rig), |error| panic!("a clip of the rig: {error}"));
     }
     (true, peak)
 }
@@ -158,7 +130,7 @@ fn watch(name: String) -> mpsc::Sender<u64> {
 }
 
 fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> {
-    let clean = exercise(bytes, options, Some(1));
+    let clean = import(bytes, options, Some(1));
     if !clean.accepted {
         return Err(format!("{name} itself is refused").into());
     }
@@ -177,7 +149,7 @@ fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> 
             ..options.clone()
         };
         let split = (case % 8 == 3).then(|| random.next());
-        let run = || exercise(&variant, &options, split);
+        let run = || import(&variant, &options, split);
         let outcome = catch_unwind(AssertUnwindSafe(run))
             .map_err(|_| format!("{name}, variant {case}: panicked"))?;
         let limit = MEMORY_BASE + MEMORY_PER_BYTE * variant.len() as u64;
@@ -200,7 +172,7 @@ fn explode(name: &str, make: fn(usize) -> Vec<u8>) -> Result<(), Failed> {
     let (mut accepted, mut worst) = (0, 0.0f64);
     for n in (10..20).map(|k| 1 << k) {
         let bytes = make(n);
-        let outcome = exercise(&bytes, &ImportOptions::default(), None);
+        let outcome = import(&bytes, &ImportOptions::default(), None);
         let limit = MEMORY_BASE + MEMORY_PER_BYTE * bytes.len() as u64;
         worst = worst.max(outcome.peak as f64 / limit as f64);
         if outcome.peak > limit {

@@ -39,9 +39,14 @@ impl Gpu {
             desc.backends = backends;
             let instance = wgpu::Instance::new(desc);
             let surface = instance.create_surface(window.clone());
-            let surface = surface.map_err(|e| GpuError::Surface {
-                reason: e.to_string(),
-            })?;
+            let surface =
+                surface.map_err(|e| match Self::request(&instance, None, |_| Ok(())) {
+                    // Without an adapter there is no surface either, and that is what has to be known.
+                    Err(error @ GpuError::NoAdapter { .. }) => error,
+                    _ => GpuError::Surface {
+                        reason: e.to_string(),
+                    },
+                })?;
             Self::request(&instance, Some(&surface), |adapter| {
                 let capabilities = surface.get_capabilities(adapter);
                 if capabilities.formats.is_empty() {

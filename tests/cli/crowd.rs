@@ -38,6 +38,8 @@ pub fn crowd_draws_and_reports() -> Tested {
         "p99 frame",
         "per character",
         "instruction set",
+        "evaluated into",
+        "heap memory",
         "palette hash",
         "drawn by",
         "fifty.png",

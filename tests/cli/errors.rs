@@ -21,6 +21,8 @@ pub fn help_and_version() -> Tested {
         &["bake", "--help"],
         &["merge", "--help"],
         &["verify", "--help"],
+        #[cfg(feature = "view")]
+        &["view", "--help"],
     ] {
         let help = output(args)?;
         check(
@@ -50,6 +52,9 @@ pub fn usage_errors() -> Tested {
         &["crowd", "--size", "0x480"],
         &["crowd", "--size", "16384x16384"],
         &["crowd", "--renderer", "crayon"],
+        &["crowd", "--backend", "vulkan"],
+        &["crowd", "--out", "crowd.jpg"],
+        &["render", "--backend", "vulkan", "--out", "a.png"],
         &["--simd", "mmx", "bench"],
         &["bench", "--count", "0"],
         &["bench", "--count", "few"],
@@ -79,6 +84,62 @@ pub fn usage_errors() -> Tested {
             format!("{args:?}: {:?} {error}", out.status),
         )?;
         check(!error.contains("panicked"), error)?;
+    }
+    Ok(())
+}
+
+/// What a number should have been, in words and without the ends of a machine's types.
+pub fn refused_numbers() -> Tested {
+    let cases: &[(&[&str], &str)] = &[
+        (&["crowd", "--count", "0"], "a whole number of at least 1"),
+        (&["crowd", "--count", "-5"], "a whole number of at least 1"),
+        (
+            &["crowd", "--frames", "0"],
+            "a whole number from 1 to 2097152",
+        ),
+        (
+            &["crowd", "--threads", "0"],
+            "a whole number from 1 to 1024",
+        ),
+        (&["bench", "--count", "0"], "a whole number of at least 1"),
+        (
+            &["bench", "--seconds", "-1"],
+            "seconds from 0.000001 to 3600",
+        ),
+        (&["bench", "--tolerance", "-1"], "percent from 0 to 1000000"),
+        (
+            &["render", "--out", "a.gif", "--fps", "0"],
+            "frames per second from 0.1 to 50",
+        ),
+        (
+            &["render", "--out", "a.gif", "--frames", "0"],
+            "a whole number from 1 to 2000",
+        ),
+        (
+            &["bake", "a.glb", "--out", "a.phx", "--jobs", "0"],
+            "a whole number from 1 to 1024",
+        ),
+        (
+            &["bake", "a.glb", "--out", "a.phx", "--shell", "-1"],
+            "metres above 0, 1000000 at most",
+        ),
+        #[cfg(feature = "view")]
+        (&["view", "--frames", "0"], "a whole number of at least 1"),
+        #[cfg(feature = "view")]
+        (
+            &["view", "--count", "20001"],
+            "a whole number from 1 to 20000",
+        ),
+        #[cfg(feature = "view")]
+        (&["view", "--fade", "9"], "seconds from 0 to 2"),
+    ];
+    for (args, wanted) in cases {
+        let out = run(args);
+        let error = String::from_utf8_lossy(&out.stderr);
+        check(
+            out.status.code() == Some(2) && error.contains(&format!("expected {wanted}\n")),
+            format!("{args:?}: {:?} {error}", out.status),
+        )?;
     }
     Ok(())
 }
@@ -172,9 +233,9 @@ pub fn unwritable_outputs() -> Tested {
 pub fn crowds_beyond_memory() -> Tested {
     for count in ["100000000", "4294967296", "18446744073709551615"] {
         let out = run(&["crowd", "--count", count, "--out", "beyond.png"]);
-        one_line(&out, &[count, "MAX_CROWD_BYTES", "8589934592"])?;
+        one_line(&out, &[count, "8589934592", "characters at most"])?;
         let out = run(&["bench", "--count", "1", "--count", count]);
-        one_line(&out, &[count, "MAX_CROWD_BYTES", "8589934592"])?;
+        one_line(&out, &[count, "8589934592", "characters at most"])?;
     }
     check(
         !scratch().join("beyond.png").exists(),

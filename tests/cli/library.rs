@@ -129,6 +129,13 @@ pub fn verify_tells() -> Tested {
         String::from_utf8_lossy(&found.stdout).contains("DAMAGED"),
         "the table",
     )?;
+    // What is not there is not damaged.
+    let missing = run(&["verify", "missing.phx"]);
+    let table = String::from_utf8_lossy(&missing.stdout).into_owned();
+    check(
+        missing.status.code() == Some(1) && table.contains("unreadable"),
+        table,
+    )?;
     fs::write(&file, &whole)?;
     // Another file of the source's name, and a file of another name.
     let other = folder.join("mannequin.glb");

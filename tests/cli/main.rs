@@ -1,5 +1,6 @@
 //! The `phalanx` binary as a process: outputs, exit codes, one line per error.
 
+mod backends;
 mod bake;
 mod bench;
 #[path = "../common/mod.rs"]
@@ -24,6 +25,7 @@ fn main() {
     let plain: Vec<Test> = vec![
         ("help_and_version", errors::help_and_version),
         ("usage_errors_exit_with_2", errors::usage_errors),
+        ("refused_numbers_are_told_in_words", errors::refused_numbers),
         ("files_that_are_no_models", errors::files_that_are_no_models),
         (
             "unknown_clips_are_named_with_what_there_is",
@@ -91,6 +93,7 @@ fn main() {
         ("verify_tells", library::verify_tells),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
+    trials.extend(backends::trials());
     trials.push(trial(
         "pose_of_files",
         &["bl_morphbones.glb", "robot.glb"],

@@ -211,28 +211,6 @@ pub fn the_device_times_its_copies() {
     assert!(!able || many > Some(Duration::ZERO), "{many:?}");
 }
 
-/// Without ever waiting, the ring runs dry or keeps up; either way the rows arrive.
-pub fn a_device_that_is_behind() {
-    let gpu = open();
-    let rigs = [chain(60)];
-    let (mut crowd, all, _) = crowd_of(&rigs, 400);
-    let mut bones = bones(&gpu, PaletteBackend::Storage);
-    for _ in 0..40 {
-        crowd.advance(0.01).unwrap();
-        bones.evaluate(&mut crowd, &gpu).unwrap();
-    }
-    let rows = bones.read(&gpu).unwrap();
-    let state = crowd.snapshot();
-    let mut truth = Truth::new(&rigs, &[400]);
-    let truth = truth.of(&state);
-    for &id in &all {
-        assert_eq!(
-            Some(&rows[crowd.palette_range(id).unwrap()]),
-            truth.palette(id)
-        );
-    }
-}
-
 pub fn an_empty_crowd() {
     let gpu = open();
     for backend in PaletteBackend::ALL {

@@ -66,7 +66,7 @@ fn adapter() {
 const JOINTS: usize = 1300;
 const COUNT: usize = 5000;
 
-/// A crowd of 298 MiB of rows meets 380 MiB of memory: enough for the heap, too little for pages with room
+/// A crowd of 298 MiB of rows meets 372 MiB of memory: enough for the heap, too little for pages with room
 /// to grow. Afterwards there is more.
 fn memory() {
     let gpu = open();

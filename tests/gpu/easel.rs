@@ -194,7 +194,7 @@ fn vertices(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
     gpu.buffer("vertices", bytes, wgpu::BufferUsages::VERTEX)
 }
 
-fn layout(gpu: &Gpu, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupLayout {
+pub fn layout(gpu: &Gpu, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupLayout {
     let descriptor = wgpu::BindGroupLayoutDescriptor {
         label: None,
         entries,
@@ -202,7 +202,7 @@ fn layout(gpu: &Gpu, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupL
     gpu.device.create_bind_group_layout(&descriptor)
 }
 
-fn group(
+pub fn group(
     gpu: &Gpu,
     layout: &wgpu::BindGroupLayout,
     resources: &[(u32, wgpu::BindingResource<'_>)],

@@ -1,8 +1,8 @@
 //! Devices that can do less, asked for on purpose.
 
 use crate::models::chain;
-use crate::support::{bones, crowd_of, downlevel, open};
-use phalanx::gpu::{ComputeSkinner, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend};
+use crate::support::{Truth, bones, crowd_of, downlevel, open};
+use phalanx::gpu::{ComputeSkinner, Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend};
 
 pub fn webgl2() {
     let gpu = downlevel();
@@ -19,15 +19,52 @@ pub fn webgl2() {
     }
     let compute = ComputeSkinner::new(&gpu, PaletteBackend::Texture).unwrap_err();
     assert!(matches!(compute, GpuError::Unsupported { .. }), "{compute}");
-    // A line of the texture holds 672 rows: 1,500 joints wrap twice.
-    let (mut crowd, _, _) = crowd_of(&[chain(1500), chain(201)], 3);
-    let mut texture = bones(&gpu, PaletteBackend::Texture);
-    texture.evaluate(&mut crowd, &gpu).unwrap();
-    assert_eq!(texture.read(&gpu).unwrap().len(), 3 * 1701);
-    let (mut crowd, _, _) = crowd_of(&[chain(201)], 3);
-    let mut uniform = bones(&gpu, PaletteBackend::Uniform);
-    uniform.evaluate(&mut crowd, &gpu).unwrap();
-    assert_eq!(uniform.read(&gpu).unwrap().len(), 3 * 208);
+    // A line of the texture holds 672 rows: 1,500 joints wrap twice. What shaders make of them is seen
+    // in pictures.
+    assert_eq!(rows(&gpu, PaletteBackend::Texture, &[1500, 201]), 3 * 1701);
+    assert_eq!(rows(&gpu, PaletteBackend::Uniform, &[201]), 3 * 208);
+}
+
+/// Brings three of each chain to the device and compares their rows there; how many there are.
+fn rows(gpu: &Gpu, backend: PaletteBackend, joints: &[usize]) -> usize {
+    let rigs: Vec<_> = joints.iter().map(|&n| chain(n)).collect();
+    let (mut crowd, all, _) = crowd_of(&rigs, 3);
+    let mut bones = bones(gpu, backend);
+    bones.evaluate(&mut crowd, gpu).unwrap();
+    let rows = bones.read(gpu).unwrap();
+    let mut truth = Truth::new(&rigs, &vec![3; rigs.len()]);
+    let truth = truth.of(&crowd.snapshot());
+    for id in all {
+        let range = crowd.palette_range(id).unwrap();
+        assert_eq!(Some(&rows[range]), truth.palette(id), "{backend}, {id:?}");
+    }
+    rows.len()
+}
+
+/// 1,500 joints through every backend: it holds them, or says how many it holds.
+pub fn many_joints() {
+    for (gpu, held) in [
+        (open(), [1365, u64::MAX, u64::MAX]),
+        (downlevel(), [341, u64::MAX, 0]),
+    ] {
+        for (backend, limit) in PaletteBackend::ALL.into_iter().zip(held) {
+            if limit == u64::MAX {
+                assert_eq!(backend.check(&gpu, 1500), Ok(()));
+                assert_eq!(rows(&gpu, backend, &[1500]), 4500);
+                continue;
+            }
+            let error = backend.check(&gpu, 1500).unwrap_err();
+            let expected = GpuError::Joints {
+                backend,
+                needed: 1500,
+                limit,
+            };
+            assert_eq!(error, expected);
+            let text = error.to_string();
+            assert!(text.contains("1500 joints"), "{text}");
+            assert!(text.contains(&format!("holds {limit}")), "{text}");
+        }
+    }
 }
 
 pub fn too_many_joints() {

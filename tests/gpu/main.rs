@@ -7,17 +7,20 @@ mod child;
 #[path = "../common/mod.rs"]
 mod common;
 mod easel;
+mod history;
 mod limits;
 #[path = "../common/memory.rs"]
 mod memory;
 mod models;
 mod pictures;
 mod robust;
+mod seen;
 mod shaders;
 mod sizes;
 mod skinning;
 mod subject;
 mod support;
+mod twins;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -62,7 +65,11 @@ fn main() {
         ),
         gpu("growth", bones::growth),
         gpu("the_frame_before_is_kept", bones::the_frame_before_is_kept),
-        gpu("a_device_that_is_behind", bones::a_device_that_is_behind),
+        gpu(
+            "rows_of_the_frame_before",
+            history::the_frame_before_has_its_rows,
+        ),
+        gpu("both_ways_of_uploading", history::both_ways_of_uploading),
         gpu("times_of_copies", bones::the_device_times_its_copies),
         gpu("an_empty_crowd", bones::an_empty_crowd),
         gpu("skinning_every_kind", skinning::every_kind),
@@ -78,7 +85,13 @@ fn main() {
         gpu("pictures_with_few_limits", pictures::few_limits),
         with("pictures_of_a_file", joints, pictures::file_of_201_joints),
         gpu("webgl2_limits", limits::webgl2),
+        with(
+            "webgl2_pictures_of_a_file",
+            joints,
+            pictures::file_with_few_limits,
+        ),
         gpu("too_many_joints", limits::too_many_joints),
+        gpu("backends_of_1500_joints", limits::many_joints),
         gpu("destroyed_between_frames", robust::destroyed_between_frames),
         gpu("destroyed_within_a_frame", robust::destroyed_within_a_frame),
         gpu("an_error_of_nobody", robust::an_error_of_nobody),

@@ -12,6 +12,9 @@ const STEP: u8 = 2;
 /// in all but this share of the pixels: edges fall to the one side or the other.
 const SHARE: f64 = 0.001;
 
+/// What WebGL2's limits leave.
+const FEW: [PaletteBackend; 2] = [PaletteBackend::Uniform, PaletteBackend::Texture];
+
 pub fn every_kind() {
     let gpu = open();
     for (per_vertex, weights, targets, joints) in KINDS {
@@ -22,9 +25,21 @@ pub fn every_kind() {
 }
 
 pub fn file_of_201_joints() {
-    let gpu = open();
-    for subject in Subject::of_file(&file("bl_manyjoints.glb")) {
-        check(&gpu, &PaletteBackend::ALL, &subject);
+    file_on(&open(), &PaletteBackend::ALL);
+}
+
+/// The same where there are neither storage buffers nor compute shaders.
+pub fn file_with_few_limits() {
+    file_on(&downlevel(), &FEW);
+}
+
+fn file_on(gpu: &Gpu, backends: &[PaletteBackend]) {
+    let rig = file("bl_manyjoints.glb");
+    assert!(rig.skeleton().len() >= 201);
+    let subjects = Subject::of_file(&rig);
+    assert!(!subjects.is_empty());
+    for subject in subjects {
+        check(gpu, backends, &subject);
     }
 }
 
@@ -35,10 +50,9 @@ pub fn few_limits() {
         let primitive = tube(joints, per_vertex, Weights::Shorts, targets);
         Subject::new(chain(joints), primitive, 0..joints)
     };
-    let few = [PaletteBackend::Uniform, PaletteBackend::Texture];
-    check(&gpu, &few, &subject(67, 8, 3));
-    check(&gpu, &few, &subject(341, 4, 0));
-    check(&gpu, &few[1..], &subject(1500, 8, 2));
+    check(&gpu, &FEW, &subject(67, 8, 3));
+    check(&gpu, &FEW, &subject(341, 4, 0));
+    check(&gpu, &FEW[1..], &subject(1500, 8, 2));
 }
 
 pub fn many_joints() {

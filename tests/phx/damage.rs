@@ -3,10 +3,8 @@
 use super::quartet::read;
 use super::roundtrip::check;
 use super::seal::{self, Part};
-use super::{Tested, made};
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
+use super::{Tested, exercise, made};
 use phalanx::format::{ClipForm, Fault, Library, RigOptions};
-use phalanx::playback::evaluate_pose;
 use std::sync::Arc;
 
 /// Plays all there is; whatever is decoded must come through.
@@ -17,32 +15,8 @@ pub fn play(file: &[u8]) -> bool {
     let Ok(rig) = library.rig(RigOptions::default()) else {
         return false;
     };
-    let rig = Arc::new(rig);
-    let mut crowd = Crowd::new();
-    let id = crowd
-        .add_rig(rig.clone())
-        .expect("an empty crowd takes a rig");
-    let mut buffer = BoneBuffer::new();
-    for first in 0..rig.clips().len().min(3) {
-        let instance = crowd.spawn(id).expect("there is room");
-        for clip in [first, first + 1] {
-            if let Some(clip) = crowd.clip_by_index(id, clip) {
-                // A clip that is additive does not play on this layer.
-                let _ = crowd.fade_to(instance, clip, 0.5, &PlayOptions::default());
-                crowd.advance(0.3).expect("a short step");
-            }
-        }
-    }
-    for dt in [0.0, 0.4, -1.0e6] {
-        crowd.advance(dt).expect("a step within the limit");
-        crowd.evaluate(&mut buffer);
-    }
-    for instance in crowd.instances().take(1) {
-        crowd.bounds(instance).expect("the instance lives");
-    }
-    let pose = evaluate_pose(&rig, &[]).expect("every rig has a rest pose");
-    pose.vertices(&rig)
-        .expect("every mesh of a rig can be skinned");
+    // A clip that is additive does not play on this layer.
+    exercise::play(Arc::new(rig), |_| ());
     true
 }
 

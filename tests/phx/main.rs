@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
+#[path = "../exercise/mod.rs"]
+mod exercise;
 mod made;
 mod merge;
 mod models;

@@ -139,8 +139,8 @@ pub enum CliError {
     Gif(#[from] gif::EncodingError),
     /// A crowd that would take too much memory.
     #[error(
-        "{count} characters need {needed} bytes, the limit MAX_CROWD_BYTES is {limit}: \
-         at most {most} of this model"
+        "{count} characters of this model need {needed} bytes of memory, a crowd may take {limit}: \
+         {most} characters at most"
     )]
     CrowdTooLarge {
         /// Characters asked for.

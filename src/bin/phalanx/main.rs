@@ -11,6 +11,7 @@ mod info;
 mod memory;
 mod merge;
 mod model;
+mod numbers;
 mod output;
 mod png;
 mod pose;
@@ -52,7 +53,7 @@ Examples:
 Errors are one line on standard error and exit status 1; usage errors exit with 2.";
 
 /// The most threads: more than any machine has cores, few enough to start.
-const MAX_THREADS: i64 = 1024;
+const MAX_THREADS: u64 = 1024;
 
 #[derive(Debug, Subcommand)]
 enum Command {

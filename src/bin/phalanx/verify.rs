@@ -5,7 +5,7 @@ use super::error::CliError;
 use super::output;
 use super::text;
 use clap::Args;
-use phalanx::format::Library;
+use phalanx::format::{Library, OpenError};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,8 @@ const TOLERANCE: f32 = 1e-3;
 #[derive(Debug, Serialize)]
 struct Verified {
     file: String,
+    /// Whether the system gave its bytes.
+    readable: bool,
     bytes: usize,
     sections: usize,
     clips: usize,
@@ -75,10 +77,10 @@ fn table(all: &[Verified]) -> String {
     let rows = all.iter().map(|v| {
         vec![
             text::one_line(&v.file),
-            if v.fault.is_none() {
-                "whole"
-            } else {
-                "DAMAGED"
+            match (&v.fault, v.readable) {
+                (None, _) => "whole",
+                (Some(_), true) => "DAMAGED",
+                (Some(_), false) => "unreadable",
             }
             .into(),
             text::bytes(v.bytes as f64),
@@ -103,6 +105,7 @@ fn table(all: &[Verified]) -> String {
 fn check(file: &Path, sources: &[PathBuf]) -> Result<Verified, CliError> {
     let mut verified = Verified {
         file: file.display().to_string(),
+        readable: true,
         bytes: 0,
         sections: 0,
         clips: 0,
@@ -114,6 +117,7 @@ fn check(file: &Path, sources: &[PathBuf]) -> Result<Verified, CliError> {
     let library = match Library::open(file) {
         Ok(library) => library,
         Err(error) => {
+            verified.readable = !matches!(error, OpenError::Io { .. });
             verified.fault = Some(error.to_string());
             return Ok(verified);
         }

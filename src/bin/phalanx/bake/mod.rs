@@ -14,6 +14,7 @@ pub use inputs::{Input, expand};
 pub use settings::Settings;
 
 use super::error::CliError;
+use super::numbers::whole;
 use super::output;
 use clap::Args;
 use phalanx::format::ClipForm;
@@ -38,10 +39,10 @@ pub struct BakeArgs {
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
     /// The largest error in metres, of points on the shell around every joint
-    #[arg(long, value_name = "M", default_value = "0.0001", value_parser = metres)]
+    #[arg(long, value_name = "M", default_value = "0.0001", allow_negative_numbers = true, value_parser = metres)]
     max_error: f32,
     /// The shell's distance from its joint in metres
-    #[arg(long, value_name = "M", default_value = "0.03", value_parser = metres)]
+    #[arg(long, value_name = "M", default_value = "0.03", allow_negative_numbers = true, value_parser = metres)]
     shell: f32,
     /// Errors and shells of single joints: a JSON file {"Head": {"max_error": M, "shell": M}, ...} of
     /// joints by name or path
@@ -67,7 +68,8 @@ pub struct BakeArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=super::MAX_THREADS)
+        allow_negative_numbers = true,
+        value_parser = whole::<u16>(1..=super::MAX_THREADS)
     )]
     jobs: Option<u16>,
     /// Bake the I-th of N shares of the inputs (from 0); a library becomes NAME.part-I-of-N.phx, and
@@ -119,10 +121,13 @@ impl FromStr for Shard {
     }
 }
 
+/// The largest error and shell: a thousand kilometres are no character's.
+const MAX_METRES: f32 = 1e6;
+
 fn metres(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
-        Ok(m) if m > 0.0 && m <= 1e6 => Ok(m),
-        _ => Err("expected a number of metres above 0".into()),
+        Ok(m) if m > 0.0 && m <= MAX_METRES => Ok(m),
+        _ => Err(format!("expected metres above 0, {MAX_METRES} at most")),
     }
 }
 

@@ -19,6 +19,7 @@ pub use subject::SubjectError;
 use super::error::CliError;
 use super::memory;
 use super::model::Model;
+use super::numbers::{whole, within};
 use super::output::{self, Output};
 use baseline::Baseline;
 use chains::{ADVANCE_SERIES, FRAME_SERIES, TEXTBOOK_SERIES};
@@ -50,13 +51,14 @@ pub struct BenchArgs {
     /// A .gltf, .glb or .phx file; the built-in character if left out
     file: Option<PathBuf>,
     /// Characters; several make several rows each [default: 1, 1000 and 10000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     count: Vec<u64>,
     /// Threads; several make several rows each [default: 1 and all the machine has]
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=super::MAX_THREADS)
+        allow_negative_numbers = true,
+        value_parser = whole::<u16>(1..=super::MAX_THREADS)
     )]
     threads: Vec<u16>,
     /// The clips, one to three by exact name or else by index, fewer than three are repeated
@@ -72,7 +74,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "JOINT")]
     mask: Option<String>,
     /// Seconds for each figure; as long again for the textbook pipeline beside it
-    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "0.5", allow_negative_numbers = true, value_parser = within("seconds", MIN_SECONDS..=MAX_SECONDS))]
     seconds: f64,
     /// Also write all figures as JSON
     #[arg(long, value_name = "FILE")]
@@ -85,7 +87,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Percent by which a row may be slower than the baseline
-    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "5", allow_negative_numbers = true, value_parser = within("percent", 0.0..=MAX_TOLERANCE))]
     tolerance: f64,
 }
 
@@ -100,7 +102,10 @@ Examples:
 /// Characters and threads where none are asked for; the machine's cores come after the one.
 const COUNTS: [u64; 3] = [1, 1_000, 10_000];
 
-/// The most seconds of one figure: an hour.
+/// The least seconds of one figure: a handful of samples each.
+const MIN_SECONDS: f64 = 1e-6;
+
+/// The most: an hour.
 const MAX_SECONDS: f64 = 3_600.0;
 
 /// The largest tolerance: ten thousand times slower.
@@ -124,20 +129,6 @@ impl FromStr for ClipList {
         }
         Ok(Self(clips))
     }
-}
-
-fn within(text: &str, low: f64, high: f64) -> Result<f64, String> {
-    let value = text.parse().ok().filter(|v| (low..=high).contains(v));
-    value.ok_or_else(|| format!("expected a number from {low} to {high}"))
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    // The least is one microsecond: a handful of samples each.
-    within(text, 1e-6, MAX_SECONDS)
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    within(text, 0.0, MAX_TOLERANCE)
 }
 
 /// Measures, compares and reports.

@@ -7,6 +7,9 @@ use super::measure::{Run, WARM_UP};
 use phalanx::math::SimdLevel;
 use serde::Serialize;
 
+/// Frames are measured without a device, so that figures of all machines can be compared.
+const EVALUATED_INTO: &str = "heap memory";
+
 /// All figures: what `--json` writes.
 #[derive(Debug, Serialize)]
 pub struct Figures {
@@ -22,6 +25,8 @@ pub struct Figures {
     pub frames: u32,
     pub warm_up_frames: u32,
     pub frame_seconds: f64,
+    /// Where the palettes of the measured frames went; the picture's frame is evaluated anew.
+    pub evaluated_into: &'static str,
     /// All threads first, then one.
     pub runs: Vec<Run>,
     pub picture: Option<PictureFigures>,
@@ -61,6 +66,7 @@ impl Figures {
             frames,
             warm_up_frames: WARM_UP,
             frame_seconds: FRAME,
+            evaluated_into: EVALUATED_INTO,
             runs,
             picture: None,
         }
@@ -84,6 +90,7 @@ impl Figures {
             same("instruction set", self.simd.to_owned()),
             same("frames", text::count(self.frames.into())),
             row("crossfades", &|r| text::count(r.crossfades)),
+            same("evaluated into", self.evaluated_into.to_owned()),
             row("median frame", &|r| text::duration(r.median_ns)),
             row("p99 frame", &|r| text::duration(r.p99_ns)),
             row("per character", &|r| text::duration(r.ns_per_character)),

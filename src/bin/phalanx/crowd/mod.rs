@@ -11,6 +11,7 @@ use super::brush::{Brush, PaletteArg};
 use super::error::CliError;
 use super::memory;
 use super::model::Model;
+use super::numbers::whole;
 use super::output::{self, Output};
 use cast::Cast;
 use clap::Args;
@@ -25,7 +26,8 @@ use std::path::PathBuf;
 ///
 /// The characters stand in formation; clips, phases and speeds are mixed, and some fade to another
 /// clip at any moment. A frame is what a game pays each frame: times advance, every character is
-/// evaluated into one bone buffer.
+/// evaluated into one bone buffer, in heap memory. The picture's frame alone is evaluated once more, into
+/// the memory of the device that draws it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CrowdArgs {
@@ -37,7 +39,8 @@ pub struct CrowdArgs {
         long,
         value_name = "N",
         default_value_t = 10_000,
-        value_parser = clap::value_parser!(u64).range(1..)
+        allow_negative_numbers = true,
+        value_parser = whole::<u64>(1..=u64::MAX)
     )]
     count: u64,
     /// Frames to measure, 1/60 s each; ten more come before them
@@ -45,18 +48,20 @@ pub struct CrowdArgs {
         long,
         value_name = "N",
         default_value_t = 300,
-        value_parser = clap::value_parser!(u32).range(1..=MAX_FRAMES)
+        allow_negative_numbers = true,
+        value_parser = whole::<u32>(1..=MAX_FRAMES)
     )]
     frames: u32,
     /// Worker threads; as many as the machine has by default. One thread is always measured too
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=super::MAX_THREADS)
+        allow_negative_numbers = true,
+        value_parser = whole::<u16>(1..=super::MAX_THREADS)
     )]
     threads: Option<u16>,
     /// The picture of the last frame
-    #[arg(long, value_name = "PNG", default_value = "crowd.png")]
+    #[arg(long, value_name = "PNG", default_value = "crowd.png", value_parser = png_path)]
     out: PathBuf,
     /// Also write all figures as JSON
     #[arg(long, value_name = "FILE")]
@@ -67,7 +72,7 @@ pub struct CrowdArgs {
     /// What draws the picture: wgpu, the software rasteriser, or (auto) wgpu if it works
     #[arg(long, value_name = "auto|gpu|software", default_value = "auto")]
     renderer: Backend,
-    /// How shaders reach palettes: auto is the best that the device has
+    /// How shaders reach palettes where wgpu draws: auto is the best that the device has
     #[arg(
         long,
         value_name = "auto|storage|texture|uniform",
@@ -84,7 +89,7 @@ Examples:
   phalanx --simd portable crowd --frames 60";
 
 /// The most frames: half a day of simulated time; their times are kept for the figures.
-const MAX_FRAMES: i64 = 1 << 21;
+const MAX_FRAMES: u64 = 1 << 21;
 
 /// The most pixels of a side, and of a picture: what the renderers take.
 const MAX_SIDE: u32 = 16_384;
@@ -105,6 +110,15 @@ pub fn picture_size(text: &str) -> Result<PictureSize, String> {
         return Err(format!("{pixels} pixels, the limit is {MAX_PIXELS}"));
     }
     Ok(PictureSize { width, height })
+}
+
+/// A name that does not promise a picture of another kind.
+fn png_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(e) if !e.eq_ignore_ascii_case("png") => Err("the name must end in .png".into()),
+        _ => Ok(path),
+    }
 }
 
 /// Simulates, draws and reports.

@@ -10,6 +10,7 @@ use super::brush::{Brush, PaletteArg};
 use super::crowd::picture_size;
 use super::error::CliError;
 use super::model::Model;
+use super::numbers::{whole, within};
 use super::output::{self, Output};
 use super::text;
 use clap::Args;
@@ -40,20 +41,27 @@ pub struct RenderArgs {
     #[arg(long, value_name = "FILE@JOINT")]
     attach: Vec<AttachArg>,
     /// Frames per second
-    #[arg(long, value_name = "N", value_parser = frames_per_second)]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = within("frames per second", 0.1..=MAX_FPS)
+    )]
     fps: Option<f64>,
     /// Frames; a sheet has 8 by default, a GIF 25 per second
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=MAX_FRAMES)
+        allow_negative_numbers = true,
+        value_parser = whole::<u32>(1..=MAX_FRAMES)
     )]
     frames: Option<u32>,
     /// Columns of a sheet; as many as make it wider than high by default
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=MAX_FRAMES)
+        allow_negative_numbers = true,
+        value_parser = whole::<u32>(1..=MAX_FRAMES)
     )]
     columns: Option<u32>,
     /// Pixels of one frame
@@ -68,7 +76,7 @@ pub struct RenderArgs {
     /// What draws the pictures: wgpu, the software rasteriser, or (auto) wgpu if it works
     #[arg(long, value_name = "auto|gpu|software", default_value = "auto")]
     renderer: Backend,
-    /// How shaders reach palettes: auto is the best that the device has
+    /// How shaders reach palettes where wgpu draws: auto is the best that the device has
     #[arg(
         long,
         value_name = "auto|storage|texture|uniform",
@@ -86,20 +94,13 @@ Examples:
   phalanx render --clip Attack --time 0.2..0.8 --frames 4 --out blow.png";
 
 /// The most frames: more than a minute of a GIF.
-const MAX_FRAMES: i64 = 2_000;
+const MAX_FRAMES: u64 = 2_000;
 
 /// The most pixels of all frames together, as of one large picture: they are held in memory.
 const MAX_PIXELS: u64 = 1 << 26;
 
 /// A GIF's delays are hundredths of a second, and players take those below two for ten.
 const MAX_FPS: f64 = 50.0;
-
-fn frames_per_second(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(fps) if (0.1..=MAX_FPS).contains(&fps) => Ok(fps),
-        _ => Err(format!("expected a number from 0.1 to {MAX_FPS}")),
-    }
-}
 
 /// `NAME=WEIGHT`.
 #[derive(Clone, Debug, PartialEq)]

@@ -35,7 +35,9 @@ pub struct App<'a> {
     plan: Plan,
     display: Option<Display>,
     title: String,
+    /// When the last frame began, and whether it was shown.
     last: Option<Instant>,
+    shown: bool,
     losses: Vec<Instant>,
     /// Frames shown, and devices lost, in all.
     pub frames: u64,
@@ -55,6 +57,7 @@ impl<'a> App<'a> {
             display: None,
             title: String::new(),
             last: None,
+            shown: false,
             losses: Vec::new(),
             frames: 0,
             lost: 0,
@@ -72,7 +75,14 @@ impl<'a> App<'a> {
         let window = window.map_err(|e| CliError::Window {
             reason: e.to_string(),
         })?;
-        self.start(Arc::new(window))
+        let started = self.start(Arc::new(window));
+        started.map_err(|error| match error {
+            // No picture has been drawn, nor will be.
+            CliError::Render(source) => CliError::Window {
+                reason: source.to_string(),
+            },
+            error => error,
+        })
     }
 
     fn start(&mut self, window: Arc<Window>) -> Result<(), CliError> {
@@ -89,8 +99,11 @@ impl<'a> App<'a> {
         let since = self
             .last
             .replace(start)
-            .map_or(0.0, |last| (start - last).as_secs_f64());
-        self.viewer.advance(since)?;
+            .map_or(Duration::ZERO, |l| start - l);
+        if std::mem::take(&mut self.shown) {
+            self.viewer.end_frame(since);
+        }
+        self.viewer.advance(since.as_secs_f64())?;
         self.viewer.frame.advance = milliseconds(start.elapsed());
         let Some(display) = &mut self.display else {
             return Ok(());
@@ -99,15 +112,10 @@ impl<'a> App<'a> {
             self.plan.lose_device_at = None;
             display.lose_device();
         }
-        let mut actions = Vec::new();
-        let done = display.frame(&mut self.viewer, &self.subject, &mut actions);
-        for action in actions {
-            self.viewer.apply(action)?;
-        }
-        match done {
+        match display.frame(&mut self.viewer, &self.subject) {
             Ok(Frame::Shown) => {
                 self.frames += 1;
-                self.viewer.end_frame((since * 1e3) as f32);
+                self.shown = true;
                 let title = self.viewer.title();
                 if title != self.title {
                     display.window().set_title(&title);
@@ -115,6 +123,10 @@ impl<'a> App<'a> {
                 }
                 let over = |most: u64| self.frames >= most;
                 self.viewer.quit |= self.plan.frames.is_some_and(over);
+                if self.viewer.quit {
+                    // No other frame comes to end it.
+                    self.viewer.end_frame(start.elapsed());
+                }
                 Ok(())
             }
             Ok(Frame::Hidden) => Ok(()),

@@ -3,8 +3,9 @@
 use super::super::brush::PaletteArg;
 use super::super::error::CliError;
 use super::history::milliseconds;
-use super::interface;
-use super::viewer::{Action, Viewer};
+use super::viewer::Viewer;
+use super::{input, interface};
+use egui::FullOutput;
 use egui_wgpu::{RendererOptions, ScreenDescriptor};
 use phalanx::crowd::{Crowd, FrameStats};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, GpuOptions};
@@ -123,13 +124,8 @@ impl Display {
         Ok(())
     }
 
-    /// Evaluates, draws and shows a frame; adds to `actions` what was asked for meanwhile.
-    pub fn frame(
-        &mut self,
-        viewer: &mut Viewer,
-        subject: &Subject,
-        actions: &mut Vec<Action>,
-    ) -> Result<Frame, CliError> {
+    /// Evaluates, draws and shows a frame, and does what was asked for meanwhile.
+    pub fn frame(&mut self, viewer: &mut Viewer, subject: &Subject) -> Result<Frame, CliError> {
         if !self.has_pixels() {
             return Ok(Frame::Hidden);
         }
@@ -145,19 +141,11 @@ impl Display {
             viewer.frame.draw = milliseconds(start.elapsed());
         }
         let start = Instant::now();
-        let bones = viewer.bones()?;
-        let input = self.interface.take_egui_input(&self.window);
-        let context = self.interface.egui_ctx().clone();
-        let mut room = egui::Rect::NOTHING;
-        let mut output = context.run_ui(input, |ui| {
-            // A frame can take several passes over the interface; the last one counts.
-            actions.clear();
-            room = interface::show(ui, viewer, &bones, actions);
-        });
+        let (mut output, room) = self.converse(viewer)?;
         self.interface
             .handle_platform_output(&self.window, output.platform_output);
         let scale = output.pixels_per_point;
-        let shapes = context.tessellate(output.shapes, scale);
+        let shapes = self.interface.egui_ctx().tessellate(output.shapes, scale);
         viewer.frame.interface = milliseconds(start.elapsed());
         let corner = self.room.map(|r| r.0);
         let shown = self
@@ -167,6 +155,29 @@ impl Display {
         output.textures_delta.clear();
         self.room = pixels(room, scale);
         Ok(shown.map_err(RenderError::from)?)
+    }
+
+    /// Shows the interface and does what was asked for, press by press; what is to be painted, and the
+    /// room that is left for the picture.
+    fn converse(&mut self, viewer: &mut Viewer) -> Result<(FullOutput, egui::Rect), CliError> {
+        let bones = viewer.bones()?;
+        let context = self.interface.egui_ctx().clone();
+        let mut output = FullOutput::default();
+        let mut room = egui::Rect::NOTHING;
+        for input in input::parts(self.interface.take_egui_input(&self.window)) {
+            let mut actions = Vec::new();
+            output.append(context.run_ui(input, |ui| {
+                // It can take several passes over the interface; the last one counts.
+                actions.clear();
+                room = interface::show(ui, viewer, &bones, &mut actions);
+            }));
+            let done = actions.into_iter().try_for_each(|a| viewer.apply(a));
+            if let Err(error) = done {
+                output.drop_without_applying_deltas();
+                return Err(error);
+            }
+        }
+        Ok((output, room))
     }
 }
 

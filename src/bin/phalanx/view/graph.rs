@@ -6,23 +6,25 @@ use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, Color32, FontId, Painter, Rect, pos2, vec2};
 
 /// Colours of the stages, in the order of `FrameTime::stages`, and of the time between frames.
-const STAGES: [Color32; 4] = [
+const STAGES: [Color32; 5] = [
     Color32::from_rgb(92, 164, 255),
     Color32::from_rgb(255, 176, 60),
     Color32::from_rgb(110, 214, 130),
     Color32::from_rgb(200, 130, 240),
+    Color32::from_rgb(150, 160, 174),
 ];
 const TOTAL: Color32 = Color32::from_rgb(225, 228, 232);
 const BACK: Color32 = Color32::from_rgba_premultiplied(16, 19, 24, 205);
 
-/// Points: a bar per frame, and lines of text below.
+/// Points: a bar per frame, and lines of text below: the frame, its stages, counts, who draws and how.
 const HEIGHT: f32 = 64.0;
+const LINES: usize = STAGES.len() + 4;
 const LINE: f32 = 15.0;
 const MARGIN: f32 = 8.0;
 
 /// Paints the graph into the upper right corner of the picture.
 pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
-    let size = vec2(FRAMES as f32, HEIGHT + LINE * 8.0) + vec2(2.0, 2.0) * MARGIN;
+    let size = vec2(FRAMES as f32, HEIGHT + LINE * LINES as f32) + vec2(2.0, 2.0) * MARGIN;
     let min = pos2(picture.right() - size.x - MARGIN, picture.top() + MARGIN);
     let back = Rect::from_min_size(min, size);
     painter.rect_filled(back, 4.0, BACK);
@@ -65,16 +67,16 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
     }
     let counts = viewer.counts;
     text(
-        5,
+        STAGES.len() + 1,
         TOTAL,
         format!("{} drawn, {} evaluated", counts.instances, viewer.evaluated),
         format!("{} k triangles", counts.triangles / 1000),
     );
     let font = FontId::proportional(12.0);
-    for (line, what) in (6u8..).zip([&viewer.drawn_by, &viewer.palettes]) {
+    for (line, what) in (STAGES.len() + 2..).zip([&viewer.drawn_by, &viewer.palettes]) {
         let mut job = LayoutJob::simple_singleline(what.clone(), font.clone(), TOTAL);
         job.wrap = TextWrapping::truncate_at_width(bars.width());
-        let at = pos2(bars.left(), bars.bottom() + 3.0 + LINE * f32::from(line));
+        let at = pos2(bars.left(), bars.bottom() + 3.0 + LINE * line as f32);
         painter.galley(at, painter.layout_job(job), TOTAL);
     }
 }

@@ -17,19 +17,30 @@ pub struct FrameTime {
     pub draw: f32,
     /// Panels and overlays.
     pub interface: f32,
-    /// From frame to frame, waiting for the screen included.
+    /// What is left of the frame: the device draws, or the screen is not ready.
+    pub wait: f32,
+    /// From frame to frame.
     pub total: f32,
 }
 
 impl FrameTime {
     /// The stages with their names, in the order of a frame.
-    pub fn stages(&self) -> [(&'static str, f32); 4] {
+    pub fn stages(&self) -> [(&'static str, f32); 5] {
         [
             ("advance, cull", self.advance),
             ("evaluate", self.evaluate),
             ("draw", self.draw),
             ("interface", self.interface),
+            ("waiting for the device", self.wait),
         ]
+    }
+
+    /// The frame is over: what no other stage took was spent waiting.
+    pub fn end(mut self, total: f32) -> Self {
+        let worked = self.advance + self.evaluate + self.draw + self.interface;
+        self.wait = (total - worked).max(0.0);
+        self.total = total;
+        self
     }
 }
 
@@ -65,6 +76,7 @@ impl History {
             sum.evaluate += f.evaluate;
             sum.draw += f.draw;
             sum.interface += f.interface;
+            sum.wait += f.wait;
             sum.total += f.total;
             frames += 1.0;
             if sum.total > 1e3 {
@@ -77,6 +89,7 @@ impl History {
             evaluate: sum.evaluate / n,
             draw: sum.draw / n,
             interface: sum.interface / n,
+            wait: sum.wait / n,
             total: sum.total / n,
         }
     }
@@ -94,6 +107,23 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_stage_took_was_waiting() {
+        let frame = FrameTime {
+            advance: 1.0,
+            evaluate: 2.0,
+            draw: 3.0,
+            interface: 4.0,
+            ..FrameTime::default()
+        };
+        let slow = frame.end(849.0);
+        assert_eq!((slow.wait, slow.total), (839.0, 849.0));
+        let sum: f32 = slow.stages().iter().map(|s| s.1).sum();
+        assert_eq!(sum, slow.total);
+        // Clocks of two kinds of reading may disagree by a little.
+        assert_eq!(frame.end(9.5).wait, 0.0);
+    }
 
     #[test]
     fn the_oldest_frames_go_and_means_are_of_the_last_second() {

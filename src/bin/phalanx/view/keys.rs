@@ -10,8 +10,9 @@ const SPEED_STEP: f32 = 0.25;
 /// The keys and what they do, for the help.
 pub const HELP: &str = "\
 Keys: Up and Down choose a clip, Left and Right step through its time, Space pauses, comma and
-period change the speed, plus and minus double and halve the crowd, S shows skeletons, G frame times,
-E evaluates everyone or only those in the picture, R resets the camera, Escape closes the window.
+period change the speed, plus and minus double and halve the crowd, S shows skeletons, G shows
+frame times, E evaluates everyone or only those in the picture, R resets the camera, Escape closes
+the window.
 Mouse: drag to turn, drag with the right button or with Shift to move, wheel to go nearer.";
 
 /// Adds what the keys of this frame ask for, unless a field has the keyboard.

@@ -4,6 +4,7 @@ mod app;
 mod display;
 mod graph;
 mod history;
+mod input;
 mod interface;
 mod keys;
 mod orbit;
@@ -14,6 +15,7 @@ use super::brush::PaletteArg;
 use super::crowd::{picture, picture_size};
 use super::error::CliError;
 use super::model::Model;
+use super::numbers::{whole, within};
 use super::output;
 use app::{App, Plan};
 use clap::Args;
@@ -30,23 +32,30 @@ use winit::event_loop::EventLoop;
 /// A list of clips, each faded to when it is chosen; time to scrub through; skeletons; one character or
 /// thousands; and what each frame takes.
 #[derive(Debug, Args)]
-#[command(after_help = keys::HELP)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", keys::HELP))]
 pub struct ViewArgs {
     /// A .gltf, .glb or .phx file; the built-in character if left out
     file: Option<PathBuf>,
     /// The clip to begin with, by its exact name or else by its index; the first one by default
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
-    /// Characters
+    /// Characters to begin with
     #[arg(
         long,
         value_name = "N",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..=viewer::MOST as i64)
+        allow_negative_numbers = true,
+        value_parser = whole::<u32>(1..=viewer::MOST as u64)
     )]
     count: u32,
     /// Seconds of the crossfades
-    #[arg(long, value_name = "SECONDS", default_value = "0.3", value_parser = fade)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "0.3",
+        allow_negative_numbers = true,
+        value_parser = within("seconds", 0.0..=LONGEST_FADE)
+    )]
     fade: f32,
     /// Pixels of the window
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = picture_size)]
@@ -59,18 +68,23 @@ pub struct ViewArgs {
     )]
     backend: PaletteArg,
     /// Close the window after so many frames
-    #[arg(long, value_name = "N")]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = whole::<u64>(1..=u64::MAX)
+    )]
     frames: Option<u64>,
     /// Destroy the device at a frame, to see that the window lives on
     #[arg(long, value_name = "N", hide = true)]
     lose_device_at: Option<u64>,
 }
 
-fn fade(text: &str) -> Result<f32, String> {
-    let seconds = text.parse().ok();
-    let seconds = seconds.filter(|s| (0.0..=LONGEST_FADE).contains(s));
-    seconds.ok_or_else(|| format!("expected seconds from 0 to {LONGEST_FADE}"))
-}
+const EXAMPLES: &str = "\
+Examples:
+  phalanx view
+  phalanx view fox.glb --clip Run
+  phalanx view --count 2000 --backend texture";
 
 /// Opens the window and stays until it is closed.
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
@@ -125,11 +139,12 @@ fn summary(app: &App) -> String {
         n => format!(", {n} lost devices opened anew"),
     };
     let mean = app.viewer.history.mean();
+    let several = |n: u64, what| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     format!(
-        "{} frames, {:.2} ms each at last, {} characters, drawn by wgpu on {}, {}{lost}\n",
-        app.frames,
+        "{}, {:.2} ms each at last, {}, drawn by wgpu on {}, {}{lost}\n",
+        several(app.frames, "frame"),
         mean.total,
-        app.viewer.troupe.count(),
+        several(app.viewer.troupe.count() as u64, "character"),
         app.viewer.drawn_by,
         app.viewer.palettes,
     )

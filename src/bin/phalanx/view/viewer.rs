@@ -9,7 +9,7 @@ use super::troupe::{Playing, Troupe};
 use glam::{Vec2, Vec3};
 use phalanx::crowd::{Crowd, FrameStats};
 use phalanx::render::{Camera, DrawCounts, Look, PictureSize, Projection};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The most characters of the slider.
 pub const MOST: usize = 20_000;
@@ -84,7 +84,7 @@ impl Viewer {
         let clips = model.rig.clips().iter().enumerate();
         let mut list = vec![(Playing::Rest, "(rest pose)".to_owned())];
         if !model.rig.clips().is_empty() {
-            list.push((Playing::Mixed, "(everyone another)".to_owned()));
+            list.push((Playing::Mixed, "(a different clip each)".to_owned()));
         }
         list.extend(clips.map(|(i, clip)| {
             let name = match clip.name() {
@@ -232,9 +232,9 @@ impl Viewer {
     }
 
     /// The frame is over: its times become history.
-    pub fn end_frame(&mut self, total: f32) {
-        self.frame.total = total;
-        self.history.add(std::mem::take(&mut self.frame));
+    pub fn end_frame(&mut self, total: Duration) {
+        let frame = std::mem::take(&mut self.frame);
+        self.history.add(frame.end(milliseconds(total)));
     }
 }
 

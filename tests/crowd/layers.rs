@@ -1,0 +1,109 @@
+//! Layers: masks, additive clips, and what a full one does.
+
+use crate::model::{close, palette, raw};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, LayerOptions, PlayOptions};
+use phalanx::offline::{build_additive, build_rig};
+use phalanx::playback::{PoseAction, evaluate_pose};
+use phalanx::skeleton::JointMask;
+use std::sync::Arc;
+
+#[test]
+fn layers_masks_and_additive_clips() {
+    let raw = raw();
+    let rig = Arc::new(build_rig(raw.clone(), &Default::default()).unwrap());
+    let reference = evaluate_pose(
+        &rig,
+        &[PoseAction {
+            clip: 1,
+            time: 0.0,
+            weight: 1.0,
+        }],
+    )
+    .unwrap();
+    let additive = Arc::new(build_additive(&raw, 1, &rig, &reference.pose).unwrap());
+    let mask = JointMask::subtree(rig.skeleton(), 10).unwrap();
+    let layers = vec![
+        LayerOptions::default(),
+        LayerOptions {
+            additive: false,
+            mask: Some(mask.clone()),
+            ..LayerOptions::default()
+        },
+        LayerOptions {
+            additive: true,
+            mask: None,
+            ..LayerOptions::default()
+        },
+    ];
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig_with_layers(rig.clone(), layers).unwrap();
+    let [a, b, c] = ["a", "b", "c"].map(|n| crowd.find_clip(id, n).unwrap());
+    let d = crowd.add_clip(id, additive).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    let at = |time| PlayOptions {
+        time,
+        ..PlayOptions::default()
+    };
+    crowd.fade_on(i, 0, a, 0.0, &at(0.3)).unwrap();
+    crowd.fade_on(i, 1, c, 0.0, &at(0.9)).unwrap();
+    let mut buffer = BoneBuffer::new();
+    crowd.evaluate(&mut buffer);
+    // Masked fully above joint 10: the lower joints follow `a`, the upper ones turn as in `c`.
+    let lower = palette(&rig, &[(0, 0.3, 1.0)]);
+    close(&buffer.rows()[..10], &lower[..10]);
+    let far = (buffer.rows()[19].translation() - lower[19].translation()).length();
+    assert!(far > 1e-3);
+    // The additive clip on top of the clip it came from, from its own reference on.
+    crowd.stop(i, 1, 0.0).unwrap();
+    crowd.fade_on(i, 0, b, 0.0, &at(0.0)).unwrap();
+    crowd.fade_on(i, 2, d, 0.0, &at(0.45)).unwrap();
+    crowd.evaluate(&mut buffer);
+    close(buffer.rows(), &palette(&rig, &[(1, 0.45, 1.0)]));
+    // Kinds are told apart.
+    assert!(matches!(
+        crowd.fade_on(i, 2, a, 0.0, &at(0.0)),
+        Err(CrowdError::ClipKind {
+            have: "full",
+            needed: "additive",
+            ..
+        })
+    ));
+    assert!(matches!(
+        crowd.fade_on(i, 0, d, 0.0, &at(0.0)),
+        Err(CrowdError::ClipKind {
+            have: "additive",
+            ..
+        })
+    ));
+    assert!(matches!(
+        crowd.fade_on(i, 3, a, 0.0, &at(0.0)),
+        Err(CrowdError::UnknownLayer {
+            layer: 3,
+            layers: 3
+        })
+    ));
+}
+
+#[test]
+fn a_full_layer_gives_way_to_the_new_and_counts() {
+    let mut scene = raw();
+    for n in 0..4 {
+        let mut more = scene.clips[0].clone();
+        more.name = Some(format!("more{n}"));
+        scene.clips.push(more);
+    }
+    let rig = Arc::new(build_rig(scene, &Default::default()).unwrap());
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    for n in 0..6 {
+        let clip = crowd.clip_by_index(id, n).unwrap();
+        crowd
+            .fade_to(i, clip, 1.0, &PlayOptions::default())
+            .unwrap();
+        crowd.advance(0.05).unwrap();
+    }
+    assert_eq!(crowd.displaced(), 2);
+    let newest = crowd.clip_by_index(id, 5).unwrap();
+    assert!(crowd.action_state(i, 0, newest).is_ok());
+}

@@ -1,0 +1,93 @@
+//! What a crowd refuses, and that nothing changes by it.
+
+use crate::model::rig;
+use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
+use phalanx::math::Affine3x4;
+use std::sync::Arc;
+
+#[test]
+fn handles_know_their_rig() {
+    let mut crowd = Crowd::new();
+    let (one, two) = (crowd.add_rig(rig()).unwrap(), crowd.add_rig(rig()).unwrap());
+    let a = crowd.find_clip(one, "a").unwrap();
+    let i = crowd.spawn(two).unwrap();
+    let options = PlayOptions::default();
+    assert_eq!(
+        crowd.play(i, a, &options),
+        Err(CrowdError::UnknownClip { clip: a })
+    );
+    crowd.remove_rig(one).unwrap();
+    let again = crowd.add_rig(rig()).unwrap();
+    let j = crowd.spawn(again).unwrap();
+    assert_eq!(
+        crowd.play(j, a, &options),
+        Err(CrowdError::UnknownClip { clip: a })
+    );
+}
+
+#[test]
+fn refused_calls_change_nothing() {
+    let rig = rig();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone()).unwrap();
+    let a = crowd.find_clip(id, "a").unwrap();
+    let i = crowd.spawn(id).unwrap();
+    crowd.play(i, a, &PlayOptions::default()).unwrap();
+    let before = crowd.snapshot();
+    for bad in [f32::NAN, f32::INFINITY, -1e30] {
+        assert!(crowd.set_speed(i, bad).is_err());
+        assert!(crowd.advance(f64::from(bad)).is_err());
+        assert!(crowd.fade_to(i, a, bad, &PlayOptions::default()).is_err());
+        assert!(crowd.set_time(i, 0, a, f64::from(bad)).is_err());
+        assert!(crowd.set_weight(i, 0, a, bad).is_err());
+        assert!(crowd.set_layer_weight(i, 0, bad).is_err());
+        let options = PlayOptions {
+            speed: bad,
+            ..PlayOptions::default()
+        };
+        assert!(crowd.play(i, a, &options).is_err());
+    }
+    let mut world = Affine3x4::IDENTITY;
+    world.rows[0][3] = f32::NAN;
+    assert_eq!(crowd.set_world(i, world), Err(CrowdError::Transform));
+    assert!(matches!(
+        crowd.model_matrix(i, 20),
+        Err(CrowdError::UnknownJoint {
+            joint: 20,
+            joints: 20
+        })
+    ));
+    assert!(matches!(
+        crowd.remove_rig(id),
+        Err(CrowdError::RigInUse { instances: 1, .. })
+    ));
+    assert!(matches!(
+        crowd.unload_clip(id, a),
+        Err(CrowdError::ClipInUse { actions: 1, .. })
+    ));
+    assert_eq!(crowd.snapshot(), before);
+    let other = Crowd::new();
+    assert!(matches!(other.rig(id), Err(CrowdError::UnknownRig { .. })));
+
+    // Stale handles are known as such.
+    crowd.despawn(i).unwrap();
+    assert!(matches!(
+        crowd.despawn(i),
+        Err(CrowdError::UnknownInstance { .. })
+    ));
+    let again = crowd.spawn(id).unwrap();
+    assert_ne!(again, i);
+    assert!(crowd.play(i, a, &PlayOptions::default()).is_err());
+    assert_eq!(crowd.palette_range(again), None);
+    let unloaded = crowd.unload_clip(id, a).unwrap();
+    assert_eq!(unloaded.name(), "a");
+    assert!(matches!(
+        crowd.play(again, a, &PlayOptions::default()),
+        Err(CrowdError::UnknownClip { .. })
+    ));
+    crowd.despawn(again).unwrap();
+    let held = crowd.remove_rig(id).unwrap();
+    drop((unloaded, crowd));
+    drop(rig);
+    assert_eq!(Arc::strong_count(&held), 1, "nothing else holds the rig");
+}

@@ -1,0 +1,50 @@
+//! What an update computes, and how precisely.
+
+use glam::Vec3;
+use phalanx::math::Affine3x4;
+use phalanx::scene::{Hanging, NodeId, SceneGraph};
+use phalanx::skeleton::Trs;
+
+#[test]
+fn only_what_moved_is_computed_and_told() {
+    let mut graph = SceneGraph::new();
+    let one = Affine3x4::IDENTITY;
+    let nodes: Vec<NodeId> = (0..10).map(|_| graph.add(None, one).unwrap()).collect();
+    graph.set_parent(nodes[2], nodes[7]).unwrap();
+    graph.set_parent(nodes[3], nodes[2]).unwrap();
+    assert_eq!(graph.update(), std::slice::from_ref(&(0..10)));
+    assert!(graph.update().is_empty());
+    let up = Trs {
+        translation: Vec3::Y,
+        ..Trs::IDENTITY
+    };
+    graph.set_local(nodes[7], up).unwrap();
+    assert_eq!(graph.update(), [2..4, 7..8]);
+    assert_eq!(graph.changed(), [2..4, 7..8]);
+    assert_eq!(graph.world(nodes[3]).unwrap().translation.y, 1.0);
+    // The same value again moves nothing.
+    graph.set_local(nodes[7], up).unwrap();
+    assert!(graph.update().is_empty());
+    graph.set_local(nodes[9], up).unwrap();
+    assert_eq!(graph.update(), std::slice::from_ref(&(9..10)));
+    let snapshot = graph.clone();
+    graph.remove(nodes[7], Hanging::Remove).unwrap();
+    assert!(!graph.contains(nodes[3]) && graph.contains(nodes[9]));
+    assert!(snapshot.contains(nodes[3]));
+}
+
+#[test]
+fn precise_far_from_the_origin() {
+    let mut graph = SceneGraph::new();
+    let at = |x: f32, y: f32| Trs {
+        translation: Vec3::new(x, y, 0.0),
+        ..Trs::IDENTITY
+    };
+    let town = graph.add(None, at(1.0e6, 0.0)).unwrap();
+    let house = graph.add(town, at(0.1, 2.3)).unwrap();
+    graph.update();
+    let near = graph
+        .world_from(house, graph.world(town).unwrap().translation)
+        .unwrap();
+    assert!((near.translation() - Vec3::new(0.1, 2.3, 0.0)).length() < 1e-6);
+}
