@@ -84,7 +84,7 @@ fn sheets() -> Result<(), Failed> {
 /// Whether what is said names the backend, and no other.
 fn check_name(backend: &str, said: &str) -> Result<(), Failed> {
     let named = |b: &&str| said.contains(&format!("{b} palettes"));
-    let found: Vec<_> = BACKENDS.into_iter().filter(|b| named(b)).collect();
+    let found: Vec<_> = BACKENDS.into_iter().filter(named).collect();
     check(
         found.len() == 1 && (backend == "auto" || found == [backend]),
         format!("--backend {backend}: {said}"),
