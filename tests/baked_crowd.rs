@@ -1,5 +1,5 @@
-//! Keys of 16 bits in crowds and in the sample job, at every instruction set, against an oracle of its own
-//! in f64. By itself, because the instruction set is the process's.
+//! Keys of 16 bits and rows of f32 in crowds, at every instruction set, against an oracle of its own in
+//! f64. By itself, because the instruction set is the process's.
 
 mod common;
 #[path = "oracle/math.rs"]
@@ -99,6 +99,14 @@ fn every_level(rig: Rig) -> Result<(), Failed> {
                 }
                 if !(worst[0] <= TOLERANCE && worst[1] <= ALIKE) {
                     return Err(format!("{} at {time}, {level}: {worst:?} off", raw.name()).into());
+                }
+                // Rows of f32, alone and blended with themselves.
+                let exact = oracle::models(raw, skeleton, time.into());
+                for palette in self::palettes(&rig, &[raw.clone(), raw.clone()], time)? {
+                    let off = apart(&rig, &exact, &palette);
+                    if !(off <= TOLERANCE) {
+                        return Err(format!("{} at {time}, {level}: {off} off", raw.name()).into());
+                    }
                 }
             }
         }

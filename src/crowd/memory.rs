@@ -16,6 +16,10 @@ pub trait PaletteMemory: Send + Sized {
     /// Writes the palette of the next instance and moves on by `stride` rows: at least the palette's
     /// length. What does not fit is left out.
     fn write(&mut self, palette: &[Affine3x4], stride: usize);
+
+    /// Moves on by `stride` rows that stay as they are: those of an instance that is not due, with
+    /// [`RowOrder::Slots`](super::RowOrder::Slots).
+    fn skip(&mut self, stride: usize);
 }
 
 /// Any part of the memory that a frame is evaluated into.
@@ -59,6 +63,10 @@ impl<M: PaletteMemory> Output for Copied<M> {
         if let Some(rows) = palette.get_mut(..pool.rig.palette_len()) {
             for (i, index) in instances.enumerate() {
                 if !pool.places.scheduled(index) {
+                    continue;
+                }
+                if pool.places.kept(index) {
+                    self.0.skip(pool.places.stride());
                     continue;
                 }
                 let hints = hints.get_mut(i * per_instance..).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::crowd_data::{Crowd, Slot};
 use crate::playback::pool::{Pool, PoolState};
 use crate::playback::{BlendSpace1D, LayerOptions, PlaybackError as CrowdError};
 
-/// The state of a crowd at a moment: times, weights, fades, transforms, handles. Rigs and clips are
+/// The state of a crowd at a moment: times, weights, fades, transforms, handles, who is due. Rigs and clips are
 /// named by hash, not held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrowdSnapshot {
@@ -20,6 +20,7 @@ struct PoolSnapshot {
     /// Generation and content of every clip that was loaded.
     clips: Vec<(u16, Option<u64>)>,
     state: PoolState,
+    due: Vec<bool>,
 }
 
 impl PoolSnapshot {
@@ -35,6 +36,7 @@ impl PoolSnapshot {
                 .map(|(g, c)| (*g, c.as_ref().map(|c| c.content_hash())))
                 .collect(),
             state: pool.state.clone(),
+            due: pool.places.due().to_vec(),
         }
     }
 
@@ -80,7 +82,8 @@ impl Crowd {
         }
     }
 
-    /// Returns to a snapshot: the same calls from here give the same bits.
+    /// Returns to a snapshot: the same calls from here give the same bits, every time. The next frame
+    /// evaluates all that are shown, due or not.
     ///
     /// # Errors
     /// If the crowd's rigs, layers or clips are not those of the snapshot; nothing is changed then.
@@ -103,7 +106,7 @@ impl Crowd {
                 let count = pool.state.alive.len();
                 pool.hints.clear();
                 pool.hints.resize(pool.hints_per_instance() * count, 0);
-                pool.places.reset(count);
+                pool.places.reset(&then.due);
                 pool.plans.touch_all();
                 pool.roots.clear();
             }

@@ -212,6 +212,10 @@ impl PaletteMemory for MappedRows<'_> {
         if self.put(palette).is_none() {
             self.failed.store(true, Ordering::Relaxed);
         }
+        self.skip(stride);
+    }
+
+    fn skip(&mut self, stride: usize) {
         self.rows.start = (self.rows.start + stride).min(self.rows.end);
     }
 }
@@ -230,6 +234,10 @@ impl PaletteMemory for HeapRows<'_> {
         if let Some(rows) = self.0.get_mut(..palette.len()) {
             rows.copy_from_slice(palette);
         }
+        self.skip(stride);
+    }
+
+    fn skip(&mut self, stride: usize) {
         let rest = std::mem::take(&mut self.0);
         self.0 = rest.get_mut(stride..).unwrap_or_default();
     }

@@ -35,6 +35,8 @@ pub(crate) trait Lanes: Simd + Widen {
     fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4];
     /// Loads rows (the fourth is padding).
     fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix;
+    /// Loads the twelve elements.
+    fn load_rows(self, m: &[f32; 12]) -> Self::Matrix;
     /// Stores rows; the padding is unspecified.
     fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]);
     /// Stores the twelve elements.
@@ -74,6 +76,12 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
+                let (rows, _) = m.as_chunks::<4>();
+                each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, &rows[i]))
+            }
+
+            #[inline(always)]
+            fn load_rows(self, m: &[f32; 12]) -> Self::Matrix {
                 let (rows, _) = m.as_chunks::<4>();
                 each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, &rows[i]))
             }
@@ -229,6 +237,13 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn load_rows(self, m: &[f32; 12]) -> Self::Matrix {
+            let two = f32x8::from_slice(self, &m[..8]);
+            let last = f32x4::from_slice(self, &m[8..]);
+            two.combine(last.combine(last))
+        }
+
+        #[inline(always)]
         fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]) {
             m.store_array(out);
         }
@@ -353,6 +368,14 @@ mod x86 {
             (
                 f32x8::from_slice(self, &m[..8]),
                 f32x4::from_slice(self, &m[8..12]),
+            )
+        }
+
+        #[inline(always)]
+        fn load_rows(self, m: &[f32; 12]) -> Self::Matrix {
+            (
+                f32x8::from_slice(self, &m[..8]),
+                f32x4::from_slice(self, &m[8..]),
             )
         }
 

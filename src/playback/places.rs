@@ -98,10 +98,17 @@ impl Places {
         self.last[index] = NONE;
     }
 
-    /// Forgets all rows: the state of `count` instances was replaced.
-    pub fn reset(&mut self, count: usize) {
+    /// Whether every instance is due.
+    pub fn due(&self) -> &[bool] {
+        &self.due
+    }
+
+    /// Forgets all rows: the state of the instances was replaced.
+    pub fn reset(&mut self, due: &[bool]) {
+        let count = due.len();
         self.settled = None;
-        self.due.resize(count, true);
+        self.due.clear();
+        self.due.extend_from_slice(due);
         for ordinals in [&mut self.ordinal, &mut self.last] {
             ordinals.clear();
             ordinals.resize(count, NONE);

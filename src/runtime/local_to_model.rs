@@ -140,7 +140,7 @@ fn transpose<S: Simd>(simd: S, row: [f32x16<S>; 4], out: &mut [[f32; 4]; LANES])
 
 /// Multiplies down the hierarchy.
 #[inline(always)]
-pub(crate) fn walk<S: Simd>(
+pub(crate) fn walk<S: Lanes>(
     simd: S,
     skeleton: &Skeleton,
     locals: &[LocalBlock],
@@ -151,29 +151,21 @@ pub(crate) fn walk<S: Simd>(
         let (b, l) = (usize::from(lane) / LANES, usize::from(lane) % LANES);
         let block = &locals[b];
         let local = [&block[0][l], &block[1][l], &block[2][l]];
-        models[joint] = if parent == NO_JOINT {
-            Affine3x4 {
-                rows: [*local[0], *local[1], *local[2]],
-            }
+        if parent == NO_JOINT {
+            models[joint].rows = [*local[0], *local[1], *local[2]];
         } else {
-            multiply(simd, &models[usize::from(parent)], local)
-        };
+            let parent = models[usize::from(parent)];
+            multiply(simd, &parent, local, &mut models[joint]);
+        }
     }
 }
 
-/// `a × b` in row form: row = a0·B0 + a1·B1 + a2·B2 + (0, 0, 0, a3).
+/// `a × b` into `out`.
 #[inline(always)]
-pub(crate) fn multiply<S: Simd>(simd: S, a: &Affine3x4, b: [&[f32; 4]; 3]) -> Affine3x4 {
-    let b = each!(f32x4::splat(simd, 0.0); 3; i => f32x4::load_array_ref(simd, b[i]));
-    Affine3x4 {
-        rows: each!([0.0; 4]; 3; i => {
-            let [a0, a1, a2, a3] = a.rows[i];
-            let last = f32x4::load_array(simd, [0.0, 0.0, 0.0, a3]);
-            let sum = f32x4::splat(simd, a2).mul_add(b[2], last);
-            let sum = f32x4::splat(simd, a1).mul_add(b[1], sum);
-            f32x4::splat(simd, a0).mul_add(b[0], sum).to_array()
-        }),
-    }
+pub(crate) fn multiply<S: Lanes>(simd: S, a: &Affine3x4, b: [&[f32; 4]; 3], out: &mut Affine3x4) {
+    let a = simd.load_rows(bytemuck::must_cast_ref(&a.rows));
+    let product = simd.multiply(&simd.splat_matrix(a), b);
+    simd.store_rows(product, bytemuck::must_cast_mut(&mut out.rows));
 }
 
 #[cfg(test)]

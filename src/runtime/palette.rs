@@ -4,7 +4,6 @@ use super::error::{JobError, exact};
 use super::local_to_model::multiply;
 use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{NO_JOINT, Skin};
-use fearless_simd::prelude::*;
 
 /// Computes the skinning palette of a skin, in model space.
 #[derive(Debug)]
@@ -64,7 +63,7 @@ impl Kernel for PaletteKernel<'_> {
 
 /// Writes the palette rows of a skin.
 #[inline(always)]
-pub(crate) fn write_palette<S: Simd>(
+pub(crate) fn write_palette<S: Lanes>(
     simd: S,
     skin: &Skin,
     models: &[Affine3x4],
@@ -72,12 +71,12 @@ pub(crate) fn write_palette<S: Simd>(
 ) {
     let slots = skin.joints().iter().zip(skin.inverse_bind());
     for (out, (&joint, bind)) in output.iter_mut().zip(slots) {
-        *out = if joint == NO_JOINT {
-            *bind
+        if joint == NO_JOINT {
+            *out = *bind;
         } else {
             let [x, y, z] = &bind.rows;
-            multiply(simd, &models[usize::from(joint)], [x, y, z])
-        };
+            multiply(simd, &models[usize::from(joint)], [x, y, z], out);
+        }
     }
 }
 
@@ -119,5 +118,44 @@ mod tests {
                 ..
             })
         ));
+    }
+
+    #[test]
+    fn rows_are_products_at_every_level() {
+        let mut seed = 0;
+        let mut matrix = || Affine3x4 {
+            rows: std::array::from_fn(|_| {
+                std::array::from_fn(|_| {
+                    seed += 1;
+                    crate::crowd::hash01(seed) as f32 * 4.0 - 2.0
+                })
+            }),
+        };
+        let joints: Vec<u16> = (0..40).map(|slot| slot * 7 % 19).collect();
+        let binds: Vec<_> = joints.iter().map(|_| matrix()).collect();
+        let models: Vec<_> = (0..19).map(|_| matrix()).collect();
+        let skin = Skin::new(None, joints.clone(), binds.clone(), 19).unwrap();
+        for level in SimdLevel::supported() {
+            let mut output = vec![Affine3x4::IDENTITY; joints.len()];
+            let job = PaletteJob {
+                skin: &skin,
+                models: &models,
+                output: &mut output,
+            };
+            dispatch(level, PaletteKernel(job));
+            for ((found, &joint), bind) in output.iter().zip(&joints).zip(&binds) {
+                let model = &models[usize::from(joint)];
+                for r in 0..3 {
+                    for c in 0..4 {
+                        let product =
+                            |k: usize| f64::from(model.rows[r][k]) * f64::from(bind.rows[k][c]);
+                        let last = if c == 3 { model.rows[r][3] } else { 0.0 };
+                        let wanted = (0..3).map(product).sum::<f64>() + f64::from(last);
+                        let off = (f64::from(found.rows[r][c]) - wanted).abs();
+                        assert!(off < 4e-6, "{level}, joint {joint}, {r} {c}: {off}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -259,6 +259,11 @@ pub fn files_that_are_no_baselines() -> Tested {
     ] {
         one_line(&run(&["bench", "--baseline", file]), &[file, part])?;
     }
+    // It has no end, and says that it has no bytes.
+    if cfg!(unix) {
+        let endless = run(&["bench", "--baseline", "/dev/zero"]);
+        one_line(&endless, &["/dev/zero", "more than 16777216 bytes"])?;
+    }
     Ok(())
 }
 
@@ -273,6 +278,8 @@ pub fn choices_that_do_not_exist() -> Tested {
         &["Moonwalk", "1 \"Walk\""],
     )?;
     unknown(&["bench", "--mask", "Tail"], &["Tail", "47"])?;
+    let twice = ["bench", "--json", "same.out", "--csv", "same.out"];
+    unknown(&twice, &["same.out", "--json", "--csv"])?;
     let text = output(&short(&[
         "--count",
         "1",

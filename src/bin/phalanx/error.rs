@@ -137,6 +137,12 @@ pub enum CliError {
     /// The GIF could not be encoded.
     #[error("the GIF could not be encoded: {0}")]
     Gif(#[from] gif::EncodingError),
+    /// Two outputs that would overwrite each other.
+    #[error("{file}: --json and --csv cannot both write it")]
+    SameOutput {
+        /// The file.
+        file: String,
+    },
     /// A crowd that would take too much memory.
     #[error(
         "{count} characters of this model need {needed} bytes of memory, a crowd may take {limit}: \

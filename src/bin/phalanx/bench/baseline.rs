@@ -3,7 +3,8 @@
 use super::super::text::{self, line};
 use super::row::Row;
 use serde::Deserialize;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::Path;
 use thiserror::Error;
 
@@ -22,12 +23,10 @@ pub enum BaselineError {
         source: std::io::Error,
     },
     /// It is too large to be one.
-    #[error("{file}: {bytes} bytes, a baseline has at most {MAX_BYTES}")]
+    #[error("{file}: more than {MAX_BYTES} bytes, the most that a baseline has")]
     TooLarge {
         /// The file.
         file: String,
-        /// Its size.
-        bytes: u64,
     },
     /// It is neither JSON nor CSV of this command.
     #[error("{file}: not a file of `phalanx bench`: {reason}")]
@@ -96,11 +95,15 @@ impl Baseline {
             file: file.clone(),
             source,
         };
-        let bytes = std::fs::metadata(path).map_err(unread)?.len();
-        if bytes > MAX_BYTES {
-            return Err(BaselineError::TooLarge { file, bytes });
+        // What a file says of its size is no bound: a device or a pipe says 0.
+        let mut text = String::new();
+        let mut read = std::fs::File::open(path)
+            .map_err(unread)?
+            .take(MAX_BYTES + 1);
+        read.read_to_string(&mut text).map_err(unread)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(BaselineError::TooLarge { file });
         }
-        let text = std::fs::read_to_string(path).map_err(unread)?;
         let rows = parse(&text).map_err(|reason| BaselineError::Format {
             file: file.clone(),
             reason,
@@ -139,6 +142,7 @@ impl Baseline {
             file: self.file.clone(),
             tolerance,
             compared: 0,
+            noisy: 0,
             moved: Vec::new(),
             only_here: Vec::new(),
             only_there: Vec::new(),
@@ -153,6 +157,8 @@ impl Baseline {
             let moved = Moved::new(then, row, tolerance);
             if moved.change.abs() > moved.noise {
                 comparison.moved.push(moved);
+            } else if moved.noise > moved.then * tolerance / 100.0 {
+                comparison.noisy += 1;
             }
         }
         let missing = self
@@ -259,6 +265,8 @@ pub struct Comparison {
     file: String,
     tolerance: f64,
     compared: usize,
+    /// Rows that have not moved by more than a noise that is beyond the tolerance.
+    noisy: usize,
     moved: Vec<Moved>,
     only_here: Vec<String>,
     only_there: Vec<String>,
@@ -312,6 +320,15 @@ impl Comparison {
                 "  {still} of {compared} rows moved by no more than the noise of both runs"
             ),
         );
+        if self.noisy > 0 {
+            let noisy = self.noisy;
+            line(
+                &mut out,
+                format_args!(
+                    "  {noisy} of them are too noisy to tell {tolerance}%: measure again with nothing else running"
+                ),
+            );
+        }
         if self.moved.is_empty() {
             return out;
         }

@@ -145,6 +145,15 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let counts = counts.collect::<Result<Vec<usize>, _>>()?;
     let here = machine::cores().min(super::MAX_THREADS as usize) as u16;
     let threads = unique(&args.threads, &[1, here]);
+    if let Some(json) = args
+        .json
+        .as_ref()
+        .filter(|json| args.csv.as_ref() == Some(json))
+    {
+        return Err(CliError::SameOutput {
+            file: json.display().to_string(),
+        });
+    }
     let json = args.json.as_deref().map(Output::open).transpose()?;
     let csv = args.csv.as_deref().map(Output::open).transpose()?;
 

@@ -16,8 +16,8 @@ pub enum Kind {
     Stage,
 }
 
-/// A figure. Times are nanoseconds per character: the median, `min`, and `noise`, a robust standard
-/// deviation. Every row says what it belongs to, so that rows of several files can be put together.
+/// A figure. Times are nanoseconds per character: the median, `min`, and `noise`: a robust
+/// standard deviation, or half the range of the rounds' medians if that is more. Every row says what it belongs to, so that rows of several files can be put together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub kind: Kind,
