@@ -104,7 +104,7 @@ fn every_level(rig: Rig) -> Result<(), Failed> {
                 let exact = oracle::models(raw, skeleton, time.into());
                 for palette in self::palettes(&rig, &[raw.clone(), raw.clone()], time)? {
                     let off = apart(&rig, &exact, &palette);
-                    if !(off <= TOLERANCE) {
+                    if off.is_nan() || off > TOLERANCE {
                         return Err(format!("{} at {time}, {level}: {off} off", raw.name()).into());
                     }
                 }
