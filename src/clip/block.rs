@@ -55,7 +55,7 @@ pub struct Block {
     pub encoding: Encoding,
     /// Lanes that hold a key's value until the next key (bit l: lane l).
     pub hold: u16,
-    /// Lanes whose keys differ (bit l: lane l); found by [`Clip::new`].
+    /// Lanes whose keys differ (bit l: lane l); found by [`Clip::new`](super::Clip::new).
     pub moving: u16,
     /// Index of its timeline; unused if constant.
     pub timeline: u32,
