@@ -4,8 +4,8 @@ use super::crowd_data::{Crowd, Slot};
 use crate::playback::pool::{Pool, PoolState};
 use crate::playback::{BlendSpace1D, LayerOptions, PlaybackError as CrowdError};
 
-/// The state of a crowd at a moment: times, weights, fades, transforms, handles, who is due. Rigs and clips are
-/// named by hash, not held.
+/// The state of a crowd at a moment: times, weights, fades, transforms, handles, who is due. Rigs and
+/// clips are named by hash, not held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrowdSnapshot {
     pools: Vec<(u16, Option<PoolSnapshot>)>,
