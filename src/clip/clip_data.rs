@@ -149,7 +149,11 @@ impl Clip {
             for (place, b) in parts.channels[channel as usize].iter_mut().enumerate() {
                 places[usize::from(b.block)] = place as u16;
                 let keys = match b.kind {
-                    BlockKind::Constant => 1,
+                    BlockKind::Constant => {
+                        // Nobody reads it: one clip has one hash.
+                        b.timeline = 0;
+                        1
+                    }
                     _ => timelines[b.timeline as usize].len as usize,
                 };
                 let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));

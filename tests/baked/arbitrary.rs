@@ -185,11 +185,7 @@ fn put(parts: &mut ClipParts, channel: Channel, made: &Made) {
         encoding,
         hold: made.hold,
         moving: 0,
-        timeline: if kind == BlockKind::Constant {
-            0
-        } else {
-            made.timeline as u32
-        },
+        timeline: made.timeline as u32,
         first_row,
     });
 }

@@ -102,6 +102,36 @@ fn node(i: usize) -> RawNode {
     }
 }
 
+/// A joint that moves, and one on other key times that moves by less than a baked clip keeps.
+pub fn barely() -> Rig {
+    let mut scene = scene();
+    let track = |node, channel, step: f32, of: fn(f32) -> Vec<f32>| {
+        let times: Vec<f32> = (0..8).map(|k| k as f32 * step).collect();
+        RawTrack {
+            node,
+            channel,
+            interpolation: Interpolation::Linear,
+            values: values(&times, of),
+            times,
+        }
+    };
+    scene.clips = vec![RawClip {
+        name: Some("barely".into()),
+        duration: 1.0,
+        tracks: vec![
+            // The first timeline is the one that goes.
+            track(3, RawChannel::Translation, 0.1, |t| {
+                vec![0.0, 0.3 + 2e-5 * t, 0.0]
+            }),
+            track(1, RawChannel::Rotation, 0.125, |t| {
+                turn(Vec3::X, t).to_vec()
+            }),
+        ],
+        ..RawClip::default()
+    }];
+    build_rig(scene, &BuildOptions::default()).expect("the scene is sound")
+}
+
 fn scene() -> RawScene {
     RawScene {
         name: "made".into(),

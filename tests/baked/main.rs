@@ -81,8 +81,9 @@ fn main() {
     for (name, file, test) in models {
         trials.push(common::trial(name, &[file], test));
     }
-    let plain: [(&str, Plain); 7] = [
+    let plain: [(&str, Plain); 8] = [
         ("every kind of track", error::every_kind),
+        ("key times that nobody needs", settings::unused_timelines),
         ("what is refused", settings::refusals),
         ("codec: every kind of block", codec::every_kind),
         (

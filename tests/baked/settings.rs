@@ -3,6 +3,7 @@
 use crate::made;
 use crate::support::rig_of;
 use libtest_mimic::Failed;
+use phalanx::format::codec::{decode, encode};
 use phalanx::offline::{
     BakeError, BakeSettings, JointQuality, MAX_BAKED_KEYS, bake, bake_all, measure_error,
 };
@@ -56,6 +57,24 @@ pub fn what_stays() -> Result<(), Failed> {
             assert_eq!(built.timelines(), raw.timelines());
         }
     }
+    Ok(())
+}
+
+/// Key times that no block needs any more go, and the disk form keeps what is left to the bit.
+pub fn unused_timelines() -> Result<(), Failed> {
+    let rig = made::barely();
+    let (raw, skeleton) = (&rig.clips()[0], rig.skeleton());
+    assert_eq!(raw.timelines().len(), 2);
+    let (built, _) = bake(raw, skeleton, &BakeSettings::default())?;
+    assert_eq!(built.timelines().len(), 1);
+    assert_eq!(built.times(&built.timelines()[0])[1], 0.125);
+    let read = decode(
+        &encode(&built, skeleton)?,
+        skeleton,
+        built.name().to_owned(),
+        Vec::new(),
+    )?;
+    assert_eq!(read.content_hash(), built.content_hash());
     Ok(())
 }
 

@@ -44,12 +44,31 @@ pub(super) fn pack(
         }
     }
     let Packer { mut parts, .. } = packer;
+    drop_unused_timelines(&mut parts);
     if !parts.packed.is_empty() {
         // The last block is read as whole rows, too.
         let end = parts.packed.len() + LANES;
         parts.packed.to_mut().resize(end, 0);
     }
     Clip::new(parts, skeleton)
+}
+
+/// Blocks that became constant may have been the last of a timeline.
+fn drop_unused_timelines(parts: &mut ClipParts) {
+    let mut places = vec![None; parts.timelines.len()];
+    let blocks = parts.channels.iter_mut().flatten();
+    let moving: Vec<&mut Block> = blocks.filter(|b| b.kind != BlockKind::Constant).collect();
+    for b in &moving {
+        places[b.timeline as usize] = Some(0);
+    }
+    for (place, used) in (0u32..).zip(places.iter_mut().flatten()) {
+        *used = place;
+    }
+    for b in moving {
+        b.timeline = places[b.timeline as usize].unwrap_or_default();
+    }
+    let mut used = places.iter().map(Option::is_some);
+    parts.timelines.retain(|_| used.next().unwrap_or(false));
 }
 
 struct Packer<'a> {
@@ -73,7 +92,7 @@ impl Packer<'_> {
         let mut block = Block { first_row, ..*b };
         let moving = self.moving(channel, b);
         if moving == 0 {
-            block.kind = BlockKind::Constant;
+            (block.kind, block.hold, block.timeline) = (BlockKind::Constant, 0, 0);
             self.constants(channel, b);
         } else if b.kind != BlockKind::Cubic
             && let Some(encoding) = self.packed(channel, b, moving)
