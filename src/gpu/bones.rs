@@ -136,6 +136,11 @@ impl GpuBoneBuffer {
         self.options
     }
 
+    /// Whether workers write through mapped buffers from the next frame on. What the ring has stays.
+    pub fn set_mapped(&mut self, mapped: bool) {
+        self.options.mapped = mapped;
+    }
+
     /// Evaluates every visible instance that is due into device memory; the rows of the others are
     /// carried over there. Submits its own copies: what is submitted later reads this frame's rows.
     ///

@@ -19,28 +19,33 @@ pub(super) fn roomy(rows: usize, max: usize) -> usize {
     (rows + rows / 2).min(max).max(rows)
 }
 
-/// Which of the free buffers a part of a page takes.
+/// The buffer that a part of a page takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// This one.
+    /// This one of the free ones.
     Fits(usize),
-    /// None; this one is given up for a new one.
-    TooSmall(usize),
+    /// A new one; this one of the free ones is given up for it.
+    Instead(usize),
+    /// A new one.
+    New,
 }
 
-/// The smallest buffer with room for some rows, so that larger ones are left for larger parts; else the
-/// smallest of all, which is of the least use to the others.
-fn choose(sizes: impl Iterator<Item = usize> + Clone, rows: usize) -> Option<Choice> {
+/// The smallest buffer with room for some rows, so that larger ones are left for larger parts; else a new
+/// one instead of the smallest of all, which is of the least use to the others. `None` if none is free and
+/// the ring has `out` of its `most` buffers.
+fn choose(
+    sizes: impl Iterator<Item = usize> + Clone,
+    rows: usize,
+    [out, most]: [usize; 2],
+) -> Option<Choice> {
     let sizes = sizes.enumerate();
     let fits = sizes.clone().filter(|&(_, size)| size >= rows);
-    let at = |(at, _): (usize, usize)| at;
-    let fits = fits.min_by_key(|&(_, size)| size).map(at);
-    fits.map(Choice::Fits).or_else(|| {
-        sizes
-            .min_by_key(|&(_, size)| size)
-            .map(at)
-            .map(Choice::TooSmall)
-    })
+    let smallest = |(at, _): (usize, usize)| at;
+    let fits = fits.min_by_key(|&(_, size)| size).map(smallest);
+    let instead = || sizes.min_by_key(|&(_, size)| size).map(smallest);
+    fits.map(Choice::Fits)
+        .or_else(|| instead().map(Choice::Instead))
+        .or_else(|| (out < most).then_some(Choice::New))
 }
 
 /// A staging buffer that is mapped: its part of a page can be written.
@@ -87,18 +92,19 @@ impl Ring {
         let mut taken = Vec::with_capacity(parts.len());
         for &rows in parts {
             let sizes = self.free.iter().map(|s| s.rows);
-            match choose(sizes, rows) {
+            let out = self.away + taken.len();
+            match choose(sizes, rows, [out, RING * parts.len()]) {
                 Some(Choice::Fits(at)) => {
                     taken.push(self.free.swap_remove(at));
                     continue;
                 }
                 // What is too small gives way: the crowd has grown.
-                Some(Choice::TooSmall(at)) => drop(self.free.swap_remove(at)),
-                None if self.away + taken.len() >= RING * parts.len() => {
+                Some(Choice::Instead(at)) => drop(self.free.swap_remove(at)),
+                Some(Choice::New) => {}
+                None => {
                     self.free.append(&mut taken);
                     return None;
                 }
-                None => {}
             }
             let rows = roomy(rows, max);
             taken.push(Staging {
@@ -249,12 +255,20 @@ mod tests {
 
     #[test]
     fn parts_take_the_smallest_buffer_with_room() {
-        let choose = |sizes: &[usize], rows| choose(sizes.iter().copied(), rows);
+        let choose = |sizes: &[usize], rows| choose(sizes.iter().copied(), rows, [3, 3]);
         assert_eq!(choose(&[900, 100, 300, 120], 110), Some(Choice::Fits(3)));
         assert_eq!(choose(&[900, 100, 300, 120], 100), Some(Choice::Fits(1)));
         assert_eq!(choose(&[900, 100, 300, 120], 301), Some(Choice::Fits(0)));
-        assert_eq!(choose(&[900, 100, 300], 901), Some(Choice::TooSmall(1)));
-        assert_eq!(choose(&[], 1), None);
+        assert_eq!(choose(&[900, 100, 300], 901), Some(Choice::Instead(1)));
+    }
+
+    #[test]
+    fn a_ring_whose_buffers_are_all_away_has_none_to_give() {
+        let choose = |out| choose([].into_iter(), 1, [out, 3]);
+        assert_eq!(choose(0), Some(Choice::New));
+        assert_eq!(choose(2), Some(Choice::New));
+        assert_eq!(choose(3), None);
+        assert_eq!(choose(4), None);
     }
 
     #[test]
