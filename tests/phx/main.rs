@@ -1,5 +1,6 @@
 //! The .phx file: what is written is read, wherever it lies; and nothing damaged is.
 
+mod coded;
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
@@ -42,6 +43,7 @@ fn main() {
         ("malformed_packed_blocks", damage::packed_values),
         ("damaged_variants", damage::variants),
         ("the_stored_file_of_version_1", stored::version_1),
+        ("coded_clips_of_stored_files", coded::stored),
         ("saved_files_are_whole", stored::saving),
         ("refused_parts", merge::refused),
     ];
