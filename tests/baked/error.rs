@@ -177,5 +177,55 @@ pub fn joint_quality() -> Result<(), Failed> {
         "a metre away it is off by more"
     );
     assert!(error_of(&wide, 1.0) <= 1.02e-4, "{}", error_of(&wide, 1.0));
+    // One joint at an error takes no more bytes than all of them at it.
+    let finer = Some(3e-5);
+    settings.joints[0] = JointQuality {
+        joint: hand as u16,
+        max_error: finer,
+        shell: None,
+    };
+    let (one, _) = bake(&raw, skeleton, &settings)?;
+    let mut everywhere = BakeSettings::default();
+    everywhere.max_error = 3e-5;
+    let (all, _) = bake(&raw, skeleton, &everywhere)?;
+    assert!(error_of(&one, 0.03) <= 3.06e-5);
+    assert!(
+        one.bytes() <= all.bytes() && all.bytes() < raw.bytes(),
+        "{} and {} bytes of {}",
+        one.bytes(),
+        all.bytes(),
+        raw.bytes()
+    );
+    coarse_below(hand, &raw, skeleton)
+}
+
+/// What is reported is a distance, however coarse the joint may be where it is found.
+fn coarse_below(hand: usize, raw: &Clip, skeleton: &Skeleton) -> Result<(), Failed> {
+    let mut coarse = vec![false; skeleton.len()];
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        coarse[joint] = joint == hand || coarse.get(usize::from(parent)).is_some_and(|&c| c);
+    }
+    let of = |joint| JointQuality {
+        joint: joint as u16,
+        max_error: Some(5e-3),
+        shell: None,
+    };
+    let mut settings = BakeSettings::default();
+    settings.joints = (0..coarse.len()).filter(|&j| coarse[j]).map(of).collect();
+    let (built, report) = bake(raw, skeleton, &settings)?;
+    let mut found = vec![0.0f64; coarse.len()];
+    for t in times(raw, &[0.5]) {
+        let now = apart(raw, &built, skeleton, 0.03, t);
+        for (most, error) in found.iter_mut().zip(now) {
+            *most = most.max(error);
+        }
+    }
+    let worst = found.iter().copied().fold(0.0, f64::max);
+    assert!((1e-3..=5.1e-3).contains(&worst), "{worst} of 5 mm");
+    assert!((f64::from(report.max) - worst).abs() < 0.02 * worst);
+    assert!(coarse[usize::from(report.worst_joint)]);
+    for (joint, error) in found.iter().enumerate() {
+        assert!(coarse[joint] || *error <= 1.02e-4, "joint {joint}: {error}");
+    }
     Ok(())
 }

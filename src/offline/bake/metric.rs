@@ -31,15 +31,17 @@ pub fn measure_error(
 ) -> Result<ErrorReport, BakeError> {
     settings.check(skeleton)?;
     check(raw, skeleton)?;
-    measure(raw, built, skeleton, settings)
+    Ok(measure(raw, built, skeleton, settings)?.0)
 }
 
+/// The report, and the largest error once those of joints with settings of their own are weighted to be
+/// compared with the clip's bound.
 pub(super) fn measure(
     raw: &Clip,
     built: &Clip,
     skeleton: &Skeleton,
     settings: &BakeSettings,
-) -> Result<ErrorReport, BakeError> {
+) -> Result<(ErrorReport, f32), BakeError> {
     let different = |what| BakeError::Different {
         clip: built.name().to_owned(),
         what,
@@ -59,6 +61,7 @@ pub(super) fn measure(
     let mut squares = vec![V::ZERO; joints];
     let mut errors = Vec::with_capacity(times.len() * joints);
     let mut report = ErrorReport::default();
+    let mut weighted = 0.0;
     for chunk in times.chunks(TIMES) {
         for i in 0..TIMES {
             let time = chunk[i.min(chunk.len() - 1)];
@@ -78,9 +81,14 @@ pub(super) fn measure(
         dispatch(SimdLevel::current(), kernel);
         for (i, &time) in chunk.iter().enumerate() {
             for (joint, square) in squares.iter().enumerate() {
-                let error = square.0[i].sqrt() as f32;
+                let distance = square.0[i].sqrt();
+                let error = distance as f32;
                 errors.push(error);
                 // NaN counts as the worst.
+                let bounded = (distance * shells[joint].1) as f32;
+                if bounded > weighted || bounded.is_nan() {
+                    weighted = bounded;
+                }
                 if error > report.max || error.is_nan() {
                     report.max = error;
                     report.worst_joint = joint as u16;
@@ -98,7 +106,7 @@ pub(super) fn measure(
     }
     report.bytes = TrackBytes::of(built);
     report.raw_bytes = RAW_BYTES * joints * frames(raw);
-    Ok(report)
+    Ok((report, weighted))
 }
 
 /// Whether a clip fits a skeleton, and is not too long.
@@ -237,8 +245,8 @@ impl Kernel for Distances<'_> {
                 pair[which].store(&mut after[0][which]);
                 which += 1;
             }
-            let (shell, scale) = self.shells[joint];
-            let square = apart(simd, &pair[0].matrix, &pair[1].matrix, shell) * (scale * scale);
+            let (shell, _) = self.shells[joint];
+            let square = apart(simd, &pair[0].matrix, &pair[1].matrix, shell);
             square.store_array(&mut self.squares[joint].0);
         }
     }

@@ -167,17 +167,17 @@ pub fn bake(
     for _ in 0..ATTEMPTS {
         let built = optimise(&tracks, target);
         let clip = pack::pack(raw, skeleton, settings, &tracks, &built)?;
-        let report = metric::measure(raw, &clip, skeleton, settings)?;
-        if report.max <= settings.max_error {
+        let (report, weighted) = metric::measure(raw, &clip, skeleton, settings)?;
+        if weighted <= settings.max_error {
             return Ok((clip, report));
         }
         if !built.reached {
             break;
         }
-        target *= 0.95 * f64::from(settings.max_error / report.max);
+        target *= 0.95 * f64::from(settings.max_error / weighted);
     }
     // No 16-bit keys reach it: the rows stay as they are.
-    let report = metric::measure(raw, raw, skeleton, settings)?;
+    let (report, _) = metric::measure(raw, raw, skeleton, settings)?;
     Ok((raw.clone(), report))
 }
 

@@ -49,6 +49,8 @@ pub(super) struct JointTrack {
     pub models: Vec<Model>,
     /// Shell and weight of its errors.
     pub shell: (f64, f64),
+    /// The largest weight of an error that its motion makes: its own, or that of a joint below it.
+    pub weight: f64,
     /// How far a turn of the joint carries the farthest point that is measured below it, metres.
     pub reach: f64,
     /// How far one unit of each channel carries the joint's own points and its children's, metres.
@@ -128,7 +130,7 @@ impl JointTrack {
         let widest = at
             .windows(2)
             .map(|pair| angle(&turn(pair[0]), &turn(pair[1])));
-        widest.fold(0.0, f64::max).powi(3) / 250.0 * self.reach * self.shell.1
+        widest.fold(0.0, f64::max).powi(3) / 250.0 * self.reach * self.weight
     }
 }
 
@@ -174,12 +176,13 @@ impl Tracks {
         for (joint, &shell) in shells.iter().enumerate() {
             let mut track = tracks.joint(clip, skeleton, joint);
             track.shell = shell;
+            track.weight = shell.1;
             tracks.joints.push(track);
         }
         set_levers(&mut tracks.joints);
         for track in &mut tracks.joints {
             for which in 0..CHANNELS.len() {
-                track.settle(which, max_error / track.shell.1);
+                track.settle(which, max_error / track.weight);
             }
         }
         tracks
@@ -246,6 +249,7 @@ impl Tracks {
             derived: derived(&raw),
             raw,
             shell: (0.0, 1.0),
+            weight: 1.0,
             reach: 0.0,
             levers: [1.0; 3],
             keeps_keys,
@@ -362,7 +366,7 @@ fn derived(raw: &[Local]) -> Option<(usize, bool)> {
     (least[best] > LEAST && one_sign).then_some((best, first < 0.0))
 }
 
-/// Sets reach and levers of every joint, in the clip's first pose.
+/// Sets reach, levers and weight of every joint, in the clip's first pose.
 fn set_levers(joints: &mut [JointTrack]) {
     let place = |j: &JointTrack, column: usize| -> [f64; 3] {
         std::array::from_fn(|r| j.models[0].matrix[r][column].0[0])
@@ -386,6 +390,7 @@ fn set_levers(joints: &mut [JointTrack]) {
             let shell = joints[joint].shell.0 * size(&joints[joint]);
             joints[parent].reach = joints[parent].reach.max(joints[joint].reach + apart);
             arms[parent] = arms[parent].max(apart + shell);
+            joints[parent].weight = joints[parent].weight.max(joints[joint].weight);
         }
     }
 }
