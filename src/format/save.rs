@@ -52,24 +52,48 @@ fn partial(path: &Path) -> io::Result<PathBuf> {
 
 /// Opens the temporary file; what a process that ended left in it goes.
 fn claim(partial: &Path) -> io::Result<File> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(partial)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let text = "another process is writing it";
-            return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
+    loop {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(partial)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let text = "another process is writing it";
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
+            }
+            // Some file systems know no locks.
+            Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(e)) => return Err(e),
         }
-        // Some file systems know no locks.
-        Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {}
-        Err(TryLockError::Error(e)) => return Err(e),
+        // Another process may have finished between opening and locking: then this is its output, whole
+        // and perhaps mapped, and no longer a temporary file.
+        if is_at(&file, partial)? {
+            file.set_len(0)?;
+            return Ok(file);
+        }
     }
-    file.set_len(0)?;
-    Ok(file)
+}
+
+/// Whether an open file still has this name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let own = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((own.dev(), own.ino()) == (there.dev(), there.ino())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Whether there is a file of this name: which one, systems tell in ways of their own.
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> io::Result<bool> {
+    path.try_exists()
 }
 
 fn put(out: BufWriter<File>, partial: &Path, path: &Path) -> io::Result<()> {
@@ -85,4 +109,23 @@ fn put(out: BufWriter<File>, partial: &Path, path: &Path) -> io::Result<()> {
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
     }
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_given_its_name_is_no_temporary_one() -> io::Result<()> {
+        let folder = std::env::temp_dir().join(format!("phalanx-save-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let (partial, done) = (folder.join(".a.partial"), folder.join("a"));
+        let file = claim(&partial)?;
+        assert!(is_at(&file, &partial)?);
+        fs::rename(&partial, &done)?;
+        assert!(!is_at(&file, &partial)?);
+        let next = claim(&partial)?;
+        assert!(is_at(&next, &partial)? && !is_at(&file, &partial)?);
+        fs::remove_dir_all(&folder)
+    }
 }
