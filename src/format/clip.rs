@@ -11,6 +11,7 @@ use crate::clip::{
 };
 use crate::skeleton::Skeleton;
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
+use std::mem::offset_of;
 
 /// How a clip's bytes are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -200,7 +201,7 @@ fn read_coded(mut r: Reader<'_>, skeleton: &Skeleton, told: Told) -> Result<Clip
     let bytes = r.rest();
     // The codec bounds what it allocates by the number of bytes it is given.
     let decoded = codec::decode(bytes, skeleton, told.name, told.markers);
-    let clip = decoded.map_err(|e| r.fault(e))?;
+    let clip = decoded.map_err(|e| r.whole(e))?;
     r.charge(clip.bytes())?;
     check_duration(&r, clip.duration(), told.duration)?;
     Ok(clip)
@@ -237,7 +238,8 @@ fn read_rows(
     let total = lens.clone().map(|n: u32| u64::from(n)).sum::<u64>();
     if total != u64::from(head.times) {
         let (what, found, limit) = ("key times of all timelines", total, head.times.into());
-        return Err(r.fault(Fault::Limit { what, found, limit }));
+        let at = offset_of!(Head, times);
+        return Err(r.fault_at(at, Fault::Limit { what, found, limit }));
     }
     r.charge(lens.len() * size_of::<Vec<f32>>())?;
     let mut timelines = Vec::with_capacity(lens.len());
@@ -275,7 +277,7 @@ fn read_rows(
         root_motion,
         markers: told.markers,
     };
-    let clip = Clip::new(parts, skeleton).map_err(|e| r.fault(e))?;
+    let clip = Clip::new(parts, skeleton).map_err(|e| r.whole(e))?;
     r.finish()?;
     Ok(clip)
 }
@@ -324,7 +326,11 @@ fn motion(r: &mut Reader<'_>, head: &Head) -> Result<Option<RootMotionParts>, Fo
         let unused = u32::from(head.motion_joint) | u32::from(head.motion_turns) << 16;
         return match unused {
             0 => Ok(None),
-            found => Err(limit(r, "the root motion's joint", found, 0)),
+            found => {
+                let (what, found, limit) = ("the root motion's joint", found.into(), 0);
+                let at = offset_of!(Head, motion_joint);
+                Err(r.fault_at(at, Fault::Limit { what, found, limit }))
+            }
         };
     }
     let turns = if head.motion_turns == 1 { keys } else { 0 };

@@ -15,7 +15,7 @@ use thiserror::Error;
 pub struct FormatError {
     /// The section.
     pub section: Section,
-    /// Where in the file, in bytes: the value that is wrong, or the section that holds it.
+    /// Where in the file, in bytes: the value that is wrong, or the list or section that holds it.
     pub offset: u64,
     /// What is wrong.
     pub fault: Fault,

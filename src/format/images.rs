@@ -40,11 +40,11 @@ pub(super) fn write(image: Option<&Image>) -> Vec<u8> {
 /// Reads a picture; without `wanted` its header alone.
 pub(super) fn read(mut r: Reader<'_>, wanted: bool) -> Result<Option<Image>, FormatError> {
     let [form, width, height]: [u32; 3] = r.one("the size of a picture")?;
-    let stored = r.count("bytes of a picture", 1)?;
-    let bytes = r.take(stored, "bytes of a picture")?;
     for (what, found) in [("width in pixels", width), ("height in pixels", height)] {
         r.index(what, found, MAX_IMAGE_SIDE as usize + 1)?;
     }
+    let stored = r.count("bytes of a picture", 1)?;
+    let bytes = r.take(stored, "bytes of a picture")?;
     let needed = width as usize * height as usize * 4;
     let rgba = match form {
         ABSENT if width == 0 && height == 0 && stored == 0 => None,
@@ -55,7 +55,7 @@ pub(super) fn read(mut r: Reader<'_>, wanted: bool) -> Result<Option<Image>, For
         PIXELS => {
             let (found, limit) = (stored as u64, needed as u64);
             let what = "bytes of a picture";
-            return Err(r.fault(Fault::Limit { what, found, limit }));
+            return Err(r.whole(Fault::Limit { what, found, limit }));
         }
         PNG if wanted => {
             // The decoder's copy, and the picture.
@@ -67,7 +67,7 @@ pub(super) fn read(mut r: Reader<'_>, wanted: bool) -> Result<Option<Image>, For
         PNG => Some(None),
         found => {
             let (what, found, limit) = ("the form of a picture", found.into(), PNG.into());
-            return Err(r.fault(Fault::Limit { what, found, limit }));
+            return Err(r.whole(Fault::Limit { what, found, limit }));
         }
     };
     r.finish()?;

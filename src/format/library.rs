@@ -15,6 +15,7 @@ use crate::offline::relane;
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::Skeleton;
 use rayon::prelude::*;
+use std::mem::offset_of;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -94,13 +95,14 @@ impl Library {
 
     fn new(owner: SharedBytes) -> Result<Self, FormatError> {
         let bytes = &owner[..];
-        let (_, entries) = container::read(bytes)?;
+        let (header, entries) = container::read(bytes)?;
         let budget = Budget::new(bytes.len());
         let named = the_one(&entries, Section::Names)?;
         let names = Names::read(reader(bytes, named, &budget)?)?;
         let clips: Vec<Entry> = of_kind(&entries, Section::Clip).copied().collect();
         for (place, e) in entries.iter().enumerate() {
-            check_entry(e, place, names.len())?;
+            let at = header.table + (place * container::ENTRY) as u64;
+            check_entry(e, at, names.len())?;
         }
         let bones = the_one(&entries, Section::Skeleton)?;
         let skeleton = skeleton::read(reader(bytes, bones, &budget)?, &names)?;
@@ -355,26 +357,39 @@ fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, FormatError> {
     at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
 }
 
-/// What the table says of a section that is known.
-fn check_entry(e: &Entry, place: usize, names: usize) -> Result<(), FormatError> {
+/// What the table says of a section that is known; the entry is at byte `at` of the file.
+fn check_entry(e: &Entry, at: u64, names: usize) -> Result<(), FormatError> {
     let section = e.section();
     if matches!(section, Section::Unknown(_)) {
         return Ok(());
     }
-    let fail = |what, found: u32, limit: u64| {
+    let fail = |field: usize, what, found: u32, limit: u64| {
         let found = u64::from(found);
-        let offset = (place * container::ENTRY) as u64;
+        let offset = at + field as u64;
         Err(Section::Table.fault(offset, Fault::Limit { what, found, limit }))
     };
     let clip = section == Section::Clip;
     if e.form != 0 && (!clip || ClipForm::of_code(e.form).is_none()) {
-        return fail("the form of a section", e.form, 0);
+        let last = if clip { ClipForm::ALL.len() - 1 } else { 0 };
+        let field = offset_of!(Entry, form);
+        return fail(field, "the form of a section", e.form, last as u64);
     }
     if e.name != NO_NAME && (e.name as usize >= names || !clip) {
-        return fail("the name of a section", e.name, names as u64);
+        let last = if clip {
+            (names as u64).saturating_sub(1)
+        } else {
+            NO_NAME.into()
+        };
+        return fail(
+            offset_of!(Entry, name),
+            "the name of a section",
+            e.name,
+            last,
+        );
     }
     if !clip && e.value != 0 {
-        return fail("the value of a section", e.value, 0);
+        let field = offset_of!(Entry, value);
+        return fail(field, "the value of a section", e.value, 0);
     }
     Ok(())
 }

@@ -83,14 +83,14 @@ fn primitive(r: &mut Reader<'_>) -> Result<Primitive, FormatError> {
     let vertices = r.count("vertices", 12)?;
     let streams = flags(r, NORMALS | TANGENTS | UVS | COLORS)?;
     let indices = r.count("indices", 4)?;
-    let per_vertex = r.count("influences of a vertex", 6)?;
-    let targets = r.count("morph targets", 4)?;
-    let material: u32 = r.one("the material")?;
     if !indices.is_multiple_of(3) {
         let (what, found) = ("indices", indices as u64);
         let limit = found / 3 * 3;
         return Err(r.fault(Fault::Limit { what, found, limit }));
     }
+    let per_vertex = r.count("influences of a vertex", 6)?;
+    let targets = r.count("morph targets", 4)?;
+    let material: u32 = r.one("the material")?;
     let of = |streams: u32, bit: u32| if streams & bit != 0 { vertices } else { 0 };
     let positions = r.floats(vertices, "positions")?;
     let normals = r.floats(of(streams, NORMALS), "normals")?;

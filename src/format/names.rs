@@ -36,11 +36,12 @@ impl Names {
         for (name, &end) in ends.iter().enumerate() {
             let Some(text) = bytes.get(start as usize..end as usize) else {
                 let (what, found, limit) = ("the end of a name", end.into(), total.into());
-                return Err(r.fault(Fault::Limit { what, found, limit }));
+                return Err(r.fault_at(4 + 4 * name, Fault::Limit { what, found, limit }));
             };
             if let Err(error) = std::str::from_utf8(text) {
                 let byte = error.valid_up_to();
-                return Err(r.fault(Fault::Text { name, byte }));
+                let at = 4 + 4 * count + start as usize + byte;
+                return Err(r.fault_at(at, Fault::Text { name, byte }));
             }
             start = end;
         }

@@ -88,6 +88,7 @@ pub(super) fn read(
     for node in 0..nodes {
         r.charge(size_of::<RigNode>())?;
         let [source, name, parent]: [u32; 3] = r.one("a node")?;
+        let name = r.name(names, name)?;
         let [joint, flags]: [u16; 2] = r.one("the joint of a node")?;
         if flags > 1 {
             return Err(r.zero("a node's flags above the first", flags.into()));
@@ -98,7 +99,7 @@ pub(super) fn read(
         let local: Vec<[f32; 10]> = r.floats(1, "the transform of a node")?;
         out.nodes.push(RigNode {
             source: source as usize,
-            name: r.name(names, name)?,
+            name,
             parent: optional(parent),
             local: local.first().map_or_else(Default::default, |&l| trs(l)),
             matrix: None,

@@ -83,10 +83,12 @@ pub(super) fn read(
     for _ in 0..sources {
         r.charge(size_of::<Source>())?;
         let [name, settings]: [u32; 2] = r.one("a source")?;
+        let name = r.name(names, name)?.unwrap_or_default();
+        let settings = r.name(names, settings)?.unwrap_or_default();
         let [bytes, hash]: [u64; 2] = r.one("the hash of a source")?;
         out.sources.push(Source {
-            name: r.name(names, name)?.unwrap_or_default(),
-            settings: r.name(names, settings)?.unwrap_or_default(),
+            name,
+            settings,
             bytes,
             hash,
         });
@@ -94,8 +96,8 @@ pub(super) fn read(
     for _ in 0..origins {
         r.charge(size_of::<ClipOrigin>())?;
         let [source, clip]: [u32; 2] = r.one("the origin of a clip")?;
-        let [max_error, shell]: [f32; 2] = r.one("the error of a clip")?;
         r.index("the source of a clip", source, sources)?;
+        let [max_error, shell]: [f32; 2] = r.one("the error of a clip")?;
         out.clips.push(ClipOrigin {
             source,
             clip,

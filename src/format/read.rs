@@ -11,6 +11,8 @@ use bytemuck::AnyBitPattern;
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Where what was read last begins.
+    last: usize,
     section: Section,
     /// Where the section begins in the file.
     offset: u64,
@@ -22,15 +24,26 @@ impl<'a> Reader<'a> {
         Self {
             bytes,
             at: 0,
+            last: 0,
             section: entry.section(),
             offset: entry.offset,
             budget,
         }
     }
 
-    /// A fault at the value that comes next.
+    /// A fault of what was read last.
     pub fn fault(&self, fault: impl Into<Fault>) -> FormatError {
-        self.section.fault(self.offset + self.at as u64, fault)
+        self.fault_at(self.last, fault)
+    }
+
+    /// A fault at a byte of the section.
+    pub fn fault_at(&self, at: usize, fault: impl Into<Fault>) -> FormatError {
+        self.section.fault(self.offset + at as u64, fault)
+    }
+
+    /// A fault of the section as a whole.
+    pub fn whole(&self, fault: impl Into<Fault>) -> FormatError {
+        self.fault_at(0, fault)
     }
 
     /// Bytes read so far.
@@ -42,12 +55,16 @@ impl<'a> Reader<'a> {
     pub fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], FormatError> {
         let rest = &self.bytes[self.at..];
         let Some(taken) = rest.get(..count) else {
-            return Err(self.fault(Fault::Short {
-                what,
-                needed: count as u64,
-                have: rest.len() as u64,
-            }));
+            return Err(self.fault_at(
+                self.at,
+                Fault::Short {
+                    what,
+                    needed: count as u64,
+                    have: rest.len() as u64,
+                },
+            ));
         };
+        self.last = self.at;
         self.at += count;
         Ok(taken)
     }
@@ -55,6 +72,7 @@ impl<'a> Reader<'a> {
     /// All bytes that were not read yet.
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = &self.bytes[self.at..];
+        self.last = self.at;
         self.at = self.bytes.len();
         rest
     }
@@ -93,14 +111,13 @@ impl<'a> Reader<'a> {
         count: usize,
         what: &'static str,
     ) -> Result<Vec<T>, FormatError> {
-        let start = self.at;
         let values: Vec<T> = self.many(count, what)?;
         let floats: &[f32] = bytemuck::cast_slice(&values);
         if !all_finite(floats) {
             let index = floats.iter().position(|v| !v.is_finite());
             let index = index.unwrap_or_default();
-            let place = self.offset + (start + 4 * index) as u64;
-            return Err(self.section.fault(place, Fault::NotFinite { what, index }));
+            let place = self.last + 4 * index;
+            return Err(self.fault_at(place, Fault::NotFinite { what, index }));
         }
         Ok(values)
     }
@@ -110,7 +127,6 @@ impl<'a> Reader<'a> {
         let found = self.one::<u32>(what)?;
         let limit = (self.bytes.len() / each.max(1)) as u64;
         if u64::from(found) > limit {
-            self.at -= 4;
             let found = u64::from(found);
             return Err(self.fault(Fault::Limit { what, found, limit }));
         }
@@ -167,19 +183,18 @@ impl<'a> Reader<'a> {
         if self.at == self.bytes.len() {
             return Ok(());
         }
-        Err(self.fault(Fault::Extra {
+        let fault = Fault::Extra {
             expected: self.offset + self.at as u64,
             have: self.offset + self.bytes.len() as u64,
-        }))
+        };
+        Err(self.fault_at(self.at, fault))
     }
 
     fn length<T>(&self, count: usize, what: &'static str) -> Result<usize, FormatError> {
         count.checked_mul(size_of::<T>()).ok_or_else(|| {
-            self.fault(Fault::Short {
-                what,
-                needed: u64::MAX,
-                have: (self.bytes.len() - self.at) as u64,
-            })
+            let have = (self.bytes.len() - self.at) as u64;
+            let needed = u64::MAX;
+            self.fault_at(self.at, Fault::Short { what, needed, have })
         })
     }
 }

@@ -69,13 +69,16 @@ pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Skeleton, FormatE
     let parents: Vec<u16> = r.many(joints, "parents")?;
     let order: Vec<u16> = r.many(joints, "lane order")?;
     let joint_names: Vec<u32> = r.many(joints, "names of joints")?;
+    let named = joint_names.into_iter();
+    let named = named.map(|n| Ok(r.name(names, n)?.unwrap_or_default()));
+    let named: Vec<String> = named.collect::<Result<_, FormatError>>()?;
     let rest: Vec<[f32; 10]> = r.floats(joints, "rest pose")?;
     // Rows of the rest pose, and what the joints take before they become a skeleton.
     r.charge(joints.saturating_mul(128).saturating_add(4096))?;
     let mut list = Vec::with_capacity(joints);
-    for ((&parent, name), rest) in parents.iter().zip(joint_names).zip(rest) {
+    for ((&parent, name), rest) in parents.iter().zip(named).zip(rest) {
         list.push(Joint {
-            name: r.name(names, name)?.unwrap_or_default(),
+            name,
             parent: (parent != NO_JOINT).then_some(usize::from(parent)),
             rest: trs(rest),
         });
@@ -83,18 +86,17 @@ pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Skeleton, FormatE
     let mut plain = Vec::with_capacity(scalars);
     for _ in 0..scalars {
         let name = r.one("the name of a scalar")?;
+        let name = r.name(names, name)?.unwrap_or_default();
         let rest: f32 = r.one("the rest value of a scalar")?;
-        plain.push(Scalar {
-            name: r.name(names, name)?.unwrap_or_default(),
-            rest,
-        });
+        plain.push(Scalar { name, rest });
     }
     let mut user = Vec::with_capacity(channels);
     for _ in 0..channels {
         let name = r.one("the name of a channel")?;
-        let kind: u32 = r.one("the type of a channel")?;
-        let v: [f32; 4] = r.one("the rest value of a channel")?;
         let name = r.name(names, name)?.unwrap_or_default();
+        let kind: u32 = r.one("the type of a channel")?;
+        r.index("the type of a channel", kind, 5)?;
+        let v: [f32; 4] = r.one("the rest value of a channel")?;
         // Its numbers become scalars with names of their own.
         r.charge(4 * (name.len() + 64))?;
         let rest = match kind {
@@ -102,23 +104,23 @@ pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Skeleton, FormatE
             1 => ChannelValue::Vec2([v[0], v[1]]),
             2 => ChannelValue::Vec3([v[0], v[1], v[2]]),
             3 => ChannelValue::Vec4(v),
-            4 => ChannelValue::Quaternion(v),
-            found => {
-                let (what, found, limit) = ("the type of a channel", found.into(), 4);
-                return Err(r.fault(Fault::Limit { what, found, limit }));
-            }
+            _ => ChannelValue::Quaternion(v),
         };
+        let unused = v[rest.width()..].iter().find(|v| v.to_bits() != 0);
+        if let Some(unused) = unused {
+            return Err(r.zero("an unused number of a channel", unused.to_bits().into()));
+        }
         user.push(UserChannel { name, rest });
     }
     let made = Skeleton::new(&list, Some(&order), plain).and_then(|s| s.with_channels(user));
-    let skeleton = made.map_err(|e: SkeletonError| r.fault(e))?;
+    let skeleton = made.map_err(|e: SkeletonError| r.whole(e))?;
     let pairs = [
         ("structure", structure, skeleton.structure_hash()),
         ("lane order", layout, skeleton.layout_hash()),
     ];
     for (what, stated, found) in pairs {
         if stated != found {
-            return Err(r.fault(Fault::Hash {
+            return Err(r.whole(Fault::Hash {
                 what,
                 stated,
                 found,

@@ -45,7 +45,7 @@ pub(super) fn read(
         r.charge(slots.saturating_mul(48))?;
         let binds = binds.into_iter().map(|rows| Affine3x4 { rows }).collect();
         let made = Skin::new(name, list, binds, joints);
-        skins.push(made.map_err(|source| r.fault(Fault::Skin { skin, source }))?);
+        skins.push(made.map_err(|source| r.whole(Fault::Skin { skin, source }))?);
     }
     r.finish()?;
     Ok((skins, file_skins))

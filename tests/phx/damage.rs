@@ -34,6 +34,8 @@ pub fn values() -> Tested {
     let joints = seal::u32_at(&parts[seal::find(&parts, b"SKEL")].bytes, 0) as usize;
     let (parents, lanes) = (32, 32 + 2 * joints);
     let rest = lanes + 2 * joints + 4 * joints;
+    // A float, and a quaternion behind it.
+    let channel = parts[seal::find(&parts, b"SKEL")].bytes.len() - 48;
     let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
     let timelines = seal::u32_at(clip, 24) as usize;
     let times = 96 + 4 * timelines;
@@ -44,6 +46,18 @@ pub fn values() -> Tested {
         (b"NAME", 4, u32s(u32::MAX), "the end of a name"),
         (b"SKEL", 0, u32s(1 << 30), "joints is"),
         (b"SKEL", 12, u32s(1), "the fourth number is 1"),
+        (
+            b"SKEL",
+            channel + 12,
+            u32s(1),
+            "an unused number of a channel is 1",
+        ),
+        (
+            b"SKEL",
+            channel + 4,
+            u32s(5),
+            "the type of a channel is 5, the limit is 4",
+        ),
         (b"SKEL", 16, u32s(1), "hash of the structure"),
         (b"SKEL", 24, u32s(1), "hash of the lane order"),
         (b"SKEL", parents + 2, vec![9, 0], "does not stand before it"),
@@ -111,7 +125,57 @@ pub fn values() -> Tested {
         (b"CLIP", blocks + 16, u32s(1), "not used"),
         (b"CLIP", rows, nan, "is not finite"),
     ];
+    table(&parts)?;
     refused(&parts, cases)
+}
+
+/// Numbers of the table itself are told with their place in the file.
+fn table(parts: &[Part]) -> Tested {
+    type Change = fn(&mut Part);
+    let cases: [(&[u8; 4], Change, usize, &str); 5] = [
+        (
+            b"CLIP",
+            |p| p.form = 2,
+            4,
+            "form of a section is 2, the limit is 1",
+        ),
+        (
+            b"SKEL",
+            |p| p.form = 1,
+            4,
+            "form of a section is 1, the limit is 0",
+        ),
+        (
+            b"SKEL",
+            |p| p.name = 0,
+            32,
+            "name of a section is 0, the limit is 4294967295",
+        ),
+        (
+            b"CLIP",
+            |p| p.name = 70_000,
+            32,
+            "name of a section is 70000",
+        ),
+        (
+            b"MATL",
+            |p| p.value = 7,
+            36,
+            "value of a section is 7, the limit is 0",
+        ),
+    ];
+    for (code, change, field, words) in cases {
+        let mut all = parts.to_vec();
+        let place = seal::find(&all, code);
+        change(&mut all[place]);
+        let file = seal::file(&all);
+        let at = seal::u64_at(&file, 40) as usize + place * seal::ENTRY + field;
+        let error = Library::from_bytes(&file).expect_err(words);
+        if error.offset != at as u64 || !error.to_string().contains(words) {
+            return Err(format!("{error}; at {at} {words}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Where the blocks of a clip begin.
@@ -212,13 +276,25 @@ fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {
         let mut parts = parts.to_vec();
         let place = seal::find(&parts, code);
         put(&mut parts[place], at, &bytes);
-        match read(&seal::file(&parts)) {
+        let file = seal::file(&parts);
+        match read(&file) {
             Ok(()) => return Err(format!("{name} at {at}: {words}: was read").into()),
             Err(error) => {
                 let line = error.to_string();
                 check(
                     line.contains(words),
                     format!("{name} at {at}: no {words:?} in {line}"),
+                )?;
+                let entry = seal::u64_at(&file, 40) as usize + place * seal::ENTRY;
+                let section = seal::u64_at(&file, entry + 8);
+                // The value, or the list or section that holds it; where there are too few bytes, the
+                // place where they are missing.
+                let told = section..=section + at as u64;
+                let short = matches!(error.fault, Fault::Short { .. });
+                let elsewhere = !line.starts_with(&format!("section {name} "));
+                check(
+                    short || elsewhere || told.contains(&error.offset),
+                    format!("{line}: {name} was changed at {at}, byte {}", told.end()),
                 )?;
             }
         }
