@@ -56,6 +56,12 @@ pub fn shards_make_the_whole() -> Tested {
     // With a layout from elsewhere no share looks at the others' inputs.
     let layout = folder.join("layout.phx");
     bake(&mannequin(), &layout, &["--exact"])?;
+    let (own, elsewhere) = (inputs.join("take-0.glb"), folder.join("elsewhere.glb"));
+    let alone = folder.join("alone.phx");
+    let args = ["bake", text(&own), text(&elsewhere), "--out", text(&alone)];
+    let more = ["--shard", "0/2", "--layout", text(&layout)];
+    output(&[&args[..], &more].concat())?;
+    one_line(&run(&[&args[..], &more[..2]].concat()), &["elsewhere.glb"])?;
     let (a, b) = (folder.join("a.phx"), folder.join("b.phx"));
     bake(&inputs, &a, &["--prefix", "--layout", text(&layout)])?;
     let parts = shares(&inputs, &b, 2, &["--layout", text(&layout)])?;
@@ -148,6 +154,40 @@ pub fn verify_tells() -> Tested {
     let other = folder.join("else.glb");
     let args = ["verify", text(&file), "--source", text(&other)];
     one_line(&run(&args), &["m.phx", "not made of", "else.glb"])
+}
+
+/// Every file is measured against those of the sources that are its own.
+pub fn verify_many() -> Tested {
+    let folder = folder("verify-many")?;
+    let (inputs, out) = (copies(&folder, 2)?, folder.join("baked"));
+    bake(&inputs, &out, &[])?;
+    let mut sources: Vec<PathBuf> = fs::read_dir(&inputs)?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
+    sources.sort();
+    let verify = |sources: &[PathBuf]| {
+        let given = sources.iter().flat_map(|s| ["--source", text(s)]);
+        let args: Vec<&str> = ["verify", text(&out), "--json"]
+            .into_iter()
+            .chain(given)
+            .collect();
+        json(&args)
+    };
+    for (given, measured) in [(&sources[..], [11, 11]), (&sources[1..], [0, 11])] {
+        let all = verify(given)?;
+        for (one, clips) in all.as_array().ok_or("no list")?.iter().zip(measured) {
+            check(one["measured_clips"] == clips, one.to_string())?;
+        }
+    }
+    let other = folder.join("else.glb");
+    fs::copy(&sources[0], &other)?;
+    let args = ["verify", text(&out), "--source", text(&other)];
+    one_line(&run(&args), &["not made of", "else.glb"])?;
+    let empty = folder.join("empty");
+    fs::create_dir(&empty)?;
+    one_line(&run(&["verify", text(&empty)]), &["no .phx file"])?;
+    let args = ["bake", text(&empty), "--out", text(&out)];
+    one_line(&run(&args), &["no .gltf or .glb file"])
 }
 
 /// Real models: baked within the error, measured again, and joined where skeletons are one.

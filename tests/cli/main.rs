@@ -91,6 +91,7 @@ fn main() {
         ("shards_make_the_whole", library::shards_make_the_whole),
         ("merge_refuses", library::merge_refuses),
         ("verify_tells", library::verify_tells),
+        ("verify_many", library::verify_many),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
     trials.extend(backends::trials());

@@ -54,8 +54,7 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
     let all: Vec<(&Path, &Library)> = files.iter().map(PathBuf::as_path).zip(&parts).collect();
     let Some(&(first, base)) = all.first() else {
-        let place = args.files.join(" ");
-        return Err(BakeFault::Nothing { place }.into());
+        return Err(super::bake::nothing(&args.files.join(" "), &["phx"]).into());
     };
     check(first, base, &all)?;
     save(&args.out, |out| write(out, &args.out, &all))?;

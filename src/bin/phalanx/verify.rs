@@ -19,7 +19,7 @@ pub struct VerifyArgs {
     #[arg(required = true)]
     files: Vec<String>,
     /// A file that they were made of; the error of the clips that come from it is measured again.
-    /// Several may be given
+    /// Several may be given; each has to be a source of at least one of the files
     #[arg(long, value_name = "FILE")]
     source: Vec<PathBuf>,
     /// Print JSON
@@ -56,8 +56,18 @@ struct Verified {
 pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     let files = expand(&args.files, &["phx"])?;
     let mut all = Vec::new();
+    let mut sources: Vec<Given> = args.source.iter().map(|s| Given::new(s)).collect();
     for file in &files {
-        all.push(check(file, &args.source)?);
+        all.push(check(file, &mut sources)?);
+    }
+    let whole = all.iter().all(|v| v.fault.is_none());
+    // A source of none of them is a slip, or has changed since. Damaged files do not tell.
+    if let Some(stranger) = sources
+        .iter_mut()
+        .filter(|s| whole && !s.known)
+        .find_map(|s| s.stranger.take())
+    {
+        return Err(stranger.into());
     }
     if args.json {
         output::print_json(&all, true)?;
@@ -68,6 +78,32 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     match faults[..] {
         [] => Ok(()),
         _ => Err(CliError::Verify(faults.join("; "))),
+    }
+}
+
+/// A source that was given, and what the files say of it.
+struct Given {
+    input: Input,
+    /// Whether one of them was made of it.
+    known: bool,
+    /// Why one was not; that it was made of another of the same name tells most.
+    stranger: Option<BakeFault>,
+}
+
+impl Given {
+    fn new(path: &Path) -> Self {
+        Self {
+            input: Input::new(path.to_owned()),
+            known: false,
+            stranger: None,
+        }
+    }
+
+    fn is_stranger(&mut self, why: BakeFault) {
+        let told = matches!(self.stranger, Some(BakeFault::OtherSource { .. }));
+        if !told {
+            self.stranger = Some(why);
+        }
     }
 }
 
@@ -102,7 +138,7 @@ fn table(all: &[Verified]) -> String {
     text::table(&header, rows.collect(), 2)
 }
 
-fn check(file: &Path, sources: &[PathBuf]) -> Result<Verified, CliError> {
+fn check(file: &Path, sources: &mut [Given]) -> Result<Verified, CliError> {
     let mut verified = Verified {
         file: file.display().to_string(),
         readable: true,
@@ -137,22 +173,22 @@ fn check(file: &Path, sources: &[PathBuf]) -> Result<Verified, CliError> {
     Ok(verified)
 }
 
-/// Measures the clips that come from one source.
+/// Measures the clips that come from one source, if there are any.
 fn measure(
     file: &Path,
     library: &Library,
-    source: &Path,
+    source: &mut Given,
     verified: &mut Verified,
 ) -> Result<(), CliError> {
     let p = library.provenance();
-    let input = Input::new(source.to_owned());
+    let input = &source.input;
     let given = input.source()?;
     // Files of one name from several folders may be in one library.
     let named = p.sources.iter().filter(|s| s.name == given.name);
     let made_of = named.clone().find(|s| s.hash == given.hash);
     let Some(made_of) = made_of else {
         let (file, source_file) = (file.display().to_string(), input.name());
-        return Err(match named.map(|s| s.hash).next() {
+        source.is_stranger(match named.map(|s| s.hash).next() {
             Some(needed) => BakeFault::OtherSource {
                 file,
                 source_file,
@@ -160,9 +196,10 @@ fn measure(
                 needed,
             },
             None => BakeFault::NoSource { file, source_file },
-        }
-        .into());
+        });
+        return Ok(());
     };
+    source.known = true;
     let skeleton = library.skeleton();
     let lanes = skeleton.joint_of()[..skeleton.len()].to_vec();
     let raw = input.raw(Settings::of_text(&made_of.settings, 0.0).up)?;

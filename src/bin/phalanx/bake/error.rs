@@ -21,11 +21,13 @@ pub enum BakeFault {
     /// A folder cannot be looked into.
     #[error("{0}")]
     Folder(#[from] GlobError),
-    /// Nothing to bake.
-    #[error("{place}: holds no .gltf or .glb file")]
+    /// No file of the kind that is wanted.
+    #[error("{place}: holds no {wanted} file")]
     Nothing {
         /// The folder or the pattern.
         place: String,
+        /// Extensions, as text.
+        wanted: String,
     },
     /// A file cannot be read.
     #[error("{file}: {source}")]
@@ -58,9 +60,7 @@ pub enum BakeFault {
         needed: u64,
     },
     /// A clip of a library has the name of another.
-    #[error(
-        "{file}: clip \"{clip}\" has the name of one of {other}; --prefix names clips by their files"
-    )]
+    #[error("{file}: clip \"{clip}\" has the name of one of {other}{advice}")]
     SameClip {
         /// The file.
         file: String,
@@ -68,6 +68,8 @@ pub enum BakeFault {
         clip: String,
         /// The file of the other.
         other: String,
+        /// What helps, if it was not done.
+        advice: &'static str,
     },
     /// Parts hold a clip of the same name.
     #[error("{file}: clip \"{clip}\" is in {other} as well")]

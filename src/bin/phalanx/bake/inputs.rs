@@ -112,6 +112,15 @@ fn referred(bytes: &[u8]) -> Vec<String> {
         .collect()
 }
 
+/// That a folder or a pattern holds no such file.
+pub fn nothing(place: &str, extensions: &[&str]) -> BakeFault {
+    let wanted: Vec<String> = extensions.iter().map(|e| format!(".{e}")).collect();
+    BakeFault::Nothing {
+        place: place.to_owned(),
+        wanted: wanted.join(" or "),
+    }
+}
+
 /// The files of arguments: files as they are, folders with all below them, patterns.
 pub fn expand(arguments: &[String], extensions: &[&str]) -> Result<Vec<PathBuf>, CliError> {
     let mut found = Vec::new();
@@ -143,8 +152,7 @@ pub fn expand(arguments: &[String], extensions: &[&str]) -> Result<Vec<PathBuf>,
         let before = found.len();
         found.extend(matches.into_iter().filter(wanted));
         if found.len() == before {
-            let place = argument.clone();
-            return Err(BakeFault::Nothing { place }.into());
+            return Err(nothing(argument, extensions).into());
         }
     }
     let mut seen = std::collections::HashSet::new();
@@ -152,9 +160,12 @@ pub fn expand(arguments: &[String], extensions: &[&str]) -> Result<Vec<PathBuf>,
     Ok(found)
 }
 
+/// Extensions of what is baked.
+pub const BAKED: [&str; 2] = ["gltf", "glb"];
+
 /// The inputs of a bake.
 pub fn find(arguments: &[String]) -> Result<Vec<Input>, CliError> {
-    let files = expand(arguments, &["gltf", "glb"])?;
+    let files = expand(arguments, &BAKED)?;
     Ok(files.into_iter().map(Input::new).collect())
 }
 

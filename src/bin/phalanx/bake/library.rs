@@ -1,7 +1,7 @@
 //! All inputs, or a share of them, as one file.
 
 use super::super::error::CliError;
-use super::inputs::Input;
+use super::inputs::{self, Input};
 use super::one::{self, Layout};
 use super::progress::Progress;
 use super::settings::{Baked, Settings};
@@ -22,10 +22,15 @@ pub fn bake(args: &BakeArgs, settings: &Settings, all: &[Input]) -> Result<Summa
     let path = args
         .shard
         .map_or_else(|| args.out.clone(), |s| part(&args.out, s));
-    let sources: Result<Vec<Source>, CliError> = all.par_iter().map(Input::source).collect();
-    let sources = sources?;
     let share = args.shard.map_or(all, |s| s.share(all));
-    let mut own = args.shard.map_or(&*sources, |s| s.share(&sources)).to_vec();
+    // The inputs of other shares count only where they decide the lane order.
+    let needed = if args.layout.is_some() { share } else { all };
+    let sources: Result<Vec<Source>, CliError> = needed.par_iter().map(Input::source).collect();
+    let sources = sources?;
+    let mut own = match args.shard.filter(|_| args.layout.is_none()) {
+        Some(shard) => shard.share(&sources).to_vec(),
+        None => sources.clone(),
+    };
     let progress = Progress::new(share.len(), args.json);
     let mut order = order_name(&sources, args.layout.as_deref())?;
     let mut layout = None;
@@ -137,8 +142,7 @@ fn scan(args: &BakeArgs, all: &[Input]) -> Result<Layout, CliError> {
         }
     }
     let Some((input, raw, _, file)) = first else {
-        let place = args.files.join(" ");
-        return Err(BakeFault::Nothing { place }.into());
+        return Err(inputs::nothing(&args.files.join(" "), &inputs::BAKED).into());
     };
     let rig = input.rig(raw, Some(scan.order()))?;
     let rig = Arc::new(rig);
@@ -190,6 +194,10 @@ impl Job<'_> {
                 file: inputs[source].name(),
                 clip: name.to_owned(),
                 other: inputs[other].name(),
+                advice: match self.prefix {
+                    true => "",
+                    false => "; --prefix names clips by their files",
+                },
             }),
             _ => Ok(()),
         }

@@ -10,7 +10,7 @@ mod settings;
 mod summary;
 
 pub use error::BakeFault;
-pub use inputs::{Input, expand};
+pub use inputs::{Input, expand, nothing};
 pub use settings::Settings;
 
 use super::error::CliError;
@@ -54,7 +54,8 @@ pub struct BakeArgs {
     /// The axis that points up in the output; glTF's is y
     #[arg(long, value_name = "y|z", default_value = "y", value_parser = up_axis)]
     up: UpAxis,
-    /// Take lane order, skins and meshes from this file (.phx, .gltf or .glb) instead of the inputs
+    /// Take the lane order from this file (.phx, .gltf or .glb) instead of the inputs; a library takes
+    /// skins and meshes from it, too
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
     /// How clips are stored: rows, which are mapped and sampled where they lie, or coded, which is

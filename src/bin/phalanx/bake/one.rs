@@ -131,12 +131,12 @@ fn write(
         }
         writer.finish(&provenance).map(|_| ())
     });
-    written.map_err(|source: WriteError| {
-        let file = path.display().to_string();
-        BakeFault::Write {
-            file,
+    written.map_err(|source: WriteError| match source {
+        WriteError::Save(named) => named.into(),
+        source => BakeFault::Write {
+            file: path.display().to_string(),
             source: Box::new(source),
         }
-        .into()
+        .into(),
     })
 }
