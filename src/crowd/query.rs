@@ -3,7 +3,7 @@
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 use crate::playback::ids::NO_CLIP;
-use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
+use crate::playback::{ClipId, InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
 use crate::rig::Aabb;
 use crate::runtime::BoundsJob;
 use crate::skeleton::{ChannelHandle, ChannelValue};
@@ -38,15 +38,14 @@ impl Crowd {
         })
     }
 
-    /// The clips that an instance plays, on all layers, by their places in the rig; both neighbours of
-    /// a blend space.
+    /// The clips that an instance plays, on all layers; both neighbours of a blend space.
     ///
     /// # Errors
     /// If the instance is unknown.
     pub fn playing(
         &self,
         instance: InstanceId,
-    ) -> Result<impl Iterator<Item = usize> + '_, CrowdError> {
+    ) -> Result<impl Iterator<Item = ClipId> + '_, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let actions = &pool.state.actions;
         let entries = (0..pool.layers.len()).map(move |layer| pool.entry(index, layer));
@@ -54,9 +53,7 @@ impl Crowd {
         Ok(slots.flat_map(move |(e, a)| {
             let (clip, other) = (actions.clip[e][a], actions.other[e][a]);
             let other = (other != clip && other != NO_CLIP).then_some(other);
-            std::iter::once(clip)
-                .chain(other)
-                .map(|c| usize::from(c.index))
+            std::iter::once(clip).chain(other)
         }))
     }
 

@@ -94,6 +94,8 @@ pub struct BonePage<'a> {
 #[derive(Debug)]
 pub struct GpuBoneBuffer {
     pub(super) options: GpuBoneOptions,
+    /// The device that has all of this: [`Gpu::serial`].
+    device: u64,
     pub(super) ring: Ring,
     pub(super) targets: [Target; 2],
     pub(super) current: usize,
@@ -118,6 +120,7 @@ impl GpuBoneBuffer {
         options.backend.check(gpu, 1)?;
         Ok(Self {
             options,
+            device: gpu.serial(),
             ring: Ring::new(),
             targets: Default::default(),
             current: 0,
@@ -163,7 +166,8 @@ impl GpuBoneBuffer {
         self.in_heap.then_some(&self.heap)
     }
 
-    /// Forgets what is on the device and frees it, timestamps too: for a device opened anew after a loss.
+    /// Forgets what is on the device and frees it, timestamps too. Happens by itself after an error and on
+    /// another device.
     pub fn forget(&mut self) {
         self.ring.clear();
         self.targets = Default::default();
@@ -172,9 +176,23 @@ impl GpuBoneBuffer {
         self.generation += 1;
     }
 
+    /// Goes on on a device, which has nothing if it is another one than before.
+    pub(super) fn settle(&mut self, gpu: &Gpu) {
+        if !self.is_on(gpu) {
+            self.forget();
+            self.device = gpu.serial();
+        }
+    }
+
+    /// Whether the rows are on a device, and not on another.
+    pub(crate) fn is_on(&self, gpu: &Gpu) -> bool {
+        self.device == gpu.serial()
+    }
+
     /// Has the device note how long the copies of every frame take, from the next one on; tells whether it
     /// can.
     pub fn time_copies(&mut self, gpu: &Gpu) -> bool {
+        self.settle(gpu);
         self.stamps = Stamps::new(gpu, 1);
         self.stamps.is_some()
     }
@@ -186,16 +204,22 @@ impl GpuBoneBuffer {
     /// If the device fails.
     pub fn copy_time(&self, gpu: &Gpu) -> Result<Option<Duration>, GpuError> {
         match &self.stamps {
-            Some(stamps) => Ok(stamps.read(gpu)?.and_then(|parts| parts.first().copied())),
-            None => Ok(None),
+            Some(stamps) if self.is_on(gpu) => {
+                Ok(stamps.read(gpu)?.and_then(|parts| parts.first().copied()))
+            }
+            _ => Ok(None),
         }
     }
 
     /// Reads the frame's rows back, waiting for the device: for tests and tools.
     ///
     /// # Errors
-    /// If the device fails.
+    /// If the device fails or has none of them.
     pub fn read(&self, gpu: &Gpu) -> Result<Vec<Affine3x4>, GpuError> {
+        if !self.is_on(gpu) {
+            let reason = "the rows are on another device".into();
+            return Err(GpuError::Refused { reason });
+        }
         let target = self.target();
         let mut rows = Vec::new();
         for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {

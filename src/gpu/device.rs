@@ -2,6 +2,7 @@
 
 use super::faults::{Faults, watch};
 use super::{GpuError, PaletteLimits};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// How to open a device.
@@ -69,6 +70,7 @@ pub struct Gpu {
     samples: u32,
     palette: PaletteLimits,
     vertex_storage_buffers: u32,
+    serial: u64,
     pub(super) faults: Arc<Mutex<Faults>>,
 }
 
@@ -194,6 +196,7 @@ impl Gpu {
         queue: wgpu::Queue,
         page_bytes: u64,
     ) -> Self {
+        static DEVICES: AtomicU64 = AtomicU64::new(0);
         let limits = device.limits();
         let formats = |format| adapter.get_texture_format_features(format);
         let four = TARGET_FORMATS
@@ -207,10 +210,17 @@ impl Gpu {
             samples: if four { 4 } else { 1 },
             palette: PaletteLimits::new(&limits, page_bytes, storage > 0, rows.contains(wanted)),
             vertex_storage_buffers: storage,
+            serial: DEVICES.fetch_add(1, Ordering::Relaxed),
             faults: watch(&device),
             device,
             queue,
         }
+    }
+
+    /// A number that no other device of the process has. wgpu's own identities repeat from instance to
+    /// instance, and it panics where it finds none.
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
     }
 
     /// The adapter that the device was opened on.

@@ -252,7 +252,7 @@ impl ComputeSkinner {
         instances: usize,
     ) -> Result<wgpu::Buffer, GpuError> {
         let stride = size_of::<SkinnedVertex>() as u64;
-        let bytes = u64::from(mesh.vertices) * instances as u64 * stride;
+        let bytes = (u64::from(mesh.vertices) * stride).saturating_mul(instances as u64);
         let what = "skinned vertices, in bytes,";
         check_binding(gpu, what, bytes)?;
         gpu.check_buffer(what, bytes)?;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 impl GpuBoneBuffer {
     pub(super) fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
+        self.settle(gpu);
         gpu.poll()?;
         let backend = self.options.backend;
         let mut schedule = crowd.schedule(&RowLayout {

@@ -2,11 +2,13 @@
 
 use super::clip_bounds::ClipBounds;
 use super::cull::{CullJob, Seen};
-use super::{Camera, DrawInstance, Look, PictureSize, RenderError};
+use super::{Camera, DrawInstance, Look, PictureSize, RenderError, Sphere};
 use crate::clip::ClipKind;
-use crate::crowd::{Crowd, CrowdError, InstanceId, RigId};
+use crate::crowd::{ClipId, Crowd, CrowdError, InstanceId, RigId};
 use crate::playback::PoseError;
+use crate::rig::Rig;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A rig of the crowd: which model of the scene draws it, and where its clips can bring it.
 #[derive(Debug)]
@@ -54,8 +56,8 @@ impl CrowdView {
     }
 
     /// Finds out who is in the picture. With `skip` the others are not due in the crowd, so that they
-    /// keep their last rows and cost no evaluation; without, everyone is. Those with overrides or
-    /// additive layers count as seen.
+    /// keep their last rows and cost no evaluation; without, everyone is. Those with overrides,
+    /// additive layers or clips that did not come with their rig count as seen.
     ///
     /// # Errors
     /// If the camera sees nothing or the picture is empty.
@@ -76,10 +78,7 @@ impl CrowdView {
             let Some(member) = members.iter().find(|m| m.rig == id.rig()) else {
                 continue;
             };
-            let sphere = match measurable(crowd, id)? {
-                true => member.bounds.sphere(crowd.playing(id)?),
-                false => None,
-            };
+            let sphere = sphere(crowd, id, &member.bounds)?;
             ids.push(id);
             all.push(DrawInstance {
                 model: member.model,
@@ -169,14 +168,28 @@ pub enum ViewError {
     Render(#[from] RenderError),
 }
 
-/// Whether an instance's clips say where its meshes are: overrides and additive layers bring them
-/// anywhere else, so that those who have them are never culled.
-fn measurable(crowd: &Crowd, id: InstanceId) -> Result<bool, ViewError> {
-    let clips = crowd.rig(id.rig())?.clips();
-    let additive = |clip: usize| {
-        clips
-            .get(clip)
-            .is_some_and(|c| c.kind() == ClipKind::Additive)
-    };
-    Ok(crowd.overrides(id)?.next().is_none() && !crowd.playing(id)?.any(additive))
+/// The sphere around whatever an instance's clips show; none if they do not say where its meshes are:
+/// overrides, additive layers and clips that did not come with the rig bring them anywhere.
+fn sphere(crowd: &Crowd, id: InstanceId, bounds: &ClipBounds) -> Result<Option<Sphere>, ViewError> {
+    if crowd.overrides(id)?.next().is_some() {
+        return Ok(None);
+    }
+    let rig = crowd.rig(id.rig())?;
+    let mut known = true;
+    let places = crowd.playing(id)?.map_while(|clip| {
+        let place = measured(crowd, rig, clip);
+        known &= place.is_some();
+        place
+    });
+    let sphere = bounds.sphere(places);
+    Ok(sphere.filter(|_| known))
+}
+
+/// The place in its rig of a full clip that came with it. A clip that came later may have the place of
+/// one that was unloaded.
+fn measured(crowd: &Crowd, rig: &Rig, clip: ClipId) -> Option<usize> {
+    let place = usize::from(clip.index);
+    let own = rig.clips().get(place)?;
+    let same = Arc::ptr_eq(crowd.clip(clip.rig, clip).ok()?, own);
+    (same && own.kind() == ClipKind::Full).then_some(place)
 }

@@ -86,6 +86,12 @@ pub enum RenderError {
     /// Rows on a device, without the renderer of that device.
     #[error("the palette is on a graphics device: only a renderer on that device can draw it")]
     OnDevice,
+    /// Something that was made on another device than the renderer's: one that was lost, say.
+    #[error("the {what} belongs to another graphics device than the renderer")]
+    OtherDevice {
+        /// What.
+        what: &'static str,
+    },
     /// An instance of a model that the scene does not have.
     #[error("instance {instance} is of model {model}, the scene has {models}")]
     Model {

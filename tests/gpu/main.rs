@@ -94,6 +94,7 @@ fn main() {
         gpu("backends_of_1500_joints", limits::many_joints),
         gpu("destroyed_between_frames", robust::destroyed_between_frames),
         gpu("destroyed_within_a_frame", robust::destroyed_within_a_frame),
+        gpu("another_device_untold", robust::another_device_untold),
         gpu("an_error_of_nobody", robust::an_error_of_nobody),
         cpu("no_adapter", child::no_adapter),
         cpu("shaders_are_valid", shaders::valid),

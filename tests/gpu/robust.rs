@@ -86,6 +86,31 @@ pub fn destroyed_within_a_frame() {
     assert_eq!(lost, 12);
 }
 
+/// A device that was lost while it drew, say, and is opened anew: nobody has to tell the bone buffer.
+pub fn another_device_untold() {
+    for backend in PaletteBackend::ALL {
+        let first = open();
+        let mut bones = bones(&first, backend);
+        let (mut crowd, all, _) = crowd_of(&[chain(30)], COUNT);
+        for &id in &all[..50] {
+            crowd.set_due(id, false).unwrap();
+        }
+        for _ in 0..3 {
+            bones.evaluate(&mut crowd, &first).unwrap();
+        }
+        let second = open();
+        let astray = bones.read(&second).unwrap_err();
+        assert!(matches!(astray, GpuError::Refused { .. }), "{astray}");
+        let timed = bones.time_copies(&second);
+        crowd.advance(0.02).unwrap();
+        let upload = bones.evaluate(&mut crowd, &second).unwrap();
+        assert_eq!((upload.frame.instances, upload.frame.carried), (COUNT, 0));
+        assert_sound(&bones, &second, &crowd, &all);
+        assert_eq!(bones.copy_time(&second).unwrap().is_some(), timed);
+        assert_eq!(bones.copy_time(&first), Ok(None));
+    }
+}
+
 /// An error that no scope captures comes back from the next call, and does not end the process.
 pub fn an_error_of_nobody() {
     let gpu = open();

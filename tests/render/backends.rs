@@ -304,3 +304,32 @@ pub fn backends_that_do_not_fit_are_refused() {
         "{error}"
     );
 }
+
+/// What goes with a device is refused by the renderer of another: models, canvases, rows.
+pub fn what_another_device_has_is_refused() {
+    let _one_at_a_time = device_lock();
+    let open = || GpuRenderer::open(&GpuOptions::default(), 47, None).expect("an adapter");
+    let (first, mut second) = (open(), open());
+    let mut parade = Parade::new(3);
+    let camera = Parade::camera(0.0);
+    parade.look(&camera);
+    let options = GpuBoneOptions::new(first.backend());
+    let mut bones = GpuBoneBuffer::new(first.gpu(), options).expect("the backend");
+    let uploaded = bones.evaluate(&mut parade.crowd, first.gpu());
+    assert_eq!(uploaded.expect("room").frame.instances, 3);
+    let astray = parade.picture(camera, (&bones).into(), |s| second.draw(s, WIDE));
+    assert_eq!(astray.map(|p| p.counts), Err(RenderError::OnDevice));
+    let mut heap = BoneBuffer::new();
+    parade.crowd.evaluate(&mut heap);
+    parade.picture(camera, heap.rows().into(), |s| {
+        let loaded = [&first, &second].map(|r| r.load(s.models).expect("models"));
+        let canvases = [&first, &second].map(|r| r.canvas(WIDE).expect("a canvas"));
+        let other = |what| Err(RenderError::OtherDevice { what });
+        let painted = second.paint(&loaded[0], s, &canvases[1]);
+        assert_eq!(painted, other("set of models"));
+        let painted = second.paint(&loaded[1], s, &canvases[0]);
+        assert_eq!(painted, other("canvas"));
+        assert!(second.read(&canvases[0]).is_err());
+        assert!(second.paint(&loaded[1], s, &canvases[1]).is_ok());
+    });
+}

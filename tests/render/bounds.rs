@@ -1,12 +1,14 @@
 //! Where clips bring meshes, against vertices posed one by one in f64.
 
-use crate::parade::Parade;
-use glam::DVec3;
+use crate::parade::{Parade, WIDE};
+use glam::{DVec3, Quat, Vec3};
+use phalanx::crowd::{Crowd, PlayOptions};
 use phalanx::math::Affine3x4;
 use phalanx::offline;
 use phalanx::playback::{PoseAction, evaluate_pose};
-use phalanx::render::{ClipBounds, Placement, RigShape};
+use phalanx::render::{ClipBounds, CrowdView, Look, Placement, RigShape};
 use phalanx::rig::Rig;
+use std::sync::Arc;
 
 /// All vertices of a rig's finest meshes under some palette rows, in f64.
 fn vertices(shape: &RigShape, rows: &[Affine3x4]) -> Vec<DVec3> {
@@ -95,4 +97,39 @@ pub fn overrides_are_seen() {
     parade.crowd.clear_overrides(id).expect("an instance");
     parade.look(&camera);
     assert_eq!(unseen(&parade), before);
+}
+
+/// What came with a rig was measured. What is added later may take the place of a clip that was unloaded,
+/// and is not mistaken for it: whoever plays it counts as seen.
+pub fn clips_that_came_later_are_seen() {
+    let rig = Arc::new(offline::mannequin().expect("the built-in character"));
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone()).expect("a sound rig");
+    let aside = crowd.spawn(id).expect("room");
+    let far =
+        Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, Vec3::X * 500.0);
+    crowd.set_world(aside, far).expect("a sound transform");
+    let mut view = CrowdView::new();
+    view.add_rig(&crowd, id, 0).expect("sound clips");
+    let mut is_seen = |crowd: &mut Crowd, clip| {
+        crowd
+            .play(aside, clip, &PlayOptions::default())
+            .expect("a clip of the rig");
+        let camera = Parade::camera(0.0);
+        view.look(crowd, &camera, &Look::default(), WIDE, true)
+            .expect("a view");
+        view.seen().all(|(_, seen)| seen.any())
+    };
+    let [idle, walk] = [0, 1].map(|i| crowd.clip_by_index(id, i).expect("a clip"));
+    assert!(!is_seen(&mut crowd, walk), "he stands far aside");
+    crowd.unload_clip(id, idle).expect("nobody plays it");
+    let later = crowd.add_clip(id, rig.clips()[5].clone());
+    let later = later.expect("a clip of the rig's skeleton");
+    assert_eq!(crowd.clip_by_index(id, 0), Some(later));
+    assert!(
+        is_seen(&mut crowd, later),
+        "where it brings him is not known"
+    );
+    crowd.stop(aside, 0, 0.0).expect("a layer");
+    assert!(!is_seen(&mut crowd, walk));
 }

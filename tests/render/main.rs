@@ -109,12 +109,20 @@ fn main() {
             "backends_that_do_not_fit_are_refused",
             backends::backends_that_do_not_fit_are_refused,
         ),
+        gpu(
+            "what_another_device_has_is_refused",
+            backends::what_another_device_has_is_refused,
+        ),
         cpu("parades_use_all_details", backends::parades_use_all_details),
         cpu(
             "spheres_hold_what_is_drawn",
             bounds::spheres_hold_what_is_drawn,
         ),
         cpu("overrides_are_seen", bounds::overrides_are_seen),
+        cpu(
+            "clips_that_came_later_are_seen",
+            bounds::clips_that_came_later_are_seen,
+        ),
         cpu("colours", colors::colours_in_software),
         gpu("colours", colors::colours_on_the_gpu),
         gpu("known_places", known::places_on_the_gpu),

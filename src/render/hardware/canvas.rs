@@ -14,6 +14,8 @@ pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth3
 #[derive(Debug)]
 pub struct Canvas {
     size: PictureSize,
+    /// The device that has it: [`Gpu::serial`].
+    pub(super) device: u64,
     picture: Resolved,
     mask: Resolved,
     depth: wgpu::TextureView,
@@ -86,6 +88,7 @@ impl Canvas {
         };
         Ok(Self {
             size,
+            device: gpu.serial(),
             picture: resolved(
                 PICTURE_FORMAT,
                 wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::TEXTURE_BINDING,

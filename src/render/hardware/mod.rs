@@ -129,6 +129,8 @@ impl GpuRenderer {
         scene: &Scene,
         canvas: &Canvas,
     ) -> Result<DrawCounts, RenderError> {
+        self.check_device("set of models", models.device)?;
+        self.check_device("canvas", canvas.device)?;
         let (found, expected) = (scene.models.len(), models.len());
         if found != expected {
             return Err(RenderError::Loaded { found, expected });
@@ -142,7 +144,14 @@ impl GpuRenderer {
 
     /// Waits for a canvas's picture and takes it to memory. Errors: the device's.
     pub fn read(&self, canvas: &Canvas) -> Result<image::RgbaImage, RenderError> {
+        self.check_device("canvas", canvas.device)?;
         Ok(self.gpu.checked(|| canvas.read(&self.gpu))?)
+    }
+
+    /// Refuses what was made on another device.
+    fn check_device(&self, what: &'static str, device: u64) -> Result<(), RenderError> {
+        let same = device == self.gpu.serial();
+        same.then_some(()).ok_or(RenderError::OtherDevice { what })
     }
 
     /// Has the device note how long the passes of every picture take, from the next one on; tells whether
@@ -184,6 +193,9 @@ impl GpuRenderer {
             if found != backend {
                 let expected = backend;
                 return Err(RenderError::PaletteBackend { found, expected });
+            }
+            if !bones.is_on(gpu) {
+                return Err(RenderError::OnDevice);
             }
         }
         let window = usize::try_from(gpu.palette_limits().window).unwrap_or(usize::MAX);

@@ -44,6 +44,8 @@ pub struct GpuModels {
     /// By model, detail and mesh.
     models: Vec<Vec<Vec<LoadedMesh>>>,
     pub(super) needs: Needs,
+    /// The device that has them: [`Gpu::serial`].
+    pub(super) device: u64,
 }
 
 impl GpuModels {
@@ -66,7 +68,11 @@ impl GpuModels {
             }
             Ok(loaded)
         })?;
-        Ok(Self { models, needs })
+        Ok(Self {
+            models,
+            needs,
+            device: gpu.serial(),
+        })
     }
 
     /// Number of models.
