@@ -93,9 +93,10 @@ pub(super) fn watch(device: &wgpu::Device) -> Arc<Mutex<Faults>> {
     let sink = Arc::clone(&faults);
     device.set_device_lost_callback(move |reason, message| {
         let mut faults = sink.lock().unwrap_or_else(PoisonError::into_inner);
-        faults
-            .lost
-            .get_or_insert_with(|| format!("{reason:?}: {message}"));
+        faults.lost.get_or_insert_with(|| match message.as_str() {
+            "" => format!("{reason:?}"),
+            message => format!("{reason:?}: {message}"),
+        });
     });
     faults
 }
