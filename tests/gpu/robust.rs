@@ -102,7 +102,8 @@ pub fn another_device_untold() {
         let second = open();
         let astray = bones.read(&second).unwrap_err();
         assert!(matches!(astray, GpuError::Refused { .. }), "{astray}");
-        let timed = bones.time_copies(&second);
+        // Whichever is asked first.
+        let timed = backend == PaletteBackend::Storage && bones.time_copies(&second);
         crowd.advance(0.02).unwrap();
         let upload = bones.evaluate(&mut crowd, &second).unwrap();
         assert_eq!((upload.frame.instances, upload.frame.carried), (COUNT, 0));
