@@ -73,6 +73,7 @@ fn main() {
         gpu("times_of_copies", bones::the_device_times_its_copies),
         gpu("an_empty_crowd", bones::an_empty_crowd),
         gpu("skinning_every_kind", skinning::every_kind),
+        gpu("skinning_mirrored", skinning::mirrored),
         gpu("skinning_1500_joints", skinning::many_joints),
         with("skinning_a_file", joints, skinning::file_of_201_joints),
         with(

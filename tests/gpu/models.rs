@@ -25,6 +25,15 @@ pub const HEIGHT: f32 = 1.8;
 
 /// A chain of joints that bends, twists and changes its scale unevenly.
 pub fn chain(joints: usize) -> Arc<Rig> {
+    sided_chain(joints, 1.0)
+}
+
+/// The same, turned inside out by the scale of its root.
+pub fn mirrored_chain(joints: usize) -> Arc<Rig> {
+    sided_chain(joints, -1.0)
+}
+
+fn sided_chain(joints: usize, side: f32) -> Arc<Rig> {
     let step = HEIGHT / joints as f32;
     let nodes = (0..joints).map(|j| RawNode {
         source: j,
@@ -51,7 +60,9 @@ pub fn chain(joints: usize) -> Arc<Rig> {
             track(j, RawChannel::Rotation, values.as_flattened().to_vec())
         })
         .collect();
-    let uneven = vec![1.0, 1.0, 1.0, 1.3, 0.8, 1.1, 0.7, 1.2, 0.9];
+    let scales = [[1.0, 1.0, 1.0], [1.3, 0.8, 1.1], [0.7, 1.2, 0.9]];
+    let uneven = scales.map(|[x, y, z]| [x * side, y, z]);
+    let uneven = uneven.as_flattened().to_vec();
     tracks.push(track(0, RawChannel::Scale, uneven));
     let raw = RawScene {
         name: format!("chain of {joints}"),

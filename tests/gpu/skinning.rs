@@ -1,6 +1,6 @@
 //! Compute skinning, read back, against the CPU skinning job.
 
-use crate::models::{Weights, chain, file, tube};
+use crate::models::{Weights, chain, file, mirrored_chain, tube};
 use crate::subject::{INSTANCES, STRANGERS, Staged, Subject};
 use crate::support::open;
 use phalanx::gpu::{
@@ -38,6 +38,18 @@ pub fn every_kind() {
         let wide = [JointFormat::U8, JointFormat::U16][usize::from(joints > 256)];
         assert_eq!((format.weights, format.joints), (expected, wide));
         let subject = Subject::new(chain(joints), primitive, 0..joints);
+        for backend in PaletteBackend::ALL {
+            check(&gpu, backend, &subject);
+        }
+    }
+}
+
+/// Under rows that mirror, normals stay outside and tangents change their bitangents' side.
+pub fn mirrored() {
+    let gpu = open();
+    for per_vertex in [4, 8] {
+        let primitive = tube(67, per_vertex, Weights::Floats, 0);
+        let subject = Subject::new(mirrored_chain(67), primitive, 0..67);
         for backend in PaletteBackend::ALL {
             check(&gpu, backend, &subject);
         }
