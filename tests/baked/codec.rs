@@ -196,7 +196,10 @@ fn sample(clip: &Clip, skeleton: &Skeleton) -> Result<(), Failed> {
     let mut hints = vec![0; clip.hint_count()];
     let mut cursors = vec![Cursor::default(); clip.timelines().len()];
     let mut output = skeleton.new_pose();
-    let inside = times(clip, &[0.4]).into_iter().take(200).map(|t| t as f32);
+    let inside = times(clip, &[&[0.4]])
+        .into_iter()
+        .take(200)
+        .map(|t| t as f32);
     for time in inside.chain([f32::MIN, f32::MAX, f32::NAN]) {
         let job = SampleJob {
             skeleton,

@@ -9,22 +9,29 @@ use phalanx::offline::{BakeSettings, ErrorReport, JointQuality, bake, measure_er
 use phalanx::skeleton::Skeleton;
 
 /// Where the oracle looks between keys, besides where the library measures.
-const BETWEEN: [f64; 2] = [0.21, 0.83];
+const BETWEEN: [f64; 4] = [0.21, 0.5, 0.83, JUST_BEFORE];
+/// Of the way to a key whose steps are not taken yet.
+const JUST_BEFORE: f64 = 0.999_99;
 
-/// The largest of the oracle's errors where the library measures (at keys and middles, quarters for
-/// splines), and at all of its times.
+/// The largest of the oracle's errors where the library measures (at keys, and once before or behind the
+/// middle in turns, at the quarters of splines, before steps), and at all of its times.
 fn oracle_errors(raw: &Clip, built: &Clip, skeleton: &Skeleton, shell: f64) -> [f64; 2] {
-    let worst = |parts: &[f64]| {
+    let worst = |parts: &[&[f64]]| {
         let all = times(raw, parts).into_iter();
         all.flat_map(|t| apart(raw, built, skeleton, shell, t))
             .fold(0.0, f64::max)
     };
     let blocks = Channel::ALL.iter().flat_map(|&c| raw.blocks(c));
     let measured = match blocks.into_iter().any(|b| b.kind == BlockKind::Cubic) {
-        true => worst(&[0.25, 0.5, 0.75]),
-        false => worst(&[0.5]),
+        true => worst(&[&[0.25, 0.5, 0.75]]),
+        false => worst(&[&[0.21], &[0.79]]),
     };
-    [measured, worst(&BETWEEN).max(measured)]
+    let mut blocks = Channel::ALL.iter().flat_map(|&c| raw.blocks(c));
+    let measured = match blocks.any(|b| b.hold != 0) {
+        true => worst(&[&[JUST_BEFORE]]).max(measured),
+        false => measured,
+    };
+    [measured, worst(&[&BETWEEN]).max(measured)]
 }
 
 /// What a report says of a clip, against the oracle.
@@ -144,7 +151,7 @@ pub fn joint_quality() -> Result<(), Failed> {
         .or(skeleton.find("Righthand"))
         .ok_or("pab has a right hand")?;
     let error_of = |built: &Clip, shell: f64| {
-        let all = times(&raw, &[0.5]).into_iter();
+        let all = times(&raw, &[&[0.21], &[0.79]]).into_iter();
         all.map(|t| apart(&raw, built, skeleton, shell, t)[hand])
             .fold(0.0, f64::max)
     };
@@ -214,7 +221,7 @@ fn coarse_below(hand: usize, raw: &Clip, skeleton: &Skeleton) -> Result<(), Fail
     settings.joints = (0..coarse.len()).filter(|&j| coarse[j]).map(of).collect();
     let (built, report) = bake(raw, skeleton, &settings)?;
     let mut found = vec![0.0f64; coarse.len()];
-    for t in times(raw, &[0.5]) {
+    for t in times(raw, &[&[0.5]]) {
         let now = apart(raw, &built, skeleton, 0.03, t);
         for (most, error) in found.iter_mut().zip(now) {
             *most = most.max(error);

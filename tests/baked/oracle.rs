@@ -150,8 +150,8 @@ pub fn apart(raw: &Clip, built: &Clip, skeleton: &Skeleton, shell: f64, time: f6
         .collect()
 }
 
-/// All key times of a clip, and parts of the ways between them.
-pub fn times(clip: &Clip, parts: &[f64]) -> Vec<f64> {
+/// All key times of a clip, and parts of the ways between them: of the first way, of the second, in turns.
+pub fn times(clip: &Clip, parts: &[&[f64]]) -> Vec<f64> {
     let mut keys: Vec<f32> = clip
         .timelines()
         .iter()
@@ -161,7 +161,7 @@ pub fn times(clip: &Clip, parts: &[f64]) -> Vec<f64> {
     keys.sort_by(f32::total_cmp);
     keys.dedup();
     let mut out: Vec<f64> = keys.iter().map(|&t| t.into()).collect();
-    for pair in keys.windows(2) {
+    for (pair, parts) in keys.windows(2).zip(parts.iter().cycle()) {
         let (a, b) = (f64::from(pair[0]), f64::from(pair[1]));
         out.extend(parts.iter().map(|p| a + (b - a) * p));
     }

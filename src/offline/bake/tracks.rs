@@ -31,7 +31,7 @@ const MAX_RANGE: f64 = 60_000.0;
 pub(super) enum Motion {
     /// Not at all, or as it is: rows of f32.
     Kept,
-    /// One value on a lattice.
+    /// One value on a lattice, for motion that is noise.
     Constant,
     /// Keys on a lattice, on this timeline of the clip.
     Moving { timeline: usize, hold: bool },
@@ -229,7 +229,7 @@ impl Tracks {
                     }
                 }
             }
-            *motion = motion_of(b, l, width, &raw[0], at, &fixed);
+            *motion = motion_of(b, l);
             keeps_keys |= moving && *motion == Motion::Kept;
         }
         let parent = usize::from(skeleton.parents()[joint]);
@@ -323,28 +323,14 @@ pub(super) fn fill_last(values: &mut [Local], times: usize, of: std::ops::Range<
     }
 }
 
-fn motion_of(
-    b: &Block,
-    l: usize,
-    width: usize,
-    raw: &Local,
-    at: usize,
-    fixed: &[f64; 10],
-) -> Motion {
-    if b.kind == BlockKind::Cubic {
+/// What does not move stays as it is: values that clips share can be folded when they are blended.
+fn motion_of(b: &Block, l: usize) -> Motion {
+    if b.kind == BlockKind::Cubic || b.moving >> l & 1 == 0 {
         return Motion::Kept;
     }
-    if b.moving >> l & 1 == 1 {
-        return Motion::Moving {
-            timeline: b.timeline as usize,
-            hold: b.hold >> l & 1 == 1,
-        };
-    }
-    let still = (at..at + width).all(|c| raw[c].0[0] == fixed[c]);
-    if still {
-        Motion::Kept
-    } else {
-        Motion::Constant
+    Motion::Moving {
+        timeline: b.timeline as usize,
+        hold: b.hold >> l & 1 == 1,
     }
 }
 
