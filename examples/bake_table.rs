@@ -1,9 +1,13 @@
 //! Bakes every clip of glTF files and prints their sizes and errors, as in PERFORMANCE.md:
 //! `cargo run --release --example bake_table -- [--max-error M] [--shell M] FILES…`
 
+use phalanx::clip::Clip;
 use phalanx::format::codec::{decode, encode};
+use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
 use phalanx::offline::{BakeSettings, bake, import_path};
+use phalanx::skeleton::Skeleton;
 use std::error::Error;
+use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -16,6 +20,16 @@ fn least<T>(mut run: impl FnMut() -> T) -> (Duration, T) {
         best = best.min(start.elapsed());
     }
     (best, run())
+}
+
+/// Bytes of a clip's section in a file.
+fn section(clip: &Clip, skeleton: &Skeleton, form: ClipForm) -> Result<u64, Box<dyn Error>> {
+    let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), skeleton)?;
+    writer.add_clip(clip, clip.name(), form)?;
+    let file = writer.finish(&Provenance::default())?.into_inner();
+    let library = Library::from_bytes(&file)?;
+    let mut clips = library.sections().filter(|s| s.form.is_some());
+    Ok(clips.next().ok_or("a file without its clip")?.bytes)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -54,7 +68,12 @@ fn table(file: &Path, settings: &BakeSettings) -> Result<(), Box<dyn Error>> {
                 speed(built.bytes(), decoding),
             );
             let [max, p99] = [report.max, report.p99].map(|e| e * 1e3);
-            let sizes = format!("{} | {} | {}", raw.bytes(), built.bytes(), disk.len());
+            let [raw_rows, rows, coded] = [
+                section(raw, skeleton, ClipForm::Rows)?,
+                section(&built, skeleton, ClipForm::Rows)?,
+                section(&built, skeleton, ClipForm::Coded)?,
+            ];
+            let sizes = format!("{raw_rows} | {rows} | {coded}");
             let clip = raw.name();
             println!(
                 "| {name} | {clip} | {sizes} | {max:.4} | {p99:.4} | {bake:.0} | {decode:.0} |"
