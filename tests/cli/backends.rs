@@ -2,7 +2,8 @@
 //!
 //! Trials are ignored where there is no adapter, unless `PHALANX_REQUIRE_GPU=1`.
 
-use super::support::{check, output, run, scratch};
+use super::crowd::write_mesh;
+use super::support::{Tested, check, one_line_beside, output, run, scratch};
 use image::RgbImage;
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
@@ -16,8 +17,8 @@ const STEP: u8 = 2;
 /// in all but this share of the pixels.
 const SHARE: f64 = 0.001;
 
-/// One trial per command that draws.
-pub fn trials() -> [Trial; 2] {
+/// One trial per command that draws, and what none of them draws.
+pub fn trials() -> [Trial; 3] {
     let on_a_device = |name, trial: fn() -> Result<(), Failed>| {
         Trial::ignorable_test(name, move || match no_adapter() {
             None => trial().map(|()| Completion::Completed),
@@ -30,6 +31,7 @@ pub fn trials() -> [Trial; 2] {
     [
         on_a_device("backends_of_crowd", crowds),
         on_a_device("backends_of_render", sheets),
+        on_a_device("backends_that_cannot_hold_a_rig", too_many_joints),
     ]
 }
 
@@ -79,6 +81,43 @@ fn sheets() -> Result<(), Failed> {
         pictures.push((backend, picture("backends.png")?));
     }
     alike(&pictures)
+}
+
+/// A skin of 1,500 joints is more than a window of uniforms holds: an error, unless software is asked for.
+fn too_many_joints() -> Tested {
+    let nodes: Vec<String> = (1..=1500).map(chain_node).collect();
+    let joints: Vec<String> = (1..=1500).map(|i| i.to_string()).collect();
+    write_mesh(
+        "chain.gltf",
+        &format!(
+            r#"[{{"mesh":0,"skin":0,"children":[1]}},{}],"skins":[{{"joints":[{}]}}]"#,
+            nodes.join(","),
+            joints.join(",")
+        ),
+        r#","JOINTS_0":1,"WEIGHTS_0":2"#,
+    )?;
+    let crowd = ["crowd", "--count", "2", "--frames", "1", "--model"];
+    for command in [&crowd[..], &["render", "--frames", "1"]] {
+        let mut args = command.to_vec();
+        args.extend(["chain.gltf", "--size", "32x32", "--out", "chain.png"]);
+        args.extend(["--backend", "uniform"]);
+        for renderer in [&[][..], &["--renderer", "auto"], &["--renderer", "gpu"]] {
+            let out = run(&[&args, renderer].concat());
+            one_line_beside(&out, &["1500 joints", "the uniform backend"])?;
+            check(!scratch().join("chain.png").exists(), "a picture")?;
+        }
+        let said = output(&[&args[..], &["--renderer", "software"]].concat())?;
+        check(said.contains("software rasteriser"), said)?;
+        fs::remove_file(scratch().join("chain.png"))?;
+    }
+    Ok(())
+}
+
+fn chain_node(i: usize) -> String {
+    match i {
+        1500 => "{}".into(),
+        i => format!(r#"{{"children":[{}]}}"#, i + 1),
+    }
 }
 
 /// Whether what is said names the backend, and no other.

@@ -154,15 +154,27 @@ pub fn crowd_keeps_old_files() -> Tested {
 
 /// A glTF file of one triangle (unless `nodes` say otherwise) that a node scales.
 pub fn write_gltf(name: &str, nodes: &str) -> Tested {
-    // Corners (0, 0, 0), (1, 0, 0) and (0, 1, 0).
-    let bytes = "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
+    write_mesh(name, nodes, "")
+}
+
+/// [`write_gltf`] with more attributes of the triangle: accessor 1 has joint 0, accessor 2 weight 1.
+pub fn write_mesh(name: &str, nodes: &str, attributes: &str) -> Tested {
+    // Corners (0, 0, 0), (1, 0, 0) and (0, 1, 0); three times 0, 0, 0, 0; three times 255, 0, 0, 0.
+    let bytes = concat!(
+        "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA",
+        "AAAAAAAAAAAAAAAA",
+        "/wAAAP8AAAD/AAAA"
+    );
     let text = format!(
         r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],"nodes":{nodes},
-        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0{attributes}}}}}]}}],
         "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3",
-            "min":[0,0,0],"max":[1,1,0]}}],
-        "bufferViews":[{{"buffer":0,"byteLength":36}}],
-        "buffers":[{{"byteLength":36,"uri":"data:application/octet-stream;base64,{bytes}"}}]}}"#
+            "min":[0,0,0],"max":[1,1,0]}},
+            {{"bufferView":1,"componentType":5121,"count":3,"type":"VEC4"}},
+            {{"bufferView":2,"componentType":5121,"normalized":true,"count":3,"type":"VEC4"}}],
+        "bufferViews":[{{"buffer":0,"byteLength":36}},{{"buffer":0,"byteOffset":36,"byteLength":12}},
+            {{"buffer":0,"byteOffset":48,"byteLength":12}}],
+        "buffers":[{{"byteLength":60,"uri":"data:application/octet-stream;base64,{bytes}"}}]}}"#
     );
     fs::write(scratch().join(name), text)?;
     Ok(())

@@ -53,6 +53,12 @@ pub fn json(args: &[&str]) -> Result<Value, Failed> {
 
 /// Expects exit status 1 and exactly one line that begins `phalanx: ` and holds all of `parts`.
 pub fn one_line(out: &Output, parts: &[&str]) -> Tested {
+    one_line_beside(out, parts)?;
+    check(out.stdout.is_empty(), "an error printed to standard output")
+}
+
+/// [`one_line`], whatever was told on standard output before.
+pub fn one_line_beside(out: &Output, parts: &[&str]) -> Tested {
     let error = String::from_utf8(out.stderr.clone())?;
     check(
         out.status.code() == Some(1),
@@ -64,7 +70,7 @@ pub fn one_line(out: &Output, parts: &[&str]) -> Tested {
     for part in parts {
         check(line.contains(part), format!("no {part:?} in {error}"))?;
     }
-    check(out.stdout.is_empty(), "an error printed to standard output")
+    Ok(())
 }
 
 /// The numbers at a path of keys and indices, flattened, as f32.

@@ -75,8 +75,13 @@ struct Device {
 }
 
 impl Brush {
-    /// Opens a device for palettes of up to `joints` rows, unless software is asked for.
+    /// Opens a device for palettes of up to `joints` rows, unless software is asked for. Whoever names a
+    /// way to palettes asks for a device: without one he gets its error, not the rasteriser.
     pub fn new(backend: Backend, palettes: PaletteArg, joints: usize) -> Result<Self, CliError> {
+        let backend = match (backend, palettes.0) {
+            (Backend::Auto, Some(_)) => Backend::Gpu,
+            _ => backend,
+        };
         let device = match backend {
             Backend::Software => None,
             Backend::Auto | Backend::Gpu => Some(Device::open(palettes, joints)),

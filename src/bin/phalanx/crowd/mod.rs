@@ -72,7 +72,8 @@ pub struct CrowdArgs {
     /// What draws the picture: wgpu, the software rasteriser, or (auto) wgpu if it works
     #[arg(long, value_name = "auto|gpu|software", default_value = "auto")]
     renderer: Backend,
-    /// How shaders reach palettes where wgpu draws: auto is the best that the device has
+    /// How shaders reach palettes where wgpu draws: auto is the best that the device has, any other is
+    /// that one or an error
     #[arg(
         long,
         value_name = "auto|storage|texture|uniform",
