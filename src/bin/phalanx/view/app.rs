@@ -150,7 +150,9 @@ impl<'a> App<'a> {
         if self.losses.len() > MOST_LOSSES {
             return Err(error);
         }
-        self.viewer.notice = Some(format!("{error}; it was opened anew"));
+        self.viewer
+            .notice
+            .set(format!("{error}; it was opened anew"));
         // The old surface goes first: a window has one at a time.
         let window = display.close();
         self.start(window)

@@ -134,7 +134,8 @@ impl Display {
             let mut refused = None;
             viewer.evaluate(size, |crowd| Ok(device.evaluate(crowd, &mut refused)?))?;
             if let Some(error) = refused {
-                viewer.notice = Some(format!("{error}; this frame went by way of the heap"));
+                let notice = format!("{error}; this frame went by way of the heap");
+                viewer.notice.set(notice);
             }
             let start = Instant::now();
             viewer.counts = self.device.paint(viewer, subject.models, size)?;

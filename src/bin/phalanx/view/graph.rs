@@ -83,7 +83,7 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
 
 /// Paints what went wrong and was put right over the picture.
 pub fn notice(painter: &Painter, picture: Rect, viewer: &Viewer) {
-    if let Some(notice) = &viewer.notice {
+    if let Some(notice) = viewer.notice.text() {
         let at = picture.center_top() + vec2(0.0, MARGIN);
         let font = FontId::proportional(14.0);
         painter.text(at, Align2::CENTER_TOP, notice, font, Color32::LIGHT_RED);

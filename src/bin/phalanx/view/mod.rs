@@ -7,6 +7,7 @@ mod history;
 mod input;
 mod interface;
 mod keys;
+mod notice;
 mod orbit;
 mod troupe;
 mod viewer;

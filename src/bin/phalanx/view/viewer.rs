@@ -4,6 +4,7 @@ use super::super::error::CliError;
 use super::super::model::Model;
 use super::super::text;
 use super::history::{FrameTime, History, milliseconds};
+use super::notice::Notice;
 use super::orbit::Orbit;
 use super::troupe::{Playing, Troupe};
 use glam::{Vec2, Vec3};
@@ -70,7 +71,7 @@ pub struct Viewer {
     pub drawn_by: String,
     pub palettes: String,
     /// Something that went wrong and was put right.
-    pub notice: Option<String>,
+    pub notice: Notice,
     pub quit: bool,
     /// What the frame under way took so far.
     pub frame: FrameTime,
@@ -114,7 +115,7 @@ impl Viewer {
             evaluated: 0,
             drawn_by: String::new(),
             palettes: String::new(),
-            notice: None,
+            notice: Notice::default(),
             quit: false,
             frame: FrameTime::default(),
             camera,
@@ -193,7 +194,9 @@ impl Viewer {
 
     /// Time passes, whether or not anyone can see it.
     pub fn advance(&mut self, dt: f64) -> Result<(), CliError> {
-        let dt = dt.min(MOST_PER_FRAME) * f64::from(self.speed);
+        let dt = dt.min(MOST_PER_FRAME);
+        self.notice.age(dt);
+        let dt = dt * f64::from(self.speed);
         self.troupe.advance(if self.paused { 0.0 } else { dt })
     }
 
@@ -257,4 +260,24 @@ fn orbit(troupe: &Troupe, camera: &Camera) -> Orbit {
         ..*camera
     };
     Orbit::from_camera(&camera, max.y - min.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_go_away_even_while_paused() {
+        let model = Model::load(None, false).unwrap();
+        let mut viewer = Viewer::new(&model, Playing::Clip(0), 1, 0.3).unwrap();
+        viewer.apply(Action::Pause(true)).unwrap();
+        viewer.notice.set("lost".into());
+        // However long the device took to open, the notice has been seen for one frame.
+        viewer.advance(60.0).unwrap();
+        assert_eq!(viewer.notice.text(), Some("lost"));
+        for _ in 0..1000 {
+            viewer.advance(0.01).unwrap();
+        }
+        assert_eq!(viewer.notice.text(), None);
+    }
 }
