@@ -25,6 +25,18 @@ pub enum RenderError {
         /// The limit that was exceeded, in pixels.
         limit: u64,
     },
+    /// A picture that the machine has no memory for, drawn in software.
+    #[error(
+        "a picture of {width} x {height} needs {needed} bytes, which this machine does not give"
+    )]
+    OutOfMemory {
+        /// Width asked for.
+        width: u32,
+        /// Height asked for.
+        height: u32,
+        /// Bytes of the allocation that was refused.
+        needed: u64,
+    },
     /// No backend of that name.
     #[error("unknown renderer {name:?}: auto, gpu or software")]
     Backend {

@@ -10,7 +10,7 @@ use crate::memory::{in_use, limit_memory};
 use crate::parade::{Parade, WIDE};
 use crate::scenes::device_lock;
 
-/// Says that a process is the one of [`no_memory`].
+/// Says that a process is the one of [`no_memory`] or of [`no_memory_in_software`].
 pub const CHILD: &str = "PHALANX_RENDER_TEST_CHILD";
 
 /// Frames until another thread destroys the device, at any moment of a frame. The frame that fails says
@@ -59,11 +59,19 @@ pub fn destroyed_while_drawing() {
 }
 
 pub fn no_memory() {
+    in_a_process("device");
+}
+
+pub fn no_memory_in_software() {
+    in_a_process("software");
+}
+
+fn in_a_process(what: &str) {
     let program = std::env::current_exe().expect("the test knows itself");
     // Mesa's device selection prints a line of its own to standard error without this folder.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut command = Command::new(program);
-    command.env(CHILD, "1").env("XDG_RUNTIME_DIR", folder);
+    command.env(CHILD, what).env("XDG_RUNTIME_DIR", folder);
     let out = command.output().expect("the test can be run again");
     let text = String::from_utf8_lossy(&out.stdout);
     let error = String::from_utf8_lossy(&out.stderr);
@@ -71,9 +79,52 @@ pub fn no_memory() {
     assert!(text.contains("refused, then drawn"), "{text}{error}");
 }
 
-/// What runs in the process of its own: a canvas of 600 MB meets 200 MiB of memory, then as much as it
+/// What runs in the process of its own.
+pub fn child(what: &str) {
+    match what {
+        "software" => without_memory_in_software(),
+        _ => without_memory(),
+    }
+}
+
+/// A picture of 512 MiB of samples meets 200 MiB of memory, then as much as it likes.
+fn without_memory_in_software() {
+    let large = PictureSize {
+        width: 4096,
+        height: 4096,
+    };
+    let mut parade = Parade::new(10);
+    let camera = Parade::camera(0.0);
+    parade.look(&camera);
+    let mut heap = phalanx::crowd::BoneBuffer::new();
+    parade.crowd.evaluate(&mut heap);
+    let mut picture = |size| {
+        parade.picture(camera, heap.rows().into(), |s| {
+            draw(s, size, Backend::Software)
+        })
+    };
+    // The workers and what they keep are there from here on.
+    let before = picture(WIDE).expect("a picture").image;
+    limit_memory(Some(in_use() + (200 << 20)));
+    let error = picture(large).expect_err("there is no memory");
+    let PictureSize { width, height } = large;
+    let needed = 512 << 20;
+    let expected = RenderError::OutOfMemory {
+        width,
+        height,
+        needed,
+    };
+    assert_eq!(error, expected);
+    assert_eq!(picture(WIDE).expect("a picture").image, before);
+    limit_memory(None);
+    let drawn = picture(large).expect("there is memory").image;
+    assert_eq!(drawn.dimensions(), (4096, 4096));
+    println!("refused, then drawn");
+}
+
+/// A canvas of 600 MB meets 200 MiB of memory, then as much as it
 /// likes.
-pub fn without_memory() {
+fn without_memory() {
     let large = PictureSize {
         width: 4096,
         height: 4096,

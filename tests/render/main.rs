@@ -22,8 +22,8 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     // A process of its own, with less memory.
-    if std::env::var_os(faults::CHILD).is_some() {
-        return faults::without_memory();
+    if let Ok(what) = std::env::var(faults::CHILD) {
+        return faults::child(&what);
     }
     let args = Arguments::from_args();
     let required = std::env::var("PHALANX_REQUIRE_GPU").is_ok_and(|v| v == "1");
@@ -67,6 +67,11 @@ fn main() {
     let linux = cfg!(target_os = "linux");
     let trials = vec![
         without_memory.with_ignored_flag(!linux || missing.is_some() && !required),
+        cpu(
+            "no_memory_for_pictures_in_software",
+            faults::no_memory_in_software,
+        )
+        .with_ignored_flag(!linux),
         gpu("destroyed_while_drawing", faults::destroyed_while_drawing),
         turned,
         corners.with_ignored_flag(missing.is_some() && !required),

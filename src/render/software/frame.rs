@@ -3,8 +3,8 @@
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-use super::super::PictureSize;
 use super::super::view::Eye;
+use super::super::{PictureSize, RenderError};
 use super::Chains;
 use super::clip::clip_triangle;
 use super::raster::{Corner, Hit, SAMPLES, area, triangle};
@@ -32,15 +32,14 @@ struct Sample {
 }
 
 impl<'a> Frame<'a> {
-    /// An empty picture; `size` must have been checked.
-    pub fn new(size: PictureSize, eye: &'a Eye) -> Self {
-        let pixels = size.width as usize * size.height as usize;
-        Self {
+    /// An empty picture; `size` must have been checked. Errors: its samples do not fit into memory.
+    pub fn new(size: PictureSize, eye: &'a Eye) -> Result<Self, RenderError> {
+        Ok(Self {
             eye,
             size,
-            samples: vec![[Sample::default(); SAMPLES]; pixels],
-            mask: vec![0; pixels],
-        }
+            samples: filled(size, [Sample::default(); SAMPLES])?,
+            mask: filled(size, 0)?,
+        })
     }
 
     /// Adds flattened characters to the shadow mask.
@@ -87,16 +86,16 @@ impl<'a> Frame<'a> {
         });
     }
 
-    /// Averages the samples over ground and sky.
-    pub fn resolve(self) -> image::RgbaImage {
-        let width = self.size.width as usize;
-        let mut bytes = vec![0u8; self.samples.len() * 4];
-        bytes
-            .par_chunks_mut(width * 4)
+    /// Averages the samples over ground and sky. Errors: the picture does not fit into memory.
+    pub fn resolve(self) -> Result<image::RgbaImage, RenderError> {
+        let PictureSize { width, height } = self.size;
+        let mut pixels = filled(self.size, [0; 4])?;
+        pixels
+            .par_chunks_mut(width as usize)
             .enumerate()
             .for_each(|(y, row)| {
-                for (x, out) in row.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-                    let at = y * width + x;
+                for (x, out) in row.iter_mut().enumerate() {
+                    let at = y * width as usize + x;
                     let Some(pixel) = self.samples.get(at) else {
                         continue;
                     };
@@ -116,8 +115,25 @@ impl<'a> Frame<'a> {
                     *out = encode(sum / SAMPLES as f32);
                 }
             });
-        image::RgbaImage::from_raw(self.size.width, self.size.height, bytes).unwrap_or_default()
+        let bytes = pixels.into_flattened();
+        Ok(image::RgbaImage::from_raw(width, height, bytes).unwrap_or_default())
     }
+}
+
+/// One value for every pixel. A picture is the one thing here whose size the caller alone decides: it
+/// may be more than the machine gives.
+fn filled<T: Clone + Send + Sync>(size: PictureSize, value: T) -> Result<Vec<T>, RenderError> {
+    let pixels = size.width as usize * size.height as usize;
+    let mut all = Vec::new();
+    all.try_reserve_exact(pixels)
+        .map_err(|_| RenderError::OutOfMemory {
+            width: size.width,
+            height: size.height,
+            needed: pixels as u64 * size_of::<T>() as u64,
+        })?;
+    // Side by side, because the system hands out pages as they are first written to.
+    rayon::iter::repeat_n(value, pixels).collect_into_vec(&mut all);
+    Ok(all)
 }
 
 /// Writes the covered samples of a pixel that are nearer than what is there; colours it once.

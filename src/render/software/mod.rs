@@ -34,7 +34,7 @@ pub(super) fn draw(
     size: PictureSize,
     plan: &Plan,
 ) -> Result<image::RgbaImage, RenderError> {
-    let mut frame = Frame::new(size, &plan.eye);
+    let mut frame = Frame::new(size, &plan.eye)?;
     let chains = chains(scene, plan);
     // Near characters first: what they hide is never shaded.
     let mut bodies: Vec<&Visible> = plan.lists.bodies.iter().collect();
@@ -53,7 +53,7 @@ pub(super) fn draw(
         frame.paint(&skinned.collect::<Result<Vec<_>, _>>()?, &chains);
         Ok(())
     })?;
-    Ok(frame.resolve())
+    frame.resolve()
 }
 
 /// Hands out the list in chunks of about [`CHUNK_VERTICES`].
