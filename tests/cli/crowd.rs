@@ -251,6 +251,46 @@ pub fn crowds_without_meshes() -> Tested {
     same_bits("world", &pose["nodes"][1]["world"][13], [1.0])
 }
 
+/// Textures that are not there, or are no pictures: drawn without, with exit status 0 and one line.
+pub fn textures_that_are_missing() -> Tested {
+    write_gltf("plain.gltf", r#"[{"mesh":0}]"#)?;
+    let mut file: Value = serde_json::from_slice(&fs::read(scratch().join("plain.gltf"))?)?;
+    file["meshes"][0]["primitives"][0]["material"] = 0.into();
+    file["materials"] = serde_json::json!([
+        {"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}},
+        {"pbrMetallicRoughness": {"baseColorTexture": {"index": 1}}},
+    ]);
+    file["textures"] = serde_json::json!([{"source": 0}, {"source": 1}]);
+    let text = "data:image/png;base64,AAAA";
+    file["images"] = serde_json::json!([{"name": "skin", "uri": "not-there.png"}, {"uri": text}]);
+    fs::write(scratch().join("bare-skin.gltf"), file.to_string())?;
+    output(&["bake", "bare-skin.gltf", "--out", "bare-skin.phx"])?;
+    let small = ["--size", "32x32", "--renderer", "software", "--frames", "1"];
+    for (file, part) in [
+        ("bare-skin.gltf", r#"image 0 "skin": "#),
+        ("bare-skin.phx", "image 0: the file holds no picture"),
+        ("plain.gltf", ""),
+    ] {
+        for command in [
+            &["crowd", "--count", "1", "--out", "bare-skin.png", "--model"][..],
+            &["render", "--out", "bare-skin.png"],
+        ] {
+            let out = run(&[command, &[file], &small].concat());
+            let said = String::from_utf8(out.stderr)?;
+            check(out.status.success(), said.clone())?;
+            if part.is_empty() {
+                check(said.is_empty(), said)?;
+                continue;
+            }
+            let line = format!("phalanx: warning: {file}: drawn without {part}");
+            check(said.starts_with(&line), said.clone())?;
+            let end = said.ends_with(" (and 1 more)\n");
+            check(end && said.lines().count() == 1, said)?;
+        }
+    }
+    Ok(())
+}
+
 pub fn any_model(file: &str) -> Tested {
     let path = needed(file)?;
     let path = path.to_string_lossy();

@@ -50,6 +50,10 @@ fn main() {
             crowd::crowd_keeps_old_files,
         ),
         ("crowds_of_any_size", crowd::crowds_of_any_size),
+        (
+            "textures_that_are_missing_are_told",
+            crowd::textures_that_are_missing,
+        ),
         ("render_sheets", render::sheets),
         ("render_blends", render::blends),
         ("render_gifs", render::gifs),

@@ -17,6 +17,7 @@ mod png;
 mod pose;
 mod render;
 mod text;
+mod textures;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
@@ -25,7 +26,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use error::CliError;
 use phalanx::math::SimdLevel;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Skeletal animation for crowds: inspect and bake glTF rigs, evaluate poses, draw clips, measure and draw crowds.
@@ -81,9 +81,7 @@ fn main() -> ExitCode {
         // Whoever read the output has seen enough.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            let line = text::one_line(&error.to_string());
-            // Nothing is left to do if standard error is closed too.
-            let _ = writeln!(std::io::stderr(), "phalanx: {line}");
+            output::tell(&error.to_string());
             ExitCode::FAILURE
         }
     }

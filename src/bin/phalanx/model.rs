@@ -2,6 +2,7 @@
 
 use super::error::CliError;
 use super::text::one_line;
+use super::{output, textures};
 use phalanx::format::{self, Library, OpenError, RigOptions};
 use phalanx::offline::{self, ImportOptions, ImportReport};
 use phalanx::playback::{EvaluatedPose, PoseAction, evaluate_pose};
@@ -61,6 +62,15 @@ impl Model {
             report: imported.report,
             library: None,
         })
+    }
+
+    /// A model for pictures: with a warning if it has to go without some of its textures.
+    pub fn load_to_draw(file: Option<&Path>) -> Result<Self, CliError> {
+        let model = Self::load(file, true)?;
+        if let Some(what) = textures::missing(&model) {
+            output::tell(&format!("warning: {what}"));
+        }
+        Ok(model)
     }
 
     /// Whether a file begins as a .phx file does. One that cannot be read is told by the import.

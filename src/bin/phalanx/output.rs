@@ -1,6 +1,7 @@
 //! Where results go: standard output, and files that are opened before the work and written after.
 
 use super::error::CliError;
+use super::text::one_line;
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -12,6 +13,12 @@ pub fn print(text: &str) -> Result<(), CliError> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(CliError::Stdout)
+}
+
+/// Writes a line to standard error: why the program ends, or a warning.
+pub fn tell(what: &str) {
+    // Nothing is left to do if standard error is closed too.
+    let _ = writeln!(io::stderr(), "phalanx: {}", one_line(what));
 }
 
 /// Writes a value as JSON and a newline to standard output; `pretty` on many lines.

@@ -124,7 +124,7 @@ fn png_path(text: &str) -> Result<PathBuf, String> {
 
 /// Simulates, draws and reports.
 pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
-    let model = Model::load(args.model.as_deref(), true)?;
+    let model = Model::load_to_draw(args.model.as_deref())?;
     let rig = &model.rig;
     let count = check_memory(
         args.count,

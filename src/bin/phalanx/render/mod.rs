@@ -170,7 +170,7 @@ impl FromStr for OutPath {
 
 /// Evaluates, draws and writes.
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
-    let model = Model::load(args.file.as_deref(), true)?;
+    let model = Model::load_to_draw(args.file.as_deref())?;
     let mut clips = Vec::new();
     if let Some(clip) = &args.clip {
         let blended: f32 = args.blend.iter().map(|b| b.weight).sum();
@@ -199,7 +199,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         sheet::size(times.count, columns, args.size)?;
     }
     let attached = args.attach.iter().map(|a| {
-        let model = Model::load(Some(&a.file), true)?;
+        let model = Model::load_to_draw(Some(&a.file))?;
         Ok((model, a.joint.as_str()))
     });
     let attached = attached.collect::<Result<Vec<_>, CliError>>()?;

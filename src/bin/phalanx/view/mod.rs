@@ -91,7 +91,7 @@ Examples:
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     // Before the model: without a display nothing else needs to be tried.
     let event_loop = EventLoop::new().map_err(refused)?;
-    let model = Model::load(args.file.as_deref(), true)?;
+    let model = Model::load_to_draw(args.file.as_deref())?;
     let playing = match &args.clip {
         Some(clip) => Playing::Clip(model.find_clip(clip)?),
         None if model.rig.clips().is_empty() => Playing::Rest,
