@@ -59,7 +59,8 @@ impl std::fmt::Display for AdapterName {
 /// An open device with its queue, limits and error state.
 ///
 /// All work goes through [`Gpu::checked`], which turns the device's errors into typed ones; an
-/// uncaptured-error handler and a device-lost callback are always installed.
+/// uncaptured-error handler and a device-lost callback are always installed. A loss during a wait
+/// ([`Gpu::wait`]) needs unwinding to become an error: with `panic = "abort"` it ends the process.
 #[derive(Debug)]
 pub struct Gpu {
     /// The device.

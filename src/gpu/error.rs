@@ -64,7 +64,8 @@ pub enum GpuError {
     /// The device has no memory left.
     #[error("the graphics device is out of memory")]
     OutOfMemory,
-    /// The device was lost: removed, reset or destroyed.
+    /// The device was lost: removed, reset or destroyed. Programs built with `panic = "abort"` end
+    /// instead where it happens during a wait (`Gpu::wait`).
     #[error("the graphics device was lost: {reason}")]
     Lost {
         /// What the driver said.

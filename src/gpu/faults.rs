@@ -1,4 +1,7 @@
 //! What goes wrong on a device becomes typed errors, never panics.
+//!
+//! One part of this needs unwinding: wgpu 30 panics where a device is lost during a wait, and the panic
+//! is caught here. A program built with `panic = "abort"` ends there instead.
 
 use super::{Gpu, GpuError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +30,7 @@ impl Gpu {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has callbacks run whose work is done, without waiting for any.
+    /// Has callbacks run whose work is done, without waiting for any. Errors: as [`Gpu::wait`].
     pub fn poll(&self) -> Result<(), GpuError> {
         self.turn(wgpu::PollType::Poll)
     }
@@ -62,6 +65,9 @@ impl Gpu {
     }
 
     /// Blocks until all submitted work is done.
+    ///
+    /// Errors: the device is lost, also if that happens meanwhile. wgpu 30 panics then, which is caught:
+    /// with `panic = "abort"` the process ends.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.turn(wgpu::PollType::wait_indefinitely())
     }
