@@ -89,7 +89,8 @@ pub(super) fn triangle(
             if covered == 0 {
                 continue;
             }
-            // The middle itself may lie outside; its shares are those of a point inside nearby.
+            // The middle itself may lie outside; its shares are those of a point on the edge nearby. Devices
+            // go on beyond the edge there: a mean of the covered samples was further from their pictures.
             let [u, v, w] = middle.map(|m| m.max(0) as f32);
             let (u, v, w) = (u * a.depth, v * b.depth, w * c.depth);
             let sum = u + v + w;
