@@ -423,8 +423,9 @@ pub fn refusals() -> Tested {
     fs::create_dir_all(inputs.join("more"))?;
     fs::copy(mannequin(), inputs.join("more/take-1.glb"))?;
     let all = folder.join("all");
+    let (one, other) = (inputs.join("take-1.glb"), inputs.join("more/take-1.glb"));
     refused(
-        &["bake", text(&inputs), "--out", text(&all)],
-        &["take-1.glb", "take-1.phx"],
+        &["bake", text(&one), text(&other), "--out", text(&all)],
+        &["more/take-1.glb", "inputs/take-1.glb", "take-1.phx"],
     )
 }

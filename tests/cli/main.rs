@@ -8,6 +8,7 @@ mod common;
 mod crowd;
 mod errors;
 mod info;
+mod inputs;
 mod library;
 mod pose;
 mod render;
@@ -92,6 +93,11 @@ fn main() {
         ("bake_with_joints_of_their_own", bake::joints_of_their_own),
         ("bake_with_z_up", bake::up),
         ("bake_refusals", bake::refusals),
+        ("bake_goes_on_past_faults", inputs::goes_on_past_faults),
+        ("bake_keeps_folders", inputs::keeps_folders),
+        ("bake_takes_a_file_once", inputs::takes_a_file_once),
+        ("bake_sees_files_beside", inputs::sees_files_beside),
+        ("bake_names_what_is_no_text", inputs::names_what_is_no_text),
         ("shards_make_the_whole", library::shards_make_the_whole),
         ("merge_refuses", library::merge_refuses),
         ("verify_tells", library::verify_tells),

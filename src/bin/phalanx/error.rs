@@ -1,6 +1,6 @@
-//! `CliError`: everything that ends the program with a line and exit status 1.
+//! `CliError`: everything that ends the program with a line, or one per input, and exit status 1.
 
-use super::bake::BakeFault;
+use super::bake::{BakeFault, Faults};
 use super::bench::{BaselineError, SubjectError};
 use phalanx::crowd::CrowdError;
 use phalanx::format::{OpenError, SaveError};
@@ -14,7 +14,7 @@ use phalanx::skeleton::JointRefError;
 use std::io;
 use thiserror::Error;
 
-/// Why a command failed; shown on one line.
+/// Why a command failed; shown on one line, faults of several inputs on one each.
 #[derive(Debug, Error)]
 pub enum CliError {
     /// A file is no usable model; the message names the file.
@@ -26,6 +26,9 @@ pub enum CliError {
     /// Files cannot be baked, joined or compared; the message names the file.
     #[error(transparent)]
     Bake(Box<BakeFault>),
+    /// What is wrong with the inputs of a command, each with its file.
+    #[error("{}", .0.lines().join("; "))]
+    Inputs(Faults),
     /// A file could not take its place.
     #[error(transparent)]
     Save(#[from] SaveError),
@@ -221,6 +224,14 @@ impl From<BakeFault> for CliError {
 }
 
 impl CliError {
+    /// What is told of it.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Inputs(faults) => faults.lines(),
+            other => vec![other.to_string()],
+        }
+    }
+
     /// Whether the reader of standard output has gone.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Stdout(e) if e.kind() == io::ErrorKind::BrokenPipe)

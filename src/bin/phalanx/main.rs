@@ -50,7 +50,7 @@ Examples:
   phalanx view fox.glb --count 500                 a window
   phalanx bench fox.glb --baseline last.json       is it still as fast?
 
-Errors are one line on standard error and exit status 1; usage errors exit with 2.";
+Errors are one line on standard error (of several files one each) and exit status 1; usage errors exit with 2.";
 
 /// The most threads: more than any machine has cores, few enough to start.
 const MAX_THREADS: u64 = 1024;
@@ -81,7 +81,9 @@ fn main() -> ExitCode {
         // Whoever read the output has seen enough.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            output::tell(&error.to_string());
+            for line in error.lines() {
+                output::tell(&line);
+            }
             ExitCode::FAILURE
         }
     }

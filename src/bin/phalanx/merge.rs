@@ -69,10 +69,10 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
         return output::print_json(&report, true);
     }
     output::print(&format!(
-        "{}: {} clips of {} files, {}\n",
+        "{}: {} of {}, {}\n",
         text::one_line(&report.file),
-        report.clips,
-        report.parts,
+        text::plural(report.clips, "clip"),
+        text::plural(report.parts, "file"),
         text::bytes(report.bytes as f64)
     ))
 }

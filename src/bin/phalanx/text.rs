@@ -35,6 +35,12 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// How many of a thing: "1 file", "2 files".
+pub fn plural(n: usize, thing: &str) -> String {
+    let ending = if n == 1 { "" } else { "s" };
+    format!("{n} {thing}{ending}")
+}
+
 /// A number of bytes in a fitting decimal unit.
 pub fn bytes(n: f64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];

@@ -183,8 +183,11 @@ fn measure(
     let p = library.provenance();
     let input = &source.input;
     let given = input.source()?;
-    // Files of one name from several folders may be in one library.
-    let named = p.sources.iter().filter(|s| s.name == given.name);
+    // Files of one name from several folders may be in one library; the given one's folder is not told.
+    let named = p.sources.iter().filter(|s| {
+        let name = s.name.rsplit('/').next();
+        name == Some(&given.name)
+    });
     let made_of = named.clone().find(|s| s.hash == given.hash);
     let Some(made_of) = made_of else {
         let (file, source_file) = (file.display().to_string(), input.name());

@@ -25,6 +25,7 @@ pub use limits::{
     MAX_FILE_BYTES, MAX_IMAGE_SIZE, MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MAX_SKIN_JOINTS,
     MAX_ZERO_ELEMENTS, MEMORY_BASE, MEMORY_PER_BYTE, WEIGHT_SUM_TOLERANCE,
 };
+pub use uri::external_files;
 
 use super::raw::RawScene;
 use super::{ImportReport, RootMotionOptions, UpAxis};

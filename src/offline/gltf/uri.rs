@@ -1,12 +1,14 @@
 //! Where buffers and images outside of the file come from: data URIs and neighbouring files.
 
 use super::ImportOptions;
+use super::container;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
 use super::limits::MAX_FILE_BYTES;
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
+use serde::Deserialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -106,9 +108,56 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
     Ok(bytes)
 }
 
+/// What of a file's JSON names other files.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Referring {
+    buffers: Vec<Referred>,
+    images: Vec<Referred>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Referred {
+    uri: Option<String>,
+}
+
+/// The files beside a `.gltf` or `.glb` file that an import of its bytes would look for.
+///
+/// `base` is the file's folder. Buffers come first, then images, in the file's order; what is
+/// embedded or would be refused is left out, and so is everything if the bytes are no glTF.
+pub fn external_files(bytes: &[u8], base: &Path) -> Vec<PathBuf> {
+    let Ok(container) = container::split(bytes) else {
+        return Vec::new();
+    };
+    let all: Referring = serde_json::from_slice(container.json).unwrap_or_default();
+    let all = all.buffers.into_iter().chain(all.images);
+    let options = ImportOptions::default();
+    all.filter_map(|r| resolve(&r.uri?, base, &options).ok())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn external_files_of_both_containers() {
+        let json = br#"{"images": [{"uri": "a%20b.png"}, {"bufferView": 0}, {"uri": "../c.png"}],
+            "buffers": [{"byteLength": 4}, {"uri": "x/d.bin"}, {"uri": "data:;base64,AAEC"}]}"#;
+        let mut glb = b"glTF\x02\0\0\0".to_vec();
+        glb.extend((json.len() as u32 + 20).to_le_bytes());
+        glb.extend((json.len() as u32).to_le_bytes());
+        glb.extend(b"JSON");
+        glb.extend(json);
+        let base = Path::new("models");
+        let expected = [base.join("x/d.bin"), base.join("a b.png")];
+        for bytes in [&json[..], &glb, &[b"\xef\xbb\xbf", &json[..]].concat()] {
+            assert_eq!(external_files(bytes, base), expected);
+        }
+        assert!(external_files(b"glTF", base).is_empty());
+        assert!(external_files(&glb[..30], base).is_empty());
+    }
 
     #[test]
     fn data_uris_decode_and_others_are_left() {

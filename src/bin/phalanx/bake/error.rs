@@ -1,6 +1,6 @@
 //! `BakeFault`: why files cannot be baked, joined or compared.
 
-use glob::{GlobError, PatternError};
+use glob::PatternError;
 use phalanx::format::{FormatError, WriteError};
 use phalanx::offline::{BakeError, BuildError};
 use phalanx::skeleton::JointRefError;
@@ -18,9 +18,12 @@ pub enum BakeFault {
         /// Why.
         source: PatternError,
     },
-    /// A folder cannot be looked into.
-    #[error("{0}")]
-    Folder(#[from] GlobError),
+    /// A name that no name in a .phx file could be made of.
+    #[error("{file}: its name or its folder's is not UTF-8")]
+    Name {
+        /// The file, as far as it can be written.
+        file: String,
+    },
     /// No file of the kind that is wanted.
     #[error("{place}: holds no {wanted} file")]
     Nothing {
@@ -29,16 +32,19 @@ pub enum BakeFault {
         /// Extensions, as text.
         wanted: String,
     },
-    /// A file cannot be read.
+    /// A file or a folder cannot be read.
     #[error("{file}: {source}")]
     Read {
-        /// The file.
+        /// The file or the folder.
         file: String,
         /// Why.
         source: io::Error,
     },
     /// Two inputs would become one file.
-    #[error("{file} and {other} would both become {output}")]
+    #[error(
+        "{file} and {other} would both become {output}, so neither does; folders in a folder that is \
+         given are kept"
+    )]
     SameOutput {
         /// One.
         file: String,

@@ -1,17 +1,17 @@
-//! What is baked: files, folders and patterns, in a fixed order; and what a file is made of.
+//! What is baked, under which names, and what a file is made of.
 
 use super::super::error::CliError;
-use super::BakeFault;
+use super::walk::{self, Found};
+use super::{BakeFault, Faults};
 use phalanx::clip::Clip;
 use phalanx::format::{Source, hash_bytes};
-use phalanx::offline::gltf::read_path;
+use phalanx::offline::gltf::{external_files, read_path};
 use phalanx::offline::raw::RawScene;
 use phalanx::offline::{
     BuildOptions, ImportOptions, UpAxis, add_markers, build_rig, marker_file, read_markers,
 };
 use phalanx::rig::Rig;
-use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,15 +19,24 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Input {
     pub path: PathBuf,
-    /// Its name without folders and extension.
-    pub stem: String,
+    /// Where it is below the folder that was given, with slashes and without extension (`a/walk`): the
+    /// output's place and the clips' prefix. Of a file that was given by name, its name (`walk`).
+    pub place: String,
 }
 
 impl Input {
+    /// A file that was given by name.
     pub fn new(path: PathBuf) -> Self {
-        let stem = path.file_stem().unwrap_or_default();
-        let stem = stem.to_string_lossy().into_owned();
-        Self { path, stem }
+        let below = path.file_name().map(PathBuf::from).unwrap_or_default();
+        Self::found(Found { path, below })
+    }
+
+    fn found(found: Found) -> Self {
+        let Found { path, below } = found;
+        let place = below.with_extension("");
+        let names = place.iter().map(|name| name.to_string_lossy());
+        let place = names.collect::<Vec<_>>().join("/");
+        Self { path, place }
     }
 
     pub fn name(&self) -> String {
@@ -40,17 +49,17 @@ impl Input {
         let mut hashes = vec![hash_bytes(&bytes)];
         let mut total = bytes.len() as u64;
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        let beside = referred(&bytes).into_iter().map(|name| folder.join(name));
+        let beside = external_files(&bytes, folder).into_iter();
         for file in beside.chain([marker_file(&self.path)]) {
-            // One that is missing is the import's to tell, or not needed.
-            if let Ok(bytes) = fs::read(&file) {
+            // One that is missing, or no file at all, is the import's to tell, or not needed.
+            if let Some(bytes) = file.is_file().then(|| fs::read(&file).ok()).flatten() {
                 total += bytes.len() as u64;
                 hashes.push(hash_bytes(&bytes));
             }
         }
-        let name = self.path.file_name().unwrap_or_default();
+        let extension = self.path.extension().map(|e| e.to_string_lossy());
         Ok(Source {
-            name: name.to_string_lossy().into_owned(),
+            name: extension.map_or_else(|| self.place.clone(), |e| format!("{}.{e}", self.place)),
             settings: String::new(),
             bytes: total,
             hash: hash_bytes(bytemuck::cast_slice(&hashes)),
@@ -94,102 +103,49 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     Ok(read?)
 }
 
-/// Files that a .gltf file refers to. A .glb that refers to others is not looked into: its own bytes
-/// change with what exporters write.
-fn referred(bytes: &[u8]) -> Vec<String> {
-    let Ok(json) = serde_json::from_slice::<Value>(bytes) else {
-        return Vec::new();
-    };
-    let lists = ["buffers", "images"].into_iter();
-    let entries = lists.filter_map(|l| json.get(l)?.as_array()).flatten();
-    let uris = entries.filter_map(|e| e.get("uri")?.as_str());
-    uris.filter(|uri| !uri.starts_with("data:"))
-        .map(|uri| {
-            percent_encoding::percent_decode_str(uri)
-                .decode_utf8_lossy()
-                .into_owned()
-        })
-        .collect()
-}
-
-/// That a folder or a pattern holds no such file.
-pub fn nothing(place: &str, extensions: &[&str]) -> BakeFault {
-    let wanted: Vec<String> = extensions.iter().map(|e| format!(".{e}")).collect();
-    BakeFault::Nothing {
-        place: place.to_owned(),
-        wanted: wanted.join(" or "),
-    }
-}
-
-/// The files of arguments: files as they are, folders with all below them, patterns.
-pub fn expand(arguments: &[String], extensions: &[&str]) -> Result<Vec<PathBuf>, CliError> {
-    let mut found = Vec::new();
-    for argument in arguments {
-        let path = Path::new(argument);
-        let pattern = if path.is_dir() {
-            let folder = glob::Pattern::escape(argument);
-            Path::new(&folder)
-                .join("**/*")
-                .to_string_lossy()
-                .into_owned()
-        } else if path.exists() || !argument.contains(['*', '?', '[']) {
-            found.push(path.to_owned());
-            continue;
-        } else {
-            argument.clone()
-        };
-        let wanted = |p: &PathBuf| {
-            let extension = p.extension().map(|e| e.to_ascii_lowercase());
-            extension.is_some_and(|e| extensions.iter().any(|x| e == **x)) && p.is_file()
-        };
-        let matches = glob::glob(&pattern).map_err(|source| BakeFault::Pattern {
-            pattern: argument.clone(),
-            source,
-        })?;
-        let matches = matches
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(BakeFault::from)?;
-        let before = found.len();
-        found.extend(matches.into_iter().filter(wanted));
-        if found.len() == before {
-            return Err(nothing(argument, extensions).into());
-        }
-    }
-    let mut seen = std::collections::HashSet::new();
-    found.retain(|p| seen.insert(p.clone()));
-    Ok(found)
-}
-
 /// Extensions of what is baked.
 pub const BAKED: [&str; 2] = ["gltf", "glb"];
 
 /// The inputs of a bake.
-pub fn find(arguments: &[String]) -> Result<Vec<Input>, CliError> {
-    let files = expand(arguments, &BAKED)?;
-    Ok(files.into_iter().map(Input::new).collect())
+pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for found in walk::files(arguments, &BAKED, faults) {
+        if found.path.to_str().is_none() {
+            let file = found.path.display().to_string();
+            faults.add(file.clone(), &BakeFault::Name { file });
+            continue;
+        }
+        inputs.push(Input::found(found));
+    }
+    inputs
 }
 
-/// Refuses inputs that would become the same file.
-pub fn no_name_twice(all: &[Input]) -> Result<(), CliError> {
+/// The inputs that become files of their own: neither of two that would become the same.
+pub fn no_place_twice(all: Vec<Input>, faults: &mut Faults) -> Vec<Input> {
     let mut seen: HashMap<&str, &Input> = HashMap::new();
-    for input in all {
-        if let Some(other) = seen.insert(&input.stem, input) {
-            let fault = BakeFault::SameOutput {
-                file: input.name(),
-                other: other.name(),
-                output: format!("{}.phx", input.stem),
-            };
-            return Err(fault.into());
-        }
+    let mut twice = HashSet::new();
+    for input in &all {
+        let Some(&first) = seen.get(&*input.place) else {
+            seen.insert(&input.place, input);
+            continue;
+        };
+        let fault = BakeFault::SameOutput {
+            file: input.name(),
+            other: first.name(),
+            output: format!("{}.phx", input.place),
+        };
+        faults.add(input.name(), &fault);
+        twice.insert(input.place.clone());
     }
-    Ok(())
+    let once = |input: &Input| !twice.contains(&input.place);
+    all.into_iter().filter(once).collect()
 }
 
 /// What a clip is called in a library.
 pub fn clip_name(input: &Input, clip: &Clip, prefix: bool) -> String {
     match (prefix, clip.name()) {
-        (true, "") => input.stem.clone(),
-        (true, name) => format!("{}/{name}", input.stem),
+        (true, "") => input.place.clone(),
+        (true, name) => format!("{}/{name}", input.place),
         (false, name) => name.to_owned(),
     }
 }

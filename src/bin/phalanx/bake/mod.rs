@@ -1,6 +1,7 @@
 //! `phalanx bake`: glTF files become .phx files.
 
 mod error;
+mod faults;
 mod inputs;
 mod library;
 mod one;
@@ -8,10 +9,13 @@ mod progress;
 mod quality;
 mod settings;
 mod summary;
+mod walk;
 
 pub use error::BakeFault;
-pub use inputs::{Input, expand, nothing};
+pub use faults::Faults;
+pub use inputs::Input;
 pub use settings::Settings;
+pub use walk::{expand, nothing};
 
 use super::error::CliError;
 use super::numbers::whole;
@@ -29,6 +33,13 @@ use summary::Summary;
 /// With a folder as output every input becomes a file of its own; with a name that ends in .phx all of
 /// them become one library: the skeleton, skins and meshes of the first and the clips of all. Outputs
 /// that are there and were made of the same inputs with the same settings are skipped.
+///
+/// What lies in folders below a folder that is given keeps them: clips/a/walk.glb, found in clips/,
+/// becomes OUT/a/walk.phx, and its clips a/walk/CLIP with --prefix. So does what a pattern finds, below the
+/// folder in which the pattern begins. Files that are given by name keep their name alone.
+///
+/// An input that cannot be baked is told on a line of its own; all others become files, and the exit
+/// status is 1. A library is made of all inputs or not at all.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BakeArgs {
@@ -62,7 +73,7 @@ pub struct BakeArgs {
     /// smaller and decoded when a clip is read
     #[arg(long, value_name = "rows|coded", default_value = "rows", value_parser = form)]
     form: ClipForm,
-    /// Name clips FILE/CLIP in a library, so that clips of several files may have one name
+    /// Name clips FILE/CLIP or FOLDER/FILE/CLIP in a library, so that clips of several files may have one name
     #[arg(long)]
     prefix: bool,
     /// Files that are worked on at once; as many as the machine has cores by default
@@ -149,20 +160,26 @@ fn form(text: &str) -> Result<ClipForm, String> {
 
 /// Bakes and reports.
 pub fn run(args: &BakeArgs) -> Result<(), CliError> {
-    let all = inputs::find(&args.files)?;
+    let mut faults = Faults::default();
+    let all = inputs::find(&args.files, &mut faults);
     let threads = args.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|source| CliError::Threads { threads, source })?;
     let settings = Settings::new(args)?;
-    let summary = pool.install(|| match is_library(&args.out) {
-        true => library::bake(args, &settings, &all),
-        false => folder(args, &settings, &all),
-    })?;
+    let made = pool.install(|| match is_library(&args.out) {
+        true => library::bake(args, &settings, &all, faults),
+        false => folder(args, &settings, all, faults),
+    });
+    let mut summary = match made {
+        Err(CliError::Inputs(faults)) => Summary::refused(faults),
+        other => other?,
+    };
     if args.json {
-        output::print_json(&summary, true)
-    } else {
-        output::print(&summary.text())
+        output::print_json(&summary, true)?;
+    } else if !summary.files.is_empty() || summary.faults.is_empty() {
+        output::print(&summary.text())?;
     }
+    summary.faults.none()
 }
 
 /// Whether the output is one file.
@@ -174,21 +191,31 @@ fn is_library(out: &Path) -> bool {
 }
 
 /// Every input a file of its own.
-fn folder(args: &BakeArgs, settings: &Settings, all: &[Input]) -> Result<Summary, CliError> {
-    inputs::no_name_twice(all)?;
-    let share = args.shard.map_or(all, |s| s.share(all));
+fn folder(
+    args: &BakeArgs,
+    settings: &Settings,
+    all: Vec<Input>,
+    mut faults: Faults,
+) -> Result<Summary, CliError> {
+    let all = inputs::no_place_twice(all, &mut faults);
+    let share = args.shard.map_or(&all[..], |s| s.share(&all));
     let layout = args.layout.as_deref();
     let layout = layout.map(|f| one::Layout::load(f, args.up)).transpose()?;
-    std::fs::create_dir_all(&args.out).map_err(|source| CliError::Write {
-        path: args.out.display().to_string(),
-        source,
-    })?;
+    if !share.is_empty() {
+        one::make_folder(&args.out)?;
+    }
     let progress = Progress::new(share.len(), args.json);
-    let bake = |input: &Input| one::bake(input, &args.out, settings, layout.as_ref(), &progress);
+    let bake = |input: &Input| {
+        let made = one::bake(input, &args.out, settings, layout.as_ref(), &progress);
+        progress.file();
+        made
+    };
     use rayon::prelude::*;
-    let files: Result<Vec<_>, CliError> = share.par_iter().map(bake).collect();
+    let made: Vec<_> = share.par_iter().map(bake).collect();
     progress.finish();
-    Ok(Summary::new(files?, &progress))
+    let made = share.iter().zip(made);
+    let files = made.filter_map(|(input, file)| faults.sift(input, file));
+    Ok(Summary::new(files.collect(), &progress).with(faults))
 }
 
 #[cfg(test)]

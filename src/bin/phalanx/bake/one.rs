@@ -69,13 +69,12 @@ pub fn bake(
     layout: Option<&Layout>,
     progress: &Progress,
 ) -> Result<FileSummary, CliError> {
-    let path = folder.join(format!("{}.phx", input.stem));
+    let path = folder.join(format!("{}.phx", input.place));
     let order = layout.map_or_else(|| "own".to_owned(), Layout::order);
     let mut source = input.source()?;
     source.settings = settings.text(&order);
     let sources = vec![source];
     if Settings::is_done(&path, &sources) {
-        progress.file();
         return Ok(FileSummary::skipped(&path, &Library::open(&path)?));
     }
     let raw = input.raw(settings.up)?;
@@ -89,10 +88,20 @@ pub fn bake(
         }
     };
     let baked = clips(input, &rig, settings, false, progress)?;
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
     write(&path, &rig, &baked, settings, sources)?;
-    progress.file();
     let reports: Vec<_> = baked.into_iter().map(|b| b.report).collect();
     Ok(FileSummary::made(&path, &Library::open(&path)?, &reports))
+}
+
+/// Makes a folder for outputs, if it is not there.
+pub fn make_folder(folder: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|source| CliError::Write {
+        path: folder.display().to_string(),
+        source,
+    })
 }
 
 /// The clips of a rig, as they are stored.

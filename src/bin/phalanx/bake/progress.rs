@@ -1,8 +1,17 @@
 //! Clips and megabytes a second, while a bake runs.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// The time that is left, as text; nothing before a file is done, from which it could be told.
+fn left(done: u64, time: Duration) -> String {
+    match done {
+        0 => String::new(),
+        _ => format!(", {} left", FormattedDuration(time)),
+    }
+}
 
 /// A bar over the inputs; hidden where standard error is no terminal, or JSON is asked for.
 #[derive(Debug)]
@@ -19,11 +28,14 @@ impl Progress {
         if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        let bar =
-            match ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {msg}, {eta} left") {
-                Ok(style) => bar.with_style(style),
-                Err(_) => bar,
-            };
+        let left = |state: &ProgressState, out: &mut dyn Write| {
+            // The bar's text is a string, which takes everything.
+            let _ = write!(out, "{}", left(state.pos(), state.eta()));
+        };
+        let bar = match ProgressStyle::with_template("{wide_bar} {pos}/{len} files{msg}{left}") {
+            Ok(style) => bar.with_style(style.with_key("left", left)),
+            Err(_) => bar,
+        };
         Self {
             bar,
             started: Instant::now(),
@@ -38,7 +50,7 @@ impl Progress {
         self.raw_bytes.fetch_add(raw_bytes, Ordering::Relaxed);
         let (clips, bytes) = self.rates();
         self.bar
-            .set_message(format!("{clips:.0} clips/s, {bytes:.1} MB/s"));
+            .set_message(format!(", {clips:.0} clips/s, {bytes:.1} MB/s"));
     }
 
     /// A file is done.
@@ -59,5 +71,16 @@ impl Progress {
         let seconds = self.seconds().max(1e-9);
         let of = |n: &AtomicU64| n.load(Ordering::Relaxed) as f64 / seconds;
         (of(&self.clips), of(&self.raw_bytes) * 1e-6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_time_is_left_before_a_file_is_done() {
+        assert_eq!(left(0, Duration::ZERO), "");
+        assert_eq!(left(1, Duration::from_secs(61)), ", 00:01:01 left");
     }
 }

@@ -99,6 +99,11 @@ impl Settings {
         })
     }
 
+    /// Refuses settings of joints that a skeleton does not have.
+    pub fn check(&self, skeleton: &Skeleton, file: &str) -> Result<(), BakeFault> {
+        self.of_skeleton(skeleton, file).map(|_| ())
+    }
+
     /// Makes a clip what the settings ask for.
     pub fn build(
         &self,

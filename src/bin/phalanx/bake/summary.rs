@@ -1,6 +1,7 @@
 //! What a bake made, as a table and as data.
 
-use super::super::text::{self, line};
+use super::super::text::{self, line, plural};
+use super::Faults;
 use super::progress::Progress;
 use phalanx::format::Library;
 use phalanx::offline::{ErrorReport, TrackBytes};
@@ -8,9 +9,11 @@ use serde::Serialize;
 use std::path::Path;
 
 /// All that was made or skipped.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Summary {
     pub files: Vec<FileSummary>,
+    /// The inputs that became none.
+    pub faults: Faults,
     pub clips: usize,
     pub seconds: f64,
     pub clips_per_second: f64,
@@ -144,7 +147,17 @@ impl Summary {
             seconds: progress.seconds(),
             clips_per_second,
             raw_megabytes_per_second,
+            faults: Faults::default(),
         }
+    }
+
+    /// Of inputs that became nothing.
+    pub fn refused(faults: Faults) -> Self {
+        Self::default().with(faults)
+    }
+
+    pub fn with(self, faults: Faults) -> Self {
+        Self { faults, ..self }
     }
 
     pub fn text(&self) -> String {
@@ -183,13 +196,16 @@ impl Summary {
             }
         }
         let mut out = text::table(&header, rows, 2);
-        let files = self.files.len();
         let skipped = self.files.iter().filter(|f| f.skipped).count();
         line(
             &mut out,
             format_args!(
-                "{} clips in {files} files ({skipped} as they were), {:.2} s, {:.0} clips/s, {:.1} MB/s of raw data",
-                self.clips, self.seconds, self.clips_per_second, self.raw_megabytes_per_second
+                "{} in {} ({skipped} as before), {:.2} s, {:.0} clips/s, {:.1} MB/s of raw data",
+                plural(self.clips, "clip"),
+                plural(self.files.len(), "file"),
+                self.seconds,
+                self.clips_per_second,
+                self.raw_megabytes_per_second
             ),
         );
         out

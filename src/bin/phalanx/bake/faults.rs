@@ -1,0 +1,57 @@
+//! `Faults`: what is wrong with single inputs, while the others go on.
+
+use super::super::error::CliError;
+use super::BakeFault;
+use super::inputs::Input;
+use serde::Serialize;
+
+/// Faults in the order in which they were found; one per input.
+#[derive(Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct Faults(Vec<Fault>);
+
+#[derive(Debug, Serialize)]
+struct Fault {
+    /// The file, or the folder or pattern that gave none.
+    input: String,
+    fault: String,
+}
+
+impl Faults {
+    /// Adds one of something that is no input yet.
+    pub fn add(&mut self, input: String, fault: &BakeFault) {
+        let fault = fault.to_string();
+        self.0.push(Fault { input, fault });
+    }
+
+    /// What an input came to, or its fault is added.
+    pub fn sift<T>(&mut self, input: &Input, result: Result<T, CliError>) -> Option<T> {
+        result
+            .map_err(|error| {
+                let (input, fault) = (input.name(), error.to_string());
+                self.0.push(Fault { input, fault });
+            })
+            .ok()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn has(&self, input: &Input) -> bool {
+        let name = input.name();
+        self.0.iter().any(|f| f.input == name)
+    }
+
+    /// All as an error, if there are any.
+    pub fn none(&mut self) -> Result<(), CliError> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => Err(CliError::Inputs(std::mem::take(self))),
+        }
+    }
+
+    pub fn lines(&self) -> Vec<String> {
+        self.0.iter().map(|f| f.fault.clone()).collect()
+    }
+}

@@ -1,0 +1,211 @@
+//! The files that arguments stand for: files, folders with all below them, patterns.
+
+use super::super::error::CliError;
+use super::{BakeFault, Faults};
+use glob::Pattern;
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// A file that an argument stands for.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub path: PathBuf,
+    /// Where it is below the folder that was given, or in which a pattern begins.
+    pub below: PathBuf,
+}
+
+/// The files of arguments, in the arguments' order and sorted within each; every file once.
+pub fn files(arguments: &[String], extensions: &[&str], faults: &mut Faults) -> Vec<Found> {
+    let mut found = Vec::new();
+    for argument in arguments {
+        let path = Path::new(argument);
+        let pattern = argument.contains(['*', '?', '[']) && !path.exists();
+        if !pattern && !path.is_dir() {
+            let below = path.file_name().map(PathBuf::from).unwrap_or_default();
+            found.push(Found {
+                path: path.to_owned(),
+                below,
+            });
+            continue;
+        }
+        let (base, parts) = match parts(argument, pattern) {
+            Ok(parts) => parts,
+            Err(fault) => {
+                faults.add(argument.clone(), &fault);
+                continue;
+            }
+        };
+        let mut walk = Walk {
+            extensions,
+            ..Walk::default()
+        };
+        walk.folder(&base, &parts);
+        if walk.files.is_empty() && walk.unread.is_empty() {
+            faults.add(argument.clone(), &nothing(argument, extensions));
+        }
+        for (folder, source) in walk.unread {
+            let file = folder.display().to_string();
+            faults.add(file.clone(), &BakeFault::Read { file, source });
+        }
+        walk.files.sort();
+        found.extend(walk.files.into_iter().map(|path| Found {
+            below: below(&path, &base),
+            path,
+        }));
+    }
+    let mut seen = HashSet::new();
+    found.retain(|f| seen.insert(identity(&f.path)));
+    found
+}
+
+/// The files of arguments; any fault refuses all of them.
+pub fn expand(arguments: &[String], extensions: &[&str]) -> Result<Vec<PathBuf>, CliError> {
+    let mut faults = Faults::default();
+    let found = files(arguments, extensions, &mut faults);
+    faults.none()?;
+    Ok(found.into_iter().map(|f| f.path).collect())
+}
+
+/// That a folder or a pattern holds no such file.
+pub fn nothing(place: &str, extensions: &[&str]) -> BakeFault {
+    let wanted: Vec<String> = extensions.iter().map(|e| format!(".{e}")).collect();
+    BakeFault::Nothing {
+        place: place.to_owned(),
+        wanted: wanted.join(" or "),
+    }
+}
+
+/// One name of a path that a pattern asks for.
+enum Part {
+    /// Any number of folders.
+    AnyDepth,
+    /// This one, which need not be readable by a list.
+    Named(PathBuf),
+    Like(Pattern),
+}
+
+/// The folder in which a pattern begins, and what is looked for below it.
+fn parts(argument: &str, pattern: bool) -> Result<(PathBuf, Vec<Part>), BakeFault> {
+    let like = |name: &str| match Pattern::new(name) {
+        Ok(like) => Ok(Part::Like(like)),
+        Err(source) => Err(BakeFault::Pattern {
+            pattern: argument.to_owned(),
+            source,
+        }),
+    };
+    let (mut base, mut parts) = (PathBuf::new(), Vec::new());
+    for component in Path::new(argument).components() {
+        let name = component.as_os_str();
+        let text = name.to_string_lossy();
+        if text == "**" && pattern {
+            if !matches!(parts.last(), Some(Part::AnyDepth)) {
+                parts.push(Part::AnyDepth);
+            }
+        } else if text.contains(['*', '?', '[']) && pattern {
+            parts.push(like(&text)?);
+        } else if parts.is_empty() {
+            base.push(name);
+        } else {
+            parts.push(Part::Named(name.into()));
+        }
+    }
+    // A folder stands for all below it, and so does a pattern that ends with any folder.
+    if parts.is_empty() {
+        parts.push(Part::AnyDepth);
+    }
+    if let Some(Part::AnyDepth) = parts.last() {
+        parts.push(like("*")?);
+    }
+    Ok((base, parts))
+}
+
+/// What was found, and the folders that could not be looked into.
+#[derive(Default)]
+struct Walk<'a> {
+    extensions: &'a [&'a str],
+    files: Vec<PathBuf>,
+    unread: Vec<(PathBuf, io::Error)>,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &Path, parts: &[Part]) {
+        match parts {
+            [] => {}
+            [Part::Named(name), rest @ ..] => self.step(folder.join(name), rest),
+            [Part::Like(like), rest @ ..] => {
+                for (path, _) in self.entries(folder) {
+                    // Names that are not UTF-8 are found, too: what to do with them is not decided here.
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    if like.matches(&name) {
+                        self.step(path, rest);
+                    }
+                }
+            }
+            [Part::AnyDepth, rest @ ..] => {
+                self.folder(folder, rest);
+                for (path, is_folder) in self.entries(folder) {
+                    if is_folder {
+                        self.folder(&path, parts);
+                    }
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, path: PathBuf, rest: &[Part]) {
+        if !rest.is_empty() {
+            if path.is_dir() {
+                self.folder(&path, rest);
+            }
+            return;
+        }
+        let extension = path.extension().map(|e| e.to_ascii_lowercase());
+        if extension.is_some_and(|e| self.extensions.iter().any(|x| e == **x)) && path.is_file() {
+            self.files.push(path);
+        }
+    }
+
+    /// What a folder holds, and which of it are folders; links to folders are none, or a walk might not
+    /// end.
+    fn entries(&mut self, folder: &Path) -> Vec<(PathBuf, bool)> {
+        let place = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
+        let entry = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry?;
+            Ok((folder.join(entry.file_name()), entry.file_type()?.is_dir()))
+        };
+        let listed = fs::read_dir(place).and_then(|all| all.map(entry).collect());
+        listed.unwrap_or_else(|source| {
+            if self.unread.iter().all(|(known, _)| known != place) {
+                self.unread.push((place.to_owned(), source));
+            }
+            Vec::new()
+        })
+    }
+}
+
+/// Where a file is below a folder; its name alone if the way there leads up.
+fn below(path: &Path, base: &Path) -> PathBuf {
+    let below = path.strip_prefix(base).unwrap_or(path);
+    let down = |c: Component<'_>| matches!(c, Component::Normal(_));
+    match below.components().all(down) {
+        true => below.to_owned(),
+        false => path.file_name().map(PathBuf::from).unwrap_or_default(),
+    }
+}
+
+/// A file under the name that it has by every way to it; links to files are files of their own.
+fn identity(path: &Path) -> PathBuf {
+    let folder = path.parent().map(|p| match p.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => p,
+    });
+    match (folder.and_then(|f| f.canonicalize().ok()), path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
