@@ -92,7 +92,7 @@ impl Packer<'_> {
         let mut block = Block { first_row, ..*b };
         let moving = self.moving(channel, b);
         if moving == 0 {
-            (block.kind, block.hold, block.timeline) = (BlockKind::Constant, 0, 0);
+            (block.kind, block.hold) = (BlockKind::Constant, 0);
             self.constants(channel, b);
         } else if b.kind != BlockKind::Cubic
             && let Some(encoding) = self.packed(channel, b, moving)

@@ -20,17 +20,17 @@ struct Fault {
 impl Faults {
     /// Adds one of something that is no input yet.
     pub fn add(&mut self, input: String, fault: &BakeFault) {
-        let fault = fault.to_string();
+        self.put(input, fault.to_string());
+    }
+
+    fn put(&mut self, input: String, fault: String) {
         self.0.push(Fault { input, fault });
     }
 
     /// What an input came to, or its fault is added.
     pub fn sift<T>(&mut self, input: &Input, result: Result<T, CliError>) -> Option<T> {
         result
-            .map_err(|error| {
-                let (input, fault) = (input.name(), error.to_string());
-                self.0.push(Fault { input, fault });
-            })
+            .map_err(|error| self.put(input.name(), error.to_string()))
             .ok()
     }
 

@@ -170,10 +170,7 @@ impl Walk<'_> {
     /// What a folder holds, and which of it are folders; links to folders are none, or a walk might not
     /// end.
     fn entries(&mut self, folder: &Path) -> Vec<(PathBuf, bool)> {
-        let place = match folder.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => folder,
-        };
+        let place = or_here(folder);
         let entry = |entry: io::Result<fs::DirEntry>| {
             let entry = entry?;
             Ok((folder.join(entry.file_name()), entry.file_type()?.is_dir()))
@@ -198,12 +195,17 @@ fn below(path: &Path, base: &Path) -> PathBuf {
     }
 }
 
+/// A folder under a name that the system knows.
+fn or_here(folder: &Path) -> &Path {
+    match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    }
+}
+
 /// A file under the name that it has by every way to it; links to files are files of their own.
 fn identity(path: &Path) -> PathBuf {
-    let folder = path.parent().map(|p| match p.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => p,
-    });
+    let folder = path.parent().map(or_here);
     match (folder.and_then(|f| f.canonicalize().ok()), path.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
