@@ -43,6 +43,14 @@ pub enum Fault {
         /// The bits known here.
         known: u64,
     },
+    /// What is in the file needs a feature that its header does not state.
+    #[error("the form needs the features {needed:#x}, the header states {have:#x}")]
+    Unstated {
+        /// The bits of the header.
+        have: u64,
+        /// The bits needed.
+        needed: u64,
+    },
     /// Bytes end too early.
     #[error("{what}: {needed} bytes are needed, {have} are there")]
     Short {

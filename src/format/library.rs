@@ -102,7 +102,7 @@ impl Library {
         let clips: Vec<Entry> = of_kind(&entries, Section::Clip).copied().collect();
         for (place, e) in entries.iter().enumerate() {
             let at = header.table + (place * container::ENTRY) as u64;
-            check_entry(e, at, names.len())?;
+            check_entry(e, at, names.len(), header.required)?;
         }
         let bones = the_one(&entries, Section::Skeleton)?;
         let skeleton = skeleton::read(reader(bytes, bones, &budget)?, &names)?;
@@ -357,8 +357,9 @@ fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, FormatError> {
     at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
 }
 
-/// What the table says of a section that is known; the entry is at byte `at` of the file.
-fn check_entry(e: &Entry, at: u64, names: usize) -> Result<(), FormatError> {
+/// What the table says of a section that is known; the entry is at byte `at` of the file, whose header
+/// states `features`.
+fn check_entry(e: &Entry, at: u64, names: usize, features: u64) -> Result<(), FormatError> {
     let section = e.section();
     if matches!(section, Section::Unknown(_)) {
         return Ok(());
@@ -369,10 +370,17 @@ fn check_entry(e: &Entry, at: u64, names: usize) -> Result<(), FormatError> {
         Err(Section::Table.fault(offset, Fault::Limit { what, found, limit }))
     };
     let clip = section == Section::Clip;
-    if e.form != 0 && (!clip || ClipForm::of_code(e.form).is_none()) {
+    let form = ClipForm::of_code(e.form).filter(|_| clip);
+    let field = offset_of!(Entry, form);
+    if e.form != 0 && form.is_none() {
         let last = if clip { ClipForm::ALL.len() - 1 } else { 0 };
-        let field = offset_of!(Entry, form);
         return fail(field, "the form of a section", e.form, last as u64);
+    }
+    let needed = form.map_or(0, ClipForm::feature);
+    if needed & !features != 0 {
+        let have = features;
+        let fault = Fault::Unstated { have, needed };
+        return Err(Section::Table.fault(at + field as u64, fault));
     }
     if e.name != NO_NAME && (e.name as usize >= names || !clip) {
         let last = if clip {

@@ -18,6 +18,7 @@ mod lod;
 #[cfg(feature = "gltf")]
 mod markers;
 pub mod raw;
+mod relane;
 mod report;
 mod root_motion;
 mod split;
@@ -46,8 +47,9 @@ pub use markers::{
     ClipMarkers, MARKER_SLACK, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError, MarkerFault,
     add_markers, marker_file, parse_markers, read_markers,
 };
+pub use relane::{RelaneError, relane};
 pub use report::{ImportReport, ReportEntry, Severity};
 pub use root_motion::{RootJoint, RootMotionError, RootMotionOptions};
 pub use split::{SplitError, SplitScene};
-pub use unbuild::{RelaneError, build_additive_of, raw_joints, relane};
+pub use unbuild::{build_additive_of, raw_joints};
 pub use up_axis::UpAxis;

@@ -1,5 +1,5 @@
-//! Clips back into tracks: to lay them out for another lane order, to make differences of them, and for
-//! what is measured beside them.
+//! Clips back into tracks: to build them anew for another lane order, to make differences of them, and
+//! for what is measured beside them.
 
 use super::build::{BuildError, model_size};
 use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
@@ -8,60 +8,6 @@ use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Encoding, RootMotio
 use crate::math::{LANES, Row};
 use crate::rig::Rig;
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
-use thiserror::Error;
-
-/// Why a clip cannot be laid out for another skeleton.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum RelaneError {
-    /// The skeletons differ in more than their lane order, or the clip is of neither.
-    #[error("clip \"{clip}\" is of a skeleton with the hash {have:016x}, needed is {needed:016x}")]
-    Skeleton {
-        /// The clip.
-        clip: String,
-        /// Its skeleton's hash.
-        have: u64,
-        /// The hash needed.
-        needed: u64,
-    },
-    /// The clip is refused in the new order.
-    #[error(transparent)]
-    Build(#[from] ClipBuildError),
-}
-
-/// Lays a clip out for a skeleton that has another lane order and is the same otherwise. Its rows become
-/// f32; what blocks share may change, so keys may be added between those it has.
-///
-/// # Errors
-/// If the skeletons differ in structure, or more keys come together than a timeline holds.
-pub fn relane(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Result<Clip, RelaneError> {
-    let needed = to.structure_hash();
-    let pairs = [clip.structure_hash(), from.structure_hash()];
-    if let Some(&have) = pairs.iter().find(|&&have| have != needed) {
-        let clip = clip.name().to_owned();
-        return Err(RelaneError::Skeleton { clip, have, needed });
-    }
-    if clip.layout_hash() != from.layout_hash() {
-        return Err(RelaneError::Skeleton {
-            clip: clip.name().to_owned(),
-            have: clip.layout_hash(),
-            needed: from.layout_hash(),
-        });
-    }
-    if clip.fits(to) {
-        return Ok(clip.clone());
-    }
-    let neutral;
-    let reference = match clip.kind() {
-        ClipKind::Full => Reference::None,
-        // Differences to nothing are what the tracks hold.
-        ClipKind::Additive => {
-            neutral = neutral_pose(to);
-            Reference::Pose(&neutral)
-        }
-    };
-    let motion = clip.root_motion().map(|m| m.parts().clone());
-    Ok(rebuild(clip, from, to, reference, motion)?)
-}
 
 /// Builds an additive clip from a clip of a rig: differences to `reference`, a pose in the lane order of
 /// its skeleton. For rigs that come without raw data; see [`build_additive`](super::build_additive).
@@ -138,15 +84,8 @@ fn raw_node(n: &crate::rig::RigNode) -> RawNode {
     }
 }
 
-/// A pose that, subtracted, changes nothing.
-fn neutral_pose(skeleton: &Skeleton) -> Pose {
-    let rest = skeleton.rest_pose();
-    let mut pose = Pose::identity(skeleton.len(), skeleton.scalars().len());
-    pose.quaternions.clone_from(&rest.quaternions);
-    pose
-}
-
-fn rebuild(
+/// Builds a clip of a skeleton anew for one of the same structure.
+pub(super) fn rebuild(
     clip: &Clip,
     from: &Skeleton,
     to: &Skeleton,

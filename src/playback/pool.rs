@@ -1,4 +1,4 @@
-//! One rig's instances: state in plain arrays, how it advances, and the evaluation of one of them. A
+//! One rig's instances: state in plain arrays, and how it advances; `frame` and `chain` evaluate it. A
 //! mixer has one with one instance, a crowd several with many.
 
 use super::actions::{ACTIONS_PER_LAYER, Actions};
@@ -7,22 +7,23 @@ use super::blend_space::BlendSpace1D;
 use super::ears::Ears;
 use super::error::PlaybackError;
 use super::events::Events;
-use super::ids::{ClipId, InstanceId, NO_CLIP, RigId};
+use super::ids::{ClipId, InstanceId, RigId};
 use super::overrides::Overrides;
 use super::places::{Counts, Places, RowOrder};
-use super::plans::{PlanKey, Plans};
+use super::plans::Plans;
 use super::ramp::Ramp;
 use super::root_motion::Roots;
 use crate::clip::{Clip, RootMotion};
-use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
+use crate::math::Affine3x4;
 use crate::rig::Rig;
-use crate::runtime::chain::{ActionInput, Chain, LayerInput, Scratch};
-use crate::runtime::fused::{Fused, FusedScratch, LayerShare};
-use crate::runtime::plan::Plan;
-use crate::skeleton::{JointMask, Pose};
+use crate::skeleton::JointMask;
 use glam::DAffine3;
-use std::ops::Range;
 use std::sync::Arc;
+
+mod chain;
+mod frame;
+
+pub(crate) use frame::PaletteScratch;
 
 /// The most layers of a rig.
 pub const MAX_LAYERS: usize = 16;
@@ -336,172 +337,6 @@ impl Pool {
         }
     }
 
-    /// The clips of an action, with their shares of it and their times.
-    #[inline(always)]
-    fn clips_of(&self, entry: usize, a: usize) -> impl Iterator<Item = (&Clip, f32, f32)> {
-        let state = &self.state.actions;
-        let (first, other) = (state.clip[entry][a], state.other[entry][a]);
-        let time = state.clip_time(entry, a);
-        let first = self.clip(first).map(Arc::as_ref);
-        // Most actions are of clips: a blend space alone has a second one, and phases for times.
-        let (first, second) = if other == NO_CLIP {
-            (first.map(|clip| (clip, 1.0, time as f32)), None)
-        } else {
-            let mix = state.mix[entry][a];
-            let at = |clip: &Clip| (time * f64::from(clip.duration())) as f32;
-            let second = self.clip(other).map(Arc::as_ref).filter(|_| mix > 0.0);
-            (
-                first.map(|clip| (clip, 1.0 - mix, at(clip))),
-                second.map(|clip| (clip, mix, at(clip))),
-            )
-        };
-        first.into_iter().chain(second)
-    }
-
-    /// What an instance plays, in the order of blending: what its plan depends on.
-    pub fn plan_key(&self, index: usize, key: &mut PlanKey) {
-        key.clear();
-        let mut covered = false;
-        for (layer, entry) in self.active_layers(index) {
-            let options = &self.layers[layer];
-            let actions = &self.state.actions;
-            key.add_layer(layer);
-            for a in self.in_order(entry) {
-                key.add_clip(actions.clip[entry][a]);
-                if actions.other[entry][a] != NO_CLIP {
-                    key.add_clip(actions.other[entry][a]);
-                }
-            }
-            if !options.additive {
-                let (rest, _, weight) = self.shares(layer, entry);
-                let replaces = weight >= 1.0 && options.mask.is_none();
-                if rest > 0.0 || !(covered || replaces) {
-                    key.add_rest();
-                }
-                covered |= replaces;
-            } else if !covered {
-                key.add_rest();
-            }
-        }
-    }
-
-    /// [`reserve`](Self::reserve) for the scratches of a crowd, which never shrink: those that had room
-    /// in the last frame still have it, unless the pool needs more.
-    #[inline]
-    pub fn reserve_all(&mut self, scratches: &mut [PaletteScratch]) {
-        let needs = (self.max_clips(), self.timelines);
-        let chains = !self.state.overrides.is_empty();
-        let (known, fit) = self.reserved;
-        if known == needs && fit >= scratches.len() && !chains {
-            return;
-        }
-        scratches.iter_mut().for_each(|s| self.reserve(s));
-        self.reserved = (needs, scratches.len());
-    }
-
-    /// Makes room in a scratch for any instance.
-    fn reserve(&self, scratch: &mut PaletteScratch) {
-        let clips = self.max_clips();
-        let cursors = clips * self.timelines;
-        scratch
-            .fused
-            .reserve(&self.rig, clips, self.layers.len(), cursors);
-        let rows = self.rig.palette_len();
-        if scratch.palette.len() < rows {
-            scratch.palette.resize(rows, Affine3x4::IDENTITY);
-        }
-        if self.state.overrides.is_empty() {
-            return;
-        }
-        let chains = &mut scratch.chains;
-        let fits = |c: &Scratch| c.timelines() >= self.timelines;
-        match chains.iter().position(|(rig, _)| *rig == self.id) {
-            Some(at) if fits(&chains[at].1) => {}
-            Some(at) => chains[at].1 = Scratch::new(&self.rig, self.timelines),
-            None => chains.push((self.id, Scratch::new(&self.rig, self.timelines))),
-        }
-    }
-
-    /// Evaluates the palettes of a range of instances into `output`, by the plans found for their
-    /// clips. `hints` are those of the range; with `stream` the rows go past the caches.
-    pub fn evaluate(
-        &self,
-        instances: Range<usize>,
-        (level, stream): (SimdLevel, bool),
-        hints: &mut [u16],
-        scratch: &mut PaletteScratch,
-        output: &mut [Affine3x4],
-    ) {
-        dispatch(
-            level,
-            Palettes {
-                pool: self,
-                level,
-                stream,
-                instances,
-                hints,
-                scratch,
-                output,
-            },
-        );
-    }
-
-    /// Puts the times and weights of an instance into the scratch, in the order of its plan.
-    #[inline(always)]
-    fn gather(&self, index: usize, plan: &Plan, scratch: &mut FusedScratch) {
-        let actions = &self.state.actions;
-        for (layer, into) in plan.layers.iter().zip(&mut scratch.shares) {
-            let entry = self.entry(index, layer.layer);
-            let (rest, share, weight) = self.shares(layer.layer, entry);
-            *into = LayerShare {
-                weight: weight.min(1.0),
-                rest,
-            };
-            let times = &mut scratch.times[layer.actions.clone()];
-            let weights = &mut scratch.weights[layer.actions.clone()];
-            let mut places = times.iter_mut().zip(weights);
-            let layer_weight = self.state.layer_weight[entry];
-            let scaled = |w: f32| {
-                if layer.additive {
-                    (w * layer_weight).clamp(-1.0, 1.0)
-                } else {
-                    w * share
-                }
-            };
-            // Found once: in the loop each would be checked for every action.
-            let (time, mirrored) = (&actions.time[entry], &actions.mirrored[entry]);
-            let (weight, other) = (&actions.weight[entry], &actions.other[entry]);
-            for &a in &self.plans.order[entry] {
-                let a = usize::from(a) % ACTIONS_PER_LAYER;
-                let Some(place) = places.next() else { break };
-                let (mut time, w) = (time[a], weight[a]);
-                if mirrored[a] {
-                    time = actions.clip_time(entry, a);
-                }
-                // Most actions are of clips: a blend space alone has a second one.
-                if other[a].is_none() {
-                    *place.0 = time as f32;
-                    *place.1 = scaled(w);
-                    continue;
-                }
-                let mix = actions.mix[entry][a];
-                (*place.0, *place.1) = (
-                    self.phase_time(actions.clip[entry][a], time),
-                    scaled(w * (1.0 - mix)),
-                );
-                if let Some(place) = places.next() {
-                    (*place.0, *place.1) = (self.phase_time(other[a], time), scaled(w * mix));
-                }
-            }
-        }
-    }
-
-    /// The seconds at which a member of a blend space stands.
-    fn phase_time(&self, clip: ClipId, phase: f64) -> f32 {
-        let duration = self.clip(clip).map_or(0.0, |clip| clip.duration());
-        (phase * f64::from(duration)) as f32
-    }
-
     /// The slots of a layer that count, oldest first.
     pub fn in_order(&self, entry: usize) -> impl Iterator<Item = usize> + use<> {
         let actions = &self.state.actions;
@@ -513,153 +348,6 @@ impl Pool {
             order.sort_unstable_by_key(|&a: &usize| std::cmp::Reverse(age[a]));
         }
         order.into_iter().filter(move |&a| weights[a] != 0.0)
-    }
-
-    /// Evaluates the instance joint by joint, for its model matrices. Overrides count, as they do in
-    /// the palette.
-    pub fn evaluate_models(&self, index: usize, output: &mut [Affine3x4]) -> Scratch {
-        let mut scratch = Scratch::new(&self.rig, self.timelines);
-        let mut hints = vec![0; self.hints_per_instance()];
-        let run = |chain: Chain<'_>| chain.run(SimdLevel::current());
-        self.run_chain(index, &mut hints, &mut scratch, output, run);
-        scratch
-    }
-
-    /// Evaluates the instance's scalars alone.
-    pub fn evaluate_scalars(&self, index: usize) -> Pose {
-        let mut scratch = Scratch::of_scalars(&self.rig, self.timelines);
-        let mut hints = vec![0; self.hints_per_instance()];
-        let run = |chain: Chain<'_>| chain.run_scalars(SimdLevel::current());
-        self.run_chain(index, &mut hints, &mut scratch, &mut [], run);
-        scratch.pose
-    }
-
-    /// Has the chain of an instance run in the caller's scratch.
-    pub fn run_chain(
-        &self,
-        index: usize,
-        hints: &mut [u16],
-        scratch: &mut Scratch,
-        output: &mut [Affine3x4],
-        run: impl FnOnce(Chain<'_>),
-    ) {
-        let mut inputs = [[None; 2 * ACTIONS_PER_LAYER]; MAX_LAYERS];
-        let mut weights = [0.0; MAX_LAYERS];
-        for (layer, entry) in self.active_layers(index) {
-            let below = self.layers[layer].fill == Fill::Below && !self.layers[layer].additive;
-            let (_, share, weight) = self.shares(layer, entry);
-            let share = if below { share } else { 1.0 };
-            weights[layer] = if below {
-                weight
-            } else {
-                self.state.layer_weight[entry]
-            };
-            let clips = self.in_order(entry).flat_map(|a| {
-                let weight = self.state.actions.weight[entry][a] * share;
-                let first_hint = (layer * ACTIONS_PER_LAYER + a) * self.members();
-                let clips = self.clips_of(entry, a).enumerate();
-                clips.map(move |(m, (clip, part, time))| ActionInput {
-                    clip,
-                    time,
-                    weight: weight * part,
-                    first_hint: (first_hint + m) * self.hint_stride,
-                })
-            });
-            for (input, clip) in inputs[layer].iter_mut().zip(clips) {
-                *input = Some(clip);
-            }
-        }
-        let mut layers = [LayerInput::NONE; MAX_LAYERS];
-        for (layer, options) in self.layers.iter().enumerate() {
-            layers[layer] = LayerInput {
-                additive: options.additive,
-                weight: weights[layer],
-                mask: options.mask.as_ref(),
-                actions: &inputs[layer],
-            };
-        }
-        run(Chain {
-            rig: &self.rig,
-            layers: &layers[..self.layers.len()],
-            overrides: self.state.overrides.of(index),
-            hints,
-            scratch,
-            output,
-        });
-    }
-}
-
-/// The buffers of a worker.
-#[derive(Debug, Default)]
-pub(crate) struct PaletteScratch {
-    fused: FusedScratch,
-    /// A palette that is copied elsewhere when it is finished.
-    pub palette: Vec<Affine3x4>,
-    /// Of the rigs whose instances have overrides.
-    chains: Vec<(RigId, Scratch)>,
-}
-
-/// The palettes of a range of instances.
-struct Palettes<'a> {
-    pool: &'a Pool,
-    level: SimdLevel,
-    stream: bool,
-    instances: Range<usize>,
-    hints: &'a mut [u16],
-    scratch: &'a mut PaletteScratch,
-    output: &'a mut [Affine3x4],
-}
-
-impl Kernel for Palettes<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Lanes>(self, simd: S) {
-        let pool = self.pool;
-        let rows = pool.rig.palette_len();
-        let stride = pool.hints_per_instance();
-        let mut output = self.output;
-        let PaletteScratch { fused, chains, .. } = self.scratch;
-        let mut chain = match pool.state.overrides.is_empty() {
-            true => None,
-            false => chains.iter_mut().find(|(rig, _)| *rig == pool.id),
-        };
-        for (i, index) in self.instances.enumerate() {
-            if !pool.places.scheduled(index) {
-                continue;
-            }
-            let Some((now, later)) = output.split_at_mut_checked(rows) else {
-                break;
-            };
-            if pool.places.kept(index) {
-                output = later;
-                continue;
-            }
-            let hints = self.hints.get_mut(i * stride..).unwrap_or_default();
-            if let Some((_, chain)) = chain
-                .as_deref_mut()
-                .filter(|_| !pool.state.overrides.of(index).is_empty())
-            {
-                let level = self.level;
-                pool.run_chain(index, hints, chain, now, |chain| chain.run(level));
-            } else {
-                let plan = pool.plans.get(index);
-                pool.gather(index, plan, fused);
-                Fused {
-                    plan,
-                    hints,
-                    hint_stride: pool.hint_stride,
-                    scratch: fused,
-                    output: now,
-                    stream: self.stream,
-                }
-                .run(simd);
-            }
-            output = later;
-        }
-        if self.stream {
-            simd.settle_streams();
-        }
     }
 }
 

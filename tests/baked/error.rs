@@ -4,7 +4,7 @@ use crate::made;
 use crate::oracle::{apart, lane, times};
 use crate::support::{Rigs, clip_of, rig_of};
 use libtest_mimic::Failed;
-use phalanx::clip::{BlockKind, Channel, Clip};
+use phalanx::clip::{BlockKind, Channel, Clip, Encoding};
 use phalanx::offline::{BakeSettings, ErrorReport, JointQuality, bake, measure_error};
 use phalanx::skeleton::Skeleton;
 
@@ -139,6 +139,27 @@ pub fn every_kind() -> Result<(), Failed> {
         b.is_some_and(|b| b.moving >> (at % 16) & 1 == 1)
     };
     assert!(moves(raw) && !moves(&built), "noise is taken out");
+    Ok(())
+}
+
+/// Where 16 bits are too coarse for a track, its block stays f32 and the others do not.
+pub fn finer_than_16_bits() -> Result<(), Failed> {
+    let rig = rig_of("pab.glb")?.swap_remove(0);
+    let raw = rig.clips().iter().find(|c| c.name() == "atlas");
+    let raw = raw.ok_or("pab.glb has no atlas")?;
+    for (max_error, floats) in [(1e-4, false), (2e-5, true)] {
+        let mut settings = BakeSettings::default();
+        settings.max_error = max_error;
+        let (built, report) = bake(raw, rig.skeleton(), &settings)?;
+        check(raw, &built, &report, rig.skeleton(), &settings)?;
+        let moving = |packed: bool| {
+            let blocks = Channel::ALL.into_iter().flat_map(|c| built.blocks(c));
+            let of = |e: &Encoding| matches!(e, Encoding::Packed { .. }) == packed;
+            blocks.filter(|b| b.moving != 0 && of(&b.encoding)).count()
+        };
+        assert!(moving(true) > 0, "16 bits at {max_error}");
+        assert_eq!(moving(false) > 0, floats, "f32 at {max_error}");
+    }
     Ok(())
 }
 

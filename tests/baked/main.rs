@@ -64,7 +64,7 @@ fn main() {
         &["Fox.glb"],
         test,
     ));
-    let models: [(&str, &str, Plain); 4] = [
+    let models: [(&str, &str, Plain); 6] = [
         (
             "joints of their own quality",
             "pab.glb",
@@ -72,6 +72,12 @@ fn main() {
         ),
         ("sizes beside ACL's", "pab.glb", sizes::beside_acl),
         ("any number of threads", "mannequin.glb", settings::threads),
+        ("what the baker makes", "mannequin.glb", settings::pinned),
+        (
+            "tracks that need more than 16 bits",
+            "pab.glb",
+            error::finer_than_16_bits,
+        ),
         (
             "what baking leaves alone",
             "mannequin.glb",

@@ -179,6 +179,23 @@ pub fn verify_many() -> Tested {
             check(one["measured_clips"] == clips, one.to_string())?;
         }
     }
+    // One file with two settings, in one library: each clip is measured with its own.
+    let mut parts = Vec::new();
+    for (name, max_error) in [("fine", "0.0001"), ("coarse", "0.001")] {
+        let below = folder.join(name).join(name);
+        fs::create_dir_all(&below)?;
+        fs::copy(&sources[0], below.join("one.glb"))?;
+        let part = folder.join(format!("{name}.phx"));
+        let settings = ["--prefix", "--max-error", max_error];
+        bake(&folder.join(name), &part, &settings)?;
+        parts.push(part);
+    }
+    let joined = folder.join("joined.phx");
+    check(merge(&parts, &joined).status.success(), "two settings")?;
+    let one = folder.join("fine/fine/one.glb");
+    let all = json(&["verify", text(&joined), "--source", text(&one), "--json"])?;
+    check(all[0]["measured_clips"] == 22, all.to_string())?;
+    check(all[0]["fault"].is_null(), all.to_string())?;
     let other = folder.join("else.glb");
     fs::copy(&sources[0], &other)?;
     let args = ["verify", text(&out), "--source", text(&other)];

@@ -6,6 +6,7 @@ mod common;
 mod damage;
 #[path = "../exercise/mod.rs"]
 mod exercise;
+mod lanes;
 mod made;
 mod merge;
 mod models;
@@ -48,6 +49,10 @@ fn main() {
         ("refused_parts", merge::refused),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
+    for file in ["pab.glb", "robot.glb", "CesiumMan.glb"] {
+        let name = format!("moved_lanes_keep_their_keys_{file}");
+        trials.push(trial(name, &[file], move || lanes::keep_their_keys(file)));
+    }
     for file in [
         "pab.glb",
         "Fox.glb",

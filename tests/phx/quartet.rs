@@ -3,7 +3,7 @@
 use super::roundtrip::{check, same_rig};
 use super::seal::{self, ENTRY, HEADER, Part, seal_header};
 use super::{Tested, made};
-use phalanx::format::{Fault, FormatError, Library, RigOptions, Section};
+use phalanx::format::{ClipForm, Fault, FormatError, Library, RigOptions, Section};
 
 /// Opens and reads all there is.
 pub fn read(file: &[u8]) -> Result<(), FormatError> {
@@ -83,6 +83,17 @@ pub fn versions() -> Tested {
     let error = fault(&with(16, &(1u64 << 40).to_le_bytes()))?;
     check(
         matches!(error.fault, Fault::Features { .. }),
+        error.to_string(),
+    )?;
+    // What is in it needs a feature that the header does not state.
+    let mut coded = made::library_in(&made::rig(), ClipForm::Coded);
+    check(coded[16] == 1, "the feature of coded clips")?;
+    coded[16] = 0;
+    seal_header(&mut coded);
+    let error = fault(&coded)?;
+    let unstated = Fault::Unstated { have: 0, needed: 1 };
+    check(
+        error.section == Section::Table && error.fault == unstated,
         error.to_string(),
     )?;
     let error = fault(b"glTF, or so")?;

@@ -5,7 +5,7 @@ use super::error::CliError;
 use super::output;
 use super::text;
 use clap::Args;
-use phalanx::format::{Library, OpenError};
+use phalanx::format::{Library, OpenError, Source};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -188,8 +188,14 @@ fn measure(
         let name = s.name.rsplit('/').next();
         name == Some(&given.name)
     });
-    let made_of = named.clone().find(|s| s.hash == given.hash);
-    let Some(made_of) = made_of else {
+    // One file may have been baked with several settings, and the parts merged.
+    let mut made_of: Vec<&Source> = Vec::new();
+    for s in named.clone().filter(|s| s.hash == given.hash) {
+        if !made_of.contains(&s) {
+            made_of.push(s);
+        }
+    }
+    if made_of.is_empty() {
         let (file, source_file) = (file.display().to_string(), input.name());
         source.is_stranger(match named.map(|s| s.hash).next() {
             Some(needed) => BakeFault::OtherSource {
@@ -203,6 +209,20 @@ fn measure(
         return Ok(());
     };
     source.known = true;
+    for made_of in made_of {
+        measure_clips(file, library, (&source.input, made_of), verified)?;
+    }
+    Ok(())
+}
+
+/// Measures the clips that were made of a file with the same settings.
+fn measure_clips(
+    file: &Path,
+    library: &Library,
+    (input, made_of): (&Input, &Source),
+    verified: &mut Verified,
+) -> Result<(), CliError> {
+    let p = library.provenance();
     let skeleton = library.skeleton();
     let lanes = skeleton.joint_of()[..skeleton.len()].to_vec();
     let raw = input.raw(Settings::of_text(&made_of.settings, 0.0).up)?;

@@ -21,8 +21,6 @@ pub(super) const CHANNELS: [(Channel, usize); 3] = [
 
 /// The part of the error that noise in a track may make for the track to count as still.
 const STILL: f64 = 0.2;
-/// The part of the error that a step may make on its own: tracks that need coarser ones stay f32.
-const COARSEST: f64 = 0.8;
 /// Steps in the range of a track of 16 bits; the rest is for turns that make up for errors above them.
 const MAX_RANGE: f64 = 60_000.0;
 
@@ -71,8 +69,9 @@ impl JointTrack {
     }
 
     /// Makes a constant of a channel whose motion is noise beside an error, and finds the finest
-    /// step of one that moves: 16 bits hold its range if that is fine enough, else f32 does.
-    fn settle(&mut self, which: usize, max_error: f64) {
+    /// step of one that moves: 16 bits hold its range if that is fine enough, else f32 does. Fine enough
+    /// is what makes no more than the part `coarsest` of the error.
+    fn settle(&mut self, which: usize, max_error: f64, coarsest: f64) {
         let (channel, first) = CHANNELS[which];
         if !matches!(self.motions[which], Motion::Moving { .. }) {
             return;
@@ -95,7 +94,7 @@ impl JointTrack {
         if widest * lever > STILL * max_error {
             let exact = code_below(farthest / MAX_MULTIPLE) + 1;
             let narrow = exact.max(code_below(widest / MAX_RANGE) + 1);
-            let fine = |code: u16| step(code) * self.levers[which] <= COARSEST * max_error;
+            let fine = |code: u16| step(code) * self.levers[which] <= coarsest * max_error;
             match [narrow, exact].into_iter().find(|&code| fine(code)) {
                 Some(code) => self.finest[which] = code,
                 None => {
@@ -154,7 +153,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    pub fn new(clip: &Clip, skeleton: &Skeleton, settings: &BakeSettings) -> Self {
+    pub fn new(clip: &Clip, skeleton: &Skeleton, settings: &BakeSettings, coarsest: f64) -> Self {
         let times = key_times(clip);
         let timelines = clip.timelines().iter().map(|t| {
             let own = clip.times(t);
@@ -182,10 +181,15 @@ impl Tracks {
         set_levers(&mut tracks.joints);
         for track in &mut tracks.joints {
             for which in 0..CHANNELS.len() {
-                track.settle(which, max_error / track.weight);
+                track.settle(which, max_error / track.weight, coarsest);
             }
         }
         tracks
+    }
+
+    /// How everything is stored.
+    pub fn motions(&self) -> Vec<[Motion; 3]> {
+        self.joints.iter().map(|j| j.motions).collect()
     }
 
     /// Groups of eight times; the last time fills the last group.

@@ -56,7 +56,7 @@ fn rounds_are_bounded() {
         let rig = hostile(scale, way);
         let (skeleton, clip) = (rig.skeleton(), &rig.clips()[0]);
         let settings = BakeSettings::default();
-        let tracks = Tracks::new(clip, skeleton, &settings);
+        let tracks = Tracks::new(clip, skeleton, &settings, 0.8);
         // Not numbers come from errors that are none.
         for target in [1e-4, 1.0, 1e-30, 0.0, f64::NAN, f64::INFINITY] {
             let (state, reached) = search(&tracks, target);

@@ -1,0 +1,319 @@
+//! Clips in another lane order: moved lane by lane with their bits where the blocks allow it, built anew
+//! where not.
+
+use super::clip_builder::{ClipBuildError, Reference};
+use super::unbuild::rebuild;
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding};
+use crate::math::{LANES, Row};
+use crate::skeleton::{NO_JOINT, Pose, Skeleton, Trs};
+
+use thiserror::Error;
+
+/// Why a clip cannot be laid out for another skeleton.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum RelaneError {
+    /// The skeletons differ in more than their lane order, or the clip is of neither.
+    #[error("clip \"{clip}\" is of a skeleton with the hash {have:016x}, needed is {needed:016x}")]
+    Skeleton {
+        /// The clip.
+        clip: String,
+        /// Its skeleton's hash.
+        have: u64,
+        /// The hash needed.
+        needed: u64,
+    },
+    /// The clip is refused in the new order.
+    #[error(transparent)]
+    Build(#[from] ClipBuildError),
+}
+
+/// Lays a clip out for a skeleton that has another lane order and is the same otherwise.
+///
+/// Where the lanes that come together in a block have one timeline, they keep their keys to the bit, 16-bit
+/// keys among 16-bit keys too; among rows of f32 those become rows. Rotations that lerp served are slerped
+/// where their new neighbours need it. Where timelines or cubic splines mix, the clip is built anew in
+/// rows of f32, and keys may be added between those it has.
+///
+/// # Errors
+/// If the skeletons differ in structure, or more keys come together than a timeline holds.
+pub fn relane(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Result<Clip, RelaneError> {
+    let needed = to.structure_hash();
+    let pairs = [clip.structure_hash(), from.structure_hash()];
+    if let Some(&have) = pairs.iter().find(|&&have| have != needed) {
+        let clip = clip.name().to_owned();
+        return Err(RelaneError::Skeleton { clip, have, needed });
+    }
+    if clip.layout_hash() != from.layout_hash() {
+        return Err(RelaneError::Skeleton {
+            clip: clip.name().to_owned(),
+            have: clip.layout_hash(),
+            needed: from.layout_hash(),
+        });
+    }
+    if clip.fits(to) {
+        return Ok(clip.clone());
+    }
+    if let Some(moved) = moved(clip, from, to) {
+        return Ok(moved);
+    }
+    let neutral;
+    let reference = match clip.kind() {
+        ClipKind::Full => Reference::None,
+        // Differences to nothing are what the tracks hold.
+        ClipKind::Additive => {
+            neutral = neutral_pose(to);
+            Reference::Pose(&neutral)
+        }
+    };
+    let motion = clip.root_motion().map(|m| m.parts().clone());
+    Ok(rebuild(clip, from, to, reference, motion)?)
+}
+
+/// A pose that, subtracted, changes nothing.
+fn neutral_pose(skeleton: &Skeleton) -> Pose {
+    let rest = skeleton.rest_pose();
+    let mut pose = Pose::identity(skeleton.len(), skeleton.scalars().len());
+    pose.quaternions.clone_from(&rest.quaternions);
+    pose
+}
+
+/// The clip with its lanes moved; none if lanes come together that no block can hold as they are.
+fn moved(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Option<Clip> {
+    let timelines = clip.timelines().iter().map(|t| clip.times(t).to_vec());
+    let parts = ClipParts {
+        name: clip.name().to_owned(),
+        duration: clip.duration(),
+        kind: clip.kind(),
+        timelines: timelines.collect(),
+        tracks: Channel::ALL.map(|c| clip.tracks(c)),
+        root_motion: clip.root_motion().map(|m| m.parts().clone()),
+        markers: clip.markers().to_vec(),
+        ..ClipParts::default()
+    };
+    let mut mover = Mover {
+        clip,
+        from,
+        to,
+        parts,
+    };
+    for channel in Channel::ALL {
+        let blocks = match channel {
+            Channel::Scalar => to.rest_pose().scalar_blocks(),
+            _ => to.blocks(),
+        };
+        for block in 0..blocks {
+            mover.block(channel, block)?;
+        }
+    }
+    let mut parts = mover.parts;
+    if !parts.packed.is_empty() {
+        // The last block is read as whole rows, too.
+        let end = parts.packed.len() + LANES;
+        parts.packed.to_mut().resize(end, 0);
+    }
+    Clip::new(parts, to).ok()
+}
+
+struct Mover<'a> {
+    clip: &'a Clip,
+    from: &'a Skeleton,
+    to: &'a Skeleton,
+    parts: ClipParts,
+}
+
+/// A lane of the clip as it was.
+#[derive(Clone, Copy)]
+struct Old<'a> {
+    block: &'a Block,
+    lane: usize,
+}
+
+impl Old<'_> {
+    fn moves(self) -> bool {
+        self.block.kind != BlockKind::Constant && self.block.moving >> self.lane & 1 == 1
+    }
+
+    fn holds(self) -> bool {
+        self.block.hold >> self.lane & 1 == 1
+    }
+
+    /// Whether its keys are integers.
+    fn is_packed(self) -> bool {
+        matches!(self.block.encoding, Encoding::Packed { .. })
+    }
+}
+
+impl<'a> Mover<'a> {
+    /// Where a lane of the new order was, if keys are stored for it.
+    fn old(&self, channel: Channel, lane: usize) -> Option<Old<'a>> {
+        let lane = match channel {
+            Channel::Scalar => lane,
+            _ => match *self.to.joint_of().get(lane)? {
+                NO_JOINT => return None,
+                joint => usize::from(*self.from.lane_of().get(usize::from(joint))?),
+            },
+        };
+        let block = self.clip.block_at(channel, lane / LANES)?;
+        let lane = lane % LANES;
+        Some(Old { block, lane })
+    }
+
+    /// Adds a block of the new order, unless all of it is at its default.
+    fn block(&mut self, channel: Channel, block: usize) -> Option<()> {
+        let width = channel.components();
+        let old: [Option<Old<'a>>; LANES] =
+            std::array::from_fn(|l| self.old(channel, block * LANES + l));
+        let mut still = vec![Row::splat(0.0); width];
+        let mut differs = false;
+        for (l, old) in old.iter().enumerate() {
+            let default = self.default_value(channel, block * LANES + l);
+            let value = match old {
+                Some(old) => self.clip.constant(channel, old.block, old.lane),
+                None => default,
+            };
+            for (c, row) in still.iter_mut().enumerate() {
+                row.0[l] = value[c];
+                differs |= value[c].to_bits() != default[c].to_bits();
+            }
+        }
+        let moving: Vec<(usize, Old<'a>)> = (0..LANES)
+            .filter_map(|l| Some((l, old[l].filter(|o| o.moves())?)))
+            .collect();
+        let first_row = self.parts.rows.len() as u32;
+        let mut new = Block {
+            block: block as u16,
+            kind: BlockKind::Constant,
+            encoding: Encoding::Float,
+            hold: 0,
+            moving: 0,
+            timeline: 0,
+            first_row,
+        };
+        if let Some(&(last, one)) = moving.last() {
+            let keys = self.clip.timelines()[one.block.timeline as usize].len as usize;
+            new.timeline = one.block.timeline;
+            new.kind = kind_of(&moving)?;
+            for &(l, old) in &moving {
+                new.hold |= u16::from(old.holds()) << l;
+            }
+            if moving.iter().all(|(_, old)| old.is_packed()) {
+                new.encoding = self.integers(channel, &moving, keys, (last + 1, still));
+            } else {
+                self.rows(new.kind.rows_per_key(channel), &moving, keys, &still);
+            }
+        } else if differs {
+            self.parts.rows.to_mut().extend_from_slice(&still);
+        } else {
+            return Some(());
+        }
+        self.parts.channels[channel as usize].push(new);
+        Some(())
+    }
+
+    /// A packed block: its ranges, then its keys up to the last lane that moves.
+    fn integers(
+        &mut self,
+        channel: Channel,
+        moving: &[(usize, Old<'_>)],
+        keys: usize,
+        (lanes, mut ranges): (usize, Vec<Row>),
+    ) -> Encoding {
+        let width = channel.components();
+        ranges.push(Row::splat(0.0));
+        let mut packed = vec![0; keys * width * lanes];
+        for &(l, old) in moving {
+            let Encoding::Packed { first, lanes: had } = old.block.encoding else {
+                continue;
+            };
+            let (first, had) = (first as usize, usize::from(had));
+            let rows = &self.clip.rows()[old.block.first_row as usize..][..width + 1];
+            for (range, row) in ranges.iter_mut().zip(rows) {
+                range.0[l] = row.0[old.lane];
+            }
+            let integers = self.clip.packed()[first..].chunks_exact(had);
+            for (new, old_row) in packed.chunks_exact_mut(lanes).zip(integers) {
+                new[l] = old_row[old.lane];
+            }
+        }
+        self.parts.rows.to_mut().extend_from_slice(&ranges);
+        let all = self.parts.packed.to_mut();
+        let first = all.len() as u32;
+        all.extend_from_slice(&packed);
+        Encoding::Packed {
+            first,
+            lanes: lanes as u8,
+        }
+    }
+
+    /// A block's rows of f32; the keys of packed lanes are exact in f32.
+    fn rows(&mut self, per_key: usize, moving: &[(usize, Old<'_>)], keys: usize, still: &[Row]) {
+        let width = still.len();
+        // Beside splines, what stands still has tangents of 0.
+        let mut key = vec![Row::splat(0.0); per_key];
+        let value = if per_key == width { 0 } else { width };
+        key[value..value + width].copy_from_slice(still);
+        let mut rows = key.repeat(keys);
+        for &(l, old) in moving {
+            let had = &self.clip.rows()[old.block.first_row as usize..];
+            match old.block.encoding {
+                Encoding::Float => {
+                    for (row, had) in rows.iter_mut().zip(had) {
+                        row.0[l] = had.0[old.lane];
+                    }
+                }
+                Encoding::Packed { first, lanes } => {
+                    let step = had[width].0[old.lane];
+                    let integers = self.clip.packed()[first as usize..].chunks_exact(lanes.into());
+                    for (i, (row, integers)) in rows.iter_mut().zip(integers).enumerate() {
+                        let k = f32::from(integers[old.lane]);
+                        row.0[l] = had[i % width].0[old.lane] + step * k;
+                    }
+                }
+            }
+        }
+        self.parts.rows.to_mut().extend_from_slice(&rows);
+    }
+
+    /// What a lane is without keys.
+    fn default_value(&self, channel: Channel, lane: usize) -> [f32; 4] {
+        let rest = self.to.rest_pose();
+        let additive = self.clip.kind() == ClipKind::Additive;
+        let trs = match channel {
+            Channel::Scalar => Trs::IDENTITY,
+            _ if additive => Trs::IDENTITY,
+            _ => rest.lane(lane),
+        };
+        let [x, y, z] = match channel {
+            Channel::Translation => trs.translation.to_array(),
+            Channel::Rotation => return trs.rotation.to_array(),
+            Channel::Scale => trs.scale.to_array(),
+            Channel::Scalar => {
+                let is_w = |first: &u32| *first as usize + 3 == lane;
+                let value = match additive {
+                    true => f32::from(u8::from(rest.quaternions.iter().any(is_w))),
+                    false => rest.scalar(lane),
+                };
+                [value, 0.0, 0.0]
+            }
+        };
+        [x, y, z, 0.0]
+    }
+}
+
+/// The kind of a block of these lanes; none if their times or kinds cannot share one.
+fn kind_of(moving: &[(usize, Old<'_>)]) -> Option<BlockKind> {
+    let (_, one) = moving.first()?;
+    let mut kind = one.block.kind;
+    for (_, old) in moving {
+        if old.block.timeline != one.block.timeline {
+            return None;
+        }
+        kind = match (kind, old.block.kind) {
+            (a, b) if a == b => a,
+            (BlockKind::Cubic, _) | (_, BlockKind::Cubic) => return None,
+            // One needs the correction, and it does the others no harm.
+            _ => BlockKind::Slerp,
+        };
+    }
+    Some(kind)
+}
