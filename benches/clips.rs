@@ -1,5 +1,5 @@
-//! A frame of a crowd in which every character has clips of its own: what the bytes of f32 rows and of
-//! 16-bit keys cost once they outgrow the caches. One thread; the rows lie in a library's bytes.
+//! A frame of a crowd by the number of clips that it plays: what the bytes of f32 rows and of 16-bit keys
+//! cost once they outgrow the caches. One thread; the rows lie in a library's bytes.
 //!
 //! Runs on `pab.glb` where the models are (`PHALANX_ASSETS`, else `../shared/assets`), else on the
 //! built-in character.
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const FRAME: f64 = 1.0 / 60.0;
+const CHARACTERS: usize = 4_000;
 
 /// The character with so many clips, each in a place of its own.
 fn rig_of(rig: &Rig, clips: &[Arc<Clip>], count: usize) -> Arc<Rig> {
@@ -39,17 +40,18 @@ fn rig_of(rig: &Rig, clips: &[Arc<Clip>], count: usize) -> Arc<Rig> {
     Arc::new(library.rig(options).expect("it was written"))
 }
 
-/// Character i plays clip i and, if `two`, clip i + 1, half and half.
+/// Every character plays one clip or, if `two`, half of it and half of the next; neighbours play others.
 fn crowd_of(rig: &Arc<Rig>, two: bool) -> Crowd {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).expect("the rig fits");
     let count = rig.clips().len();
-    for i in 0..count {
+    for i in 0..CHARACTERS {
         let one = crowd.spawn(id).expect("there is room");
         for k in 0..1 + usize::from(two) {
-            let clip = crowd.clip_by_index(id, (i + k) % count);
+            let index = (i * 7_919 + k) % count;
+            let clip = crowd.clip_by_index(id, index);
             let clip = clip.expect("it is one of the rig's");
-            let duration = f64::from(rig.clips()[(i + k) % count].duration());
+            let duration = f64::from(rig.clips()[index].duration());
             let options = PlayOptions {
                 time: (i * 7 + k * 3) as f64 * 0.377 % duration,
                 weight: if two { 0.5 } else { 1.0 },
@@ -74,18 +76,14 @@ fn frames(c: &mut Criterion) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.expect("a thread can be started");
     for two in [false, true] {
-        let name = if two {
-            "two clips of its own"
-        } else {
-            "a clip of its own"
-        };
-        let mut group = c.benchmark_group(format!("frame, every character has {name}"));
+        let name = if two { "two clips each" } else { "a clip each" };
+        let mut group = c.benchmark_group(format!("{CHARACTERS} characters, {name}"));
         group
             .sample_size(20)
             .warm_up_time(Duration::from_millis(500))
             .measurement_time(Duration::from_secs(2));
-        for count in [10usize, 100, 1_000, 4_000] {
-            group.throughput(Throughput::Elements(count as u64));
+        for count in [3usize, 30, 300, 3_000] {
+            group.throughput(Throughput::Elements(CHARACTERS as u64));
             for (kind, clips) in [("f32 rows", &exact), ("16 bits", &baked)] {
                 let rig = rig_of(rig, clips, count);
                 let bytes: usize = rig.clips().iter().map(|c| c.bytes()).sum();
