@@ -45,6 +45,11 @@ impl Budget {
         }
     }
 
+    /// Bytes that may still be taken.
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+
     /// Gives back what was only needed for a while.
     pub fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes as u64, Ordering::Relaxed);

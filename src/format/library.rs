@@ -208,14 +208,18 @@ impl Library {
     /// anew, in rows of its own.
     ///
     /// # Errors
-    /// Those of [`Library::clip`], and if the skeletons differ in more than their lane order.
+    /// Those of [`Library::clip`], and if the skeletons differ in more than their lane order, or the clip
+    /// takes more memory in it than the file's size allows.
     pub fn clip_for(&self, clip: usize, skeleton: &Skeleton) -> Result<Clip, FormatError> {
-        let read = self.clip(clip)?;
+        let budget = Budget::new(self.byte_len());
+        let read = self.clip_within(clip, &budget)?;
         if read.fits(skeleton) {
             return Ok(read);
         }
         let offset = self.clips.get(clip).map_or(0, |e| e.offset);
-        let moved = relane(&read, &self.skeleton, skeleton);
+        // Keys of both orders, once as tracks, are there for a while.
+        let room = usize::try_from(budget.left() / 4).unwrap_or(usize::MAX);
+        let moved = relane(&read, &self.skeleton, skeleton, room);
         moved.map_err(|e| Section::Clip.fault(offset, e))
     }
 

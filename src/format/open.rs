@@ -25,11 +25,16 @@ pub(super) fn map(path: &Path) -> Result<SharedBytes, OpenError> {
         file: path.display().to_string(),
         source,
     };
-    let file = File::open(path).map_err(failed)?;
-    let data = file.metadata().map_err(failed)?;
-    if data.is_dir() {
+    // Before it is opened: a pipe would wait for a writer.
+    let kind = std::fs::metadata(path).map_err(failed)?;
+    if kind.is_dir() {
         return Err(failed(std::io::ErrorKind::IsADirectory.into()));
     }
+    if !kind.is_file() {
+        return Err(failed(std::io::Error::other("not a regular file")));
+    }
+    let file = File::open(path).map_err(failed)?;
+    let data = file.metadata().map_err(failed)?;
     // There is nothing to map in an empty file.
     if data.len() == 0 {
         return Ok(copy(&[]));

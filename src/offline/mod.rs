@@ -28,7 +28,7 @@ mod up_axis;
 pub use additive::{AdditiveReference, build_additive_from};
 pub use bake::{
     BakeError, BakeSettings, ErrorReport, JointQuality, MAX_BAKED_KEYS, MAX_ERROR, SHELL,
-    TrackBytes, bake, bake_all, measure_error,
+    TrackBytes, bake, bake_all, measure_error, measure_error_across,
 };
 pub use build::{BuildError, BuildOptions, MAX_SCALARS, build_additive, build_rig};
 #[cfg(feature = "gltf")]

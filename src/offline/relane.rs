@@ -22,6 +22,16 @@ pub enum RelaneError {
         /// The hash needed.
         needed: u64,
     },
+    /// The clip takes more memory in the new order than it may.
+    #[error("clip \"{clip}\" takes {needed} bytes in another lane order, the limit is {limit}")]
+    Memory {
+        /// The clip.
+        clip: String,
+        /// Bytes needed, as far as was counted.
+        needed: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
     /// The clip is refused in the new order.
     #[error(transparent)]
     Build(#[from] ClipBuildError),
@@ -32,11 +42,18 @@ pub enum RelaneError {
 /// Where the lanes that come together in a block have one timeline, they keep their keys to the bit, 16-bit
 /// keys among 16-bit keys too; among rows of f32 those become rows. Rotations that lerp served are slerped
 /// where their new neighbours need it. Where timelines or cubic splines mix, the clip is built anew in
-/// rows of f32, and keys may be added between those it has.
+/// rows of f32, and keys may be added between those it has. `max_bytes` bounds the keys of both orders, as
+/// lanes that shared rows may come to lie apart.
 ///
 /// # Errors
-/// If the skeletons differ in structure, or more keys come together than a timeline holds.
-pub fn relane(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Result<Clip, RelaneError> {
+/// If the skeletons differ in structure, the keys take more memory than allowed, or more of them come
+/// together than a timeline holds.
+pub fn relane(
+    clip: &Clip,
+    from: &Skeleton,
+    to: &Skeleton,
+    max_bytes: usize,
+) -> Result<Clip, RelaneError> {
     let needed = to.structure_hash();
     let pairs = [clip.structure_hash(), from.structure_hash()];
     if let Some(&have) = pairs.iter().find(|&&have| have != needed) {
@@ -53,7 +70,19 @@ pub fn relane(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Result<Clip, Relan
     if clip.fits(to) {
         return Ok(clip.clone());
     }
-    if let Some(moved) = moved(clip, from, to) {
+    // Blocks may share rows, and what follows looks at each by itself.
+    let blocks = Channel::ALL
+        .into_iter()
+        .flat_map(|c| clip.blocks(c).iter().map(move |b| (c, b)));
+    let mut room = Room::new(clip, max_bytes);
+    for (channel, b) in blocks {
+        let keys = match b.kind {
+            BlockKind::Constant => 1,
+            _ => clip.timelines()[b.timeline as usize].len as usize,
+        };
+        room.take::<Row>(keys.saturating_mul(b.kind.rows_per_key(channel)))?;
+    }
+    if let Some(moved) = moved(clip, from, to, max_bytes)? {
         return Ok(moved);
     }
     let neutral;
@@ -66,7 +95,7 @@ pub fn relane(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Result<Clip, Relan
         }
     };
     let motion = clip.root_motion().map(|m| m.parts().clone());
-    Ok(rebuild(clip, from, to, reference, motion)?)
+    Ok(rebuild(clip, from, to, reference, motion, max_bytes)?)
 }
 
 /// A pose that, subtracted, changes nothing.
@@ -77,8 +106,46 @@ fn neutral_pose(skeleton: &Skeleton) -> Pose {
     pose
 }
 
+/// Memory that is left, counted before it is allocated.
+struct Room<'a> {
+    clip: &'a Clip,
+    used: usize,
+    limit: usize,
+}
+
+impl<'a> Room<'a> {
+    fn new(clip: &'a Clip, limit: usize) -> Self {
+        // Rows and integers are counted by numbers of 32 bits.
+        let limit = limit.min(u32::MAX as usize);
+        Self {
+            clip,
+            used: 0,
+            limit,
+        }
+    }
+
+    fn take<T>(&mut self, count: usize) -> Result<(), RelaneError> {
+        self.used = self
+            .used
+            .saturating_add(count.saturating_mul(size_of::<T>()));
+        if self.used > self.limit {
+            return Err(RelaneError::Memory {
+                clip: self.clip.name().to_owned(),
+                needed: self.used,
+                limit: self.limit,
+            });
+        }
+        Ok(())
+    }
+}
+
 /// The clip with its lanes moved; none if lanes come together that no block can hold as they are.
-fn moved(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Option<Clip> {
+fn moved(
+    clip: &Clip,
+    from: &Skeleton,
+    to: &Skeleton,
+    max_bytes: usize,
+) -> Result<Option<Clip>, RelaneError> {
     let timelines = clip.timelines().iter().map(|t| clip.times(t).to_vec());
     let parts = ClipParts {
         name: clip.name().to_owned(),
@@ -95,6 +162,8 @@ fn moved(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Option<Clip> {
         from,
         to,
         parts,
+        room: Room::new(clip, max_bytes),
+        quaternion_w: w_of_quaternions(to),
     };
     for channel in Channel::ALL {
         let blocks = match channel {
@@ -102,7 +171,9 @@ fn moved(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Option<Clip> {
             _ => to.blocks(),
         };
         for block in 0..blocks {
-            mover.block(channel, block)?;
+            if !mover.block(channel, block)? {
+                return Ok(None);
+            }
         }
     }
     let mut parts = mover.parts;
@@ -111,7 +182,19 @@ fn moved(clip: &Clip, from: &Skeleton, to: &Skeleton) -> Option<Clip> {
         let end = parts.packed.len() + LANES;
         parts.packed.to_mut().resize(end, 0);
     }
-    Clip::new(parts, to).ok()
+    Ok(Clip::new(parts, to).ok())
+}
+
+/// The scalars that are the w of a quaternion.
+fn w_of_quaternions(skeleton: &Skeleton) -> Vec<bool> {
+    let rest = skeleton.rest_pose();
+    let mut all = vec![false; rest.scalar_blocks() * LANES];
+    for &first in &rest.quaternions {
+        if let Some(w) = all.get_mut(first as usize + 3) {
+            *w = true;
+        }
+    }
+    all
 }
 
 struct Mover<'a> {
@@ -119,6 +202,8 @@ struct Mover<'a> {
     from: &'a Skeleton,
     to: &'a Skeleton,
     parts: ClipParts,
+    room: Room<'a>,
+    quaternion_w: Vec<bool>,
 }
 
 /// A lane of the clip as it was.
@@ -158,8 +243,9 @@ impl<'a> Mover<'a> {
         Some(Old { block, lane })
     }
 
-    /// Adds a block of the new order, unless all of it is at its default.
-    fn block(&mut self, channel: Channel, block: usize) -> Option<()> {
+    /// Adds a block of the new order, unless all of it is at its default; false if no block can hold what
+    /// comes together.
+    fn block(&mut self, channel: Channel, block: usize) -> Result<bool, RelaneError> {
         let width = channel.components();
         let old: [Option<Old<'a>>; LANES] =
             std::array::from_fn(|l| self.old(channel, block * LANES + l));
@@ -192,22 +278,30 @@ impl<'a> Mover<'a> {
         if let Some(&(last, one)) = moving.last() {
             let keys = self.clip.timelines()[one.block.timeline as usize].len as usize;
             new.timeline = one.block.timeline;
-            new.kind = kind_of(&moving)?;
+            let Some(kind) = kind_of(&moving) else {
+                return Ok(false);
+            };
+            new.kind = kind;
             for &(l, old) in &moving {
                 new.hold |= u16::from(old.holds()) << l;
             }
             if moving.iter().all(|(_, old)| old.is_packed()) {
+                self.room.take::<Row>(width + 1)?;
+                self.room.take::<u16>(keys * width * (last + 1))?;
                 new.encoding = self.integers(channel, &moving, keys, (last + 1, still));
             } else {
-                self.rows(new.kind.rows_per_key(channel), &moving, keys, &still);
+                let per_key = kind.rows_per_key(channel);
+                self.room.take::<Row>(keys * per_key)?;
+                self.rows(per_key, &moving, keys, &still);
             }
         } else if differs {
+            self.room.take::<Row>(width)?;
             self.parts.rows.to_mut().extend_from_slice(&still);
         } else {
-            return Some(());
+            return Ok(true);
         }
         self.parts.channels[channel as usize].push(new);
-        Some(())
+        Ok(true)
     }
 
     /// A packed block: its ranges, then its keys up to the last lane that moves.
@@ -288,9 +382,9 @@ impl<'a> Mover<'a> {
             Channel::Rotation => return trs.rotation.to_array(),
             Channel::Scale => trs.scale.to_array(),
             Channel::Scalar => {
-                let is_w = |first: &u32| *first as usize + 3 == lane;
+                let is_w = self.quaternion_w.get(lane) == Some(&true);
                 let value = match additive {
-                    true => f32::from(u8::from(rest.quaternions.iter().any(is_w))),
+                    true => f32::from(u8::from(is_w)),
                     false => rest.scalar(lane),
                 };
                 [value, 0.0, 0.0]

@@ -28,8 +28,15 @@ pub fn build_additive_of(rig: &Rig, clip: usize, reference: &Pose) -> Result<Cli
         let (have, needed) = (reference.blocks(), skeleton.blocks());
         return Err(fail("additive reference", "block", have, needed));
     }
-    rebuild(found, skeleton, skeleton, Reference::Pose(reference), None)
-        .map_err(|source| BuildError::Clip { clip, source })
+    rebuild(
+        found,
+        skeleton,
+        skeleton,
+        Reference::Pose(reference),
+        None,
+        usize::MAX,
+    )
+    .map_err(|source| BuildError::Clip { clip, source })
 }
 
 /// What is left of a rig's raw data: nodes, skins, and the tracks of its joints. Morph weights, user
@@ -91,6 +98,7 @@ pub(super) fn rebuild(
     to: &Skeleton,
     reference: Reference<'_>,
     motion: Option<RootMotionParts>,
+    max_bytes: usize,
 ) -> Result<Clip, ClipBuildError> {
     let joints = to.lane_of().iter().map(|&lane| Target {
         lane: Some(usize::from(lane)),
@@ -105,7 +113,7 @@ pub(super) fn rebuild(
         skeleton: to,
         targets: &targets,
         model_size: model_size(to),
-        max_bytes: usize::MAX,
+        max_bytes,
         channels: &[],
     };
     builder.build((0, &raw_clip(clip, from)), reference, motion)

@@ -79,8 +79,13 @@ impl SampleJob<'_> {
     /// # Errors
     /// Those of [`SampleJob::validate`].
     pub fn run(self) -> Result<(), JobError> {
+        self.run_at(SimdLevel::current())
+    }
+
+    /// As [`run`](Self::run), with another instruction set than the one in force.
+    pub(crate) fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
         self.validate()?;
-        dispatch(SimdLevel::current(), SampleKernel(self));
+        dispatch(level, SampleKernel(self));
         Ok(())
     }
 }

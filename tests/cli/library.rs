@@ -5,6 +5,7 @@ use super::common::needed;
 use super::seal;
 use super::support::{Tested, check, json, list, one_line, output, run};
 use libtest_mimic::Failed;
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -205,6 +206,60 @@ pub fn verify_many() -> Tested {
     one_line(&run(&["verify", text(&empty)]), &["no .phx file"])?;
     let args = ["bake", text(&empty), "--out", text(&out)];
     one_line(&run(&args), &["no .gltf or .glb file"])
+}
+
+/// A .glb file with one of its animations alone, so that its joints come in an order of their own.
+fn with_animation(file: &Path, name: &str) -> Result<Vec<u8>, Failed> {
+    let bytes = fs::read(file)?;
+    let number: [u8; 4] = bytes[12..16].try_into()?;
+    let end = 20 + u32::from_le_bytes(number) as usize;
+    let mut scene: Value = serde_json::from_slice(&bytes[20..end])?;
+    let all = scene["animations"].as_array_mut().ok_or("no animations")?;
+    all.retain(|a| a["name"] == name);
+    check(all.len() == 1, name)?;
+    let mut text = serde_json::to_vec(&scene)?;
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let mut out = bytes[..12].to_vec();
+    out.extend((text.len() as u32).to_le_bytes());
+    out.extend(b"JSON");
+    out.extend(&text);
+    out.extend(&bytes[end..]);
+    let len = out.len() as u32;
+    out[8..12].copy_from_slice(&len.to_le_bytes());
+    Ok(out)
+}
+
+/// Parts of different lane orders: clips are laid out anew, and the errors that are stated hold, baked and
+/// exact, in rows and coded.
+pub fn merge_orders() -> Tested {
+    let folder = folder("orders")?;
+    let names = ["Attack", "Wave", "Walk", "Idle"];
+    let sources = names.map(|name| folder.join(format!("{name}.glb")));
+    for (name, source) in names.iter().zip(&sources) {
+        fs::write(source, with_animation(&mannequin(), name)?)?;
+    }
+    let ways: [&[&str]; 3] = [&["--exact"], &[], &["--form", "coded"]];
+    for (i, how) in ways.into_iter().enumerate() {
+        let below = folder.join(i.to_string());
+        fs::create_dir_all(&below)?;
+        let mut parts = Vec::new();
+        for (name, source) in names.iter().zip(&sources) {
+            let part = below.join(format!("{name}.phx"));
+            bake(source, &part, how)?;
+            parts.push(part);
+        }
+        let joined = below.join("joined.phx");
+        let all: Vec<&str> = parts.iter().map(|p| text(p)).collect();
+        let args = [&["merge"], &all[..], &["--out", text(&joined), "--json"]].concat();
+        let told = json(&args)?;
+        check(told["clips_laid_out_anew"] == 3, told.to_string())?;
+        let mut args = vec!["verify", text(&joined), "--json"];
+        args.extend(sources.iter().flat_map(|s| ["--source", text(s)]));
+        let verified = json(&args)?;
+        check(verified[0]["measured_clips"] == 4, verified.to_string())?;
+        check(verified[0]["fault"].is_null(), verified.to_string())?;
+    }
+    Ok(())
 }
 
 /// Real models: baked within the error, measured again, and joined where skeletons are one.

@@ -43,6 +43,7 @@ fn main() {
         ),
         ("pose_loops_and_blends", pose::pose_loops_and_blends),
         ("pose_tables", pose::pose_tables),
+        ("merge_of_other_lane_orders", library::merge_orders),
         ("info_json_and_text", info::info_json_and_text),
         ("crowd_draws_and_reports", crowd::crowd_draws_and_reports),
         ("crowd_without_an_adapter", crowd::crowd_without_an_adapter),

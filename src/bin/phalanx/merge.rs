@@ -5,10 +5,13 @@ use super::error::CliError;
 use super::output;
 use super::text;
 use clap::Args;
+use phalanx::clip::Clip;
 use phalanx::format::{
     ClipOrigin, FormatError, Library, LibraryWriter, Provenance, RigOptions, Section, Source,
     WriteError, save,
 };
+use phalanx::offline::{BakeError, BakeSettings, measure_error_across};
+use phalanx::skeleton::Skeleton;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +19,8 @@ use std::path::{Path, PathBuf};
 /// Join .phx files of one skeleton into a library
 ///
 /// Skeleton, skins and meshes are those of the first file; clips follow in the order of the files.
-/// Clips of a file with another lane order are laid out anew. Files of another skeleton, clips of one
+/// Clips of a file with another lane order are laid out anew; how far that carries them, if at all, is
+/// added to the error that is stated of them. Files of another skeleton, clips of one
 /// name in two files, and parts of a sharded bake without the others, are refused.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -43,6 +47,10 @@ struct Merged {
     bytes: usize,
     parts: usize,
     clips: usize,
+    /// Clips of another lane order than the first part's.
+    clips_laid_out_anew: usize,
+    /// The largest distance that this carries one of them, metres; it is within the stated errors.
+    laid_out_anew_error: f32,
 }
 
 /// Joins and reports.
@@ -57,19 +65,30 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
         return Err(super::bake::nothing(&args.files.join(" "), &["phx"]).into());
     };
     check(first, base, &all)?;
-    save(&args.out, |out| write(out, &args.out, &all))?;
+    let mut anew = Vec::new();
+    save(&args.out, |out| write(out, &args.out, &all, &mut anew))?;
     let merged = Library::open(&args.out)?;
     let report = Merged {
         file: args.out.display().to_string(),
         bytes: merged.byte_len(),
         parts: all.len(),
         clips: merged.len(),
+        clips_laid_out_anew: anew.len(),
+        laid_out_anew_error: anew.iter().copied().fold(0.0, f32::max),
     };
     if args.json {
         return output::print_json(&report, true);
     }
+    let anew = match report.clips_laid_out_anew {
+        0 => String::new(),
+        count => format!(
+            ", {} laid out anew, by up to {:.4} mm",
+            text::plural(count, "clip"),
+            report.laid_out_anew_error * 1e3
+        ),
+    };
     output::print(&format!(
-        "{}: {} of {}, {}\n",
+        "{}: {} of {}, {}{anew}\n",
         text::one_line(&report.file),
         text::plural(report.clips, "clip"),
         text::plural(report.parts, "file"),
@@ -131,6 +150,7 @@ fn write<W: std::io::Write + std::io::Seek>(
     out: W,
     path: &Path,
     all: &[(&Path, &Library)],
+    anew: &mut Vec<f32>,
 ) -> Result<(), CliError> {
     let failed = |source: WriteError| -> CliError {
         let file = path.display().to_string();
@@ -162,19 +182,50 @@ fn write<W: std::io::Write + std::io::Seek>(
     let mut joined = Provenance::default();
     for &(path, part) in all {
         let clips = part.sections().filter(|s| s.section == Section::Clip);
-        for (clip, section) in clips.enumerate() {
+        let mut moved = vec![0.0; part.len()];
+        for ((clip, section), moved) in clips.enumerate().zip(&mut moved) {
             let read = part.clip_for(clip, bones).map_err(|e| broken(path, e))?;
             let form = section.form.unwrap_or_default();
             writer.add_clip(&read, read.name(), form).map_err(failed)?;
+            if part.skeleton().layout_hash() != bones.layout_hash() {
+                *moved = distance(path, part, clip, (&read, bones))?;
+                anew.push(*moved);
+            }
         }
-        join(&mut joined, part);
+        join(&mut joined, part, &moved);
     }
     writer.finish(&joined).map_err(failed)?;
     Ok(())
 }
 
-/// Adds where a part comes from to where the others do.
-fn join(joined: &mut Provenance, part: &Library) {
+/// How far a clip that was laid out anew lies from what it was, metres, on the clip's own shell.
+fn distance(
+    path: &Path,
+    part: &Library,
+    clip: usize,
+    moved: (&Clip, &Skeleton),
+) -> Result<f32, BakeFault> {
+    let file = path.display().to_string();
+    let was = part.clip(clip).map_err(|source| BakeFault::Format {
+        file: file.clone(),
+        source: Box::new(source),
+    })?;
+    let mut settings = BakeSettings::default();
+    let origin = part.provenance().clips.get(clip);
+    if let Some(shell) = origin.map(|o| o.shell).filter(|s| *s > 0.0) {
+        settings.shell = shell;
+    }
+    match measure_error_across((&was, part.skeleton()), moved, &settings) {
+        Ok(report) => Ok(report.max),
+        // What is too long to be measured was not measured when it was made.
+        Err(BakeError::TooLarge { .. }) => Ok(f32::NAN),
+        Err(source) => Err(BakeFault::Error { file, source }),
+    }
+}
+
+/// Adds where a part comes from to where the others do. `moved` is what laying its clips out anew may add
+/// to their errors.
+fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
     let p = part.provenance();
     if joined.tool.is_empty() {
         joined.tool.clone_from(&p.tool);
@@ -197,6 +248,7 @@ fn join(joined: &mut Provenance, part: &Library) {
         let origin = p.clips.get(clip).copied().unwrap_or(unknown);
         ClipOrigin {
             source: origin.source + before,
+            max_error: origin.max_error + moved.get(clip).copied().unwrap_or_default(),
             ..origin
         }
     }));

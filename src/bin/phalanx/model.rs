@@ -75,6 +75,10 @@ impl Model {
 
     /// Whether a file begins as a .phx file does. One that cannot be read is told by the import.
     pub fn is_phx(path: &Path) -> bool {
+        // A pipe would wait for a writer.
+        if !path.is_file() {
+            return false;
+        }
         let mut head = [0; 8];
         let read = File::open(path).and_then(|mut f| f.read_exact(&mut head));
         read.is_ok() && format::is_phx(&head)

@@ -8,7 +8,7 @@ mod report;
 mod tracks;
 mod walk;
 
-pub use metric::measure_error;
+pub use metric::{measure_error, measure_error_across};
 pub use report::{ErrorReport, TrackBytes};
 
 use crate::clip::{Clip, ClipError, ClipKind};
@@ -178,7 +178,7 @@ pub fn bake(
         before = Some(motions);
     }
     // No 16-bit keys reach it: the rows stay as they are.
-    let (report, _) = metric::measure(raw, raw, skeleton, settings)?;
+    let (report, _) = metric::measure((raw, skeleton), (raw, skeleton), settings)?;
     Ok((raw.clone(), report))
 }
 
@@ -193,7 +193,7 @@ fn attempt(
     for _ in 0..ATTEMPTS {
         let built = optimise(tracks, target);
         let clip = pack::pack(raw, skeleton, settings, tracks, &built)?;
-        let (report, weighted) = metric::measure(raw, &clip, skeleton, settings)?;
+        let (report, weighted) = metric::measure((raw, skeleton), (&clip, skeleton), settings)?;
         if weighted <= settings.max_error {
             return Ok(Some((clip, report)));
         }

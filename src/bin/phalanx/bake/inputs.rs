@@ -13,6 +13,7 @@ use phalanx::offline::{
 use phalanx::rig::Rig;
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file to be baked.
@@ -96,7 +97,15 @@ impl Input {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
-    let read = fs::read(path).map_err(|source| BakeFault::Read {
+    let read = || {
+        // Before it is opened: a pipe would wait for a writer.
+        let kind = fs::metadata(path)?;
+        if !kind.is_file() && !kind.is_dir() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        fs::read(path)
+    };
+    let read = read().map_err(|source| BakeFault::Read {
         file: path.display().to_string(),
         source,
     });
