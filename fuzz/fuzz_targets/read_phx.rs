@@ -5,12 +5,33 @@ mod support;
 
 use libfuzzer_sys::fuzz_target;
 use phalanx::format::{Library, MEMORY_BASE, MEMORY_PER_BYTE, RigOptions};
+use phalanx::skeleton::{Joint, NO_JOINT, Skeleton};
 use std::hint::black_box;
 use std::sync::Once;
 use support::{allocator, parts, seal};
 
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+/// The skeleton with its joints in the opposite lanes; none if it has user channels, whose scalars come
+/// with them.
+fn turned(skeleton: &Skeleton) -> Option<Skeleton> {
+    if skeleton.channels().len() > 0 {
+        return None;
+    }
+    let joints = skeleton.names().iter().zip(skeleton.parents()).enumerate();
+    let joints: Vec<Joint> = joints
+        .map(|(j, (name, &parent))| Joint {
+            name: name.clone(),
+            parent: (parent != NO_JOINT).then_some(usize::from(parent)),
+            rest: skeleton.rest(j),
+        })
+        .collect();
+    let order: Vec<u16> = (0..joints.len() as u16).rev().collect();
+    let scalars = skeleton.scalars().to_vec();
+    let turned = Skeleton::new(&joints, Some(&order), scalars);
+    Some(turned.expect("it is one already"))
+}
 
 /// Opens and reads all there is.
 fn read(file: &[u8]) {
@@ -24,6 +45,13 @@ fn read(file: &[u8]) {
         let _ = black_box(library.clip(clip));
     }
     assert!(library.clip(library.len()).is_err());
+    // One after the other, as each may take what the file's size allows.
+    if let Some(turned) = turned(library.skeleton()) {
+        for clip in 0..library.len() {
+            let moved = library.clip_for(clip, &turned);
+            assert!(moved.is_err() || library.clip(clip).is_ok());
+        }
+    }
     black_box(library.sections().count());
     let _ = black_box(library.rig(RigOptions::default()));
     let _ = black_box(library.verify());
