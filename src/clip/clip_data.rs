@@ -8,7 +8,7 @@ use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
 use super::timeline::{MAX_KEYS, Timeline, regular_rate};
-use crate::math::{Fnv1a, Row, all_finite};
+use crate::math::{Fnv1a, LANES, Row, all_finite};
 use crate::skeleton::Skeleton;
 
 /// What kind of values a clip holds.
@@ -68,6 +68,17 @@ pub struct ClipParts {
     pub root_motion: Option<RootMotionParts>,
     /// Markers, in any order.
     pub markers: Vec<Marker>,
+}
+
+impl ClipParts {
+    /// Puts zeros behind the last integer, if there are integers: the last block is read as whole rows,
+    /// too.
+    pub(crate) fn end_packed(&mut self) {
+        if !self.packed.is_empty() {
+            let end = self.packed.len() + LANES;
+            self.packed.to_mut().resize(end, 0);
+        }
+    }
 }
 
 impl Clip {
@@ -232,6 +243,14 @@ impl Clip {
         &self.channels[channel as usize]
     }
 
+    /// Keys of one of its blocks.
+    pub(crate) fn keys_of(&self, b: &Block) -> usize {
+        match b.kind {
+            BlockKind::Constant => 1,
+            _ => self.timelines[b.timeline as usize].len as usize,
+        }
+    }
+
     /// The block of a channel that holds lanes `16 × block ..`, if keys are stored for it.
     #[inline(always)]
     pub(crate) fn block_at(&self, channel: Channel, block: usize) -> Option<&Block> {
@@ -291,11 +310,8 @@ impl Clip {
         Channel::ALL
             .iter()
             .flat_map(|&c| self.blocks(c))
-            .map(|b| match b.kind {
-                BlockKind::Constant => 1,
-                _ => self.timelines[b.timeline as usize].len as usize,
-            })
-            .sum::<usize>()
+            .map(|b| self.keys_of(b))
+            .sum()
     }
 
     /// Bytes of key data and tables in memory.

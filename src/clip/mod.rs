@@ -4,6 +4,7 @@
 mod block;
 mod check;
 mod clip_data;
+mod defaults;
 mod encoding;
 mod error;
 pub(crate) mod lattice;
@@ -17,6 +18,7 @@ pub(crate) mod timeline;
 pub(crate) use block::split_lane;
 pub use block::{Block, BlockKind, Channel, TrackCounts};
 pub use clip_data::{Clip, ClipKind, ClipParts};
+pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;
 pub use error::ClipError;
 pub use marker::{MAX_MARKERS, Marker};

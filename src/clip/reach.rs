@@ -11,10 +11,7 @@ impl Clip {
     /// control points of its Bézier form, which are counted.
     pub(crate) fn reach(&self, channel: Channel, b: &Block, lane: usize) -> [[f32; 2]; 4] {
         let width = channel.components();
-        let keys = match b.kind {
-            BlockKind::Constant => 1,
-            _ => self.timelines[b.timeline as usize].len as usize,
-        };
+        let keys = self.keys_of(b);
         let mut reach = [[f32::INFINITY, f32::NEG_INFINITY]; 4];
         let mut add = |component: usize, value: f32| {
             let [least, most] = &mut reach[component];

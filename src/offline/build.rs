@@ -10,8 +10,8 @@ use crate::mesh::{Mesh, Primitive, PrimitiveError};
 use crate::rig::is_forest;
 use crate::rig::{MorphRange, Rig, RigError, RigMesh, RigNode, RigParts};
 use crate::runtime::JobError;
-use crate::skeleton::{NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError, Trs};
-use glam::{Affine3A, Vec3};
+use crate::skeleton::{NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError};
+use glam::Vec3;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -298,19 +298,9 @@ pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
 
 /// The diagonal of the box around all joints in the rest pose.
 pub(crate) fn model_size(skeleton: &Skeleton) -> f64 {
-    let mut models: Vec<Affine3A> = Vec::with_capacity(skeleton.len());
     let mut bounds = crate::rig::Aabb::EMPTY;
-    for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        let Trs {
-            translation,
-            rotation,
-            scale,
-        } = skeleton.rest(joint);
-        let local = Affine3A::from_scale_rotation_translation(scale, rotation, translation);
-        let above = models.get(usize::from(parent)).copied();
-        let model = above.unwrap_or(Affine3A::IDENTITY) * local;
+    for model in skeleton.rest_models() {
         bounds.add(Vec3::from(model.translation));
-        models.push(model);
     }
     let size = f64::from((bounds.half_size() * 2.0).length());
     if size.is_finite() { size } else { 0.0 }

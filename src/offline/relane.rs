@@ -3,9 +3,9 @@
 
 use super::clip_builder::{ClipBuildError, Reference};
 use super::unbuild::rebuild;
-use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding};
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding};
 use crate::math::{LANES, Row};
-use crate::skeleton::{NO_JOINT, Pose, Skeleton, Trs};
+use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 
 use thiserror::Error;
 
@@ -76,11 +76,7 @@ pub fn relane(
         .flat_map(|c| clip.blocks(c).iter().map(move |b| (c, b)));
     let mut room = Room::new(clip, max_bytes);
     for (channel, b) in blocks {
-        let keys = match b.kind {
-            BlockKind::Constant => 1,
-            _ => clip.timelines()[b.timeline as usize].len as usize,
-        };
-        room.take::<Row>(keys.saturating_mul(b.kind.rows_per_key(channel)))?;
+        room.take::<Row>(clip.keys_of(b).saturating_mul(b.kind.rows_per_key(channel)))?;
     }
     if let Some(moved) = moved(clip, from, to, max_bytes)? {
         return Ok(moved);
@@ -163,7 +159,7 @@ fn moved(
         to,
         parts,
         room: Room::new(clip, max_bytes),
-        quaternion_w: w_of_quaternions(to),
+        defaults: Defaults::new(to, clip.kind()),
     };
     for channel in Channel::ALL {
         let blocks = match channel {
@@ -177,24 +173,8 @@ fn moved(
         }
     }
     let mut parts = mover.parts;
-    if !parts.packed.is_empty() {
-        // The last block is read as whole rows, too.
-        let end = parts.packed.len() + LANES;
-        parts.packed.to_mut().resize(end, 0);
-    }
+    parts.end_packed();
     Ok(Clip::new(parts, to).ok())
-}
-
-/// The scalars that are the w of a quaternion.
-fn w_of_quaternions(skeleton: &Skeleton) -> Vec<bool> {
-    let rest = skeleton.rest_pose();
-    let mut all = vec![false; rest.scalar_blocks() * LANES];
-    for &first in &rest.quaternions {
-        if let Some(w) = all.get_mut(first as usize + 3) {
-            *w = true;
-        }
-    }
-    all
 }
 
 struct Mover<'a> {
@@ -203,7 +183,7 @@ struct Mover<'a> {
     to: &'a Skeleton,
     parts: ClipParts,
     room: Room<'a>,
-    quaternion_w: Vec<bool>,
+    defaults: Defaults<'a>,
 }
 
 /// A lane of the clip as it was.
@@ -252,7 +232,7 @@ impl<'a> Mover<'a> {
         let mut still = vec![Row::splat(0.0); width];
         let mut differs = false;
         for (l, old) in old.iter().enumerate() {
-            let default = self.default_value(channel, block * LANES + l);
+            let default = self.defaults.value(channel, block * LANES + l);
             let value = match old {
                 Some(old) => self.clip.constant(channel, old.block, old.lane),
                 None => default,
@@ -276,7 +256,7 @@ impl<'a> Mover<'a> {
             first_row,
         };
         if let Some(&(last, one)) = moving.last() {
-            let keys = self.clip.timelines()[one.block.timeline as usize].len as usize;
+            let keys = self.clip.keys_of(one.block);
             new.timeline = one.block.timeline;
             let Some(kind) = kind_of(&moving) else {
                 return Ok(false);
@@ -366,31 +346,6 @@ impl<'a> Mover<'a> {
             }
         }
         self.parts.rows.to_mut().extend_from_slice(&rows);
-    }
-
-    /// What a lane is without keys.
-    fn default_value(&self, channel: Channel, lane: usize) -> [f32; 4] {
-        let rest = self.to.rest_pose();
-        let additive = self.clip.kind() == ClipKind::Additive;
-        let trs = match channel {
-            Channel::Scalar => Trs::IDENTITY,
-            _ if additive => Trs::IDENTITY,
-            _ => rest.lane(lane),
-        };
-        let [x, y, z] = match channel {
-            Channel::Translation => trs.translation.to_array(),
-            Channel::Rotation => return trs.rotation.to_array(),
-            Channel::Scale => trs.scale.to_array(),
-            Channel::Scalar => {
-                let is_w = self.quaternion_w.get(lane) == Some(&true);
-                let value = match additive {
-                    true => f32::from(u8::from(is_w)),
-                    false => rest.scalar(lane),
-                };
-                [value, 0.0, 0.0]
-            }
-        };
-        [x, y, z, 0.0]
     }
 }
 

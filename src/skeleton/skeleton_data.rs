@@ -3,7 +3,7 @@
 use super::channel::{MAX_CHANNELS, UserChannel};
 use super::{Pose, Trs};
 use crate::math::{Fnv1a, LANES, NOISE, NOISE_LENGTH, Row, blocks_for, settle};
-use glam::Quat;
+use glam::{Affine3A, Quat};
 use thiserror::Error;
 
 /// The parent of a root joint, and the joint of a slot that hangs on nothing.
@@ -252,6 +252,22 @@ impl Skeleton {
     /// The rest pose of a joint.
     pub fn rest(&self, joint: usize) -> Trs {
         self.rest.lane(usize::from(self.lane_of[joint]))
+    }
+
+    /// The rest pose in model space, joint by joint.
+    pub fn rest_models(&self) -> Vec<Affine3A> {
+        let mut models: Vec<Affine3A> = Vec::with_capacity(self.len());
+        for (joint, &parent) in self.parents.iter().enumerate() {
+            let Trs {
+                translation,
+                rotation,
+                scale,
+            } = self.rest(joint);
+            let local = Affine3A::from_scale_rotation_translation(scale, rotation, translation);
+            let above = models.get(usize::from(parent)).copied();
+            models.push(above.unwrap_or(Affine3A::IDENTITY) * local);
+        }
+        models
     }
 
     /// A pose of this skeleton's shape, holding its rest pose.

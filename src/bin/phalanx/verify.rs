@@ -5,7 +5,6 @@ use super::error::CliError;
 use super::output;
 use super::text;
 use clap::Args;
-use glam::Affine3A;
 use phalanx::format::{Library, OpenError, Source};
 use phalanx::skeleton::Skeleton;
 use serde::Serialize;
@@ -114,14 +113,7 @@ impl Given {
 
 /// How far the joint farthest from the origin stands from it in the rest pose, metres.
 fn size(skeleton: &Skeleton) -> f32 {
-    let mut models: Vec<Affine3A> = Vec::with_capacity(skeleton.len());
-    for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        let rest = skeleton.rest(joint);
-        let (scale, rotation, place) = (rest.scale, rest.rotation, rest.translation);
-        let local = Affine3A::from_scale_rotation_translation(scale, rotation, place);
-        let above = models.get(usize::from(parent)).copied();
-        models.push(above.unwrap_or(Affine3A::IDENTITY) * local);
-    }
+    let models = skeleton.rest_models();
     let far = models.iter().map(|m| m.translation.length());
     far.fold(0.0, f32::max)
 }

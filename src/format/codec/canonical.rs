@@ -1,7 +1,6 @@
 //! The one order of rows and integers: that of the blocks.
 
 use crate::clip::{BlockKind, Channel, Clip, ClipParts, Encoding};
-use crate::math::LANES;
 
 /// A clip's parts in that order, without its name and markers.
 pub(super) fn canonical(clip: &Clip) -> ClipParts {
@@ -36,12 +35,4 @@ pub(super) fn canonical(clip: &Clip) -> ClipParts {
         }
     }
     parts
-}
-
-/// What stands behind the last integer: the last block is read as whole rows, too.
-pub(super) fn end(parts: &mut ClipParts) {
-    if !parts.packed.is_empty() {
-        let end = parts.packed.len() + LANES;
-        parts.packed.to_mut().resize(end, 0);
-    }
 }

@@ -88,7 +88,7 @@ pub fn decode(
         let have = bytes.len();
         return Err(CodecError::Extra { offset, have });
     }
-    canonical::end(&mut parts);
+    parts.end_packed();
     Clip::new(parts, skeleton).map_err(|error| CodecError::Clip { offset, error })
 }
 

@@ -45,11 +45,7 @@ pub(super) fn pack(
     }
     let Packer { mut parts, .. } = packer;
     drop_unused_timelines(&mut parts);
-    if !parts.packed.is_empty() {
-        // The last block is read as whole rows, too.
-        let end = parts.packed.len() + LANES;
-        parts.packed.to_mut().resize(end, 0);
-    }
+    parts.end_packed();
     Clip::new(parts, skeleton)
 }
 

@@ -81,10 +81,7 @@ impl ErrorReport {
 }
 
 fn block_bytes(clip: &Clip, channel: Channel, b: &Block) -> usize {
-    let keys = match b.kind {
-        BlockKind::Constant => 1,
-        _ => clip.timelines()[b.timeline as usize].len as usize,
-    };
+    let keys = clip.keys_of(b);
     let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
     let packed = match b.encoding {
         Encoding::Float => 0,

@@ -11,12 +11,12 @@ pub use motion::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLAT
 use super::curve::{Curve, angle};
 use super::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, MAX_KEYS, RootMotionParts,
-    TrackCounts, split_lane,
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding, MAX_KEYS,
+    RootMotionParts, TrackCounts, split_lane,
 };
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
-use crate::skeleton::{Pose, Skeleton, Trs};
+use crate::skeleton::{Pose, Skeleton};
 use additive::{make_additive, turn_back};
 use motion::tolerance;
 use std::collections::HashMap;
@@ -85,6 +85,7 @@ impl ClipBuilder<'_> {
             ..ClipParts::default()
         };
         let mut known = HashMap::new();
+        let defaults = Defaults::new(self.skeleton, parts.kind);
         for channel in Channel::ALL {
             let lanes = &mut lanes[channel as usize];
             lanes.sort_by_key(|l| l.lane);
@@ -93,7 +94,7 @@ impl ClipBuilder<'_> {
                 let (block, _) = split_lane(first.lane);
                 let len = rest.partition_point(|l| split_lane(l.lane).0 == block);
                 let (now, later) = rest.split_at(len);
-                self.add_block(channel, block, now, &mut parts, &mut known)?;
+                self.add_block((channel, block), now, &defaults, &mut parts, &mut known)?;
                 rest = later;
             }
         }
@@ -236,28 +237,27 @@ impl ClipBuilder<'_> {
 
     fn add_block(
         &self,
-        channel: Channel,
-        block: usize,
+        (channel, block): (Channel, usize),
         lanes: &[Lane],
+        defaults: &Defaults<'_>,
         parts: &mut ClipParts,
         known: &mut HashMap<Vec<u32>, u32>,
     ) -> Result<(), ClipBuildError> {
         let width = channel.components();
-        let additive = parts.kind == ClipKind::Additive;
-        let mut defaults = vec![Row::splat(0.0); width];
+        let mut constants = vec![Row::splat(0.0); width];
         for l in 0..LANES {
-            let value = self.default_value(channel, block * LANES + l, additive);
-            for (row, v) in defaults.iter_mut().zip(value) {
-                row.0[l] = v as f32;
+            let value = defaults.value(channel, block * LANES + l);
+            for (row, v) in constants.iter_mut().zip(value) {
+                row.0[l] = v;
             }
         }
         let mut counts = TrackCounts::default();
-        let mut constants = defaults.clone();
         for lane in lanes {
             match lane.motion {
                 Motion::Moving => counts.animated += 1,
                 Motion::Still(mut value) => {
-                    if self.is_default(channel, lane.lane, additive, &mut value) {
+                    let default = defaults.value(channel, lane.lane).map(f64::from);
+                    if self.is_default(channel, &default, &mut value) {
                         continue;
                     }
                     counts.constant += 1;
@@ -383,56 +383,21 @@ impl ClipBuilder<'_> {
         Ok(())
     }
 
-    fn default_value(&self, channel: Channel, lane: usize, additive: bool) -> [f64; 4] {
-        let trs = if additive || channel == Channel::Scalar {
-            Trs::IDENTITY
-        } else {
-            self.skeleton.rest_pose().lane(lane)
-        };
-        let out: Vec<f32> = match channel {
-            Channel::Translation => trs.translation.to_array().to_vec(),
-            Channel::Rotation => trs.rotation.to_array().to_vec(),
-            Channel::Scale => trs.scale.to_array().to_vec(),
-            Channel::Scalar if additive => vec![self.additive_default(lane)],
-            Channel::Scalar => vec![self.skeleton.rest_pose().scalar(lane)],
-        };
-        let mut value = [0.0; 4];
-        for (v, o) in value.iter_mut().zip(out) {
-            *v = f64::from(o);
-        }
-        value
-    }
-
-    /// What an additive clip leaves a scalar at: nothing, which of a quaternion's w is 1.
-    fn additive_default(&self, lane: usize) -> f32 {
-        let quaternions = &self.skeleton.rest_pose().quaternions;
-        let is_w = quaternions.iter().any(|&first| first as usize + 3 == lane);
-        f32::from(u8::from(is_w))
-    }
-
-    /// Whether a constant is the default within the channel's tolerance; rotations up to sign.
-    fn is_default(
-        &self,
-        channel: Channel,
-        lane: usize,
-        additive: bool,
-        value: &mut [f64; 4],
-    ) -> bool {
-        let default = self.default_value(channel, lane, additive);
+    fn is_default(&self, channel: Channel, default: &[f64; 4], value: &mut [f64; 4]) -> bool {
         let raw = match channel {
             Channel::Translation => RawChannel::Translation,
             Channel::Rotation => RawChannel::Rotation,
             Channel::Scale => RawChannel::Scale,
             Channel::Scalar => RawChannel::Weights,
         };
-        let dot: f64 = value.iter().zip(&default).map(|(a, b)| a * b).sum();
+        let dot: f64 = value.iter().zip(default).map(|(a, b)| a * b).sum();
         if channel == Channel::Rotation && dot < 0.0 {
             value.iter_mut().for_each(|v| *v = -*v);
         }
         let tolerance = tolerance(raw, self.model_size);
         value
             .iter()
-            .zip(&default)
+            .zip(default)
             .all(|(a, b)| (a - b).abs() <= tolerance)
     }
 }

@@ -1,7 +1,7 @@
 //! What no clip of a plan moves: the constant value of every lane.
 
 use super::PlanInput;
-use crate::clip::{BlockKind, Channel, Clip};
+use crate::clip::{BlockKind, Channel, Clip, neutral, rest_value};
 use crate::math::{Affine3x4, LANES};
 use crate::skeleton::{JointMask, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -43,27 +43,6 @@ impl Values {
             rotation,
             DVec3::new(tx, ty, tz),
         )
-    }
-}
-
-/// The rest pose's value of a lane.
-pub(super) fn rest_value(skeleton: &Skeleton, channel: Channel, lane: usize) -> [f32; 4] {
-    let trs = skeleton.rest_pose().lane(lane);
-    let mut rest = [0.0; 4];
-    match channel {
-        Channel::Translation => rest[..3].copy_from_slice(&trs.translation.to_array()),
-        Channel::Rotation => rest = trs.rotation.to_array(),
-        _ => rest[..3].copy_from_slice(&trs.scale.to_array()),
-    }
-    rest
-}
-
-/// What an additive clip leaves alone.
-pub(super) const fn neutral(channel: Channel) -> [f32; 4] {
-    match channel {
-        Channel::Rotation => [0.0, 0.0, 0.0, 1.0],
-        Channel::Scale => [1.0, 1.0, 1.0, 0.0],
-        _ => [0.0; 4],
     }
 }
 

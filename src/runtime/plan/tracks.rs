@@ -1,11 +1,11 @@
 //! Groups and slots: which lanes are sampled and blended; and the tracks of every action.
 
-use super::fold::{CHANNELS, Values, adds, constant, mask_weight, neutral, rest_value};
+use super::fold::{CHANNELS, Values, adds, constant, mask_weight};
 use super::{
     Group, GroupMask, InputLayer, Plan, PlanAction, PlanInput, PlanLayer, Slot, Source, Still,
     Track, TrackKind,
 };
-use crate::clip::{Block, BlockKind, Channel, Clip, Encoding};
+use crate::clip::{Block, BlockKind, Channel, Clip, Encoding, neutral, rest_value};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::skeleton::Skeleton;
 use std::ops::RangeInclusive;

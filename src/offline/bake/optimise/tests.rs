@@ -1,5 +1,5 @@
 use super::*;
-use crate::offline::bake::{BakeSettings, bake};
+use crate::offline::bake::{BakeSettings, COARSEST, bake};
 use crate::offline::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::offline::{BuildOptions, build_rig};
 use crate::rig::Rig;
@@ -56,7 +56,7 @@ fn rounds_are_bounded() {
         let rig = hostile(scale, way);
         let (skeleton, clip) = (rig.skeleton(), &rig.clips()[0]);
         let settings = BakeSettings::default();
-        let tracks = Tracks::new(clip, skeleton, &settings, 0.8);
+        let tracks = Tracks::new(clip, skeleton, &settings, COARSEST[0]);
         // Not numbers come from errors that are none.
         for target in [1e-4, 1.0, 1e-30, 0.0, f64::NAN, f64::INFINITY] {
             let (state, reached) = search(&tracks, target);
