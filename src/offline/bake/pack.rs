@@ -284,4 +284,4 @@ impl Packer<'_> {
 }
 
 /// The part of the error that lerp without correction may take.
-const LERP_SHARE: f64 = 0.15;
+const LERP_SHARE: f64 = 0.4;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// What writes the files. The baker's number is raised whenever the same input comes to other bytes, so
 /// that outputs of an older one are not taken for done; `tests/baked` pins what it makes.
-pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 2");
+pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 3");
 
 /// Where the joints' own settings begin in the settings' text; they are its end.
 const QUALITY: &str = " quality=";
