@@ -105,6 +105,14 @@ pub enum Fault {
         /// Which.
         index: usize,
     },
+    /// A length that is negative, NaN or infinite.
+    #[error("{what} is {found}, it must be 0 or more, and finite")]
+    Length {
+        /// Which length.
+        what: &'static str,
+        /// Its value.
+        found: f32,
+    },
     /// Text is not UTF-8.
     #[error("name {name} is not UTF-8 from its byte {byte} on")]
     Text {

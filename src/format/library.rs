@@ -15,6 +15,7 @@ use crate::offline::relane;
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::Skeleton;
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::mem::offset_of;
 use std::path::Path;
 use std::sync::Arc;
@@ -114,8 +115,7 @@ impl Library {
             Some(e) => provenance::read(reader(bytes, e, &budget)?, &names, clips.len())?,
             None => Provenance::default(),
         };
-        let mut by_name: Vec<u32> = (0..clips.len() as u32).collect();
-        by_name.sort_by_key(|&c| name_of(&names, &clips[c as usize]));
+        let by_name = by_name(&names, &clips);
         Ok(Self {
             entries,
             clips,
@@ -359,6 +359,27 @@ fn at_most_one(entries: &[Entry], section: Section) -> Result<Option<&Entry>, Fo
 
 fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, FormatError> {
     at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
+}
+
+/// Clips in the order of their names. Names are compared once each: many clips may have one long name.
+fn by_name(names: &Names, clips: &[Entry]) -> Vec<u32> {
+    let mut used: Vec<u32> = clips.iter().map(|e| e.name).collect();
+    used.sort_unstable();
+    used.dedup();
+    let text = |&name: &u32| match name {
+        NO_NAME => "",
+        name => names.get(name as usize),
+    };
+    used.sort_by(|a, b| text(a).cmp(text(b)));
+    let mut ranks: HashMap<u32, u32> = HashMap::with_capacity(used.len());
+    let mut rank = 0;
+    for (i, name) in used.iter().enumerate() {
+        rank += u32::from(i > 0 && text(name) != text(&used[i - 1]));
+        ranks.insert(*name, rank);
+    }
+    let mut order: Vec<u32> = (0..clips.len() as u32).collect();
+    order.sort_by_key(|&c| ranks.get(&clips[c as usize].name).copied());
+    order
 }
 
 /// What the table says of a section that is known; the entry is at byte `at` of the file, whose header

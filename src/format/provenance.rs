@@ -4,6 +4,7 @@ use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
 use super::read::Reader;
 use super::write::Bytes;
+use super::writer::WriteError;
 
 /// Where the contents of a file come from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,10 +37,46 @@ pub struct ClipOrigin {
     pub source: u32,
     /// The clip's place in that file.
     pub clip: u32,
-    /// The largest measured error in metres; NaN if none was measured.
+    /// The largest measured error in metres, finite; NaN if none was measured.
     pub max_error: f32,
-    /// The shell's distance that it was measured at, metres.
+    /// The shell's distance that it was measured at, metres; 0 if it is not known.
     pub shell: f32,
+}
+
+impl ClipOrigin {
+    /// Which of its lengths is none.
+    fn no_length(&self) -> Option<(&'static str, f32)> {
+        let error = Some(self.max_error).filter(|e| !e.is_nan());
+        let lengths = [
+            ("the error of a clip", error),
+            ("the shell of a clip", Some(self.shell)),
+        ];
+        let length = |v: f32| v >= 0.0 && v.is_finite();
+        lengths
+            .into_iter()
+            .find_map(|(what, v)| Some((what, v.filter(|&v| !length(v))?)))
+    }
+}
+
+/// Refuses what a reader would refuse.
+pub(super) fn check(p: &Provenance, clips: usize) -> Result<(), WriteError> {
+    let refused = |what, found: usize, limit: usize| {
+        let (found, limit) = (found as u64, limit as u64);
+        Err(WriteError::Provenance(Fault::Limit { what, found, limit }))
+    };
+    if !p.clips.is_empty() && p.clips.len() != clips {
+        return refused("origins of clips", p.clips.len(), clips);
+    }
+    for origin in &p.clips {
+        if origin.source as usize >= p.sources.len() {
+            let limit = p.sources.len().saturating_sub(1);
+            return refused("the source of a clip", origin.source as usize, limit);
+        }
+        if let Some((what, found)) = origin.no_length() {
+            return Err(WriteError::Provenance(Fault::Length { what, found }));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn write(p: &Provenance, names: &mut NameTable) -> Vec<u8> {
@@ -98,12 +135,16 @@ pub(super) fn read(
         let [source, clip]: [u32; 2] = r.one("the origin of a clip")?;
         r.index("the source of a clip", source, sources)?;
         let [max_error, shell]: [f32; 2] = r.one("the error of a clip")?;
-        out.clips.push(ClipOrigin {
+        let origin = ClipOrigin {
             source,
             clip,
             max_error,
             shell,
-        });
+        };
+        if let Some((what, found)) = origin.no_length() {
+            return Err(r.fault(Fault::Length { what, found }));
+        }
+        out.clips.push(origin);
     }
     r.finish()?;
     Ok(out)

@@ -5,6 +5,7 @@ use super::codec::CodecError;
 use super::container::{
     ALIGNMENT, ENTRY, Entry, HEADER, Header, MAGIC, Section, VERSION, hash_bytes,
 };
+use super::error::Fault;
 use super::events::{self, Event};
 use super::names::{NO_NAME, NameTable};
 use super::provenance::{self, Provenance};
@@ -46,6 +47,9 @@ pub enum WriteError {
         /// Why.
         source: CodecError,
     },
+    /// What is said of the file's origin cannot be so.
+    #[error("provenance: {0}")]
+    Provenance(Fault),
     /// More of something than 32 bits count.
     #[error("{have} {what}, the limit is {}", u32::MAX)]
     TooMany {
@@ -151,8 +155,10 @@ impl<W: Write + Seek> LibraryWriter<W> {
     /// Writes what comes last, and the header.
     ///
     /// # Errors
-    /// If it cannot be written, or there is more than 32 bits count.
+    /// If it cannot be written, there is more than 32 bits count, or the provenance does not fit what was
+    /// added: origins of all clips or of none, sources that are there, lengths that are some.
     pub fn finish(mut self, provenance: &Provenance) -> Result<W, WriteError> {
+        provenance::check(provenance, self.clips as usize)?;
         let bytes = events::write(&self.events);
         self.section(Section::Events, &bytes)?;
         let bytes = provenance::write(provenance, &mut self.names);

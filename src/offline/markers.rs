@@ -205,7 +205,11 @@ pub fn read_markers(path: &Path) -> Result<ClipMarkers, MarkerError> {
         file: file(),
         message,
     };
+    // Asked before the file is opened: opening a pipe waits for its writer.
     let size = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
+    if !size.is_file() {
+        return Err(fail("not a regular file".to_owned()));
+    }
     if size.len() > MAX_MARKER_FILE {
         let len = size.len();
         return Err(fail(format!(

@@ -52,21 +52,26 @@ impl ChannelValue {
 
     /// The value with a quaternion at length one; `None` if it is not finite or has no direction.
     fn checked(self) -> Option<Self> {
-        let length = self.as_slice().iter().map(|v| v * v).sum::<f32>().sqrt();
+        // In f64, where no square of an f32 is lost: what is read back must not be divided again.
+        let squares = self.as_slice().iter().map(|&v| f64::from(v).powi(2));
+        let length = squares.sum::<f64>().sqrt();
         if !self.as_slice().iter().all(|v| v.is_finite()) {
             return None;
         }
         match self {
             // Dividing again would change bits of what was divided before, and so hashes.
-            Self::Quaternion(_) if (length - 1.0).abs() <= 4.0 * f32::EPSILON => Some(self),
-            Self::Quaternion(q) if length > 0.0 && length.is_finite() => {
-                Some(Self::Quaternion(q.map(|v| v / length)))
+            Self::Quaternion(_) if (length - 1.0).abs() <= UNIT => Some(self),
+            Self::Quaternion(q) if length > 0.0 => {
+                Some(Self::Quaternion(q.map(|v| (f64::from(v) / length) as f32)))
             }
             Self::Quaternion(_) => None,
             other => Some(other),
         }
     }
 }
+
+/// How far from 1 the length of a quaternion may be that is kept to the bit: 8 × 2⁻²³.
+const UNIT: f64 = 8.0 * f32::EPSILON as f64;
 
 /// A named value of a skeleton: what it is called, its type, and what it is when no clip moves it.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,10 +215,18 @@ mod tests {
             ChannelValue::Float(f32::NAN),
             ChannelValue::Vec3([0.0, f32::INFINITY, 0.0]),
             ChannelValue::Quaternion([0.0; 4]),
-            ChannelValue::Quaternion([f32::MAX; 4]),
+            ChannelValue::Quaternion([f32::NAN; 4]),
         ] {
             let refused = with(vec![channel("a", rest)]);
             assert!(matches!(refused, Err(SkeletonError::ChannelRest { .. })));
+        }
+        // However small or large, what has a direction is of length one, and stays as it is from then on.
+        for scale in [1e-45, 3e-23, 1e-19, 0.3, 1e19, f32::MAX] {
+            let rest = [scale, -scale, 0.0, scale * 0.5];
+            let once = ChannelValue::Quaternion(rest).checked();
+            let length = once.map(|q| q.as_slice().iter().map(|v| v * v).sum::<f32>());
+            assert!(length.is_some_and(|l| (l - 1.0).abs() < 1e-6), "{scale}");
+            assert_eq!(once.and_then(ChannelValue::checked), once, "{scale}");
         }
         let many = (0..=MAX_CHANNELS).map(|i| float(&i.to_string())).collect();
         let refused = with(many);

@@ -334,11 +334,27 @@ pub fn joints_of_their_own() -> Tested {
     let args = ["bake", text(&source), "--out", text(&fine)];
     let failed = run(&[&args[..], &more].concat());
     one_line(&failed, &["mannequin.glb", "LeftHnad"])?;
-    fs::write(&settings, r#"{"LeftHand": {"size": 1}}"#)?;
-    one_line(
-        &run(&[&args[..], &more].concat()),
-        &["quality.json", "size"],
-    )
+    let cases: [(&str, &[&str]); 5] = [
+        (r#"{"LeftHand": {"size": 1}}"#, &["quality.json", "size"]),
+        (
+            r#"{"LeftHand": {"shell": -1}}"#,
+            &["quality.json", "-1 where metres above 0"],
+        ),
+        (
+            r#"{"LeftHand": {"shell": 1}, "LeftHand": {"shell": 2}}"#,
+            &["quality.json", "\"LeftHand\"", "twice"],
+        ),
+        ("[]", &["quality.json", "an object of joints"]),
+        (
+            r#"{"LeftHand": {"shell": 1}, "LeftForeArm/LeftHand": {"shell": 2}}"#,
+            &["mannequin.glb", "\"LeftHand\"", "\"LeftForeArm/LeftHand\""],
+        ),
+    ];
+    for (quality, words) in cases {
+        fs::write(&settings, quality)?;
+        one_line(&run(&[&args[..], &more].concat()), words)?;
+    }
+    Ok(())
 }
 
 pub fn up() -> Tested {

@@ -268,3 +268,35 @@ pub fn names_what_is_no_text() -> Tested {
 pub fn names_what_is_no_text() -> Tested {
     Ok(())
 }
+
+/// A pipe in the place of a file would be waited for.
+#[cfg(unix)]
+pub fn pipes() -> Tested {
+    let folder = folder("pipes")?;
+    let model = folder.join("m.glb");
+    fs::copy(mannequin(), &model)?;
+    let [gltf, phx, markers] = ["p.glb", "p.phx", "m.events.json"].map(|name| folder.join(name));
+    for pipe in [&gltf, &phx, &markers] {
+        let made = std::process::Command::new("mkfifo").arg(pipe).status()?;
+        check(made.success(), "no pipe was made")?;
+    }
+    let out = folder.join("out.phx");
+    let refused = |args: &[&str], file: &Path| {
+        let mut args = args.to_vec();
+        if args[0] == "bake" {
+            args.extend(["--out", text(&out)]);
+        }
+        super::support::one_line_beside(&run(&args), &[text(file), "not a regular file"])
+    };
+    for (file, fault) in [(&gltf, &gltf), (&phx, &phx), (&model, &markers)] {
+        refused(&["info", text(file)], fault)?;
+    }
+    for (file, fault) in [(&gltf, &gltf), (&model, &markers)] {
+        refused(&["bake", text(file)], fault)?;
+    }
+    let args = ["verify", text(&phx)];
+    let found = run(&args);
+    let error = String::from_utf8_lossy(&found.stderr).into_owned();
+    let right = found.status.code() == Some(1) && error.contains("not a regular file");
+    check(right, error)
+}

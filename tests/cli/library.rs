@@ -5,6 +5,7 @@ use super::common::needed;
 use super::seal;
 use super::support::{Tested, check, json, list, one_line, output, run};
 use libtest_mimic::Failed;
+use phalanx::format::Library;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,20 @@ pub fn shards_make_the_whole() -> Tested {
         !out.exists() && parts[1].ends_with("library.part-1-of-3.phx"),
         "parts",
     )?;
+    // Parts of two bakes that have one name, or names of two: what each lacks would go unnoticed.
+    let (some, strangers) = (folder.join("some.phx"), folder.join("strangers.phx"));
+    let parts_of_two = shares(&inputs, &strangers, 2, &[])?;
+    let renamed = folder.join("library.part-2-of-3.phx");
+    let mixed = [parts_of_two[0].clone(), parts[2].clone()];
+    let missing = ["part 1 of 2 is missing"];
+    one_line(&merge(&mixed, &some), &missing)?;
+    let kept = fs::read(&renamed)?;
+    shares(&inputs, &out, 3, &["--max-error", "0.01"])?;
+    fs::write(&renamed, &kept)?;
+    let words = ["part-2-of-3.phx", "max-error=0.0001", "max-error=0.01"];
+    one_line(&merge(&parts, &some), &words)?;
+    check(!some.exists(), "a refused merge leaves a file")?;
+    check(shares(&inputs, &out, 3, &[])? == parts, "as they were")?;
     // In any order, and by a pattern: the same bytes as one run's.
     for order in [[2, 0, 1], [1, 2, 0]] {
         let parts: Vec<PathBuf> = order.iter().map(|&i| parts[i].clone()).collect();
@@ -94,6 +109,23 @@ pub fn merge_refuses() -> Tested {
     check(!out.exists(), "a refused merge leaves a file")
 }
 
+/// The first file gives what is not a clip, whatever it is called.
+pub fn merge_in_order() -> Tested {
+    let folder = folder("merge-in-order")?;
+    let inputs = copies(&folder, 2)?;
+    let (z, a) = (folder.join("z.phx"), folder.join("a.phx"));
+    bake(&inputs.join("take-0.glb"), &z, &["--prefix"])?;
+    bake(&inputs.join("take-1.glb"), &a, &["--prefix"])?;
+    let out = folder.join("out.phx");
+    for (order, first) in [([&z, &a], "take-0/Idle"), ([&a, &z], "take-1/Idle")] {
+        let order = order.map(PathBuf::clone);
+        check(merge(&order, &out).status.success(), "two files")?;
+        let library = Library::open(&out)?;
+        check(library.clip_name(0) == Some(first), first)?;
+    }
+    Ok(())
+}
+
 pub fn verify_tells() -> Tested {
     let folder = folder("verify")?;
     let (file, source) = (folder.join("m.phx"), mannequin());
@@ -123,6 +155,13 @@ pub fn verify_tells() -> Tested {
         error.contains("Walk_RootMotion") && error.contains("stated are"),
         error,
     )?;
+    // By one part of a hundred, too.
+    let stated = Library::from_bytes(&whole)?.provenance().clips[10].max_error;
+    parts[place].bytes[at..at + 4].copy_from_slice(&(stated * 0.99).to_le_bytes());
+    fs::write(&file, seal::file(&parts))?;
+    let lied = run(&args);
+    let error = String::from_utf8_lossy(&lied.stderr).into_owned();
+    check(error.contains("Walk_RootMotion"), error)?;
     let mut damaged = whole.clone();
     damaged[whole.len() / 2] ^= 16;
     fs::write(&file, &damaged)?;
@@ -208,6 +247,84 @@ pub fn verify_many() -> Tested {
     one_line(&run(&args), &["no .gltf or .glb file"])
 }
 
+/// What verify was asked to measure and cannot is a fault of the file; faults of several files are a line
+/// each, and all files are in the table.
+pub fn verify_unmeasured() -> Tested {
+    let folder = folder("verify-unmeasured")?;
+    let (whole, source) = (folder.join("whole.phx"), mannequin());
+    bake(&source, &whole, &[])?;
+    let bytes = fs::read(&whole)?;
+    let files = ["a", "b", "c"].map(|name| folder.join(format!("{name}.phx")));
+    let prov = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut parts = seal::parts(&bytes);
+        let place = seal::find(&parts, b"PROV");
+        change(&mut parts[place].bytes);
+        seal::file(&parts)
+    };
+    // The first clip comes from the 100th of its source, or from the second; or nothing is said of clips.
+    let origin = |clip: u32| move |b: &mut Vec<u8>| b[44..48].copy_from_slice(&clip.to_le_bytes());
+    fs::write(&files[0], prov(&origin(99)))?;
+    fs::write(&files[1], prov(&origin(1)))?;
+    let nothing = |b: &mut Vec<u8>| {
+        b[12..16].fill(0);
+        b.truncate(40);
+    };
+    fs::write(&files[2], prov(&nothing))?;
+    let mut args = vec!["verify", text(&whole)];
+    args.extend(files.iter().map(|f| text(f)));
+    output(&args)?;
+    args.extend(["--source", text(&source)]);
+    let out = run(&args);
+    let (told, table) = (
+        String::from_utf8(out.stderr)?,
+        String::from_utf8(out.stdout)?,
+    );
+    check(out.status.code() == Some(1), "all is well")?;
+    let words = [
+        ("a.phx", "is stated to be clip 99 of"),
+        ("b.phx", "the duration is"),
+        ("c.phx", "which of its 11 clips come from"),
+    ];
+    check(told.lines().count() == words.len(), told.clone())?;
+    for (line, (file, what)) in told.lines().zip(words) {
+        let begins = format!("phalanx: {}", text(&folder.join(file)));
+        let right = line.starts_with(&begins) && line.contains(what);
+        check(right, told.clone())?;
+    }
+    for count in ["11 of 11", "10 of 11", "0 of 11"] {
+        check(table.contains(count), table.clone())?;
+    }
+    Ok(())
+}
+
+/// Morph weights are measured as joints are.
+pub fn verify_scalars() -> Tested {
+    let folder = folder("verify-scalars")?;
+    let (file, source) = (folder.join("morphs.phx"), needed("MorphStressTest.gltf")?);
+    bake(&source, &file, &["--max-error", "0.001"])?;
+    let args = ["verify", text(&file), "--source", text(&source)];
+    let told = json(&[&args[..], &["--json"]].concat())?;
+    let error = told[0]["measured_scalar_error"].as_f64().ok_or("none")?;
+    check(error > 1e-9 && error <= 1.001e-4, told.to_string())?;
+    // The scalars' keys of the last clip are the file's last integers: one of them is another.
+    let mut parts = seal::parts(&fs::read(&file)?);
+    let clip = parts.iter().rposition(|p| p.code == *b"CLIP");
+    let bytes = &mut parts[clip.ok_or("no clip")?].bytes;
+    let integers = seal::u32_at(bytes, 60) as usize;
+    check(integers > 16, "no integers")?;
+    // Behind the last key stand sixteen zeros.
+    let at = bytes.len() - 2 * 17;
+    for place in (at - 2 * 8..=at).step_by(2) {
+        bytes[place + 1] ^= 0x20;
+    }
+    fs::write(&file, seal::file(&parts))?;
+    output(&args[..2])?;
+    let lied = run(&args);
+    let error = String::from_utf8_lossy(&lied.stderr).into_owned();
+    let right = lied.status.code() == Some(1) && error.contains("a scalar of clip");
+    check(right, error)
+}
+
 /// A .glb file with one of its animations alone, so that its joints come in an order of their own.
 fn with_animation(file: &Path, name: &str) -> Result<Vec<u8>, Failed> {
     let bytes = fs::read(file)?;
@@ -253,6 +370,17 @@ pub fn merge_orders() -> Tested {
         let args = [&["merge"], &all[..], &["--out", text(&joined), "--json"]].concat();
         let told = json(&args)?;
         check(told["clips_laid_out_anew"] == 3, told.to_string())?;
+        // What laying out anew adds is in the errors that are stated.
+        let library = Library::open(&joined)?;
+        let mut added = 0.0f32;
+        for (part, now) in parts.iter().zip(&library.provenance().clips) {
+            let before = Library::open(part)?.provenance().clips[0].max_error;
+            check(now.max_error >= before, "a smaller error")?;
+            added = added.max(now.max_error - before);
+        }
+        let told = told["laid_out_anew_error"].as_f64().ok_or("no error")? as f32;
+        let close = (added - told).abs() <= 1e-3 * told + 1e-10;
+        check(close, format!("{added} added, {told} told"))?;
         let mut args = vec!["verify", text(&joined), "--json"];
         args.extend(sources.iter().flat_map(|s| ["--source", text(s)]));
         let verified = json(&args)?;

@@ -101,11 +101,23 @@ fn main() {
         ("bake_names_what_is_no_text", inputs::names_what_is_no_text),
         ("shards_make_the_whole", library::shards_make_the_whole),
         ("merge_refuses", library::merge_refuses),
+        ("merge_in_the_order_of_files", library::merge_in_order),
+        (
+            "verify_tells_what_it_cannot_measure",
+            library::verify_unmeasured,
+        ),
+        #[cfg(unix)]
+        ("pipes_are_refused", inputs::pipes),
         ("verify_tells", library::verify_tells),
         ("verify_many", library::verify_many),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
     trials.extend(backends::trials());
+    trials.push(trial(
+        "verify_measures_morph_weights",
+        &["MorphStressTest.gltf"],
+        library::verify_scalars,
+    ));
     trials.push(trial(
         "pose_of_files",
         &["bl_morphbones.glb", "robot.glb"],

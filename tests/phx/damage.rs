@@ -4,7 +4,8 @@ use super::quartet::read;
 use super::roundtrip::check;
 use super::seal::{self, Part};
 use super::{Tested, exercise, made};
-use phalanx::format::{ClipForm, Fault, Library, RigOptions};
+use phalanx::format::{ClipForm, Fault, Library, LibraryWriter, Provenance, RigOptions};
+use std::io::Cursor;
 use std::sync::Arc;
 
 /// Plays all there is; whatever is decoded must come through.
@@ -30,7 +31,8 @@ type Case = (&'static [u8; 4], usize, Vec<u8>, &'static str);
 pub fn values() -> Tested {
     let parts = seal::parts(&made::library(&made::rig()));
     let u32s = |n: u32| n.to_le_bytes().to_vec();
-    let nan = f32::NAN.to_le_bytes().to_vec();
+    let float = |v: f32| v.to_le_bytes().to_vec();
+    let nan = float(f32::NAN);
     let joints = seal::u32_at(&parts[seal::find(&parts, b"SKEL")].bytes, 0) as usize;
     let (parents, lanes) = (32, 32 + 2 * joints);
     let rest = lanes + 2 * joints + 4 * joints;
@@ -39,7 +41,8 @@ pub fn values() -> Tested {
     let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
     let timelines = seal::u32_at(clip, 24) as usize;
     let times = 96 + 4 * timelines;
-    let blocks = times + 4 * seal::u32_at(clip, 28) as usize;
+    let all_times = seal::u32_at(clip, 28);
+    let blocks = times + 4 * all_times as usize;
     let rows = clip.len() - 64;
     let cases: Vec<Case> = vec![
         (b"NAME", 0, u32s(u32::MAX), "names is 4294967295"),
@@ -91,6 +94,7 @@ pub fn values() -> Tested {
         (b"IMAG", 4, u32s(4), "picture"),
         (b"EVNT", 0, u32s(u32::MAX), "markers is"),
         (b"EVNT", 4, u32s(7), "marker's clip"),
+        (b"EVNT", 4, u32s(1), "a marker's clip, before is 0"),
         (b"EVNT", 8, u32s(70_000), "marker's name is 70000"),
         (b"EVNT", 12, nan.clone(), "marker \"step\" is at NaN"),
         (b"PROV", 4, u32s(1), "behind the tool is 1"),
@@ -98,12 +102,22 @@ pub fn values() -> Tested {
         (b"PROV", 12, u32s(2), "origins of clips is 2"),
         (b"PROV", 20, u32s(70_000), "a name is 70000"),
         (b"PROV", 40, u32s(4), "source of a clip is 4"),
+        (b"PROV", 48, float(f32::INFINITY), "error of a clip is inf"),
+        (b"PROV", 48, float(-1.0), "error of a clip is -1"),
+        (b"PROV", 52, nan.clone(), "shell of a clip is NaN"),
+        (b"PROV", 52, float(-0.5), "shell of a clip is -0.5"),
         (b"CLIP", 0, u32s(2), "the kind of a clip is 2"),
         (b"CLIP", 4, u32s(0), "bits of the duration"),
         (b"CLIP", 8, u32s(0), "skeleton has the hash"),
         (b"CLIP", 16, u32s(0), "hash of the lane order"),
         (b"CLIP", 24, u32s(u32::MAX), "lengths of timelines"),
         (b"CLIP", 28, u32s(1), "key times of all timelines"),
+        (
+            b"CLIP",
+            28,
+            u32s(all_times + 1),
+            "key times of all timelines",
+        ),
         (b"CLIP", 32, u32s(u32::MAX), "blocks"),
         (b"CLIP", 48, u32s(u32::MAX), "rows"),
         (b"CLIP", 52, u32s(u32::MAX), "times of the root motion"),
@@ -326,6 +340,76 @@ pub fn repeated_names() -> Tested {
     let all = library.clips().map(|all| all.len());
     let refused = matches!(&all, Err(e) if matches!(e.fault, Fault::Memory { .. }));
     check(refused, format!("{all:?}"))
+}
+
+/// What is refused when it is read cannot be written.
+pub fn provenance() -> Tested {
+    let rig = made::rig();
+    let sound = made::provenance(rig.clips().len());
+    let write = |p: &Provenance| {
+        let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), rig.skeleton())?;
+        for clip in rig.clips() {
+            writer.add_clip(clip, clip.name(), ClipForm::Rows)?;
+        }
+        writer.finish(p)
+    };
+    write(&sound)?;
+    write(&Provenance::default())?;
+    type Change = fn(&mut Provenance);
+    let cases: [(Change, &str); 5] = [
+        (|p| p.clips.truncate(1), "origins of clips is 1"),
+        (
+            |p| p.clips[1].source = 1,
+            "source of a clip is 1, the limit is 0",
+        ),
+        (
+            |p| p.clips[0].max_error = f32::INFINITY,
+            "error of a clip is inf",
+        ),
+        (|p| p.clips[0].max_error = -1.0, "error of a clip is -1"),
+        (|p| p.clips[2].shell = f32::NAN, "shell of a clip is NaN"),
+    ];
+    for (change, words) in cases {
+        let mut p = sound.clone();
+        change(&mut p);
+        let error = write(&p).expect_err(words).to_string();
+        check(error.contains(words), format!("{error}; {words}"))?;
+    }
+    Ok(())
+}
+
+/// Two long names that differ at their ends, in turns of very many clips: sorting them by comparing the texts
+/// again for every clip would not end.
+pub fn long_names() -> Tested {
+    const LENGTH: usize = 4 << 20;
+    const CLIPS: usize = 60_000;
+    let mut parts = seal::parts(&made::library(&made::rig()));
+    let names = seal::find(&parts, b"NAME");
+    let count = seal::u32_at(&parts[names].bytes, 0);
+    let mut text = parts[names].bytes.split_off(4 + 4 * count as usize);
+    for last in [b'z', b'b'] {
+        text.resize(text.len() + LENGTH - 1, b'a');
+        text.push(last);
+        parts[names].bytes.extend((text.len() as u32).to_le_bytes());
+    }
+    parts[names].bytes[..4].copy_from_slice(&(count + 2).to_le_bytes());
+    parts[names].bytes.extend(text);
+    let first = parts.iter().position(|p| p.code == *b"CLIP");
+    let mut empty = parts[first.ok_or("no clip")?].clone();
+    empty.bytes.clear();
+    let old = parts.iter().filter(|p| p.code == *b"CLIP").count();
+    parts.extend((0..CLIPS as u32).map(|i| Part {
+        name: count + i % 2,
+        ..empty.clone()
+    }));
+    parts.retain(|p| p.code != *b"PROV");
+    let library = Library::from_bytes(&seal::file(&parts))?;
+    for last in ["z", "b"] {
+        let name = format!("{}{last}", "a".repeat(LENGTH - 1));
+        let first = old + usize::from(last == "b");
+        check(library.find_clip(&name) == Some(first), "the first of them")?;
+    }
+    Ok(())
 }
 
 /// A generator of its own, so that a case's number makes it again.

@@ -40,6 +40,8 @@ fn main() {
         ("sections_cut_short_and_drawn_long", quartet::sections),
         ("malformed_values_of_every_section", damage::values),
         ("names_that_every_clip_repeats", damage::repeated_names),
+        ("long_names_of_many_clips", damage::long_names),
+        ("provenance_that_no_reader_would_take", damage::provenance),
         ("malformed_coded_clips", damage::coded_values),
         ("malformed_packed_blocks", damage::packed_values),
         ("damaged_variants", damage::variants),

@@ -33,8 +33,8 @@ pub enum CliError {
     #[error(transparent)]
     Save(#[from] SaveError),
     /// Files that `verify` found wanting, each with the reason.
-    #[error("{0}")]
-    Verify(String),
+    #[error("{}", .0.join("; "))]
+    Verify(Vec<String>),
     /// A model cannot be measured; the message names the file.
     #[error(transparent)]
     Subject(#[from] SubjectError),
@@ -228,6 +228,7 @@ impl CliError {
     pub fn lines(&self) -> Vec<String> {
         match self {
             Self::Inputs(faults) => faults.lines(),
+            Self::Verify(faults) => faults.clone(),
             other => vec![other.to_string()],
         }
     }

@@ -13,15 +13,16 @@ use phalanx::format::{
 use phalanx::offline::{BakeError, BakeSettings, measure_error_across};
 use phalanx::skeleton::Skeleton;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Join .phx files of one skeleton into a library
 ///
-/// Skeleton, skins and meshes are those of the first file; clips follow in the order of the files.
-/// Clips of a file with another lane order are laid out anew; how far that carries them, if at all, is
+/// Skeleton, skins and meshes are those of the first file; clips follow in the order of the files. Files of
+/// a folder or a pattern come in the order of their names, parts of a sharded bake in that of their numbers,
+/// wherever one of them stands first. Clips of a file with another lane order are laid out anew; how far that carries them, if at all, is
 /// added to the error that is stated of them. Files of another skeleton, clips of one
-/// name in two files, and parts of a sharded bake without the others, are refused.
+/// name in two files, and parts of a sharded bake without the others or of different bakes, are refused.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MergeArgs {
@@ -55,11 +56,11 @@ struct Merged {
 
 /// Joins and reports.
 pub fn run(args: &MergeArgs) -> Result<(), CliError> {
-    let mut files = super::bake::expand(&args.files, &["phx"])?;
-    files.sort_by_key(|file| natural(file));
+    let files = in_order(super::bake::expand(&args.files, &["phx"])?);
     check_shards(&files)?;
     let parts = files.iter().map(|f| Library::open(f));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    check_bakes(&files, &parts)?;
     let all: Vec<(&Path, &Library)> = files.iter().map(PathBuf::as_path).zip(&parts).collect();
     let Some(&(first, base)) = all.first() else {
         return Err(super::bake::nothing(&args.files.join(" "), &["phx"]).into());
@@ -96,31 +97,13 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     ))
 }
 
-/// Part 10 stands behind part 9: digits are compared as numbers.
-fn natural(path: &Path) -> Vec<(String, u128)> {
-    let text = path.to_string_lossy();
-    let mut pieces = Vec::new();
-    let mut rest = &*text;
-    while !rest.is_empty() {
-        let word = rest
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(rest.len());
-        let (before, digits) = rest.split_at(word);
-        let end = digits
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(digits.len());
-        let (number, after) = digits.split_at(end);
-        pieces.push((before.to_owned(), number.parse().unwrap_or(u128::MAX)));
-        rest = after;
-    }
-    pieces
-}
-
 fn check(first: &Path, base: &Library, all: &[(&Path, &Library)]) -> Result<(), BakeFault> {
     let name = |path: &Path| path.display().to_string();
     let needed = base.skeleton().structure_hash();
     let mut seen: HashMap<&str, &Path> = HashMap::new();
     for &(path, part) in all {
+        // Clips may share a name, which may be long: it is looked at once.
+        let mut own: HashSet<*const str> = HashSet::new();
         let have = part.skeleton().structure_hash();
         if have != needed {
             return Err(BakeFault::Structure {
@@ -131,6 +114,9 @@ fn check(first: &Path, base: &Library, all: &[(&Path, &Library)]) -> Result<(), 
             });
         }
         for clip in (0..part.len()).filter_map(|c| part.clip_name(c)) {
+            if !own.insert(clip) {
+                continue;
+            }
             match seen.insert(clip, path) {
                 Some(other) if other != path => {
                     return Err(BakeFault::JoinedTwice {
@@ -246,37 +232,93 @@ fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
     };
     joined.clips.extend((0..part.len()).map(|clip| {
         let origin = p.clips.get(clip).copied().unwrap_or(unknown);
+        let error = origin.max_error + moved.get(clip).copied().unwrap_or_default();
         ClipOrigin {
             source: origin.source + before,
-            max_error: origin.max_error + moved.get(clip).copied().unwrap_or_default(),
+            // Past f32's range is as good as not measured.
+            max_error: if error.is_finite() { error } else { f32::NAN },
             ..origin
         }
     }));
 }
 
-/// The number of a part and how many there are, as `bake --shard` names its outputs.
-fn shard(path: &Path) -> Option<(usize, usize)> {
+/// A part of a library, as `bake --shard` names its outputs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Whole {
+    /// The library's name. Parts of one may lie in several folders.
+    name: String,
+    of: usize,
+}
+
+/// The library that a file is a part of, and the part's number.
+fn shard(path: &Path) -> Option<(Whole, usize)> {
     let stem = path.file_stem()?.to_str()?;
-    let (_, part) = stem.rsplit_once(".part-")?;
+    let (name, part) = stem.rsplit_once(".part-")?;
     let (index, of) = part.split_once("-of-")?;
-    Some((index.parse().ok()?, of.parse().ok()?))
+    let (index, of) = (index.parse().ok()?, of.parse().ok()?);
+    let name = name.to_owned();
+    Some((Whole { name, of }, index))
+}
+
+/// All parts of a library where the first of them stands, by their numbers: a shell puts part 10 before
+/// part 9.
+fn in_order(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut first: HashMap<Whole, usize> = HashMap::new();
+    let place = |(at, file): (usize, PathBuf)| {
+        let key = match shard(&file) {
+            Some((whole, index)) => (*first.entry(whole).or_insert(at), index),
+            None => (at, 0),
+        };
+        (key, file)
+    };
+    let mut placed: Vec<_> = files.into_iter().enumerate().map(place).collect();
+    placed.sort_by_key(|(key, _)| *key);
+    placed.into_iter().map(|(_, file)| file).collect()
 }
 
 /// Refuses parts of a library when one is missing: the rest would pass for the whole.
 fn check_shards(files: &[PathBuf]) -> Result<(), BakeFault> {
-    let shards: Vec<(usize, usize)> = files.iter().filter_map(|f| shard(f)).collect();
+    let mut there: HashMap<Whole, HashSet<usize>> = HashMap::new();
+    for (whole, index) in files.iter().filter_map(|f| shard(f)) {
+        there.entry(whole).or_default().insert(index);
+    }
     for file in files {
-        let Some((_, of)) = shard(file) else {
+        let Some((whole, _)) = shard(file) else {
             continue;
         };
-        let there = |&i: &usize| shards.contains(&(i, of));
+        let parts = &there[&whole];
         // Of so many parts at least one is missing, and of fewer the search is short.
-        if let Some(missing) = (0..of).take(shards.len() + 1).find(|i| !there(i)) {
+        let mut some = (0..whole.of).take(parts.len() + 1);
+        if let Some(missing) = some.find(|i| !parts.contains(i)) {
             return Err(BakeFault::MissingPart {
                 file: file.display().to_string(),
                 missing,
-                of,
+                of: whole.of,
             });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses parts of one name that come from different bakes: what each lacks would not be missed. The
+/// settings name all inputs by a hash. Empty parts say nothing.
+fn check_bakes(files: &[PathBuf], parts: &[Library]) -> Result<(), BakeFault> {
+    let mut known: HashMap<Whole, (&Path, &str)> = HashMap::new();
+    for (file, part) in files.iter().zip(parts) {
+        let Some((whole, _)) = shard(file) else {
+            continue;
+        };
+        for source in &part.provenance().sources {
+            let have = &*source.settings;
+            let &mut (other, needed) = known.entry(whole.clone()).or_insert((file, have));
+            if have != needed {
+                return Err(BakeFault::OtherBake {
+                    file: file.display().to_string(),
+                    have: have.to_owned(),
+                    other: other.display().to_string(),
+                    needed: needed.to_owned(),
+                });
+            }
         }
     }
     Ok(())
@@ -285,36 +327,78 @@ fn check_shards(files: &[PathBuf]) -> Result<(), BakeFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use phalanx::format::ClipForm;
+    use std::io::Cursor;
+
+    fn files(names: &[&str]) -> Vec<PathBuf> {
+        names.iter().map(PathBuf::from).collect()
+    }
 
     #[test]
-    fn parts_stand_in_the_order_of_their_numbers() {
-        let mut parts = [
-            "a.part-10-of-12.phx",
-            "a.part-9-of-12.phx",
-            "a.phx",
+    fn files_stay_where_they_stand_and_parts_follow_their_numbers() {
+        let given = files(&[
+            "z.phx",
+            "x/a.part-10-of-11.phx",
+            "m.phx",
+            "y/a.part-9-of-11.phx",
+            "a.part-2-of-3.phx",
             "A.phx",
-        ];
-        parts.sort_by_key(|p| natural(Path::new(p)));
-        let order = [
+            "a.part-1-of-3.phx",
+        ]);
+        let order = files(&[
+            "z.phx",
+            "y/a.part-9-of-11.phx",
+            "x/a.part-10-of-11.phx",
+            "m.phx",
+            "a.part-1-of-3.phx",
+            "a.part-2-of-3.phx",
             "A.phx",
-            "a.part-9-of-12.phx",
-            "a.part-10-of-12.phx",
-            "a.phx",
-        ];
-        assert_eq!(parts, order);
+        ]);
+        assert_eq!(in_order(given), order);
     }
 
     #[test]
     fn parts_are_joined_with_all_others_of_theirs() {
-        let files = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
-        let whole = files(&["a.part-0-of-2.phx", "a.part-1-of-2.phx", "b.phx"]);
-        assert!(check_shards(&whole).is_ok());
-        assert!(check_shards(&files(&["part-1-of-2.phx", "b.phx"])).is_ok());
-        let missing = check_shards(&files(&["x/a.part-0-of-3.phx", "x/a.part-2-of-3.phx"]));
-        let Err(BakeFault::MissingPart { missing, of, .. }) = missing else {
-            panic!("{missing:?}");
+        let missing = |names: &[&str]| match check_shards(&files(names)) {
+            Ok(()) => None,
+            Err(BakeFault::MissingPart { missing, of, .. }) => Some((missing, of)),
+            Err(other) => panic!("{other:?}"),
         };
-        assert_eq!((missing, of), (1, 3));
-        assert!(check_shards(&files(&["a.part-5-of-18446744073709551615.phx"])).is_err());
+        let whole = ["a.part-0-of-2.phx", "a.part-1-of-2.phx", "b.phx"];
+        assert_eq!(missing(&whole), None);
+        assert_eq!(missing(&["part-1-of-2.phx", "b.phx"]), None);
+        let two = ["x/a.part-0-of-3.phx", "x/a.part-2-of-3.phx"];
+        assert_eq!(missing(&two), Some((1, 3)));
+        // The second part of another library is none of this one's.
+        let other = ["a.part-0-of-2.phx", "b.part-1-of-2.phx"];
+        assert_eq!(missing(&other), Some((1, 2)));
+        let endless = ["a.part-5-of-18446744073709551615.phx"];
+        assert_eq!(missing(&endless), Some((0, usize::MAX)));
+    }
+    #[test]
+    fn laying_out_anew_adds_to_the_errors_stated() {
+        let rig = phalanx::offline::mannequin().unwrap();
+        let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), rig.skeleton()).unwrap();
+        for clip in &rig.clips()[..4] {
+            let form = ClipForm::default();
+            writer.add_clip(clip, clip.name(), form).unwrap();
+        }
+        let origin = |max_error| ClipOrigin {
+            max_error,
+            ..ClipOrigin::default()
+        };
+        let stated = Provenance {
+            sources: vec![Source::default()],
+            clips: [0.5, 0.25, f32::NAN, f32::MAX].map(origin).to_vec(),
+            ..Provenance::default()
+        };
+        let bytes = writer.finish(&stated).unwrap().into_inner();
+        let part = Library::from_bytes(&bytes).unwrap();
+        let mut joined = Provenance::default();
+        join(&mut joined, &part, &[0.125, 0.0, 0.125, f32::MAX]);
+        let errors: Vec<f32> = joined.clips.iter().map(|c| c.max_error).collect();
+        assert_eq!(errors[..2], [0.625, 0.25]);
+        // What is not known, and what f32 does not hold.
+        assert!(errors[2..].iter().all(|e| e.is_nan()), "{errors:?}");
     }
 }

@@ -53,7 +53,22 @@ struct Verified {
     /// The largest error that was measured now.
     measured_error: Option<f32>,
     measured_clips: usize,
+    /// The largest error of a scalar that was measured now, in parts of its range or of 1.
+    measured_scalar_error: Option<f32>,
     fault: Option<String>,
+}
+
+impl Verified {
+    /// Adds what is wrong with the file; one line names it and tells the first fault.
+    fn add_fault(&mut self, fault: String) {
+        if self.fault.is_none() {
+            let named = fault.starts_with(&self.file);
+            self.fault = Some(match named {
+                true => fault,
+                false => format!("{}: {fault}", self.file),
+            });
+        }
+    }
 }
 
 /// Checks and reports.
@@ -76,12 +91,12 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     if args.json {
         output::print_json(&all, true)?;
     } else {
-        output::print(&table(&all))?;
+        output::print(&table(&all, !sources.is_empty()))?;
     }
-    let faults: Vec<&str> = all.iter().filter_map(|v| v.fault.as_deref()).collect();
+    let faults: Vec<String> = all.into_iter().filter_map(|v| v.fault).collect();
     match faults[..] {
         [] => Ok(()),
-        _ => Err(CliError::Verify(faults.join("; "))),
+        _ => Err(CliError::Verify(faults)),
     }
 }
 
@@ -118,7 +133,8 @@ fn size(skeleton: &Skeleton) -> f32 {
     far.fold(0.0, f32::max)
 }
 
-fn table(all: &[Verified]) -> String {
+/// `measured`: whether there are sources.
+fn table(all: &[Verified], measured: bool) -> String {
     let millimetres =
         |e: Option<f32>| e.map_or_else(|| "-".into(), |e| format!("{:.4} mm", e * 1e3));
     let rows = all.iter().map(|v| {
@@ -132,7 +148,10 @@ fn table(all: &[Verified]) -> String {
             .into(),
             text::bytes(v.bytes as f64),
             v.sections.to_string(),
-            v.clips.to_string(),
+            match measured {
+                true => format!("{} of {}", v.measured_clips, v.clips),
+                false => v.clips.to_string(),
+            },
             millimetres(v.stated_error),
             millimetres(v.measured_error),
         ]
@@ -142,7 +161,7 @@ fn table(all: &[Verified]) -> String {
         "state",
         "bytes",
         "sections",
-        "clips",
+        if measured { "measured" } else { "clips" },
         "stated error",
         "measured error",
     ];
@@ -159,6 +178,7 @@ fn check(file: &Path, sources: &mut [Given]) -> Result<Verified, CliError> {
         stated_error: None,
         measured_error: None,
         measured_clips: 0,
+        measured_scalar_error: None,
         fault: None,
     };
     let library = match Library::open(file) {
@@ -175,7 +195,7 @@ fn check(file: &Path, sources: &mut [Given]) -> Result<Verified, CliError> {
     let stated = library.provenance().clips.iter().map(|c| c.max_error);
     verified.stated_error = stated.filter(|e| !e.is_nan()).reduce(f32::max);
     if let Err(error) = library.verify() {
-        verified.fault = Some(format!("{}: {error}", file.display()));
+        verified.add_fault(error.to_string());
         return Ok(verified);
     }
     for source in sources {
@@ -220,8 +240,18 @@ fn measure(
         return Ok(());
     };
     source.known = true;
+    let before = verified.measured_clips;
     for made_of in made_of {
-        measure_clips(file, library, (&source.input, made_of), verified)?;
+        if let Err(error) = measure_clips(file, library, (&source.input, made_of), verified) {
+            verified.add_fault(error.to_string());
+        }
+    }
+    if verified.measured_clips == before && !library.is_empty() && p.clips.is_empty() {
+        verified.add_fault(format!(
+            "it does not say which of its {} come from {}, so none was measured",
+            text::plural(library.len(), "clip"),
+            source.input.name()
+        ));
     }
     Ok(())
 }
@@ -240,9 +270,18 @@ fn measure_clips(
     let rig = input.rig(raw, Some(lanes))?;
     let rounding = ROUNDING * size(skeleton);
     for (clip, origin) in p.clips.iter().enumerate() {
-        let exact = rig.clips().get(origin.clip as usize);
         let from = &p.sources[origin.source as usize];
-        let Some(exact) = exact.filter(|_| from == made_of) else {
+        if from != made_of {
+            continue;
+        }
+        let name = text::one_line(library.clip_name(clip).unwrap_or_default());
+        let Some(exact) = rig.clips().get(origin.clip as usize) else {
+            verified.add_fault(format!(
+                "clip \"{name}\" is stated to be clip {} of {}, which has {}",
+                origin.clip,
+                input.name(),
+                text::plural(rig.clips().len(), "clip"),
+            ));
             continue;
         };
         let built = library.clip(clip).map_err(|source| BakeFault::Format {
@@ -250,22 +289,35 @@ fn measure_clips(
             source: Box::new(source),
         })?;
         let settings = Settings::of_text(&from.settings, origin.shell);
-        let report = settings.measure(exact, &built, skeleton, &input.name())?;
-        let error = report.max;
+        let report = match settings.measure(exact, &built, skeleton, &input.name()) {
+            Ok(report) => report,
+            Err(error) => {
+                verified.add_fault(error.to_string());
+                continue;
+            }
+        };
+        let (error, scalars) = (report.max, report.scalar_relative);
+        let worse = |known: Option<f32>, e: f32| Some(known.map_or(e, |k| k.max(e)));
         verified.measured_clips += 1;
-        verified.measured_error = Some(verified.measured_error.unwrap_or(0.0).max(error));
+        verified.measured_error = worse(verified.measured_error, error);
+        verified.measured_scalar_error = worse(verified.measured_scalar_error, scalars);
         // What was measured when it was baked came about in the same way. NaN is a fault, too.
         let as_stated = error <= origin.max_error * (1.0 + TOLERANCE) + rounding;
         if !as_stated {
-            verified.fault.get_or_insert_with(|| {
-                format!(
-                    "{}: clip \"{}\" is {error} m from {}, stated are {} m",
-                    file.display(),
-                    text::one_line(built.name()),
-                    input.name(),
-                    origin.max_error
-                )
-            });
+            verified.add_fault(format!(
+                "clip \"{name}\" is {error} m from {}, stated are {} m",
+                input.name(),
+                origin.max_error
+            ));
+        }
+        let allowed = settings.scalar_error() * (1.0 + TOLERANCE);
+        let as_allowed = scalars <= allowed;
+        if !as_allowed {
+            verified.add_fault(format!(
+                "a scalar of clip \"{name}\" is {scalars} of its range or of 1 from {}, allowed are {}",
+                input.name(),
+                settings.scalar_error()
+            ));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::report::{ErrorReport, TrackBytes};
 use super::walk::{Live, Local, Model, TIMES, V, apart, load, unit};
 use super::{BakeError, BakeSettings, MAX_BAKED_KEYS, is_additive};
 use crate::clip::{Block, BlockKind, Channel, Clip, Cursor};
-use crate::math::{Kernel, Lanes, SimdLevel, dispatch};
+use crate::math::{Kernel, LANES, Lanes, SimdLevel, dispatch};
 use crate::runtime::SampleJob;
 use crate::skeleton::{Pose, Skeleton, Trs};
 use fearless_simd::prelude::*;
@@ -47,7 +47,9 @@ pub fn measure_error_across(
     if raw.1.structure_hash() != built.1.structure_hash() {
         return Err(BakeError::Different {
             clip: built.0.name().to_owned(),
-            what: "the skeleton",
+            what: "the skeleton's hash",
+            have: format!("{:016x}", built.1.structure_hash()),
+            needed: format!("{:016x}", raw.1.structure_hash()),
         });
     }
     Ok(measure(raw, built, settings)?.0)
@@ -60,18 +62,23 @@ pub(super) fn measure(
     (built, other): (&Clip, &Skeleton),
     settings: &BakeSettings,
 ) -> Result<(ErrorReport, f32), BakeError> {
-    let different = |what| BakeError::Different {
+    let different = |what, have, needed| BakeError::Different {
         clip: built.name().to_owned(),
         what,
+        have,
+        needed,
     };
     if raw.kind() != built.kind() {
-        return Err(different("the kind"));
+        let kind = |clip: &Clip| format!("{:?}", clip.kind()).to_lowercase();
+        return Err(different("the kind", kind(built), kind(raw)));
     }
     if raw.duration() != built.duration() {
-        return Err(different("the duration"));
+        let seconds = |clip: &Clip| format!("{} s", clip.duration());
+        return Err(different("the duration", seconds(built), seconds(raw)));
     }
     let times = sample_times(raw);
     let mut samplers = [Sampler::new(raw, skeleton), Sampler::new(built, other)];
+    let ranges = scalar_ranges(raw, skeleton);
     let shells = settings.shells(skeleton);
     let joints = skeleton.len();
     let mut locals = [vec![[V::ZERO; 10]; joints], vec![[V::ZERO; 10]; joints]];
@@ -87,7 +94,9 @@ pub(super) fn measure(
                 sampler.sample(time)?;
                 sampler.write(i, locals);
             }
-            report.scalar_max = report.scalar_max.max(scalar_error(&samplers));
+            let [absolute, relative] = scalar_errors(&samplers, &ranges);
+            report.scalar_max = worse(report.scalar_max, absolute);
+            report.scalar_relative = worse(report.scalar_relative, relative);
         }
         let kernel = Distances {
             parents: skeleton.parents(),
@@ -241,10 +250,40 @@ pub(super) fn added(rest: &Trs, d: &Trs) -> Trs {
     }
 }
 
-fn scalar_error([a, b]: &[Sampler<'_>; 2]) -> f32 {
+/// Per scalar: what its errors are divided by, and what f32 may round.
+fn scalar_ranges(raw: &Clip, skeleton: &Skeleton) -> Vec<[f32; 2]> {
+    let mut ranges = vec![[1.0, 0.0]; skeleton.rest_pose().scalar_blocks() * LANES];
+    for b in raw.blocks(Channel::Scalar) {
+        for l in 0..LANES {
+            let [[low, high], ..] = raw.reach(Channel::Scalar, b, l);
+            if let Some(range) = ranges.get_mut(usize::from(b.block) * LANES + l) {
+                let rounded = low.abs().max(high.abs()) * (4.0 * f32::EPSILON);
+                *range = [(high - low).max(1.0), rounded];
+            }
+        }
+    }
+    ranges
+}
+
+/// The larger one; NaN counts as the worst, and stays.
+fn worse(a: f32, b: f32) -> f32 {
+    if a.is_nan() || a >= b { a } else { b }
+}
+
+/// The largest difference of two scalars, and the largest in parts of its range.
+fn scalar_errors([a, b]: &[Sampler<'_>; 2], ranges: &[[f32; 2]]) -> [f32; 2] {
     let rows = a.pose.scalars.iter().zip(&b.pose.scalars);
     let apart = rows.flat_map(|(a, b)| a.0.iter().zip(&b.0).map(|(a, b)| (a - b).abs()));
-    apart.fold(0.0, f32::max)
+    let mut largest = [0.0; 2];
+    for (error, [range, rounded]) in apart.zip(ranges) {
+        let over = if error <= *rounded {
+            0.0
+        } else {
+            error - rounded
+        };
+        largest = [worse(largest[0], error), worse(largest[1], over / range)];
+    }
+    largest
 }
 
 struct Distances<'a> {

@@ -104,12 +104,16 @@ pub enum BakeError {
     #[error(transparent)]
     Sample(#[from] JobError),
     /// Two clips are compared that are not of one kind or length.
-    #[error("clip \"{clip}\": {what} differs from the clip that it is compared with")]
+    #[error("clip \"{clip}\": {what} is {have}, of the clip that it is compared with {needed}")]
     Different {
         /// The clip.
         clip: String,
         /// What differs.
         what: &'static str,
+        /// The clip's.
+        have: String,
+        /// The other's.
+        needed: String,
     },
     /// The baked parts were refused.
     #[error(transparent)]

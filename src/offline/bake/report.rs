@@ -20,6 +20,10 @@ pub struct ErrorReport {
     pub samples: usize,
     /// The largest error of a scalar (morph weights, user channels), in its own unit.
     pub scalar_max: f32,
+    /// The largest error of a scalar in parts of its range over the raw clip's keys, or of 1 where the
+    /// range is smaller; without what f32 rounds. What `BakeSettings::scalar_error` bounds, for
+    /// quaternions before they are normalised.
+    pub scalar_relative: f32,
     /// Bytes of the built clip.
     pub bytes: TrackBytes,
     /// Bytes of raw data: 40 per joint and frame.

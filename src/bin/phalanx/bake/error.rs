@@ -149,6 +149,30 @@ pub enum BakeFault {
         /// Why.
         source: JointRefError,
     },
+    /// Settings name a joint twice, by its name and by its path.
+    #[error("{file}: settings name one joint as {other:?} and as {name:?}")]
+    JointTwice {
+        /// The file.
+        file: String,
+        /// One name of the joint.
+        name: String,
+        /// The other.
+        other: String,
+    },
+    /// A part of a library comes from another bake than the others.
+    #[error(
+        "{file}: was baked as \"{have}\", {other} as \"{needed}\": they are no parts of one library"
+    )]
+    OtherBake {
+        /// The part.
+        file: String,
+        /// Its settings and the inputs that they name.
+        have: String,
+        /// A part before it.
+        other: String,
+        /// The same of that one.
+        needed: String,
+    },
     /// A part of a library is not among those to be joined.
     #[error("{file}: part {missing} of {of} is missing")]
     MissingPart {

@@ -136,9 +136,13 @@ impl FromStr for Shard {
 /// The largest error and shell: a thousand kilometres are no character's.
 const MAX_METRES: f32 = 1e6;
 
+fn is_length(metres: f32) -> bool {
+    metres > 0.0 && metres <= MAX_METRES
+}
+
 fn metres(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
-        Ok(m) if m > 0.0 && m <= MAX_METRES => Ok(m),
+        Ok(m) if is_length(m) => Ok(m),
         _ => Err(format!("expected metres above 0, {MAX_METRES} at most")),
     }
 }

@@ -123,6 +123,15 @@ impl Settings {
         Ok(Baked { clip, name, report })
     }
 
+    /// The largest error of a scalar, in parts of its range or of 1. Exact clips that were laid out anew
+    /// may have keys between theirs.
+    pub fn scalar_error(&self) -> f32 {
+        match self.exact {
+            true => 1e-6,
+            false => BakeSettings::default().scalar_error,
+        }
+    }
+
     /// Measures what was built of an exact clip.
     pub fn measure(
         &self,
