@@ -9,7 +9,6 @@ mod encoding;
 mod error;
 pub(crate) mod lattice;
 pub(crate) mod marker;
-#[cfg(feature = "render")]
 mod reach;
 mod root_motion;
 mod store;
