@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 
 /// Check .phx files: every checksum, count and value; and against their sources, the error
 ///
-/// Exits with 1 if a file is damaged, or a clip is further from its source than the file states.
+/// Exits with 1 if a file is damaged, or a clip is further from its source than the file states or cannot
+/// be measured. Of morph weights nothing is stated: they may be off by what baking allows, a ten-thousandth
+/// of their range or of 1.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
