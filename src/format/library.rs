@@ -145,7 +145,7 @@ impl Library {
 
     /// A clip's name, from the table; none if there is no such clip.
     pub fn clip_name(&self, clip: usize) -> Option<&str> {
-        Some(name_of(&self.names, self.clips.get(clip)?))
+        Some(self.names.text(self.clips.get(clip)?.name))
     }
 
     /// A clip's seconds, from the table.
@@ -160,7 +160,7 @@ impl Library {
 
     /// The first clip of that name.
     pub fn find_clip(&self, name: &str) -> Option<usize> {
-        let of = |&c: &u32| name_of(&self.names, &self.clips[c as usize]);
+        let of = |&c: &u32| self.names.text(self.clips[c as usize].name);
         let first = self.by_name.partition_point(|c| of(c) < name);
         let found = self.by_name.get(first).filter(|c| of(c) == name);
         found.map(|&c| c as usize)
@@ -366,15 +366,11 @@ fn by_name(names: &Names, clips: &[Entry]) -> Vec<u32> {
     let mut used: Vec<u32> = clips.iter().map(|e| e.name).collect();
     used.sort_unstable();
     used.dedup();
-    let text = |&name: &u32| match name {
-        NO_NAME => "",
-        name => names.get(name as usize),
-    };
-    used.sort_by(|a, b| text(a).cmp(text(b)));
+    used.sort_by(|&a, &b| names.text(a).cmp(names.text(b)));
     let mut ranks: HashMap<u32, u32> = HashMap::with_capacity(used.len());
     let mut rank = 0;
     for (i, name) in used.iter().enumerate() {
-        rank += u32::from(i > 0 && text(name) != text(&used[i - 1]));
+        rank += u32::from(i > 0 && names.text(*name) != names.text(used[i - 1]));
         ranks.insert(*name, rank);
     }
     let mut order: Vec<u32> = (0..clips.len() as u32).collect();
@@ -425,13 +421,6 @@ fn check_entry(e: &Entry, at: u64, names: usize, features: u64) -> Result<(), Fo
         return fail(field, "the value of a section", e.value, 0);
     }
     Ok(())
-}
-
-fn name_of<'a>(names: &'a Names, entry: &Entry) -> &'a str {
-    match entry.name {
-        NO_NAME => "",
-        name => names.get(name as usize),
-    }
 }
 
 /// A section's bytes, once their checksum was found right.

@@ -27,6 +27,14 @@ impl Names {
         &self.text[start as usize..self.ends[name] as usize]
     }
 
+    /// A name that may be none, which counts as empty.
+    pub fn text(&self, name: u32) -> &str {
+        match name {
+            NO_NAME => "",
+            name => self.get(name as usize),
+        }
+    }
+
     pub fn read(mut r: Reader<'_>) -> Result<Self, FormatError> {
         let count = r.count("names", 4)?;
         let ends: Vec<u32> = r.many(count, "the ends of names")?;

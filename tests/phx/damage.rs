@@ -316,19 +316,27 @@ fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {
     Ok(())
 }
 
+/// Adds names behind those of a file; gives the index of the first.
+fn add_names(parts: &mut [Part], names: &[String]) -> u32 {
+    let place = seal::find(parts, b"NAME");
+    let section = &mut parts[place].bytes;
+    let count = seal::u32_at(section, 0);
+    let mut text = section.split_off(4 + 4 * count as usize);
+    for name in names {
+        text.extend(name.bytes());
+        section.extend((text.len() as u32).to_le_bytes());
+    }
+    section[..4].copy_from_slice(&(count + names.len() as u32).to_le_bytes());
+    section.extend(text);
+    count
+}
+
 /// A long name that every clip repeats: one clip may have it, all together may not.
 pub fn repeated_names() -> Tested {
     const LENGTH: usize = 512 << 10;
     const CLIPS: usize = 600;
     let mut parts = seal::parts(&made::library(&made::rig()));
-    let names = seal::find(&parts, b"NAME");
-    let count = seal::u32_at(&parts[names].bytes, 0);
-    let old = parts[names].bytes.split_off(4 + 4 * count as usize);
-    let end = (old.len() + LENGTH) as u32;
-    parts[names].bytes.extend(end.to_le_bytes());
-    parts[names].bytes[..4].copy_from_slice(&(count + 1).to_le_bytes());
-    parts[names].bytes.extend(old);
-    parts[names].bytes.extend([b'a'; LENGTH]);
+    let count = add_names(&mut parts, &["a".repeat(LENGTH)]);
     let empty = parts.iter().filter(|p| p.code == *b"CLIP").nth(2);
     let mut empty = empty.ok_or("no third clip")?.clone();
     empty.name = count;
@@ -384,16 +392,8 @@ pub fn long_names() -> Tested {
     const LENGTH: usize = 4 << 20;
     const CLIPS: usize = 60_000;
     let mut parts = seal::parts(&made::library(&made::rig()));
-    let names = seal::find(&parts, b"NAME");
-    let count = seal::u32_at(&parts[names].bytes, 0);
-    let mut text = parts[names].bytes.split_off(4 + 4 * count as usize);
-    for last in [b'z', b'b'] {
-        text.resize(text.len() + LENGTH - 1, b'a');
-        text.push(last);
-        parts[names].bytes.extend((text.len() as u32).to_le_bytes());
-    }
-    parts[names].bytes[..4].copy_from_slice(&(count + 2).to_le_bytes());
-    parts[names].bytes.extend(text);
+    let long = ["z", "b"].map(|last| format!("{}{last}", "a".repeat(LENGTH - 1)));
+    let count = add_names(&mut parts, &long);
     let first = parts.iter().position(|p| p.code == *b"CLIP");
     let mut empty = parts[first.ok_or("no clip")?].clone();
     empty.bytes.clear();
@@ -404,10 +404,11 @@ pub fn long_names() -> Tested {
     }));
     parts.retain(|p| p.code != *b"PROV");
     let library = Library::from_bytes(&seal::file(&parts))?;
-    for last in ["z", "b"] {
-        let name = format!("{}{last}", "a".repeat(LENGTH - 1));
-        let first = old + usize::from(last == "b");
-        check(library.find_clip(&name) == Some(first), "the first of them")?;
+    for (i, name) in long.iter().enumerate() {
+        check(
+            library.find_clip(name) == Some(old + i),
+            "the first of them",
+        )?;
     }
     Ok(())
 }

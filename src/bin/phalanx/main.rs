@@ -4,6 +4,7 @@
 
 mod bake;
 mod bench;
+mod bounded;
 mod brush;
 mod crowd;
 mod error;

@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 ///
 /// Skeleton, skins and meshes are those of the first file; clips follow in the order of the files. Files of
 /// a folder or a pattern come in the order of their names, parts of a sharded bake in that of their numbers,
-/// wherever one of them stands first. Clips of a file with another lane order are laid out anew; how far that carries them, if at all, is
-/// added to the error that is stated of them. Files of another skeleton, clips of one
-/// name in two files, and parts of a sharded bake without the others or of different bakes, are refused.
+/// wherever one of them stands first. Clips of a file with another lane order are laid out anew; how far
+/// that carries them, if at all, is added to the error that is stated of them. Files of another skeleton,
+/// clips of one name in two files, and parts of a sharded bake without the others or of different bakes, are refused.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MergeArgs {

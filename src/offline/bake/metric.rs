@@ -111,11 +111,7 @@ pub(super) fn measure(
                 let distance = square.0[i].sqrt();
                 let error = distance as f32;
                 errors.push(error);
-                // NaN counts as the worst.
-                let bounded = (distance * shells[joint].1) as f32;
-                if bounded > weighted || bounded.is_nan() {
-                    weighted = bounded;
-                }
+                weighted = worse(weighted, (distance * shells[joint].1) as f32);
                 if error > report.max || error.is_nan() {
                     report.max = error;
                     report.worst_joint = joint as u16;

@@ -383,6 +383,7 @@ impl ClipBuilder<'_> {
         Ok(())
     }
 
+    /// Whether a constant is the default within the channel's tolerance; rotations up to sign.
     fn is_default(&self, channel: Channel, default: &[f64; 4], value: &mut [f64; 4]) -> bool {
         let raw = match channel {
             Channel::Translation => RawChannel::Translation,

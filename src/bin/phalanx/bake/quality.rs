@@ -1,5 +1,6 @@
 //! `Quality`: errors and shells of single joints, as a JSON file gives them.
 
+use super::super::bounded;
 use super::super::error::CliError;
 use super::BakeFault;
 use phalanx::offline::JointQuality;
@@ -8,8 +9,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// The largest file: 65,535 joints with long paths.
@@ -84,18 +84,11 @@ impl Quality {
     /// Reads `{"Head": {"max_error": 0.00005, "shell": 0.1}, …}`.
     pub fn load(path: &Path) -> Result<Self, CliError> {
         let file = path.display().to_string();
-        let mut text = Vec::new();
-        // What a file says of its size is no bound: a device or a pipe says 0.
-        let read = File::open(path).and_then(|f| {
-            let len = f.take(MAX_BYTES + 1).read_to_end(&mut text)? as u64;
-            match len > MAX_BYTES {
-                false => Ok(()),
-                true => Err(io::Error::other(format!(
-                    "more than {MAX_BYTES} bytes of settings"
-                ))),
-            }
+        let text = bounded::read(path, MAX_BYTES).and_then(|text| {
+            let long = || io::Error::other(format!("more than {MAX_BYTES} bytes of settings"));
+            text.ok_or_else(long)
         });
-        read.map_err(|source| BakeFault::Read {
+        let text = text.map_err(|source| BakeFault::Read {
             file: file.clone(),
             source,
         })?;

@@ -1,10 +1,11 @@
 //! A baseline: rows of an earlier run, and what moved since.
 
+use super::super::bounded;
 use super::super::text::{self, line};
 use super::row::Row;
 use serde::Deserialize;
 use std::fmt::Write as _;
-use std::io::Read as _;
+use std::io;
 use std::path::Path;
 use thiserror::Error;
 
@@ -95,15 +96,13 @@ impl Baseline {
             file: file.clone(),
             source,
         };
-        // What a file says of its size is no bound: a device or a pipe says 0.
-        let mut text = String::new();
-        let mut read = std::fs::File::open(path)
-            .map_err(unread)?
-            .take(MAX_BYTES + 1);
-        read.read_to_string(&mut text).map_err(unread)?;
-        if text.len() as u64 > MAX_BYTES {
+        let Some(text) = bounded::read(path, MAX_BYTES).map_err(unread)? else {
             return Err(BaselineError::TooLarge { file });
-        }
+        };
+        let text = String::from_utf8(text).map_err(|_| {
+            let why = "stream did not contain valid UTF-8";
+            unread(io::Error::new(io::ErrorKind::InvalidData, why))
+        })?;
         let rows = parse(&text).map_err(|reason| BaselineError::Format {
             file: file.clone(),
             reason,
