@@ -2,6 +2,7 @@
 
 use super::bone_buffer::BoneBuffer;
 use super::evaluate::Scratches;
+use super::rigs::RigNumbers;
 use super::scene::Mirrors;
 use super::schedule::{Asked, FrameId, RowLayout, Totals};
 use crate::clip::Clip;
@@ -16,10 +17,12 @@ use std::sync::Arc;
 /// Many characters of one or more rigs, animated together.
 ///
 /// A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate). Calls that refuse
-/// something change nothing. Results do not depend on the number of workers.
+/// something change nothing. Results do not depend on the number of workers, nor on the crowd's
+/// [tag](Self::tag).
 #[derive(Debug, Default)]
 pub struct Crowd {
     pub(crate) pools: Vec<Slot>,
+    pub(super) rigs: RigNumbers,
     pub(crate) scratches: Scratches,
     pub(crate) mirrors: Mirrors,
     pub(crate) events: Events,
@@ -34,7 +37,6 @@ pub struct Crowd {
 /// A place for a rig.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
-    pub generation: u16,
     pub pool: Option<Pool>,
 }
 
@@ -57,6 +59,27 @@ impl Crowd {
         Self::default()
     }
 
+    /// An empty crowd with a [tag](Self::tag) that the caller chose: for handles that are the same in every
+    /// run, or that differ between processes which exchange them.
+    ///
+    /// # Errors
+    /// If the tag is not within 1 to [`MAX_TAG`](super::MAX_TAG).
+    pub fn with_tag(tag: u16) -> Result<Self, CrowdError> {
+        Ok(Self {
+            rigs: RigNumbers::tagged(tag)?,
+            ..Self::default()
+        })
+    }
+
+    /// What all handles of this crowd hold, so that those of another crowd are unknown here.
+    ///
+    /// From 1 to [`MAX_TAG`](super::MAX_TAG). Crowds made by [`new`](Self::new) count on from a random tag:
+    /// the first 1,023 of a process have different ones. [`restore`](Self::restore) takes over the
+    /// snapshot's.
+    pub fn tag(&self) -> u16 {
+        self.rigs.tag()
+    }
+
     /// Adds a rig with one layer that blends.
     ///
     /// # Errors
@@ -68,8 +91,8 @@ impl Crowd {
     /// Adds a rig whose instances have the given layers, lowest first.
     ///
     /// # Errors
-    /// If there are no or too many layers, a mask was made for another skeleton, or there are too
-    /// many rigs or clips.
+    /// If there are no or too many layers, a mask was made for another skeleton, there are too many rigs
+    /// or clips, or the crowd was given 262,143 rigs in its life.
     pub fn add_rig_with_layers(
         &mut self,
         rig: Arc<Rig>,
@@ -87,17 +110,15 @@ impl Crowd {
                         limit,
                     });
                 }
-                self.pools.push(Slot::default());
-                self.pools.len() - 1
+                self.pools.len()
             }
         };
-        let slot = &mut self.pools[index];
-        let id = RigId {
-            index: index as u16,
-            generation: slot.generation,
-        };
-        slot.pool = Some(Pool::new(id, rig, layers));
-        Ok(id)
+        let owner = self.rigs.add(index)?;
+        if index == self.pools.len() {
+            self.pools.push(Slot::default());
+        }
+        self.pools[index].pool = Some(Pool::new(owner, rig, layers));
+        Ok(owner.rig())
     }
 
     /// Removes a rig of which no instance is alive; its memory goes when no one else holds it.
@@ -109,15 +130,13 @@ impl Crowd {
         if instances > 0 {
             return Err(CrowdError::RigInUse { rig, instances });
         }
-        let index = usize::from(rig.index);
+        let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
+        let pool = slot.and_then(|slot| slot.pool.take());
+        let pool = pool.ok_or(CrowdError::UnknownRig { rig })?;
         self.scheduled = None;
-        let slot = &mut self.pools[index];
-        slot.generation = slot.generation.wrapping_add(1);
+        self.rigs.remove(rig);
         self.mirrors.forget(rig);
-        match slot.pool.take() {
-            Some(pool) => Ok(pool.rig),
-            None => Err(CrowdError::UnknownRig { rig }),
-        }
+        Ok(pool.rig)
     }
 
     /// A rig of this crowd.
@@ -197,23 +216,18 @@ impl Crowd {
         &self,
         rig: RigId,
         space: BlendSpaceId,
-    ) -> Result<&BlendSpace1D, CrowdError> {
-        let found = self.pool(rig)?.space(space);
-        found.ok_or(CrowdError::UnknownSpace { space })
+    ) -> Result<BlendSpace1D<'_>, CrowdError> {
+        self.pool(rig)?.space(space)
     }
 
     /// Adds an instance in the rest pose, at the origin, visible, at speed 1.
     ///
     /// # Errors
-    /// If the rig is unknown or has too many instances.
+    /// If the rig is unknown or has [`MAX_INSTANCES`](super::MAX_INSTANCES) already.
     pub fn spawn(&mut self, rig: RigId) -> Result<InstanceId, CrowdError> {
         let pool = self.pool_mut(rig)?;
         let index = pool.spawn()?;
-        Ok(InstanceId {
-            rig,
-            index,
-            generation: pool.state.generation[index as usize],
-        })
+        Ok(pool.instance_id(index as usize))
     }
 
     /// Removes an instance; its handle becomes stale.
@@ -288,27 +302,23 @@ impl Crowd {
     }
 
     pub(crate) fn pool(&self, rig: RigId) -> Result<&Pool, CrowdError> {
-        match self.pools.get(usize::from(rig.index)) {
-            Some(s) if s.generation == rig.generation => s.pool.as_ref(),
-            _ => None,
-        }
-        .ok_or(CrowdError::UnknownRig { rig })
+        let slot = self.rigs.slot(rig).and_then(|i| self.pools.get(i));
+        let pool = slot.and_then(|s| s.pool.as_ref());
+        pool.ok_or(CrowdError::UnknownRig { rig })
     }
 
     pub(crate) fn pool_mut(&mut self, rig: RigId) -> Result<&mut Pool, CrowdError> {
-        match self.pools.get_mut(usize::from(rig.index)) {
-            Some(s) if s.generation == rig.generation => s.pool.as_mut(),
-            _ => None,
-        }
-        .ok_or(CrowdError::UnknownRig { rig })
+        let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
+        let pool = slot.and_then(|s| s.pool.as_mut());
+        pool.ok_or(CrowdError::UnknownRig { rig })
     }
 
     pub(crate) fn instance(&self, id: InstanceId) -> Result<(&Pool, usize), CrowdError> {
         let unknown = CrowdError::UnknownInstance { instance: id };
-        let pool = self.pool(id.rig).map_err(|_| unknown.clone())?;
-        let index = id.index as usize;
+        let pool = self.pool(id.rig()).map_err(|_| unknown.clone())?;
+        let index = id.index();
         let alive = pool.state.alive.get(index) == Some(&true)
-            && pool.state.generation[index] == id.generation;
+            && pool.state.generation[index] == id.generation();
         alive.then_some((pool, index)).ok_or(unknown)
     }
 
@@ -317,6 +327,6 @@ impl Crowd {
         id: InstanceId,
     ) -> Result<(&mut Pool, usize), CrowdError> {
         self.instance(id)?;
-        Ok((self.pool_mut(id.rig)?, id.index as usize))
+        Ok((self.pool_mut(id.rig())?, id.index()))
     }
 }

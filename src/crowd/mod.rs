@@ -7,6 +7,7 @@ mod evaluate;
 mod memory;
 mod play;
 mod query;
+mod rigs;
 mod scene;
 mod schedule;
 mod snapshot;
@@ -14,8 +15,8 @@ mod standard;
 mod workload;
 
 pub use crate::playback::{
-    ACTIONS_PER_LAYER, ClipId, InstanceId, LayerOptions, MAX_LAYERS, MAX_TIME, PlayOptions,
-    PlaybackError as CrowdError, RigId, RowMove, RowOrder,
+    ACTIONS_PER_LAYER, ClipId, InstanceId, LayerOptions, MAX_INSTANCES, MAX_LAYERS, MAX_TAG,
+    MAX_TIME, PlayOptions, PlaybackError as CrowdError, RigId, RowMove, RowOrder,
 };
 pub use bone_buffer::BoneBuffer;
 pub use crowd_data::{Crowd, FrameStats};

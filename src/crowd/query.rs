@@ -30,11 +30,7 @@ impl Crowd {
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
         self.pools().flat_map(|(_, pool)| {
             let alive = pool.state.alive.iter().enumerate().filter(|a| *a.1);
-            alive.map(|(i, _)| InstanceId {
-                rig: pool.id,
-                index: i as u32,
-                generation: pool.state.generation[i],
-            })
+            alive.map(|(i, _)| pool.instance_id(i))
         })
     }
 
@@ -53,7 +49,8 @@ impl Crowd {
         Ok(slots.flat_map(move |(e, a)| {
             let (clip, other) = (actions.clip[e][a], actions.other[e][a]);
             let other = (other != clip && other != NO_CLIP).then_some(other);
-            std::iter::once(clip).chain(other)
+            let clips = std::iter::once(clip).chain(other);
+            clips.map(|clip| pool.clip_id(clip))
         }))
     }
 

@@ -136,14 +136,14 @@ impl Crowd {
             }
             let rig = pool.rig.clone();
             mirrors.scratch(
-                instance.rig,
+                instance.rig(),
                 || Scratch::new(&rig, pool.timelines),
                 |s| s.timelines() >= pool.timelines,
             );
-            let Ok(pool) = self.pool_mut(instance.rig) else {
+            let Ok(pool) = self.pool_mut(instance.rig()) else {
                 continue;
             };
-            let Some((_, scratch)) = mirrors.scratch.iter_mut().find(|s| s.0 == instance.rig)
+            let Some((_, scratch)) = mirrors.scratch.iter_mut().find(|s| s.0 == instance.rig())
             else {
                 continue;
             };
@@ -161,7 +161,7 @@ impl Crowd {
             let world = scene.hung_root(mirror).filter(Affine3x4::is_finite);
             let index = self.instance(instance).map(|i| i.1);
             if let (Some(world), Ok(index)) = (world, index)
-                && let Ok(pool) = self.pool_mut(instance.rig)
+                && let Ok(pool) = self.pool_mut(instance.rig())
             {
                 pool.set_world(index, world);
             }

@@ -1,24 +1,33 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
 use super::crowd_data::{Crowd, Slot};
+use crate::clip::Clip;
+use crate::playback::blend_space::Space;
 use crate::playback::pool::{Pool, PoolState};
-use crate::playback::{BlendSpace1D, LayerOptions, PlaybackError as CrowdError};
+use crate::playback::slots::Slots;
+use crate::playback::{LayerOptions, PlaybackError as CrowdError};
+use std::sync::Arc;
 
 /// The state of a crowd at a moment: times, weights, fades, transforms, handles, who is due. Rigs and
 /// clips are named by hash, not held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrowdSnapshot {
-    pools: Vec<(u16, Option<PoolSnapshot>)>,
+    tag: u16,
+    /// How many rigs the crowd was given.
+    rigs: usize,
+    pools: Vec<Option<PoolSnapshot>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct PoolSnapshot {
+    /// The rig's in the crowd.
+    number: u32,
     structure: u64,
     layout: u64,
     layers: Vec<LayerOptions>,
-    spaces: Vec<(u16, Option<BlendSpace1D>)>,
-    /// Generation and content of every clip that was loaded.
-    clips: Vec<(u16, Option<u64>)>,
+    spaces: Slots<Space>,
+    /// The content of every clip that was loaded.
+    clips: Slots<u64>,
     state: PoolState,
     due: Vec<bool>,
 }
@@ -26,15 +35,13 @@ struct PoolSnapshot {
 impl PoolSnapshot {
     fn take(pool: &Pool) -> Self {
         let skeleton = pool.rig.skeleton();
-        let clips = pool.clips.iter();
         Self {
+            number: pool.rig_number(),
             structure: skeleton.structure_hash(),
             layout: skeleton.layout_hash(),
             layers: pool.layers.clone(),
             spaces: pool.spaces.clone(),
-            clips: clips
-                .map(|(g, c)| (*g, c.as_ref().map(|c| c.content_hash())))
-                .collect(),
+            clips: pool.clips.map(|clip| clip.content_hash()),
             state: pool.state.clone(),
             due: pool.places.due().to_vec(),
         }
@@ -43,31 +50,25 @@ impl PoolSnapshot {
     fn check(&self, pool: &Pool) -> Result<(), CrowdError> {
         let fail = |what| Err(CrowdError::Snapshot { what });
         let skeleton = pool.rig.skeleton();
-        if (self.structure, self.layout) != (skeleton.structure_hash(), skeleton.layout_hash()) {
+        let now = (skeleton.structure_hash(), skeleton.layout_hash());
+        if self.number != pool.rig_number() || (self.structure, self.layout) != now {
             return fail("rigs");
         }
         if self.layers != pool.layers {
             return fail("layers");
         }
         // Blend spaces made since are no hindrance, nor are clips.
-        let mut then = self.spaces.iter().enumerate();
-        let gone = |(i, space): (usize, &(u16, Option<BlendSpace1D>))| {
-            space.1.is_some() && pool.spaces.get(i) != Some(space)
-        };
-        if then.any(gone) {
+        if !pool
+            .spaces
+            .still_holds(&self.spaces, |now, then| now == then)
+        {
             return fail("blend spaces");
         }
-        let same = self
-            .clips
-            .iter()
-            .enumerate()
-            .all(|(i, (generation, hash))| {
-                hash.is_none_or(|hash| match pool.clips.get(i) {
-                    Some((g, Some(clip))) => g == generation && clip.content_hash() == hash,
-                    _ => false,
-                })
-            });
-        if same { Ok(()) } else { fail("clips") }
+        let same = |now: &Arc<Clip>, then: &u64| now.content_hash() == *then;
+        if !pool.clips.still_holds(&self.clips, same) {
+            return fail("clips");
+        }
+        Ok(())
     }
 }
 
@@ -76,32 +77,58 @@ impl Crowd {
     pub fn snapshot(&self) -> CrowdSnapshot {
         let pools = self.pools.iter();
         CrowdSnapshot {
+            tag: self.rigs.tag(),
+            rigs: self.rigs.given(),
             pools: pools
-                .map(|s| (s.generation, s.pool.as_ref().map(PoolSnapshot::take)))
+                .map(|s| s.pool.as_ref().map(PoolSnapshot::take))
                 .collect(),
         }
     }
 
-    /// Returns to a snapshot: the same calls from here give the same bits, every time. The next frame
-    /// evaluates all that are shown, due or not.
+    /// Returns to a snapshot: the same calls from here give the same bits and the same handles, every time.
+    /// The next frame evaluates all that are shown, due or not.
+    ///
+    /// So a handle that was given out after the snapshot names, from here on, whatever the same calls put
+    /// in its place, and nothing until then. Clips and blend spaces that were added since the snapshot
+    /// stay, under their handles; a rig that was added since has to be removed first.
+    ///
+    /// The snapshot may be another crowd's that was built by the same calls. This crowd then takes over its
+    /// [tag](Self::tag): the handles of that crowd are valid here, and those that this one gave out are
+    /// unknown.
     ///
     /// # Errors
-    /// If the crowd's rigs, layers or clips are not those of the snapshot; nothing is changed then.
+    /// If the crowd's rigs, layers, clips or blend spaces are not those of the snapshot; nothing is changed
+    /// then.
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
-        let same = |(slot, (generation, pool)): (&Slot, &(u16, Option<PoolSnapshot>))| match (
-            &slot.pool, pool,
-        ) {
-            (Some(now), Some(then)) if slot.generation == *generation => then.check(now),
-            (None, None) => Ok(()),
-            _ => Err(CrowdError::Snapshot { what: "rigs" }),
-        };
-        if self.pools.len() != snapshot.pools.len() {
-            return Err(CrowdError::Snapshot { what: "rigs" });
+        let slots = self.pools.len().max(snapshot.pools.len());
+        for slot in 0..slots {
+            let now = self.pools.get(slot).and_then(|s| s.pool.as_ref());
+            let then = snapshot.pools.get(slot).and_then(Option::as_ref);
+            match (now, then) {
+                (Some(now), Some(then)) => then.check(now)?,
+                (None, None) => {}
+                _ => return Err(CrowdError::Snapshot { what: "rigs" }),
+            }
         }
-        self.pools.iter().zip(&snapshot.pools).try_for_each(same)?;
         self.events.clear();
-        for (slot, (_, then)) in self.pools.iter_mut().zip(&snapshot.pools) {
+        self.pools.resize_with(snapshot.pools.len(), Slot::default);
+        let numbers = snapshot.pools.iter().enumerate();
+        let numbers = numbers.filter_map(|(slot, then)| Some((slot, then.as_ref()?.number)));
+        let Self {
+            pools,
+            rigs,
+            mirrors,
+            ..
+        } = self;
+        rigs.restore(snapshot.tag, snapshot.rigs, numbers);
+        for (slot, then) in pools.iter_mut().zip(&snapshot.pools) {
             if let (Some(pool), Some(then)) = (&mut slot.pool, then) {
+                if snapshot.tag != pool.owner.rig().tag() {
+                    mirrors.forget(pool.owner.rig());
+                    pool.owner = rigs.owner(then.number);
+                }
+                pool.clips.rewind(&then.clips);
+                pool.spaces.rewind(&then.spaces);
                 pool.state.clone_from(&then.state);
                 let count = pool.state.alive.len();
                 pool.hints.clear();

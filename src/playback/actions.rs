@@ -2,7 +2,7 @@
 //! [`ACTIONS_PER_LAYER`] slots each.
 
 use super::blend_space::Members;
-use super::ids::{BlendSpaceId, ClipId, Motion, NO_CLIP};
+use super::ids::{NO_CLIP, Source};
 use super::options::{AtEnd, PlayOptions};
 use super::passage::{Loop, Place};
 use super::ramp::Ramp;
@@ -16,9 +16,10 @@ pub(crate) type Four<T> = [T; ACTIONS_PER_LAYER];
 /// State of the actions. What every step reads lies in arrays of its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Actions {
-    pub clip: Vec<Four<ClipId>>,
+    /// The clips' places in their pool, or [`NO_CLIP`].
+    pub clip: Vec<Four<u16>>,
     /// The second clip of a blend space (the first again if that plays alone), and its share.
-    pub other: Vec<Four<ClipId>>,
+    pub other: Vec<Four<u16>>,
     pub mix: Vec<Four<f32>>,
     /// Within the pass: seconds; of a blend space phases.
     pub time: Vec<Four<f64>>,
@@ -55,7 +56,8 @@ pub(crate) struct Slow {
     pub fresh: bool,
     /// Whether the slot is freed when the fade ends.
     pub ending: bool,
-    pub space: Option<BlendSpaceId>,
+    /// The place of the blend space.
+    pub space: Option<u16>,
 }
 
 impl Actions {
@@ -104,16 +106,16 @@ impl Actions {
     }
 
     /// What an action plays.
-    pub fn motion(&self, entry: usize, a: usize) -> Motion {
+    pub fn source(&self, entry: usize, a: usize) -> Source {
         match self.slow[entry][a].space {
-            Some(space) => Motion::Space(space),
-            None => Motion::Clip(self.clip[entry][a]),
+            Some(space) => Source::Space(space),
+            None => Source::Clip(self.clip[entry][a]),
         }
     }
 
-    /// The slot that plays a motion, if any.
-    pub fn find(&self, entry: usize, motion: Motion) -> Option<usize> {
-        let same = |a: &usize| self.motion(entry, *a) == motion;
+    /// The slot that plays a clip or blend space, if any.
+    pub fn find(&self, entry: usize, source: Source) -> Option<usize> {
+        let same = |a: &usize| self.source(entry, *a) == source;
         self.playing(entry).find(same)
     }
 
@@ -133,12 +135,12 @@ impl Actions {
         (least, true)
     }
 
-    /// Starts a motion in a slot of its own; the one of least weight gives way if none is free.
+    /// Starts a clip or blend space in a slot of its own; the one of least weight gives way if none is free.
     /// `length` is that of a pass. Returns whether one had to give way.
     pub fn start(
         &mut self,
         entry: usize,
-        motion: Motion,
+        source: Source,
         members: Members,
         length: f64,
         options: &PlayOptions,
@@ -151,9 +153,9 @@ impl Actions {
             speed: f64::from(options.speed),
             at_end: options.at_end,
             fresh: true,
-            space: match motion {
-                Motion::Space(space) => Some(space),
-                Motion::Clip(_) => None,
+            space: match source {
+                Source::Space(space) => Some(space),
+                Source::Clip(_) => None,
             },
             ..Slow::default()
         };

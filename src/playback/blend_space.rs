@@ -1,22 +1,30 @@
 //! `BlendSpace1D`: clips along a parameter, of which two neighbours play in step.
 
 use super::error::PlaybackError;
-use super::ids::{BlendSpaceId, ClipId, Motion, NO_CLIP};
+use super::ids::{BlendSpaceId, ClipId, NO_CLIP, Source};
 use super::pool::{Pool, check};
 
 /// Clips at values of a parameter (a speed, say), in ascending order.
 ///
 /// At any value its two neighbours are blended by linear weights. All clips share one phase, which moves
 /// on at the blend of their rates, so that their strides match; the time of such an action is its phase.
+#[derive(Clone, Copy, Debug)]
+pub struct BlendSpace1D<'a> {
+    pool: &'a Pool,
+    space: &'a Space,
+}
+
+/// A blend space as a pool and its snapshots keep it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BlendSpace1D {
+pub(crate) struct Space {
     points: Vec<Point>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
     parameter: f32,
-    clip: ClipId,
+    /// Its place in the pool.
+    clip: u16,
     /// Phases per second; 0 for a clip without length.
     rate: f64,
 }
@@ -24,9 +32,9 @@ struct Point {
 /// What plays at a value of the parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Members {
-    pub clip: ClipId,
+    pub clip: u16,
     /// [`NO_CLIP`] tells a clip that plays by itself, in seconds, from a member of a blend space.
-    pub other: ClipId,
+    pub other: u16,
     /// The share of `other`.
     pub mix: f32,
     /// Phases per second.
@@ -36,19 +44,23 @@ pub(crate) struct Members {
 /// The largest value of a parameter, either sign; differences of two stay finite.
 const MAX_PARAMETER: f64 = 1.0e9;
 
-/// The most blend spaces of one rig: handles are 16 bits.
+/// The most places for blend spaces of one rig: their indices are 16 bits, of which one means "none".
 const MAX_SPACES: usize = u16::MAX as usize;
 
 pub(super) fn check_parameter(value: f32) -> Result<(), PlaybackError> {
     check("parameter", f64::from(value), -MAX_PARAMETER, MAX_PARAMETER)
 }
 
-impl BlendSpace1D {
+impl<'a> BlendSpace1D<'a> {
     /// The clips and their values, ascending.
-    pub fn points(&self) -> impl Iterator<Item = (f32, ClipId)> + '_ {
-        self.points.iter().map(|p| (p.parameter, p.clip))
+    pub fn points(self) -> impl Iterator<Item = (f32, ClipId)> + 'a {
+        let Self { pool, space } = self;
+        let points = space.points.iter();
+        points.map(|p| (p.parameter, pool.clip_id(p.clip)))
     }
+}
 
+impl Space {
     /// The neighbours of a value; beyond the ends the last clip alone.
     pub(crate) fn at(&self, value: f32) -> Members {
         let alone = |p: &Point| Members {
@@ -77,53 +89,58 @@ impl BlendSpace1D {
         }
     }
 
-    pub(crate) fn holds(&self, clip: ClipId) -> bool {
+    pub(crate) fn holds(&self, clip: u16) -> bool {
         self.points.iter().any(|p| p.clip == clip)
     }
 
     /// A clip of it; all are of one kind.
-    pub(super) fn any_clip(&self) -> ClipId {
+    pub(super) fn any_clip(&self) -> u16 {
         self.points[0].clip
     }
 }
 
 impl Pool {
-    /// The clips of a motion at a value of its parameter, and the length of a pass over it.
-    pub fn source(&self, motion: Motion, parameter: f32) -> (Members, f64) {
-        match motion {
-            Motion::Clip(clip) => {
+    /// The clips of what plays at a value of its parameter, and the length of a pass over it.
+    pub fn members_of(&self, source: Source, parameter: f32) -> (Members, f64) {
+        match source {
+            Source::Clip(clip) => {
                 let members = Members {
                     clip,
                     other: NO_CLIP,
                     mix: 0.0,
                     rate: 1.0,
                 };
-                let length = self.clip(clip).map_or(0.0, |c| c.duration().into());
+                let length = self.clips.get(clip).map_or(0.0, |c| c.duration().into());
                 (members, length)
             }
-            Motion::Space(id) => {
+            Source::Space(space) => {
                 let nothing = Members {
                     clip: NO_CLIP,
                     other: NO_CLIP,
                     mix: 0.0,
                     rate: 0.0,
                 };
-                (self.space(id).map_or(nothing, |s| s.at(parameter)), 1.0)
+                let space = self.spaces.get(space);
+                (space.map_or(nothing, |s| s.at(parameter)), 1.0)
             }
         }
     }
 
-    pub fn space(&self, id: BlendSpaceId) -> Option<&BlendSpace1D> {
-        match self.spaces.get(usize::from(id.index)) {
-            Some((generation, space)) if *generation == id.generation && id.rig == self.id => {
-                space.as_ref()
-            }
-            _ => None,
+    pub fn space(&self, space: BlendSpaceId) -> Result<BlendSpace1D<'_>, PlaybackError> {
+        let found = self.spaces.find(space.index, space.generation);
+        match found.filter(|_| space.owner == self.owner) {
+            Some(space) => Ok(BlendSpace1D { pool: self, space }),
+            None => Err(PlaybackError::UnknownSpace { space }),
         }
+    }
+
+    /// The place of a blend space.
+    pub(super) fn space_index(&self, space: BlendSpaceId) -> Result<u16, PlaybackError> {
+        self.space(space).map(|_| space.index)
     }
 
     pub fn add_space(&mut self, points: &[(f32, ClipId)]) -> Result<BlendSpaceId, PlaybackError> {
-        let mut space = BlendSpace1D { points: Vec::new() };
+        let mut space = Space { points: Vec::new() };
         let mut kind = None;
         for &(parameter, clip) in points {
             check_parameter(parameter)?;
@@ -144,7 +161,7 @@ impl Pool {
             let duration = f64::from(data.duration());
             space.points.push(Point {
                 parameter,
-                clip,
+                clip: clip.index,
                 rate: if duration > 0.0 { 1.0 / duration } else { 0.0 },
             });
         }
@@ -153,40 +170,22 @@ impl Pool {
                 what: "it has no clips",
             });
         }
-        let index = match self.spaces.iter().position(|s| s.1.is_none()) {
-            Some(index) => index,
-            None if self.spaces.len() >= MAX_SPACES => {
-                return Err(PlaybackError::Limit {
-                    what: "blend spaces of one rig",
-                    count: self.spaces.len() + 1,
-                    limit: MAX_SPACES,
-                });
-            }
-            None => {
-                self.spaces.push((0, None));
-                self.spaces.len() - 1
-            }
-        };
-        self.spaces[index].1 = Some(space);
+        let index = self
+            .spaces
+            .add(space, "blend spaces of one rig", MAX_SPACES)?;
         self.fit_hints();
-        Ok(BlendSpaceId {
-            rig: self.id,
-            index: index as u16,
-            generation: self.spaces[index].0,
-        })
+        let generation = self.spaces.generation(index);
+        Ok(BlendSpaceId::new(self.owner, index, generation))
     }
 
     pub fn remove_space(&mut self, id: BlendSpaceId) -> Result<(), PlaybackError> {
-        if self.space(id).is_none() {
-            return Err(PlaybackError::UnknownSpace { space: id });
-        }
+        let index = self.space_index(id)?;
         let playing = self.state.actions.slow.iter().flatten();
-        let actions = playing.filter(|s| s.space == Some(id)).count();
+        let actions = playing.filter(|s| s.space == Some(index)).count();
         if actions > 0 {
             return Err(PlaybackError::SpaceInUse { space: id, actions });
         }
-        let slot = &mut self.spaces[usize::from(id.index)];
-        *slot = (slot.0.wrapping_add(1), None);
+        self.spaces.take(index);
         Ok(())
     }
 }

@@ -1,14 +1,15 @@
 //! The clips of a pool: which are loaded, under which handles, and on which layers they fit.
 
+use super::blend_space::Space;
 use super::error::PlaybackError;
-use super::ids::{ClipId, Motion};
+use super::ids::{ClipId, Motion, Source};
 use super::pool::{LayerOptions, MAX_LAYERS, Pool};
 use crate::clip::{Clip, ClipKind};
 use crate::rig::Rig;
 use crate::skeleton::JointMask;
 use std::sync::Arc;
 
-/// The most clips of one rig: handles are 16 bits and the last value means "none".
+/// The most places for clips of one rig: their indices are 16 bits and the last value means "none".
 const MAX_CLIPS: usize = u16::MAX as usize - 1;
 
 impl Pool {
@@ -42,21 +43,13 @@ impl Pool {
     }
 
     pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
-        let (generation, loaded) = self.clips.get(clip)?;
-        loaded.as_ref().map(|_| ClipId {
-            rig: self.id,
-            index: clip as u16,
-            generation: *generation,
-        })
+        let index = u16::try_from(clip).ok()?;
+        self.clips.get(index).map(|_| self.clip_id(index))
     }
 
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
-        let named = |c: &Arc<Clip>| c.name() == name;
-        let index = self
-            .clips
-            .iter()
-            .position(|c| c.1.as_ref().is_some_and(named))?;
-        self.clip_by_index(index)
+        let found = self.clips.iter().find(|(_, c)| c.name() == name);
+        found.map(|(index, _)| self.clip_id(index))
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
@@ -66,63 +59,63 @@ impl Pool {
                 rig: self.rig.name().to_owned(),
             });
         }
-        let index = match self.clips.iter().position(|c| c.1.is_none()) {
-            Some(index) => index,
-            None if self.clips.len() >= MAX_CLIPS => {
-                return Err(PlaybackError::Limit {
-                    what: "clips of one rig",
-                    count: self.clips.len() + 1,
-                    limit: MAX_CLIPS,
-                });
-            }
-            None => {
-                self.clips.push((0, None));
-                self.clips.len() - 1
-            }
-        };
-        self.clips[index].1 = Some(clip);
+        let index = self.clips.add(clip, "clips of one rig", MAX_CLIPS)?;
         self.fit_clips();
-        Ok(ClipId {
-            rig: self.id,
-            index: index as u16,
-            generation: self.clips[index].0,
-        })
+        Ok(self.clip_id(index))
     }
 
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
-        if self.clip(clip).is_none() {
-            return Err(PlaybackError::UnknownClip { clip });
-        }
+        let index = self.clip_index(clip)?;
         let state = &self.state.actions;
         let playing = state.clip.iter().chain(&state.other).flatten();
-        let spaces = self.spaces.iter().filter_map(|s| s.1.as_ref());
-        let users = playing.filter(|&&c| c == clip).count()
-            + spaces.filter(|space| space.holds(clip)).count();
+        let spaces = self.spaces.iter();
+        let users = playing.filter(|&&c| c == index).count()
+            + spaces.filter(|(_, space)| space.holds(index)).count();
         if users > 0 {
             return Err(PlaybackError::ClipInUse {
                 clip,
                 actions: users,
             });
         }
-        let slot = &mut self.clips[usize::from(clip.index)];
-        slot.0 = slot.0.wrapping_add(1);
-        let taken = slot.1.take();
+        let taken = self.clips.take(index);
         self.fit_clips();
         taken.ok_or(PlaybackError::UnknownClip { clip })
     }
 
-    /// Checks that a motion exists and may play on a layer.
-    pub fn check_motion(&self, layer: usize, motion: Motion) -> Result<(), PlaybackError> {
+    /// The handle of the clip at a place.
+    pub fn clip_id(&self, index: u16) -> ClipId {
+        ClipId::new(self.owner, index, self.clips.generation(index))
+    }
+
+    /// The place of a clip.
+    fn clip_index(&self, clip: ClipId) -> Result<u16, PlaybackError> {
+        let found = self.clip(clip).map(|_| clip.index);
+        found.ok_or(PlaybackError::UnknownClip { clip })
+    }
+
+    /// What a motion is here.
+    ///
+    /// # Errors
+    /// If its handle is stale or of another rig, crowd or mixer.
+    pub fn source(&self, motion: Motion) -> Result<Source, PlaybackError> {
+        match motion {
+            Motion::Clip(clip) => self.clip_index(clip).map(Source::Clip),
+            Motion::Space(space) => self.space_index(space).map(Source::Space),
+        }
+    }
+
+    /// What a motion is here, if it may play on a layer.
+    pub fn check_motion(&self, layer: usize, motion: Motion) -> Result<Source, PlaybackError> {
         self.check_layer(layer)?;
-        let clip = match motion {
-            Motion::Clip(clip) => clip,
-            Motion::Space(space) => match self.space(space) {
-                Some(points) => points.any_clip(),
-                None => return Err(PlaybackError::UnknownSpace { space }),
-            },
+        let source = self.source(motion)?;
+        let clip = match source {
+            Source::Clip(clip) => Some(clip),
+            Source::Space(space) => self.spaces.get(space).map(Space::any_clip),
         };
-        let data = self.clip(clip).ok_or(PlaybackError::UnknownClip { clip })?;
-        self.check_kind(layer, data)
+        if let Some(data) = clip.and_then(|clip| self.clips.get(clip)) {
+            self.check_kind(layer, data)?;
+        }
+        Ok(source)
     }
 
     fn check_kind(&self, layer: usize, clip: &Clip) -> Result<(), PlaybackError> {

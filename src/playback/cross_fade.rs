@@ -3,7 +3,7 @@
 use super::actions::Actions;
 use super::blend_space::check_parameter;
 use super::error::PlaybackError;
-use super::ids::{BlendSpaceId, Motion};
+use super::ids::{BlendSpaceId, Motion, Source};
 use super::options::PlayOptions;
 use super::player::{MAX_SPEED, Player, check_seconds};
 use super::pool::{Pool, check};
@@ -36,8 +36,8 @@ impl Player<'_> {
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         let fade = fade.into();
-        let from = from.into();
-        let (entry, source) = self.pool.slot(self.index, layer, from)?;
+        let (entry, source) = self.pool.slot(self.index, layer, from.into())?;
+        let from = self.actions().source(entry, source);
         let (_, to) = self.admit(layer, to, options)?;
         check_seconds("seconds", fade.seconds)?;
         let known = self.actions().find(entry, to);
@@ -76,10 +76,10 @@ impl Player<'_> {
         space: BlendSpaceId,
         value: f32,
     ) -> Result<(), PlaybackError> {
-        let motion = Motion::Space(space);
-        let (entry, a) = self.pool.slot(self.index, layer, motion)?;
+        let (entry, a) = self.pool.slot(self.index, layer, Motion::Space(space))?;
         check_parameter(value)?;
-        let (members, _) = self.pool.source(motion, value);
+        let source = self.actions().source(entry, a);
+        let (members, _) = self.pool.members_of(source, value);
         if self.actions().set_members(entry, a, members) {
             self.pool.touch(self.index);
         }
@@ -107,7 +107,7 @@ impl Pool {
         &self,
         entry: usize,
         source: usize,
-        to: Motion,
+        to: Source,
         fade: &CrossFade<'_>,
         options: &PlayOptions,
     ) -> Result<Prepared, PlaybackError> {
@@ -116,11 +116,11 @@ impl Pool {
         let (members, length) = match actions.find(entry, to) {
             Some(a) => {
                 let known = &actions.slow[entry][a];
-                let (mut members, _) = self.source(to, options.parameter);
+                let (mut members, _) = self.members_of(to, options.parameter);
                 (members.clip, members.rate) = (actions.clip[entry][a], known.pace);
                 (members, known.course.length)
             }
-            None => self.source(to, options.parameter),
+            None => self.members_of(to, options.parameter),
         };
         let phases = |pace: f64, length: f64| if length > 0.0 { pace / length } else { 0.0 };
         let mine = phases(slow.pace, slow.course.length);
@@ -145,7 +145,7 @@ impl Pool {
             Sync::No => None,
             Sync::Phase => Some(phase * length),
             Sync::Markers(names) => {
-                let clip = |id| self.clip(id).map(|c| c.as_ref());
+                let clip = |index| self.clips.get(index).map(|c| c.as_ref());
                 let first: Option<&Clip> = clip(actions.clip[entry][source]);
                 let (Some(first), Some(second)) = (first, clip(members.clip)) else {
                     return Ok(prepared);

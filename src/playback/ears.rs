@@ -3,30 +3,27 @@
 use super::actions::Actions;
 use super::events::{Event, EventKind, Events};
 use super::fire::{Fired, Timetable};
-use super::ids::{ClipId, InstanceId, NO_CLIP};
+use super::ids::{ClipId, InstanceId, NO_CLIP, Owner};
 use super::passage::{Loop, Passage, Place};
+use super::slots::Slots;
 use crate::clip::Clip;
 use std::sync::Arc;
 
-/// The clips of a pool: generation, and what is loaded.
-pub(crate) type Clips = [(u16, Option<Arc<Clip>>)];
+/// The clips of a pool.
+pub(crate) type Clips = Slots<Arc<Clip>>;
 
 /// Where the events of an entry go, and whose they are.
 pub(crate) struct Ears<'a> {
     pub clips: &'a Clips,
     pub events: &'a mut Events,
+    pub owner: Owner,
     pub instance: InstanceId,
     pub layer: usize,
     pub layer_weight: f32,
 }
 
-/// A clip that plays; handles in actions are never stale.
-fn data(clips: &Clips, id: ClipId) -> Option<&Clip> {
-    clips.get(usize::from(id.index))?.1.as_deref()
-}
-
-fn timetable<'a>(clips: &'a Clips, id: ClipId, course: &'a Loop) -> Option<Timetable<'a>> {
-    let clip = data(clips, id)?;
+fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timetable<'a>> {
+    let clip = clips.get(clip)?;
     Some(Timetable {
         course,
         markers: clip.markers(),
@@ -68,14 +65,7 @@ impl Ears<'_> {
         }
     }
 
-    fn hear_clip(
-        &mut self,
-        clip: ClipId,
-        course: &Loop,
-        weight: f32,
-        ends: bool,
-        passage: &Passage,
-    ) {
+    fn hear_clip(&mut self, clip: u16, course: &Loop, weight: f32, ends: bool, passage: &Passage) {
         let Some(table) = timetable(self.clips, clip, course) else {
             return;
         };
@@ -92,6 +82,7 @@ impl Ears<'_> {
             }
         };
         let (instance, layer) = (self.instance, self.layer);
+        let clip = ClipId::new(self.owner, clip, self.clips.generation(clip));
         let events = &mut *self.events;
         let dropped = table.fire(passage, ends, |fired| {
             let (kind, marker, time) = match fired {

@@ -1,7 +1,6 @@
 //! `PlaybackError`: what mixers and crowds refuse. They stay as they were.
 
-use super::ids::{BlendSpaceId, ClipId, InstanceId, Motion, RigId};
-use super::mixer_action::ActionId;
+use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Motion, RigId};
 use crate::scene::{NodeId, SceneError};
 use crate::skeleton::ChannelHandle;
 use thiserror::Error;

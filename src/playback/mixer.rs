@@ -2,20 +2,22 @@
 
 use super::error::PlaybackError;
 use super::events::{Events, MAX_EVENTS_PER_ACTION};
-use super::ids::{BlendSpaceId, ClipId, Motion, RigId};
-use super::mixer_action::{ActionId, ActionMut, Remembered};
+use super::ids::{ActionId, BlendSpaceId, ClipId, Motion, Owner};
+use super::mixer_action::{ActionMut, Remembered};
 use super::options::PlayOptions;
 use super::places::RowOrder;
 use super::player::Player;
 use super::pool::{LayerOptions, MAX_TIME, PaletteScratch, Pool, check};
+use super::slots::Slots;
 use super::sync::CrossFade;
 use crate::clip::Clip;
 use crate::math::{Affine3x4, Rigid, SimdLevel};
 use crate::rig::Rig;
 
 use crate::skeleton::{ChannelHandle, ChannelValue};
+use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One character of a rig. A frame is [`update`](Self::update), then [`evaluate`](Self::evaluate).
 ///
@@ -24,16 +26,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct Mixer {
     /// Unlike that of any other mixer of the process.
-    pub(super) id: u64,
+    pub(super) id: NonZeroU32,
     pub(super) pool: Pool,
-    pub(super) actions: Vec<(u32, Option<Remembered>)>,
+    pub(super) actions: Slots<Remembered>,
     scratch: PaletteScratch,
     palette: Vec<Affine3x4>,
     events: Events,
 }
 
 /// The identity of the next mixer.
-static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+static NEXT_ID: AtomicU32 = AtomicU32::new(1);
+
+/// The most places for actions of one mixer: their indices are 16 bits, of which one means "none".
+const MAX_ACTIONS: usize = u16::MAX as usize;
 
 /// The only instance of a mixer's pool.
 const ONLY: usize = 0;
@@ -54,20 +59,16 @@ impl Mixer {
     pub fn with_layers(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Result<Self, PlaybackError> {
         Pool::validate(&rig, &layers)?;
         // Clips of one skeleton have the same handles in all its mixers, those of others none.
-        let hash = rig.skeleton().structure_hash();
-        let id = RigId {
-            index: hash as u16,
-            generation: (hash >> 16) as u16,
-        };
+        let owner = Owner::of_mixers(rig.skeleton().structure_hash());
         let palette = vec![Affine3x4::IDENTITY; rig.palette_len()];
         let mut events = Events::default();
         events.reserve(MAX_EVENTS_PER_ACTION);
-        let mut pool = Pool::new(id, rig, layers);
+        let mut pool = Pool::new(owner, rig, layers);
         pool.spawn()?;
         Ok(Self {
-            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            id: NonZeroU32::new(NEXT_ID.fetch_add(1, Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN),
             pool,
-            actions: Vec::new(),
+            actions: Slots::default(),
             scratch: PaletteScratch::default(),
             palette,
             events,
@@ -117,11 +118,11 @@ impl Mixer {
     }
 
     fn forget(&mut self, motion: Motion) {
-        for (generation, action) in &mut self.actions {
-            if action.is_some_and(|a| a.motion == motion) {
-                *action = None;
-                *generation = generation.wrapping_add(1);
-            }
+        // One per layer at most.
+        for layer in 0..self.pool.layers.len() {
+            let same = |(_, a): &(u16, &Remembered)| (a.layer, a.motion) == (layer, motion);
+            let index = self.actions.iter().find(same).map(|(index, _)| index);
+            index.and_then(|index| self.actions.take(index));
         }
     }
 
@@ -166,27 +167,24 @@ impl Mixer {
         let motion = motion.into();
         self.pool.check_motion(layer, motion)?;
         let same = |a: &Remembered| a.layer == layer && a.motion == motion;
-        let known = self
-            .actions
-            .iter()
-            .position(|(_, a)| a.as_ref().is_some_and(same));
-        let index = match known.or_else(|| self.actions.iter().position(|(_, a)| a.is_none())) {
+        let known = self.actions.iter().find(|(_, a)| same(a));
+        let index = match known.map(|(index, _)| index) {
             Some(index) => index,
             None => {
-                self.actions.push((0, None));
-                self.actions.len() - 1
+                let options = PlayOptions::default();
+                let action = Remembered {
+                    layer,
+                    motion,
+                    options,
+                };
+                self.actions
+                    .add(action, "actions of one mixer", MAX_ACTIONS)?
             }
         };
-        let (generation, action) = &mut self.actions[index];
-        action.get_or_insert(Remembered {
-            layer,
-            motion,
-            options: PlayOptions::default(),
-        });
         Ok(ActionId {
             mixer: self.id,
-            index: index as u32,
-            generation: *generation,
+            index,
+            generation: self.actions.generation(index),
         })
     }
 

@@ -1,20 +1,11 @@
 //! The actions of a mixer: a clip on a layer with settings of its own, whether it plays or not.
 
 use super::error::PlaybackError;
-use super::ids::Motion;
+use super::ids::{ActionId, Motion};
 use super::loop_mode::LoopMode;
 use super::mixer::Mixer;
 use super::options::{AtEnd, PlayOptions};
 use super::player::ActionState;
-
-/// An action of a mixer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ActionId {
-    /// Which mixer it is of: handles of others are refused.
-    pub(super) mixer: u64,
-    pub(super) index: u32,
-    pub(super) generation: u32,
-}
 
 /// What a mixer remembers of an action that does not play.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,11 +17,10 @@ pub(super) struct Remembered {
 
 impl Mixer {
     pub(super) fn remembered(&self, id: ActionId) -> Result<Remembered, PlaybackError> {
-        let found = match self.actions.get(id.index as usize) {
-            Some((g, a)) if *g == id.generation && id.mixer == self.id => *a,
-            _ => None,
-        };
-        found.ok_or(PlaybackError::UnknownAction { action: id })
+        let found = self.actions.find(id.index, id.generation).copied();
+        found
+            .filter(|_| id.mixer == self.id)
+            .ok_or(PlaybackError::UnknownAction { action: id })
     }
 }
 
@@ -248,8 +238,10 @@ impl ActionMut<'_> {
     }
 
     fn change(self, set: impl FnOnce(&mut PlayOptions)) -> Result<Self, PlaybackError> {
-        let place = self.mixer.actions.get_mut(self.id.index as usize);
-        if let Some((_, Some(remembered))) = place {
+        let ActionId {
+            index, generation, ..
+        } = self.id;
+        if let Some(remembered) = self.mixer.actions.find_mut(index, generation) {
             set(&mut remembered.options);
         }
         Ok(self)

@@ -4,7 +4,7 @@
 
 mod actions;
 mod advance;
-mod blend_space;
+pub(crate) mod blend_space;
 mod clips;
 mod cross_fade;
 mod ears;
@@ -26,16 +26,17 @@ pub(crate) mod pool;
 mod pose;
 mod ramp;
 mod root_motion;
+pub(crate) mod slots;
 mod sync;
 
 pub use actions::ACTIONS_PER_LAYER;
 pub use blend_space::BlendSpace1D;
 pub use error::PlaybackError;
 pub use events::{Event, EventKind, Events, MAX_EVENTS_PER_ACTION};
-pub use ids::{BlendSpaceId, ClipId, InstanceId, Motion, RigId};
+pub use ids::{ActionId, BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Motion, RigId};
 pub use loop_mode::LoopMode;
 pub use mixer::Mixer;
-pub use mixer_action::{ActionId, ActionMut};
+pub use mixer_action::ActionMut;
 pub use options::{AtEnd, PlayOptions};
 pub use places::{RowMove, RowOrder};
 pub use player::{ActionState, MAX_SPEED, Player};

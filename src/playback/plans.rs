@@ -1,7 +1,6 @@
 //! The plans of a pool: one per sequence of clips that plays, found again by a key.
 
 use super::actions::{ACTIONS_PER_LAYER, Four};
-use super::ids::ClipId;
 use super::pool::Pool;
 use crate::runtime::plan::{InputLayer, Plan, PlanInput};
 use std::collections::HashMap;
@@ -32,8 +31,8 @@ impl PlanKey {
         self.words.push(LAYER | layer as u32);
     }
 
-    pub fn add_clip(&mut self, clip: ClipId) {
-        self.words.push(u32::from(clip.index));
+    pub fn add_clip(&mut self, clip: u16) {
+        self.words.push(u32::from(clip));
     }
 
     pub fn add_rest(&mut self) {
@@ -161,8 +160,8 @@ impl Pool {
                     mask: options.mask.as_ref(),
                     clips: Vec::new(),
                 });
-            } else if let (Some(layer), Some((_, Some(clip)))) =
-                (layers.last_mut(), self.clips.get(word as usize))
+            } else if let (Some(layer), Some(clip)) =
+                (layers.last_mut(), self.clips.get(word as u16))
             {
                 layer.clips.push(clip.clone());
             }

@@ -4,7 +4,7 @@
 use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::blend_space::check_parameter;
 use super::error::PlaybackError;
-use super::ids::Motion;
+use super::ids::{Motion, Source};
 use super::loop_mode::LoopMode;
 use super::options::{AtEnd, PlayOptions};
 use super::passage::Loop;
@@ -52,7 +52,7 @@ impl Pool {
     ) -> Result<(usize, usize), PlaybackError> {
         self.check_layer(layer)?;
         let entry = self.entry(index, layer);
-        let found = self.state.actions.find(entry, motion);
+        let found = self.state.actions.find(entry, self.source(motion)?);
         let none = PlaybackError::NotPlaying { motion, layer };
         found.map(|a| (entry, a)).ok_or(none)
     }
@@ -124,11 +124,10 @@ impl Player<'_> {
         layer: usize,
         motion: impl Into<Motion>,
         options: &PlayOptions,
-    ) -> Result<(usize, Motion), PlaybackError> {
-        let motion = motion.into();
-        self.pool.check_motion(layer, motion)?;
+    ) -> Result<(usize, Source), PlaybackError> {
+        let source = self.pool.check_motion(layer, motion.into())?;
         self.pool.check_options(layer, options)?;
-        Ok((self.pool.entry(self.index, layer), motion))
+        Ok((self.pool.entry(self.index, layer), source))
     }
 
     /// Plays a motion alone on a layer; what plays there fades out while it fades in. See
@@ -158,11 +157,11 @@ impl Player<'_> {
         seconds: f32,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let (entry, motion) = self.admit(layer, motion, options)?;
+        let (entry, source) = self.admit(layer, motion, options)?;
         check_seconds("seconds", seconds)?;
-        let known = self.actions().find(entry, motion).filter(|_| seconds > 0.0);
+        let known = self.actions().find(entry, source).filter(|_| seconds > 0.0);
         self.actions().end_all(entry, seconds, known);
-        self.fade_in(entry, motion, seconds, options, known);
+        self.fade_in(entry, source, seconds, options, known);
         Ok(())
     }
 
@@ -177,11 +176,11 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let (entry, motion) = self.admit(layer, motion, options)?;
-        if let Some(a) = self.actions().find(entry, motion) {
+        let (entry, source) = self.admit(layer, motion, options)?;
+        if let Some(a) = self.actions().find(entry, source) {
             self.actions().free(entry, a);
         }
-        self.begin(entry, motion, options);
+        self.begin(entry, source, options);
         Ok(())
     }
 
@@ -195,7 +194,7 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let (entry, motion) = self.admit(layer, motion, options)?;
+        let (entry, source) = self.admit(layer, motion, options)?;
         if self.actions().playing(entry).count() == ACTIONS_PER_LAYER {
             return Err(PlaybackError::Limit {
                 what: "actions of one layer",
@@ -203,7 +202,7 @@ impl Player<'_> {
                 limit: ACTIONS_PER_LAYER,
             });
         }
-        self.begin(entry, motion, options);
+        self.begin(entry, source, options);
         Ok(())
     }
 
@@ -413,11 +412,11 @@ impl Player<'_> {
         &mut self.pool.state.actions
     }
 
-    /// Brings a motion that is to play to its weight; the calls have been checked.
+    /// Brings what is to play to its weight; the calls have been checked.
     pub(super) fn fade_in(
         &mut self,
         entry: usize,
-        motion: Motion,
+        source: Source,
         seconds: f32,
         options: &PlayOptions,
         known: Option<usize>,
@@ -427,7 +426,7 @@ impl Player<'_> {
                 fade_in: seconds,
                 ..*options
             };
-            return self.begin(entry, motion, &options);
+            return self.begin(entry, source, &options);
         };
         let actions = self.actions();
         if actions.finished(entry, a) {
@@ -441,10 +440,10 @@ impl Player<'_> {
         self.pool.touch(self.index);
     }
 
-    fn begin(&mut self, entry: usize, motion: Motion, options: &PlayOptions) {
-        let (members, length) = self.pool.source(motion, options.parameter);
+    fn begin(&mut self, entry: usize, source: Source, options: &PlayOptions) {
+        let (members, length) = self.pool.members_of(source, options.parameter);
         let actions = self.actions();
-        let displaced = actions.start(entry, motion, members, length, options);
+        let displaced = actions.start(entry, source, members, length, options);
         self.pool.state.displaced += u64::from(displaced);
         self.pool.touch(self.index);
     }

@@ -3,16 +3,17 @@
 
 use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::advance::Step;
-use super::blend_space::BlendSpace1D;
+use super::blend_space::Space;
 use super::ears::Ears;
 use super::error::PlaybackError;
 use super::events::Events;
-use super::ids::{ClipId, InstanceId, RigId};
+use super::ids::{ClipId, InstanceId, MAX_INSTANCES, Owner, RETIRED};
 use super::overrides::Overrides;
 use super::places::{Counts, Places, RowOrder};
 use super::plans::Plans;
 use super::ramp::Ramp;
 use super::root_motion::Roots;
+use super::slots::Slots;
 use crate::clip::{Clip, RootMotion};
 use crate::math::Affine3x4;
 use crate::rig::Rig;
@@ -53,12 +54,14 @@ pub enum Fill {
 /// The state of a rig's instances: all that a snapshot needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PoolState {
-    pub generation: Vec<u32>,
+    pub generation: Vec<u16>,
     pub alive: Vec<bool>,
     pub visible: Vec<bool>,
     pub speed: Vec<f32>,
     pub world: Vec<Affine3x4>,
     pub free: Vec<u32>,
+    /// Dead instances whose generations are used up: their places stay empty.
+    pub retired: usize,
     /// Instance × layer, as the next two.
     pub layer_weight: Vec<f32>,
     pub layer_fade: Vec<Ramp>,
@@ -74,10 +77,11 @@ pub(crate) struct PoolState {
 /// A rig of a crowd with its clips, layers and instances.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    pub id: RigId,
+    /// Whose the clips, blend spaces and instances are, by their handles.
+    pub owner: Owner,
     pub rig: Arc<Rig>,
-    pub clips: Vec<(u16, Option<Arc<Clip>>)>,
-    pub spaces: Vec<(u16, Option<BlendSpace1D>)>,
+    pub clips: Slots<Arc<Clip>>,
+    pub spaces: Slots<Space>,
     pub layers: Vec<LayerOptions>,
     pub state: PoolState,
     /// Key hints: instance × layer × action × member × `hint_stride`. Any values are valid.
@@ -93,13 +97,13 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub fn new(id: RigId, rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Self {
-        let clips: Vec<_> = rig.clips().iter().map(|c| (0, Some(c.clone()))).collect();
+    pub fn new(owner: Owner, rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Self {
+        let clips = rig.clips().iter().cloned().collect();
         let mut pool = Self {
-            id,
+            owner,
             rig,
             clips,
-            spaces: Vec::new(),
+            spaces: Slots::default(),
             layers,
             state: PoolState::default(),
             hints: Vec::new(),
@@ -114,17 +118,22 @@ impl Pool {
         pool
     }
 
+    /// The number of the rig in its crowd.
+    pub fn rig_number(&self) -> u32 {
+        self.owner.rig().number()
+    }
+
     /// Makes room for the hints and timelines of all clips.
     pub fn fit_clips(&mut self) {
-        let loaded = self.clips.iter().filter_map(|c| c.1.as_ref());
+        let loaded = self.clips.iter().map(|(_, clip)| clip);
         self.timelines = loaded
             .clone()
             .map(|c| c.timelines().len())
             .max()
             .unwrap_or(0);
         self.plans.clear();
-        let mut motions = loaded.clone().filter_map(|c| c.root_motion());
-        self.roots.joint = motions.next().map(RootMotion::joint);
+        let motion = loaded.clone().find_map(|c| c.root_motion());
+        self.roots.joint = motion.map(RootMotion::joint);
         self.hint_stride = loaded.map(|c| c.hint_count()).max().unwrap_or(0);
         self.fit_hints();
     }
@@ -152,12 +161,14 @@ impl Pool {
     }
 
     pub fn clip(&self, id: ClipId) -> Option<&Arc<Clip>> {
-        match self.clips.get(usize::from(id.index)) {
-            Some((generation, clip)) if *generation == id.generation && id.rig == self.id => {
-                clip.as_ref()
-            }
-            _ => None,
-        }
+        let found = self.clips.find(id.index, id.generation);
+        found.filter(|_| id.owner == self.owner)
+    }
+
+    /// The handle of the instance at a place.
+    #[inline]
+    pub fn instance_id(&self, index: usize) -> InstanceId {
+        InstanceId::new(self.owner, index, self.state.generation[index])
     }
 
     /// The entry of an instance's layer in the action arrays.
@@ -171,12 +182,11 @@ impl Pool {
             Some(index) => index,
             None => {
                 let index = state.alive.len();
-                // Ranks and handles are 32 bits.
-                if index >= u32::MAX as usize {
+                if index >= MAX_INSTANCES {
                     return Err(PlaybackError::Limit {
                         what: "instances of one rig",
                         count: index + 1,
-                        limit: u32::MAX as usize,
+                        limit: MAX_INSTANCES,
                     });
                 }
                 state.generation.push(0);
@@ -217,8 +227,12 @@ impl Pool {
         let state = &mut self.state;
         state.alive[index] = false;
         self.places.unsettle();
-        state.generation[index] = state.generation[index].wrapping_add(1);
-        state.free.push(index as u32);
+        state.generation[index] += 1;
+        if state.generation[index] == RETIRED {
+            state.retired += 1;
+        } else {
+            state.free.push(index as u32);
+        }
         state.overrides.clear_all(index);
         for entry in index * self.layers.len()..(index + 1) * self.layers.len() {
             state.actions.clear(entry);
@@ -226,7 +240,7 @@ impl Pool {
     }
 
     pub fn alive(&self) -> usize {
-        self.state.alive.len() - self.state.free.len()
+        self.state.alive.len() - self.state.free.len() - self.state.retired
     }
 
     /// Moves all instances on by `dt` seconds; what happens is added to `events`.
@@ -266,11 +280,8 @@ impl Pool {
         let mut ears = Ears {
             clips: &self.clips,
             events,
-            instance: InstanceId {
-                rig: self.id,
-                index: index as u32,
-                generation: state.generation[index],
-            },
+            owner: self.owner,
+            instance: InstanceId::new(self.owner, index, state.generation[index]),
             layer,
             layer_weight: state.layer_weight[entry],
         };

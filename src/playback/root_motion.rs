@@ -4,7 +4,7 @@ use super::actions::{ACTIONS_PER_LAYER, Four};
 use super::advance::Step;
 use super::error::PlaybackError;
 use super::events::Events;
-use super::ids::{ClipId, InstanceId, NO_CLIP};
+use super::ids::{InstanceId, NO_CLIP};
 use super::passage::{Loop, Place};
 use super::pool::{Fill, Pool};
 use crate::clip::Clip;
@@ -60,8 +60,8 @@ impl Roots {
 /// What is known of an entry before a step.
 #[derive(Clone, Copy)]
 struct Before {
-    clip: Four<ClipId>,
-    other: Four<ClipId>,
+    clip: Four<u16>,
+    other: Four<u16>,
     mix: Four<f32>,
     started: Four<u32>,
     place: Four<Place>,
@@ -253,7 +253,7 @@ impl Pool {
                 if clip == NO_CLIP || part <= 0.0 {
                     continue;
                 }
-                let went = self.clip(clip).and_then(|c| way(c, course, from, to));
+                let went = self.clips.get(clip).and_then(|c| way(c, course, from, to));
                 moves |= went.is_some();
                 sum.add(&went.unwrap_or_default(), weight * part);
             }
@@ -266,11 +266,7 @@ impl Pool {
         let round = |v: f64| v.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
         let t = root.translation;
         self.roots.last = *root;
-        self.roots.instances.push(InstanceId {
-            rig: self.id,
-            index: index as u32,
-            generation: self.state.generation[index],
-        });
+        self.roots.instances.push(self.instance_id(index));
         let translation = Vec3::new(round(t.x), round(t.y), round(t.z));
         self.roots.translations.push(translation);
         self.roots.rotations.push(root.rotation.as_quat());

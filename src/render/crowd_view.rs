@@ -6,7 +6,6 @@ use super::{Camera, DrawInstance, Look, PictureSize, RenderError, Sphere};
 use crate::clip::ClipKind;
 use crate::crowd::{ClipId, Crowd, CrowdError, InstanceId, RigId};
 use crate::playback::PoseError;
-use crate::rig::Rig;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -174,10 +173,9 @@ fn sphere(crowd: &Crowd, id: InstanceId, bounds: &ClipBounds) -> Result<Option<S
     if crowd.overrides(id)?.next().is_some() {
         return Ok(None);
     }
-    let rig = crowd.rig(id.rig())?;
     let mut known = true;
     let places = crowd.playing(id)?.map_while(|clip| {
-        let place = measured(crowd, rig, clip);
+        let place = measured(crowd, id.rig(), clip);
         known &= place.is_some();
         place
     });
@@ -187,9 +185,9 @@ fn sphere(crowd: &Crowd, id: InstanceId, bounds: &ClipBounds) -> Result<Option<S
 
 /// The place in its rig of a full clip that came with it. A clip that came later may have the place of
 /// one that was unloaded.
-fn measured(crowd: &Crowd, rig: &Rig, clip: ClipId) -> Option<usize> {
-    let place = usize::from(clip.index);
-    let own = rig.clips().get(place)?;
-    let same = Arc::ptr_eq(crowd.clip(clip.rig, clip).ok()?, own);
+fn measured(crowd: &Crowd, rig: RigId, clip: ClipId) -> Option<usize> {
+    let place = clip.index();
+    let own = crowd.rig(rig).ok()?.clips().get(place)?;
+    let same = Arc::ptr_eq(crowd.clip(rig, clip).ok()?, own);
     (same && own.kind() == ClipKind::Full).then_some(place)
 }

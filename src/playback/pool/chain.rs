@@ -89,14 +89,14 @@ impl Pool {
         let state = &self.state.actions;
         let (first, other) = (state.clip[entry][a], state.other[entry][a]);
         let time = state.clip_time(entry, a);
-        let first = self.clip(first).map(Arc::as_ref);
+        let first = self.clips.get(first).map(Arc::as_ref);
         // Most actions are of clips: a blend space alone has a second one, and phases for times.
         let (first, second) = if other == NO_CLIP {
             (first.map(|clip| (clip, 1.0, time as f32)), None)
         } else {
             let mix = state.mix[entry][a];
             let at = |clip: &Clip| (time * f64::from(clip.duration())) as f32;
-            let second = self.clip(other).map(Arc::as_ref).filter(|_| mix > 0.0);
+            let second = self.clips.get(other).map(Arc::as_ref).filter(|_| mix > 0.0);
             (
                 first.map(|clip| (clip, 1.0 - mix, at(clip))),
                 second.map(|clip| (clip, mix, at(clip))),

@@ -3,7 +3,7 @@
 use super::Pool;
 use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
 use crate::playback::actions::ACTIONS_PER_LAYER;
-use crate::playback::ids::{ClipId, NO_CLIP, RigId};
+use crate::playback::ids::NO_CLIP;
 use crate::playback::plans::PlanKey;
 use crate::runtime::chain::Scratch;
 use crate::runtime::fused::{Fused, FusedScratch, LayerShare};
@@ -68,10 +68,10 @@ impl Pool {
         }
         let chains = &mut scratch.chains;
         let fits = |c: &Scratch| c.timelines() >= self.timelines;
-        match chains.iter().position(|(rig, _)| *rig == self.id) {
+        match chains.iter().position(|(rig, _)| *rig == self.rig_number()) {
             Some(at) if fits(&chains[at].1) => {}
             Some(at) => chains[at].1 = Scratch::new(&self.rig, self.timelines),
-            None => chains.push((self.id, Scratch::new(&self.rig, self.timelines))),
+            None => chains.push((self.rig_number(), Scratch::new(&self.rig, self.timelines))),
         }
     }
 
@@ -132,7 +132,7 @@ impl Pool {
                     time = actions.clip_time(entry, a);
                 }
                 // Most actions are of clips: a blend space alone has a second one.
-                if other[a].is_none() {
+                if other[a] == NO_CLIP {
                     *place.0 = time as f32;
                     *place.1 = scaled(w);
                     continue;
@@ -150,8 +150,8 @@ impl Pool {
     }
 
     /// The seconds at which a member of a blend space stands.
-    fn phase_time(&self, clip: ClipId, phase: f64) -> f32 {
-        let duration = self.clip(clip).map_or(0.0, |clip| clip.duration());
+    fn phase_time(&self, clip: u16, phase: f64) -> f32 {
+        let duration = self.clips.get(clip).map_or(0.0, |clip| clip.duration());
         (phase * f64::from(duration)) as f32
     }
 }
@@ -162,8 +162,8 @@ pub(crate) struct PaletteScratch {
     fused: FusedScratch,
     /// A palette that is copied elsewhere when it is finished.
     pub palette: Vec<Affine3x4>,
-    /// Of the rigs whose instances have overrides.
-    chains: Vec<(RigId, Scratch)>,
+    /// By the numbers of the rigs whose instances have overrides.
+    chains: Vec<(u32, Scratch)>,
 }
 
 /// The palettes of a range of instances.
@@ -189,7 +189,7 @@ impl Kernel for Palettes<'_> {
         let PaletteScratch { fused, chains, .. } = self.scratch;
         let mut chain = match pool.state.overrides.is_empty() {
             true => None,
-            false => chains.iter_mut().find(|(rig, _)| *rig == pool.id),
+            false => chains.iter_mut().find(|(rig, _)| *rig == pool.rig_number()),
         };
         for (i, index) in self.instances.enumerate() {
             if !pool.places.scheduled(index) {

@@ -1,0 +1,8 @@
+//! Handles: what they name, how long, and that everything else refuses them.
+
+mod bits;
+mod foreign;
+mod mixers;
+mod models;
+mod restored;
+mod reused;
