@@ -387,3 +387,36 @@ pub(crate) fn check(
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::offline::raw::{RawNode, RawScene};
+
+    /// Handles have 20 bits for the place of an instance.
+    #[test]
+    fn a_full_rig_refuses_another_instance() {
+        let scene = RawScene {
+            nodes: vec![RawNode::default()],
+            ..RawScene::default()
+        };
+        let rig = Arc::new(crate::offline::build_rig(scene, &Default::default()).unwrap());
+        let mut pool = Pool::new(Owner::of_rig(1, 0), rig, Vec::new());
+        // No other array is looked at before the limit is.
+        pool.state.alive.resize(MAX_INSTANCES, true);
+        let before = pool.state.clone();
+        assert_eq!(
+            pool.spawn(),
+            Err(PlaybackError::Limit {
+                what: "instances of one rig",
+                count: 1_048_577,
+                limit: 1_048_576
+            })
+        );
+        assert!(pool.state == before);
+        assert_eq!(
+            InstanceId::new(pool.owner, MAX_INSTANCES - 1, 0).index(),
+            MAX_INSTANCES - 1
+        );
+    }
+}

@@ -194,6 +194,9 @@ fn handles_of_another_rig_are_unknown_to_its_instances() {
         Handles::add(&mut crowd, &rig),
     );
     for (own, other) in [(one, two), (two, one)] {
+        crowd
+            .play(own.instance, own.clip, &PlayOptions::default())
+            .unwrap();
         let before = crowd.snapshot();
         for motion in [Motion::Clip(other.clip), Motion::Space(other.space)] {
             let player = |call: &mut dyn FnMut(&mut Player<'_>)| {

@@ -4,6 +4,7 @@ use crate::foreign::assert_refused;
 use crate::models::{Handles, one_joint};
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions};
 use phalanx::rig::Rig;
+use phalanx::scene::SceneGraph;
 use std::sync::Arc;
 
 /// Calls that give handles out, and take some back; all that were given, as numbers.
@@ -126,8 +127,11 @@ fn another_crowd_takes_over_the_tag() {
     other
         .set_override(of_other.instance, 0, glam::Affine3A::IDENTITY)
         .unwrap();
+    let mut scene = SceneGraph::new();
+    other.mirror(of_other.instance, &mut scene).unwrap();
     let mut buffer = BoneBuffer::new();
     other.evaluate(&mut buffer);
+    assert_eq!(other.update_scene(&mut scene), 1);
 
     let saved = one.snapshot();
     other.restore(&saved).unwrap();
@@ -139,7 +143,15 @@ fn another_crowd_takes_over_the_tag() {
     assert_eq!(space.points().next(), Some((0.0, of_one.clip)));
     assert_refused(&mut other, of_one, of_other);
 
+    // The mirror was one of an instance that is no more.
     other.restore(&saved).unwrap();
+    assert_eq!(other.mirror_of(of_one.instance, &scene), None);
+    assert_eq!(other.update_scene(&mut scene), 0);
+    for crowd in [&mut one, &mut other] {
+        crowd
+            .set_override(of_one.instance, 0, glam::Affine3A::IDENTITY)
+            .unwrap();
+    }
     one.evaluate(&mut buffer);
     let rows = buffer.rows().to_vec();
     other.evaluate(&mut buffer);
