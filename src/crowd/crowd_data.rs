@@ -114,6 +114,7 @@ impl Crowd {
         let slot = &mut self.pools[index];
         slot.generation = slot.generation.wrapping_add(1);
         self.mirrors.forget(rig);
+        self.scratches.forget(rig);
         match slot.pool.take() {
             Some(pool) => Ok(pool.rig),
             None => Err(CrowdError::UnknownRig { rig }),
