@@ -388,12 +388,12 @@ fn mirrors_come_and_go() -> Tested {
     assert!(graph.world(sword)?.abs_diff_eq(stood, 1e-5));
     assert_eq!((graph.len(), crowd.update_scene(&mut graph)), (2, 0));
     assert!(crowd.world(i).is_ok(), "the instance goes on");
-    // Despawned without a word, the nodes stand still; with a snapshot they move again.
+    // Kept though it was despawned, the nodes stand still; with a snapshot they move again.
     let (i, mirror, sword) = spawn(&mut crowd, &mut graph)?;
     let alive = crowd.snapshot();
     crowd.despawn(i)?;
     crowd.advance(0.1)?;
-    assert_eq!(crowd.update_scene(&mut graph), 0);
+    assert_eq!(crowd.update_scene_with(&mut graph, None), 0);
     assert!(graph.contains(sword) && graph.root(mirror).is_ok());
     crowd.restore(&alive)?;
     crowd.advance(0.1)?;

@@ -136,6 +136,7 @@ impl Crowd {
         self.scheduled = None;
         self.rigs.remove(rig);
         self.mirrors.forget(rig);
+        self.scratches.forget(rig);
         Ok(pool.rig)
     }
 

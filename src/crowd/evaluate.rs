@@ -3,6 +3,7 @@
 
 use super::memory::Output;
 use crate::math::SimdLevel;
+use crate::playback::RigId;
 use crate::playback::pool::{PaletteScratch, Pool};
 use std::ops::Range;
 
@@ -34,6 +35,11 @@ impl Scratches {
         let scratches = &mut self.0[..parts];
         pool.reserve_all(scratches);
         scratches
+    }
+
+    /// Frees what is a rig's own: the rig is removed.
+    pub fn forget(&mut self, rig: RigId) {
+        self.0.iter_mut().for_each(|s| s.instance.forget(rig));
     }
 }
 

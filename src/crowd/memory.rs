@@ -3,6 +3,7 @@
 
 use super::evaluate::Part;
 use crate::math::Affine3x4;
+use crate::playback::pool::PaletteScratch;
 
 /// Memory that palettes are written to, one instance after another: a mapped buffer of a graphics
 /// interface, say, which may not be read.
@@ -36,8 +37,9 @@ impl Output for &mut [Affine3x4] {
     }
 
     fn fill(self, part: Part<'_>) {
+        let scratch = &mut part.scratch.instance;
         part.pool
-            .evaluate(part.instances, part.how, part.hints, part.scratch, self);
+            .evaluate(part.instances, part.how, part.hints, scratch, self);
     }
 }
 
@@ -59,7 +61,8 @@ impl<M: PaletteMemory> Output for Copied<M> {
             scratch,
         } = part;
         let per_instance = pool.hints_per_instance();
-        let mut palette = std::mem::take(&mut scratch.palette);
+        // Borrowed, not taken: `write` is the caller's and may panic.
+        let PaletteScratch { instance, palette } = scratch;
         if let Some(rows) = palette.get_mut(..pool.rig.palette_len()) {
             for (i, index) in instances.enumerate() {
                 if !pool.places.scheduled(index) {
@@ -71,10 +74,9 @@ impl<M: PaletteMemory> Output for Copied<M> {
                 }
                 let hints = hints.get_mut(i * per_instance..).unwrap_or_default();
                 // The rows are read at once, so never past the caches.
-                pool.evaluate(index..index + 1, (level, false), hints, scratch, rows);
+                pool.evaluate(index..index + 1, (level, false), hints, instance, rows);
                 self.0.write(rows, pool.places.stride());
             }
         }
-        scratch.palette = palette;
     }
 }

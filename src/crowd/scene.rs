@@ -2,16 +2,27 @@
 
 use super::crowd_data::Crowd;
 use crate::math::{Affine3x4, SimdLevel};
+use crate::playback::lent::Lent;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::runtime::chain::Scratch;
 use crate::scene::{Hanging, MirrorId, NodeId, SceneError, SceneGraph};
 use crate::skeleton::JointRef;
+use std::sync::Weak;
 
 /// The mirrors of a crowd's instances, and what their evaluation needs.
 #[derive(Debug, Default)]
 pub(crate) struct Mirrors {
-    of: Vec<(InstanceId, MirrorId)>,
+    of: Vec<Mirrored>,
     scratch: Vec<(RigId, Scratch)>,
+}
+
+/// An instance and its mirror.
+#[derive(Debug)]
+struct Mirrored {
+    instance: InstanceId,
+    mirror: MirrorId,
+    /// The scene, which may be dropped before the crowd.
+    scene: Weak<()>,
 }
 
 impl Mirrors {
@@ -22,6 +33,12 @@ impl Mirrors {
             Some((_, scratch)) => *scratch = make(),
             None => self.scratch.push((rig, make())),
         }
+    }
+
+    /// Forgets the mirrors of scenes that were dropped, and those that a scene has removed.
+    fn forget_removed(&mut self, scene: &SceneGraph) {
+        self.of
+            .retain(|m| m.scene.strong_count() > 0 && !scene.has_removed(m.mirror));
     }
 
     /// Forgets a rig's scratch.
@@ -51,15 +68,22 @@ impl Crowd {
         let world = pool.state.world[index];
         let mirror = scene.mirror(pool.rig.skeleton(), true)?;
         scene.place_root(mirror, &world)?;
-        self.mirrors.of.push((instance, mirror));
+        self.mirrors.forget_removed(scene);
+        // A scene that went back to an earlier clone gives the same handles again.
+        self.mirrors.of.retain(|m| m.mirror != mirror);
+        self.mirrors.of.push(Mirrored {
+            instance,
+            mirror,
+            scene: scene.alive(),
+        });
         Ok(mirror)
     }
 
     /// The mirror of an instance in a scene graph, if it has one.
     pub fn mirror_of(&self, instance: InstanceId, scene: &SceneGraph) -> Option<MirrorId> {
         let mut of = self.mirrors.of.iter();
-        of.find(|m| m.0 == instance && scene.skeleton(m.1).is_ok())
-            .map(|m| m.1)
+        of.find(|m| m.instance == instance && scene.skeleton(m.mirror).is_ok())
+            .map(|m| m.mirror)
     }
 
     /// The instance and joint that a node mirrors.
@@ -74,13 +98,14 @@ impl Crowd {
         let (mirror, joint) = scene
             .joint_of(node)?
             .ok_or(CrowdError::NotMirrored { node })?;
-        let found = self.mirrors.of.iter().find(|m| m.1 == mirror);
-        let (instance, _) = found.ok_or(CrowdError::NotMirrored { node })?;
-        Ok((*instance, joint))
+        let found = self.mirrors.of.iter().find(|m| m.mirror == mirror);
+        let found = found.ok_or(CrowdError::NotMirrored { node })?;
+        Ok((found.instance, joint))
     }
 
-    /// Removes an instance and its mirror. (A mirror whose instance was despawned otherwise stays in
-    /// the scene as it stood last.)
+    /// Removes an instance and its mirror, at once and with a choice of its own for what hangs on it. (The
+    /// mirror of an instance that was despawned otherwise goes with the next
+    /// [`update_scene`](Self::update_scene).)
     ///
     /// # Errors
     /// If the instance is unknown, it is not mirrored there, or what hangs on it cannot be hung
@@ -109,25 +134,52 @@ impl Crowd {
         let mirror = self.mirror_of(instance, scene);
         let mirror = mirror.ok_or(CrowdError::NoMirror { instance })?;
         scene.remove_mirror(mirror, hanging)?;
-        self.mirrors.of.retain(|m| m.1 != mirror);
+        self.mirrors.of.retain(|m| m.mirror != mirror);
         Ok(())
     }
 
-    /// Brings a scene graph up to date: the joints of this crowd's mirrored instances as they are now,
-    /// then [`SceneGraph::update`]. Returns how many instances were mirrored.
+    /// Brings a scene graph up to date: removes the mirrors of instances that are gone, writes the joints of
+    /// this crowd's mirrored instances as they are now, then calls [`SceneGraph::update`]. Returns how many
+    /// instances are mirrored there.
     ///
-    /// Instances that hang on a node get their world transform from it, in the same call, however many
-    /// hang on each other. Hidden instances count. Allocates only when mirrors or clips were added.
+    /// What hangs on a mirror that is removed stays where it stands in the world and hangs on nothing:
+    /// [`update_scene_with`](Self::update_scene_with) has the other ways. Instances that hang on a node get
+    /// their world transform from it, in the same call, however many hang on each other. Hidden instances
+    /// count. Allocates only when mirrors or clips were added, or mirrors on which something hangs are
+    /// removed.
     pub fn update_scene(&mut self, scene: &mut SceneGraph) -> usize {
+        self.update_scene_with(scene, Some(Hanging::Reparent(None)))
+    }
+
+    /// [`update_scene`](Self::update_scene) with a choice for the mirrors whose instance is gone: it was
+    /// despawned, or [`restore`](Self::restore) went back to a time before it.
+    ///
+    /// With `Some`, they are removed, as [`despawn_mirrored`](Self::despawn_mirrored) removes them. What
+    /// cannot hang on the node that is asked for (it is unknown, part of the mirror, or has no inverse)
+    /// hangs on nothing; what has no finite place in the world is removed. With `None` they stay as they
+    /// stood last, and move again if `restore` brings the instance back; the next call with `Some` removes
+    /// those that are still without one. An instance that comes back after its mirror was removed is
+    /// mirrored anew by [`mirror`](Self::mirror).
+    pub fn update_scene_with(&mut self, scene: &mut SceneGraph, gone: Option<Hanging>) -> usize {
         let level = SimdLevel::current();
-        let mut mirrors = std::mem::take(&mut self.mirrors);
-        // Who was removed from the scene is mirrored no more; a despawned instance may come back with a
-        // snapshot.
-        mirrors.of.retain(|m| !scene.has_removed(m.1));
+        let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
+        let (crowd, mirrors) = lent.split();
+        if let Some(hanging) = gone {
+            // First, so that what hung on them moves in this call whatever the order of mirrors is.
+            for m in &mirrors.of {
+                if crowd.instance(m.instance).is_err() {
+                    remove(scene, m.mirror, hanging);
+                }
+            }
+        }
+        // What was removed from the scene is mirrored no more.
+        mirrors.forget_removed(scene);
         let mut count = 0;
         for i in 0..mirrors.of.len() {
-            let (instance, mirror) = mirrors.of[i];
-            let Ok((pool, index)) = self.instance(instance) else {
+            let Mirrored {
+                instance, mirror, ..
+            } = mirrors.of[i];
+            let Ok((pool, index)) = crowd.instance(instance) else {
                 continue;
             };
             if scene.place_root(mirror, &pool.state.world[index]).is_err() {
@@ -140,33 +192,33 @@ impl Crowd {
                 || Scratch::new(&rig, pool.timelines),
                 |s| s.timelines() >= pool.timelines,
             );
-            let Ok(pool) = self.pool_mut(instance.rig()) else {
+            let Ok(pool) = crowd.pool_mut(instance.rig()) else {
                 continue;
             };
             let Some((_, scratch)) = mirrors.scratch.iter_mut().find(|s| s.0 == instance.rig())
             else {
                 continue;
             };
-            let mut hints = std::mem::take(&mut pool.hints);
             let stride = pool.hints_per_instance();
+            let mut lent = Lent::new(pool, |pool| &mut pool.hints);
+            let (pool, hints) = lent.split();
             let own = &mut hints[index * stride..(index + 1) * stride];
             pool.run_chain(index, own, scratch, &mut [], |chain| chain.run(level));
-            pool.hints = hints;
+            drop(lent);
             let skeleton = rig.skeleton();
             let written = scene.write_joints(mirror, |joint| scratch.local(skeleton, joint));
             count += usize::from(written.is_ok());
         }
         scene.update();
-        for &(instance, mirror) in &mirrors.of {
-            let world = scene.hung_root(mirror).filter(Affine3x4::is_finite);
-            let index = self.instance(instance).map(|i| i.1);
+        for m in &mirrors.of {
+            let world = scene.hung_root(m.mirror).filter(Affine3x4::is_finite);
+            let index = crowd.instance(m.instance).map(|i| i.1);
             if let (Some(world), Ok(index)) = (world, index)
-                && let Ok(pool) = self.pool_mut(instance.rig())
+                && let Ok(pool) = crowd.pool_mut(m.instance.rig())
             {
                 pool.set_world(index, world);
             }
         }
-        self.mirrors = mirrors;
         count
     }
 
@@ -242,4 +294,13 @@ impl Crowd {
         // Joints are counted in 16 bits.
         Ok(joint as u16)
     }
+}
+
+/// Removes a mirror of this scene, with what hangs on it as asked, or else in the way that is left.
+fn remove(scene: &mut SceneGraph, mirror: MirrorId, hanging: Hanging) {
+    let ways = [hanging, Hanging::Reparent(None), Hanging::Remove];
+    // A mirror of another scene is refused each time: it is removed when that scene is updated.
+    let _ = ways
+        .into_iter()
+        .find(|&way| scene.remove_mirror(mirror, way).is_ok());
 }

@@ -4,6 +4,7 @@ use super::crowd_data::{Crowd, FrameStats};
 use super::evaluate::{STREAM_BYTES, Task};
 use super::memory::{Copied, Output, PaletteMemory};
 use crate::math::{Affine3x4, SimdLevel};
+use crate::playback::lent::Lent;
 use crate::playback::pool::Pool;
 use crate::playback::{RowMove, RowOrder};
 use std::num::NonZeroU64;
@@ -227,25 +228,32 @@ impl Schedule<'_> {
 
     fn run(&mut self, mut rest: impl Output) {
         let Crowd {
-            pools, scratches, ..
+            pools,
+            scratches,
+            frame,
+            ..
         } = &mut *self.crowd;
+        // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
+        *frame = None;
         let stream = self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES;
         for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
-            let mut hints = std::mem::take(&mut pool.hints);
             let written = pool.places.counts().written;
             let (now, later) = rest.split(written * pool.places.stride());
+            let scratches = scratches.prepare(pool, written);
+            let mut lent = Lent::new(pool, |pool| &mut pool.hints);
+            let (pool, hints) = lent.split();
             Task {
-                scratches: scratches.prepare(pool, written),
+                scratches,
                 pool,
                 how: (self.level, stream),
                 first: 0,
                 end: pool.state.alive.len(),
-                hints: &mut hints,
+                hints,
                 output: now,
             }
             .run();
-            pool.hints = hints;
             rest = later;
         }
+        *frame = Some(self.id);
     }
 }

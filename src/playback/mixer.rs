@@ -3,6 +3,7 @@
 use super::error::PlaybackError;
 use super::events::{Events, MAX_EVENTS_PER_ACTION};
 use super::ids::{ActionId, BlendSpaceId, ClipId, Motion, Owner};
+use super::lent::Lent;
 use super::mixer_action::{ActionMut, Remembered};
 use super::options::PlayOptions;
 use super::places::RowOrder;
@@ -278,14 +279,15 @@ impl Mixer {
         self.pool.find_plans(level.width());
         self.pool
             .reserve_all(std::slice::from_mut(&mut self.scratch));
-        let mut hints = std::mem::take(&mut self.pool.hints);
         let output = &mut self.palette;
         // A mixer's character is always shown and due.
         self.pool.count_places(false, RowOrder::Slots);
         let all = ONLY..ONLY + 1;
-        self.pool
-            .evaluate(all, (level, false), &mut hints, &mut self.scratch, output);
-        self.pool.hints = hints;
+        let mut lent = Lent::new(&mut self.pool, |pool| &mut pool.hints);
+        let (pool, hints) = lent.split();
+        let scratch = &mut self.scratch.instance;
+        pool.evaluate(all, (level, false), hints, scratch, output);
+        drop(lent);
         &self.palette
     }
 

@@ -12,6 +12,7 @@ mod error;
 mod events;
 mod fire;
 pub(crate) mod ids;
+pub(crate) mod lent;
 mod loop_mode;
 mod mixer;
 mod mixer_action;

@@ -1,6 +1,7 @@
 //! The plans of a pool: one per sequence of clips that plays, found again by a key.
 
 use super::actions::{ACTIONS_PER_LAYER, Four};
+use super::lent::Lent;
 use super::pool::Pool;
 use crate::runtime::plan::{InputLayer, Plan, PlanInput};
 use std::collections::HashMap;
@@ -118,34 +119,34 @@ impl Pool {
         if !self.plans.any_dirty && self.plans.width == width {
             return;
         }
-        let mut plans = std::mem::take(&mut self.plans);
-        let layers = self.layers.len();
-        plans.prepare(self.state.alive.len(), layers, width);
+        let mut lent = Lent::new(self, |pool| &mut pool.plans);
+        let (pool, plans) = lent.split();
+        let layers = pool.layers.len();
+        plans.prepare(pool.state.alive.len(), layers, width);
         for instance in 0..plans.of.len() {
-            if !plans.dirty[instance] || !self.state.alive[instance] {
+            if !plans.dirty[instance] || !pool.state.alive[instance] {
                 continue;
             }
-            plans.dirty[instance] = false;
             for entry in instance * layers..(instance + 1) * layers {
-                for (slot, a) in plans.order[entry].iter_mut().zip(self.in_order(entry)) {
+                for (slot, a) in plans.order[entry].iter_mut().zip(pool.in_order(entry)) {
                     *slot = a as u8;
                 }
             }
             // Which plan is taken depends on what plays alone, never on what was played before: a
             // restored snapshot gives the same bits.
-            self.plan_key(instance, &mut plans.key);
+            pool.plan_key(instance, &mut plans.key);
             plans.of[instance] = match plans.keys.get(&plans.key.words[..]) {
                 Some(&plan) => plan,
                 None => {
                     let next = plans.plans.len() as u32;
-                    plans.plans.push(self.make_plan(&plans.key, width));
+                    plans.plans.push(pool.make_plan(&plans.key, width));
                     plans.keys.insert(plans.key.words.clone().into(), next);
                     next
                 }
             };
+            plans.dirty[instance] = false;
         }
         plans.any_dirty = false;
-        self.plans = plans;
     }
 
     fn make_plan(&self, key: &PlanKey, width: usize) -> Plan {

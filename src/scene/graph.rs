@@ -7,6 +7,7 @@ use super::mirror::MirrorSlot;
 use crate::math::Affine3x4;
 use glam::{DAffine3, DVec3};
 use std::ops::Range;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// No node, no mirror.
@@ -23,6 +24,8 @@ pub(super) const MAX_NODES: usize = NONE as usize;
 #[derive(Clone, Debug)]
 pub struct SceneGraph {
     pub(super) id: u32,
+    /// Gone when the scene and all its clones are.
+    alive: Arc<()>,
     // One entry per node.
     pub(super) generation: Vec<u32>,
     pub(super) live: Vec<bool>,
@@ -62,6 +65,7 @@ impl SceneGraph {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
+            alive: Arc::default(),
             generation: Vec::new(),
             live: Vec::new(),
             parent: Vec::new(),
@@ -206,6 +210,11 @@ impl SceneGraph {
     /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         !self.live.contains(&true)
+    }
+
+    /// Tells whether the scene, or a clone of it, is still there.
+    pub(crate) fn alive(&self) -> Weak<()> {
+        Arc::downgrade(&self.alive)
     }
 
     pub(super) fn index(&self, node: NodeId) -> Result<usize, SceneError> {

@@ -6,3 +6,4 @@ mod model;
 mod playing;
 mod refusals;
 mod rows;
+mod unwind;

@@ -2,8 +2,11 @@
 //! and a rig that moves in every joint.
 //!
 //! The frames run inside one rayon `install`: a call from outside the pool goes through rayon's own
-//! injection queue, which may allocate a block now and then. Only the pool's threads are counted: the
-//! test harness keeps books on a thread of its own while the test runs.
+//! injection queue, which may allocate a block now and then. Only the pool's threads are counted, and only
+//! while they work: the test harness keeps books on a thread of its own, and a thread that ends hands its
+//! garbage to crossbeam in a block that it allocates. On a busy machine a pool's threads end late, while
+//! the next pool's frames are counted. A thread's own entry in crossbeam's tables is there before it is
+//! counted: looking for the first piece of work makes it.
 
 use phalanx::math::Affine3x4;
 use phalanx::offline::raw::{
@@ -55,10 +58,11 @@ pub fn allocations() -> usize {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// A pool of workers that are counted.
+/// A pool of workers that are counted until they end.
 pub fn pool(threads: usize) -> ThreadPool {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
+        .exit_handler(|_| COUNTED.set(false))
         .build()
         .unwrap();
     pool.broadcast(|_| COUNTED.set(true));

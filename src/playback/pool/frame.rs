@@ -3,7 +3,7 @@
 use super::Pool;
 use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
 use crate::playback::actions::ACTIONS_PER_LAYER;
-use crate::playback::ids::NO_CLIP;
+use crate::playback::ids::{NO_CLIP, RigId};
 use crate::playback::plans::PlanKey;
 use crate::runtime::chain::Scratch;
 use crate::runtime::fused::{Fused, FusedScratch, LayerShare};
@@ -57,6 +57,7 @@ impl Pool {
         let clips = self.max_clips();
         let cursors = clips * self.timelines;
         scratch
+            .instance
             .fused
             .reserve(&self.rig, clips, self.layers.len(), cursors);
         let rows = self.rig.palette_len();
@@ -66,7 +67,7 @@ impl Pool {
         if self.state.overrides.is_empty() {
             return;
         }
-        let chains = &mut scratch.chains;
+        let chains = &mut scratch.instance.chains;
         let fits = |c: &Scratch| c.timelines() >= self.timelines;
         match chains.iter().position(|(rig, _)| *rig == self.rig_number()) {
             Some(at) if fits(&chains[at].1) => {}
@@ -82,7 +83,7 @@ impl Pool {
         instances: Range<usize>,
         (level, stream): (SimdLevel, bool),
         hints: &mut [u16],
-        scratch: &mut PaletteScratch,
+        scratch: &mut InstanceScratch,
         output: &mut [Affine3x4],
     ) {
         dispatch(
@@ -159,11 +160,25 @@ impl Pool {
 /// The buffers of a worker.
 #[derive(Debug, Default)]
 pub(crate) struct PaletteScratch {
-    fused: FusedScratch,
+    /// For one instance after another.
+    pub instance: InstanceScratch,
     /// A palette that is copied elsewhere when it is finished.
     pub palette: Vec<Affine3x4>,
+}
+
+/// What one instance is evaluated in.
+#[derive(Debug, Default)]
+pub(crate) struct InstanceScratch {
+    fused: FusedScratch,
     /// By the numbers of the rigs whose instances have overrides.
     chains: Vec<(u32, Scratch)>,
+}
+
+impl InstanceScratch {
+    /// Frees what is a rig's own: the rig is removed.
+    pub fn forget(&mut self, rig: RigId) {
+        self.chains.retain(|chain| chain.0 != rig.number());
+    }
 }
 
 /// The palettes of a range of instances.
@@ -173,7 +188,7 @@ struct Palettes<'a> {
     stream: bool,
     instances: Range<usize>,
     hints: &'a mut [u16],
-    scratch: &'a mut PaletteScratch,
+    scratch: &'a mut InstanceScratch,
     output: &'a mut [Affine3x4],
 }
 
@@ -186,7 +201,7 @@ impl Kernel for Palettes<'_> {
         let rows = pool.rig.palette_len();
         let stride = pool.hints_per_instance();
         let mut output = self.output;
-        let PaletteScratch { fused, chains, .. } = self.scratch;
+        let InstanceScratch { fused, chains } = self.scratch;
         let mut chain = match pool.state.overrides.is_empty() {
             true => None,
             false => chains.iter_mut().find(|(rig, _)| *rig == pool.rig_number()),

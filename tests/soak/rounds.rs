@@ -1,0 +1,151 @@
+//! Rounds of adding and removing the same things leave nothing behind.
+
+use crate::live;
+use crate::model::rig;
+use phalanx::crowd::{BoneBuffer, Crowd};
+use phalanx::math::Affine3x4;
+use phalanx::playback::Mixer;
+use phalanx::scene::{Hanging, SceneGraph};
+
+const ROUNDS: usize = 400;
+
+/// What the live bytes may differ by after so many rounds: a table may have doubled once. A leak of one
+/// handle a round is more.
+const SLACK: i64 = 8 << 10;
+
+/// Runs some rounds, then many; the bytes that the second part left behind.
+fn left(mut round: impl FnMut()) -> i64 {
+    (0..50).for_each(|_| round());
+    let before = live::bytes();
+    (0..ROUNDS).for_each(|_| round());
+    live::bytes() - before
+}
+
+#[track_caller]
+fn flat(round: impl FnMut()) {
+    let left = left(round);
+    assert!(left.abs() < SLACK, "{left} bytes after {ROUNDS} rounds");
+}
+
+#[test]
+fn live_bytes_rise_with_a_leak() {
+    let _alone = live::alone();
+    let mut kept = Vec::new();
+    assert!(left(|| kept.push(Box::new([0u64; 4]))) > SLACK);
+}
+
+/// A rig with overrides, mirrors and blend spaces of its own comes and goes.
+#[test]
+fn rigs_come_and_go() {
+    let _alone = live::alone();
+    let rig = rig();
+    let mut crowd = Crowd::new();
+    let mut scene = SceneGraph::new();
+    let mut buffer = BoneBuffer::new();
+    flat(|| {
+        let id = crowd.add_rig(rig.clone()).unwrap();
+        let clip = crowd.add_clip(id, rig.clips()[1].clone()).unwrap();
+        let first = crowd.clip_by_index(id, 0).unwrap();
+        let points = [(0.0, first), (1.0, clip)];
+        let space = crowd.add_blend_space(id, &points).unwrap();
+        let instances = [0; 3].map(|_| crowd.spawn(id).unwrap());
+        for i in instances {
+            crowd.play(i, space, &Default::default()).unwrap();
+            crowd.set_override(i, 2, Affine3x4::IDENTITY).unwrap();
+            crowd.mirror(i, &mut scene).unwrap();
+        }
+        crowd.advance(0.1).unwrap();
+        crowd.evaluate(&mut buffer);
+        assert_eq!(crowd.update_scene(&mut scene), 3);
+        for i in instances {
+            crowd.despawn(i).unwrap();
+        }
+        crowd.remove_rig(id).unwrap();
+        assert_eq!(crowd.update_scene(&mut scene), 0);
+        assert!(scene.is_empty());
+    });
+}
+
+/// What hangs on the joints of instances that go stays, goes, or hangs elsewhere.
+#[test]
+fn mirrored_instances_come_and_go() {
+    let _alone = live::alone();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig()).unwrap();
+    let mut scene = SceneGraph::new();
+    let ground = scene.add(None, Affine3x4::IDENTITY).unwrap();
+    let mut round = 0;
+    flat(|| {
+        let [i, rider] = [0; 2].map(|_| crowd.spawn(id).unwrap());
+        let mirror = crowd.mirror(i, &mut scene).unwrap();
+        let on = crowd.mirror(rider, &mut scene).unwrap();
+        let prop = scene.add(None, Affine3x4::IDENTITY).unwrap();
+        scene.attach(prop, on, 4, Affine3x4::IDENTITY).unwrap();
+        let root = scene.root(on).unwrap();
+        scene.attach(root, mirror, 9, Affine3x4::IDENTITY).unwrap();
+        assert_eq!(crowd.update_scene(&mut scene), 2);
+        crowd.despawn(i).unwrap();
+        let hanging = match round % 3 {
+            0 => Hanging::Remove,
+            1 => Hanging::Reparent(None),
+            _ => Hanging::Reparent(Some(ground)),
+        };
+        round += 1;
+        let left = crowd.update_scene_with(&mut scene, Some(hanging));
+        assert_eq!(left, usize::from(hanging != Hanging::Remove));
+        crowd.despawn(rider).unwrap();
+        crowd.update_scene_with(&mut scene, Some(Hanging::Remove));
+        assert!(!scene.contains(prop));
+        assert_eq!(scene.len(), 1);
+    });
+}
+
+/// Scenes are dropped with mirrors in them; the instance goes on.
+#[test]
+fn scenes_come_and_go() {
+    let _alone = live::alone();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig()).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    flat(|| {
+        let mut scene = SceneGraph::new();
+        crowd.mirror(i, &mut scene).unwrap();
+        let mut later = scene.clone();
+        assert_eq!(crowd.update_scene(&mut scene), 1);
+        drop(scene);
+        assert_eq!(crowd.update_scene(&mut later), 1);
+    });
+}
+
+/// Clips come and go while others play, on a crowd and on a mixer.
+#[test]
+fn clips_come_and_go() {
+    let _alone = live::alone();
+    let rig = rig();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone()).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    crowd.set_override(i, 2, Affine3x4::IDENTITY).unwrap();
+    let first = crowd.clip_by_index(id, 0).unwrap();
+    crowd.play(i, first, &Default::default()).unwrap();
+    let mut mixer = Mixer::new(rig.clone()).unwrap();
+    let mut buffer = BoneBuffer::new();
+    flat(|| {
+        let clip = crowd.add_clip(id, rig.clips()[1].clone()).unwrap();
+        crowd.fade_to(i, clip, 0.1, &Default::default()).unwrap();
+        crowd.advance(0.05).unwrap();
+        crowd.evaluate(&mut buffer);
+        crowd.fade_to(i, first, 0.0, &Default::default()).unwrap();
+        crowd.advance(0.1).unwrap();
+        crowd.evaluate(&mut buffer);
+        crowd.unload_clip(id, clip).unwrap();
+        let clip = mixer.add_clip(rig.clips()[1].clone()).unwrap();
+        let space = mixer.add_blend_space(&[(0.0, clip)]).unwrap();
+        mixer.cross_fade_to(space, 0.0).unwrap();
+        mixer.update(0.1).unwrap();
+        mixer.evaluate();
+        mixer.stop_all();
+        mixer.remove_blend_space(space).unwrap();
+        mixer.unload_clip(clip).unwrap();
+    });
+}
