@@ -20,7 +20,7 @@ pub enum PlaybackError {
         /// The instance.
         instance: InstanceId,
     },
-    /// The clip was unloaded, or belongs to another rig.
+    /// The clip was unloaded, or belongs to another rig, crowd or mixer.
     #[error("there is no clip {clip:?}")]
     UnknownClip {
         /// The clip.
@@ -78,7 +78,7 @@ pub enum PlaybackError {
         /// Actions that play it, and blend spaces that hold it.
         actions: usize,
     },
-    /// The blend space was removed, or belongs to another rig.
+    /// The blend space was removed, or belongs to another rig, crowd or mixer.
     #[error("there is no blend space {space:?}")]
     UnknownSpace {
         /// The blend space.

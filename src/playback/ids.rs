@@ -2,12 +2,12 @@
 //! handle is known as such.
 //!
 //! ```text
-//! owner    32 bits   | 0 000 | tag 10 | rig number 18 |     a rig of a crowd; tag 1..=1023
-//!                    | 1 | structure hash 31 |              the mixers of one skeleton
-//! RigId              |                                | owner 28 |
-//! InstanceId         | owner 28 | index 20 | generation 16 |
-//! ClipId, BlendSpaceId  | owner 32 | index 16 | generation 16 |
-//! ActionId           | mixer 32 | index 16 | generation 16 |
+//! a crowd's rig         | 0000 | tag 10 | number 18 |             28 bits; the tag is 1 to 1,023
+//! a skeleton's mixers   | 1 | structure hash 31 |                 32 bits
+//! RigId                 | rig 28 |
+//! InstanceId            | rig 28 | index 20 | generation 16 |
+//! ClipId, BlendSpaceId  | rig or mixers 32 | index 16 | generation 16 |
+//! ActionId              | mixer 32 | index 16 | generation 16 |
 //! ```
 //!
 //! Arrays hold the bare indices: a clip that plays cannot be unloaded. Handles are put together when they
@@ -47,7 +47,8 @@ pub struct RigId(Owner);
 ///
 /// Valid until the clip is unloaded; the place may then be filled by another clip, with a handle of its
 /// own. It is unknown to other rigs of the crowd and to crowds with another
-/// [tag](crate::crowd::Crowd::tag). All mixers of one skeleton give the same clips the same handles.
+/// [tag](crate::crowd::Crowd::tag). All mixers of one skeleton give the clip at a place the same handle;
+/// skeletons are told apart by 31 bits of their hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClipId {
     pub(super) owner: Owner,
@@ -155,7 +156,8 @@ impl Debug for Owner {
 }
 
 impl RigId {
-    /// The handle as a number, for files and other languages.
+    /// The handle as a number, for files and other languages: from the top 10 bits of the
+    /// crowd's tag and 18 of the rig's number, 28 in all.
     pub fn to_bits(self) -> u64 {
         u64::from(self.0.bits())
     }
@@ -205,7 +207,8 @@ impl InstanceId {
         self.0.get() as u16
     }
 
-    /// The handle as a number, for files and other languages.
+    /// The handle as a number, for files and other languages: from the top 28 bits of its
+    /// rig, 20 of its place, 16 of a generation.
     pub fn to_bits(self) -> u64 {
         self.0.get()
     }
@@ -253,7 +256,8 @@ impl ClipId {
         usize::from(self.index)
     }
 
-    /// The handle as a number, for files and other languages.
+    /// The handle as a number, for files and other languages: from the top 32 bits of its
+    /// rig or its mixers' skeleton (the first says which), 16 of its place, 16 of a generation.
     pub fn to_bits(self) -> u64 {
         join(self.owner.bits(), self.index, self.generation)
     }
@@ -274,7 +278,8 @@ impl BlendSpaceId {
         }
     }
 
-    /// The handle as a number, for files and other languages.
+    /// The handle as a number, for files and other languages: from the top 32 bits of its
+    /// rig or its mixers' skeleton (the first says which), 16 of its place, 16 of a generation.
     pub fn to_bits(self) -> u64 {
         join(self.owner.bits(), self.index, self.generation)
     }
@@ -287,7 +292,8 @@ impl BlendSpaceId {
 }
 
 impl ActionId {
-    /// The handle as a number, for files and other languages.
+    /// The handle as a number, for files and other languages: from the top 32 bits of its
+    /// mixer, 16 of its place, 16 of a generation.
     pub fn to_bits(self) -> u64 {
         join(self.mixer.get(), self.index, self.generation)
     }

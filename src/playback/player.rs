@@ -16,7 +16,8 @@ pub const MAX_SPEED: f64 = 1.0e6;
 
 /// One character's layers and actions: of a [`Mixer`](super::Mixer), or of an instance of a crowd.
 ///
-/// Actions are named by their layer and what they play. What is refused changes nothing.
+/// Actions are named by their layer and what they play. What is refused changes nothing: a clip or blend
+/// space that is [unknown](PlaybackError::UnknownClip) here as well as one that does not play.
 #[derive(Debug)]
 pub struct Player<'a> {
     pub(crate) pool: &'a mut Pool,
