@@ -10,6 +10,9 @@ use crate::playback::pool::PaletteScratch;
 ///
 /// Workers own parts of it, split by rows of 48 bytes. An instance is finished in the worker's cache
 /// first, then written in one piece.
+///
+/// A panic in these calls ends the frame and goes on to the caller. The crowd stays whole, and no memory
+/// counts as holding that frame: the next one evaluates all instances that are shown.
 pub trait PaletteMemory: Send + Sized {
     /// The first `rows` rows, and the rest; as much as there is of each.
     fn split_at(self, rows: usize) -> (Self, Self);

@@ -39,16 +39,20 @@ impl CrowdView {
         Self::default()
     }
 
-    /// Adds a rig of the crowd, drawn by a model of the scene; instances of other rigs are not drawn.
+    /// Adds a rig of the crowd, drawn by a model of the scene; instances of other rigs are not drawn. A rig
+    /// that was added before gets the new model, and rigs that the crowd has removed are forgotten.
     ///
     /// # Errors
     /// If the rig is unknown or its clips cannot be evaluated.
     pub fn add_rig(&mut self, crowd: &Crowd, rig: RigId, model: u32) -> Result<(), ViewError> {
         let source = crowd.rig(rig)?;
+        let bounds = ClipBounds::measure(source)?;
+        self.members
+            .retain(|m| m.rig != rig && crowd.rig(m.rig).is_ok());
         self.members.push(Member {
             rig,
             model,
-            bounds: ClipBounds::measure(source)?,
+            bounds,
             morphs: !source.morphs().is_empty(),
         });
         Ok(())

@@ -5,6 +5,7 @@ use crate::model::rig;
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::math::Affine3x4;
 use phalanx::playback::Mixer;
+use phalanx::render::CrowdView;
 use phalanx::scene::{Hanging, SceneGraph};
 
 const ROUNDS: usize = 400;
@@ -42,8 +43,10 @@ fn rigs_come_and_go() {
     let mut crowd = Crowd::new();
     let mut scene = SceneGraph::new();
     let mut buffer = BoneBuffer::new();
+    let mut view = CrowdView::new();
     flat(|| {
         let id = crowd.add_rig(rig.clone()).unwrap();
+        view.add_rig(&crowd, id, 0).unwrap();
         let clip = crowd.add_clip(id, rig.clips()[1].clone()).unwrap();
         let first = crowd.clip_by_index(id, 0).unwrap();
         let points = [(0.0, first), (1.0, clip)];

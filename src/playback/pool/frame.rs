@@ -239,6 +239,7 @@ impl Kernel for Palettes<'_> {
             }
             output = later;
         }
+        // No code of a caller runs between streamed rows, so nothing unwinds past this.
         if self.stream {
             simd.settle_streams();
         }
