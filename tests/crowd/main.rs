@@ -5,4 +5,11 @@ mod layers;
 mod model;
 mod playing;
 mod refusals;
+mod restore;
+mod reuse;
 mod rows;
+#[path = "../common/ruler.rs"]
+mod ruler;
+mod settled;
+mod timelines;
+mod walker;
