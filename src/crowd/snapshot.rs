@@ -1,6 +1,7 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
 use super::crowd_data::{Crowd, Slot};
+use crate::clip::{Clip, ClipKind};
 use crate::playback::pool::{Pool, PoolState};
 use crate::playback::{BlendSpace1D, LayerOptions, PlaybackError as CrowdError};
 
@@ -33,7 +34,7 @@ impl PoolSnapshot {
             layers: pool.layers.clone(),
             spaces: pool.spaces.clone(),
             clips: clips
-                .map(|(g, c)| (*g, c.as_ref().map(|c| c.content_hash())))
+                .map(|(g, c)| (*g, c.as_ref().map(|c| content(c))))
                 .collect(),
             state: pool.state.clone(),
             due: pool.places.due().to_vec(),
@@ -63,12 +64,17 @@ impl PoolSnapshot {
             .enumerate()
             .all(|(i, (generation, hash))| {
                 hash.is_none_or(|hash| match pool.clips.get(i) {
-                    Some((g, Some(clip))) => g == generation && clip.content_hash() == hash,
+                    Some((g, Some(clip))) => g == generation && content(clip) == hash,
                     _ => false,
                 })
             });
         if same { Ok(()) } else { fail("clips") }
     }
+}
+
+/// Names a clip's content and its kind, which says what a lane without keys is.
+fn content(clip: &Clip) -> u64 {
+    clip.content_hash() ^ u64::from(clip.kind() == ClipKind::Additive)
 }
 
 impl Crowd {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub const ROWS: usize = 2;
 
 /// A track of "base" that is linear between evenly spaced keys.
-fn track(channel: RawChannel, seconds: f32, values: &[&[f32]]) -> RawTrack {
+pub fn track(channel: RawChannel, seconds: f32, values: &[&[f32]]) -> RawTrack {
     let last = (values.len() - 1).max(1) as f32;
     RawTrack {
         node: 0,
@@ -42,7 +42,12 @@ pub fn clip(name: &str, duration: f32, tracks: Vec<RawTrack>) -> RawClip {
 
 /// A clip that takes "base" in a straight line from the origin to `to`.
 pub fn line(name: &str, duration: f32, to: [f32; 3]) -> RawClip {
-    let values = track(RawChannel::Translation, duration, &[&[0.0; 3], &to]);
+    between(name, duration, [0.0; 3], to)
+}
+
+/// A clip that takes "base" in a straight line from one place to another.
+pub fn between(name: &str, duration: f32, from: [f32; 3], to: [f32; 3]) -> RawClip {
+    let values = track(RawChannel::Translation, duration, &[&from, &to]);
     clip(name, duration, vec![values])
 }
 
@@ -82,6 +87,11 @@ pub fn with_clips(clips: Vec<RawClip>) -> Arc<Rig> {
 
 /// The rig with these clips, built as the options say.
 pub fn built(clips: Vec<RawClip>, options: &BuildOptions) -> Arc<Rig> {
+    Arc::new(build_rig(scene(clips), options).unwrap())
+}
+
+/// What the rig is built from.
+pub fn scene(clips: Vec<RawClip>) -> RawScene {
     let joint = |name: &str, parent, y| RawNode {
         name: Some(name.into()),
         parent,
@@ -91,7 +101,7 @@ pub fn built(clips: Vec<RawClip>, options: &BuildOptions) -> Arc<Rig> {
         },
         ..RawNode::default()
     };
-    let scene = RawScene {
+    RawScene {
         name: "ruler".into(),
         nodes: vec![joint("base", None, 0.0), joint("tip", Some(0), 1.0)],
         skins: vec![RawSkin {
@@ -101,8 +111,7 @@ pub fn built(clips: Vec<RawClip>, options: &BuildOptions) -> Arc<Rig> {
         }],
         clips,
         ..RawScene::default()
-    };
-    Arc::new(build_rig(scene, options).unwrap())
+    }
 }
 
 /// The rig with clips "x", "y" and "z": 1 m along x in 1 s, 2 m along y in 1 s, 3 m along z in 2 s.

@@ -4,6 +4,7 @@ use crate::ruler::{ROWS, held, line, ruler, shift, stands, turn, with_clips};
 use phalanx::crowd::{
     BoneBuffer, Crowd, CrowdError, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId,
 };
+use phalanx::offline::{AdditiveReference, build_additive_from};
 use phalanx::playback::Fill;
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
@@ -88,7 +89,6 @@ fn clips_of_other_content_are_refused() {
     for clips in [
         vec![x.clone(), farther, z.clone()],
         vec![x.clone(), longer, z.clone()],
-        vec![x.clone(), renamed, z.clone()],
         vec![y.clone(), x.clone(), z.clone()],
         vec![x.clone(), y.clone()],
         Vec::new(),
@@ -96,10 +96,12 @@ fn clips_of_other_content_are_refused() {
         let (mut other, _) = crowd_of(with_clips(clips), one_layer());
         refused(&mut other, &snapshot, "clips");
     }
-    // Those that came later are no hindrance.
-    let more = vec![x, y, z, turn("turn", 0.0, 90.0)];
-    let (mut other, _) = crowd_of(with_clips(more), one_layer());
-    other.restore(&snapshot).unwrap();
+    // Those that came later are no hindrance, nor is another name.
+    let more = vec![x.clone(), y, z.clone(), turn("turn", 0.0, 90.0)];
+    for clips in [more, vec![x, renamed, z]] {
+        let (mut other, _) = crowd_of(with_clips(clips), one_layer());
+        other.restore(&snapshot).unwrap();
+    }
 
     // The same clip, but under another handle: those of the snapshot would name it no more.
     let (mut again, its) = crowd_of(ruler(), one_layer());
@@ -108,6 +110,28 @@ fn clips_of_other_content_are_refused() {
     refused(&mut again, &snapshot, "clips");
     again.add_clip(its, clip).unwrap();
     refused(&mut again, &snapshot, "clips");
+}
+
+/// Against a rest pose at the origin the differences of "x" are its own rows: all but the kind is alike.
+#[test]
+fn an_additive_clip_is_no_full_one() {
+    let rig = with_clips(Vec::new());
+    let x = crate::ruler::scene(vec![line("x", 1.0, [1.0, 0.0, 0.0])]);
+    let full = with_clips(x.clips.clone()).clips()[0].clone();
+    let added = build_additive_from(&x, 0, &rig, AdditiveReference::Rest).unwrap();
+    let added = Arc::new(added);
+    assert_eq!(full.content_hash(), added.content_hash());
+    let with = |clip| {
+        let (mut crowd, id) = crowd_of(rig.clone(), one_layer());
+        crowd.add_clip(id, clip).unwrap();
+        crowd
+    };
+    let mut crowds = [with(full), with(added)];
+    let snapshots = crowds.each_ref().map(Crowd::snapshot);
+    for (n, crowd) in crowds.iter_mut().enumerate() {
+        crowd.restore(&snapshots[n]).unwrap();
+        refused(crowd, &snapshots[1 - n], "clips");
+    }
 }
 
 #[test]

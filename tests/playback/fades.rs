@@ -223,13 +223,13 @@ fn fades_go_on_while_time_runs_backwards() {
     mixer.player().set_character_speed(-2.0).unwrap();
     for (step, left) in [(-0.25, 0.75), (0.125, 0.625), (-0.125, 0.5), (0.0, 0.5)] {
         mixer.update(step).unwrap();
-        let mut player = mixer.player();
+        let player = mixer.player();
         assert_eq!(player.layer_weight(0).unwrap(), left);
         assert_eq!(player.action(0, clip).unwrap().weight, left);
         assert_eq!(player.action(0, other).unwrap().weight, 1.0 - left);
     }
     mixer.update(-0.75).unwrap();
-    let mut player = mixer.player();
+    let player = mixer.player();
     assert_eq!(player.layer_weight(0).unwrap(), 0.0);
     assert!(player.action(0, clip).is_err());
     let state = player.action(0, other).unwrap();

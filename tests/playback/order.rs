@@ -2,9 +2,11 @@
 //! have. Each rotation goes to the hemisphere of the sum of those before it, so of three turns that lie
 //! far apart the order decides.
 
-use crate::ruler::{held, turn, with_clips};
+use crate::ruler::{built, clip, held, track, turn, with_clips};
 use phalanx::crowd::{BoneBuffer, Crowd};
-use phalanx::playback::{ClipId, Mixer};
+use phalanx::offline::raw::RawChannel;
+use phalanx::offline::{BuildOptions, RootMotionOptions};
+use phalanx::playback::{ClipId, Mixer, PlayOptions};
 use phalanx::rig::Rig;
 use std::sync::Arc;
 
@@ -76,8 +78,8 @@ fn the_model_by_hand() {
     // Half angles 0, 85 and 170 degrees of equal weight. Forwards the third turns around to −10:
     // atan((sin 85 − sin 10) / (1 + cos 85 + cos 10)) = 21.652 degrees.
     near(sum([(0.0, 1.0), (170.0, 1.0), (340.0, 1.0)]), 43.304);
-    // Backwards the first does, to 180: atan2(sin 170 + sin 85, cos 170 + cos 85 − 1) = 148.349.
-    near(sum([(340.0, 1.0), (170.0, 1.0), (0.0, 1.0)]), -63.302);
+    // Backwards the first does, to 180: atan2(sin 170 + sin 85, cos 170 + cos 85 − 1) = 148.347.
+    near(sum([(340.0, 1.0), (170.0, 1.0), (0.0, 1.0)]), -63.305);
     assert_eq!(orders(4).len(), 24);
 }
 
@@ -118,6 +120,50 @@ fn actions_count_by_age() {
         }
     }
     assert!(far >= 10, "{far}: the order decides nothing");
+}
+
+/// Root motion is blended as poses are: turns about y of a whole step, by the same order.
+#[test]
+fn root_motion_counts_by_age() {
+    let clips = TURNS.map(|degrees| {
+        let turns = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| {
+            let (sin, cos) = (0.5 * (part * degrees).to_radians()).sin_cos();
+            [0.0, sin as f32, 0.0, cos as f32]
+        });
+        let keys = turns.each_ref().map(|key| &key[..]);
+        let values = track(RawChannel::Rotation, 1.0, &keys);
+        clip(&format!("{degrees}"), 1.0, vec![values])
+    });
+    let mut options = BuildOptions::default();
+    options.root_motion = Some(RootMotionOptions {
+        rotation: true,
+        ..RootMotionOptions::default()
+    });
+    let rig = built(clips.into(), &options);
+    let about_y = |mixer: &mut Mixer| {
+        mixer.update(1.0).unwrap();
+        let turn = mixer.root_motion().rotation;
+        assert!(turn.x.abs() < 1e-6 && turn.z.abs() < 1e-6);
+        2.0 * turn.y.atan2(turn.w).to_degrees()
+    };
+    for order in [orders(3), orders(4)].concat() {
+        let mut mixer = Mixer::new(rig.clone()).unwrap();
+        let start = |mixer: &mut Mixer, n: usize| {
+            let clip = mixer.clip_by_index(n).unwrap();
+            let options = PlayOptions {
+                weight: WEIGHTS[n],
+                ..PlayOptions::default()
+            };
+            mixer.player().start(0, clip, &options).unwrap();
+        };
+        for &n in &order {
+            start(&mut mixer, n);
+        }
+        near(about_y(&mut mixer), expected(&order));
+        start(&mut mixer, order[0]);
+        let younger = [&order[1..], &order[..1]].concat();
+        near(about_y(&mut mixer), expected(&younger));
+    }
 }
 
 /// The same for many at once: every instance has an order of its own, and the same clips.

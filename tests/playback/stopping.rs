@@ -1,8 +1,19 @@
 //! What a call stops, starts or weighs is in the next evaluation, though the one before knew another set
 //! of clips.
 
-use crate::ruler::{held, rest, ruler, stands};
+use crate::ruler::{between, held, line, rest, stands, with_clips};
 use phalanx::playback::{ClipId, LayerOptions, Mixer, PlayOptions};
+use phalanx::rig::Rig;
+use std::sync::Arc;
+
+/// The ruler's clips, but that no pose of "x" is the rest pose: 0.25 to 0.75 m along x in 1 s.
+fn ruler() -> Arc<Rig> {
+    with_clips(vec![
+        between("x", 1.0, [0.25, 0.0, 0.0], [0.75, 0.0, 0.0]),
+        line("y", 1.0, [0.0, 2.0, 0.0]),
+        line("z", 2.0, [0.0, 0.0, 3.0]),
+    ])
+}
 
 /// A mixer of that many layers that has been evaluated with "x" at 0.5 s on each of them.
 fn playing(layers: usize) -> (Mixer, ClipId) {
@@ -87,7 +98,7 @@ fn the_others_stay() {
     mixer.update(0.5).unwrap();
     stands(mixer.evaluate(), [0.0, 0.25, 0.0]);
     mixer.player().play(0, x, &held(0.25, 0.5)).unwrap();
-    stands(mixer.evaluate(), [0.125, 0.0, 0.0]);
+    stands(mixer.evaluate(), [0.1875, 0.0, 0.0]);
 }
 
 #[test]
