@@ -112,13 +112,14 @@ fn clips_of_other_content_are_refused() {
     refused(&mut again, &snapshot, "clips");
 }
 
-/// Against a rest pose at the origin the differences of "x" are its own rows: all but the kind is alike.
+/// Where the rest pose does not turn, the differences of a turn are its own rows: all but the kind is alike.
+/// Lanes without keys, such as the tip's translation, are the rest pose in one and nothing in the other.
 #[test]
 fn an_additive_clip_is_no_full_one() {
-    let rig = with_clips(Vec::new());
-    let x = crate::ruler::scene(vec![line("x", 1.0, [1.0, 0.0, 0.0])]);
-    let full = with_clips(x.clips.clone()).clips()[0].clone();
-    let added = build_additive_from(&x, 0, &rig, AdditiveReference::Rest).unwrap();
+    let scene = crate::ruler::scene(vec![turn("turn", 0.0, 90.0)]);
+    let rig = with_clips(scene.clips.clone());
+    let full = rig.clips()[0].clone();
+    let added = build_additive_from(&scene, 0, &rig, AdditiveReference::Rest).unwrap();
     let added = Arc::new(added);
     assert_eq!(full.content_hash(), added.content_hash());
     let with = |clip| {
