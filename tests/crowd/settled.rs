@@ -191,6 +191,10 @@ fn another_layout_gets_places_of_its_own() {
         };
         let rows = s.crowd.schedule(&layout).rows();
         let starts = s.all.map(|i| s.crowd.palette_range(i).unwrap().start);
+        // Asked again, the frame before lies alike.
+        s.crowd.schedule(&layout);
+        let before = s.all.map(|i| s.crowd.previous_range(i).unwrap().start);
+        assert_eq!(before, starts);
         (rows, starts)
     };
     for _ in 0..FRAMES {

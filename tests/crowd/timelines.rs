@@ -93,28 +93,31 @@ fn overrides_outlive_a_clip_of_more_timelines() {
 /// Workers that had no part in the frames before need room as well.
 #[test]
 fn more_workers_than_before_have_room() {
-    let mut h = Held::new();
     let pool = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap()
     };
-    let more: Vec<InstanceId> = (0..400).map(|_| h.crowd.spawn(h.rig).unwrap()).collect();
-    let x = h.crowd.find_clip(h.rig, "x").unwrap();
-    let clip = h.add(many());
-    for (n, &i) in more.iter().enumerate() {
-        let clip = if n % 2 == 0 { x } else { clip };
-        h.crowd.play(i, clip, &held(0.5, 1.0)).unwrap();
-        if n % 3 == 0 {
-            h.crowd.set_override(i, "tip", Affine3x4::IDENTITY).unwrap();
+    for overridden in [false, true] {
+        let mut h = Held::new();
+        let more: Vec<InstanceId> = (0..400).map(|_| h.crowd.spawn(h.rig).unwrap()).collect();
+        let x = h.crowd.find_clip(h.rig, "x").unwrap();
+        let clip = h.add(many());
+        h.play(clip);
+        h.crowd.clear_overrides(h.all[1]).unwrap();
+        for (n, &i) in more.iter().enumerate() {
+            let clip = if n % 2 == 0 { x } else { clip };
+            h.crowd.play(i, clip, &held(0.5, 1.0)).unwrap();
+            if overridden && n % 3 == 0 {
+                h.crowd.set_override(i, "tip", Affine3x4::IDENTITY).unwrap();
+            }
         }
-    }
-    h.play(clip);
-    for threads in [1, 4] {
-        pool(threads).install(|| {
-            h.crowd.evaluate(&mut h.buffer);
-        });
-        for palette in h.buffer.rows().chunks_exact(ROWS) {
-            stands(palette, [0.5, 0.0, 0.0]);
+        for threads in [1, 4] {
+            pool(threads).install(|| {
+                h.crowd.evaluate(&mut h.buffer);
+            });
+            for palette in h.buffer.rows().chunks_exact(ROWS) {
+                stands(palette, [0.5, 0.0, 0.0]);
+            }
         }
     }
 }
