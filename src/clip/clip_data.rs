@@ -324,8 +324,8 @@ impl Clip {
             + self.root_motion.as_ref().map_or(0, RootMotion::bytes)
     }
 
-    /// Hash of all that a sample reads, and of the markers; for snapshots and files, not for hostile
-    /// input.
+    /// Hash of all that a sample reads but the kind, and of the markers; for snapshots and files, not for
+    /// hostile input.
     pub fn content_hash(&self) -> u64 {
         let mut h = Fnv1a::default();
         h.write_f32(self.duration);

@@ -1,7 +1,7 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
 use super::crowd_data::{Crowd, Slot};
-use crate::clip::Clip;
+use crate::clip::{Clip, ClipKind};
 use crate::playback::blend_space::Space;
 use crate::playback::pool::{Pool, PoolState};
 use crate::playback::slots::Slots;
@@ -41,7 +41,7 @@ impl PoolSnapshot {
             layout: skeleton.layout_hash(),
             layers: pool.layers.clone(),
             spaces: pool.spaces.clone(),
-            clips: pool.clips.map(|clip| clip.content_hash()),
+            clips: pool.clips.map(|clip| content(clip)),
             state: pool.state.clone(),
             due: pool.places.due().to_vec(),
         }
@@ -64,12 +64,17 @@ impl PoolSnapshot {
         {
             return fail("blend spaces");
         }
-        let same = |now: &Arc<Clip>, then: &u64| now.content_hash() == *then;
+        let same = |now: &Arc<Clip>, then: &u64| content(now) == *then;
         if !pool.clips.still_holds(&self.clips, same) {
             return fail("clips");
         }
         Ok(())
     }
+}
+
+/// Names a clip's content and its kind, which says what a lane without keys is.
+fn content(clip: &Clip) -> u64 {
+    clip.content_hash() ^ u64::from(clip.kind() == ClipKind::Additive)
 }
 
 impl Crowd {

@@ -229,7 +229,14 @@ impl Pool {
     fn layer_motion(&self, entry: usize, step: Step, before: &Before) -> Option<(Sum, bool)> {
         let actions = &self.state.actions;
         let (mut sum, mut moves) = (Sum::NOTHING, false);
-        for a in 0..ACTIONS_PER_LAYER {
+        let mut order = [0, 1, 2, 3];
+        if before.clip.iter().filter(|&&c| c != NO_CLIP).count() > 2 {
+            // Of three turns the order decides to which side each of them goes: oldest first, as in poses.
+            let newest = actions.starts[entry];
+            let age = before.started.map(|s| newest.wrapping_sub(s));
+            order.sort_unstable_by_key(|&a: &usize| std::cmp::Reverse(age[a]));
+        }
+        for a in order {
             if before.clip[a] == NO_CLIP {
                 continue;
             }

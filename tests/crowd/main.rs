@@ -5,5 +5,12 @@ mod layers;
 mod model;
 mod playing;
 mod refusals;
+mod restore;
+mod reuse;
 mod rows;
 mod unwind;
+#[path = "../common/ruler.rs"]
+mod ruler;
+mod settled;
+mod timelines;
+mod walker;

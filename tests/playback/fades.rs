@@ -210,3 +210,39 @@ fn crossfades_start_in_step_and_leave_the_others_alone() {
     let not_playing = mixer.player().cross_fade(0, one, c, 0.5, &options);
     assert!(matches!(not_playing, Err(PlaybackError::NotPlaying { .. })));
 }
+
+/// Time may run backwards, fades never do: a step of −0.25 s is 0.25 s of a fade.
+#[test]
+fn fades_go_on_while_time_runs_backwards() {
+    let (mut mixer, clip) = marked("a", &[]);
+    let other = mixer.find_clip("c").unwrap();
+    let options = PlayOptions::default();
+    mixer.player().play(0, clip, &options).unwrap();
+    mixer.player().fade_to(0, other, 1.0, &options).unwrap();
+    mixer.player().fade_layer(0, 0.0, 1.0).unwrap();
+    mixer.player().set_character_speed(-2.0).unwrap();
+    for (step, left) in [(-0.25, 0.75), (0.125, 0.625), (-0.125, 0.5), (0.0, 0.5)] {
+        mixer.update(step).unwrap();
+        let player = mixer.player();
+        assert_eq!(player.layer_weight(0).unwrap(), left);
+        assert_eq!(player.action(0, clip).unwrap().weight, left);
+        assert_eq!(player.action(0, other).unwrap().weight, 1.0 - left);
+    }
+    mixer.update(-0.75).unwrap();
+    let player = mixer.player();
+    assert_eq!(player.layer_weight(0).unwrap(), 0.0);
+    assert!(player.action(0, clip).is_err());
+    let state = player.action(0, other).unwrap();
+    assert_eq!((state.weight, state.target), (1.0, 1.0));
+    // In all −1 s at speed −2, from 0: a whole pass of its 2 s. What faded out went as far.
+    assert_eq!(state.time, 0.0);
+    // It has ended, and a layer's next fade starts from where this one has led.
+    mixer.update(-5.0).unwrap();
+    assert_eq!(mixer.player().layer_weight(0).unwrap(), 0.0);
+    mixer.player().fade_layer(0, 0.5, 0.5).unwrap();
+    mixer.update(-0.25).unwrap();
+    assert_eq!(mixer.player().layer_weight(0).unwrap(), 0.25);
+    mixer.player().set_layer_weight(0, 0.125).unwrap();
+    mixer.update(0.25).unwrap();
+    assert_eq!(mixer.player().layer_weight(0).unwrap(), 0.125);
+}

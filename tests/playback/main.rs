@@ -6,7 +6,11 @@ mod layers;
 #[cfg(feature = "gltf")]
 mod mixer;
 mod model;
+mod order;
 mod refusals;
+#[path = "../common/ruler.rs"]
+mod ruler;
 mod spaces;
 mod stage;
+mod stopping;
 mod time;

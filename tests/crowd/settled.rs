@@ -1,0 +1,207 @@
+//! Frames that ask what the frame before asked keep its places; what changes after many of them counts.
+
+use crate::ruler::{ROWS, held, ruler, shift, stands};
+use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, RigId, RowLayout, RowOrder};
+
+/// Frames after which places and plans have settled.
+const FRAMES: usize = 4;
+
+/// Three instances of one rig at 0.1, 0.2 and 0.3 m, one of another at 0.4 m.
+struct Settled {
+    crowd: Crowd,
+    buffer: BoneBuffer,
+    rigs: [RigId; 2],
+    x: [ClipId; 2],
+    all: [InstanceId; 4],
+}
+
+impl Settled {
+    fn new() -> Self {
+        let mut crowd = Crowd::new();
+        let rigs = [0; 2].map(|_| crowd.add_rig(ruler()).unwrap());
+        let x = rigs.map(|rig| crowd.find_clip(rig, "x").unwrap());
+        let all = [0, 0, 0, 1].map(|rig: usize| crowd.spawn(rigs[rig]).unwrap());
+        for (n, &i) in all.iter().enumerate() {
+            let options = held(0.1 * (n + 1) as f64, 1.0);
+            crowd.play(i, x[n / 3], &options).unwrap();
+        }
+        let mut settled = Self {
+            crowd,
+            buffer: BoneBuffer::new(),
+            rigs,
+            x,
+            all,
+        };
+        settled.settle();
+        settled
+    }
+
+    fn settle(&mut self) {
+        for _ in 0..FRAMES {
+            self.crowd.evaluate(&mut self.buffer);
+        }
+    }
+
+    /// Asserts, in this frame and in those after it, how far along x every row of the buffer is.
+    #[track_caller]
+    fn shows(&mut self, places: &[f32]) {
+        for _ in 0..FRAMES {
+            let stats = self.crowd.evaluate(&mut self.buffer);
+            assert_eq!(stats.instances + stats.carried, places.len());
+            let rows = self.buffer.rows();
+            assert_eq!(rows.len(), places.len() * ROWS);
+            for (palette, &x) in rows.chunks_exact(ROWS).zip(places) {
+                stands(palette, [x, 0.0, 0.0]);
+            }
+        }
+    }
+
+    fn range(&self, n: usize) -> Option<std::ops::Range<usize>> {
+        self.crowd.palette_range(self.all[n])
+    }
+}
+
+#[test]
+fn who_is_hidden_is_not_evaluated_and_who_is_shown_is() {
+    let mut s = Settled::new();
+    s.shows(&[0.1, 0.2, 0.3, 0.4]);
+    s.crowd.set_visible(s.all[1], false).unwrap();
+    let stats = s.crowd.evaluate(&mut s.buffer);
+    assert_eq!((stats.instances, stats.rows), (3, 3 * ROWS));
+    assert_eq!(s.range(1), None);
+    assert_eq!(s.range(2), Some(ROWS..2 * ROWS));
+    assert_eq!(s.range(3), Some(2 * ROWS..3 * ROWS));
+    s.shows(&[0.1, 0.3, 0.4]);
+    s.crowd.set_visible(s.all[1], true).unwrap();
+    s.crowd.set_visible(s.all[3], false).unwrap();
+    s.shows(&[0.1, 0.2, 0.3]);
+    s.crowd.set_visible(s.all[3], true).unwrap();
+    s.shows(&[0.1, 0.2, 0.3, 0.4]);
+}
+
+#[test]
+fn who_comes_and_goes_is_seen() {
+    let mut s = Settled::new();
+    s.crowd.despawn(s.all[0]).unwrap();
+    s.shows(&[0.2, 0.3, 0.4]);
+    let new = s.crowd.spawn(s.rigs[0]).unwrap();
+    s.shows(&[0.0, 0.2, 0.3, 0.4]);
+    s.crowd.play(new, s.x[0], &held(0.5, 1.0)).unwrap();
+    s.shows(&[0.5, 0.2, 0.3, 0.4]);
+    let more = s.crowd.spawn(s.rigs[1]).unwrap();
+    s.shows(&[0.5, 0.2, 0.3, 0.4, 0.0]);
+    s.crowd.play(more, s.x[1], &held(0.6, 1.0)).unwrap();
+    s.shows(&[0.5, 0.2, 0.3, 0.4, 0.6]);
+}
+
+#[test]
+fn who_is_not_due_keeps_its_rows() {
+    let mut s = Settled::new();
+    s.crowd.set_due(s.all[2], false).unwrap();
+    let forward = |s: &mut Settled, time| {
+        for (n, x) in [(0, s.x[0]), (2, s.x[0]), (3, s.x[1])] {
+            s.crowd.set_time(s.all[n], 0, x, time).unwrap();
+        }
+        s.crowd.evaluate(&mut s.buffer)
+    };
+    let stats = forward(&mut s, 0.7);
+    assert_eq!((stats.instances, stats.carried), (3, 1));
+    s.shows(&[0.7, 0.2, 0.3, 0.7]);
+    // A place that moves takes its rows along.
+    s.crowd.set_visible(s.all[0], false).unwrap();
+    s.shows(&[0.2, 0.3, 0.7]);
+    s.crowd.set_due(s.all[2], true).unwrap();
+    let stats = forward(&mut s, 0.8);
+    assert_eq!((stats.instances, stats.carried), (3, 0));
+    s.shows(&[0.2, 0.8, 0.8]);
+}
+
+/// The totals of the last frame counted instances that the rig has lost since.
+#[test]
+fn a_rig_that_is_removed_takes_its_rows_along() {
+    let mut s = Settled::new();
+    s.crowd.despawn(s.all[3]).unwrap();
+    s.crowd.remove_rig(s.rigs[1]).unwrap();
+    s.shows(&[0.1, 0.2, 0.3]);
+    // Another rig in its place.
+    let rig = s.crowd.add_rig(ruler()).unwrap();
+    s.shows(&[0.1, 0.2, 0.3]);
+    let i = s.crowd.spawn(rig).unwrap();
+    let x = s.crowd.find_clip(rig, "x").unwrap();
+    s.crowd.play(i, x, &held(0.9, 1.0)).unwrap();
+    s.shows(&[0.1, 0.2, 0.3, 0.9]);
+}
+
+/// Every call that changes what plays is in the next frame.
+#[test]
+fn what_plays_is_in_the_next_frame() {
+    let mut s = Settled::new();
+    let (i, x) = (s.all[0], s.x[0]);
+    let y = s.crowd.find_clip(s.rigs[0], "y").unwrap();
+    s.crowd.set_weight(i, 0, x, 0.5).unwrap();
+    s.shows(&[0.05, 0.2, 0.3, 0.4]);
+    // A clip without length along x adds its weight and nothing else: the rest pose has less.
+    s.crowd.add_action(i, 0, y, &held(0.0, 1.0)).unwrap();
+    s.shows(&[0.1 / 3.0, 0.2, 0.3, 0.4]);
+    s.crowd.set_weight(i, 0, y, 0.0).unwrap();
+    s.shows(&[0.05, 0.2, 0.3, 0.4]);
+    s.crowd.set_layer_weight(i, 0, 0.5).unwrap();
+    s.shows(&[0.025, 0.2, 0.3, 0.4]);
+    s.crowd.set_layer_weight(i, 0, 0.0).unwrap();
+    s.shows(&[0.0, 0.2, 0.3, 0.4]);
+    s.crowd.set_layer_weight(i, 0, 1.0).unwrap();
+    s.crowd.set_weight(i, 0, x, 1.0).unwrap();
+    s.shows(&[0.1, 0.2, 0.3, 0.4]);
+    s.crowd.stop(i, 0, 0.0).unwrap();
+    s.shows(&[0.0, 0.2, 0.3, 0.4]);
+    s.crowd.set_override(s.all[1], "base", shift(7.0)).unwrap();
+    s.shows(&[0.0, 7.0, 0.3, 0.4]);
+    s.crowd.clear_override(s.all[1], "base").unwrap();
+    s.shows(&[0.0, 0.2, 0.3, 0.4]);
+}
+
+/// A fade of a layer that ends in the step is in the next frame, too.
+#[test]
+fn what_a_step_ends_is_in_the_next_frame() {
+    let mut s = Settled::new();
+    let mut player = s.crowd.player(s.all[0]).unwrap();
+    player.fade_layer(0, 0.0, 0.5).unwrap();
+    let mut player = s.crowd.player(s.all[1]).unwrap();
+    player.stop(0, s.x[0], 0.5).unwrap();
+    s.shows(&[0.1, 0.2, 0.3, 0.4]);
+    s.crowd.advance(0.25).unwrap();
+    s.shows(&[0.05, 0.1, 0.3, 0.4]);
+    s.crowd.advance(0.25).unwrap();
+    s.shows(&[0.0, 0.0, 0.3, 0.4]);
+    let mut player = s.crowd.player(s.all[0]).unwrap();
+    player.fade_layer(0, 1.0, 0.5).unwrap();
+    s.crowd.advance(0.125).unwrap();
+    s.shows(&[0.025, 0.0, 0.3, 0.4]);
+}
+
+/// Where rows lie depends on what is asked, however often it was asked otherwise before.
+#[test]
+fn another_layout_gets_places_of_its_own() {
+    let mut s = Settled::new();
+    let mut layout = |align, order| {
+        let layout = RowLayout {
+            align,
+            order,
+            holds: None,
+        };
+        let rows = s.crowd.schedule(&layout).rows();
+        let starts = s.all.map(|i| s.crowd.palette_range(i).unwrap().start);
+        // Asked again, the frame before lies alike.
+        s.crowd.schedule(&layout);
+        let before = s.all.map(|i| s.crowd.previous_range(i).unwrap().start);
+        assert_eq!(before, starts);
+        (rows, starts)
+    };
+    for _ in 0..FRAMES {
+        assert_eq!(layout(1, RowOrder::Slots), (8, [0, 2, 4, 6]));
+    }
+    assert_eq!(layout(4, RowOrder::Slots), (16, [0, 4, 8, 12]));
+    assert_eq!(layout(1, RowOrder::FreshFirst), (8, [0, 2, 4, 6]));
+    assert_eq!(layout(4, RowOrder::FreshFirst), (16, [0, 4, 8, 12]));
+    assert_eq!(layout(1, RowOrder::Slots), (8, [0, 2, 4, 6]));
+}
