@@ -59,7 +59,9 @@ fn pairs() {
     let own = rig.clips().len();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).unwrap();
-    let mut clips: Vec<ClipId> = (0..own).map(|c| crowd.clip_by_index(id, c).unwrap()).collect();
+    let mut clips: Vec<ClipId> = (0..own)
+        .map(|c| crowd.clip_by_index(id, c).unwrap())
+        .collect();
     while clips.len() < CLIPS {
         let clip = rig.clips()[clips.len() % own].clone();
         clips.push(crowd.add_clip(id, clip).unwrap());

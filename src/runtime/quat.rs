@@ -316,7 +316,10 @@ mod tests {
                     let s = f64::from(dispatch(level, Each(&e, Slerp(t)))[0]);
                     let (x, y) = (1.0 - s + s * half.cos(), s * half.sin());
                     let error = (y.atan2(x) - exact * half).abs();
-                    assert!(error < 3e-7, "{angle} degrees at {t}: off by {error:e} radians");
+                    assert!(
+                        error < 3e-7,
+                        "{angle} degrees at {t}: off by {error:e} radians"
+                    );
                 }
             }
         }

@@ -24,7 +24,10 @@ fn gltf(folder: &Path, name: &str, buffer: &str) -> Tested {
     let (mut document, binary) = taken_apart()?;
     document["buffers"] = json!([{ "uri": buffer, "byteLength": binary.len() }]);
     document["images"] = json!([{ "uri": "skin.png" }]);
-    fs::write(folder.join(name).with_extension("gltf"), document.to_string())?;
+    fs::write(
+        folder.join(name).with_extension("gltf"),
+        document.to_string(),
+    )?;
     fs::write(folder.join(buffer), binary)?;
     Ok(fs::copy("tests/import/pixel.png", folder.join("skin.png")).map(|_| ())?)
 }
@@ -34,7 +37,7 @@ fn contents(folder: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>, Failed> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() {
+        if fs::symlink_metadata(&path)?.is_dir() {
             all.extend(contents(&path)?);
         } else {
             let bytes = fs::read(&path).unwrap_or_else(|_| b"leads nowhere".to_vec());
@@ -50,7 +53,71 @@ fn run_in(folder: &Path, args: &[&str]) -> Result<Output, Failed> {
 
 /// Figures and pictures that take no time.
 const SMALL: &[&str] = &[
-    "--count", "2", "--frames", "1", "--size", "32x32", "--renderer", "software",
+    "--count",
+    "2",
+    "--frames",
+    "1",
+    "--size",
+    "32x32",
+    "--renderer",
+    "software",
+];
+
+/// What is given, how the output and what else is told of it, the option that writes it, and the argument
+/// that reads or writes it, too.
+const CASES: &[&str] = &[
+    "crowd --model m.glb --json m.glb | m.glb: | --json --model",
+    "crowd --model m.glb --json ./m.glb | ./m.glb: | --json --model",
+    "crowd --model m.glb --json sub/../m.glb | it as m.glb | --json --model",
+    "crowd --model m.png --out m.png | m.png: | --out --model",
+    "crowd --model a.phx --json a.phx | a.phx: | --json --model",
+    "crowd --model model.gltf --json m.bin | m.bin: | --json --model",
+    "crowd --model model.gltf --out skin.png | it with model.gltf | --out --model",
+    "crowd --model model.gltf --json model.events.json | model.events.json: | --json --model",
+    "crowd --out x.png --json x.png | x.png: | --json --out",
+    "crowd --out x.png --json sub/../x.png | x.png: | --json --out",
+    "crowd --out m.png --json ./m.png | m.png: | --json --out",
+    "render m.png --out m.png | m.png: | --out FILE",
+    "render model.gltf --out skin.png | skin.png: | --out FILE",
+    "render m.glb --attach m.png@LeftHand --out m.png | m.png: | --out --attach",
+    "render m.glb --attach model.gltf@LeftHand --out skin.png | it with model.gltf | --out --attach",
+    "bench m.glb --json m.glb | m.glb: | --json FILE",
+    "bench m.glb --csv m.glb | m.glb: | --csv FILE",
+    "bench model.gltf --csv m.bin | m.bin: | --csv FILE",
+    "bench model.gltf --json skin.png | skin.png: | --json FILE",
+    "bench model.gltf --csv model.events.json | model.events.json: | --csv FILE",
+    "bench --baseline base.json --json base.json | base.json: | --json --baseline",
+    "bench --baseline base.json --csv ./base.json | it as base.json | --csv --baseline",
+    "bench --json x.json --csv x.json | x.json: | --csv --json",
+    "bench --json x.json --csv ./x.json | x.json: | --csv --json",
+    "bench --json base.json --csv ./base.json | base.json: | --csv --json",
+    "bake in.phx --out in.phx | in.phx: | --out FILES",
+    "bake in.phx --out . | ./in.phx: | --out FILES",
+    "bake m.glb in.phx --prefix --out in.phx | in.phx: | --out FILES",
+    "bake sub/x.phx --out sub | sub/x.phx: | --out FILES",
+    "bake odd.gltf --out odd.phx | it with odd.gltf | --out FILES",
+    "bake odd.gltf --out . | it with odd.gltf | --out FILES",
+    "bake lib.part-0-of-1.phx --out lib.phx --shard 0/1 | lib.part-0-of-1.phx: | --out FILES",
+    "bake m.glb --quality q.phx --out q.phx | q.phx: | --out --quality",
+    "bake m.glb --layout a.phx --out a.phx | a.phx: | --out --layout",
+    "bake m.glb --layout a.phx --out ./a.phx | it as a.phx | --out --layout",
+    "bake m.glb --layout odd.gltf --out odd.phx | it with odd.gltf | --out --layout",
+    "merge a.phx b.phx --out a.phx | a.phx: | --out FILES",
+    "merge a.phx b.phx --out ./b.phx | ./b.phx: | --out FILES",
+    "merge a*.phx --out a.phx | a.phx: | --out FILES",
+];
+
+/// The same through links.
+const LINKS: &[&str] = &[
+    "crowd --model m.glb --json link.glb | link.glb: | --json --model",
+    "crowd --model m.glb --json hard.glb | it as m.glb | --json --model",
+    "crowd --model link.glb --json m.glb | it as link.glb | --json --model",
+    "crowd --model m.glb --json here/m.glb | here/m.glb: | --json --model",
+    "crowd --out dangling.png --json later.png | later.png: | --json --out",
+    "crowd --out x.png --json here/x.png | x.png: | --json --out",
+    "bench hard.glb --json link.glb | it as hard.glb | --json FILE",
+    "bake in.phx --out here | here/in.phx: | --out FILES",
+    "merge a.phx b.phx --out here/a.phx | here/a.phx: | --out FILES",
 ];
 
 #[cfg(unix)]
@@ -59,7 +126,10 @@ fn links(folder: &Path) -> Tested {
     symlink("m.glb", folder.join("link.glb"))?;
     symlink("later.png", folder.join("dangling.png"))?;
     symlink(".", folder.join("here"))?;
-    Ok(fs::hard_link(folder.join("m.glb"), folder.join("hard.glb"))?)
+    Ok(fs::hard_link(
+        folder.join("m.glb"),
+        folder.join("hard.glb"),
+    )?)
 }
 
 pub fn refused() -> Tested {
@@ -87,90 +157,23 @@ pub fn refused() -> Tested {
     links(&folder)?;
     let before = contents(&folder)?;
 
-    let crowd = |more: &[&'static str]| [&["crowd"][..], SMALL, more].concat();
-    let render = |more: &[&'static str]| [&["render", "--size", "32x32"][..], more].concat();
-    let bench = |more: &[&'static str]| {
-        let small = ["bench", "--count", "1", "--threads", "1", "--seconds", "0.00001"];
-        [&small[..], more].concat()
-    };
-    let bake = |more: &[&'static str]| [&["bake", "--exact"][..], more].concat();
-    let fine = |more: &[&'static str]| [&["bake"][..], more].concat();
-    let merge = |more: &[&'static str]| [&["merge"][..], more].concat();
-    // What is given, the option that writes and the argument that reads (or writes, too).
-    let mut cases: Vec<(Vec<&str>, &str, [&str; 2])> = vec![
-        (crowd(&["--model", "m.glb", "--json", "m.glb"]), "m.glb: ", ["--json", "--model"]),
-        (crowd(&["--model", "m.glb", "--json", "./m.glb"]), "./m.glb: ", ["--json", "--model"]),
-        (crowd(&["--model", "m.glb", "--json", "sub/../m.glb"]), " as m.glb", ["--json", "--model"]),
-        (crowd(&["--model", "m.png", "--out", "m.png"]), "m.png: ", ["--out", "--model"]),
-        (crowd(&["--model", "a.phx", "--json", "a.phx"]), "a.phx: ", ["--json", "--model"]),
-        (crowd(&["--model", "model.gltf", "--json", "m.bin"]), " with model.gltf", ["--json", "--model"]),
-        (crowd(&["--model", "model.gltf", "--out", "skin.png"]), "skin.png: ", ["--out", "--model"]),
-        (
-            crowd(&["--model", "model.gltf", "--json", "model.events.json"]),
-            "model.events.json: ",
-            ["--json", "--model"],
-        ),
-        (crowd(&["--out", "x.png", "--json", "x.png"]), "x.png: ", ["--json", "--out"]),
-        (crowd(&["--out", "x.png", "--json", "sub/../x.png"]), "x.png: ", ["--json", "--out"]),
-        (crowd(&["--out", "m.png", "--json", "./m.png"]), "m.png: ", ["--json", "--out"]),
-        (render(&["m.png", "--out", "m.png"]), "m.png: ", ["--out", "FILE"]),
-        (render(&["model.gltf", "--out", "skin.png"]), "skin.png: ", ["--out", "FILE"]),
-        (
-            render(&["m.glb", "--attach", "m.png@LeftHand", "--out", "m.png"]),
-            "m.png: ",
-            ["--out", "--attach"],
-        ),
-        (
-            render(&["m.glb", "--attach", "model.gltf@LeftHand", "--out", "skin.png"]),
-            " with model.gltf",
-            ["--out", "--attach"],
-        ),
-        (bench(&["m.glb", "--json", "m.glb"]), "m.glb: ", ["--json", "FILE"]),
-        (bench(&["m.glb", "--csv", "m.glb"]), "m.glb: ", ["--csv", "FILE"]),
-        (bench(&["model.gltf", "--csv", "m.bin"]), "m.bin: ", ["--csv", "FILE"]),
-        (bench(&["model.gltf", "--json", "skin.png"]), "skin.png: ", ["--json", "FILE"]),
-        (bench(&["--baseline", "base.json", "--json", "base.json"]), "base.json: ", ["--json", "--baseline"]),
-        (bench(&["--baseline", "base.json", "--csv", "base.json"]), "base.json: ", ["--csv", "--baseline"]),
-        (bench(&["--json", "x.json", "--csv", "x.json"]), "x.json: ", ["--csv", "--json"]),
-        (bench(&["--json", "x.json", "--csv", "./x.json"]), "x.json: ", ["--csv", "--json"]),
-        (bench(&["--json", "base.json", "--csv", "./base.json"]), "base.json: ", ["--csv", "--json"]),
-        (bake(&["in.phx", "--out", "in.phx"]), "in.phx: ", ["--out", "FILES"]),
-        (bake(&["in.phx", "--out", "."]), "in.phx: ", ["--out", "FILES"]),
-        (bake(&["m.glb", "in.phx", "--prefix", "--out", "in.phx"]), "in.phx: ", ["--out", "FILES"]),
-        (bake(&["sub/x.phx", "--out", "sub"]), "x.phx: ", ["--out", "FILES"]),
-        (bake(&["odd.gltf", "--out", "odd.phx"]), " with odd.gltf", ["--out", "FILES"]),
-        (bake(&["odd.gltf", "--out", "."]), " with odd.gltf", ["--out", "FILES"]),
-        (
-            bake(&["lib.part-0-of-1.phx", "--out", "lib.phx", "--shard", "0/1"]),
-            "lib.part-0-of-1.phx: ",
-            ["--out", "FILES"],
-        ),
-        (fine(&["m.glb", "--quality", "q.phx", "--out", "q.phx"]), "q.phx: ", ["--out", "--quality"]),
-        (bake(&["m.glb", "--layout", "a.phx", "--out", "a.phx"]), "a.phx: ", ["--out", "--layout"]),
-        (bake(&["sub/x.phx", "--layout", "a.phx", "--out", "./a.phx"]), "a.phx: ", ["--out", "--layout"]),
-        (merge(&["a.phx", "b.phx", "--out", "a.phx"]), "a.phx: ", ["--out", "FILES"]),
-        (merge(&["a.phx", "b.phx", "--out", "./b.phx"]), "b.phx: ", ["--out", "FILES"]),
-        (merge(&["a*.phx", "--out", "a.phx"]), "a.phx: ", ["--out", "FILES"]),
-    ];
-    if cfg!(unix) {
-        cases.extend([
-            (crowd(&["--model", "m.glb", "--json", "link.glb"]), "link.glb: ", ["--json", "--model"]),
-            (crowd(&["--model", "m.glb", "--json", "hard.glb"]), " as m.glb", ["--json", "--model"]),
-            (crowd(&["--model", "link.glb", "--json", "m.glb"]), " as link.glb", ["--json", "--model"]),
-            (crowd(&["--model", "m.glb", "--json", "here/m.glb"]), "here/m.glb: ", ["--json", "--model"]),
-            (crowd(&["--out", "dangling.png", "--json", "later.png"]), "later.png: ", ["--json", "--out"]),
-            (crowd(&["--out", "x.png", "--json", "here/x.png"]), "x.png: ", ["--json", "--out"]),
-            (bench(&["hard.glb", "--json", "link.glb"]), "link.glb: ", ["--json", "FILE"]),
-            (bake(&["in.phx", "--out", "here"]), "in.phx: ", ["--out", "FILES"]),
-            (merge(&["a.phx", "b.phx", "--out", "here/a.phx"]), "a.phx: ", ["--out", "FILES"]),
-        ]);
-    }
-    for (args, named, options) in cases {
-        let out = run_in(&folder, &args)?;
-        let told = one_line(&out, &[&[named][..], &options].concat());
-        // A bake of files of their own goes on with the others, of which there are none.
-        told.map_err(|e| format!("{args:?}: {}", e.message().unwrap_or_default()))?;
-        check(contents(&folder)? == before, format!("{args:?} has changed a file"))?;
+    for case in CASES.iter().chain(if cfg!(unix) { LINKS } else { &[] }) {
+        let mut parts = case.split(" | ");
+        let [given, named, options] = [(); 3].map(|()| parts.next().unwrap_or_default());
+        let mut args: Vec<&str> = given.split(' ').collect();
+        args.extend(match args[0] {
+            "crowd" => SMALL,
+            "bench" => &["--count", "1", "--seconds", "0.00001"],
+            "render" => &["--size", "32x32"],
+            _ => &[],
+        });
+        let words: Vec<&str> = [named].into_iter().chain(options.split(' ')).collect();
+        let told = one_line(&run_in(&folder, &args)?, &words);
+        told.map_err(|e| format!("{given}: {}", e.message().unwrap_or_default()))?;
+        check(
+            contents(&folder)? == before,
+            format!("{given} has changed a file"),
+        )?;
     }
     Ok(())
 }
@@ -181,13 +184,22 @@ pub fn others_go_on() -> Tested {
     for name in ["a.glb", "b.phx"] {
         fs::copy(mannequin(), folder.join(name))?;
     }
-    let out = run_in(&folder, &["bake", "a.glb", "b.phx", "--out", ".", "--exact"])?;
+    let out = run_in(
+        &folder,
+        &["bake", "a.glb", "b.phx", "--out", ".", "--exact"],
+    )?;
     let error = String::from_utf8_lossy(&out.stderr).into_owned();
     let lines = error.lines().count();
     check(out.status.code() == Some(1) && lines == 1, error.clone())?;
-    check(error.contains("b.phx: --out for b.phx cannot write it, FILES reads it"), error)?;
+    check(
+        error.contains("b.phx: --out for b.phx cannot write it, FILES reads it"),
+        error,
+    )?;
     check(folder.join("a.phx").exists(), "the other one")?;
-    check(fs::read(folder.join("b.phx"))? == fs::read(mannequin())?, "the input")
+    check(
+        fs::read(folder.join("b.phx"))? == fs::read(mannequin())?,
+        "the input",
+    )
 }
 
 /// Pipes and devices are written as they are, and as often as is asked for.
@@ -245,16 +257,39 @@ pub fn links_and_permissions() -> Tested {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     let folder = folder("links")?;
     fs::copy(mannequin(), folder.join("a.glb"))?;
-    let crowd = [&["crowd", "--out", "crowd.png", "--json", "crowd.json"][..], SMALL].concat();
+    let crowd = [
+        &["crowd", "--out", "crowd.png", "--json", "crowd.json"][..],
+        SMALL,
+    ]
+    .concat();
     let commands: [(&[&str], &[&str]); 3] = [
         (&crowd, &["crowd.png", "crowd.json"]),
-        (&["bake", "a.glb", "--exact", "--out", "lib.phx"], &["lib.phx"]),
-        (&["bench", "--count", "1", "--threads", "1", "--seconds", "0.00001", "--csv", "b.csv"], &["b.csv"]),
+        (
+            &["bake", "a.glb", "--exact", "--out", "lib.phx"],
+            &["lib.phx"],
+        ),
+        (
+            &[
+                "bench",
+                "--count",
+                "1",
+                "--threads",
+                "1",
+                "--seconds",
+                "0.00001",
+                "--csv",
+                "b.csv",
+            ],
+            &["b.csv"],
+        ),
     ];
     let victim = folder.join("victim");
     for (args, outputs) in commands {
         for output in outputs {
-            let (path, partial) = (folder.join(output), folder.join(format!(".{output}.partial")));
+            let (path, partial) = (
+                folder.join(output),
+                folder.join(format!(".{output}.partial")),
+            );
             for kind in ["link", "hard link", "dangling link", "folder"] {
                 fs::write(&victim, "not yours")?;
                 match kind {
@@ -267,10 +302,22 @@ pub fn links_and_permissions() -> Tested {
                 let _ = fs::remove_file(&path);
                 let out = run_in(&folder, args)?;
                 let error = String::from_utf8_lossy(&out.stderr).into_owned();
-                check(out.status.success(), format!("{output} beside a {kind}: {error}"))?;
-                check(fs::read(&victim)? == b"not yours", format!("{output}: through a {kind}"))?;
-                check(!folder.join("nowhere").exists(), format!("{output}: through a {kind}"))?;
-                check(fs::symlink_metadata(&path)?.is_file(), format!("{output} is no file"))?;
+                check(
+                    out.status.success(),
+                    format!("{output} beside a {kind}: {error}"),
+                )?;
+                check(
+                    fs::read(&victim)? == b"not yours",
+                    format!("{output}: through a {kind}"),
+                )?;
+                check(
+                    !folder.join("nowhere").exists(),
+                    format!("{output}: through a {kind}"),
+                )?;
+                check(
+                    fs::symlink_metadata(&path)?.is_file(),
+                    format!("{output} is no file"),
+                )?;
                 match kind {
                     "folder" => fs::remove_dir(&partial)?,
                     // A leftover, which goes.
@@ -288,14 +335,29 @@ pub fn links_and_permissions() -> Tested {
             let before = fs::metadata(&far)?;
             let out = run_in(&folder, args)?;
             let error = String::from_utf8_lossy(&out.stderr).into_owned();
-            check(out.status.success(), format!("{output} through a link: {error}"))?;
-            check(fs::symlink_metadata(&path)?.is_symlink(), format!("{output} was a link"))?;
+            check(
+                out.status.success(),
+                format!("{output} through a link: {error}"),
+            )?;
+            check(
+                fs::symlink_metadata(&path)?.is_symlink(),
+                format!("{output} was a link"),
+            )?;
             let after = fs::metadata(&far)?;
-            check(after.mode() & 0o777 == 0o640, format!("{output}: {:o}", after.mode()))?;
-            check(after.len() > 3 && after.ino() != before.ino(), format!("{output}: not new"))?;
+            check(
+                after.mode() & 0o777 == 0o640,
+                format!("{output}: {:o}", after.mode()),
+            )?;
+            check(
+                after.len() > 3 && after.ino() != before.ino(),
+                format!("{output}: not new"),
+            )?;
             // And one that leads to nothing yet makes it.
             fs::remove_file(&far)?;
-            check(run_in(&folder, args)?.status.success() && far.is_file(), output.to_string())?;
+            check(
+                run_in(&folder, args)?.status.success() && far.is_file(),
+                output.to_string(),
+            )?;
             fs::remove_file(&path)?;
             let names: Vec<PathBuf> = contents(&folder)?.into_keys().collect();
             let left = names.iter().any(|n| text(n).contains(".partial"));

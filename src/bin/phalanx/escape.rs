@@ -135,9 +135,33 @@ mod tests {
 
     /// One of each range, its ends among them.
     const HIDDEN: &[char] = &[
-        '\0', '\n', '\r', '\t', '\u{1b}', '\u{7f}', '\u{80}', '\u{9b}', '\u{9f}', '\u{ad}', '\u{61c}',
-        '\u{200b}', '\u{200d}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}',
-        '\u{2060}', '\u{2066}', '\u{2069}', '\u{206f}', '\u{fe0f}', '\u{feff}', '\u{fffb}', '\u{e0041}',
+        '\0',
+        '\n',
+        '\r',
+        '\t',
+        '\u{1b}',
+        '\u{7f}',
+        '\u{80}',
+        '\u{9b}',
+        '\u{9f}',
+        '\u{ad}',
+        '\u{61c}',
+        '\u{200b}',
+        '\u{200d}',
+        '\u{200e}',
+        '\u{200f}',
+        '\u{2028}',
+        '\u{2029}',
+        '\u{202a}',
+        '\u{202e}',
+        '\u{2060}',
+        '\u{2066}',
+        '\u{2069}',
+        '\u{206f}',
+        '\u{fe0f}',
+        '\u{feff}',
+        '\u{fffb}',
+        '\u{e0041}',
     ];
 
     /// Names of all kinds of writing stay as they are.
@@ -151,7 +175,10 @@ mod tests {
             assert!(text.starts_with("a\\") && text.ends_with('b'), "{text:?}");
             assert_eq!(one_line(&text), text, "escapes stay as they are");
         }
-        assert_eq!(one_line("a\nb\u{1b}[2J\u{202e}"), "a\\nb\\u{1b}[2J\\u{202e}");
+        assert_eq!(
+            one_line("a\nb\u{1b}[2J\u{202e}"),
+            "a\\nb\\u{1b}[2J\\u{202e}"
+        );
         assert_eq!(one_line(SEEN), SEEN);
         assert_eq!(lines("a\nb\r\u{2028}"), "a\nb\\r\\u{2028}");
     }
@@ -160,7 +187,10 @@ mod tests {
     fn json_holds_no_hidden_character_and_reads_back() {
         let all: String = HIDDEN.iter().collect();
         let value = BTreeMap::from([
-            (format!("key {all}"), vec![format!("{all}\"{SEEN}"), String::new()]),
+            (
+                format!("key {all}"),
+                vec![format!("{all}\"{SEEN}"), String::new()],
+            ),
             ("empty".to_owned(), Vec::new()),
         ]);
         for pretty in [false, true] {
@@ -170,7 +200,10 @@ mod tests {
             let body = text.strip_suffix('\n').unwrap();
             let hidden = |c: char| is_hidden(c) && !(pretty && c == '\n');
             assert!(!body.contains(hidden), "{body:?}");
-            assert!(body.contains("\\u202e") && body.contains("\\udb40\\udc41"), "{body}");
+            assert!(
+                body.contains("\\u202e") && body.contains("\\udb40\\udc41"),
+                "{body}"
+            );
             let read: BTreeMap<String, Vec<String>> = serde_json::from_str(body).unwrap();
             assert_eq!(read, value);
             // Without such characters, what serde_json writes.

@@ -118,7 +118,9 @@ impl Files {
             self.add(argument, &marker_file(&model), Some(&model));
             let folder = model.parent().unwrap_or(Path::new(""));
             // One that cannot be read is the import's to tell.
-            let bytes = model.is_file().then(|| fs::read(&model).unwrap_or_default());
+            let bytes = model
+                .is_file()
+                .then(|| fs::read(&model).unwrap_or_default());
             for part in external_files(&bytes.unwrap_or_default(), folder) {
                 self.add(argument, &part, Some(&model));
             }

@@ -61,12 +61,14 @@ impl Output {
     /// Replaces the content.
     pub fn write(self, bytes: &[u8]) -> Result<(), CliError> {
         let written = match self.way {
-            Way::Replace => NewFile::create(&self.path)
-                .map_err(|e| e.source)
-                .and_then(|mut new| {
-                    new.write_all(bytes)?;
-                    new.finish().map_err(|e| e.source)
-                }),
+            Way::Replace => {
+                NewFile::create(&self.path)
+                    .map_err(|e| e.source)
+                    .and_then(|mut new| {
+                        new.write_all(bytes)?;
+                        new.finish().map_err(|e| e.source)
+                    })
+            }
             Way::Rewrite(mut file) => file.set_len(0).and_then(|()| file.write_all(bytes)),
             Way::Stream(mut file) => file.write_all(bytes).and_then(|()| file.flush()),
         };

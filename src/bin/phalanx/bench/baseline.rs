@@ -193,7 +193,10 @@ impl Baseline {
         let shown = |(name, there, here): (_, String, String)| {
             (name, text::one_line(&there), text::one_line(&here))
         };
-        let differing = all.into_iter().map(shown).filter(|(_, there, here)| there != here);
+        let differing = all
+            .into_iter()
+            .map(shown)
+            .filter(|(_, there, here)| there != here);
         differing
             .map(|(name, there, here)| {
                 format!("the baseline's {name}: \"{there}\", here \"{here}\"")

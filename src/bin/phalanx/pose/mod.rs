@@ -121,10 +121,7 @@ impl FromStr for BlendArg {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(time) if time.is_finite() => Ok(time),
-        _ => Err(format!(
-            "\"{}\" is not a number of seconds",
-            one_line(text)
-        )),
+        _ => Err(format!("\"{}\" is not a number of seconds", one_line(text))),
     }
 }
 
