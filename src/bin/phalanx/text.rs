@@ -120,14 +120,14 @@ mod tests {
         let rows = rows.map(|name| vec![name.to_owned(), "1".to_owned()]);
         let table = table(&["na\u{7f}me", "n"], rows.to_vec(), 1);
         let expected = "\
-╭──────────────┬───╮
-│ na\\u{7f}me   ┆ n │
-╞══════════════╪═══╡
-│ plain        ┆ 1 │
-│ 体           ┆ 1 │
-│ \\u{202e}     ┆ 1 │
+╭───────────────┬───╮
+│ na\\u{7f}me    ┆ n │
+╞═══════════════╪═══╡
+│ plain         ┆ 1 │
+│ 体            ┆ 1 │
+│ \\u{202e}      ┆ 1 │
 │ a\\u{200b}b\\nc ┆ 1 │
-╰──────────────┴───╯
+╰───────────────┴───╯
 ";
         assert_eq!(table, expected);
     }
