@@ -245,8 +245,10 @@ pub fn streams() -> Tested {
     // A .phx file is read again when it is written.
     fs::copy(mannequin(), folder.join("a.glb"))?;
     let args = ["bake", "a.glb", "--exact", "--out", "lib.phx"];
-    let made = std::process::Command::new("mkfifo").arg(folder.join("lib.phx"));
-    let made = { made }.status()?;
+    let library = folder.join("lib.phx");
+    let made = std::process::Command::new("mkfifo")
+        .arg(&library)
+        .status()?;
     check(made.success(), "no pipe was made")?;
     one_line(&run_in(&folder, &args)?, &["lib.phx", "not a regular file"])
 }
