@@ -2,7 +2,6 @@
 
 use super::text::{lines, one_line};
 use clap::Error;
-use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsStr;
 use std::io::Write;
@@ -20,7 +19,6 @@ pub fn exit(error: Error) -> ! {
 
 /// The error without colours, and with escapes for what is not seen.
 fn text(mut error: Error) -> String {
-    let styled = |s: &StyledStr| StyledStr::from(one_line(&s.to_string()));
     let escaped = |(kind, value): (ContextKind, &ContextValue)| {
         let value = match value {
             // Of several lines, and without arguments.
@@ -28,10 +26,6 @@ fn text(mut error: Error) -> String {
             ContextValue::String(s) => ContextValue::String(one_line(s)),
             ContextValue::Strings(all) => {
                 ContextValue::Strings(all.iter().map(|s| one_line(s)).collect())
-            }
-            ContextValue::StyledStr(s) => ContextValue::StyledStr(styled(s)),
-            ContextValue::StyledStrs(all) => {
-                ContextValue::StyledStrs(all.iter().map(styled).collect())
             }
             _ => return None,
         };
@@ -41,5 +35,7 @@ fn text(mut error: Error) -> String {
     for (kind, value) in all {
         error.insert(kind, value);
     }
+    // Repeats an argument between colours, which cannot be told from the argument's own.
+    error.remove(ContextKind::Suggested);
     lines(&error.render().to_string())
 }
