@@ -86,8 +86,6 @@ const CASES: &[&str] = &[
     "bench model.gltf --csv m.bin | m.bin: | --csv FILE",
     "bench model.gltf --json skin.png | skin.png: | --json FILE",
     "bench model.gltf --csv model.events.json | model.events.json: | --csv FILE",
-    "bench --baseline base.json --json base.json | base.json: | --json --baseline",
-    "bench --baseline base.json --csv ./base.json | it as base.json | --csv --baseline",
     "bench --json x.json --csv x.json | x.json: | --csv --json",
     "bench --json x.json --csv ./x.json | x.json: | --csv --json",
     "bench --json base.json --csv ./base.json | base.json: | --csv --json",

@@ -185,14 +185,12 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     }
 }
 
-/// Refuses outputs that would overwrite what is read, or each other.
+/// Refuses outputs that would overwrite the model, or each other. A baseline may be written again: it is read
+/// before, and a run that is compared with the last one takes its place.
 fn check_files(args: &BenchArgs) -> Result<(), CliError> {
     let mut files = Files::default();
     if let Some(file) = &args.file {
         files.reads_model("FILE", file);
-    }
-    if let Some(file) = &args.baseline {
-        files.reads("--baseline", file);
     }
     for (option, file) in [("--json", &args.json), ("--csv", &args.csv)] {
         if let Some(file) = file {
