@@ -203,7 +203,6 @@ pub fn others_go_on() -> Tested {
 /// Pipes and devices are written as they are, and as often as is asked for.
 #[cfg(unix)]
 pub fn streams() -> Tested {
-    use super::support::phalanx;
     use std::io::Read;
     use std::process::Stdio;
     let folder = folder("streams")?;
