@@ -35,7 +35,7 @@ pub use container::{ALIGNMENT, MAGIC, Section, VERSION, hash_bytes};
 pub use error::{Fault, FormatError, OpenError};
 pub use library::{Library, RigOptions, SectionInfo};
 pub use provenance::{ClipOrigin, Provenance, Source};
-pub use save::{SaveError, save};
+pub use save::{NewFile, SaveError, save};
 pub use writer::{LibraryWriter, WriteError};
 
 /// Rows and tables are read where they lie, so the machine's bytes have to be those of the file.

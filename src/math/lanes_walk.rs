@@ -195,3 +195,6 @@ impl Walk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 mod backends;
 mod bake;
 mod bench;
+mod clashes;
 #[path = "../common/mod.rs"]
 mod common;
 mod crowd;
@@ -10,6 +11,7 @@ mod errors;
 mod info;
 mod inputs;
 mod library;
+mod names;
 mod pose;
 mod render;
 #[path = "../phx/seal.rs"]
@@ -108,6 +110,18 @@ fn main() {
         ),
         #[cfg(unix)]
         ("pipes_are_refused", inputs::pipes),
+        ("outputs_that_are_inputs", clashes::refused),
+        ("outputs_beside_one_that_is_an_input", clashes::others_go_on),
+        #[cfg(unix)]
+        ("outputs_to_pipes_and_devices", clashes::streams),
+        #[cfg(unix)]
+        (
+            "outputs_behind_links_and_beside_them",
+            clashes::links_and_permissions,
+        ),
+        ("hidden_characters_of_files", names::from_files),
+        ("hidden_characters_of_benches", names::in_benches),
+        ("hidden_characters_of_arguments", names::from_arguments),
         ("verify_tells", library::verify_tells),
         ("verify_many", library::verify_many),
     ];

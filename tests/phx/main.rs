@@ -48,6 +48,7 @@ fn main() {
         ("the_stored_file_of_version_1", stored::version_1),
         ("coded_clips_of_stored_files", coded::stored),
         ("saved_files_are_whole", stored::saving),
+        ("saved_files_and_links", stored::saving_beside_links),
         ("refused_parts", merge::refused),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();

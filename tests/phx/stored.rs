@@ -3,7 +3,7 @@
 use super::roundtrip::check;
 use super::{Tested, damage, made, seal};
 use libtest_mimic::Failed;
-use phalanx::format::{ClipForm, Library, RigOptions, WriteError, save};
+use phalanx::format::{ClipForm, Library, NewFile, RigOptions, WriteError, save};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -130,5 +130,85 @@ pub fn saving() -> Tested {
     check(
         save(Path::new(""), |_| Ok::<(), WriteError>(())).is_err(),
         "no name",
-    )
+    )?;
+    // As long as a system takes, and the temporary one is longer.
+    let long = folder.join("n".repeat(251) + ".phx");
+    let put = |out: &mut std::io::BufWriter<fs::File>| Ok::<(), WriteError>(out.write_all(b"4")?);
+    save(&long, put)?;
+    check(
+        fs::read(&long)? == b"4" && names()?.len() == 2,
+        "a long name",
+    )?;
+    fs::remove_file(&long)?;
+    check(
+        save(&folder, put).is_err() && names()? == ["file.phx"],
+        "a folder's name",
+    )?;
+    given_away(&folder)
+}
+
+/// A file that is made and written, and then not wanted.
+fn given_away(folder: &Path) -> Tested {
+    let path = folder.join("other.phx");
+    let partial = folder.join(".other.phx.partial");
+    let mut new = NewFile::create(&path)?;
+    new.write_all(b"some")?;
+    check(partial.is_file() && !path.exists(), "in the making")?;
+    check(
+        NewFile::create(&path).is_err_and(|e| e.to_string().contains("another process")),
+        "two at once",
+    )?;
+    drop(new);
+    check(!partial.exists() && !path.exists(), "dropped")?;
+    let mut new = NewFile::create(&path)?;
+    new.write_all(b"all")?;
+    new.finish()?;
+    check(fs::read(&path)? == b"all" && !partial.exists(), "finished")?;
+    Ok(fs::remove_file(&path)?)
+}
+
+/// What lies under the temporary name is somebody else's; the name may be a link.
+#[cfg(unix)]
+pub fn saving_beside_links() -> Tested {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = scratch("links")?;
+    let [path, partial, victim, far] =
+        ["file.phx", ".file.phx.partial", "victim", "far.phx"].map(|n| folder.join(n));
+    let put = |text: &'static [u8]| save(&path, |out| Ok::<(), WriteError>(out.write_all(text)?));
+    for kind in ["link", "dangling link", "hard link", "folder"] {
+        for file in [&path, &partial, &victim, &far] {
+            let _ = fs::remove_file(file);
+        }
+        fs::write(&victim, b"not yours")?;
+        match kind {
+            "link" => symlink("victim", &partial)?,
+            "dangling link" => symlink("far.phx", &partial)?,
+            "hard link" => fs::hard_link(&victim, &partial)?,
+            _ => fs::create_dir_all(&partial)?,
+        }
+        put(b"mine")?;
+        check(fs::read(&path)? == b"mine", kind)?;
+        check(fs::read(&victim)? == b"not yours" && !far.exists(), kind)?;
+        check(fs::symlink_metadata(&path)?.is_file(), kind)?;
+    }
+    fs::remove_dir_all(&partial)?;
+    // Through a link to a file, whose permissions stay; then to none.
+    fs::rename(&path, &far)?;
+    fs::set_permissions(&far, fs::Permissions::from_mode(0o604))?;
+    symlink("far.phx", &path)?;
+    for there in [true, false] {
+        put(b"new")?;
+        check(fs::read(&far)? == b"new", format!("there: {there}"))?;
+        check(fs::symlink_metadata(&path)?.is_symlink(), "the link")?;
+        let mode = fs::metadata(&far)?.permissions().mode() & 0o777;
+        check(!there || mode == 0o604, format!("{mode:o}"))?;
+        fs::remove_file(&far)?;
+    }
+    Ok(fs::remove_dir_all(&folder)?)
+}
+
+/// Links to files are no file system's own elsewhere.
+#[cfg(not(unix))]
+pub fn saving_beside_links() -> Tested {
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::bake::{BakeFault, Faults};
 use super::bench::{BaselineError, SubjectError};
+use super::files::Clash;
 use phalanx::crowd::CrowdError;
 use phalanx::format::{OpenError, SaveError};
 use phalanx::math::SimdLevelError;
@@ -140,12 +141,9 @@ pub enum CliError {
     /// The GIF could not be encoded.
     #[error("the GIF could not be encoded: {0}")]
     Gif(#[from] gif::EncodingError),
-    /// Two outputs that would overwrite each other.
-    #[error("{file}: --json and --csv cannot both write it")]
-    SameOutput {
-        /// The file.
-        file: String,
-    },
+    /// An output that would overwrite an input or another output.
+    #[error(transparent)]
+    Clash(#[from] Clash),
     /// A crowd that would take too much memory.
     #[error(
         "{count} characters of this model need {needed} bytes of memory, a crowd may take {limit}: \

@@ -8,6 +8,8 @@ mod bounded;
 mod brush;
 mod crowd;
 mod error;
+mod escape;
+mod files;
 mod info;
 mod memory;
 mod merge;
@@ -19,6 +21,7 @@ mod pose;
 mod render;
 mod text;
 mod textures;
+mod usage;
 mod verify;
 #[cfg(feature = "view")]
 mod view;
@@ -76,7 +79,10 @@ fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => usage::exit(error),
+    };
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read the output has seen enough.

@@ -2,6 +2,7 @@
 
 use super::bake::BakeFault;
 use super::error::CliError;
+use super::files::Files;
 use super::output;
 use super::text;
 use clap::Args;
@@ -57,6 +58,11 @@ struct Merged {
 /// Joins and reports.
 pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let files = in_order(super::bake::expand(&args.files, &["phx"])?);
+    let mut known = Files::default();
+    for file in &files {
+        known.reads("FILES", file);
+    }
+    known.writes("--out".to_owned(), &args.out)?;
     check_shards(&files)?;
     let parts = files.iter().map(|f| Library::open(f));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;

@@ -1,16 +1,18 @@
-//! Where results go: standard output, and files that are opened before the work and written after.
+//! Where results go: standard output, and files whose places are looked at before the work and that are
+//! written after it.
 
 use super::error::CliError;
-use super::text::one_line;
+use super::text::{self, one_line};
+use phalanx::format::NewFile;
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes text to standard output.
 pub fn print(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
+    out.write_all(text::lines(text).as_bytes())
         .and_then(|()| out.flush())
         .map_err(CliError::Stdout)
 }
@@ -24,77 +26,114 @@ pub fn tell(what: &str) {
 /// Writes a value as JSON and a newline to standard output; `pretty` on many lines.
 pub fn print_json(value: &impl Serialize, pretty: bool) -> Result<(), CliError> {
     let mut out = BufWriter::new(io::stdout().lock());
-    write_json(&mut out, value, pretty).map_err(CliError::Stdout)
+    text::write_json(&mut out, value, pretty).map_err(CliError::Stdout)
 }
 
-fn write_json(out: &mut impl Write, value: &impl Serialize, pretty: bool) -> io::Result<()> {
-    if pretty {
-        serde_json::to_writer_pretty(&mut *out, value)?;
-    } else {
-        serde_json::to_writer(&mut *out, value)?;
-    }
-    out.write_all(b"\n")?;
-    out.flush()
-}
-
-/// A file to be written when the work is done. It is opened before, so that a path that cannot be
-/// written costs no work; if the work fails, a file that was not there before is removed again.
+/// A file to be written when the work is done. Whether it can be is found out before, so that a path that
+/// cannot be written costs no work; what is there stays as it is until then.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    file: File,
-    created: bool,
-    written: bool,
+    way: Way,
+}
+
+/// How bytes come to be at a path.
+#[derive(Debug)]
+enum Way {
+    /// A new file takes the place of what is there.
+    Replace,
+    /// A file whose folder takes no other files is cut and written.
+    Rewrite(File),
+    /// Standard output or error, a pipe, a device.
+    Stream(File),
 }
 
 impl Output {
-    /// Opens a file for writing and leaves its content alone.
+    /// Finds out whether a file can be written, and leaves its content alone.
     pub fn open(path: &Path) -> Result<Self, CliError> {
-        let created = !path.exists();
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(|source| failed(path, source))?;
+        let way = Way::to(path).map_err(|source| failed(path, source))?;
         Ok(Self {
             path: path.to_owned(),
-            file,
-            created,
-            written: false,
+            way,
         })
     }
 
     /// Replaces the content.
-    pub fn write(mut self, bytes: &[u8]) -> Result<(), CliError> {
-        let file = &mut self.file;
-        // Pipes and devices have no length to set.
-        let cut = match file.metadata() {
-            Ok(m) if m.is_file() => file.set_len(0),
-            other => other.map(|_| ()),
+    pub fn write(self, bytes: &[u8]) -> Result<(), CliError> {
+        let written = match self.way {
+            Way::Replace => {
+                NewFile::create(&self.path)
+                    .map_err(|e| e.source)
+                    .and_then(|mut new| {
+                        new.write_all(bytes)?;
+                        new.finish().map_err(|e| e.source)
+                    })
+            }
+            Way::Rewrite(mut file) => file.set_len(0).and_then(|()| file.write_all(bytes)),
+            Way::Stream(mut file) => file.write_all(bytes).and_then(|()| file.flush()),
         };
-        cut.and_then(|()| file.write_all(bytes))
-            .and_then(|()| file.flush())
-            .map_err(|source| failed(&self.path, source))?;
-        self.written = true;
-        Ok(())
+        written.map_err(|source| failed(&self.path, source))
     }
 
     /// Replaces the content by a value as JSON.
     pub fn write_json(self, value: &impl Serialize) -> Result<(), CliError> {
         let mut bytes = Vec::new();
-        write_json(&mut bytes, value, true).map_err(|source| failed(&self.path, source))?;
+        text::write_json(&mut bytes, value, true).map_err(|source| failed(&self.path, source))?;
         self.write(&bytes)
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        if self.created && !self.written {
-            // The file is empty; if it cannot be removed, the error in flight says more.
-            let _ = std::fs::remove_file(&self.path);
+impl Way {
+    fn to(path: &Path) -> io::Result<Self> {
+        if let Some(stream) = standard_stream(path)? {
+            return Ok(Self::Stream(stream));
+        }
+        // What is there has to be writable, though it is to be replaced.
+        let old = match fs::metadata(path) {
+            Ok(there) => {
+                let old = OpenOptions::new().write(true).open(path)?;
+                if !there.is_file() {
+                    return Ok(Self::Stream(old));
+                }
+                Some(old)
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return Err(e),
+        };
+        match (NewFile::create(path), old) {
+            (Ok(_), _) => Ok(Self::Replace),
+            // A folder that takes no other file.
+            (Err(e), Some(old)) if e.source.kind() == io::ErrorKind::PermissionDenied => {
+                Ok(Self::Rewrite(old))
+            }
+            (Err(error), _) => Err(error.source),
         }
     }
+}
+
+/// Standard output or standard error, if that is what a path leads to: `/dev/stdout`, and the file that a
+/// shell has sent it to.
+#[cfg(unix)]
+fn standard_stream(path: &Path) -> io::Result<Option<File>> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let Ok(there) = fs::metadata(path) else {
+        return Ok(None);
+    };
+    let (out, error) = (io::stdout(), io::stderr());
+    for stream in [out.as_fd(), error.as_fd()] {
+        let stream = File::from(stream.try_clone_to_owned()?);
+        let own = stream.metadata()?;
+        if (own.dev(), own.ino()) == (there.dev(), there.ino()) {
+            return Ok(Some(stream));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(not(unix))]
+fn standard_stream(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
 }
 
 fn failed(path: &Path, source: io::Error) -> CliError {

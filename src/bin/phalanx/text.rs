@@ -1,21 +1,9 @@
-//! Text for people: names from files made harmless, numbers made readable, tables.
+//! Text for people: numbers made readable, and tables whose cells are harmless.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
-/// The text without line breaks and other control characters, which are escaped: file names and
-/// names inside files can hold any.
-pub fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
+pub use super::escape::{lines, one_line, write_json};
 
 /// A name in quotes, or a dash if there is none.
 pub fn name(name: Option<&str>) -> String {
@@ -85,9 +73,11 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: usize) -> String {
         // Wraps cells on a narrow terminal, and nothing where there is none.
         .set_content_arrangement(ContentArrangement::Dynamic);
     if !header.is_empty() {
-        table.set_header(header.iter().map(|h| h.to_string()).collect::<Vec<_>>());
+        table.set_header(header.iter().map(|h| one_line(h)).collect::<Vec<_>>());
     }
-    table.add_rows(rows);
+    for row in rows {
+        table.add_row(row.iter().map(|cell| one_line(cell)).collect::<Vec<_>>());
+    }
     for column in table.column_iter_mut().skip(right) {
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -118,9 +108,27 @@ mod tests {
     }
 
     #[test]
-    fn hostile_names_stay_on_one_line() {
-        assert_eq!(one_line("a\nb\u{1b}[2J"), "a\\nb\\u{1b}[2J");
+    fn names_are_quoted() {
         assert_eq!(name(Some("Größe 体")), "\"Größe 体\"");
+        assert_eq!(name(Some("a\u{202e}b")), "\"a\\u{202e}b\"");
         assert_eq!(name(None), "-");
+    }
+
+    #[test]
+    fn cells_with_characters_that_are_not_seen_are_as_wide_as_they_look() {
+        let rows = ["plain", "体", "\u{202e}", "a\u{200b}b\nc"];
+        let rows = rows.map(|name| vec![name.to_owned(), "1".to_owned()]);
+        let table = table(&["na\u{7f}me", "n"], rows.to_vec(), 1);
+        let expected = "\
+╭───────────────┬───╮
+│ na\\u{7f}me    ┆ n │
+╞═══════════════╪═══╡
+│ plain         ┆ 1 │
+│ 体            ┆ 1 │
+│ \\u{202e}      ┆ 1 │
+│ a\\u{200b}b\\nc ┆ 1 │
+╰───────────────┴───╯
+";
+        assert_eq!(table, expected);
     }
 }

@@ -26,9 +26,7 @@ pub fn bake(
     all: &[Input],
     mut faults: Faults,
 ) -> Result<Summary, CliError> {
-    let path = args
-        .shard
-        .map_or_else(|| args.out.clone(), |s| part(&args.out, s));
+    let path = place(args);
     let share = args.shard.map_or(all, |s| s.share(all));
     // The inputs of other shares count only where they decide the lane order.
     let needed = if args.layout.is_some() { share } else { all };
@@ -118,6 +116,14 @@ fn order_name(sources: &[Source], layout: Option<&Path>) -> Result<String, CliEr
         "scan-{:016x}",
         hash_bytes(bytemuck::cast_slice(&hashes))
     ))
+}
+
+/// The file that a library, or a share of one, becomes.
+pub fn place(args: &BakeArgs) -> PathBuf {
+    match args.shard {
+        None => args.out.clone(),
+        Some(shard) => part(&args.out, shard),
+    }
 }
 
 /// The part of a library that a share becomes.

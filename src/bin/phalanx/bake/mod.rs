@@ -18,6 +18,7 @@ pub use settings::Settings;
 pub use walk::{expand, nothing};
 
 use super::error::CliError;
+use super::files::Files;
 use super::numbers::whole;
 use super::output;
 use clap::Args;
@@ -169,10 +170,23 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
     let threads = args.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|source| CliError::Threads { threads, source })?;
+    let mut files = Files::default();
+    for input in &all {
+        files.reads_model("FILES", &input.path);
+    }
+    if let Some(file) = &args.quality {
+        files.reads("--quality", file);
+    }
+    if let Some(file) = &args.layout {
+        files.reads_model("--layout", file);
+    }
+    if is_library(&args.out) {
+        files.writes("--out".to_owned(), &library::place(args))?;
+    }
     let settings = Settings::new(args)?;
     let made = pool.install(|| match is_library(&args.out) {
         true => library::bake(args, &settings, &all, faults),
-        false => folder(args, &settings, all, faults),
+        false => folder(args, &settings, all, files, faults),
     });
     let mut summary = match made {
         Err(CliError::Inputs(faults)) => Summary::refused(faults),
@@ -199,10 +213,18 @@ fn folder(
     args: &BakeArgs,
     settings: &Settings,
     all: Vec<Input>,
+    mut files: Files,
     mut faults: Faults,
 ) -> Result<Summary, CliError> {
     let all = inputs::no_place_twice(all, &mut faults);
     let share = args.shard.map_or(&all[..], |s| s.share(&all));
+    let mut share = share.to_vec();
+    share.retain(|input| {
+        let output = format!("--out for {}", input.name());
+        let free = files.writes(output, &one::place(input, &args.out));
+        let free = free.map_err(CliError::from);
+        faults.sift(input, free).is_some()
+    });
     let layout = args.layout.as_deref();
     let layout = layout.map(|f| one::Layout::load(f, args.up)).transpose()?;
     if !share.is_empty() {

@@ -11,7 +11,7 @@ use phalanx::format::{Library, LibraryWriter, Source, WriteError, save};
 use phalanx::offline::UpAxis;
 use phalanx::rig::Rig;
 use rayon::prelude::*;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The rig that lane order, skins and meshes are taken from.
@@ -61,6 +61,11 @@ impl Layout {
     }
 }
 
+/// The file of a folder that an input becomes.
+pub fn place(input: &Input, folder: &Path) -> PathBuf {
+    folder.join(format!("{}.phx", input.place))
+}
+
 /// Bakes an input into a file of a folder, or finds that it is there.
 pub fn bake(
     input: &Input,
@@ -69,7 +74,7 @@ pub fn bake(
     layout: Option<&Layout>,
     progress: &Progress,
 ) -> Result<FileSummary, CliError> {
-    let path = folder.join(format!("{}.phx", input.place));
+    let path = place(input, folder);
     let order = layout.map_or_else(|| "own".to_owned(), Layout::order);
     let mut source = input.source()?;
     source.settings = settings.text(&order);

@@ -190,10 +190,15 @@ impl Baseline {
         all.push(("model", a.0.to_owned(), b.0.to_owned()));
         all.push(("joints", a.1.to_string(), b.1.to_string()));
         all.push(("clips", clips(a), clips(b)));
-        let differing = all.into_iter().filter(|(_, there, here)| there != here);
+        let shown = |(name, there, here): (_, String, String)| {
+            (name, text::one_line(&there), text::one_line(&here))
+        };
+        let differing = all
+            .into_iter()
+            .map(shown)
+            .filter(|(_, there, here)| there != here);
         differing
             .map(|(name, there, here)| {
-                let (there, here) = (text::one_line(&there), text::one_line(&here));
                 format!("the baseline's {name}: \"{there}\", here \"{here}\"")
             })
             .collect()

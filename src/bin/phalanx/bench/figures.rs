@@ -40,11 +40,11 @@ impl Figures {
         }
     }
 
-    /// The rows as CSV.
+    /// The rows as CSV, each on one line.
     pub fn csv(&self) -> Result<Vec<u8>, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         for row in &self.rows {
-            writer.serialize(row)?;
+            writer.serialize(row.on_one_line())?;
         }
         writer.into_inner().map_err(|e| e.into_error().into())
     }

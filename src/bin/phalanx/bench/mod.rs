@@ -17,6 +17,7 @@ pub use baseline::BaselineError;
 pub use subject::SubjectError;
 
 use super::error::CliError;
+use super::files::Files;
 use super::memory;
 use super::model::Model;
 use super::numbers::{whole, within};
@@ -133,6 +134,7 @@ impl FromStr for ClipList {
 
 /// Measures, compares and reports.
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
+    check_files(args)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let choice = Choice {
         clips: args.clips.as_ref().map_or_else(Vec::new, |c| c.0.clone()),
@@ -145,15 +147,6 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let counts = counts.collect::<Result<Vec<usize>, _>>()?;
     let here = machine::cores().min(super::MAX_THREADS as usize) as u16;
     let threads = unique(&args.threads, &[1, here]);
-    if let Some(json) = args
-        .json
-        .as_ref()
-        .filter(|json| args.csv.as_ref() == Some(json))
-    {
-        return Err(CliError::SameOutput {
-            file: json.display().to_string(),
-        });
-    }
     let json = args.json.as_deref().map(Output::open).transpose()?;
     let csv = args.csv.as_deref().map(Output::open).transpose()?;
 
@@ -190,6 +183,21 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         None => Ok(()),
         Some(rows) => Err(CliError::Regression { rows }),
     }
+}
+
+/// Refuses outputs that would overwrite the model, or each other. A baseline may be written again: it is read
+/// before, and a run that is compared with the last one takes its place.
+fn check_files(args: &BenchArgs) -> Result<(), CliError> {
+    let mut files = Files::default();
+    if let Some(file) = &args.file {
+        files.reads_model("FILE", file);
+    }
+    for (option, file) in [("--json", &args.json), ("--csv", &args.csv)] {
+        if let Some(file) = file {
+            files.writes(option.to_owned(), file)?;
+        }
+    }
+    Ok(())
 }
 
 /// A .phx file is measured as it lies: its rig's rows, not rows built anew.

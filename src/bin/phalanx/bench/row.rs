@@ -105,13 +105,34 @@ impl Row {
         }
     }
 
-    /// Whether two rows time the same thing.
+    /// Whether two rows time the same thing; in CSV names have escapes.
     pub fn same_place(&self, other: &Self) -> bool {
         let place = |r: &Self| (r.kind, r.count, r.threads);
         place(self) == place(other)
             && self.workload == other.workload
             && self.simd == other.simd
-            && self.subject() == other.subject()
+            && (self.subject() == other.subject()
+                || self.on_one_line().subject() == other.on_one_line().subject())
+    }
+
+    /// The row with escapes in its texts for what is not seen.
+    pub fn on_one_line(&self) -> Self {
+        let mut row = self.clone();
+        let texts = [
+            &mut row.workload,
+            &mut row.simd,
+            &mut row.model,
+            &mut row.clips,
+            &mut row.additive,
+            &mut row.cpu,
+            &mut row.rustc,
+            &mut row.rustflags,
+            &mut row.profile,
+        ];
+        for text in texts.into_iter().chain(&mut row.mask) {
+            *text = text::one_line(text);
+        }
+        row
     }
 
     /// Model and clips.

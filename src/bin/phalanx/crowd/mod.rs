@@ -9,6 +9,7 @@ pub mod size;
 
 use super::brush::{Brush, PaletteArg};
 use super::error::CliError;
+use super::files::Files;
 use super::memory;
 use super::model::Model;
 use super::numbers::whole;
@@ -124,6 +125,14 @@ fn png_path(text: &str) -> Result<PathBuf, String> {
 
 /// Simulates, draws and reports.
 pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
+    let mut files = Files::default();
+    if let Some(file) = &args.model {
+        files.reads_model("--model", file);
+    }
+    files.writes("--out".to_owned(), &args.out)?;
+    if let Some(file) = &args.json {
+        files.writes("--json".to_owned(), file)?;
+    }
     let model = Model::load_to_draw(args.model.as_deref())?;
     let rig = &model.rig;
     let count = check_memory(

@@ -6,6 +6,7 @@ mod show;
 use super::error::CliError;
 use super::model::Model;
 use super::output;
+use super::text::one_line;
 use clap::{Args, ValueEnum};
 use document::{BlendEntry, Document};
 use phalanx::playback::{LoopMode, PoseAction};
@@ -102,7 +103,7 @@ impl FromStr for BlendArg {
         };
         let value: f32 = weight
             .parse()
-            .map_err(|_| format!("\"{weight}\" is no weight"))?;
+            .map_err(|_| format!("\"{}\" is no weight", one_line(weight)))?;
         let most = phalanx::runtime::MAX_ACTION_WEIGHT;
         if !(0.0..=most).contains(&value) {
             return Err(format!(
@@ -120,7 +121,7 @@ impl FromStr for BlendArg {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(time) if time.is_finite() => Ok(time),
-        _ => Err(format!("\"{text}\" is not a number of seconds")),
+        _ => Err(format!("\"{}\" is not a number of seconds", one_line(text))),
     }
 }
 

@@ -9,6 +9,7 @@ mod times;
 use super::brush::{Brush, PaletteArg};
 use super::crowd::picture_size;
 use super::error::CliError;
+use super::files::Files;
 use super::model::Model;
 use super::numbers::{whole, within};
 use super::output::{self, Output};
@@ -120,7 +121,10 @@ impl FromStr for BlendArg {
                 clip: clip.to_owned(),
                 weight,
             }),
-            _ => Err(format!("the weight \"{weight}\" is no number from 0 to 1")),
+            _ => Err(format!(
+                "the weight \"{}\" is no number from 0 to 1",
+                text::one_line(weight)
+            )),
         }
     }
 }
@@ -170,6 +174,14 @@ impl FromStr for OutPath {
 
 /// Evaluates, draws and writes.
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
+    let mut files = Files::default();
+    if let Some(file) = &args.file {
+        files.reads_model("FILE", file);
+    }
+    for attached in &args.attach {
+        files.reads_model("--attach", &attached.file);
+    }
+    files.writes("--out".to_owned(), &args.out.path)?;
     let model = Model::load_to_draw(args.file.as_deref())?;
     let mut clips = Vec::new();
     if let Some(clip) = &args.clip {
