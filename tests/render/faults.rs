@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::memory::{in_use, limit_memory};
+use crate::memory::with_memory;
 use crate::parade::{Parade, WIDE};
 use crate::scenes::device_lock;
 
@@ -31,8 +31,9 @@ pub fn destroyed_while_drawing() {
             std::thread::sleep(Duration::from_millis(40 * attempt));
             device.destroy();
         });
-        let mut failed = None;
-        for _ in 0..500 {
+        // However late the other thread gets its turn: a frame that begins after it ends fails.
+        let failed = loop {
+            let gone = killer.is_finished();
             parade.crowd.advance(0.01).expect("a short step");
             parade.look(&camera);
             let evaluated = bones.evaluate(&mut parade.crowd, renderer.gpu());
@@ -40,12 +41,15 @@ pub fn destroyed_while_drawing() {
             let palette = Palette::from(&bones);
             let drawn = parade.picture(camera, palette, |s| renderer.draw(s, WIDE));
             if let Some(error) = evaluated.err().map(RenderError::Gpu).or(drawn.err()) {
-                failed = Some(error);
-                break;
+                break error;
             }
-        }
+            assert!(
+                !gone,
+                "{backend}, attempt {attempt}: a picture of a device that is gone"
+            );
+        };
         killer.join().expect("nothing panics");
-        let lost = matches!(failed, Some(RenderError::Gpu(GpuError::Lost { .. })));
+        let lost = matches!(failed, RenderError::Gpu(GpuError::Lost { .. }));
         assert!(lost, "{backend}, attempt {attempt}: {failed:?}");
         // The same crowd without the device.
         parade.look(&camera);
@@ -105,8 +109,8 @@ fn without_memory_in_software() {
     };
     // The workers and what they keep are there from here on.
     let before = picture(WIDE).expect("a picture").image;
-    limit_memory(Some(in_use() + (200 << 20)));
-    let error = picture(large).expect_err("there is no memory");
+    let (refused, small) = with_memory(200 << 20, || (picture(large), picture(WIDE)));
+    let error = refused.expect_err("there is no memory");
     let PictureSize { width, height } = large;
     let needed = 512 << 20;
     let expected = RenderError::OutOfMemory {
@@ -115,8 +119,7 @@ fn without_memory_in_software() {
         needed,
     };
     assert_eq!(error, expected);
-    assert_eq!(picture(WIDE).expect("a picture").image, before);
-    limit_memory(None);
+    assert_eq!(small.expect("a picture").image, before);
     let drawn = picture(large).expect("there is memory").image;
     assert_eq!(drawn.dimensions(), (4096, 4096));
     println!("refused, then drawn");
@@ -142,10 +145,9 @@ fn without_memory() {
     // Threads, pipelines and buffers that a picture needs are there from here on.
     let before = picture(&mut renderer);
     renderer.gpu().wait().expect("the device works");
-    limit_memory(Some(in_use() + (200 << 20)));
-    let error = renderer.canvas(large).expect_err("there is no memory");
+    let refused = with_memory(200 << 20, || renderer.canvas(large));
+    let error = refused.expect_err("there is no memory");
     assert_eq!(error, RenderError::Gpu(GpuError::OutOfMemory));
-    limit_memory(None);
     assert_eq!(picture(&mut renderer), before);
     renderer.canvas(large).expect("there is memory");
     println!("refused, then drawn");

@@ -125,6 +125,7 @@ impl Brush {
                 Err(error) => self.give_up(error)?,
             }
         }
+        self.heap.try_reserve(most_rows(crowd))?;
         crowd.evaluate(&mut self.heap);
         shot.find_rows(crowd, ids);
         let scene = shot.scene(self.heap.rows().into());
@@ -144,6 +145,12 @@ impl Brush {
             error => Err(error.into()),
         }
     }
+}
+
+/// The palette rows of a crowd if everyone is evaluated.
+fn most_rows(crowd: &Crowd) -> usize {
+    let rigs = crowd.instances().filter_map(|i| crowd.rig(i.rig()).ok());
+    rigs.map(|rig| rig.palette_len()).sum()
 }
 
 impl Device {

@@ -2,7 +2,7 @@
 
 use super::bake::{BakeFault, Faults};
 use super::bench::{BaselineError, SubjectError};
-use phalanx::crowd::CrowdError;
+use phalanx::crowd::{CrowdError, RowMemoryError};
 use phalanx::format::{OpenError, SaveError};
 use phalanx::math::SimdLevelError;
 use phalanx::offline::ImportError;
@@ -169,6 +169,9 @@ pub enum CliError {
         /// Bytes they need.
         needed: u128,
     },
+    /// The operating system does not give memory for palette rows.
+    #[error(transparent)]
+    RowMemory(#[from] RowMemoryError),
     /// The workers could not be started.
     #[error("{threads} threads: {source}")]
     Threads {

@@ -131,6 +131,8 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
         rig.palette_len(),
         rig.skeleton().scalars().len(),
     )?;
+    let mut buffer = BoneBuffer::new();
+    buffer.try_reserve(count * rig.palette_len())?;
     // Opened before the work, so that a path that cannot be written costs none.
     let picture_file = Output::open(&args.out)?;
     let json_file = args.json.as_deref().map(Output::open).transpose()?;
@@ -143,7 +145,6 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
 
     let threads = args.threads.map_or_else(available_threads, usize::from);
     let progress = measure::progress(args.frames, if threads > 1 { 2 } else { 1 });
-    let mut buffer = BoneBuffer::new();
     let one = (threads > 1)
         .then(|| {
             let run = Run::measure(
