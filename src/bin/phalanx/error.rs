@@ -172,6 +172,12 @@ pub enum CliError {
     /// The operating system does not give memory for palette rows.
     #[error(transparent)]
     RowMemory(#[from] RowMemoryError),
+    /// A graphics driver may end the process where memory runs out, so it is not asked.
+    #[error("there is no memory for a picture by a graphics device ({bytes} bytes)")]
+    DeviceMemory {
+        /// Bytes that it may take.
+        bytes: u64,
+    },
     /// The workers could not be started.
     #[error("{threads} threads: {source}")]
     Threads {

@@ -18,10 +18,17 @@ pub fn check(count: u64, each: u64) -> Result<usize, CliError> {
         });
     }
     // A machine with less memory (or a limit on it) says so here, where it can be told.
-    let refused = CliError::OutOfMemory { count, needed };
-    let bytes = usize::try_from(needed).unwrap_or(usize::MAX);
-    match Vec::<u8>::new().try_reserve_exact(bytes) {
-        Ok(()) => Ok(count as usize),
-        Err(_) => Err(refused),
+    match has_room(needed as u64 + (needed as u64).min(BESIDE)) {
+        true => Ok(count as usize),
+        false => Err(CliError::OutOfMemory { count, needed }),
     }
 }
+
+/// Whether the system would give so much more memory now.
+pub fn has_room(bytes: u64) -> bool {
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+}
+
+/// Address space that threads and the allocator's arenas take beside a large crowd.
+const BESIDE: u64 = 128 << 20;
