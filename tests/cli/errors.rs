@@ -249,7 +249,7 @@ pub fn crowds_beyond_memory() -> Tested {
 #[cfg(target_os = "linux")]
 pub fn crowds_in_little_memory() -> Tested {
     let mut refused = 0;
-    for kilobytes in [60_000, 80_000, 100_000, 120_000, 140_000, 160_000, 200_000] {
+    for kilobytes in [60_000, 80_000, 100_000, 120_000, 140_000, 180_000, 260_000] {
         let mut limited = Command::new("prlimit");
         let phalanx = phalanx();
         limited.arg(format!("--as={}", kilobytes << 10));

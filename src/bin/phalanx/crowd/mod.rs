@@ -254,7 +254,12 @@ mod tests {
             panic!("{error}");
         };
         assert!(needed > u128::from(limit) && most > 500_000);
-        assert!(check_memory(most, 47, 0).is_ok() || cfg!(target_pointer_width = "32"));
+        // Whether the machine has so much is another question.
+        let most_of_all = check_memory(most, 47, 0);
+        assert!(matches!(
+            most_of_all,
+            Ok(_) | Err(CliError::OutOfMemory { .. })
+        ));
         assert!(check_memory(most + 1, 47, 0).is_err());
         assert!(check_memory(u64::MAX, usize::from(u16::MAX), 1 << 16).is_err());
     }
