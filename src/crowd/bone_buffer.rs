@@ -3,6 +3,16 @@
 use super::schedule::{FrameId, Schedule};
 use crate::math::{Affine3x4, Fnv1a};
 
+/// The system gives no memory for palette rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no memory for {rows} palette rows ({bytes} bytes)")]
+pub struct RowMemoryError {
+    /// The rows asked for.
+    pub rows: usize,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 /// The palette rows of all instances of a frame: 48 bytes each, ready for the GPU as they are.
 ///
 /// Where an instance's rows lie is a result of the frame: [`Crowd::palette_range`](super::Crowd::palette_range).
@@ -45,17 +55,43 @@ impl BoneBuffer {
         h.finish()
     }
 
+    /// Makes room for frames of so many rows: instances times [`Rig::palette_len`](crate::rig::Rig::palette_len),
+    /// summed over the rigs. [`Crowd::evaluate`](super::Crowd::evaluate) ends the process where memory runs
+    /// out, as other collections do; after this it allocates no rows, unless instances that are not due keep
+    /// rows that have to move, which takes as much again.
+    ///
+    /// # Errors
+    /// If the system gives no memory; the buffer stays as it is.
+    pub fn try_reserve(&mut self, rows: usize) -> Result<(), RowMemoryError> {
+        reserve_rows(&mut self.rows, rows)
+    }
+
     pub(super) fn frame(&self) -> Option<FrameId> {
         self.frame
+    }
+
+    /// As [`prepare`](Self::prepare).
+    ///
+    /// # Errors
+    /// If the system gives no memory; the buffer stays as it is.
+    #[cfg(feature = "gpu")]
+    pub(super) fn try_prepare(
+        &mut self,
+        schedule: &Schedule<'_>,
+    ) -> Result<&mut [Affine3x4], RowMemoryError> {
+        let to = if moves(schedule) {
+            &mut self.old
+        } else {
+            &mut self.rows
+        };
+        reserve_rows(to, schedule.rows())?;
+        Ok(self.prepare(schedule))
     }
 
     /// Makes room for a frame and brings the rows that are kept to their places. Allocates only if the
     /// buffer has never been as large, or rows move for the first time.
     pub(super) fn prepare(&mut self, schedule: &Schedule<'_>) -> &mut [Affine3x4] {
-        let mut moved = false;
-        if schedule.stats().carried > 0 {
-            schedule.moves(|m| moved |= m.from != m.to);
-        }
+        let moved = moves(schedule);
         if moved {
             std::mem::swap(&mut self.rows, &mut self.old);
         }
@@ -70,5 +106,45 @@ impl BoneBuffer {
         }
         self.frame = Some(schedule.id());
         &mut self.rows
+    }
+}
+
+/// Whether rows that are kept change their places.
+fn moves(schedule: &Schedule<'_>) -> bool {
+    let mut moved = false;
+    if schedule.stats().carried > 0 {
+        schedule.moves(|m| moved |= m.from != m.to);
+    }
+    moved
+}
+
+/// Makes room for so many rows in all: with room to grow if there is memory for that, too.
+pub(crate) fn reserve_rows(to: &mut Vec<Affine3x4>, rows: usize) -> Result<(), RowMemoryError> {
+    let more = rows.saturating_sub(to.len());
+    let reserved = to.try_reserve(more);
+    reserved
+        .or_else(|_| to.try_reserve_exact(more))
+        .map_err(|_| RowMemoryError {
+            rows,
+            bytes: (rows as u64).saturating_mul(size_of::<Affine3x4>() as u64),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_rows_than_memory_are_refused_and_change_nothing() {
+        let mut buffer = BoneBuffer::new();
+        buffer.rows = vec![Affine3x4::IDENTITY; 3];
+        // An exbibyte, and more than can be counted.
+        let refused = buffer.try_reserve((1 << 60) / 48).unwrap_err();
+        assert_eq!(refused.bytes, (1 << 60) / 48 * 48);
+        assert_eq!(buffer.try_reserve(usize::MAX).unwrap_err().bytes, u64::MAX);
+        assert_eq!(buffer.rows(), [Affine3x4::IDENTITY; 3]);
+        buffer.try_reserve(1000).unwrap();
+        assert!(buffer.rows.capacity() >= 1000);
+        assert_eq!(buffer.rows(), [Affine3x4::IDENTITY; 3]);
     }
 }

@@ -1,6 +1,8 @@
 //! `Crowd`: rigs, clips, instances, and the frame.
 
 use super::bone_buffer::BoneBuffer;
+#[cfg(feature = "gpu")]
+use super::bone_buffer::RowMemoryError;
 use super::evaluate::Scratches;
 use super::rigs::RigNumbers;
 use super::scene::Mirrors;
@@ -287,14 +289,26 @@ impl Crowd {
     ///
     /// Who is not [due](Self::set_due) keeps the rows he has in this buffer, if it holds the crowd's last
     /// frame. Allocates only when the crowd, its clips or the number of workers has grown, a set of clips
-    /// plays together for the first time, or rows that are kept have to move.
+    /// plays together for the first time, or rows that are kept have to move. Where there may be no memory
+    /// for the rows, [`BoneBuffer::try_reserve`] tells so before.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
-        let mut schedule = self.schedule(&RowLayout {
-            align: 1,
-            order: RowOrder::Slots,
-            holds: buffer.frame(),
-        });
+        let mut schedule = self.schedule(&in_slots(buffer));
         schedule.write_rows(buffer.prepare(&schedule))
+    }
+
+    /// As [`evaluate`](Self::evaluate).
+    ///
+    /// # Errors
+    /// If there is no memory for the rows. The buffer keeps the frame it has, and the next frame evaluates
+    /// every instance.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn try_evaluate(
+        &mut self,
+        buffer: &mut BoneBuffer,
+    ) -> Result<FrameStats, RowMemoryError> {
+        let mut schedule = self.schedule(&in_slots(buffer));
+        let rows = buffer.try_prepare(&schedule)?;
+        Ok(schedule.write_rows(rows))
     }
 
     pub(crate) fn pools(&self) -> impl Iterator<Item = (usize, &Pool)> {
@@ -329,5 +343,14 @@ impl Crowd {
     ) -> Result<(&mut Pool, usize), CrowdError> {
         self.instance(id)?;
         Ok((self.pool_mut(id.rig())?, id.index()))
+    }
+}
+
+/// How rows lie in a bone buffer.
+fn in_slots(buffer: &BoneBuffer) -> RowLayout {
+    RowLayout {
+        align: 1,
+        order: RowOrder::Slots,
+        holds: buffer.frame(),
     }
 }

@@ -18,7 +18,9 @@ pub use crate::playback::{
     ACTIONS_PER_LAYER, ClipId, InstanceId, LayerOptions, MAX_INSTANCES, MAX_LAYERS, MAX_TAG,
     MAX_TIME, PlayOptions, PlaybackError as CrowdError, RigId, RowMove, RowOrder,
 };
-pub use bone_buffer::BoneBuffer;
+#[cfg(feature = "gpu")]
+pub(crate) use bone_buffer::reserve_rows;
+pub use bone_buffer::{BoneBuffer, RowMemoryError};
 pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
 pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};

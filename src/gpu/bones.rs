@@ -5,7 +5,7 @@ use super::staging::Ring;
 use super::stamps::Stamps;
 use super::target::Target;
 use super::{Gpu, GpuError};
-use crate::crowd::{BoneBuffer, Crowd, FrameStats};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats, reserve_rows};
 use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
@@ -90,7 +90,7 @@ pub struct BonePage<'a> {
 ///
 /// A frame is [`Crowd::advance`], then [`evaluate`](Self::evaluate) in place of [`Crowd::evaluate`]; then
 /// [`locate`](Self::locate) tells where the rows of [`Crowd::palette_range`] lie. Whatever happens to the
-/// device, the crowd goes on: on an error the same frame is in [`heap`](Self::heap).
+/// device, the crowd goes on: on an error the same frame is in [`heap`](Self::heap), if there is memory.
 #[derive(Debug)]
 pub struct GpuBoneBuffer {
     pub(super) options: GpuBoneOptions,
@@ -149,19 +149,28 @@ impl GpuBoneBuffer {
     ///
     /// # Errors
     /// If a palette has too many joints for the backend, or the device fails: it is lost or out of
-    /// memory. Then all visible instances are evaluated into [`heap`](Self::heap) instead.
+    /// memory. Then all visible instances are evaluated into [`heap`](Self::heap) instead. If that has no
+    /// memory either, the error is [`GpuError::HeapMemory`], or that of a lost device, and this frame has
+    /// rows nowhere; the crowd has lost nothing, and the next frame evaluates every instance.
     pub fn evaluate(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
-        let done = self.upload(crowd, gpu);
-        self.in_heap = done.is_err();
-        if done.is_err() {
-            // What the device has is in doubt: nothing is carried over from it.
-            self.forget();
-            crowd.evaluate(&mut self.heap);
+        self.in_heap = false;
+        let error = match self.upload(crowd, gpu) {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        // What the device has is in doubt: nothing is carried over from it.
+        self.forget();
+        // Rows that were on their way make room.
+        self.spill = Vec::new();
+        match crowd.try_evaluate(&mut self.heap) {
+            Ok(_) => self.in_heap = true,
+            Err(_) if matches!(error, GpuError::Lost { .. }) => {}
+            Err(none) => return Err(GpuError::HeapMemory(none)),
         }
-        done
+        Err(error)
     }
 
-    /// The frame's rows in heap memory, if the device could not take them.
+    /// The frame's rows in heap memory, if the device could not take them and there was room.
     pub fn heap(&self) -> Option<&BoneBuffer> {
         self.in_heap.then_some(&self.heap)
     }
@@ -238,7 +247,9 @@ impl GpuBoneBuffer {
             })?;
             let read = gpu.read(&copy)?;
             let start = rows.len();
-            rows.resize(start + read.len() / ROW_BYTES as usize, Affine3x4::IDENTITY);
+            let count = start + read.len() / ROW_BYTES as usize;
+            reserve_rows(&mut rows, count).map_err(GpuError::HeapMemory)?;
+            rows.resize(count, Affine3x4::IDENTITY);
             if let Some(rows) = rows.get_mut(start..) {
                 bytemuck::cast_slice_mut(rows).copy_from_slice(&read);
             }

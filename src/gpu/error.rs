@@ -1,6 +1,7 @@
 //! What can go wrong between this library and a graphics device.
 
 use super::PaletteBackend;
+use crate::crowd::RowMemoryError;
 
 /// Errors of devices and uploads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +65,9 @@ pub enum GpuError {
     /// The device has no memory left.
     #[error("the graphics device is out of memory")]
     OutOfMemory,
+    /// The system has no heap memory left for palette rows on their way to the device, or in its place.
+    #[error("{0}")]
+    HeapMemory(RowMemoryError),
     /// The device was lost: removed, reset or destroyed. Programs built with `panic = "abort"` end
     /// instead where it happens during a wait (`Gpu::wait`).
     #[error("the graphics device was lost: {reason}")]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::PaletteBackend;
 use super::target::{Page, fit};
 use super::{BonePlace, Gpu, GpuError};
+use crate::crowd::reserve_rows;
 use crate::math::Affine3x4;
 
 /// Rows of a palette that lie one after another in a page.
@@ -68,6 +69,7 @@ impl RowPages {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         for (index, (page, &end)) in self.pages.iter().zip(&ends).enumerate() {
             self.spill.clear();
+            reserve_rows(&mut self.spill, end).map_err(GpuError::HeapMemory)?;
             let first = runs.partition_point(|run| run.page < index);
             for run in runs.iter().skip(first).take_while(|run| run.page == index) {
                 let rows = palette.get(run.rows.clone()).ok_or(GpuError::Limit {

@@ -4,7 +4,7 @@ use super::backend::ROW_BYTES;
 use super::bones::{BoneUpload, GpuBoneBuffer, UploadWay};
 use super::staging::{HeapRows, MappedRows, Staging};
 use super::{Gpu, GpuError};
-use crate::crowd::{Crowd, RowLayout, RowOrder, Schedule};
+use crate::crowd::{Crowd, RowLayout, RowOrder, Schedule, reserve_rows};
 use crate::math::Affine3x4;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -50,6 +50,7 @@ impl GpuBoneBuffer {
             pages: self.targets[to].paging.len(),
         };
         if staged.is_none() {
+            reserve_rows(&mut self.spill, written).map_err(GpuError::HeapMemory)?;
             // No default value is written twice: rows are only made where there were none.
             self.spill.resize(written, Affine3x4::IDENTITY);
             schedule.write(HeapRows(&mut self.spill));

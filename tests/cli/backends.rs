@@ -2,6 +2,7 @@
 //!
 //! Trials are ignored where there is no adapter, unless `PHALANX_REQUIRE_GPU=1`.
 
+use super::common::begin;
 use super::crowd::write_mesh;
 use super::support::{Tested, check, one_line_beside, output, run, scratch};
 use image::RgbImage;
@@ -19,13 +20,16 @@ const SHARE: f64 = 0.001;
 
 /// One trial per command that draws, and what none of them draws.
 pub fn trials() -> [Trial; 3] {
-    let on_a_device = |name, trial: fn() -> Result<(), Failed>| {
-        Trial::ignorable_test(name, move || match no_adapter() {
-            None => trial().map(|()| Completion::Completed),
-            Some(reason) if std::env::var("PHALANX_REQUIRE_GPU").is_ok_and(|v| v == "1") => {
-                Err(reason.into())
+    let on_a_device = |name: &'static str, trial: fn() -> Result<(), Failed>| {
+        Trial::ignorable_test(name, move || {
+            begin(name);
+            match no_adapter() {
+                None => trial().map(|()| Completion::Completed),
+                Some(reason) if std::env::var("PHALANX_REQUIRE_GPU").is_ok_and(|v| v == "1") => {
+                    Err(reason.into())
+                }
+                Some(reason) => Ok(Completion::ignored_with(reason)),
             }
-            Some(reason) => Ok(Completion::ignored_with(reason)),
         })
     };
     [

@@ -113,8 +113,19 @@ pub fn tables_and_rows() -> Tested {
     check(lines.count() == rows.len(), "rows of CSV and JSON differ")
 }
 
+/// Makes every row of a file so slow that no run comes near it, with so much noise or none.
+fn slowed(figures: &Value, name: &str, noise: f64) -> Tested {
+    let mut slow = figures.clone();
+    for row in slow["rows"].as_array_mut().ok_or("no rows")? {
+        row["ns_per_character"] = 1e30.into();
+        row["noise"] = noise.into();
+    }
+    write(name, &slow)
+}
+
+/// Two runs of the same take different times, hence the baselines' times are made up: no real one is near.
 pub fn a_baseline_of_the_same_machine() -> Tested {
-    let same = ["--count", "2", "--threads", "1", "--tolerance", "1000000"];
+    let same = ["--count", "2", "--threads", "1"];
     output(
         &[
             &short(&same)[..],
@@ -122,19 +133,24 @@ pub fn a_baseline_of_the_same_machine() -> Tested {
         ]
         .concat(),
     )?;
-    for file in ["base.json", "base.csv"] {
+    let figures = read("base.json")?;
+    slowed(&figures, "noisy.json", 1e30)?;
+    slowed(&figures, "slow.json", 0.0)?;
+    for (file, still) in [("noisy.json", 8), ("slow.json", 0)] {
         let text = output(&[&short(&same)[..], &["--baseline", file]].concat())?;
         check(
-            text.contains(&format!("Against {file}, tolerance 1000000%:"))
-                && text.contains("of 8 rows moved by no more than the noise")
+            text.contains(&format!("Against {file}, tolerance 5%:"))
+                && text.contains(&format!(
+                    "{still} of 8 rows moved by no more than the noise"
+                ))
+                && text.matches("faster").count() == 8 - still
                 && !text.contains("the baseline's")
                 && !text.contains("only in the baseline"),
             text,
         )?;
     }
     // A bare list of rows is read, too; the file that is read may be written again.
-    let rows = read("base.json")?["rows"].clone();
-    write("list.json", &rows)?;
+    write("list.json", &read("slow.json")?["rows"])?;
     output(
         &[
             &short(&same)[..],
@@ -148,41 +164,60 @@ pub fn a_baseline_of_the_same_machine() -> Tested {
     )
 }
 
+/// Nothing is measured: what a run stored is held against itself, in both forms, and against copies of it
+/// with other times.
 pub fn regressions_exit_with_1() -> Tested {
-    let mut fast = small("fast.json")?;
-    let rows = fast["rows"].as_array_mut().ok_or("no rows")?;
-    let row = rows.iter_mut().find(|r| r["workload"] == "C2");
-    let row = row.ok_or("no row C2")?;
-    for field in ["ns_per_character", "min", "noise"] {
-        row[field] = (row[field].as_f64().unwrap_or(0.0) / 100.0).into();
-    }
-    write("fast.json", &fast)?;
     let same = ["--count", "2", "--threads", "1"];
-    // A factor of ten is more than any other row moves by itself.
-    let out = run(&[
-        &short(&same)[..],
-        &["--baseline", "fast.json", "--tolerance", "900"],
-    ]
-    .concat());
+    let both = ["--json", "now.json", "--csv", "now.csv"];
+    output(&[&short(&same)[..], &both].concat())?;
+    for newer in both.iter().skip(1).step_by(2) {
+        let text = output(&["bench", "--compare", newer, "--baseline", "now.json"])?;
+        check(
+            text.starts_with("Against now.json, tolerance 5%:")
+                && text.contains("8 of 8 rows moved by no more than the noise"),
+            text,
+        )?;
+    }
+    // 1,000 ns and no noise, but for one row that takes 1,060.
+    let mut rows = read("now.json")?["rows"].clone();
+    let rows = rows.as_array_mut().ok_or("no rows")?;
+    for row in rows.iter_mut() {
+        row["ns_per_character"] = 1000.0.into();
+        row["noise"] = 0.0.into();
+    }
+    write("fast.json", &rows.clone().into())?;
+    let row = rows.iter_mut().find(|r| r["workload"] == "C2");
+    row.ok_or("no row C2")?["ns_per_character"] = 1060.0.into();
+    write("now.json", &rows.clone().into())?;
+    let compare = ["bench", "--compare", "now.json", "--baseline", "fast.json"];
+    let out = run(&compare);
     let error = String::from_utf8(out.stderr)?;
     check(out.status.code() == Some(1), format!("{:?}", out.status))?;
-    for part in [
-        "phalanx: slower than fast.json by more than 900%",
-        "C2 of 2 on 1 thread",
-    ] {
-        check(error.contains(part), format!("no {part:?} in {error}"))?;
-    }
-    check(error.lines().count() == 1, error)?;
+    let told = "phalanx: slower than fast.json by more than 5%: C2 of 2 on 1 thread \
+                (1.00 µs to 1.06 µs, +6.0%)\n";
+    check(error == told, error)?;
     let table = String::from_utf8(out.stdout)?;
-    check(table.contains("regression"), table)
+    check(table.contains("regression"), table)?;
+    let text = output(&[&compare[..], &["--tolerance", "7"]].concat())?;
+    check(text.contains("slower, tolerated"), text)?;
+    let text = output(&["bench", "--compare", "fast.json", "--baseline", "now.json"])?;
+    check(text.contains("faster"), text)?;
+    // What is measured is not asked for where nothing is.
+    for more in [&["--count", "2"][..], &["--json", "a.json"], &["pab.glb"]] {
+        let out = run(&[&compare[..], more].concat());
+        check(out.status.code() == Some(2), format!("{more:?}"))?;
+    }
+    let out = run(&["bench", "--compare", "now.json"]);
+    check(out.status.code() == Some(2), "nothing to compare with")
 }
 
 pub fn what_cannot_be_compared_is_said() -> Tested {
     let mut other = small("other.json")?;
-    let same = ["--count", "2", "--threads", "1", "--tolerance", "1000000"];
+    let same = ["--count", "2", "--threads", "1"];
     let rows = other["rows"].as_array_mut().ok_or("no rows")?;
     for row in rows.iter_mut() {
         row["cpu"] = "abacus".into();
+        row["ns_per_character"] = 1e30.into();
     }
     if let Some(row) = rows.last_mut() {
         row["count"] = 77.into();

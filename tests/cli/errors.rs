@@ -3,6 +3,8 @@
 use super::support::{Tested, check, one_line, output, phalanx, run, scratch};
 use std::fs;
 use std::io::Read;
+#[cfg(target_os = "linux")]
+use std::process::Command;
 use std::process::Stdio;
 
 pub fn help_and_version() -> Tested {
@@ -241,6 +243,39 @@ pub fn crowds_beyond_memory() -> Tested {
         !scratch().join("beyond.png").exists(),
         "a picture of a crowd that was refused",
     )
+}
+
+/// A crowd and its picture in less and less memory: done, or refused in one line; no signal ends it.
+#[cfg(target_os = "linux")]
+pub fn crowds_in_little_memory() -> Tested {
+    let mut refused = 0;
+    for kilobytes in [60_000, 80_000, 100_000, 120_000, 140_000, 180_000, 260_000] {
+        let mut limited = Command::new("prlimit");
+        let phalanx = phalanx();
+        limited.arg(format!("--as={}", kilobytes << 10));
+        limited.arg(phalanx.get_program()).current_dir(scratch());
+        limited.args([
+            "crowd",
+            "--count",
+            "5000",
+            "--frames",
+            "1",
+            "--threads",
+            "2",
+        ]);
+        let out = limited.args(["--size", "64x64"]).output()?;
+        let error = String::from_utf8_lossy(&out.stderr);
+        if !out.status.success() {
+            let what = format!("{kilobytes} kB, {:?}: {error}", out.status);
+            check(out.status.code() == Some(1), what.clone())?;
+            check(
+                error.starts_with("phalanx: ") && error.lines().count() == 1,
+                what,
+            )?;
+            refused += 1;
+        }
+    }
+    check(refused > 0, "60 MB are enough")
 }
 
 pub fn simd_levels() -> Tested {

@@ -36,6 +36,8 @@ fn main() {
         ),
         ("outputs_that_cannot_be_written", errors::unwritable_outputs),
         ("crowds_beyond_memory", errors::crowds_beyond_memory),
+        #[cfg(target_os = "linux")]
+        ("crowds_in_little_memory", errors::crowds_in_little_memory),
         ("simd_levels", errors::simd_levels),
         ("a_closed_pipe_is_no_error", errors::closed_pipe),
         ("a_full_disk_is_one_line", errors::full_disk),

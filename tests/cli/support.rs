@@ -1,10 +1,13 @@
 //! The binary as a process, and what its outputs are checked with.
 
+use super::common::current_trial;
 use libtest_mimic::Failed;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 pub type Tested = Result<(), Failed>;
 
@@ -24,9 +27,19 @@ pub fn run(args: &[&str]) -> Output {
         .expect("the binary was built for this test")
 }
 
-/// A folder for files of these tests.
+/// A folder for files of this trial, empty when it begins: trials run side by side, and one that failed
+/// leaves files.
 pub fn scratch() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli");
+    static BEGUN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let name = current_trial();
+    assert!(!name.is_empty(), "files of no trial");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("cli")
+        .join(&name);
+    let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
+    if begun.insert(name) && folder.exists() {
+        fs::remove_dir_all(&folder).expect("files of an earlier run can be removed");
+    }
     fs::create_dir_all(&folder).expect("cargo gives tests a folder that can be written");
     folder
 }

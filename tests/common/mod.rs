@@ -8,7 +8,22 @@
 #![allow(dead_code)]
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+
+thread_local! {
+    static TRIAL: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The trial that this thread runs, as [`trial`] or [`begin`] named it.
+pub fn current_trial() -> String {
+    TRIAL.with_borrow(String::clone)
+}
+
+/// Names the trial that this thread runs from here on.
+pub fn begin(name: &str) {
+    TRIAL.set(name.to_owned());
+}
 
 /// Folders that may hold test models, best first: `PHALANX_ASSETS` if it is set, and no other then;
 /// else `../shared/assets` beside the package, then the package's own `assets`.
@@ -50,8 +65,12 @@ pub fn trial(
         .filter(|file| asset(file).is_none())
         .collect();
     let reason = (!absent.is_empty()).then(|| missing(&absent));
-    Trial::ignorable_test(name, move || match reason {
-        None => test().map(|()| Completion::Completed),
+    let name = name.into();
+    Trial::ignorable_test(name.clone(), move || match reason {
+        None => {
+            begin(&name);
+            test().map(|()| Completion::Completed)
+        }
         Some(reason) if assets_required() => Err(reason.into()),
         Some(reason) => Ok(Completion::ignored_with(reason)),
     })

@@ -35,9 +35,9 @@ const WIDE: PictureSize = PictureSize {
 /// What pictures of the same rows may differ by: share of pixels, of 255.
 const SAME: (f64, u8) = (0.001, 2);
 
-/// The share of covered pixels that two ways of drawing may differ in: 0.001 is the
-/// most that was seen.
-const DRAWN: f64 = 0.01;
+/// The share of covered pixels that two ways of drawing may differ in. The most that was seen is 0.001 with
+/// Vulkan, and with GL 0.011, of a clip that takes scales through zero.
+const DRAWN: f64 = 0.02;
 
 /// Where the two boxes of [`boxes`] have their joints: the upper one is mirrored by the clip.
 const JOINTS: [Vec3; 2] = [Vec3::new(0.0, 2.0, 0.0), Vec3::new(0.0, -2.0, 0.0)];

@@ -11,6 +11,8 @@ pub type Part = [u32; 4];
 /// Where the picture lies: right of the clips, above the time, left of the graph.
 pub const PICTURE: Part = [216, 0, 800, 410];
 pub const BESIDE_THE_GRAPH: Part = [216, 60, 520, 400];
+/// The graph of the last frames' times: every frame changes it.
+pub const GRAPH: Part = [550, 12, 785, 180];
 
 /// Pixels of a part of a picture for which something holds.
 pub fn count(

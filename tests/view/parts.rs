@@ -1,7 +1,7 @@
 //! A window with all its parts, and what keys and the mouse do to the picture.
 
 use crate::check;
-use crate::look::{BESIDE_THE_GRAPH, PICTURE, SIZE, bone, count, differing, near, vivid};
+use crate::look::{BESIDE_THE_GRAPH, GRAPH, PICTURE, SIZE, bone, count, differing, near, vivid};
 use crate::screen::Screen;
 use crate::window::Window;
 use image::Rgb;
@@ -19,9 +19,7 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
     check(panel > 65_000, format!("{panel} dark pixels in the panel"))?;
     let text = count(&first, [0, 0, 200, 450], |p| p.0.iter().all(|&v| v > 130));
     check(text > 300, format!("{text} pixels of text"))?;
-    let graph = count(&first, [550, 12, 785, 180], |p| {
-        p.0.iter().all(|&v| v < 110)
-    });
+    let graph = count(&first, GRAPH, |p| p.0.iter().all(|&v| v < 110));
     check(graph > 15_000, format!("{graph} dark pixels of the graph"))?;
     let waiting = count(&first, [540, 75, 790, 225], |p| near(p, [150, 160, 174]));
     check(

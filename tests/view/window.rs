@@ -1,7 +1,7 @@
 //! A window under way, and hands on it.
 
 use crate::check;
-use crate::look::{BESIDE_THE_GRAPH, SIZE, differing};
+use crate::look::{BESIDE_THE_GRAPH, GRAPH, SIZE, differing};
 use crate::screen::Screen;
 use image::RgbImage;
 use libtest_mimic::Failed;
@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 
 /// How long a window may take to show what it should: a software device on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Frames that a picture stands still for.
+const FRAMES: u32 = 5;
 
 /// A window under way; killed if a trial fails.
 pub struct Window<'a> {
@@ -76,15 +79,28 @@ impl<'a> Window<'a> {
         self.wait_for(what, |w| Ok(Some(w.screen.picture()?).filter(&is_there)))
     }
 
-    /// Waits until the picture stands still.
+    /// Waits until the picture stands still, through frames however seldom they come.
     pub fn wait_for_rest(&mut self) -> Result<RgbImage, Failed> {
+        let mut before = self.screen.picture()?;
+        loop {
+            let now = self.wait_for_frames()?;
+            if differing(&now, &before, BESIDE_THE_GRAPH) == 0 {
+                return Ok(now);
+            }
+            before = now;
+        }
+    }
+
+    /// Waits for [`FRAMES`] more frames at least, and a moment; the last of them.
+    pub fn wait_for_frames(&mut self) -> Result<RgbImage, Failed> {
         let mut last = self.screen.picture()?;
-        self.wait_for("a picture that stands still", |w| {
-            std::thread::sleep(Duration::from_secs(2));
+        let mut frames = 0;
+        self.wait_for("another frame", |w| {
+            std::thread::sleep(Duration::from_millis(300));
             let now = w.screen.picture()?;
-            let same = differing(&now, &last, BESIDE_THE_GRAPH) == 0;
+            frames += u32::from(differing(&now, &last, GRAPH) > 0);
             last = now;
-            Ok(same.then(|| last.clone()))
+            Ok((frames >= FRAMES).then(|| last.clone()))
         })
     }
 

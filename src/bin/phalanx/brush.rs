@@ -1,14 +1,22 @@
 //! `Brush`: draws pictures of a crowd, from rows on a device or, where none works, in software.
 
 use super::error::CliError;
+use super::memory;
 use image::RgbaImage;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
-use phalanx::gpu::{GpuBoneBuffer, GpuBoneOptions, GpuOptions, PaletteBackend};
+use phalanx::gpu::{GpuBoneBuffer, GpuBoneOptions, GpuOptions, PaletteBackend, ROW_BYTES};
 use phalanx::render::{
     self, Backend, Camera, Canvas, DrawCounts, DrawInstance, DrawModel, DrawnBy, GpuModels,
     GpuRenderer, Look, Palette, PictureSize, RenderError, Scene,
 };
 use std::str::FromStr;
+
+/// Address space that opening a device and making its pipelines takes: Mesa's drivers in software end the
+/// process with less than some 400 MB, and load in more than 450.
+const DRIVER_BYTES: u64 = 448 << 20;
+
+/// Memory of a pixel of the picture, all its samples counted: 600 MB were seen for 4096 x 4096.
+const PIXEL_BYTES: u64 = 40;
 
 /// `--backend`: how shaders reach palettes; none is the best that the device has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,7 +92,10 @@ impl Brush {
         };
         let device = match backend {
             Backend::Software => None,
-            Backend::Auto | Backend::Gpu => Some(Device::open(palettes, joints)),
+            Backend::Auto | Backend::Gpu => Some(room(DRIVER_BYTES).and_then(|()| {
+                let device = Device::open(palettes, joints);
+                device.map_err(CliError::from)
+            })),
         };
         let mut brush = Self {
             device: None,
@@ -120,11 +131,16 @@ impl Brush {
         size: PictureSize,
     ) -> Result<(RgbaImage, DrawCounts), CliError> {
         if let Some(device) = &mut self.device {
-            match device.draw(crowd, ids, &mut shot, size) {
+            let drawn = room(device_bytes(crowd, size)).and_then(|()| {
+                let drawn = device.draw(crowd, ids, &mut shot, size);
+                drawn.map_err(CliError::from)
+            });
+            match drawn {
                 Ok(drawn) => return Ok(drawn),
                 Err(error) => self.give_up(error)?,
             }
         }
+        self.heap.try_reserve(most_rows(crowd))?;
         crowd.evaluate(&mut self.heap);
         shot.find_rows(crowd, ids);
         let scene = shot.scene(self.heap.rows().into());
@@ -133,17 +149,41 @@ impl Brush {
     }
 
     /// From here on in software, if that may be; the crowd itself has lost nothing.
-    fn give_up(&mut self, error: RenderError) -> Result<(), CliError> {
-        match error {
-            RenderError::Gpu(error) if self.backend == Backend::Auto => {
-                let instead = Some(error.to_string());
-                self.drawn_by = DrawnBy::Software { instead };
-                self.device = None;
-                Ok(())
-            }
-            error => Err(error.into()),
+    fn give_up(&mut self, error: CliError) -> Result<(), CliError> {
+        let instead = match &error {
+            CliError::Render(RenderError::Gpu(error)) => error.to_string(),
+            CliError::DeviceMemory { .. } => error.to_string(),
+            _ => return Err(error),
+        };
+        if self.backend != Backend::Auto {
+            return Err(error);
         }
+        let instead = Some(instead);
+        self.drawn_by = DrawnBy::Software { instead };
+        self.device = None;
+        Ok(())
     }
+}
+
+/// An error if there is no room for what a driver takes.
+fn room(bytes: u64) -> Result<(), CliError> {
+    match memory::has_room(bytes) {
+        true => Ok(()),
+        false => Err(CliError::DeviceMemory { bytes }),
+    }
+}
+
+/// What a crowd's palettes take on a device, both staging buffers and pages half as large again as they need
+/// to be, and in the heap if it fails; and the pixels of the picture with all their samples.
+fn device_bytes(crowd: &Crowd, size: PictureSize) -> u64 {
+    let pixels = u64::from(size.width) * u64::from(size.height);
+    4 * ROW_BYTES * most_rows(crowd) as u64 + PIXEL_BYTES * pixels
+}
+
+/// The palette rows of a crowd if everyone is evaluated.
+fn most_rows(crowd: &Crowd) -> usize {
+    let rigs = crowd.instances().filter_map(|i| crowd.rig(i.rig()).ok());
+    rigs.map(|rig| rig.palette_len()).sum()
 }
 
 impl Device {

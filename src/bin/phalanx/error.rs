@@ -3,7 +3,7 @@
 use super::bake::{BakeFault, Faults};
 use super::bench::{BaselineError, SubjectError};
 use super::files::Clash;
-use phalanx::crowd::CrowdError;
+use phalanx::crowd::{CrowdError, RowMemoryError};
 use phalanx::format::{OpenError, SaveError};
 use phalanx::math::SimdLevelError;
 use phalanx::offline::ImportError;
@@ -166,6 +166,15 @@ pub enum CliError {
         count: u64,
         /// Bytes they need.
         needed: u128,
+    },
+    /// The operating system does not give memory for palette rows.
+    #[error(transparent)]
+    RowMemory(#[from] RowMemoryError),
+    /// A graphics driver may end the process where memory runs out, so it is not asked.
+    #[error("there is no memory for a picture by a graphics device ({bytes} bytes)")]
+    DeviceMemory {
+        /// Bytes that it may take.
+        bytes: u64,
     },
     /// The workers could not be started.
     #[error("{threads} threads: {source}")]

@@ -61,16 +61,27 @@ pub enum BaselineError {
         /// What they time.
         label: String,
     },
-    /// Nothing in it can be compared with this run.
-    #[error("{file}: none of its {rows} rows can be compared with this run{why}")]
+    /// Nothing in it can be compared with the newer rows.
+    #[error("{file}: none of its {rows} rows can be compared with {newer}{why}")]
     NothingInCommon {
         /// The file.
         file: String,
         /// Its rows.
         rows: usize,
+        /// Where the newer rows are from.
+        newer: String,
         /// What differs.
         why: String,
     },
+}
+
+/// Rows that are compared with a baseline.
+#[derive(Clone, Copy, Debug)]
+pub struct Newer<'a> {
+    /// The file that they are from, or "this run".
+    pub name: &'a str,
+    /// At most one for each place.
+    pub rows: &'a [Row],
 }
 
 /// Rows of an earlier run.
@@ -134,8 +145,24 @@ impl Baseline {
         Ok(Self { file, rows })
     }
 
-    /// What moved in `now` by more than the noise of both runs, and what cannot be compared.
-    pub fn compare(&self, now: &[Row], tolerance: f64) -> Result<Comparison, BaselineError> {
+    /// Rows that were not read.
+    #[cfg(test)]
+    pub fn of(file: &str, rows: Vec<Row>) -> Self {
+        let file = file.to_owned();
+        Self { file, rows }
+    }
+
+    /// The rows as those of a run that is compared with another baseline.
+    pub fn as_newer(&self) -> Newer<'_> {
+        Newer {
+            name: &self.file,
+            rows: &self.rows,
+        }
+    }
+
+    /// What moved in `newer` by more than the noise of both runs, and what cannot be compared.
+    pub fn compare(&self, newer: Newer, tolerance: f64) -> Result<Comparison, BaselineError> {
+        let now = newer.rows;
         let then = |row: &Row| self.rows.iter().find(|r| r.same_place(row));
         let mut comparison = Comparison {
             file: self.file.clone(),
@@ -170,6 +197,7 @@ impl Baseline {
             return Err(BaselineError::NothingInCommon {
                 file: self.file.clone(),
                 rows: self.rows.len(),
+                newer: newer.name.to_owned(),
                 why: notes.fold(String::new(), |why, note| why + "; " + note),
             });
         }

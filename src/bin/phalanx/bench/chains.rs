@@ -1,10 +1,11 @@
 //! A frame of a crowd, timed: `advance` and `evaluate`, `advance` alone, and the textbook pipeline, in turn.
 
+use super::super::error::CliError;
 use super::sampling::compare;
 use super::subject::Subject;
 use super::textbook::Textbook;
 use super::tutorial::Tutorial;
-use phalanx::crowd::{BoneBuffer, CrowdError, Workload};
+use phalanx::crowd::{BoneBuffer, Workload};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -24,10 +25,11 @@ pub fn round(
     count: usize,
     pool: &rayon::ThreadPool,
     budget: Duration,
-) -> Result<Vec<Vec<f64>>, CrowdError> {
+) -> Result<Vec<Vec<f64>>, CliError> {
     pool.install(|| {
         let (mut crowd, _) = workload.crowd(subject.rig.clone(), &subject.clips, count)?;
         let mut buffer = BoneBuffer::new();
+        buffer.try_reserve(count * subject.rig.palette_len())?;
         let mut tutorial = book.map(|book| Tutorial::new(book, subject, workload, count));
         let series = 2 + usize::from(tutorial.is_some());
         let run = |which: usize, passes: u32| {
@@ -45,7 +47,7 @@ pub fn round(
                     _ => crowd.advance(FRAME)?,
                 }
             }
-            Ok::<(), CrowdError>(())
+            Ok::<(), CliError>(())
         };
         compare(series, budget, run)
     })

@@ -1,6 +1,8 @@
 //! `phalanx bench`: the workloads C1 to C3, timed beside a textbook pipeline and compared with a baseline.
 
 mod baseline;
+#[cfg(test)]
+mod baseline_tests;
 mod chains;
 mod figures;
 mod machine;
@@ -22,7 +24,7 @@ use super::memory;
 use super::model::Model;
 use super::numbers::{whole, within};
 use super::output::{self, Output};
-use baseline::Baseline;
+use baseline::{Baseline, Comparison, Newer};
 use chains::{ADVANCE_SERIES, FRAME_SERIES, TEXTBOOK_SERIES};
 use clap::Args;
 use figures::Figures;
@@ -87,6 +89,14 @@ pub struct BenchArgs {
     /// runs, and exit with 1 if a row is slower by more than the tolerance, too
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    /// Measure nothing: compare this file, that --json or --csv wrote, with the baseline
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "baseline",
+        conflicts_with_all = ["file", "count", "threads", "clips", "additive", "mask", "seconds", "json", "csv"]
+    )]
+    compare: Option<PathBuf>,
     /// Percent by which a row may be slower than the baseline
     #[arg(long, value_name = "PERCENT", default_value = "5", allow_negative_numbers = true, value_parser = within("percent", 0.0..=MAX_TOLERANCE))]
     tolerance: f64,
@@ -97,6 +107,7 @@ Examples:
   phalanx bench
   phalanx bench pab.glb --count 1 --count 10000 --threads 1 --json pab.json
   phalanx bench pab.glb --json new.json --baseline pab.json --tolerance 3
+  phalanx bench --compare new.json --baseline pab.json
   phalanx bench fox.glb --clips Walk,Run --additive Survey --mask b_Spine01_02
   phalanx --simd avx2 bench --csv avx2.csv";
 
@@ -136,6 +147,12 @@ impl FromStr for ClipList {
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     check_files(args)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
+    if let (Some(newer), Some(baseline)) = (&args.compare, &baseline) {
+        let newer = Baseline::read(newer)?;
+        let comparison = baseline.compare(newer.as_newer(), args.tolerance)?;
+        output::print(&comparison.text())?;
+        return verdict(&comparison);
+    }
     let choice = Choice {
         clips: args.clips.as_ref().map_or_else(Vec::new, |c| c.0.clone()),
         additive: args.additive.clone(),
@@ -177,8 +194,17 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let Some(baseline) = baseline else {
         return Ok(());
     };
-    let comparison = baseline.compare(&figures.rows, args.tolerance)?;
+    let newer = Newer {
+        name: "this run",
+        rows: &figures.rows,
+    };
+    let comparison = baseline.compare(newer, args.tolerance)?;
     output::print(&format!("\n{}", comparison.text()))?;
+    verdict(&comparison)
+}
+
+/// An error if a row is slower than it may be.
+fn verdict(comparison: &Comparison) -> Result<(), CliError> {
     match comparison.regressions() {
         None => Ok(()),
         Some(rows) => Err(CliError::Regression { rows }),

@@ -220,7 +220,7 @@ impl Device {
     }
 
     /// Evaluates into the device's memory; or, if that is short of something, into the heap, for this
-    /// frame. Errors: a device that is lost.
+    /// frame. Errors: a device that is lost, or no memory in the heap either.
     fn evaluate(
         &mut self,
         crowd: &mut Crowd,
@@ -228,7 +228,7 @@ impl Device {
     ) -> Result<FrameStats, RenderError> {
         match self.bones.evaluate(crowd, self.renderer.gpu()) {
             Ok(upload) => Ok(upload.frame),
-            Err(error @ GpuError::Lost { .. }) => Err(error.into()),
+            Err(error @ (GpuError::Lost { .. } | GpuError::HeapMemory(_))) => Err(error.into()),
             Err(error) => {
                 *refused = Some(error);
                 Ok(FrameStats {
