@@ -44,7 +44,7 @@ pub use lanes::LaneScan;
 pub use lod::{LodError, add_lod};
 #[cfg(feature = "gltf")]
 pub use markers::{
-    ClipMarkers, MARKER_SLACK, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError, MarkerFault,
+    ClipMarkers, MARKER_SLACK, MAX_GIVEN_MARKERS, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError, MarkerFault,
     add_markers, marker_file, parse_markers, read_markers,
 };
 pub use relane::{RelaneError, relane};

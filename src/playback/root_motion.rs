@@ -9,6 +9,7 @@ use super::passage::{Loop, Place};
 use super::pool::{Fill, Pool};
 use crate::clip::Clip;
 use crate::math::{Affine3x4, LANES, Rigid};
+use crate::skeleton::limits::is_world;
 use crate::skeleton::{ChannelHandle, ChannelValue};
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
@@ -280,8 +281,8 @@ impl Pool {
         };
         let moved = *place * DAffine3::from_rotation_translation(root.rotation, t);
         let world = narrow(&moved);
-        // What leaves f32's range stays where it is.
-        if world.is_finite() {
+        // What leaves the world stays where it is.
+        if is_world(&world) {
             *place = moved;
             self.state.world[index] = world;
         }

@@ -1,9 +1,11 @@
 //! Boxes: of a rig's slots, and of an instance.
 
 use super::RigMesh;
-use crate::mesh::Primitive;
+use super::limits::{MAX_SHARED_SLOTS, distinct};
+use crate::mesh::{Mesh, Primitive};
 use crate::skeleton::Skin;
 use glam::Vec3;
+use std::collections::HashSet;
 
 /// An axis-aligned box; empty if `min > max`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,36 +74,89 @@ pub struct SlotBounds {
     boxes: Vec<Aabb>,
 }
 
-impl SlotBounds {
-    /// Measures the boxes of all slots.
-    pub(crate) fn measure(skins: &[Skin], offsets: &[usize], meshes: &[RigMesh]) -> Self {
-        let rows = skins.iter().map(Skin::len).sum();
-        let mut boxes = vec![Aabb::EMPTY; rows];
-        for mesh in meshes {
-            let first = offsets[mesh.skin];
-            let boxes = &mut boxes[first..first + skins[mesh.skin].len()];
-            for p in &mesh.mesh.primitives {
-                for v in 0..p.positions.len() {
-                    let reach = reach(p, v);
-                    let mut grow = |slot: u16| {
-                        if let Some(b) = boxes.get_mut(usize::from(slot)) {
-                            b.union(&reach);
-                        }
-                    };
-                    if let Some(slot) = mesh.rigid_slot {
-                        grow(slot);
-                        continue;
+/// What a mesh moves, measured once however many nodes draw it.
+#[derive(Clone, Debug, Default)]
+struct Measured {
+    /// Of all its vertices.
+    whole: Aabb,
+    /// The slots that its influences name with a weight, ascending, with the boxes of their vertices.
+    slots: Vec<(u16, Aabb)>,
+}
+
+impl Measured {
+    fn new(mesh: &Mesh) -> Self {
+        let mut whole = Aabb::EMPTY;
+        let mut boxes: Vec<Aabb> = Vec::new();
+        for p in &mesh.primitives {
+            for v in 0..p.positions.len() {
+                let reach = reach(p, v);
+                whole.union(&reach);
+                let n = p.influences.per_vertex;
+                let range = v * n..(v + 1) * n;
+                let weights = p.influences.weights.get(range.clone()).unwrap_or(&[]);
+                let joints = p.influences.joints.get(range).unwrap_or(&[]);
+                for (&slot, _) in joints.iter().zip(weights).filter(|(_, w)| **w > 0.0) {
+                    let slot = usize::from(slot);
+                    if slot >= boxes.len() {
+                        boxes.resize(slot + 1, Aabb::EMPTY);
                     }
-                    let n = p.influences.per_vertex;
-                    for k in v * n..(v + 1) * n {
-                        if p.influences.weights[k] > 0.0 {
-                            grow(p.influences.joints[k]);
-                        }
-                    }
+                    boxes[slot].union(&reach);
                 }
             }
         }
-        Self { boxes }
+        let used = (0..=u16::MAX).zip(boxes).filter(|(_, b)| !b.is_empty());
+        Self {
+            whole,
+            slots: used.collect(),
+        }
+    }
+}
+
+impl SlotBounds {
+    /// Measures the boxes of all slots.
+    ///
+    /// # Errors
+    /// With the slots that would be looked at, if they are above [`MAX_SHARED_SLOTS`].
+    pub(crate) fn measure(
+        skins: &[Skin],
+        offsets: &[usize],
+        meshes: &[RigMesh],
+    ) -> Result<Self, u64> {
+        let (distinct, which) = distinct(meshes);
+        let measured: Vec<Measured> = distinct.iter().map(|m| Measured::new(m)).collect();
+        let mut drawn: HashSet<(usize, usize)> = HashSet::new();
+        let skinned = |m: &RigMesh, mesh: usize, drawn: &mut HashSet<(usize, usize)>| {
+            m.rigid_slot.is_none() && drawn.insert((mesh, m.skin))
+        };
+        let mut work = 0u64;
+        for (m, &mesh) in meshes.iter().zip(&which) {
+            if skinned(m, mesh, &mut drawn) {
+                work = work.saturating_add(measured[mesh].slots.len() as u64);
+            }
+        }
+        if work > MAX_SHARED_SLOTS {
+            return Err(work);
+        }
+        drawn.clear();
+        let rows = skins.iter().map(Skin::len).sum();
+        let mut boxes = vec![Aabb::EMPTY; rows];
+        for (m, &mesh) in meshes.iter().zip(&which) {
+            let first = offsets[m.skin];
+            let boxes = &mut boxes[first..first + skins[m.skin].len()];
+            let mut grow = |slot: u16, by: &Aabb| {
+                if let Some(b) = boxes.get_mut(usize::from(slot)) {
+                    b.union(by);
+                }
+            };
+            if let Some(slot) = m.rigid_slot {
+                grow(slot, &measured[mesh].whole);
+            } else if skinned(m, mesh, &mut drawn) {
+                for (slot, by) in &measured[mesh].slots {
+                    grow(*slot, by);
+                }
+            }
+        }
+        Ok(Self { boxes })
     }
 
     /// One box per palette row; empty for slots that move no vertex.

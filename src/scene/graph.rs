@@ -5,6 +5,7 @@ use super::free_ranges::FreeRanges;
 use super::ids::{MirrorId, NodeId};
 use super::mirror::MirrorSlot;
 use crate::math::Affine3x4;
+use crate::skeleton::limits::{Beyond, MAX_WORLD, beyond};
 use glam::{DAffine3, DVec3};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -91,7 +92,7 @@ impl SceneGraph {
         local: impl Into<Affine3x4>,
     ) -> Result<NodeId, SceneError> {
         let parent = parent.into().map(|p| self.index(p)).transpose()?;
-        let local = finite("local transform", local.into())?;
+        let local = within("local transform", local.into())?;
         let index = self.allocate(1)?;
         self.local[index as usize] = local;
         if let Some(parent) = parent {
@@ -137,7 +138,7 @@ impl SceneGraph {
     ///
     /// # Errors
     /// If the node is unknown, is a joint (its instance has overrides), follows its instance, or the
-    /// transform is not finite.
+    /// transform is not finite or holds a number above [`MAX_WORLD`].
     pub fn set_local(
         &mut self,
         node: NodeId,
@@ -147,7 +148,7 @@ impl SceneGraph {
         if self.follows(n) {
             return Err(SceneError::Follows { node });
         }
-        let local = finite("local transform", local.into())?;
+        let local = within("local transform", local.into())?;
         self.write_local(n, &local);
         Ok(())
     }
@@ -290,7 +291,7 @@ impl SceneGraph {
             }
             local = inverse * local;
         }
-        finite("transform to be kept", local.into())
+        within("transform to be kept", local.into())
     }
 
     pub(super) fn link(&mut self, node: usize, parent: Option<usize>) {
@@ -356,10 +357,12 @@ impl SceneGraph {
     }
 }
 
-pub(super) fn finite(what: &'static str, transform: Affine3x4) -> Result<Affine3x4, SceneError> {
-    if transform.is_finite() {
-        Ok(transform)
-    } else {
-        Err(SceneError::Transform { what })
+pub(super) fn within(what: &'static str, transform: Affine3x4) -> Result<Affine3x4, SceneError> {
+    if !transform.is_finite() {
+        return Err(SceneError::Transform { what });
+    }
+    match beyond(what, transform.rows.as_flattened(), MAX_WORLD) {
+        Ok(()) => Ok(transform),
+        Err(Beyond { what, value, limit }) => Err(SceneError::Beyond { what, value, limit }),
     }
 }
