@@ -142,7 +142,6 @@ impl Clip {
             check_blocks(&parts, channel, skeleton)?;
         }
         check_rows(&parts, skeleton)?;
-        check_rotations(&parts, skeleton)?;
         let root_motion = match parts.root_motion.take() {
             Some(motion) => Some(RootMotion::new(motion, &parts, skeleton)?),
             None => None,
@@ -182,6 +181,7 @@ impl Clip {
                 };
             }
         }
+        check_rotations(&parts, skeleton)?;
         let mut clip = Self {
             name: parts.name,
             duration: parts.duration,

@@ -35,7 +35,9 @@ pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), C
         ("integers", packed, parts.packed.len()),
     ];
     for (what, needed, have) in pairs {
-        let limit = have.saturating_mul(MAX_SHARING).saturating_add(SHARING_BASE);
+        let limit = have
+            .saturating_mul(MAX_SHARING)
+            .saturating_add(SHARING_BASE);
         if needed > limit {
             let clip = parts.name.clone();
             return Err(ClipError::Sharing {
@@ -116,14 +118,23 @@ fn owner_of(skeleton: &Skeleton, channel: Channel, lane: usize) -> String {
 }
 
 /// Refuses rotations whose keys are not of about unit length, or lie so far from the key before that
-/// what is between them has no direction. The rows are within their limit.
+/// what is between them has no direction. The rows are within their limit, and it is known which lanes move.
 pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), ClipError> {
     for b in &parts.channels[Channel::Rotation as usize] {
-        let lanes = skeleton.joint_of().iter().skip(usize::from(b.block) * LANES);
+        let lanes = skeleton
+            .joint_of()
+            .iter()
+            .skip(usize::from(b.block) * LANES);
         let joints = lanes.take(LANES).enumerate();
         let live = joints.fold(0u16, |bits, (l, &joint)| {
             bits | u16::from(joint != NO_JOINT) << l
         });
+        // Between the keys of a spline anything may lie; samples of it are guarded. What stands still there
+        // is taken as it is.
+        let live = match b.kind {
+            BlockKind::Cubic => live & !b.moving,
+            _ => live,
+        };
         let keys = Keys::new(parts, b);
         if keys.sound(live, b.hold) {
             continue;
@@ -201,7 +212,7 @@ impl<'a> Keys<'a> {
         [rows[0].0, rows[1].0, rows[2].0, rows[3].0]
     }
 
-    /// Whether straight lines lead from key to key. Splines are guarded when they are sampled.
+    /// Whether straight lines lead from key to key.
     fn linear(&self) -> bool {
         matches!(self.kind, BlockKind::Linear | BlockKind::Slerp)
     }
@@ -290,12 +301,14 @@ pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), ClipE
         f64::from(clip.scale_factor(lane).max(rest))
     };
     let checked = check_chain(skeleton.parents(), MAX_CHAIN_SCALE, factor);
-    checked.map(|_| ()).map_err(|(joint, product)| ClipError::Scale {
-        clip: clip.name().to_owned(),
-        joint,
-        name: skeleton.names()[joint].clone(),
-        product,
-    })
+    checked
+        .map(|_| ())
+        .map_err(|(joint, product)| ClipError::Scale {
+            clip: clip.name().to_owned(),
+            joint,
+            name: skeleton.names()[joint].clone(),
+            product,
+        })
 }
 
 impl Clip {

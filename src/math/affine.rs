@@ -175,14 +175,23 @@ mod tests {
             Quat::from_rotation_y(0.7) * Quat::from_rotation_x(2.1),
             Quat::from_xyzw(0.5, -0.5, 0.5, 0.5),
         ];
-        let scales = [[1.0f32; 3], [2.0, 2.0, 2.0], [3.0, -0.5, 0.0], [1.0, 40.0, 39.0], [0.0; 3]];
+        let scales = [
+            [1.0f32; 3],
+            [2.0, 2.0, 2.0],
+            [3.0, -0.5, 0.0],
+            [1.0, 40.0, 39.0],
+            [0.0; 3],
+        ];
         for (a, b) in turns.iter().flat_map(|a| turns.map(|b| (*a, b))) {
             for scale in scales {
                 let scaled = Affine3x4::from_scale_rotation_translation(scale.into(), a, Vec3::ONE);
                 let turned = Affine3x4::from(Affine3A::from_quat(b)).mul(&scaled);
                 let wanted = scale.iter().fold(0.0f32, |m, s| m.max(s.abs()));
                 let found = turned.stretch();
-                assert!((found - f64::from(wanted)).abs() <= 1e-5 * f64::from(wanted), "{scale:?} {found}");
+                assert!(
+                    (found - f64::from(wanted)).abs() <= 1e-5 * f64::from(wanted),
+                    "{scale:?} {found}"
+                );
             }
         }
         // A shear: the golden ratio.

@@ -4,8 +4,8 @@ use super::ids::{BlendSpaceId, ClipId, InstanceId, Motion, RigId};
 use super::mixer_action::ActionId;
 use crate::rig::ScaleError;
 use crate::scene::{NodeId, SceneError};
-use crate::skeleton::limits;
 use crate::skeleton::ChannelHandle;
+use crate::skeleton::limits;
 use thiserror::Error;
 
 /// A call that a mixer or a crowd refused; nothing was changed.

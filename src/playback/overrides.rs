@@ -41,7 +41,11 @@ impl Overrides {
             return Err(PlaybackError::Transform);
         }
         let length = local.translation().to_array();
-        beyond("the translation of the override", &length, MAX_OVERRIDE_LENGTH)?;
+        beyond(
+            "the translation of the override",
+            &length,
+            MAX_OVERRIDE_LENGTH,
+        )?;
         let found = self.find(instance, joint);
         let stretch = local.stretch().max(1.0);
         let others = self.range(instance).filter(|&at| found != Ok(at));
@@ -108,9 +112,7 @@ mod tests {
     fn sparse_and_sorted() {
         let mut overrides = Overrides::default();
         for (instance, joint) in [(7, 3), (2, 9), (7, 1), (2, 9), (5, 0)] {
-            overrides
-                .set(instance, joint, Affine3x4::IDENTITY)
-                .unwrap();
+            overrides.set(instance, joint, Affine3x4::IDENTITY).unwrap();
         }
         let joints = |o: &Overrides, i| o.of(i).iter().map(|o| o.joint).collect::<Vec<_>>();
         assert_eq!(joints(&overrides, 7), [1, 3]);

@@ -122,6 +122,15 @@ impl SlotBounds {
         offsets: &[usize],
         meshes: &[RigMesh],
     ) -> Result<Self, u64> {
+        Self::measure_within(skins, offsets, meshes, MAX_SHARED_SLOTS)
+    }
+
+    fn measure_within(
+        skins: &[Skin],
+        offsets: &[usize],
+        meshes: &[RigMesh],
+        limit: u64,
+    ) -> Result<Self, u64> {
         let (distinct, which) = distinct(meshes);
         let measured: Vec<Measured> = distinct.iter().map(|m| Measured::new(m)).collect();
         let mut drawn: HashSet<(usize, usize)> = HashSet::new();
@@ -134,7 +143,7 @@ impl SlotBounds {
                 work = work.saturating_add(measured[mesh].slots.len() as u64);
             }
         }
-        if work > MAX_SHARED_SLOTS {
+        if work > limit {
             return Err(work);
         }
         drawn.clear();
@@ -167,6 +176,8 @@ impl SlotBounds {
 
 /// Where morph weights in [0, 1] can bring a vertex.
 fn reach(p: &Primitive, v: usize) -> Aabb {
+    #[cfg(test)]
+    tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
     let at = Vec3::from(p.positions[v]);
     let mut out = Aabb { min: at, max: at };
     for target in &p.targets {
@@ -177,4 +188,94 @@ fn reach(p: &Primitive, v: usize) -> Aabb {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Affine3x4;
+    use crate::mesh::Influences;
+    use std::cell::Cell;
+    use std::sync::Arc;
+
+    thread_local! {
+        /// Vertices whose reach was asked for.
+        pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    const VERTICES: usize = 50;
+
+    fn mesh() -> Arc<Mesh> {
+        let slot = |v: usize| (v % 5) as u16;
+        Arc::new(Mesh {
+            primitives: vec![Primitive {
+                positions: (0..VERTICES).map(|v| [v as f32, -1.0, 0.5]).collect(),
+                influences: Influences {
+                    per_vertex: 4,
+                    joints: (0..VERTICES).flat_map(|v| [slot(v), 5, 0, 0]).collect(),
+                    weights: (0..VERTICES).flat_map(|_| [1.0, 0.0, 0.0, 0.0]).collect(),
+                },
+                ..Primitive::default()
+            }],
+            ..Mesh::default()
+        })
+    }
+
+    fn on(mesh: &Arc<Mesh>, skin: usize, rigid_slot: Option<u16>) -> RigMesh {
+        RigMesh {
+            node: 0,
+            source: 0,
+            mesh: mesh.clone(),
+            skin,
+            rigid_slot,
+            lod: 0,
+        }
+    }
+
+    #[test]
+    fn a_mesh_is_measured_once_however_many_nodes_draw_it() {
+        let skin = || Skin::new(None, vec![0; 8], vec![Affine3x4::IDENTITY; 8], 1).unwrap();
+        let skins = [skin(), skin(), skin()];
+        let (a, b) = (mesh(), mesh());
+        let mut meshes = Vec::new();
+        for i in 0..1000 {
+            meshes.push(on(&a, i % 2, None));
+            meshes.push(on(&b, 2, Some((i % 8) as u16)));
+        }
+        LOOKED_AT.set(0);
+        let bounds = SlotBounds::measure(&skins, &[0, 8, 16], &meshes).unwrap();
+        assert_eq!(LOOKED_AT.get(), 2 * VERTICES);
+        // Slots 0 to 4 take every fifth vertex; nothing has a weight on the others.
+        for skin in 0..2 {
+            for slot in 0..8 {
+                let found = bounds.boxes()[skin * 8 + slot];
+                let (x, last) = (slot as f32, (VERTICES - 5 + slot) as f32);
+                let wanted = Aabb {
+                    min: Vec3::new(x, -1.0, 0.5),
+                    max: Vec3::new(last, -1.0, 0.5),
+                };
+                assert_eq!(found, if slot < 5 { wanted } else { Aabb::EMPTY });
+            }
+        }
+        let whole = Aabb {
+            min: Vec3::new(0.0, -1.0, 0.5),
+            max: Vec3::new(VERTICES as f32 - 1.0, -1.0, 0.5),
+        };
+        assert!(bounds.boxes()[16..].iter().all(|b| *b == whole));
+    }
+
+    #[test]
+    fn slots_of_all_pairs_are_counted_before_they_are_looked_at() {
+        let skin = || Skin::new(None, vec![0; 8], vec![Affine3x4::IDENTITY; 8], 1).unwrap();
+        let skins: Vec<Skin> = (0..10).map(|_| skin()).collect();
+        let offsets: Vec<usize> = (0..10).map(|s| 8 * s).collect();
+        let (a, b) = (mesh(), mesh());
+        let pairs = (0..10).flat_map(|s| [on(&a, s, None), on(&b, s, None), on(&a, s, None)]);
+        let pairs: Vec<RigMesh> = pairs.collect();
+        // Two meshes, ten skins, five slots that have a weight.
+        let within = SlotBounds::measure_within(&skins, &offsets, &pairs, 100);
+        assert!(within.is_ok());
+        let refused = SlotBounds::measure_within(&skins, &offsets, &pairs, 99);
+        assert_eq!(refused, Err(100));
+    }
 }

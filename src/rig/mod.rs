@@ -10,10 +10,10 @@ use crate::clip::{Clip, ClipError, Marker};
 use crate::mesh::{Image, Material, Mesh};
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
-pub(crate) use parts::is_forest;
 pub use limits::MAX_SHARED_SLOTS;
 #[cfg(feature = "phx")]
 pub(crate) use limits::distinct;
+pub(crate) use parts::is_forest;
 pub use parts::{RigError, RigParts};
 pub use scales::ScaleError;
 pub(crate) use scales::check_scales;

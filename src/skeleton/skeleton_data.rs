@@ -72,7 +72,9 @@ pub enum SkeletonError {
         joint: usize,
     },
     /// A number of a rest pose is beyond its limit.
-    #[error("joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}")]
+    #[error(
+        "joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}"
+    )]
     Beyond {
         /// The joint.
         joint: usize,

@@ -41,9 +41,7 @@ pub enum SkinError {
         slot: usize,
     },
     /// A matrix holds a number beyond its limit.
-    #[error(
-        "the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}"
-    )]
+    #[error("the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}")]
     Beyond {
         /// The slot.
         slot: usize,
