@@ -83,7 +83,8 @@ fn extreme(seed: u64) -> RawScene {
     for clip in 0..4 {
         let mut tracks = Vec::new();
         for j in 0..joints {
-            let keys = 2 + r.below(4);
+            // Splines share their times: knots between keys would have tangents of their own.
+            let keys = if clip == 3 { 3 } else { 2 + r.below(4) };
             let times: Vec<f32> = (0..keys).map(|k| k as f32 / (keys - 1) as f32).collect();
             let step = r.unit() < 0.3;
             let mode = if step {
@@ -294,6 +295,7 @@ fn values_just_beyond_are_refused_with_place_and_numbers() {
         (
             "joint 2 \"joint2\": the scales down to it",
             |s, v| {
+                s.clips.clear();
                 s.nodes[0].local.scale = Vec3::splat(1e6);
                 s.nodes[2].local.scale.z = v * 1e-6;
             },

@@ -4,11 +4,11 @@ use super::common::needed;
 use super::support::{
     Tested, check, json, list, numbers, one_line, output, run, same_bits, scratch,
 };
+use base64::Engine;
 use libtest_mimic::Failed;
 use phalanx::offline::{ImportOptions, import_path, mannequin};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
-use base64::Engine;
 use serde_json::{Value, json as value};
 
 /// Compares a document with the library's own evaluation, bit by bit.
@@ -255,14 +255,18 @@ pub fn pose_of_files() -> Tested {
 
 /// A file of nodes, an animation that moves the last but one, and whatever else the root object has. The
 /// accessors are times (0 and 1), the animation's values, three positions and three displacements.
-fn file(name: &str, nodes: Value, scale: [f32; 3], position: f32, more: Value) -> std::io::Result<String> {
+fn file(
+    name: &str,
+    nodes: Value,
+    scale: [f32; 3],
+    position: f32,
+    more: Value,
+) -> std::io::Result<String> {
     let animated = nodes.as_array().map_or(0, Vec::len) - 2;
     let floats = [vec![0.0, 1.0], [scale, scale].concat(), vec![position; 18]].concat();
     let bytes: Vec<u8> = floats.iter().flat_map(|v| v.to_le_bytes()).collect();
     let uri = base64::engine::general_purpose::STANDARD.encode(&bytes);
-    let accessor = |kind: &str, count: usize, offset: usize| {
-        value!({ "bufferView": 0, "componentType": 5126, "type": kind, "count": count, "byteOffset": offset })
-    };
+    let accessor = |kind: &str, count: usize, offset: usize| value!({ "bufferView": 0, "componentType": 5126, "type": kind, "count": count, "byteOffset": offset });
     let mut root = value!({
         "asset": { "version": "2.0" },
         "buffers": [{ "byteLength": bytes.len(),
@@ -295,10 +299,16 @@ pub fn outside_the_scene() -> Tested {
     let wanted = [5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0];
     same_bits("local", &listed[1]["local"], wanted)?;
     let table = output(&["pose", &file, "--clip", "grow"])?;
-    check(table.contains("moved") && !table.contains("idle"), table.clone())?;
+    check(
+        table.contains("moved") && !table.contains("idle"),
+        table.clone(),
+    )?;
     let info = json(&["info", &file, "--json"])?;
     let joints = list(&info["skeleton"], "joints")?;
-    check(joints.len() == 1 && joints[0]["name"] == "moved", "the skeleton has it")
+    check(
+        joints.len() == 1 && joints[0]["name"] == "moved",
+        "the skeleton has it",
+    )
 }
 
 /// Numbers near the end of f32 are refused when the file is read; what still overflows ends with an error.
@@ -319,7 +329,13 @@ pub fn beyond_f32() -> Tested {
     let wide = file("wide.gltf", nodes, [1e12; 3], 1e12, mesh)?;
     let action = ["pose", wide.as_str(), "--clip", "grow", "--json"];
     let text = output(&action)?;
-    check(!text.contains("null,null") && !text.contains("[null"), "null among numbers")?;
+    check(
+        !text.contains("null,null") && !text.contains("[null"),
+        "null among numbers",
+    )?;
     let out = run(&[&action[..], &["--vertices"]].concat());
-    one_line(&out, &["wide.gltf", "a deformed vertex of node 1", "not finite"])
+    one_line(
+        &out,
+        &["wide.gltf", "a deformed vertex of node 1", "not finite"],
+    )
 }
