@@ -193,6 +193,11 @@ fn write(rig: &Rig, input: &Input, form: ClipForm) -> (Vec<u8>, Provenance) {
     (out.into_inner(), provenance)
 }
 
+/// Whether a scale, or what came of it, is refused.
+fn at_limit(error: &str) -> bool {
+    error.contains("the limit") && (error.contains("scale") || error.contains("beyond"))
+}
+
 fn same(a: &Rig, b: &Rig) {
     assert!(a.skeleton() == b.skeleton());
     assert!(a.nodes() == b.nodes() && a.roots() == b.roots() && a.skins() == b.skins());
@@ -218,7 +223,11 @@ fuzz_target!(|bytes: &[u8]| {
     order.rotate_left(usize::from(input.order) % joints.max(1));
     let mut options = BuildOptions::default();
     options.lane_order = Some(order);
-    let other = build_rig(raw, &options).expect("the order holds every joint once");
+    let other = match build_rig(raw, &options) {
+        Ok(other) => other,
+        // Splines that share a block with others get more keys, whose tangents reach a little further.
+        Err(error) => return assert!(at_limit(&error.to_string()), "{error}"),
+    };
     for form in ClipForm::ALL {
         let (file, provenance) = write(&rig, &input, form);
         assert!(file == write(&rig, &input, form).0, "two runs differ");
@@ -230,7 +239,13 @@ fuzz_target!(|bytes: &[u8]| {
         );
         for clip in 0..library.len() {
             let moved = library.clip_for(clip, other.skeleton());
-            let moved = moved.expect("the skeletons are one");
+            let moved = match moved {
+                Ok(moved) => moved,
+                Err(error) => {
+                    assert!(at_limit(&error.to_string()), "{error}");
+                    continue;
+                }
+            };
             assert!(moved.fits(other.skeleton()));
             assert!(moved.duration() == rig.clips()[clip].duration());
         }
@@ -256,4 +271,5 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(read.content_hash() == built.content_hash());
         }
     }
+    support::play(rig);
 });

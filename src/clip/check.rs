@@ -5,7 +5,7 @@ use super::clip_data::ClipParts;
 use super::encoding::{Encoding, slack};
 use super::error::ClipError;
 use crate::math::{LANES, Row};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{MAX_LENGTH, Skeleton};
 
 /// Whether the blocks of a channel ascend and reach only what is there.
 pub(super) fn check_blocks(
@@ -66,13 +66,19 @@ pub(super) fn check_blocks(
             if end > packed.len() {
                 return Err(fail("packed key", end, packed.len()));
             }
-            let finite = |row: &[Row], l: usize| {
-                let farthest = row.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
-                (farthest + steps[l].abs() * f32::from(u16::MAX)).is_finite()
-            };
+            // Where every number of the range may be reached.
             let ranges = &rows[b.first_row as usize..][..channel.components()];
-            if let Some(l) = (0..LANES).find(|&l| !finite(ranges, l)) {
-                return Err(fail("finite range of lane", l, LANES));
+            let farthest = |l: usize| {
+                let least = ranges.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
+                least + steps[l].abs() * f32::from(u16::MAX)
+            };
+            if let Some(l) = (0..LANES).find(|&l| !(farthest(l) <= MAX_LENGTH)) {
+                return Err(ClipError::Beyond {
+                    clip: parts.name.clone(),
+                    place: format!("{channel:?} block {index}, the range of lane {l}"),
+                    value: farthest(l),
+                    limit: MAX_LENGTH,
+                });
             }
         }
     }

@@ -4,12 +4,13 @@ use super::block::{Block, BlockKind, Channel, TrackCounts};
 use super::check::{check_blocks, moving_lanes, packed_moving_lanes};
 use super::encoding::Encoding;
 use super::error::ClipError;
+use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
 use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
 use super::timeline::{MAX_KEYS, Timeline, regular_rate};
-use crate::math::{Fnv1a, LANES, Row, all_finite};
-use crate::skeleton::Skeleton;
+use crate::math::{Fnv1a, LANES, Row};
+use crate::skeleton::{MAX_SECONDS, Skeleton};
 
 /// What kind of values a clip holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,6 +41,8 @@ pub struct Clip {
     /// For every channel and block, its place in `channels`, or [`NO_BLOCK`].
     pub(crate) lookup: [Vec<u16>; 4],
     pub(crate) root_motion: Option<RootMotion>,
+    /// What the scales multiply a lane by at most; empty if that is 1.
+    pub(super) scales: Vec<f32>,
 }
 
 /// No keys are stored for a block.
@@ -82,13 +85,17 @@ impl ClipParts {
 }
 
 impl Clip {
-    /// Makes a clip for a skeleton of its parts, after checking that no sample can leave them.
+    /// Makes a clip for a skeleton of its parts, after checking that no sample can leave them, and that
+    /// palettes of what is sampled stay finite: numbers are at most
+    /// [`MAX_LENGTH`](crate::skeleton::MAX_LENGTH), scales multiply to at most
+    /// [`MAX_CHAIN_SCALE`](crate::skeleton::MAX_CHAIN_SCALE) down a chain, rotations lie within
+    /// [`ROTATION_SQUARES`](crate::skeleton::ROTATION_SQUARES) and turn from key to key on one hemisphere.
     ///
     /// # Errors
     /// If a time, a row, a block or a count is not usable; see [`ClipError`].
     pub fn new(mut parts: ClipParts, skeleton: &Skeleton) -> Result<Self, ClipError> {
         let clip = || parts.name.clone();
-        if !(parts.duration >= 0.0 && parts.duration.is_finite()) {
+        if !(0.0..=MAX_SECONDS).contains(&parts.duration) {
             return Err(ClipError::Duration {
                 clip: clip(),
                 duration: parts.duration,
@@ -106,7 +113,7 @@ impl Clip {
                 });
             }
             let bad = (0..keys.len())
-                .find(|&k| !keys[k].is_finite() || (k > 0 && keys[k - 1] >= keys[k]));
+                .find(|&k| !(keys[k].abs() <= MAX_SECONDS) || (k > 0 && keys[k - 1] >= keys[k]));
             if let Some(key) = bad {
                 return Err(ClipError::Times {
                     clip: clip(),
@@ -134,11 +141,7 @@ impl Clip {
         for channel in Channel::ALL {
             check_blocks(&parts, channel, skeleton)?;
         }
-        if !all_finite(bytemuck::cast_slice(&parts.rows)) {
-            let bad = |r: &Row| r.0.iter().any(|v| !v.is_finite());
-            let row = parts.rows.iter().position(bad).unwrap_or_default();
-            return Err(ClipError::NotFinite { clip: clip(), row });
-        }
+        check_rows(&parts, skeleton)?;
         let root_motion = match parts.root_motion.take() {
             Some(motion) => Some(RootMotion::new(motion, &parts, skeleton)?),
             None => None,
@@ -151,10 +154,9 @@ impl Clip {
         let mut lookup: [Vec<u16>; 4] = Default::default();
         let (all_rows, all_packed) = (parts.rows.as_slice(), parts.packed.as_slice());
         for channel in Channel::ALL {
-            let blocks = match channel {
-                Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
-                _ => skeleton.blocks(),
-            };
+            // Blocks ascend. As long as is needed: many clips of a large skeleton move little of it.
+            let stored = &parts.channels[channel as usize];
+            let blocks = stored.last().map_or(0, |b| usize::from(b.block) + 1);
             let places = &mut lookup[channel as usize];
             places.resize(blocks, NO_BLOCK);
             for (place, b) in parts.channels[channel as usize].iter_mut().enumerate() {
@@ -179,7 +181,8 @@ impl Clip {
                 };
             }
         }
-        Ok(Self {
+        check_rotations(&parts, skeleton)?;
+        let mut clip = Self {
             name: parts.name,
             duration: parts.duration,
             kind: parts.kind,
@@ -195,7 +198,11 @@ impl Clip {
             hints,
             lookup,
             root_motion,
-        })
+            scales: Vec::new(),
+        };
+        clip.scales = scale_factors(&clip, skeleton);
+        check_scales(&clip, skeleton)?;
+        Ok(clip)
     }
 
     /// Its name; may be empty.
@@ -322,6 +329,12 @@ impl Clip {
             + self.timelines.len() * size_of::<Timeline>()
             + self.channels.iter().map(Vec::len).sum::<usize>() * size_of::<Block>()
             + self.root_motion.as_ref().map_or(0, RootMotion::bytes)
+    }
+
+    /// Bytes of the tables beside the keys that grow with the skeleton, not with the clip.
+    pub(crate) fn table_bytes(&self) -> usize {
+        let places: usize = self.lookup.iter().map(Vec::len).sum();
+        places * size_of::<u16>() + self.scales.len() * size_of::<f32>()
     }
 
     /// Hash of all that a sample reads but the kind, and of the markers; for snapshots and files, not for

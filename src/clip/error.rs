@@ -1,15 +1,17 @@
 //! `ClipError`: why parts are no clip.
 
 use super::block::Channel;
+use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
 use super::timeline::MAX_KEYS;
+use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
 use thiserror::Error;
 
 /// Why parts are no clip.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ClipError {
-    /// The duration is negative, NaN or infinite.
-    #[error("clip \"{clip}\": the duration {duration} is not a finite number of seconds")]
+    /// The duration is negative, NaN, or above [`MAX_SECONDS`].
+    #[error("clip \"{clip}\": the duration is {duration} s, allowed are 0 to {MAX_SECONDS:e}")]
     Duration {
         /// The clip.
         clip: String,
@@ -26,8 +28,10 @@ pub enum ClipError {
         /// Its keys.
         keys: usize,
     },
-    /// Times do not increase.
-    #[error("clip \"{clip}\": timeline {timeline}, key {key}: times must be finite and increase")]
+    /// Times do not increase, or lie beyond [`MAX_SECONDS`].
+    #[error(
+        "clip \"{clip}\": timeline {timeline}, key {key}: times must increase, from -{MAX_SECONDS:e} to {MAX_SECONDS:e}"
+    )]
     Times {
         /// The clip.
         clip: String,
@@ -98,6 +102,46 @@ pub enum ClipError {
         clip: String,
         /// The row.
         row: usize,
+    },
+    /// A number is beyond its limit.
+    #[error("clip \"{clip}\": {place}: {value:e} is beyond the limit of {limit:e}")]
+    Beyond {
+        /// The clip.
+        clip: String,
+        /// Where it stands.
+        place: String,
+        /// The number.
+        value: f32,
+        /// What it may be at most, or at least.
+        limit: f32,
+    },
+    /// The scales multiply to too much down a chain of joints.
+    #[error(
+        "clip \"{clip}\": the largest scales down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {MAX_CHAIN_SCALE:e}"
+    )]
+    Scale {
+        /// The clip.
+        clip: String,
+        /// The joint.
+        joint: usize,
+        /// Its name.
+        name: String,
+        /// The product.
+        product: f64,
+    },
+    /// Blocks share rows or integers too often.
+    #[error(
+        "clip \"{clip}\": blocks read {needed} {what}, the limit is {limit} ({MAX_SHARING} times what is there)"
+    )]
+    Sharing {
+        /// The clip.
+        clip: String,
+        /// Rows or integers.
+        what: &'static str,
+        /// How many are read, counted for every block.
+        needed: usize,
+        /// How many may be.
+        limit: usize,
     },
     /// The root motion is not usable, or none may be there.
     #[error("clip \"{clip}\", root motion: {what} ({index})")]

@@ -8,6 +8,7 @@ mod defaults;
 mod encoding;
 mod error;
 pub(crate) mod lattice;
+mod limits;
 pub(crate) mod marker;
 mod reach;
 mod root_motion;
@@ -20,6 +21,7 @@ pub use clip_data::{Clip, ClipKind, ClipParts};
 pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;
 pub use error::ClipError;
+pub use limits::MAX_SHARING;
 pub use marker::{MAX_MARKERS, Marker};
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]

@@ -4,8 +4,8 @@ use super::clip_data::{ClipKind, ClipParts};
 use super::error::ClipError;
 use super::timeline::{MAX_KEYS, locate_hinted, locate_regular, regular_rate};
 use crate::math::{Fnv1a, Rigid};
-use crate::skeleton::Skeleton;
-use glam::{DQuat, DVec3, Quat, Vec3};
+use crate::skeleton::{MAX_LENGTH, MAX_SECONDS, Skeleton};
+use glam::{DQuat, DVec3, Quat};
 
 /// The motion of a clip's root joint, as a builder or a reader has it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,16 +62,22 @@ impl RootMotion {
             return Err(fail("one rotation per key", parts.rotations.len()));
         }
         let times = &parts.times;
-        let unordered = |&k: &usize| !times[k].is_finite() || (k > 0 && times[k - 1] >= times[k]);
+        let unordered =
+            |&k: &usize| !(times[k].abs() <= MAX_SECONDS) || (k > 0 && times[k - 1] >= times[k]);
         if let Some(key) = (0..keys).find(unordered) {
-            return Err(fail("times must be finite and increase", key));
+            return Err(fail("times must be within the limit and increase", key));
         }
-        let moves = parts.translations.iter();
-        if let Some(key) = moves
-            .map(|t| Vec3::from_array(*t))
-            .position(|t| !t.is_finite())
-        {
-            return Err(fail("a translation is not finite", key));
+        let moves = parts.translations.as_flattened();
+        if let Some(at) = moves.iter().position(|v| !v.is_finite()) {
+            return Err(fail("a translation is not finite", at / 3));
+        }
+        if let Some(at) = moves.iter().position(|v| v.abs() > MAX_LENGTH) {
+            return Err(ClipError::Beyond {
+                clip: clip.name.clone(),
+                place: format!("root motion, translation {}", at / 3),
+                value: moves[at],
+                limit: MAX_LENGTH,
+            });
         }
         let turns = parts.rotations.iter();
         if let Some(key) = turns

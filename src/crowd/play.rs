@@ -5,6 +5,7 @@ use crate::math::Affine3x4;
 use crate::playback::{
     ClipId, InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, RigId,
 };
+use crate::skeleton::limits::{MAX_WORLD, beyond};
 
 impl Crowd {
     /// An instance, to be played: all calls on layers and actions, those of a
@@ -175,7 +176,8 @@ impl Crowd {
     /// Sets where an instance stands: model space to world space. It does not change the palette.
     ///
     /// # Errors
-    /// If the instance is unknown or the transform is not finite.
+    /// If the instance is unknown, or the transform is not finite or holds a number above
+    /// [`MAX_WORLD`].
     pub fn set_world(
         &mut self,
         instance: InstanceId,
@@ -186,6 +188,7 @@ impl Crowd {
         if !world.is_finite() {
             return Err(CrowdError::Transform);
         }
+        beyond("the world transform", world.rows.as_flattened(), MAX_WORLD)?;
         pool.set_world(index, world);
         Ok(())
     }

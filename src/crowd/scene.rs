@@ -7,6 +7,7 @@ use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::runtime::chain::Scratch;
 use crate::scene::{Hanging, MirrorId, NodeId, SceneError, SceneGraph};
 use crate::skeleton::JointRef;
+use crate::skeleton::limits::is_world;
 use std::sync::Weak;
 
 /// The mirrors of a crowd's instances, and what their evaluation needs.
@@ -211,7 +212,7 @@ impl Crowd {
         }
         scene.update();
         for m in &mirrors.of {
-            let world = scene.hung_root(m.mirror).filter(Affine3x4::is_finite);
+            let world = scene.hung_root(m.mirror).filter(is_world);
             let index = crowd.instance(m.instance).map(|i| i.1);
             if let (Some(world), Ok(index)) = (world, index)
                 && let Ok(pool) = crowd.pool_mut(m.instance.rig())
@@ -229,7 +230,9 @@ impl Crowd {
     /// others do not change.
     ///
     /// # Errors
-    /// If the instance or joint is unknown, several joints are meant, or the matrix is not finite.
+    /// If the instance or joint is unknown, several joints are meant, or the matrix is not finite or beyond
+    /// [`MAX_OVERRIDE_LENGTH`](crate::skeleton::MAX_OVERRIDE_LENGTH) or, with the instance's other
+    /// overrides, [`MAX_OVERRIDE_SCALE`](crate::skeleton::MAX_OVERRIDE_SCALE).
     pub fn set_override<'a>(
         &mut self,
         instance: InstanceId,
@@ -237,13 +240,8 @@ impl Crowd {
         local: impl Into<Affine3x4>,
     ) -> Result<(), CrowdError> {
         let joint = self.joint(instance, joint)?;
-        let local = local.into();
-        if !local.is_finite() {
-            return Err(CrowdError::Transform);
-        }
         let (pool, index) = self.instance_mut(instance)?;
-        pool.state.overrides.set(index, joint, local);
-        Ok(())
+        pool.state.overrides.set(index, joint, local.into())
     }
 
     /// Lets what plays move a joint again.

@@ -11,6 +11,13 @@ pub const MEMORY_PER_BYTE: u64 = 256;
 /// Bytes of memory that reading may use whatever the file's size.
 pub const MEMORY_BASE: u64 = 64 << 20;
 
+/// Blocks of the skeleton that reading coded clips may look through, per byte of the file: each clip says of
+/// every block whether it has it, in next to no bytes.
+pub const BLOCKS_PER_BYTE: u64 = 64;
+
+/// Blocks that may be looked through whatever the file's size: 4,096 clips of 65,535 joints.
+pub const BLOCKS_BASE: u64 = 1 << 26;
+
 /// Width and height of an image in pixels.
 pub const MAX_IMAGE_SIDE: u32 = 16_384;
 
@@ -19,6 +26,8 @@ pub const MAX_IMAGE_SIDE: u32 = 16_384;
 pub(super) struct Budget {
     used: AtomicU64,
     limit: u64,
+    blocks: AtomicU64,
+    most_blocks: u64,
 }
 
 impl Budget {
@@ -28,6 +37,10 @@ impl Budget {
         Self {
             used: AtomicU64::new(0),
             limit: limit.saturating_add(MEMORY_BASE),
+            blocks: AtomicU64::new(0),
+            most_blocks: (bytes as u64)
+                .saturating_mul(BLOCKS_PER_BYTE)
+                .saturating_add(BLOCKS_BASE),
         }
     }
 
@@ -45,6 +58,17 @@ impl Budget {
         }
     }
 
+    /// Takes blocks before they are looked through.
+    pub fn look_through(&self, blocks: usize) -> Result<(), Fault> {
+        let before = self.blocks.fetch_add(blocks as u64, Ordering::Relaxed);
+        let (found, limit) = (before.saturating_add(blocks as u64), self.most_blocks);
+        if found <= limit {
+            return Ok(());
+        }
+        let what = "the blocks of the skeleton, counted for each coded clip,";
+        Err(Fault::Limit { what, found, limit })
+    }
+
     /// Bytes that may still be taken.
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
@@ -53,5 +77,22 @@ impl Budget {
     /// Gives back what was only needed for a while.
     pub fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_counted_over_all_clips() {
+        let budget = Budget::new(100);
+        let most = BLOCKS_BASE + 100 * BLOCKS_PER_BYTE;
+        assert!(budget.look_through(most as usize - 16_384).is_ok());
+        assert!(budget.look_through(16_384).is_ok());
+        let refused = budget.look_through(1);
+        let named = matches!(refused, Err(Fault::Limit { found, limit, .. })
+            if found == most + 1 && limit == most);
+        assert!(named, "{refused:?}");
     }
 }

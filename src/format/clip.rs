@@ -198,6 +198,9 @@ fn check_duration(r: &Reader<'_>, found: f32, told: f32) -> Result<(), FormatErr
 }
 
 fn read_coded(mut r: Reader<'_>, skeleton: &Skeleton, told: Told) -> Result<Clip, FormatError> {
+    let blocks = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
+    let seen = r.budget.look_through(blocks);
+    seen.map_err(|fault| r.whole(fault))?;
     let bytes = r.rest();
     // The codec bounds what it allocates by the number of bytes it is given.
     let decoded = codec::decode(bytes, skeleton, told.name, told.markers);

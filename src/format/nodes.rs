@@ -6,7 +6,7 @@ use super::read::Reader;
 use super::skeleton::trs;
 use super::write::Bytes;
 use crate::mesh::Mesh;
-use crate::rig::{MorphRange, Rig, RigMesh, RigNode};
+use crate::rig::{MorphRange, Rig, RigMesh, RigNode, distinct};
 use crate::skeleton::NO_JOINT;
 use std::sync::Arc;
 
@@ -18,17 +18,6 @@ pub(super) struct Nodes {
     pub roots: Vec<usize>,
     pub meshes: Vec<RigMesh>,
     pub morphs: Vec<MorphRange>,
-}
-
-/// The different meshes of a rig, in the order of their first use.
-pub(super) fn shared_meshes(rig: &Rig) -> Vec<&Arc<Mesh>> {
-    let mut shared: Vec<&Arc<Mesh>> = Vec::new();
-    for m in rig.meshes() {
-        if !shared.iter().any(|s| Arc::ptr_eq(s, &m.mesh)) {
-            shared.push(&m.mesh);
-        }
-    }
-    shared
 }
 
 pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
@@ -52,11 +41,11 @@ pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
     for &root in rig.roots() {
         out.count(root);
     }
-    let shared = shared_meshes(rig);
-    for m in rig.meshes() {
+    let (_, shared) = distinct(rig.meshes());
+    for (m, mesh) in rig.meshes().iter().zip(shared) {
         out.count(m.node);
         out.count(m.source);
-        out.index(shared.iter().position(|s| Arc::ptr_eq(s, &m.mesh)));
+        out.count(mesh);
         out.count(m.skin);
         out.index(m.rigid_slot.map(usize::from));
         out.count(m.lod);

@@ -12,7 +12,7 @@ use super::provenance::{self, Provenance};
 use super::save::SaveError;
 use super::{clip, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::Clip;
-use crate::rig::Rig;
+use crate::rig::{Rig, distinct};
 use crate::skeleton::Skeleton;
 use bytemuck::Zeroable;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -112,7 +112,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
         self.section(Section::Nodes, &bytes)?;
         let bytes = materials::write(rig.materials(), &mut self.names);
         self.section(Section::Materials, &bytes)?;
-        for mesh in nodes::shared_meshes(rig) {
+        for mesh in distinct(rig.meshes()).0 {
             let bytes = meshes::write(mesh, &mut self.names);
             self.section(Section::Mesh, &bytes)?;
         }

@@ -87,6 +87,26 @@ impl Affine3x4 {
         Vec3::new(self.rows[0][3], self.rows[1][3], self.rows[2][3])
     }
 
+    /// How far the linear part stretches a direction at most: its largest singular value.
+    ///
+    /// The root of the largest eigenvalue of MᵀM, by Smith's trigonometric formula (CACM 4, 1961).
+    pub(crate) fn stretch(&self) -> f64 {
+        let m = DMat3::from(DAffine3::from(*self).matrix3);
+        let square = m.transpose() * m;
+        let (x, y, z) = (square.x_axis, square.y_axis, square.z_axis);
+        let mean = (x.x + y.y + z.z) / 3.0;
+        let aside = y.x * y.x + z.x * z.x + z.y * z.y;
+        let along = (x.x - mean).powi(2) + (y.y - mean).powi(2) + (z.z - mean).powi(2);
+        let spread = ((along + 2.0 * aside) / 6.0).sqrt();
+        // Even in all directions, as a rotation is, or not finite.
+        if !(spread > 0.0) {
+            return mean.max(0.0).sqrt();
+        }
+        let normal = (square - DMat3::from_diagonal(DVec3::splat(mean))) * (1.0 / spread);
+        let angle = (normal.determinant() / 2.0).clamp(-1.0, 1.0).acos() / 3.0;
+        (mean + 2.0 * spread * angle.cos()).max(0.0).sqrt()
+    }
+
     /// Whether every element is finite.
     pub fn is_finite(&self) -> bool {
         self.rows.iter().flatten().all(|v| v.is_finite())
@@ -147,6 +167,40 @@ impl From<DAffine3> for Affine3x4 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stretch_is_that_of_the_longest_axis() {
+        let turns = [
+            Quat::IDENTITY,
+            Quat::from_rotation_y(0.7) * Quat::from_rotation_x(2.1),
+            Quat::from_xyzw(0.5, -0.5, 0.5, 0.5),
+        ];
+        let scales = [
+            [1.0f32; 3],
+            [2.0, 2.0, 2.0],
+            [3.0, -0.5, 0.0],
+            [1.0, 40.0, 39.0],
+            [0.0; 3],
+        ];
+        for (a, b) in turns.iter().flat_map(|a| turns.map(|b| (*a, b))) {
+            for scale in scales {
+                let scaled = Affine3x4::from_scale_rotation_translation(scale.into(), a, Vec3::ONE);
+                let turned = Affine3x4::from(Affine3A::from_quat(b)).mul(&scaled);
+                let wanted = scale.iter().fold(0.0f32, |m, s| m.max(s.abs()));
+                let found = turned.stretch();
+                assert!(
+                    (found - f64::from(wanted)).abs() <= 1e-5 * f64::from(wanted),
+                    "{scale:?} {found}"
+                );
+            }
+        }
+        // A shear: the golden ratio.
+        let mut shear = Affine3x4::IDENTITY;
+        shear.rows[0][1] = 1.0;
+        assert!((shear.stretch() - (1.0 + 5.0f64.sqrt()) / 2.0).abs() < 1e-12);
+        shear.rows[2][0] = 1e12;
+        assert!((shear.stretch() / 1e12 - 1.0).abs() < 1e-6);
+    }
 
     #[test]
     fn product_follows_the_column_vector_convention() {

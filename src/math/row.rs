@@ -55,6 +55,19 @@ pub(crate) fn all_finite(values: &[f32]) -> bool {
     sound && rest.iter().all(|v| v.is_finite())
 }
 
+/// Whether no value is NaN or of a size above `limit`; one pass of whole registers.
+pub(crate) fn all_within(values: &[f32], limit: f32) -> bool {
+    let mut beyond = [0u32; LANES];
+    let (rows, rest) = values.as_chunks::<LANES>();
+    for row in rows {
+        for (beyond, v) in beyond.iter_mut().zip(row) {
+            // Not `>`: NaN is beyond every limit.
+            *beyond |= u32::from(!(v.abs() <= limit));
+        }
+    }
+    beyond.iter().all(|&b| b == 0) && rest.iter().all(|v| v.abs() <= limit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,8 +80,14 @@ mod tests {
             for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
                 let sound = std::mem::replace(&mut values[i], bad);
                 assert!(!all_finite(&values), "{bad} at {i}");
+                assert!(!all_within(&values, f32::MAX), "{bad} at {i}");
                 values[i] = sound;
             }
+            let limit = 52.0 * 6e36;
+            assert!(all_within(&values, limit));
+            let sound = std::mem::replace(&mut values[i], -limit.next_up());
+            assert!(!all_within(&values, limit), "{i}");
+            values[i] = sound;
         }
     }
 }

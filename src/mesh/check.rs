@@ -1,10 +1,12 @@
 //! Whether a primitive's streams fit each other.
 
 use super::Primitive;
+use crate::math::all_within;
+use crate::skeleton::MAX_LENGTH;
 use thiserror::Error;
 
 /// Why the streams of a primitive are not usable.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum PrimitiveError {
     /// A stream has not one element per vertex.
     #[error("{stream} holds {have}, needed are {needed}")]
@@ -24,10 +26,21 @@ pub enum PrimitiveError {
         /// Vertices.
         have: usize,
     },
+    /// A position is NaN, or beyond its limit.
+    #[error("{stream}, vertex {vertex}: {value:e} is beyond the limit of {MAX_LENGTH:e}")]
+    Beyond {
+        /// The stream.
+        stream: &'static str,
+        /// The vertex.
+        vertex: usize,
+        /// The number.
+        value: f32,
+    },
 }
 
 impl Primitive {
-    /// Checks that every stream is empty or as long as needed, and every index names a vertex.
+    /// Checks that every stream is empty or as long as needed, positions are within [`MAX_LENGTH`], and every
+    /// index names a vertex.
     ///
     /// # Errors
     /// With the first stream or index that does not fit.
@@ -58,7 +71,22 @@ impl Primitive {
                 needed: joints.len(),
             });
         }
+        let lengths = |stream, all: &[[f32; 3]]| {
+            let values = all.as_flattened();
+            if all_within(values, MAX_LENGTH) {
+                return Ok(());
+            }
+            let bad = values.iter().position(|v| !(v.abs() <= MAX_LENGTH));
+            let at = bad.unwrap_or_default();
+            Err(PrimitiveError::Beyond {
+                stream,
+                vertex: at / 3,
+                value: values[at],
+            })
+        };
+        lengths("positions", &self.positions)?;
         for t in &self.targets {
+            lengths("target.positions", &t.positions)?;
             optional("target.positions", t.positions.len(), vertices)?;
             optional("target.normals", t.normals.len(), vertices)?;
             optional("target.tangents", t.tangents.len(), vertices)?;

@@ -108,6 +108,16 @@ pub enum BuildError {
         /// The length needed.
         needed: usize,
     },
+    /// A primitive holds a number beyond its limit.
+    #[error("mesh {mesh}, primitive {primitive}: {source}")]
+    Primitive {
+        /// The mesh.
+        mesh: usize,
+        /// The primitive.
+        primitive: usize,
+        /// Why.
+        source: PrimitiveError,
+    },
 }
 
 /// Builds a rig from raw data, with the `exact` profile: f32 rows, every key kept.
@@ -269,6 +279,11 @@ fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), B
             index,
             have,
         },
+        source @ PrimitiveError::Beyond { .. } => BuildError::Primitive {
+            mesh,
+            primitive,
+            source,
+        },
     })
 }
 
@@ -328,7 +343,16 @@ fn build_clips(
         let built = builder
             .build((clip, c), Reference::None, motion)
             .map_err(|source| BuildError::Clip { clip, source })?;
-        left = left.saturating_sub(built.bytes());
+        let needed = built.bytes().saturating_add(built.table_bytes());
+        if needed > left {
+            let source = ClipBuildError::TooLarge {
+                clip: built.name().to_owned(),
+                needed,
+                limit: left,
+            };
+            return Err(BuildError::Clip { clip, source });
+        }
+        left -= needed;
         clips.push(Arc::new(built));
     }
     Ok(clips)
@@ -419,6 +443,7 @@ fn skins_and_meshes(
     }
     let file_skins = skins.len();
     let (mut rigid_joints, mut rigid_bind) = (Vec::new(), Vec::new());
+    let mut anchors = Anchors::new(raw, joint_of_node);
     let mut meshes = Vec::new();
     for (node, n) in raw.nodes.iter().enumerate() {
         let Some(source) = n.mesh else { continue };
@@ -427,7 +452,7 @@ fn skins_and_meshes(
             if rigid_joints.len() >= usize::from(NO_JOINT) {
                 continue;
             }
-            let (joint, offset) = anchor(raw, joint_of_node, node);
+            let (joint, offset) = anchors.of(node);
             rigid_joints.push(joint);
             rigid_bind.push(offset);
             Some(rigid_joints.len() as u16 - 1)
@@ -453,22 +478,74 @@ fn skins_and_meshes(
     Ok((skins, meshes, file_skins))
 }
 
-/// The nearest joint at or above a node, and the node's place relative to it.
-fn anchor(raw: &RawScene, joint_of_node: &[u16], node: usize) -> (u16, Affine3x4) {
-    let mut offset = Affine3x4::IDENTITY;
-    let mut at = Some(node);
-    while let Some(n) = at {
-        if joint_of_node[n] != NO_JOINT {
-            return (joint_of_node[n], offset);
+/// Nodes between a mesh and its joint whose matrices are multiplied from the mesh upwards, mesh by mesh;
+/// of longer ways each product is kept. Files were seen with up to 12.
+const SHORT_WAY: usize = 64;
+
+/// The nearest joint at or above every node, and the node's place relative to it.
+struct Anchors<'a> {
+    raw: &'a RawScene,
+    joint_of_node: &'a [u16],
+    /// Products of long ways, from the joint down.
+    known: Vec<Option<(u16, Affine3x4)>>,
+}
+
+impl<'a> Anchors<'a> {
+    fn new(raw: &'a RawScene, joint_of_node: &'a [u16]) -> Self {
+        Self {
+            raw,
+            joint_of_node,
+            known: Vec::new(),
         }
-        let local = match &raw.nodes[n].matrix {
-            Some(m) => Affine3x4::from_cols_array(m),
-            None => raw.nodes[n].local.to_affine(),
-        };
-        offset = local.mul(&offset);
-        at = raw.nodes[n].parent;
     }
-    (NO_JOINT, offset)
+
+    fn local(&self, node: usize) -> Affine3x4 {
+        match &self.raw.nodes[node].matrix {
+            Some(m) => Affine3x4::from_cols_array(m),
+            None => self.raw.nodes[node].local.to_affine(),
+        }
+    }
+
+    fn of(&mut self, node: usize) -> (u16, Affine3x4) {
+        let mut offset = Affine3x4::IDENTITY;
+        let mut at = Some(node);
+        for _ in 0..SHORT_WAY {
+            let Some(n) = at else {
+                return (NO_JOINT, offset);
+            };
+            if self.joint_of_node[n] != NO_JOINT {
+                return (self.joint_of_node[n], offset);
+            }
+            offset = self.local(n).mul(&offset);
+            at = self.raw.nodes[n].parent;
+        }
+        self.of_long_way(node)
+    }
+
+    fn of_long_way(&mut self, node: usize) -> (u16, Affine3x4) {
+        self.known.resize(self.raw.nodes.len(), None);
+        let mut path = Vec::new();
+        let mut at = Some(node);
+        let mut anchor = (NO_JOINT, Affine3x4::IDENTITY);
+        while let Some(n) = at {
+            let joint = self.joint_of_node[n];
+            if joint != NO_JOINT {
+                anchor.0 = joint;
+                break;
+            }
+            if let Some(known) = self.known[n] {
+                anchor = known;
+                break;
+            }
+            path.push(n);
+            at = self.raw.nodes[n].parent;
+        }
+        while let Some(n) = path.pop() {
+            anchor.1 = anchor.1.mul(&self.local(n));
+            self.known[n] = Some(anchor);
+        }
+        anchor
+    }
 }
 
 /// The roots of the default scene; all roots if the file names no scene.

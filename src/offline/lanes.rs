@@ -86,7 +86,8 @@ impl LaneUses {
         model_size: f64,
     ) -> Result<(), BuildError> {
         for (clip, c) in raw.clips.iter().enumerate() {
-            let mut moved = vec![false; self.clips.len()];
+            // A list, not a flag for every joint: many clips of a large skeleton move little of it.
+            let mut moved = Vec::new();
             for (index, t) in c.tracks.iter().enumerate() {
                 if t.channel == RawChannel::Weights {
                     continue;
@@ -97,14 +98,16 @@ impl LaneUses {
                 let joint = usize::from(joint_of_node[t.node]);
                 match classify(&Curve::new(t, 0), t.channel, model_size) {
                     Motion::Moving => {
-                        moved[joint] = true;
+                        moved.push(joint);
                         self.slides[joint] |= t.channel != RawChannel::Rotation;
                     }
                     Motion::Still(_) => self.tracks[joint] = true,
                 }
             }
-            for (count, moved) in self.clips.iter_mut().zip(moved) {
-                *count += usize::from(moved);
+            moved.sort_unstable();
+            moved.dedup();
+            for joint in moved {
+                self.clips[joint] += 1;
             }
         }
         Ok(())

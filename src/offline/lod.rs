@@ -1,8 +1,9 @@
 //! Levels of detail: meshes of other files on a rig's skeleton, joined by joint name.
 
 use super::raw::RawScene;
-use crate::mesh::Mesh;
-use crate::rig::{Rig, RigMesh, SlotBounds};
+use crate::mesh::{Mesh, PrimitiveError};
+use crate::rig::{MAX_SHARED_SLOTS, Rig, RigMesh, SlotBounds};
+use std::collections::HashMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -39,41 +40,74 @@ pub enum LodError {
         /// The joint.
         joint: String,
     },
+    /// The streams of a primitive are not usable.
+    #[error("{file}: mesh {mesh}, primitive {primitive}: {source}")]
+    Primitive {
+        /// The file.
+        file: String,
+        /// The mesh.
+        mesh: usize,
+        /// The primitive.
+        primitive: usize,
+        /// Why.
+        source: PrimitiveError,
+    },
+    /// With the level, meshes are drawn with so many skins that measuring them would take too long.
+    #[error("{file}: the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}")]
+    SharedSlots {
+        /// The file.
+        file: String,
+        /// The slots.
+        needed: u64,
+    },
 }
 
 /// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are found by
 /// name; it must be bound in the rig's bind pose.
 ///
 /// # Errors
-/// If there is no skinned mesh, a joint is missing, or the bind pose differs; the rig is then as
-/// before.
+/// If there is no skinned mesh, a joint is missing, the bind pose differs, or a mesh is not usable; the rig
+/// is then as before.
 pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
     let lod = rig.lod_count();
     let file = || scene.name.clone();
     let first_material = rig.materials.len();
     let mut added = Vec::new();
+    // Nodes that share a skin, or a mesh with a skin, share what becomes of them.
+    let mut matched: HashMap<usize, (usize, Vec<u16>)> = HashMap::new();
+    let mut moved: HashMap<(usize, usize), Arc<Mesh>> = HashMap::new();
     for node in &scene.nodes {
         let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else {
             continue;
         };
-        let (Some(mesh_data), Some(skin)) = (scene.meshes.get(mesh), scene.skins.get(skin)) else {
+        let (Some(data), Some(joints)) = (scene.meshes.get(mesh), scene.skins.get(skin)) else {
             continue;
         };
-        let (target, slots) = match_skin(rig, scene, skin)?;
-        let mut moved: Mesh = mesh_data.clone();
-        for p in &mut moved.primitives {
-            for (joint, weight) in p.influences.joints.iter_mut().zip(&p.influences.weights) {
-                let slot = slots.get(usize::from(*joint)).copied();
-                // Importers refuse weighted influences beyond the skin; unweighted ones go to 0.
-                *joint = slot.filter(|_| *weight != 0.0).unwrap_or(0);
-            }
-            p.material = p.material.map(|m| m + first_material);
+        if !matched.contains_key(&skin) {
+            matched.insert(skin, match_skin(rig, scene, joints)?);
         }
+        let (target, slots) = &matched[&skin];
+        let shared = match moved.get(&(mesh, skin)) {
+            Some(shared) => shared.clone(),
+            None => {
+                let made = Arc::new(on_slots(data, slots, first_material));
+                for (primitive, p) in made.primitives.iter().enumerate() {
+                    p.check().map_err(|source| LodError::Primitive {
+                        file: file(),
+                        mesh,
+                        primitive,
+                        source,
+                    })?;
+                }
+                moved.insert((mesh, skin), made.clone());
+                made
+            }
+        };
         added.push(RigMesh {
             node: rig.meshes.first().map_or(0, |m| m.node),
             source: mesh,
-            mesh: Arc::new(moved),
-            skin: target,
+            mesh: shared,
+            skin: *target,
             rigid_slot: None,
             lod,
         });
@@ -81,6 +115,13 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
     if added.is_empty() {
         return Err(LodError::NoMesh { file: file() });
     }
+    let mut meshes = rig.meshes.clone();
+    meshes.extend(added);
+    let bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes);
+    let slot_bounds = bounds.map_err(|needed| LodError::SharedSlots {
+        file: file(),
+        needed,
+    })?;
     let first_image = rig.images.len();
     rig.images.extend(scene.images.iter().cloned());
     rig.materials.extend(scene.materials.iter().map(|m| {
@@ -88,9 +129,23 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
         m.base_color_image = m.base_color_image.map(|i| i + first_image);
         m
     }));
-    rig.meshes.extend(added);
-    rig.slot_bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &rig.meshes);
+    rig.meshes = meshes;
+    rig.slot_bounds = slot_bounds;
     Ok(())
+}
+
+/// A mesh whose influences name the rig's slots.
+fn on_slots(mesh: &Mesh, slots: &[u16], first_material: usize) -> Mesh {
+    let mut moved = mesh.clone();
+    for p in &mut moved.primitives {
+        for (joint, weight) in p.influences.joints.iter_mut().zip(&p.influences.weights) {
+            let slot = slots.get(usize::from(*joint)).copied();
+            // Importers refuse weighted influences beyond the skin; unweighted ones go to 0.
+            *joint = slot.filter(|_| *weight != 0.0).unwrap_or(0);
+        }
+        p.material = p.material.map(|m| m + first_material);
+    }
+    moved
 }
 
 /// The rig's skin that has all joints of `skin`, and its slot for each of them.
@@ -106,10 +161,13 @@ fn match_skin(
     };
     let mut missing = 0;
     for (index, candidate) in rig.file_skins().iter().enumerate() {
-        let find = |slot: usize| {
-            let mut joints = candidate.joints().iter();
-            joints.position(|&j| names.get(usize::from(j)).is_some_and(|n| n == name(slot)))
-        };
+        let mut places: HashMap<&str, usize> = HashMap::with_capacity(candidate.len());
+        for (slot, &joint) in candidate.joints().iter().enumerate() {
+            if let Some(name) = names.get(usize::from(joint)) {
+                places.entry(name.as_str()).or_insert(slot);
+            }
+        }
+        let find = |slot: usize| places.get(name(slot)).copied();
         let found: Vec<Option<usize>> = (0..skin.joints.len()).map(find).collect();
         let Some(slots) = found.iter().copied().collect::<Option<Vec<usize>>>() else {
             missing = found.iter().position(Option::is_none).unwrap_or(0);

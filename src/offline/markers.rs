@@ -8,6 +8,7 @@
 use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
 use crate::rig::Rig;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -18,6 +19,10 @@ pub const MARKER_SLACK: f64 = 1e-3;
 
 /// The longest name of a marker in bytes; a list of times repeats it for each.
 pub const MAX_MARKER_NAME: usize = 256;
+
+/// The most markers that one file gives to all clips together: several clips may share a name, and each
+/// takes all markers of it.
+pub const MAX_GIVEN_MARKERS: usize = 1 << 22;
 
 /// The largest file of markers in bytes.
 pub const MAX_MARKER_FILE: u64 = 16 << 20;
@@ -50,6 +55,14 @@ pub enum MarkerError {
         file: String,
         /// The clip.
         clip: String,
+    },
+    /// Clips of one name take too many markers together.
+    #[error("{file}: clips take {needed} markers, the limit is {MAX_GIVEN_MARKERS}")]
+    TooMany {
+        /// The file.
+        file: String,
+        /// Markers of all clips.
+        needed: usize,
     },
     /// A marker lies outside its clip, or there are too many.
     #[error("{file}: {source}")]
@@ -253,27 +266,39 @@ pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError>
 /// # Errors
 /// If no rig has a clip of a name, or a marker lies outside its clip. No rig is changed then.
 pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Result<(), MarkerError> {
+    let mut named: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    for (r, rig) in rigs.iter().enumerate() {
+        for (c, clip) in rig.clips().iter().enumerate() {
+            named.entry(clip.name()).or_default().push((r, c));
+        }
+    }
+    let mut needed = 0usize;
+    for (name, markers) in markers {
+        let clips = named.get(name.as_str()).map_or(0, Vec::len);
+        needed = needed.saturating_add(clips.saturating_mul(markers.len()));
+    }
+    if needed > MAX_GIVEN_MARKERS {
+        let file = file.to_owned();
+        return Err(MarkerError::TooMany { file, needed });
+    }
     let mut changed: Vec<(usize, usize, Arc<Clip>)> = Vec::new();
     for (name, markers) in markers {
-        let before = changed.len();
-        for (r, rig) in rigs.iter().enumerate() {
-            let named = rig.clips().iter().enumerate();
-            for (c, clip) in named.filter(|(_, c)| c.name() == name) {
-                let mut markers = markers.clone();
-                snap(&mut markers, clip.duration());
-                let clip = clip.as_ref().clone().with_markers(markers);
-                let clip = clip.map_err(|source| MarkerError::Clip {
-                    file: file.to_owned(),
-                    source,
-                })?;
-                changed.push((r, c, Arc::new(clip)));
-            }
-        }
-        if changed.len() == before {
+        let Some(clips) = named.get(name.as_str()) else {
             return Err(MarkerError::UnknownClip {
                 file: file.to_owned(),
                 clip: name.clone(),
             });
+        };
+        for &(r, c) in clips {
+            let clip = &rigs[r].clips()[c];
+            let mut markers = markers.clone();
+            snap(&mut markers, clip.duration());
+            let clip = clip.as_ref().clone().with_markers(markers);
+            let clip = clip.map_err(|source| MarkerError::Clip {
+                file: file.to_owned(),
+                source,
+            })?;
+            changed.push((r, c, Arc::new(clip)));
         }
     }
     for (rig, clip, with) in changed {

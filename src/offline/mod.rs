@@ -44,12 +44,12 @@ pub use lanes::LaneScan;
 pub use lod::{LodError, add_lod};
 #[cfg(feature = "gltf")]
 pub use markers::{
-    ClipMarkers, MARKER_SLACK, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError, MarkerFault,
-    add_markers, marker_file, parse_markers, read_markers,
+    ClipMarkers, MARKER_SLACK, MAX_GIVEN_MARKERS, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError,
+    MarkerFault, add_markers, marker_file, parse_markers, read_markers,
 };
 pub use relane::{RelaneError, relane};
 pub use report::{ImportReport, ReportEntry, Severity};
-pub use root_motion::{RootJoint, RootMotionError, RootMotionOptions};
+pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
 pub use split::{SplitError, SplitScene};
 pub use unbuild::{build_additive_of, raw_joints};
 pub use up_axis::UpAxis;

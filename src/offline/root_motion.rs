@@ -5,11 +5,17 @@ use super::curve::Curve;
 use super::raw::{RawChannel, RawClip, RawScene};
 use super::up_axis::UpAxis;
 use crate::clip::{MAX_KEYS, RootMotionParts};
+use std::collections::HashMap;
 use thiserror::Error;
 
 mod root;
 
 use root::Root;
+
+/// The most steps that looking for root motion may take: for every clip one for every node, and for every
+/// joint that is looked at closely one for every joint above it. A thousand clips of a thousand nodes take
+/// a million.
+pub const MAX_ROOT_STEPS: u64 = 1 << 28;
 
 /// Which joint carries the motion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,6 +84,12 @@ pub enum RootMotionError {
         /// Keys needed.
         keys: usize,
     },
+    /// Clips, nodes and depths are so many that the search would take too long.
+    #[error("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}")]
+    Work {
+        /// The steps.
+        needed: u64,
+    },
     /// A track is not usable.
     #[error(transparent)]
     Track(#[from] ClipBuildError),
@@ -93,12 +105,16 @@ pub(crate) fn extract(
     options: &RootMotionOptions,
 ) -> Result<Vec<Option<RootMotionParts>>, RootMotionError> {
     let mut out = vec![None; raw.clips.len()];
-    let Some(joint) = find_joint(raw, order, model_size, options)? else {
+    let mut steps = Steps::default();
+    let Some(joint) = find_joint(raw, order, model_size, options, &mut steps)? else {
         return Ok(out);
     };
+    let depth = up(raw, Some(order[joint])).count() as u64;
+    steps.take(depth.saturating_mul(raw.clips.len() as u64))?;
     let mut clips = std::mem::take(&mut raw.clips);
     let done = clips.iter_mut().zip(&mut out).try_for_each(|(clip, out)| {
-        let root = Root::new(raw, order[joint], clip, model_size, options)?;
+        let tracks = by_node(clip);
+        let root = Root::new(raw, order[joint], (clip, &tracks), model_size, options)?;
         let auto = options.joint == RootJoint::Travelling;
         if auto && !root.travels(model_size, options.rotation) {
             return Ok(());
@@ -115,6 +131,7 @@ fn find_joint(
     order: &[usize],
     model_size: f64,
     options: &RootMotionOptions,
+    steps: &mut Steps,
 ) -> Result<Option<usize>, RootMotionError> {
     let unknown = |joint: &dyn ToString| RootMotionError::UnknownJoint {
         joint: joint.to_string(),
@@ -123,7 +140,7 @@ fn find_joint(
         RootJoint::Index(joint) if *joint < order.len() => Ok(Some(*joint)),
         RootJoint::Index(joint) => Err(unknown(joint)),
         RootJoint::Named(wanted) => {
-            if let Some(joint) = order.iter().position(|&n| path(raw, n) == *wanted) {
+            if let Some(joint) = order.iter().position(|&n| has_path(raw, n, wanted)) {
                 return Ok(Some(joint));
             }
             let named = |n: usize| raw.nodes[n].name.as_ref() == Some(wanted);
@@ -138,7 +155,10 @@ fn find_joint(
         }
         RootJoint::Travelling => {
             let mut first: Option<usize> = None;
+            let depths = depths(raw, order);
             for clip in &raw.clips {
+                steps.take(raw.nodes.len() as u64)?;
+                let tracks = by_node(clip);
                 let moving = moving(raw, clip, model_size)?;
                 // A joint below one that moves is no root; what it does is not looked at.
                 let mut below = vec![false; raw.nodes.len()];
@@ -151,7 +171,8 @@ fn find_joint(
                     if below[node] || !moving[node] {
                         continue;
                     }
-                    let root = match Root::new(raw, node, clip, model_size, options) {
+                    steps.take(depths[node])?;
+                    let root = match Root::new(raw, node, (clip, &tracks), model_size, options) {
                         Ok(root) => root,
                         Err(RootMotionError::Track(fault)) => return Err(fault.into()),
                         Err(_) => continue,
@@ -164,6 +185,40 @@ fn find_joint(
             Ok(first)
         }
     }
+}
+
+/// Steps taken so far.
+#[derive(Default)]
+struct Steps(u64);
+
+impl Steps {
+    fn take(&mut self, steps: u64) -> Result<(), RootMotionError> {
+        self.0 = self.0.saturating_add(steps);
+        match self.0 {
+            needed if needed > MAX_ROOT_STEPS => Err(RootMotionError::Work { needed }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The nodes at and above each joint's node, counted; the joints come parents first.
+fn depths(raw: &RawScene, order: &[usize]) -> Vec<u64> {
+    let mut depths = vec![0; raw.nodes.len()];
+    for &node in order {
+        depths[node] = 1 + raw.nodes[node].parent.map_or(0, |p| depths[p]);
+    }
+    depths
+}
+
+/// The places of a clip's tracks, by node.
+type TracksOf = HashMap<usize, Vec<usize>>;
+
+fn by_node(clip: &RawClip) -> TracksOf {
+    let mut tracks = TracksOf::new();
+    for (index, track) in clip.tracks.iter().enumerate() {
+        tracks.entry(track.node).or_default().push(index);
+    }
+    tracks
 }
 
 /// Which nodes a clip moves.
@@ -180,16 +235,77 @@ fn moving(raw: &RawScene, clip: &RawClip, model_size: f64) -> Result<Vec<bool>, 
     Ok(moving)
 }
 
-/// Names from the root down, `/` between them; as a skeleton gives the path of a joint.
-fn path(raw: &RawScene, node: usize) -> String {
-    let mut names: Vec<&str> = up(raw, Some(node))
-        .map(|n| raw.nodes[n].name.as_deref().unwrap_or_default())
-        .collect();
-    names.reverse();
-    names.join("/")
+/// Whether names from the root down, `/` between them, are a path; as a skeleton gives that of a joint.
+/// Looks at no more nodes than the path has bytes.
+fn has_path(raw: &RawScene, node: usize, path: &str) -> bool {
+    let mut rest = path;
+    for n in up(raw, Some(node)) {
+        let name = raw.nodes[n].name.as_deref().unwrap_or_default();
+        let Some(above) = rest.strip_suffix(name) else {
+            return false;
+        };
+        if raw.nodes[n].parent.is_none() {
+            return above.is_empty();
+        }
+        let Some(above) = above.strip_suffix('/') else {
+            return false;
+        };
+        rest = above;
+    }
+    false
 }
 
 /// A node and all above it.
 fn up(raw: &RawScene, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
     std::iter::successors(node, |&n| raw.nodes[n].parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::raw::{Interpolation, RawNode, RawTrack};
+    use super::*;
+
+    #[test]
+    fn searches_that_would_take_too_long_are_refused() {
+        // Every leaf moves and none travels, so each is looked at with all that is above it.
+        let scene = |depth: usize, leaves: usize| {
+            let node = |parent: Option<usize>| RawNode {
+                parent,
+                ..RawNode::default()
+            };
+            let mut nodes: Vec<RawNode> = (0..depth).map(|i| node(i.checked_sub(1))).collect();
+            nodes.extend((0..leaves).map(|_| node(Some(depth - 1))));
+            let track = |node: usize| RawTrack {
+                node,
+                channel: RawChannel::Translation,
+                interpolation: Interpolation::Linear,
+                times: vec![0.0, 0.5, 1.0],
+                values: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            };
+            let clip = RawClip {
+                duration: 1.0,
+                tracks: (depth..depth + leaves).map(track).collect(),
+                ..RawClip::default()
+            };
+            RawScene {
+                nodes,
+                clips: vec![clip],
+                ..RawScene::default()
+            }
+        };
+        let search = |depth, leaves| {
+            let mut raw = scene(depth, leaves);
+            let order: Vec<usize> = (0..raw.nodes.len()).collect();
+            let mut steps = Steps::default();
+            let found = find_joint(&raw, &order, 1.0, &RootMotionOptions::default(), &mut steps);
+            raw.clips.clear();
+            (found, steps.0)
+        };
+        // The nodes once, and for every leaf the way to the top.
+        assert_eq!(search(10, 20), (Ok(None), 30 + 20 * 11));
+        let mut steps = Steps(MAX_ROOT_STEPS - 5);
+        assert_eq!(steps.take(5), Ok(()));
+        let needed = MAX_ROOT_STEPS + 1;
+        assert_eq!(steps.take(1), Err(RootMotionError::Work { needed }));
+    }
 }

@@ -1,11 +1,12 @@
 //! The clips of a pool: which are loaded, under which handles, and on which layers they fit.
 
+use super::actions::ACTIONS_PER_LAYER;
 use super::blend_space::Space;
 use super::error::PlaybackError;
 use super::ids::{ClipId, Motion, Source};
 use super::pool::{LayerOptions, MAX_LAYERS, Pool};
 use crate::clip::{Clip, ClipKind};
-use crate::rig::Rig;
+use crate::rig::{Rig, check_scales};
 use crate::skeleton::JointMask;
 use std::sync::Arc;
 
@@ -39,7 +40,24 @@ impl Pool {
                 });
             }
         }
-        limit("clips of one rig", rig.clips().len(), MAX_CLIPS)
+        limit("clips of one rig", rig.clips().len(), MAX_CLIPS)?;
+        let clips = rig.clips().iter().map(|c| &**c);
+        Self::check_scales(rig, layers, clips)
+    }
+
+    /// Checks that what may play at once stays within f32.
+    fn check_scales<'c>(
+        rig: &Rig,
+        layers: &[LayerOptions],
+        clips: impl Iterator<Item = &'c Clip>,
+    ) -> Result<(), PlaybackError> {
+        // An action of a blend space plays two clips.
+        let additive = layers.iter().filter(|l| l.additive).count() * ACTIONS_PER_LAYER * 2;
+        let checked = check_scales(rig.skeleton(), clips, additive);
+        checked.map_err(|source| PlaybackError::Scales {
+            rig: rig.name().to_owned(),
+            source,
+        })
     }
 
     pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
@@ -58,6 +76,11 @@ impl Pool {
                 clip: clip.name().to_owned(),
                 rig: self.rig.name().to_owned(),
             });
+        }
+        if !clip.scale_factors().is_empty() {
+            let loaded = self.clips.iter().map(|(_, clip)| &**clip);
+            let all = loaded.chain(std::iter::once(&*clip));
+            Self::check_scales(&self.rig, &self.layers, all)?;
         }
         let index = self.clips.add(clip, "clips of one rig", MAX_CLIPS)?;
         self.fit_clips();

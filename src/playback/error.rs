@@ -1,8 +1,10 @@
 //! `PlaybackError`: what mixers and crowds refuse. They stay as they were.
 
 use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Motion, RigId};
+use crate::rig::ScaleError;
 use crate::scene::{NodeId, SceneError};
 use crate::skeleton::ChannelHandle;
+use crate::skeleton::limits;
 use thiserror::Error;
 
 /// A call that a mixer or a crowd refused; nothing was changed.
@@ -141,6 +143,24 @@ pub enum PlaybackError {
     /// A transform holds NaN or an infinity.
     #[error("the transform is not finite")]
     Transform,
+    /// A transform holds a number beyond its limit.
+    #[error("{what}: {value:e} is beyond the limit of {limit:e}")]
+    Beyond {
+        /// The transform.
+        what: &'static str,
+        /// The number.
+        value: f32,
+        /// The limit.
+        limit: f32,
+    },
+    /// Clips scale too much together, down a chain of joints.
+    #[error("rig \"{rig}\": {source}")]
+    Scales {
+        /// The rig's name.
+        rig: String,
+        /// Where, and how much.
+        source: ScaleError,
+    },
     /// The instance has no mirror in that scene.
     #[error("{instance:?} is not mirrored in this scene")]
     NoMirror {
@@ -180,4 +200,11 @@ pub enum PlaybackError {
         /// What differs.
         what: &'static str,
     },
+}
+
+impl From<limits::Beyond> for PlaybackError {
+    fn from(beyond: limits::Beyond) -> Self {
+        let limits::Beyond { what, value, limit } = beyond;
+        Self::Beyond { what, value, limit }
+    }
 }

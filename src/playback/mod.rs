@@ -42,6 +42,8 @@ pub use options::{AtEnd, PlayOptions};
 pub use places::{RowMove, RowOrder};
 pub use player::{ActionState, MAX_SPEED, Player};
 pub use pool::{Fill, LayerOptions, MAX_LAYERS, MAX_TIME};
-pub use pose::{EvaluatedPose, PoseAction, PoseError, PosedPrimitive, evaluate_pose};
+pub use pose::{
+    EvaluatedPose, MAX_POSED_STEPS, PoseAction, PoseError, PosedPrimitive, evaluate_pose,
+};
 pub use root_motion::RootMotions;
 pub use sync::{CrossFade, Sync};

@@ -2,6 +2,7 @@
 
 use crate::clip::Cursor;
 use crate::math::Affine3x4;
+use crate::mesh::Primitive;
 use crate::rig::Rig;
 use crate::runtime::{
     BlendJob, JobError, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob, SkinningJob,
@@ -44,6 +45,17 @@ pub struct PosedPrimitive {
     pub positions: Vec<[f32; 3]>,
 }
 
+/// The most steps that deforming all meshes of a rig may take: for every vertex that a node draws one, one
+/// for each of its influences and one for each morph target. Some seconds; a rig of a million vertices
+/// with 8 influences and 52 targets takes 61 million.
+pub const MAX_POSED_STEPS: u64 = 1 << 30;
+
+/// The steps of one primitive.
+fn steps(p: &Primitive) -> u64 {
+    let each = 1 + p.influences.per_vertex + p.targets.len();
+    (p.positions.len() as u64).saturating_mul(each as u64)
+}
+
 /// A pose was asked for that cannot be had.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PoseError {
@@ -54,6 +66,22 @@ pub enum PoseError {
         clip: usize,
         /// Clips of the rig.
         clips: usize,
+    },
+    /// The meshes have too many vertices, counted for every node that draws them.
+    #[error(
+        "deforming the meshes takes {needed} steps (vertices x influences and targets), the limit is {MAX_POSED_STEPS}"
+    )]
+    TooManyVertices {
+        /// The steps.
+        needed: u64,
+    },
+    /// A number of the pose is NaN or infinite.
+    #[error("{what} of node {node} is not finite")]
+    NotFinite {
+        /// Which number.
+        what: &'static str,
+        /// The node's index in the file.
+        node: usize,
     },
     /// A job refused its input.
     #[error(transparent)]
@@ -163,6 +191,38 @@ impl EvaluatedPose {
         scalars.map(|i| self.pose.scalar(i)).collect()
     }
 
+    /// Checks that all of it is finite. Limits on rigs and clips see to that, but for what hangs on a chain
+    /// of nodes and morph weights beyond use.
+    ///
+    /// # Errors
+    /// With the first number that is not.
+    pub fn check_finite(&self, rig: &Rig) -> Result<(), PoseError> {
+        let source = |place: usize| rig.nodes().get(place).map_or(place, |n| n.source);
+        let fail = |what, place| PoseError::NotFinite {
+            what,
+            node: source(place),
+        };
+        if let Some(n) = self.locals.iter().position(|l| !l.is_finite()) {
+            return Err(fail("the local transform", n));
+        }
+        if let Some(n) = self.worlds.iter().position(|w| !w.is_finite()) {
+            return Err(fail("the world matrix", n));
+        }
+        for (skin, palette) in rig.skins().iter().zip(&self.palettes) {
+            if let Some(slot) = palette.iter().position(|m| !m.is_finite()) {
+                let joint = skin.joints().get(slot).copied();
+                let node = rig.nodes().iter().position(|n| n.joint == joint);
+                return Err(fail("the palette row", node.unwrap_or_default()));
+            }
+        }
+        for m in rig.morphs() {
+            if !m.scalars.clone().all(|i| self.pose.scalar(i).is_finite()) {
+                return Err(fail("a morph weight", m.node));
+            }
+        }
+        Ok(())
+    }
+
     /// The value of a user channel; `None` for a handle of another skeleton.
     pub fn channel(&self, rig: &Rig, channel: ChannelHandle) -> Option<ChannelValue> {
         let (user, first) = rig.skeleton().channel_at(channel)?;
@@ -172,11 +232,22 @@ impl EvaluatedPose {
     /// Deforms all meshes of the finest level of detail, all influences counted.
     ///
     /// # Errors
-    /// If an influence names a slot that its skin lacks.
+    /// If an influence names a slot that its skin lacks, or the meshes take more than [`MAX_POSED_STEPS`].
     pub fn vertices(&self, rig: &Rig) -> Result<Vec<PosedPrimitive>, PoseError> {
+        let finest = || rig.meshes().iter().enumerate().filter(|(_, m)| m.lod == 0);
+        let needed = finest().flat_map(|(_, m)| &m.mesh.primitives).map(steps);
+        let needed = needed.fold(0u64, u64::saturating_add);
+        if needed > MAX_POSED_STEPS {
+            return Err(PoseError::TooManyVertices { needed });
+        }
+        let mut morphs = vec![0..0; rig.nodes().len()];
+        for m in rig.morphs().iter().rev() {
+            morphs[m.node] = m.scalars.clone();
+        }
         let mut out = Vec::new();
-        for (mesh, m) in rig.meshes().iter().enumerate().filter(|(_, m)| m.lod == 0) {
-            let weights = self.morph_weights(rig, m.node);
+        for (mesh, m) in finest() {
+            let scalars = morphs[m.node].clone();
+            let weights: Vec<f32> = scalars.map(|i| self.pose.scalar(i)).collect();
             for (primitive, p) in m.mesh.primitives.iter().enumerate() {
                 let mut positions = vec![[0.0; 3]; p.positions.len()];
                 SkinningJob {

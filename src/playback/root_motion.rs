@@ -1,6 +1,6 @@
 //! Root motion in a step: the ways of all that plays, blended as poses are, and what they move.
 
-use super::actions::{ACTIONS_PER_LAYER, Four};
+use super::actions::Four;
 use super::advance::Step;
 use super::error::PlaybackError;
 use super::events::Events;
@@ -9,6 +9,7 @@ use super::passage::{Loop, Place};
 use super::pool::{Fill, Pool};
 use crate::clip::Clip;
 use crate::math::{Affine3x4, LANES, Rigid};
+use crate::skeleton::limits::is_world;
 use crate::skeleton::{ChannelHandle, ChannelValue};
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
@@ -283,8 +284,8 @@ impl Pool {
         };
         let moved = *place * DAffine3::from_rotation_translation(root.rotation, t);
         let world = narrow(&moved);
-        // What leaves f32's range stays where it is.
-        if world.is_finite() {
+        // What leaves the world stays where it is.
+        if is_world(&world) {
             *place = moved;
             self.state.world[index] = world;
         }

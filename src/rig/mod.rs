@@ -2,14 +2,21 @@
 //! derived from them. Shared and immutable; knows `clip`, `skeleton` and `mesh`.
 
 mod bounds;
+mod limits;
 mod parts;
+mod scales;
 
 use crate::clip::{Clip, ClipError, Marker};
 use crate::mesh::{Image, Material, Mesh};
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
+pub use limits::MAX_SHARED_SLOTS;
+#[cfg(feature = "phx")]
+pub(crate) use limits::distinct;
 pub(crate) use parts::is_forest;
 pub use parts::{RigError, RigParts};
+pub use scales::ScaleError;
+pub(crate) use scales::check_scales;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -1,8 +1,10 @@
 //! `RigParts`: a rig as a builder or a reader has it, checked before it becomes one.
 
+use super::limits::{self, MAX_SHARED_SLOTS, distinct};
+use super::scales::{ScaleError, check_scales};
 use super::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
-use crate::mesh::{Image, Material, PrimitiveError};
+use crate::mesh::{Image, Material, Mesh, PrimitiveError};
 use crate::skeleton::{NO_JOINT, Skeleton, Skin};
 use std::sync::Arc;
 use thiserror::Error;
@@ -74,6 +76,31 @@ pub enum RigError {
         /// Why.
         source: PrimitiveError,
     },
+    /// A node's transform holds a number beyond its limit.
+    #[error("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}")]
+    Beyond {
+        /// The node.
+        node: usize,
+        /// Its name.
+        name: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+        /// What it may be at most, or at least.
+        limit: f32,
+    },
+    /// Scales multiply to too much down a chain of joints.
+    #[error(transparent)]
+    Scales(#[from] ScaleError),
+    /// Meshes are drawn with so many skins that measuring them would take too long.
+    #[error(
+        "the meshes use {needed} slots, counted for each skin that they are drawn with; the limit is {MAX_SHARED_SLOTS}"
+    )]
+    SharedSlots {
+        /// The slots.
+        needed: u64,
+    },
     /// A picture has not four bytes per pixel.
     #[error("image {image} holds {have} bytes, needed are {needed}")]
     Image {
@@ -94,9 +121,7 @@ impl Rig {
     pub fn new(parts: RigParts) -> Result<Self, RigError> {
         check_nodes(&parts)?;
         check_clips(&parts)?;
-        for (place, mesh) in parts.meshes.iter().enumerate() {
-            check_mesh(&parts, place, mesh)?;
-        }
+        check_meshes(&parts)?;
         for (image, i) in parts.images.iter().enumerate() {
             let Some(i) = i else { continue };
             let needed = u64::from(i.width) * u64::from(i.height) * 4;
@@ -115,7 +140,8 @@ impl Rig {
             palette_offsets.push(next);
             next += skin.len();
         }
-        let slot_bounds = SlotBounds::measure(&parts.skins, &palette_offsets, &parts.meshes);
+        let slot_bounds = SlotBounds::measure(&parts.skins, &palette_offsets, &parts.meshes)
+            .map_err(|needed| RigError::SharedSlots { needed })?;
         Ok(Self {
             name: parts.name,
             skeleton: parts.skeleton,
@@ -164,6 +190,13 @@ fn check_nodes(parts: &RigParts) -> Result<(), RigError> {
     if !is_forest(&parts.nodes, |n| n.parent) {
         return Err(RigError::Cycle);
     }
+    limits::check_nodes(&parts.nodes).map_err(|(node, b)| RigError::Beyond {
+        node: parts.nodes[node].source,
+        name: parts.nodes[node].name.clone().unwrap_or_default(),
+        what: b.what,
+        value: b.value,
+        limit: b.limit,
+    })?;
     for &root in &parts.roots {
         within(|| "roots".into(), "node", root, nodes)?;
     }
@@ -206,18 +239,43 @@ fn check_clips(parts: &RigParts) -> Result<(), RigError> {
             return Err(RigError::Clip { clip, have, needed });
         }
     }
+    // What plays on additive layers is known to crowds and mixers.
+    let clips = parts.clips.iter().map(|c| &**c);
+    Ok(check_scales(skeleton, clips, 0)?)
+}
+
+/// Each mesh is looked at once, however many nodes draw it.
+fn check_meshes(parts: &RigParts) -> Result<(), RigError> {
+    let (distinct, which) = distinct(&parts.meshes);
+    let mut known: Vec<Option<Used>> = vec![None; distinct.len()];
+    for (place, (mesh, &at)) in parts.meshes.iter().zip(&which).enumerate() {
+        let name = || format!("mesh {place}");
+        within(name, "node", mesh.node, parts.nodes.len())?;
+        within(name, "skin", mesh.skin, parts.skins.len())?;
+        let slots = parts.skins[mesh.skin].len();
+        if let Some(slot) = mesh.rigid_slot {
+            within(name, "slot", usize::from(slot), slots)?;
+        }
+        let used = match known[at] {
+            Some(used) => used,
+            None => check_mesh(parts, place, &mesh.mesh)?,
+        };
+        known[at] = Some(used);
+        if let (Some((slot, primitive)), None) = (used, mesh.rigid_slot) {
+            let place = || format!("mesh {place}, primitive {primitive}");
+            within(place, "slot", usize::from(slot), slots)?;
+        }
+    }
     Ok(())
 }
 
-fn check_mesh(parts: &RigParts, place: usize, mesh: &RigMesh) -> Result<(), RigError> {
-    let name = || format!("mesh {place}");
-    within(name, "node", mesh.node, parts.nodes.len())?;
-    within(name, "skin", mesh.skin, parts.skins.len())?;
-    let slots = parts.skins[mesh.skin].len();
-    if let Some(slot) = mesh.rigid_slot {
-        within(name, "slot", usize::from(slot), slots)?;
-    }
-    for (primitive, p) in mesh.mesh.primitives.iter().enumerate() {
+/// The largest slot of a mesh that has a weight, and its primitive.
+type Used = Option<(u16, usize)>;
+
+/// Checks a mesh for itself.
+fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, RigError> {
+    let mut most: Used = None;
+    for (primitive, p) in mesh.primitives.iter().enumerate() {
         let place_of = || format!("mesh {place}, primitive {primitive}");
         p.check().map_err(|source| RigError::Primitive {
             mesh: place,
@@ -227,15 +285,14 @@ fn check_mesh(parts: &RigParts, place: usize, mesh: &RigMesh) -> Result<(), RigE
         if let Some(material) = p.material {
             within(place_of, "material", material, parts.materials.len())?;
         }
-        if mesh.rigid_slot.is_some() {
-            continue;
-        }
         let influences = p.influences.joints.iter().zip(&p.influences.weights);
-        for (&slot, _) in influences.filter(|(_, weight)| **weight != 0.0) {
-            within(place_of, "slot", usize::from(slot), slots)?;
+        let used = influences.filter(|(_, weight)| **weight != 0.0);
+        let slot = used.map(|(&slot, _)| slot).max();
+        if most.is_none_or(|(other, _)| slot > Some(other)) {
+            most = slot.map(|slot| (slot, primitive)).or(most);
         }
     }
-    Ok(())
+    Ok(most)
 }
 
 /// Whether no node is its own ancestor. The parents must be in range.

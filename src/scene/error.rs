@@ -50,6 +50,16 @@ pub enum SceneError {
         /// Which transform.
         what: &'static str,
     },
+    /// A transform holds a number beyond its limit.
+    #[error("the {what} holds {value:e}, the limit is {limit:e}")]
+    Beyond {
+        /// Which transform.
+        what: &'static str,
+        /// The number.
+        value: f32,
+        /// The limit.
+        limit: f32,
+    },
     /// A node cannot keep its place below a parent whose transform has no inverse.
     #[error("the world transform of {node:?} has no inverse")]
     Singular {

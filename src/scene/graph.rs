@@ -5,10 +5,11 @@ use super::free_ranges::FreeRanges;
 use super::ids::{MirrorId, NodeId};
 use super::mirror::MirrorSlot;
 use crate::math::Affine3x4;
+use crate::skeleton::limits::{Beyond, MAX_WORLD, beyond};
 use glam::{DAffine3, DVec3};
 use std::ops::Range;
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 
 /// No node, no mirror.
 pub(super) const NONE: u32 = u32::MAX;
@@ -95,7 +96,7 @@ impl SceneGraph {
         local: impl Into<Affine3x4>,
     ) -> Result<NodeId, SceneError> {
         let parent = parent.into().map(|p| self.index(p)).transpose()?;
-        let local = finite("local transform", local.into())?;
+        let local = within("local transform", local.into())?;
         let index = self.allocate(1)?;
         self.local[index as usize] = local;
         if let Some(parent) = parent {
@@ -141,7 +142,7 @@ impl SceneGraph {
     ///
     /// # Errors
     /// If the node is unknown, is a joint (its instance has overrides), follows its instance, or the
-    /// transform is not finite.
+    /// transform is not finite or holds a number above [`MAX_WORLD`].
     pub fn set_local(
         &mut self,
         node: NodeId,
@@ -151,7 +152,7 @@ impl SceneGraph {
         if self.follows(n) {
             return Err(SceneError::Follows { node });
         }
-        let local = finite("local transform", local.into())?;
+        let local = within("local transform", local.into())?;
         self.write_local(n, &local);
         Ok(())
     }
@@ -299,7 +300,7 @@ impl SceneGraph {
             }
             local = inverse * local;
         }
-        finite("transform to be kept", local.into())
+        within("transform to be kept", local.into())
     }
 
     pub(super) fn link(&mut self, node: usize, parent: Option<usize>) {
@@ -365,10 +366,12 @@ impl SceneGraph {
     }
 }
 
-pub(super) fn finite(what: &'static str, transform: Affine3x4) -> Result<Affine3x4, SceneError> {
-    if transform.is_finite() {
-        Ok(transform)
-    } else {
-        Err(SceneError::Transform { what })
+pub(super) fn within(what: &'static str, transform: Affine3x4) -> Result<Affine3x4, SceneError> {
+    if !transform.is_finite() {
+        return Err(SceneError::Transform { what });
+    }
+    match beyond(what, transform.rows.as_flattened(), MAX_WORLD) {
+        Ok(()) => Ok(transform),
+        Err(Beyond { what, value, limit }) => Err(SceneError::Beyond { what, value, limit }),
     }
 }

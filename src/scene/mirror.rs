@@ -1,7 +1,7 @@
 //! Mirrors: skeleton instances as nodes, a root followed by the joints; and hanging things on them.
 
 use super::error::SceneError;
-use super::graph::{NONE, SceneGraph, finite};
+use super::graph::{NONE, SceneGraph, within};
 use super::ids::{MirrorId, NodeId};
 use crate::math::Affine3x4;
 use crate::skeleton::{JointRef, NO_JOINT, Skeleton};
@@ -121,7 +121,7 @@ impl SceneGraph {
         offset: impl Into<Affine3x4>,
     ) -> Result<(), SceneError> {
         let parent = self.joint(mirror, joint)?;
-        let offset = finite("offset", offset.into())?;
+        let offset = within("offset", offset.into())?;
         self.set_parent(node, parent)?;
         // It has a place of its own now, so nothing can refuse this.
         self.set_local(node, offset)
@@ -150,7 +150,7 @@ impl SceneGraph {
             return Err(SceneError::Locals { have, joints });
         }
         for local in locals {
-            finite("local matrix of a joint", *local)?;
+            within("local matrix of a joint", *local)?;
         }
         self.write_joints(mirror, |joint| locals[joint])
     }

@@ -1,6 +1,6 @@
 //! User channels: named values beside the joints, animated and blended like them.
 
-use super::skeleton_data::{Scalar, Skeleton, SkeletonError};
+use super::skeleton_data::{Scalar, Skeleton, SkeletonError, check_scalars};
 use std::collections::HashSet;
 
 /// A value of a user channel; which one it is, is the channel's type.
@@ -97,7 +97,8 @@ impl Skeleton {
     /// Adds user channels behind the scalars that are there.
     ///
     /// # Errors
-    /// If a name is taken, a rest value is not finite or has no direction, or there are too many.
+    /// If a name is taken, a rest value is not finite, has no direction or is above
+    /// [`MAX_SCALAR`](super::MAX_SCALAR), or there are too many.
     pub fn with_channels(mut self, channels: Vec<UserChannel>) -> Result<Self, SkeletonError> {
         let count = self.channels.len() + channels.len();
         if count > MAX_CHANNELS {
@@ -124,6 +125,7 @@ impl Skeleton {
             }));
             self.channels.push((UserChannel { name, rest }, first));
         }
+        check_scalars(&self.scalars)?;
         self.lay_scalars();
         Ok(self)
     }

@@ -82,12 +82,13 @@ impl Skeleton {
             return Ok(found);
         }
         // A whole path tells apart what its end does not; that of a root is its name.
-        let whole = |&j: &usize| self.path(j) == name;
+        let whole = |&j: &usize| self.path_match(j, name) == PathMatch::Whole;
         if let Some(found) = self.only(name, (0..self.len()).filter(whole))? {
             return Ok(found);
         }
         named?;
-        let ends = |&j: &usize| name.contains('/') && ends_with(&self.path(j), name);
+        let is_path = name.contains('/');
+        let ends = |&j: &usize| is_path && self.path_match(j, name) != PathMatch::None;
         self.only(name, (0..self.len()).filter(ends))?
             .ok_or_else(|| JointRefError::Name { name: name.into() })
     }
@@ -111,9 +112,44 @@ impl Skeleton {
     }
 }
 
-fn ends_with(path: &str, end: &str) -> bool {
-    let before = path.strip_suffix(end);
-    before.is_some_and(|b| b.is_empty() || b.ends_with('/'))
+/// What a name is of a joint's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PathMatch {
+    None,
+    /// Its end, from the beginning or behind a `/`.
+    End,
+    Whole,
+}
+
+impl Skeleton {
+    /// Compares a name with a joint's path from its end, in no more steps than the name has bytes.
+    fn path_match(&self, joint: usize, name: &str) -> PathMatch {
+        let (mut rest, mut at) = (name, joint);
+        loop {
+            let own = self.names()[at].as_str();
+            let parent = usize::from(self.parents()[at]);
+            let Some(above) = rest.strip_suffix(own) else {
+                let before = own.strip_suffix(rest);
+                return match before.is_some_and(|b| b.ends_with('/')) {
+                    true => PathMatch::End,
+                    false => PathMatch::None,
+                };
+            };
+            if parent >= self.len() {
+                return match above.is_empty() {
+                    true => PathMatch::Whole,
+                    false => PathMatch::None,
+                };
+            }
+            if above.is_empty() {
+                return PathMatch::End;
+            }
+            match above.strip_suffix('/') {
+                Some(above) => (rest, at) = (above, parent),
+                None => return PathMatch::None,
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -162,5 +198,43 @@ mod tests {
             joints: 7,
         };
         assert_eq!(s.joint(7), Err(out));
+    }
+
+    /// What paths are compared with is the text of the whole path.
+    #[test]
+    fn paths_match_as_their_text_does() {
+        let names = ["a", "b", "", "a/b", "/", "b", "a/", "bb"];
+        let mut seed = 0u64;
+        let mut next = |n: usize| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % n
+        };
+        for _ in 0..200 {
+            let joints: Vec<Joint> = (0..6)
+                .map(|j| Joint {
+                    name: names[next(names.len())].into(),
+                    parent: (j > 0 && next(5) > 0).then(|| next(j)),
+                    rest: Trs::IDENTITY,
+                })
+                .collect();
+            let s = Skeleton::new(&joints, None, Vec::new()).unwrap();
+            let paths: Vec<String> = (0..6).map(|j| s.path(j)).collect();
+            let ends = paths.iter().flat_map(|p| (0..=p.len()).map(|at| &p[at..]));
+            let extra = ["x/a", "/a", "a//b"].into_iter();
+            for name in ends.chain(extra) {
+                for (j, path) in paths.iter().enumerate() {
+                    let before = path.strip_suffix(name);
+                    let end = before.is_some_and(|b| b.is_empty() || b.ends_with('/'));
+                    let wanted = match (path == name, end) {
+                        (true, _) => PathMatch::Whole,
+                        (_, true) => PathMatch::End,
+                        _ => PathMatch::None,
+                    };
+                    assert_eq!(s.path_match(j, name), wanted, "{name:?} of {path:?}");
+                }
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod channel;
 mod joint_ref;
+pub(crate) mod limits;
 mod mask;
 mod pose;
 mod skeleton_data;
@@ -10,6 +11,10 @@ mod trs;
 
 pub use channel::{ChannelHandle, ChannelValue, MAX_CHANNELS, UserChannel};
 pub use joint_ref::{JointRef, JointRefError};
+pub use limits::{
+    LEAST_ROTATION_DOT, MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, MAX_LENGTH, MAX_OVERRIDE_LENGTH,
+    MAX_OVERRIDE_SCALE, MAX_SCALAR, MAX_SECONDS, MAX_WORLD, ROTATION_SQUARES,
+};
 pub use mask::{JointMask, MaskError};
 pub use pose::Pose;
 pub use skeleton_data::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton, SkeletonError};

@@ -1,6 +1,7 @@
 //! `Skeleton`: flat parents, rest pose and lane order.
 
 use super::channel::{MAX_CHANNELS, UserChannel};
+use super::limits::{Beyond, MAX_CHAIN_SCALE, MAX_SCALAR, check_chain, check_local, largest};
 use super::{Pose, Trs};
 use crate::math::{Fnv1a, LANES, NOISE, NOISE_LENGTH, Row, blocks_for, settle};
 use glam::{Affine3A, Quat};
@@ -70,6 +71,44 @@ pub enum SkeletonError {
         /// The joint.
         joint: usize,
     },
+    /// A number of a rest pose is beyond its limit.
+    #[error(
+        "joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}"
+    )]
+    Beyond {
+        /// The joint.
+        joint: usize,
+        /// Its name.
+        name: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+        /// What it may be at most, or at least.
+        limit: f32,
+    },
+    /// The scales of the rest pose multiply to too much down a chain.
+    #[error(
+        "joint {joint} \"{name}\": the scales down to it multiply to {product:e}, the limit is {MAX_CHAIN_SCALE:e}"
+    )]
+    Chain {
+        /// The joint.
+        joint: usize,
+        /// Its name.
+        name: String,
+        /// The product of the largest scales.
+        product: f64,
+    },
+    /// A scalar's rest value is beyond its limit.
+    #[error("scalar {scalar} \"{name}\": the rest value is {value:e}, the limit is {MAX_SCALAR:e}")]
+    ScalarBeyond {
+        /// The scalar.
+        scalar: usize,
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: f32,
+    },
     /// A scalar's rest value is NaN or infinite.
     #[error("the rest value of scalar {scalar} is not finite")]
     ScalarNotFinite {
@@ -117,12 +156,30 @@ fn settled(rest: &Trs) -> Trs {
     }
 }
 
+pub(super) fn check_scalars(scalars: &[Scalar]) -> Result<(), SkeletonError> {
+    for (scalar, s) in scalars.iter().enumerate() {
+        if !s.rest.is_finite() {
+            return Err(SkeletonError::ScalarNotFinite { scalar });
+        }
+        if s.rest.abs() > MAX_SCALAR {
+            return Err(SkeletonError::ScalarBeyond {
+                scalar,
+                name: s.name.clone(),
+                value: s.rest,
+            });
+        }
+    }
+    Ok(())
+}
+
 impl Skeleton {
     /// Makes a skeleton. `lane_order[lane]` is the joint in that lane; `None` keeps joint order.
     ///
     /// # Errors
-    /// If a parent does not stand before its child, a value is not finite, there are too many
-    /// joints, or the lane order is not a permutation.
+    /// If a parent does not stand before its child, a value is not finite or beyond its limit
+    /// ([`MAX_LENGTH`](super::MAX_LENGTH), [`MAX_CHAIN_SCALE`], [`MAX_SCALAR`],
+    /// [`ROTATION_SQUARES`](super::ROTATION_SQUARES)), there are too many joints, or the lane order is not
+    /// a permutation.
     pub fn new(
         joints: &[Joint],
         lane_order: Option<&[u16]>,
@@ -139,10 +196,17 @@ impl Skeleton {
             if !j.rest.is_finite() {
                 return Err(SkeletonError::NotFinite { joint });
             }
+            if let Err(Beyond { what, value, limit }) = check_local(&j.rest) {
+                return Err(SkeletonError::Beyond {
+                    joint,
+                    name: j.name.clone(),
+                    what,
+                    value,
+                    limit,
+                });
+            }
         }
-        if let Some(scalar) = scalars.iter().position(|s| !s.rest.is_finite()) {
-            return Err(SkeletonError::ScalarNotFinite { scalar });
-        }
+        check_scalars(&scalars)?;
         let identity: Vec<u16>;
         let order = match lane_order {
             Some(order) => order,
@@ -188,6 +252,14 @@ impl Skeleton {
             structure_hash: 0,
             layout_hash: 0,
         };
+        let scale = |joint: usize| largest(&joints[joint].rest.scale.to_array()).into();
+        check_chain(&skeleton.parents, MAX_CHAIN_SCALE, scale).map_err(|(joint, product)| {
+            SkeletonError::Chain {
+                joint,
+                name: skeleton.names[joint].clone(),
+                product,
+            }
+        })?;
         skeleton.structure_hash = skeleton.hash_structure();
         skeleton.layout_hash = skeleton.hash_layout();
         Ok(skeleton)

@@ -1,6 +1,7 @@
 //! `Skin`: which joint and inverse bind matrix stand in each slot.
 
 use super::NO_JOINT;
+use super::limits::{MAX_LENGTH, beyond};
 use crate::math::Affine3x4;
 use thiserror::Error;
 
@@ -39,6 +40,14 @@ pub enum SkinError {
         /// The slot.
         slot: usize,
     },
+    /// A matrix holds a number beyond its limit.
+    #[error("the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}")]
+    Beyond {
+        /// The slot.
+        slot: usize,
+        /// The number.
+        value: f32,
+    },
 }
 
 impl Skin {
@@ -46,7 +55,8 @@ impl Skin {
     /// stays where its matrix puts it.
     ///
     /// # Errors
-    /// If the lengths differ, a joint is out of range or a matrix is not finite.
+    /// If the lengths differ, a joint is out of range, or a matrix is not finite or holds a number above
+    /// [`MAX_LENGTH`].
     pub fn new(
         name: Option<String>,
         joints: Vec<u16>,
@@ -70,6 +80,11 @@ impl Skin {
             if !inverse_bind[slot].is_finite() {
                 return Err(SkinError::NotFinite { slot });
             }
+            let elements = inverse_bind[slot].rows.as_flattened();
+            beyond("element", elements, MAX_LENGTH).map_err(|b| SkinError::Beyond {
+                slot,
+                value: b.value,
+            })?;
         }
         Ok(Self {
             name,

@@ -47,6 +47,8 @@ fn main() {
         ),
         ("pose_loops_and_blends", pose::pose_loops_and_blends),
         ("pose_tables", pose::pose_tables),
+        ("pose_outside_the_scene", pose::outside_the_scene),
+        ("pose_beyond_f32", pose::beyond_f32),
         ("merge_of_other_lane_orders", library::merge_orders),
         ("info_json_and_text", info::info_json_and_text),
         ("crowd_draws_and_reports", crowd::crowd_draws_and_reports),

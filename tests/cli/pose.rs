@@ -1,12 +1,15 @@
 //! `phalanx pose` against the library's own evaluation, and its modes.
 
 use super::common::needed;
-use super::support::{Tested, check, json, list, numbers, output, same_bits};
+use super::support::{
+    Tested, check, json, list, numbers, one_line, output, run, same_bits, scratch,
+};
+use base64::Engine;
 use libtest_mimic::Failed;
 use phalanx::offline::{ImportOptions, import_path, mannequin};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
-use serde_json::Value;
+use serde_json::{Value, json as value};
 
 /// Compares a document with the library's own evaluation, bit by bit.
 fn compare(document: &Value, rig: &Rig, actions: &[PoseAction]) -> Tested {
@@ -248,4 +251,91 @@ pub fn pose_of_files() -> Tested {
         compare(&json(&args)?, &rig, &[action])?;
     }
     Ok(())
+}
+
+/// A file of nodes, an animation that moves the last but one, and whatever else the root object has. The
+/// accessors are times (0 and 1), the animation's values, three positions and three displacements.
+fn file(
+    name: &str,
+    nodes: Value,
+    scale: [f32; 3],
+    position: f32,
+    more: Value,
+) -> std::io::Result<String> {
+    let animated = nodes.as_array().map_or(0, Vec::len) - 2;
+    let floats = [vec![0.0, 1.0], [scale, scale].concat(), vec![position; 18]].concat();
+    let bytes: Vec<u8> = floats.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let uri = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    let accessor = |kind: &str, count: usize, offset: usize| value!({ "bufferView": 0, "componentType": 5126, "type": kind, "count": count, "byteOffset": offset });
+    let mut root = value!({
+        "asset": { "version": "2.0" },
+        "buffers": [{ "byteLength": bytes.len(),
+            "uri": format!("data:application/octet-stream;base64,{uri}") }],
+        "bufferViews": [{ "buffer": 0, "byteLength": bytes.len() }],
+        "accessors": [accessor("SCALAR", 2, 0), accessor("VEC3", 2, 8), accessor("VEC3", 3, 32),
+            accessor("VEC3", 3, 68)],
+        "animations": [{ "name": "grow", "samplers": [{ "input": 0, "output": 1 }],
+            "channels": [{ "sampler": 0, "target": { "node": animated, "path": "scale" } }] }],
+        "nodes": nodes
+    });
+    for (key, more) in more.as_object().into_iter().flatten() {
+        root[key] = more.clone();
+    }
+    let path = scratch().join(name);
+    std::fs::write(&path, root.to_string())?;
+    Ok(path.display().to_string())
+}
+
+/// Node 1 is in no scene, but a clip moves it, so that it is a joint; node 2 is in none and stands still.
+pub fn outside_the_scene() -> Tested {
+    let nodes = value!([{ "name": "shown" }, { "name": "moved", "translation": [5.0, 0.0, 0.0] },
+        { "name": "idle" }]);
+    let scenes = value!({ "scenes": [{ "nodes": [0] }], "scene": 0 });
+    let file = file("outside.gltf", nodes, [2.0, 3.0, 4.0], 0.0, scenes)?;
+    let document = json(&["pose", &file, "--clip", "grow", "--time", "0.5", "--json"])?;
+    let listed = list(&document, "nodes")?;
+    let names: Vec<&str> = listed.iter().filter_map(|n| n["name"].as_str()).collect();
+    check(names == ["shown", "moved"], format!("{names:?}"))?;
+    let wanted = [5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0];
+    same_bits("local", &listed[1]["local"], wanted)?;
+    let table = output(&["pose", &file, "--clip", "grow"])?;
+    check(
+        table.contains("moved") && !table.contains("idle"),
+        table.clone(),
+    )?;
+    let info = json(&["info", &file, "--json"])?;
+    let joints = list(&info["skeleton"], "joints")?;
+    check(
+        joints.len() == 1 && joints[0]["name"] == "moved",
+        "the skeleton has it",
+    )
+}
+
+/// Numbers near the end of f32 are refused when the file is read; what still overflows ends with an error.
+pub fn beyond_f32() -> Tested {
+    let nodes = value!([{ "name": "arm" }, { "name": "hand" }]);
+    let far = file("far.gltf", nodes, [3e38, 1.0, 1.0], 0.0, value!({}))?;
+    for command in ["pose", "info"] {
+        let out = run(&[command, &far, "--json"]);
+        one_line(&out, &["far.gltf", "\"grow\"", "\"arm\"", "3e38", "1e12"])?;
+    }
+    // Every number is within its limit, and so are the matrices; the deformed vertices are not.
+    let nodes = value!([
+        { "name": "arm", "children": [1] },
+        { "name": "hand", "scale": [1e12, 1e12, 1e12], "mesh": 0, "weights": [1e12] }
+    ]);
+    let mesh = value!({ "meshes": [{ "primitives": [
+        { "attributes": { "POSITION": 2 }, "targets": [{ "POSITION": 3 }] }] }] });
+    let wide = file("wide.gltf", nodes, [1e12; 3], 1e12, mesh)?;
+    let action = ["pose", wide.as_str(), "--clip", "grow", "--json"];
+    let text = output(&action)?;
+    check(
+        !text.contains("null,null") && !text.contains("[null"),
+        "null among numbers",
+    )?;
+    let out = run(&[&action[..], &["--vertices"]].concat());
+    one_line(
+        &out,
+        &["wide.gltf", "a deformed vertex of node 1", "not finite"],
+    )
 }

@@ -8,9 +8,9 @@ mod refusals;
 mod restore;
 mod reuse;
 mod rows;
-mod unwind;
 #[path = "../common/ruler.rs"]
 mod ruler;
 mod settled;
 mod timelines;
+mod unwind;
 mod walker;

@@ -28,11 +28,15 @@ pub fn play(rig: Arc<Rig>, refused: impl Fn(CrowdError)) {
     for dt in [0.0, 0.4, -1.0e6] {
         crowd.advance(dt).expect("a step within the limit");
         crowd.evaluate(&mut buffer);
+        let finite = buffer.rows().iter().all(|row| row.is_finite());
+        assert!(finite, "a palette of a rig that was taken is finite");
     }
     for instance in crowd.instances().take(1) {
         crowd.bounds(instance).expect("the instance lives");
     }
     let pose = evaluate_pose(&rig, &[]).expect("every rig has a rest pose");
+    let finite = |palette: &Vec<_>| palette.iter().all(phalanx::math::Affine3x4::is_finite);
+    assert!(pose.palettes.iter().all(finite), "and so is the rest pose");
     // Joint indices were checked against skins when the rig was read.
     pose.vertices(&rig)
         .expect("every mesh of a rig can be skinned");

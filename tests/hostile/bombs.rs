@@ -37,6 +37,50 @@ pub const BOMBS: &[Bomb] = &[
         let channel = vec![r#"{"sampler":0,"target":{"path":""}}"#; n].join(",");
         list("animations", &format!(r#"{{"channels":[{channel}]}}"#), 1)
     }),
+    // Every node repeats the weights of all targets.
+    ("nodes that share targets", |n| {
+        let targets = vec!["{}"; n].join(",");
+        let primitive = format!(r#"{{"attributes":{{}},"targets":[{targets}]}}"#);
+        let nodes = vec![r#"{"mesh":0}"#; n].join(",");
+        text(&format!(
+            r#""nodes":[{nodes}],"meshes":[{{"primitives":[{primitive}]}}]"#
+        ))
+    }),
+    // Every animation has tables for the joints that it moves, not for all there are.
+    ("animations of many joints", |n| {
+        let n = n.min(65_000);
+        let joints: Vec<String> = (0..n).map(|i| i.to_string()).collect();
+        text(&format!(
+            r#""nodes":[{}],"skins":[{{"joints":[{}]}}],"animations":[{}]"#,
+            vec!["{}"; n].join(","),
+            joints.join(","),
+            vec!["{}"; n].join(","),
+        ))
+    }),
+    // A step for every node and every vertex would be 10^12 of them.
+    ("nodes that share a mesh", |n| {
+        let mut file = File::new();
+        let zeros = json!({ "componentType": F32, "type": "VEC3", "count": n });
+        let zeros = file.push("accessors", zeros);
+        file.vertices(json!({ "POSITION": zeros }));
+        for _ in 1..n {
+            file.push("nodes", json!({ "mesh": 0 }));
+        }
+        file.glb()
+    }),
+    // Each hangs below the one before, and draws something: the ways to the top would be 10^9 steps.
+    ("a chain of meshes", |n| {
+        let n = n.min(65_000);
+        let nodes = (0..n).map(|i| match i + 1 < n {
+            true => format!(r#"{{"mesh":0,"children":[{}]}}"#, i + 1),
+            false => r#"{"mesh":0}"#.to_owned(),
+        });
+        let nodes: Vec<String> = nodes.collect();
+        text(&format!(
+            r#""nodes":[{}],"meshes":[{{"primitives":[{{"attributes":{{}}}}]}}]"#,
+            nodes.join(",")
+        ))
+    }),
     ("skins", |n| {
         let skins = vec![r#"{"joints":[0,0,0,0]}"#; n].join(",");
         text(&format!(r#""nodes":[{{}}],"skins":[{skins}]"#))

@@ -123,12 +123,7 @@ pub fn values() -> Tested {
         (b"CLIP", 52, u32s(u32::MAX), "times of the root motion"),
         (b"CLIP", 56, vec![1, 0], "root motion's joint is 1"),
         (b"CLIP", 60, u32s(u32::MAX), "packed keys"),
-        (
-            b"CLIP",
-            times + 4,
-            u32s(0),
-            "times must be finite and increase",
-        ),
+        (b"CLIP", times + 4, u32s(0), "times must increase"),
         (b"CLIP", times, nan.clone(), "key times: number 0"),
         (b"CLIP", blocks, vec![200, 0], "block 200, there are"),
         (b"CLIP", blocks + 2, vec![4], "the kind of a block is 4"),
@@ -242,13 +237,13 @@ pub fn packed_values() -> Tested {
             b"CLIP",
             steps,
             f32::MAX.to_le_bytes().to_vec(),
-            "finite range of lane 0",
+            "the range of lane 0: inf is beyond the limit of 1e12",
         ),
         (
             b"CLIP",
             steps,
             f32::INFINITY.to_le_bytes().to_vec(),
-            "finite",
+            "beyond the limit",
         ),
     ];
     refused(&parts, cases)

@@ -8,9 +8,9 @@ pub mod allocator;
 #[path = "../../../tests/phx/seal.rs"]
 pub mod seal;
 
-use phalanx::clip::Cursor;
+use phalanx::clip::{ClipKind, Cursor};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
-use phalanx::playback::evaluate_pose;
+use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::runtime::SampleJob;
 use seal::{ENTRY, HEADER, Part, u32_at, u64_at};
@@ -90,12 +90,27 @@ pub fn play(rig: Rig) {
     for dt in [0.0, 0.1, -7.3, 1.0e9] {
         let _ = crowd.advance(dt);
         crowd.evaluate(&mut buffer);
+        let finite = buffer.rows().iter().all(|r| r.is_finite());
+        assert!(finite, "a palette of a rig that was taken is finite");
     }
     for instance in crowd.instances().take(2) {
         let _ = crowd.bounds(instance);
         let _ = crowd.model_matrix(instance, 0);
     }
-    if let Ok(pose) = evaluate_pose(&rig, &[]) {
-        let _ = pose.vertices(&rig);
+    let clips = 0..rig.clips().len().min(3);
+    let blend: Vec<PoseAction> = clips
+        .filter(|&c| rig.clips()[c].kind() == ClipKind::Full)
+        .map(|clip| PoseAction {
+            clip,
+            time: 0.37 * rig.clips()[clip].duration(),
+            weight: 0.3,
+        })
+        .collect();
+    for actions in [&[][..], &blend] {
+        if let Ok(pose) = evaluate_pose(&rig, actions) {
+            let finite = pose.check_finite(&rig);
+            assert!(finite.is_ok(), "{}", finite.unwrap_err());
+            let _ = pose.vertices(&rig);
+        }
     }
 }

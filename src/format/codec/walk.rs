@@ -10,6 +10,7 @@ use super::values::LaneModels;
 use crate::clip::{Block, BlockKind, Channel, ClipKind, ClipParts, RootMotionParts};
 use crate::math::{LANES, Row};
 use crate::skeleton::{Pose, Skeleton};
+use std::borrow::Cow;
 
 /// The most timelines, and the largest count of tracks.
 const MAX_COUNT: u64 = u32::MAX as u64;
@@ -20,7 +21,7 @@ pub(super) struct Walk<'a, C> {
     pub parts: ClipParts,
     skeleton: &'a Skeleton,
     /// What lanes without keys are.
-    rest: Pose,
+    rest: Cow<'a, Pose>,
     /// One lane's values, as they are needed.
     pub values: Vec<f32>,
     pub numbers: Vec<i64>,
@@ -33,7 +34,7 @@ impl<'a, C: Coder> Walk<'a, C> {
             c,
             parts,
             skeleton,
-            rest: Pose::default(),
+            rest: Cow::Owned(Pose::default()),
             values: Vec::new(),
             numbers: Vec::new(),
             integers: Vec::new(),
@@ -53,11 +54,11 @@ impl<'a, C: Coder> Walk<'a, C> {
             .few((self.parts.kind == ClipKind::Additive).into(), 1)?
             == 1;
         self.parts.kind = ClipKind::Full;
-        self.rest = self.skeleton.rest_pose().clone();
+        self.rest = Cow::Borrowed(skeleton.rest_pose());
         if additive {
             self.parts.kind = ClipKind::Additive;
             let lanes = self.skeleton.blocks() * LANES;
-            self.rest = Pose::identity(lanes, self.rest.scalar_blocks() * LANES);
+            self.rest = Cow::Owned(Pose::identity(lanes, self.rest.scalar_blocks() * LANES));
         }
         let duration = self.c.raw(self.parts.duration.to_bits().into(), 32)?;
         self.parts.duration = f32::from_bits(duration as u32);

@@ -196,7 +196,15 @@ fn attempt(
     let mut target = f64::from(settings.max_error) * metric::MARGIN;
     for _ in 0..ATTEMPTS {
         let built = optimise(tracks, target);
-        let clip = pack::pack(raw, skeleton, settings, tracks, &built)?;
+        let clip = match pack::pack(raw, skeleton, settings, tracks, &built) {
+            // Steps so coarse that a rotation has no direction, or a scale grows beyond its limit.
+            Err(ClipError::Beyond { .. } | ClipError::Scale { .. }) if built.reached => {
+                target *= 0.5;
+                continue;
+            }
+            Err(ClipError::Beyond { .. } | ClipError::Scale { .. }) => break,
+            packed => packed?,
+        };
         let (report, weighted) = metric::measure((raw, skeleton), (&clip, skeleton), settings)?;
         if weighted <= settings.max_error {
             return Ok(Some((clip, report)));

@@ -135,14 +135,21 @@ fn decode(image: &json::Image, store: &mut Store) -> Result<Image, String> {
         }
         (None, None) => return Err(Kind::Missing("uri and no buffer view").to_string()),
     };
-    let bytes = |store: &Store| -> Result<(u32, u32, u64, ImageFormat), String> {
+    let bytes = |store: &Store| -> Result<u64, String> {
         let bytes = match view {
-            Some(view) => store.view(view).map_err(text)?.bytes,
-            None => fetched.as_slice(),
+            Some(view) => store.view(view).map_err(text)?.bytes.len(),
+            None => fetched.len(),
         };
-        survey(bytes)
+        Ok(bytes as u64)
     };
-    let (width, height, per_pixel, format) = bytes(store)?;
+    // Images may share their bytes, and each looks through them all: that is work, if no memory.
+    let read = bytes(store)?;
+    store.budget.charge(read).map_err(|e| e.to_string())?;
+    store.budget.release(read);
+    let (width, height, per_pixel, format) = survey(match view {
+        Some(view) => store.view(view).map_err(text)?.bytes,
+        None => fetched.as_slice(),
+    })?;
     let pixels = u64::from(width) * u64::from(height);
     let needed = pixels.saturating_mul(per_pixel);
     store.budget.charge(needed).map_err(|e| e.to_string())?;

@@ -50,6 +50,10 @@ pub(super) fn nodes(
     let mut out = Vec::with_capacity(list.len());
     for (index, (node, parent)) in list.into_iter().zip(parents).enumerate() {
         let place = label("node", index, node.name.as_deref());
+        // Nodes repeat the weights of meshes that they share.
+        let targets = node.mesh.and_then(|m| meshes.get(m.value()));
+        let weights = targets.map_or(0, |m| m.weights.len());
+        (store.budget.charge_for::<f32>(weights)).within(|| place.clone())?;
         let raw = node_of(index, node, parent, meshes, skins, &place, notes);
         out.push(raw.within(|| place)?);
     }

@@ -5,7 +5,7 @@ use super::super::clip_builder::{Motion, check_track, classify};
 use super::super::curve::{Curve, angle};
 use super::super::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use super::super::up_axis::UpAxis;
-use super::{RootMotionError, RootMotionOptions, up};
+use super::{RootMotionError, RootMotionOptions, TracksOf, up};
 use crate::clip::{MAX_KEYS, RootMotionParts};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -45,10 +45,14 @@ impl Root {
     pub fn new(
         raw: &RawScene,
         node: usize,
-        clip: &RawClip,
+        (clip, tracks): (&RawClip, &TracksOf),
         model_size: f64,
         options: &RootMotionOptions,
     ) -> Result<Self, RootMotionError> {
+        let tracks_of = |n: usize| {
+            let of = tracks.get(&n).map_or(&[][..], |of| &of[..]);
+            of.iter().map(|&index| (index, &clip.tracks[index]))
+        };
         let name_of = |n: usize| raw.nodes[n].name.clone().unwrap_or_default();
         let (mut above, mut above_rotation, mut even) = (DAffine3::IDENTITY, DQuat::IDENTITY, true);
         for n in up(raw, raw.nodes[node].parent) {
@@ -56,7 +60,7 @@ impl Root {
             let mut t = local.translation.as_dvec3();
             let mut r = local.rotation.as_dquat().normalize();
             let mut s = local.scale.as_dvec3();
-            for (index, track) in clip.tracks.iter().enumerate().filter(|t| t.1.node == n) {
+            for (index, track) in tracks_of(n) {
                 if track.channel == RawChannel::Weights {
                     continue;
                 }
@@ -86,7 +90,7 @@ impl Root {
             return Err(RootMotionError::Scale { joint: name });
         }
         let mut curves = [None, None];
-        for (index, track) in clip.tracks.iter().enumerate().filter(|t| t.1.node == node) {
+        for (index, track) in tracks_of(node) {
             let slot = match track.channel {
                 RawChannel::Translation => 0,
                 RawChannel::Rotation => 1,

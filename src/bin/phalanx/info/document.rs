@@ -3,9 +3,11 @@
 use super::super::model::Model;
 use super::library::LibraryInfo;
 use phalanx::clip::{Channel, Clip, TrackCounts};
-use phalanx::mesh::Primitive;
+use phalanx::mesh::{Mesh, Primitive};
 use phalanx::rig::{Rig, RigMesh};
 use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A model. Node, mesh, skin, material and image indices are those of the file.
 #[derive(Debug, Serialize)]
@@ -80,7 +82,7 @@ pub struct Counts {
     pub constant: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct MeshInfo {
     pub mesh: usize,
     pub name: Option<String>,
@@ -97,7 +99,7 @@ pub struct MeshInfo {
 }
 
 /// The largest weight that a vertex loses when only so many influences are kept.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct DroppedWeight {
     pub four: f32,
     pub eight: f32,
@@ -153,7 +155,7 @@ impl Document {
                 .collect(),
             clips: rig.clips().iter().enumerate().map(clip).collect(),
             levels_of_detail: rig.lod_count(),
-            meshes: rig.meshes().iter().map(|m| mesh(rig, m)).collect(),
+            meshes: meshes(rig),
             morphs: morphs(rig),
             materials: materials
                 .map(|(material, m)| MaterialInfo {
@@ -232,6 +234,23 @@ fn clip((clip, c): (usize, &std::sync::Arc<Clip>)) -> ClipInfo {
         keys: c.key_count(),
         bytes: c.bytes(),
     }
+}
+
+/// Each mesh is counted once, however many nodes draw it.
+fn meshes(rig: &Rig) -> Vec<MeshInfo> {
+    let mut known: HashMap<*const Mesh, MeshInfo> = HashMap::new();
+    let place = |m: &RigMesh| {
+        let counted = known.entry(Arc::as_ptr(&m.mesh));
+        let counted = counted.or_insert_with(|| mesh(rig, m));
+        MeshInfo {
+            mesh: m.source,
+            node: rig.nodes()[m.node].source,
+            level_of_detail: m.lod,
+            skin: m.rigid_slot.is_none().then_some(m.skin),
+            ..counted.clone()
+        }
+    };
+    rig.meshes().iter().map(place).collect()
 }
 
 fn mesh(rig: &Rig, m: &RigMesh) -> MeshInfo {

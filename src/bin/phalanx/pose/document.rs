@@ -2,7 +2,7 @@
 
 use super::super::error::CliError;
 use super::super::model::Model;
-use phalanx::playback::{EvaluatedPose, PoseAction};
+use phalanx::playback::{EvaluatedPose, PoseAction, PoseError, PosedPrimitive};
 use phalanx::rig::Rig;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub struct Document {
     /// The actions of `--blend`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blend: Vec<BlendEntry>,
-    /// Nodes of the default scene, joints of skins, and the ancestors of both.
+    /// Nodes of the default scene and joints of the skeleton, with the ancestors of both.
     pub nodes: Vec<NodeEntry>,
     /// The file's skins.
     pub skins: Vec<SkinEntry>,
@@ -106,6 +106,12 @@ impl Document {
             _ => None,
         };
         let rig = &model.rig;
+        // JSON has no word for what is not finite.
+        let fail = |source| CliError::Pose {
+            file: model.file.clone(),
+            source,
+        };
+        pose.check_finite(rig).map_err(fail)?;
         Ok(Self {
             index: single.as_ref().map(|a| a.index),
             time: single.as_ref().map(|a| a.time),
@@ -123,18 +129,8 @@ impl Document {
 /// For every node of the rig whether it is shown.
 fn shown(rig: &Rig) -> Vec<bool> {
     let nodes = rig.nodes();
-    let mut shown = vec![false; nodes.len()];
-    let joints = rig.file_skins().iter().flat_map(|s| s.joints());
-    let mut is_slot = vec![false; rig.skeleton().len()];
-    for &joint in joints {
-        if let Some(slot) = is_slot.get_mut(usize::from(joint)) {
-            *slot = true;
-        }
-    }
-    for (seen, node) in shown.iter_mut().zip(nodes) {
-        let joint = node.joint.map(usize::from);
-        *seen = joint.and_then(|j| is_slot.get(j)) == Some(&true);
-    }
+    // Joints are those of skins, nodes that a clip moves, and what stands above either.
+    let mut shown: Vec<bool> = nodes.iter().map(|n| n.joint.is_some()).collect();
     for &root in rig.roots() {
         shown[root] = true;
     }
@@ -209,17 +205,24 @@ fn morphs(rig: &Rig, pose: &EvaluatedPose) -> Vec<MorphEntry> {
     morphs
         .map(|m| MorphEntry {
             node: rig.nodes()[m.node].source,
-            weights: pose.morph_weights(rig, m.node),
+            weights: m.scalars.clone().map(|i| pose.pose.scalar(i)).collect(),
         })
         .collect()
 }
 
 fn primitives(model: &Model, pose: &EvaluatedPose) -> Result<Vec<PrimitiveEntry>, CliError> {
     let rig = &model.rig;
-    let posed = pose.vertices(rig).map_err(|source| CliError::Pose {
+    let fail = |source| CliError::Pose {
         file: model.file.clone(),
         source,
-    })?;
+    };
+    let posed = pose.vertices(rig).map_err(fail)?;
+    let finite = |p: &PosedPrimitive| p.positions.as_flattened().iter().all(|v| v.is_finite());
+    if let Some(p) = posed.iter().find(|p| !finite(p)) {
+        let node = rig.nodes()[rig.meshes()[p.mesh].node].source;
+        let what = "a deformed vertex";
+        return Err(fail(PoseError::NotFinite { what, node }));
+    }
     let entries = posed.into_iter().map(|p| {
         let mesh = &rig.meshes()[p.mesh];
         let skinned = mesh.mesh.primitives.get(p.primitive);

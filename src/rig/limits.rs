@@ -1,0 +1,73 @@
+//! Limits on a rig's nodes, and on the work that meshes which many nodes share may make.
+
+use super::{RigMesh, RigNode};
+use crate::mesh::Mesh;
+use crate::skeleton::limits::{Beyond, MAX_LENGTH, beyond, check_local};
+use glam::{DAffine3, DMat4};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most slots that are looked at for the boxes of a rig: for every pair of a mesh and a skin that some
+/// node draws together, the slots that the mesh uses. A second of work; a rig of 500 meshes with 200 slots
+/// each has 100,000.
+pub const MAX_SHARED_SLOTS: u64 = 1 << 28;
+
+/// The first node whose numbers are beyond their limit, and which.
+///
+/// A node that is no joint never moves, so its matrix relative to the joint above is known here; that has
+/// to be within [`MAX_LENGTH`] too. The parents are a forest.
+pub(super) fn check_nodes(nodes: &[RigNode]) -> Result<(), (usize, Beyond)> {
+    for (n, node) in nodes.iter().enumerate() {
+        let matrix = node.matrix.as_ref().map_or(&[][..], |m| &m[..]);
+        check_local(&node.local)
+            .and_then(|()| beyond("scale", &node.local.scale.to_array(), MAX_LENGTH))
+            .and_then(|()| beyond("matrix", matrix, MAX_LENGTH))
+            .map_err(|b| (n, b))?;
+    }
+    let mut offsets: Vec<Option<DAffine3>> = nodes
+        .iter()
+        .map(|n| n.joint.map(|_| DAffine3::IDENTITY))
+        .collect();
+    let mut path = Vec::new();
+    for start in 0..nodes.len() {
+        let mut at = Some(start);
+        while let Some(n) = at.filter(|&n| offsets[n].is_none()) {
+            path.push(n);
+            at = nodes[n].parent;
+        }
+        let mut above = at.and_then(|n| offsets[n]).unwrap_or_default();
+        while let Some(n) = path.pop() {
+            above *= local(&nodes[n]);
+            let elements = above.to_cols_array().map(|v| v as f32);
+            let what = "matrix relative to the joint above";
+            beyond(what, &elements, MAX_LENGTH).map_err(|b| (n, b))?;
+            offsets[n] = Some(above);
+        }
+    }
+    Ok(())
+}
+
+fn local(node: &RigNode) -> DAffine3 {
+    match &node.matrix {
+        Some(m) => DAffine3::from_mat4(DMat4::from_cols_array(&m.map(f64::from))),
+        None => DAffine3::from_scale_rotation_translation(
+            node.local.scale.as_dvec3(),
+            node.local.rotation.as_dquat(),
+            node.local.translation.as_dvec3(),
+        ),
+    }
+}
+
+/// The different meshes of a rig, in the order of their first use, and which of them each place has.
+pub(crate) fn distinct(meshes: &[RigMesh]) -> (Vec<&Arc<Mesh>>, Vec<usize>) {
+    let mut all = Vec::new();
+    let mut places: HashMap<*const Mesh, usize> = HashMap::new();
+    let which = meshes.iter().map(|m| {
+        *places.entry(Arc::as_ptr(&m.mesh)).or_insert_with(|| {
+            all.push(&m.mesh);
+            all.len() - 1
+        })
+    });
+    let which = which.collect();
+    (all, which)
+}
