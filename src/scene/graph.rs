@@ -7,8 +7,8 @@ use super::mirror::MirrorSlot;
 use crate::math::Affine3x4;
 use glam::{DAffine3, DVec3};
 use std::ops::Range;
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 
 /// No node, no mirror.
 pub(super) const NONE: u32 = u32::MAX;

@@ -57,7 +57,11 @@ pub struct Life {
 impl fmt::Display for Life {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls: u64 = self.done.values().sum();
-        write!(f, "{calls} calls, {} refused: {:?}", self.refused, self.done)
+        write!(
+            f,
+            "{calls} calls, {} refused: {:?}",
+            self.refused, self.done
+        )
     }
 }
 
