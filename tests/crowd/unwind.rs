@@ -69,7 +69,7 @@ impl Stage {
         let mut crowd = Crowd::new();
         let mut scene = SceneGraph::new();
         let mut instances = Vec::new();
-        for _ in 0..2 {
+        for with_overrides in [true, false] {
             let id = crowd.add_rig(rig()).unwrap();
             let clips = [0, 1, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
             for n in 0..EACH {
@@ -82,7 +82,7 @@ impl Stage {
                 if n % 4 == 0 {
                     crowd.fade_to(i, clips[n % 3], 1.0, &options).unwrap();
                 }
-                if n % 11 == 0 {
+                if with_overrides && n % 11 == 0 {
                     crowd.set_override(i, 3, Affine3x4::IDENTITY).unwrap();
                 }
                 if n % 29 == 0 {
