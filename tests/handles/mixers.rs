@@ -79,7 +79,11 @@ fn stale_actions_are_unknown() {
     let mut mixer = Mixer::new(rig.clone()).unwrap();
     let mut other = Mixer::new(rig.clone()).unwrap();
     let [a, b] = ["a", "b"].map(|name| mixer.find_clip(name).unwrap());
-    let of_other = other.clip_action(a).unwrap();
+    // In the place that the first mixer's action of "a" gets.
+    let of_other = [2, 1, 0].map(|c| {
+        let clip = other.clip_by_index(c).unwrap();
+        other.clip_action(clip).unwrap()
+    })[2];
     let added = mixer.add_clip(rig.clips()[2].clone()).unwrap();
     let space = mixer.add_blend_space(&[(0.0, a), (1.0, b)]).unwrap();
     let of_clip = mixer.clip_action(added).unwrap();

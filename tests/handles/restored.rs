@@ -38,8 +38,11 @@ fn calls(crowd: &mut Crowd, h: Handles, rig: &Arc<Rig>) -> Vec<u64> {
         let more = Handles::add(crowd, rig);
         given.extend([more.rig.to_bits(), more.instance.to_bits()]);
         given.extend([more.clip.to_bits(), more.space.to_bits()]);
+        let last = crowd.add_rig(rig.clone()).unwrap();
+        given.push(last.to_bits());
         crowd.despawn(more.instance).unwrap();
         crowd.remove_rig(more.rig).unwrap();
+        crowd.remove_rig(last).unwrap();
     }
     given.extend(crowd.instances().map(|i| i.to_bits()));
     given
@@ -166,7 +169,16 @@ fn another_crowd_takes_over_the_tag() {
     let mut empty = Crowd::with_tag(5).unwrap();
     let mut plain = Crowd::with_tag(6).unwrap();
     let own = Handles::add(&mut plain, &rig);
-    for crowd in [&mut empty, &mut plain] {
+    // A rig in the same slot that was the third to be added, not the second.
+    let mut third = Crowd::with_tag(3).unwrap();
+    for _ in 0..2 {
+        let first = third.add_rig(rig.clone()).unwrap();
+        third.remove_rig(first).unwrap();
+    }
+    let before = third.add_rig(rig.clone()).unwrap();
+    Handles::add(&mut third, &rig);
+    third.remove_rig(before).unwrap();
+    for crowd in [&mut empty, &mut plain, &mut third] {
         let before = crowd.snapshot();
         assert_eq!(
             crowd.restore(&saved),
