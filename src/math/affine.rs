@@ -99,7 +99,7 @@ impl Affine3x4 {
         let along = (x.x - mean).powi(2) + (y.y - mean).powi(2) + (z.z - mean).powi(2);
         let spread = ((along + 2.0 * aside) / 6.0).sqrt();
         // Even in all directions, as a rotation is, or not finite.
-        if !(spread > 0.0) {
+        if spread.is_nan() || spread <= 0.0 {
             return mean.max(0.0).sqrt();
         }
         let normal = (square - DMat3::from_diagonal(DVec3::splat(mean))) * (1.0 / spread);
