@@ -109,8 +109,16 @@ fn values_just_beyond_are_refused_with_place_and_numbers() {
             MAX_LENGTH,
         ),
         (
-            "down to joint 1 \"joint1\"",
+            "scale of joint 1 \"joint1\", key 1",
             |s, v| s.clips[0].tracks[2].values[3] = v,
+            MAX_LENGTH,
+        ),
+        (
+            "down to joint 1 \"joint1\"",
+            |s, v| {
+                s.nodes[0].local.scale = Vec3::splat(1e6);
+                s.clips[0].tracks[2].values[3] = v * 1e-6;
+            },
             MAX_CHAIN_SCALE as f32,
         ),
         (
