@@ -91,7 +91,7 @@ impl Affine3x4 {
     ///
     /// The root of the largest eigenvalue of MᵀM, by Smith's trigonometric formula (CACM 4, 1961).
     pub(crate) fn stretch(&self) -> f64 {
-        let m = DMat3::from(DAffine3::from(*self).matrix3);
+        let m = DAffine3::from(*self).matrix3;
         let square = m.transpose() * m;
         let (x, y, z) = (square.x_axis, square.y_axis, square.z_axis);
         let mean = (x.x + y.y + z.z) / 3.0;

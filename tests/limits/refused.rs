@@ -39,6 +39,12 @@ fn small() -> RawScene {
         weights: vec![0.0],
         ..RawNode::default()
     });
+    nodes.push(RawNode {
+        name: Some("tag".into()),
+        parent: Some(2),
+        source: 4,
+        ..RawNode::default()
+    });
     let mut morph = track(RawChannel::Weights, &[0.0, 1.0]);
     morph.node = 3;
     RawScene {
@@ -150,21 +156,21 @@ fn values_just_beyond_are_refused_with_place_and_numbers() {
             MAX_LENGTH,
         ),
         (
-            "node 3 \"hat\": a number of the translation",
-            |s, v| s.nodes[3].local.translation.x = v,
+            "node 4 \"tag\": a number of the translation",
+            |s, v| s.nodes[4].local.translation.x = v,
             MAX_LENGTH,
         ),
         (
-            "node 3 \"hat\": a number of the scale",
-            |s, v| s.nodes[3].local.scale.x = v,
+            "node 4 \"tag\": a number of the scale",
+            |s, v| s.nodes[4].local.scale.x = v,
             MAX_LENGTH,
         ),
         (
-            "node 3 \"hat\": a number of the matrix",
+            "node 4 \"tag\": a number of the matrix",
             |s, v| {
                 let mut m = Affine3x4::IDENTITY.to_cols_array();
                 m[12] = v;
-                s.nodes[3].matrix = Some(m);
+                s.nodes[4].matrix = Some(m);
             },
             MAX_LENGTH,
         ),
