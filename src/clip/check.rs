@@ -4,7 +4,7 @@ use super::block::{BlockKind, Channel};
 use super::clip_data::ClipParts;
 use super::encoding::{Encoding, slack};
 use super::error::ClipError;
-use crate::math::{LANES, Row};
+use crate::math::{LANES, Row, within};
 use crate::skeleton::{MAX_LENGTH, Skeleton};
 
 /// Whether the blocks of a channel ascend and reach only what is there.
@@ -72,7 +72,7 @@ pub(super) fn check_blocks(
                 let least = ranges.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
                 least + steps[l].abs() * f32::from(u16::MAX)
             };
-            if let Some(l) = (0..LANES).find(|&l| !(farthest(l) <= MAX_LENGTH)) {
+            if let Some(l) = (0..LANES).find(|&l| !within(farthest(l), MAX_LENGTH)) {
                 return Err(ClipError::Beyond {
                     clip: parts.name.clone(),
                     place: format!("{channel:?} block {index}, the range of lane {l}"),

@@ -9,7 +9,7 @@ use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
 use super::timeline::{MAX_KEYS, Timeline, regular_rate};
-use crate::math::{Fnv1a, LANES, Row};
+use crate::math::{Fnv1a, LANES, Row, within};
 use crate::skeleton::{MAX_SECONDS, Skeleton};
 
 /// What kind of values a clip holds.
@@ -113,7 +113,7 @@ impl Clip {
                 });
             }
             let bad = (0..keys.len())
-                .find(|&k| !(keys[k].abs() <= MAX_SECONDS) || (k > 0 && keys[k - 1] >= keys[k]));
+                .find(|&k| !within(keys[k], MAX_SECONDS) || (k > 0 && keys[k - 1] >= keys[k]));
             if let Some(key) = bad {
                 return Err(ClipError::Times {
                     clip: clip(),

@@ -4,7 +4,7 @@ use super::block::{Block, BlockKind, Channel};
 use super::clip_data::{Clip, ClipKind, ClipParts};
 use super::encoding::Encoding;
 use super::error::ClipError;
-use crate::math::{LANES, Row, all_within};
+use crate::math::{LANES, Row, all_within, within};
 use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain};
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
 
@@ -51,7 +51,7 @@ pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), C
     if all_within(bytemuck::cast_slice(&parts.rows), MAX_LENGTH) {
         return Ok(());
     }
-    let bad = |v: &f32| !(v.abs() <= MAX_LENGTH);
+    let bad = |v: &f32| !within(*v, MAX_LENGTH);
     let row = parts.rows.iter().position(|r| r.0.iter().any(bad));
     let row = row.unwrap_or_default();
     let found = parts.rows.get(row);
@@ -226,8 +226,9 @@ impl<'a> Keys<'a> {
             let q = self.key(k);
             for l in 0..LANES {
                 let square = dot(&q, &q, l);
-                lengths[l] |= u32::from(!(square >= low)) | u32::from(!(square <= high));
-                turns[l] |= u32::from(!(dot(&q, &last, l) >= LEAST_ROTATION_DOT));
+                // NaN compares as false.
+                lengths[l] |= 1 ^ (u32::from(square >= low) & u32::from(square <= high));
+                turns[l] |= 1 ^ u32::from(dot(&q, &last, l) >= LEAST_ROTATION_DOT);
             }
             last = q;
         }

@@ -3,7 +3,7 @@
 use super::clip_data::{ClipKind, ClipParts};
 use super::error::ClipError;
 use super::timeline::{MAX_KEYS, locate_hinted, locate_regular, regular_rate};
-use crate::math::{Fnv1a, Rigid};
+use crate::math::{Fnv1a, Rigid, within};
 use crate::skeleton::{MAX_LENGTH, MAX_SECONDS, Skeleton};
 use glam::{DQuat, DVec3, Quat};
 
@@ -63,7 +63,7 @@ impl RootMotion {
         }
         let times = &parts.times;
         let unordered =
-            |&k: &usize| !(times[k].abs() <= MAX_SECONDS) || (k > 0 && times[k - 1] >= times[k]);
+            |&k: &usize| !within(times[k], MAX_SECONDS) || (k > 0 && times[k - 1] >= times[k]);
         if let Some(key) = (0..keys).find(unordered) {
             return Err(fail("times must be within the limit and increase", key));
         }

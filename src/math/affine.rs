@@ -91,7 +91,7 @@ impl Affine3x4 {
     ///
     /// The root of the largest eigenvalue of MᵀM, by Smith's trigonometric formula (CACM 4, 1961).
     pub(crate) fn stretch(&self) -> f64 {
-        let m = DMat3::from(DAffine3::from(*self).matrix3);
+        let m = DAffine3::from(*self).matrix3;
         let square = m.transpose() * m;
         let (x, y, z) = (square.x_axis, square.y_axis, square.z_axis);
         let mean = (x.x + y.y + z.z) / 3.0;
@@ -99,7 +99,7 @@ impl Affine3x4 {
         let along = (x.x - mean).powi(2) + (y.y - mean).powi(2) + (z.z - mean).powi(2);
         let spread = ((along + 2.0 * aside) / 6.0).sqrt();
         // Even in all directions, as a rotation is, or not finite.
-        if !(spread > 0.0) {
+        if spread.is_nan() || spread <= 0.0 {
             return mean.max(0.0).sqrt();
         }
         let normal = (square - DMat3::from_diagonal(DVec3::splat(mean))) * (1.0 / spread);

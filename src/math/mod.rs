@@ -22,4 +22,4 @@ pub(crate) use lanes_walk::{Local, Rows, Step, Walk};
 pub(crate) use lanes_wide::Widen;
 pub use rigid::Rigid;
 pub use row::{LANES, Row, blocks_for};
-pub(crate) use row::{NOISE, NOISE_LENGTH, all_finite, all_within, settle};
+pub(crate) use row::{NOISE, NOISE_LENGTH, all_finite, all_within, settle, within};

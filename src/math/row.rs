@@ -55,17 +55,22 @@ pub(crate) fn all_finite(values: &[f32]) -> bool {
     sound && rest.iter().all(|v| v.is_finite())
 }
 
+/// Whether the size of a value is at most `limit`; that of NaN never is.
+#[inline(always)]
+pub(crate) fn within(value: f32, limit: f32) -> bool {
+    value.abs() <= limit
+}
+
 /// Whether no value is NaN or of a size above `limit`; one pass of whole registers.
 pub(crate) fn all_within(values: &[f32], limit: f32) -> bool {
     let mut beyond = [0u32; LANES];
     let (rows, rest) = values.as_chunks::<LANES>();
     for row in rows {
         for (beyond, v) in beyond.iter_mut().zip(row) {
-            // Not `>`: NaN is beyond every limit.
-            *beyond |= u32::from(!(v.abs() <= limit));
+            *beyond |= u32::from(!within(*v, limit));
         }
     }
-    beyond.iter().all(|&b| b == 0) && rest.iter().all(|v| v.abs() <= limit)
+    beyond.iter().all(|&b| b == 0) && rest.iter().all(|&v| within(v, limit))
 }
 
 #[cfg(test)]

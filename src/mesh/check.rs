@@ -1,7 +1,7 @@
 //! Whether a primitive's streams fit each other.
 
 use super::Primitive;
-use crate::math::all_within;
+use crate::math::{all_within, within};
 use crate::skeleton::MAX_LENGTH;
 use thiserror::Error;
 
@@ -76,7 +76,7 @@ impl Primitive {
             if all_within(values, MAX_LENGTH) {
                 return Ok(());
             }
-            let bad = values.iter().position(|v| !(v.abs() <= MAX_LENGTH));
+            let bad = values.iter().position(|&v| !within(v, MAX_LENGTH));
             let at = bad.unwrap_or_default();
             Err(PrimitiveError::Beyond {
                 stream,

@@ -4,6 +4,7 @@ use super::raw::RawScene;
 use crate::mesh::{Mesh, PrimitiveError};
 use crate::rig::{MAX_SHARED_SLOTS, Rig, RigMesh, SlotBounds};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -83,10 +84,10 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
         let (Some(data), Some(joints)) = (scene.meshes.get(mesh), scene.skins.get(skin)) else {
             continue;
         };
-        if !matched.contains_key(&skin) {
-            matched.insert(skin, match_skin(rig, scene, joints)?);
-        }
-        let (target, slots) = &matched[&skin];
+        let (target, slots) = match matched.entry(skin) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(match_skin(rig, scene, joints)?),
+        };
         let shared = match moved.get(&(mesh, skin)) {
             Some(shared) => shared.clone(),
             None => {

@@ -2,6 +2,7 @@
 //! nothing of crowds, the GPU or the renderers.
 
 mod additive;
+mod anchors;
 mod bake;
 mod build;
 #[cfg(feature = "gltf")]

@@ -50,7 +50,7 @@ impl Overrides {
         let stretch = local.stretch().max(1.0);
         let others = self.range(instance).filter(|&at| found != Ok(at));
         let product = others.fold(stretch, |product, at| product * self.stretches[at]);
-        if !(product <= MAX_OVERRIDE_SCALE) {
+        if product.is_nan() || product > MAX_OVERRIDE_SCALE {
             return Err(PlaybackError::Value {
                 what: "the scale of all overrides of the instance",
                 value: product,

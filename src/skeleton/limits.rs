@@ -11,7 +11,7 @@
 //! that was seen is 100.
 
 use super::{Trs, skeleton_data::NO_JOINT};
-use crate::math::Affine3x4;
+use crate::math::{Affine3x4, within};
 
 /// The largest component of a translation, an inverse bind matrix, a node's matrix, a position or a
 /// tangent of a spline, in the file's unit.
@@ -65,7 +65,7 @@ pub(crate) fn largest(values: &[f32]) -> f32 {
 
 /// The first number whose size is above a limit, or NaN.
 pub(crate) fn beyond(what: &'static str, values: &[f32], limit: f32) -> Result<(), Beyond> {
-    let bad = values.iter().find(|v| !(v.abs() <= limit));
+    let bad = values.iter().find(|v| !within(**v, limit));
     bad.map_or(Ok(()), |&value| Err(Beyond { what, value, limit }))
 }
 
