@@ -37,8 +37,9 @@ pub const MAX_OVERRIDE_SCALE: f64 = 1.0e6;
 /// The largest component of an override's translation.
 pub const MAX_OVERRIDE_LENGTH: f32 = 1.0e9;
 
-/// The largest element of a world transform and of a node's transform in a scene graph.
-pub const MAX_WORLD: f32 = 1.0e12;
+/// The largest element of a world transform and of a node's transform in a scene graph: models of
+/// [`MAX_LENGTH`] stand side by side, a thousand in a row.
+pub const MAX_WORLD: f32 = 1.0e15;
 
 /// The least and the largest square of a rotation's length. Between keys of one hemisphere within them
 /// no interpolation comes near zero, whatever the level of SIMD: the fits for slerp and for lengths hold

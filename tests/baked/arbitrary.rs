@@ -141,6 +141,18 @@ fn put(parts: &mut ClipParts, channel: Channel, made: &Made) {
     let mut encoding = Encoding::Float;
     let first_row = parts.rows.len() as u32;
     let seed = |i: usize| made.seeds[i % made.seeds.len()];
+    // Clips refuse rotations far from unit length, and numbers that leave f32 down a chain of joints.
+    let within = |component: usize, value: f32| match channel {
+        Channel::Rotation if component == 3 => 1.0,
+        Channel::Rotation => value.clamp(-0.4, 0.4),
+        Channel::Scale => value.clamp(-8.0, 8.0),
+        _ => value.clamp(-1e12, 1e12),
+    };
+    let largest_step = match channel {
+        Channel::Rotation => 1e-6,
+        Channel::Scale => 1e-4,
+        _ => 1.0,
+    };
     if made.kind == 4 {
         let first = parts.packed.len() as u32;
         let lanes = usize::from(made.lanes);
@@ -148,16 +160,14 @@ fn put(parts: &mut ClipParts, channel: Channel, made: &Made) {
             first,
             lanes: made.lanes,
         };
-        let small = |i: usize| seed(i).clamp(-1e30, 1e30);
         for row in 0..width {
-            parts
-                .rows
-                .to_mut()
-                .push(Row(std::array::from_fn(|l| small(row + l))));
+            parts.rows.to_mut().push(Row(std::array::from_fn(|l| {
+                within(row, seed(row + l)).clamp(-1e11, 1e11)
+            })));
         }
         let step = |l: usize| {
             if l < lanes && l % 3 != 1 {
-                made.step
+                made.step.clamp(-largest_step, largest_step)
             } else {
                 0.0
             }
@@ -172,9 +182,14 @@ fn put(parts: &mut ClipParts, channel: Channel, made: &Made) {
             keys * width
         };
         for row in 0..count {
-            let value = |l: usize| match made.smooth {
-                true => seed(row % width + 5 * l).clamp(-1e6, 1e6) + (row / width) as f32 * 0.001,
-                false => seed(row * 3 + l),
+            let value = |l: usize| {
+                let value = match made.smooth {
+                    true => {
+                        seed(row % width + 5 * l).clamp(-1e6, 1e6) + (row / width) as f32 * 0.001
+                    }
+                    false => seed(row * 3 + l),
+                };
+                within(row % width, value)
             };
             parts.rows.to_mut().push(Row(std::array::from_fn(value)));
         }

@@ -81,9 +81,12 @@ impl Truth {
     }
 }
 
+/// The tag of all crowds here: their handles are compared.
+const TAG: u16 = 7;
+
 /// A crowd of rigs, each with as many instances that play its first clips.
 pub fn crowd_of(rigs: &[Arc<Rig>], each: usize) -> (Crowd, Vec<InstanceId>, Vec<RigId>) {
-    let mut crowd = Crowd::new();
+    let mut crowd = Crowd::with_tag(TAG).expect("a tag within its limits");
     let (mut all, mut ids) = (Vec::new(), Vec::new());
     for rig in rigs {
         let id = crowd.add_rig(rig.clone()).expect("a sound rig");

@@ -156,10 +156,7 @@ pub fn rows_on_a_device_draw_the_same() {
             keep(&device.image, &format!("parade by {backend} {frame}"));
             // The truth: everyone evaluated anew, by a crowd without history, into heap memory.
             let mut everyone = Parade::new(150);
-            everyone
-                .crowd
-                .restore(&parade.crowd.snapshot())
-                .expect("the same rig");
+            everyone.restore(&parade);
             everyone.look(&camera);
             let mut heap = BoneBuffer::new();
             assert_eq!(everyone.crowd.evaluate(&mut heap).instances, 150);

@@ -48,6 +48,18 @@ impl Parade {
         }
     }
 
+    /// Takes over the state of another parade, its tag included: the view is made again, as it holds the
+    /// handles of before.
+    pub fn restore(&mut self, of: &Self) {
+        let state = of.crowd.snapshot();
+        self.crowd.restore(&state).expect("the same rig");
+        self.view = CrowdView::new();
+        let first = self.crowd.instances().next().expect("an instance");
+        self.view
+            .add_rig(&self.crowd, first.rig(), 0)
+            .expect("sound clips");
+    }
+
     pub fn camera(turn: f32) -> Camera {
         let eye = Vec3::new(5.0, 3.0, 4.0);
         Camera {
