@@ -21,5 +21,7 @@ pub(crate) use lanes_ops::{Lanes, each};
 pub(crate) use lanes_walk::{Local, Rows, Step, Walk};
 pub(crate) use lanes_wide::Widen;
 pub use rigid::Rigid;
+#[cfg(feature = "phx")]
+pub(crate) use row::all_finite;
 pub use row::{LANES, Row, blocks_for};
-pub(crate) use row::{NOISE, NOISE_LENGTH, all_finite, all_within, settle, within};
+pub(crate) use row::{NOISE, NOISE_LENGTH, all_within, settle, within};

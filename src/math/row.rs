@@ -42,6 +42,7 @@ pub(crate) fn settle(value: f32, noise: f32) -> f32 {
 }
 
 /// Whether no value is NaN or infinite; one pass of whole registers.
+#[cfg(any(test, feature = "phx"))]
 pub(crate) fn all_finite(values: &[f32]) -> bool {
     // A product is zero for what is finite, and NaN for all else.
     let mut sums = [0.0f32; LANES];

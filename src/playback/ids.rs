@@ -252,6 +252,7 @@ impl ClipId {
     }
 
     /// Its place in the crowd's or mixer's list of clips.
+    #[cfg(feature = "render")]
     pub(crate) fn index(self) -> usize {
         usize::from(self.index)
     }
