@@ -3,6 +3,7 @@
 use super::crowd_data::Crowd;
 use crate::math::{Affine3x4, SimdLevel};
 use crate::playback::lent::Lent;
+use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::runtime::chain::Scratch;
 use crate::scene::{Hanging, MirrorId, NodeId, SceneError, SceneGraph};
@@ -24,6 +25,8 @@ struct Mirrored {
     mirror: MirrorId,
     /// The scene, which may be dropped before the crowd.
     scene: Weak<()>,
+    /// A restore went back to a time without the instance: from then on its handle may name another.
+    undone: bool,
 }
 
 impl Mirrors {
@@ -40,6 +43,13 @@ impl Mirrors {
     fn forget_removed(&mut self, scene: &SceneGraph) {
         self.of
             .retain(|m| m.scene.strong_count() > 0 && !scene.has_removed(m.mirror));
+    }
+
+    /// Marks the mirrors of instances that a restored state does not have.
+    pub fn undo(&mut self, gone: impl Fn(InstanceId) -> bool) {
+        for m in &mut self.of {
+            m.undone |= gone(m.instance);
+        }
     }
 
     /// Forgets a rig's scratch.
@@ -76,6 +86,7 @@ impl Crowd {
             instance,
             mirror,
             scene: scene.alive(),
+            undone: false,
         });
         Ok(mirror)
     }
@@ -83,7 +94,7 @@ impl Crowd {
     /// The mirror of an instance in a scene graph, if it has one.
     pub fn mirror_of(&self, instance: InstanceId, scene: &SceneGraph) -> Option<MirrorId> {
         let mut of = self.mirrors.of.iter();
-        of.find(|m| m.instance == instance && scene.skeleton(m.mirror).is_ok())
+        of.find(|m| m.instance == instance && !m.undone && scene.skeleton(m.mirror).is_ok())
             .map(|m| m.mirror)
     }
 
@@ -99,7 +110,8 @@ impl Crowd {
         let (mirror, joint) = scene
             .joint_of(node)?
             .ok_or(CrowdError::NotMirrored { node })?;
-        let found = self.mirrors.of.iter().find(|m| m.mirror == mirror);
+        let mut of = self.mirrors.of.iter();
+        let found = of.find(|m| m.mirror == mirror && !m.undone);
         let found = found.ok_or(CrowdError::NotMirrored { node })?;
         Ok((found.instance, joint))
     }
@@ -158,9 +170,11 @@ impl Crowd {
     /// With `Some`, they are removed, as [`despawn_mirrored`](Self::despawn_mirrored) removes them. What
     /// cannot hang on the node that is asked for (it is unknown, part of the mirror, or has no inverse)
     /// hangs on nothing; what has no finite place in the world is removed. With `None` they stay as they
-    /// stood last, and move again if `restore` brings the instance back; the next call with `Some` removes
-    /// those that are still without one. An instance that comes back after its mirror was removed is
-    /// mirrored anew by [`mirror`](Self::mirror).
+    /// stood last, and those of instances that were despawned move again if `restore` brings the instance
+    /// back. The next call with `Some` removes those that are still without one.
+    ///
+    /// A `restore` to a time before an instance was spawned ends its mirror for good, since its handle may
+    /// be given to another: call [`mirror`](Self::mirror) for the instance that a replay spawns.
     pub fn update_scene_with(&mut self, scene: &mut SceneGraph, gone: Option<Hanging>) -> usize {
         let level = SimdLevel::current();
         let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
@@ -168,7 +182,7 @@ impl Crowd {
         if let Some(hanging) = gone {
             // First, so that what hung on them moves in this call whatever the order of mirrors is.
             for m in &mirrors.of {
-                if crowd.instance(m.instance).is_err() {
+                if m.undone || crowd.instance(m.instance).is_err() {
                     remove(scene, m.mirror, hanging);
                 }
             }
@@ -178,8 +192,14 @@ impl Crowd {
         let mut count = 0;
         for i in 0..mirrors.of.len() {
             let Mirrored {
-                instance, mirror, ..
+                instance,
+                mirror,
+                undone,
+                ..
             } = mirrors.of[i];
+            if undone {
+                continue;
+            }
             let Ok((pool, index)) = crowd.instance(instance) else {
                 continue;
             };
@@ -211,7 +231,7 @@ impl Crowd {
             count += usize::from(written.is_ok());
         }
         scene.update();
-        for m in &mirrors.of {
+        for m in mirrors.of.iter().filter(|m| !m.undone) {
             let world = scene.hung_root(m.mirror).filter(is_world);
             let index = crowd.instance(m.instance).map(|i| i.1);
             if let (Some(world), Ok(index)) = (world, index)
@@ -232,7 +252,7 @@ impl Crowd {
     /// # Errors
     /// If the instance or joint is unknown, several joints are meant, or the matrix is not finite or beyond
     /// [`MAX_OVERRIDE_LENGTH`](crate::skeleton::MAX_OVERRIDE_LENGTH) or, with the instance's other
-    /// overrides, [`MAX_OVERRIDE_SCALE`](crate::skeleton::MAX_OVERRIDE_SCALE).
+    /// overrides down a chain of joints, [`MAX_OVERRIDE_SCALE`](crate::skeleton::MAX_OVERRIDE_SCALE).
     pub fn set_override<'a>(
         &mut self,
         instance: InstanceId,
@@ -241,7 +261,9 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         let joint = self.joint(instance, joint)?;
         let (pool, index) = self.instance_mut(instance)?;
-        pool.state.overrides.set(index, joint, local.into())
+        let Pool { rig, state, .. } = pool;
+        let parents = rig.skeleton().parents();
+        state.overrides.set(parents, index, joint, local.into())
     }
 
     /// Lets what plays move a joint again.

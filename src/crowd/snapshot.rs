@@ -93,9 +93,11 @@ impl Crowd {
     /// Returns to a snapshot: the same calls from here give the same bits and the same handles, every time.
     /// The next frame evaluates all that are shown, due or not.
     ///
-    /// So a handle that was given out after the snapshot names, from here on, whatever the same calls put
-    /// in its place, and nothing until then. Clips and blend spaces that were added since the snapshot
-    /// stay, under their handles; a rig that was added since has to be removed first.
+    /// So a handle of an instance that was given out after the snapshot names, from here on, whatever the
+    /// replay spawns in its place, and nothing until then. Clips and blend spaces that were added since the
+    /// snapshot stay, under their handles, and are given the same handles where the same calls add them
+    /// again in the same order. A clip or blend space of the snapshot that was removed since makes the
+    /// snapshot useless; a rig that was added since has to be removed first.
     ///
     /// The snapshot may be another crowd's that was built by the same calls. This crowd then takes over its
     /// [tag](Self::tag): the handles of that crowd are valid here, and those that this one gave out are
@@ -143,6 +145,9 @@ impl Crowd {
                 pool.roots.clear();
             }
         }
+        let mut mirrors = std::mem::take(&mut self.mirrors);
+        mirrors.undo(|instance| self.instance(instance).is_err());
+        self.mirrors = mirrors;
         Ok(())
     }
 }

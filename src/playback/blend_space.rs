@@ -170,10 +170,15 @@ impl Pool {
                 what: "it has no clips",
             });
         }
-        let index = self
-            .spaces
-            .add(space, "blend spaces of one rig", MAX_SPACES)?;
-        self.fit_hints();
+        let index = match self.spaces.add_again(|known| *known == space) {
+            Some(index) => index,
+            None => {
+                let what = "blend spaces of one rig";
+                let index = self.spaces.add(space, what, MAX_SPACES)?;
+                self.fit_hints();
+                index
+            }
+        };
         let generation = self.spaces.generation(index);
         Ok(BlendSpaceId::new(self.owner, index, generation))
     }

@@ -38,15 +38,17 @@ pub(crate) const NO_CLIP: u16 = u16::MAX;
 
 /// A rig of a crowd.
 ///
-/// Valid until [`Crowd::remove_rig`](crate::crowd::Crowd::remove_rig). No other rig of the crowd ever
-/// gets the same handle, and to a crowd with another [tag](crate::crowd::Crowd::tag) it is unknown.
+/// Valid until [`Crowd::remove_rig`](crate::crowd::Crowd::remove_rig). No other rig of the crowd gets the
+/// same handle, unless a [`restore`](crate::crowd::Crowd::restore) goes back to a time before this one was
+/// added. To a crowd with another [tag](crate::crowd::Crowd::tag) it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RigId(Owner);
 
 /// A clip of a rig of a crowd, or of the mixers of a skeleton.
 ///
 /// Valid until the clip is unloaded; the place may then be filled by another clip, with a handle of its
-/// own. It is unknown to other rigs of the crowd and to crowds with another
+/// own. A clip that was added and unloaded after a snapshot leaves its handle to what the same calls put
+/// there after a [`restore`](crate::crowd::Crowd::restore). It is unknown to other rigs of the crowd and to crowds with another
 /// [tag](crate::crowd::Crowd::tag). All mixers of one skeleton give the clip at a place the same handle;
 /// skeletons are told apart by 31 bits of their hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,7 +60,7 @@ pub struct ClipId {
 
 /// A blend space of a rig of a crowd, or of the mixers of a skeleton.
 ///
-/// Valid until the blend space is removed. It is unknown to other rigs of the crowd and to crowds with
+/// Valid until the blend space is removed, with [`ClipId`]'s exception for restored crowds. It is unknown to other rigs of the crowd and to crowds with
 /// another [tag](crate::crowd::Crowd::tag).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlendSpaceId {

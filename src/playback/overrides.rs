@@ -26,13 +26,14 @@ impl Overrides {
         &self.locals[self.range(instance)]
     }
 
-    /// Sets the matrix of a joint.
+    /// Sets the matrix of a joint of a skeleton.
     ///
     /// # Errors
-    /// If it holds a number that is not finite or beyond its limit, or the overrides of the instance would
-    /// stretch by too much together.
+    /// If it holds a number that is not finite or beyond its limit, or the overrides down a chain of joints
+    /// would stretch by too much together.
     pub fn set(
         &mut self,
+        parents: &[u16],
         instance: usize,
         joint: u16,
         local: Affine3x4,
@@ -50,13 +51,17 @@ impl Overrides {
         let stretch = local.stretch().max(1.0);
         let others = self.range(instance).filter(|&at| found != Ok(at));
         let product = others.fold(stretch, |product, at| product * self.stretches[at]);
+        // Chains are looked at only if all of the instance's overrides would be too much in one.
         if product.is_nan() || product > MAX_OVERRIDE_SCALE {
-            return Err(PlaybackError::Value {
-                what: "the scale of all overrides of the instance",
-                value: product,
-                low: 0.0,
-                high: MAX_OVERRIDE_SCALE,
-            });
+            let most = self.most_down_a_chain(parents, instance, (joint, stretch));
+            if most.is_nan() || most > MAX_OVERRIDE_SCALE {
+                return Err(PlaybackError::Value {
+                    what: "the scale of the overrides down a chain of joints",
+                    value: most,
+                    low: 0.0,
+                    high: MAX_OVERRIDE_SCALE,
+                });
+            }
         }
         let entry = LocalOverride { joint, local };
         match found {
@@ -68,6 +73,42 @@ impl Overrides {
             }
         }
         Ok(())
+    }
+
+    /// The largest product of stretches down a chain, if a joint were to stretch by so much.
+    fn most_down_a_chain(&self, parents: &[u16], instance: usize, with: (u16, f64)) -> f64 {
+        let range = self.range(instance);
+        let others = self.locals[range.clone()]
+            .iter()
+            .zip(&self.stretches[range]);
+        let others = others.map(|(o, &stretch)| (o.joint, stretch));
+        let mut all: Vec<_> = others.filter(|o| o.0 != with.0).collect();
+        all.push(with);
+        // Parents stand before their children.
+        all.sort_unstable_by_key(|o| o.0);
+        let mut most = 1.0f64;
+        for at in 0..all.len() {
+            let (joint, stretch) = all[at];
+            let mut above = parents.get(usize::from(joint));
+            let mut product = stretch;
+            while let Some(&parent) = above {
+                if let Ok(at) = all[..at].binary_search_by_key(&parent, |o| o.0) {
+                    product *= all[at].1;
+                    break;
+                }
+                above = parents.get(usize::from(parent));
+            }
+            all[at].1 = product;
+            most = if product.is_nan() {
+                product
+            } else {
+                most.max(product)
+            };
+            if most.is_nan() {
+                break;
+            }
+        }
+        most
     }
 
     /// Removes the override of a joint, if it has one.
@@ -112,7 +153,8 @@ mod tests {
     fn sparse_and_sorted() {
         let mut overrides = Overrides::default();
         for (instance, joint) in [(7, 3), (2, 9), (7, 1), (2, 9), (5, 0)] {
-            overrides.set(instance, joint, Affine3x4::IDENTITY).unwrap();
+            let set = overrides.set(&[], instance, joint, Affine3x4::IDENTITY);
+            set.unwrap();
         }
         let joints = |o: &Overrides, i| o.of(i).iter().map(|o| o.joint).collect::<Vec<_>>();
         assert_eq!(joints(&overrides, 7), [1, 3]);
@@ -126,5 +168,39 @@ mod tests {
         assert_eq!(joints(&overrides, 5), [0]);
         overrides.clear_all(5);
         assert!(overrides.is_empty());
+    }
+
+    #[test]
+    fn scales_multiply_down_chains_not_across_branches() {
+        use glam::{Quat, Vec3};
+        let by = |s: f32| {
+            Affine3x4::from_scale_rotation_translation(Vec3::splat(s), Quat::IDENTITY, Vec3::ZERO)
+        };
+        // Joints 1 to 9 below the root, and 10 below 3 over a joint without an override, 11.
+        let mut parents = vec![0u16; 13];
+        parents[0] = u16::MAX;
+        (parents[11], parents[12]) = (3, 11);
+        let mut overrides = Overrides::default();
+        for joint in 1..10 {
+            overrides.set(&parents, 0, joint, by(999.0)).unwrap();
+        }
+        overrides.set(&parents, 0, 12, by(999.0)).unwrap();
+        let before = overrides.clone();
+        // Down 0, 3 and 12 it is 2 × 999², above the million.
+        let refused = overrides.set(&parents, 0, 0, by(2.0)).unwrap_err();
+        let PlaybackError::Value { value, high, .. } = refused else {
+            panic!("{refused}");
+        };
+        assert!(
+            (value / (2.0 * 999.0 * 999.0) - 1.0).abs() < 1e-5,
+            "{value}"
+        );
+        assert_eq!(high, 1e6);
+        assert_eq!(overrides, before);
+        overrides.set(&parents, 0, 12, by(400.0)).unwrap();
+        overrides.set(&parents, 0, 0, by(2.0)).unwrap();
+        assert!(overrides.set(&parents, 0, 3, by(f32::MAX)).is_err());
+        // Another instance has its own.
+        overrides.set(&parents, 1, 0, by(9e5)).unwrap();
     }
 }

@@ -6,48 +6,58 @@ use super::ids::RETIRED;
 /// Places that are filled, freed and filled again. A place whose generations are used up stays empty, so
 /// that the handle of something that has gone never names something else.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Slots<T>(Vec<(u16, Option<T>)>);
+pub(crate) struct Slots<T> {
+    places: Vec<(u16, Option<T>)>,
+    /// What came after the moment that [`rewind`](Self::rewind) went back to, and stayed.
+    stayed: Vec<u16>,
+}
 
 impl<T> Default for Slots<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self {
+            places: Vec::new(),
+            stayed: Vec::new(),
+        }
     }
 }
 
 impl<T> FromIterator<T> for Slots<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        Self(all.into_iter().map(|t| (0, Some(t))).collect())
+        Self {
+            places: all.into_iter().map(|t| (0, Some(t))).collect(),
+            stayed: Vec::new(),
+        }
     }
 }
 
 impl<T> Slots<T> {
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.places.is_empty()
     }
 
     #[inline]
     pub fn get(&self, index: u16) -> Option<&T> {
-        self.0.get(usize::from(index))?.1.as_ref()
+        self.places.get(usize::from(index))?.1.as_ref()
     }
 
     /// What lies at a place, if it is of this generation.
     pub fn find(&self, index: u16, generation: u16) -> Option<&T> {
-        let (known, value) = self.0.get(usize::from(index))?;
+        let (known, value) = self.places.get(usize::from(index))?;
         value.as_ref().filter(|_| *known == generation)
     }
 
     pub fn find_mut(&mut self, index: u16, generation: u16) -> Option<&mut T> {
-        let (known, value) = self.0.get_mut(usize::from(index))?;
+        let (known, value) = self.places.get_mut(usize::from(index))?;
         value.as_mut().filter(|_| *known == generation)
     }
 
     pub fn generation(&self, index: u16) -> u16 {
-        self.0.get(usize::from(index)).map_or(RETIRED, |s| s.0)
+        self.places.get(usize::from(index)).map_or(RETIRED, |s| s.0)
     }
 
     /// All that lies somewhere, with its place.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &T)> + Clone {
-        let all = (0..).zip(&self.0);
+        let all = (0..).zip(&self.places);
         all.filter_map(|(i, (_, value))| Some((i, value.as_ref()?)))
     }
 
@@ -59,30 +69,56 @@ impl<T> Slots<T> {
         limit: usize,
     ) -> Result<u16, PlaybackError> {
         let free = |s: &(u16, Option<T>)| s.1.is_none() && s.0 != RETIRED;
-        let index = self.0.iter().position(free).unwrap_or(self.0.len());
+        let index = self
+            .places
+            .iter()
+            .position(free)
+            .unwrap_or(self.places.len());
         if index >= limit {
             let count = index + 1;
             return Err(PlaybackError::Limit { what, count, limit });
         }
-        match self.0.get_mut(index) {
+        match self.places.get_mut(index) {
             Some(slot) => slot.1 = Some(value),
-            None => self.0.push((0, Some(value))),
+            None => self.places.push((0, Some(value))),
         }
         Ok(index as u16)
     }
 
+    /// The place of what stayed over a [`rewind`](Self::rewind), if it lies where [`add`](Self::add) would
+    /// put it now had it not stayed, and is the `same`: a call that is made again gives the handle that it
+    /// gave before.
+    pub fn add_again(&mut self, same: impl Fn(&T) -> bool) -> Option<u16> {
+        if self.stayed.is_empty() {
+            return None;
+        }
+        let mut places = (0u16..).zip(&self.places);
+        let next = places.find(|(i, s)| match &s.1 {
+            Some(_) => self.stayed.contains(i),
+            None => s.0 != RETIRED,
+        });
+        let (index, (_, value)) = next?;
+        same(value.as_ref()?).then_some(index)?;
+        self.stayed.retain(|&i| i != index);
+        Some(index)
+    }
+
     /// Takes away what lies at a place; its handles become stale.
     pub fn take(&mut self, index: u16) -> Option<T> {
-        let slot = self.0.get_mut(usize::from(index))?;
+        let slot = self.places.get_mut(usize::from(index))?;
         let taken = slot.1.take()?;
         slot.0 = slot.0.saturating_add(1);
+        self.stayed.retain(|&i| i != index);
         Some(taken)
     }
 
     /// The same places with something else in them.
     pub fn map<U>(&self, f: impl Fn(&T) -> U) -> Slots<U> {
-        let all = self.0.iter();
-        Slots(all.map(|(g, value)| (*g, value.as_ref().map(&f))).collect())
+        let all = self.places.iter();
+        Slots {
+            places: all.map(|(g, value)| (*g, value.as_ref().map(&f))).collect(),
+            stayed: Vec::new(),
+        }
     }
 
     /// Whether all that lay somewhere then still does.
@@ -93,18 +129,26 @@ impl<T> Slots<T> {
         })
     }
 
-    /// Gives the empty places the generations of then, so that the same calls give the same handles. What
-    /// was put into others since stays.
+    /// Gives empty places the generations that they had then, so that the same calls give the same handles.
+    /// What was added since stays in its place; see [`add_again`](Self::add_again).
     pub fn rewind<U>(&mut self, then: &Slots<U>) {
-        while self.0.len() > then.0.len() && self.0.pop_if(|s| s.1.is_none()).is_some() {}
-        for (now, then) in self.0.iter_mut().zip(&then.0) {
+        while self.places.len() > then.places.len()
+            && self.places.pop_if(|s| s.1.is_none()).is_some()
+        {}
+        for (now, then) in self.places.iter_mut().zip(&then.places) {
             if now.1.is_none() {
                 now.0 = then.0;
             }
         }
-        let missing = then.0.iter().skip(self.0.len()).map(|s| (s.0, None));
+        let missing = then
+            .places
+            .iter()
+            .skip(self.places.len())
+            .map(|s| (s.0, None));
         let missing: Vec<_> = missing.collect();
-        self.0.extend(missing);
+        self.places.extend(missing);
+        let added = |i: &u16| then.get(*i).is_none();
+        self.stayed = self.iter().map(|(i, _)| i).filter(added).collect();
     }
 }
 
@@ -164,10 +208,37 @@ mod tests {
         let mut other: Slots<char> = ['x'].into_iter().collect();
         other.take(0);
         other.rewind(&then);
-        assert_eq!(other.map(|_| ()).0, [(1, None), (0, None)]);
-        // What was added since stays, under its handle.
-        let kept = add(&mut slots, 'g');
+        assert_eq!(other.map(|_| ()).places, [(1, None), (0, None)]);
+    }
+
+    #[test]
+    fn what_stays_is_given_its_handle_again() {
+        let mut slots: Slots<char> = ['a', 'b'].into_iter().collect();
+        slots.take(0);
+        let then = slots.clone();
+        for c in ['g', 'h'] {
+            slots.add(c, "things", 9).unwrap();
+        }
         slots.rewind(&then);
-        assert_eq!(slots.find(kept.0, kept.1), Some(&'g'));
+        assert_eq!(
+            (slots.find(0, 1), slots.find(2, 0)),
+            (Some(&'g'), Some(&'h'))
+        );
+        // 'h' is not what comes next, and what is new gets a place of its own.
+        assert_eq!(slots.add_again(|c| *c == 'h'), None);
+        assert_eq!(slots.add('i', "things", 9), Ok(3));
+        assert_eq!(slots.add_again(|c| *c == 'g'), Some(0));
+        assert_eq!(slots.add_again(|c| *c == 'g'), None, "once");
+        assert_eq!(slots.add_again(|c| *c == 'h'), Some(2));
+        assert_eq!(slots.add_again(|_| true), None);
+        // What is taken away has not stayed.
+        slots.rewind(&then);
+        slots.take(0);
+        assert_eq!(slots.add_again(|_| true), None, "place 0 is free");
+        assert_eq!(slots.add('j', "things", 9), Ok(0));
+        assert_eq!(
+            (slots.generation(0), slots.add_again(|c| *c == 'h')),
+            (2, Some(2))
+        );
     }
 }

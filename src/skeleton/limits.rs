@@ -31,7 +31,8 @@ pub const MAX_CHAIN_SCALE: f64 = 1.0e12;
 /// every action of every additive layer counts at full weight: they multiply, and their translations add up.
 pub const MAX_ADDITIVE_REACH: f64 = 1.0e20;
 
-/// The largest product of what the overrides of an instance stretch by, each with at least 1.
+/// The largest product of what the overrides of an instance stretch by down a chain of joints, each with
+/// at least 1.
 pub const MAX_OVERRIDE_SCALE: f64 = 1.0e6;
 
 /// The largest component of an override's translation.

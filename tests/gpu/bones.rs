@@ -6,7 +6,6 @@ use phalanx::crowd::{Crowd, hash01};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend, UploadWay};
 use phalanx::math::Affine3x4;
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// Random hiding, showing, coming and going, due or not, two rigs: on every backend, in one page or in
 /// many, mapped or written, what is due equals a crowd with no history and the others what they were.
@@ -208,7 +207,6 @@ pub fn the_device_times_its_copies() {
         frame(&mut crowd_of(&[chain(300)], 3000).0),
     );
     assert_eq!((few.is_some(), many.is_some()), (able, able));
-    assert!(!able || many > Some(Duration::ZERO), "{many:?}");
 }
 
 pub fn an_empty_crowd() {

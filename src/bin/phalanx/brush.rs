@@ -11,9 +11,9 @@ use phalanx::render::{
 };
 use std::str::FromStr;
 
-/// Address space that opening a device and making its pipelines takes: Mesa's drivers in software end the
-/// process with less than some 400 MB, and load in more than 450.
-const DRIVER_BYTES: u64 = 448 << 20;
+/// Address space that opening a device, making its pipelines and drawing takes: with 950 to 1,300 MB in all,
+/// Mesa's driver for GL was seen to end the process for want of memory; with 1,500 MB it drew.
+const DRIVER_BYTES: u64 = 1536 << 20;
 
 /// Memory of a pixel of the picture, all its samples counted: 600 MB were seen for 4096 x 4096.
 const PIXEL_BYTES: u64 = 40;

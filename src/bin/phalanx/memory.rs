@@ -1,6 +1,7 @@
 //! How much memory a crowd may take.
 
 use super::error::CliError;
+use phalanx::crowd::{CrowdError, MAX_INSTANCES};
 use std::hint::black_box;
 
 /// The most memory of a crowd and its picture: 0.9 million of the built-in character, and half of
@@ -21,6 +22,13 @@ pub fn check(count: u64, each: u64) -> Result<usize, CliError> {
             limit: MAX_CROWD_BYTES,
             most: (MAX_CROWD_BYTES / each.max(1)).min(u32::MAX.into()),
         });
+    }
+    if count > MAX_INSTANCES as u64 {
+        return Err(CliError::Crowd(CrowdError::Limit {
+            what: "characters of one model",
+            count: usize::try_from(count).unwrap_or(usize::MAX),
+            limit: MAX_INSTANCES,
+        }));
     }
     // A machine with less memory (or a limit on it) says so here, where it can be told.
     let needed_bytes = needed as u64;
