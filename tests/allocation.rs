@@ -7,7 +7,6 @@ use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, standard_crowd};
 use phalanx::offline::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::playback::{Mixer, Motion};
 use phalanx::rig::Rig;
-use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 use steady::{allocations, pool, raw};
 
@@ -30,10 +29,6 @@ fn steady_frames_allocate_nothing() {
                 crowd.advance(1.0 / 60.0).unwrap();
                 crowd.evaluate(&mut buffer);
             };
-            // A worker's first theft makes rayon's own tables; on a busy machine that may come late.
-            (0..64usize).into_par_iter().for_each(|_| {
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            });
             // The first frames make the buffers.
             (0..3).for_each(|_| frame(&mut crowd));
             let before = allocations();

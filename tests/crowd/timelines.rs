@@ -162,3 +162,20 @@ fn mirrors_outlive_a_clip_of_more_timelines() {
     h.crowd.update_scene(&mut scene);
     assert!((along(&scene) - 0.5).abs() < 1e-5);
 }
+
+/// Overridden instances are evaluated in scratch of their rig's own.
+#[test]
+fn every_rig_with_overrides_has_room() {
+    let mut h = Held::new();
+    let other = h.crowd.add_rig(ruler()).unwrap();
+    let i = h.crowd.spawn(other).unwrap();
+    h.crowd.set_override(i, "base", shift(7.0)).unwrap();
+    h.crowd.set_override(h.all[1], "base", shift(5.0)).unwrap();
+    for _ in 0..3 {
+        h.crowd.evaluate(&mut h.buffer);
+        let palettes = h.buffer.rows().chunks_exact(ROWS);
+        for (palette, x) in palettes.zip([0.25, 5.0, 7.0]) {
+            stands(palette, [x, 0.0, 0.0]);
+        }
+    }
+}

@@ -65,11 +65,13 @@ struct Stage {
 }
 
 impl Stage {
-    fn new() -> Self {
+    /// With overrides on the first rig, or on none. Workers' scratch is made ready anew in every frame for a
+    /// rig that has any, and is of all rigs: what a panic leaves taken out of it shows where none has.
+    fn new(overrides: bool) -> Self {
         let mut crowd = Crowd::new();
         let mut scene = SceneGraph::new();
         let mut instances = Vec::new();
-        for with_overrides in [true, false] {
+        for with_overrides in [overrides, false] {
             let id = crowd.add_rig(rig()).unwrap();
             let clips = [0, 1, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
             for n in 0..EACH {
@@ -156,14 +158,16 @@ fn frames_after_a_panic_are_those_of_a_crowd_that_never_panicked() {
             .unwrap();
         for at in points {
             for order in [RowOrder::Slots, RowOrder::FreshFirst] {
-                pool.install(|| after_a_panic(at, order));
+                for overrides in [false, true] {
+                    pool.install(|| after_a_panic(at, order, overrides));
+                }
             }
         }
     }
 }
 
-fn after_a_panic(at: At, order: RowOrder) {
-    let (mut broken, mut whole) = (Stage::new(), Stage::new());
+fn after_a_panic(at: At, order: RowOrder, overrides: bool) {
+    let (mut broken, mut whole) = (Stage::new(overrides), Stage::new(overrides));
     let (first, _) = broken.frame(At::Never, order, None);
     whole.frame(At::Never, order, None);
     let same = |broken: &Stage, whole: &Stage| {

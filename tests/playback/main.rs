@@ -1,5 +1,6 @@
 //! Playing: mixers and crowds against an independent model in f64, and what both refuse.
 
+mod again;
 mod events;
 mod fades;
 mod layers;

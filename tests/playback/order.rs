@@ -2,11 +2,11 @@
 //! have. Each rotation goes to the hemisphere of the sum of those before it, so of three turns that lie
 //! far apart the order decides.
 
-use crate::ruler::{built, clip, held, track, turn, with_clips};
+use crate::ruler::{built, clip, held, scene, track, turn, with_clips};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::offline::raw::RawChannel;
-use phalanx::offline::{BuildOptions, RootMotionOptions};
-use phalanx::playback::{ClipId, Mixer, PlayOptions};
+use phalanx::offline::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive_from};
+use phalanx::playback::{ClipId, LayerOptions, Mixer, PlayOptions};
 use phalanx::rig::Rig;
 use std::sync::Arc;
 
@@ -120,6 +120,49 @@ fn actions_count_by_age() {
         }
     }
     assert!(far >= 10, "{far}: the order decides nothing");
+}
+
+/// Turns that are added are multiplied, oldest first: the younger one turns within the older one.
+#[test]
+fn additive_actions_count_by_age() {
+    let half = std::f32::consts::FRAC_1_SQRT_2;
+    let about = |name: &str, key: [f32; 4]| {
+        let values = track(RawChannel::Rotation, 1.0, &[&key, &key]);
+        clip(name, 1.0, vec![values])
+    };
+    let clips = vec![
+        about("x", [half, 0.0, 0.0, half]),
+        about("y", [0.0, half, 0.0, half]),
+    ];
+    let rig = with_clips(clips.clone());
+    let full = LayerOptions::default();
+    let additive = LayerOptions {
+        additive: true,
+        ..LayerOptions::default()
+    };
+    let mut mixer = Mixer::with_layers(rig.clone(), vec![full, additive]).unwrap();
+    let scene = scene(clips);
+    let [x, y] = [0, 1].map(|n| {
+        let added = build_additive_from(&scene, n, &rig, AdditiveReference::Rest).unwrap();
+        mixer.add_clip(Arc::new(added)).unwrap()
+    });
+    let z_goes_to = |mixer: &mut Mixer, to: [f32; 3]| {
+        for matrix in [mixer.evaluate()[0], mixer.models()[0]] {
+            let have = matrix.rows.map(|row| row[2]);
+            let near = have.iter().zip(to).all(|(a, b)| (a - b).abs() < 1e-5);
+            assert!(near, "{have:?} is not {to:?}");
+        }
+    };
+    let start = |mixer: &mut Mixer, clip| {
+        mixer.player().start(1, clip, &held(0.0, 1.0)).unwrap();
+    };
+    start(&mut mixer, x);
+    start(&mut mixer, y);
+    // About y z goes to x, which stays there about x.
+    z_goes_to(&mut mixer, [1.0, 0.0, 0.0]);
+    // The first starts anew in its slot: about x z goes to −y, which stays there about y.
+    start(&mut mixer, x);
+    z_goes_to(&mut mixer, [0.0, -1.0, 0.0]);
 }
 
 /// Root motion is blended as poses are: turns about y of a whole step, by the same order.

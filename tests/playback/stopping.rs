@@ -124,6 +124,25 @@ fn the_weight_of_a_layer_is_in_the_next_pose() {
     stands(mixer.evaluate(), [0.0; 3]);
 }
 
+/// A layer without weight is left out of a pose, and one in full leaves out what lies below.
+#[test]
+fn a_layer_that_counted_for_nothing_or_all_is_weighed_again() {
+    let (mut mixer, x) = playing(2);
+    let y = mixer.find_clip("y").unwrap();
+    mixer.player().stop_all(0.0).unwrap();
+    mixer.player().set_layer_weight(1, 0.0).unwrap();
+    mixer.player().play(1, y, &held(0.5, 1.0)).unwrap();
+    mixer.player().play(0, x, &held(0.5, 1.0)).unwrap();
+    stands(mixer.evaluate(), [0.5, 0.0, 0.0]);
+    mixer.player().fade_layer(1, 0.5, 0.0).unwrap();
+    stands(mixer.evaluate(), [0.25, 0.5, 0.0]);
+    // Alone, and in full: the rest pose has no part in it.
+    let (mut mixer, _) = playing(1);
+    stands(mixer.evaluate(), [0.5, 0.0, 0.0]);
+    mixer.player().set_layer_weight(0, 0.5).unwrap();
+    stands(mixer.evaluate(), [0.25, 0.0, 0.0]);
+}
+
 /// A clip that ends by itself, and a blend space whose neighbours change.
 #[test]
 fn what_a_step_or_a_parameter_changes_is_in_the_next_pose() {

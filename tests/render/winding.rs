@@ -36,8 +36,10 @@ const WIDE: PictureSize = PictureSize {
 const SAME: (f64, u8) = (0.001, 2);
 
 /// The share of covered pixels that two ways of drawing may differ in. The most that was seen is 0.001 with
-/// Vulkan, and with GL 0.011, of a clip that takes scales through zero.
-const DRAWN: f64 = 0.02;
+/// Mesa's Vulkan in software and 0.0111 with its GL, of a clip that takes scales through zero. On both, a
+/// device that takes rows that mirror for rows that do not differs in 0.0575 of the same clip; one that
+/// turns all such triangles in 0.8 of another.
+const DRAWN: f64 = 0.025;
 
 /// Where the two boxes of [`boxes`] have their joints: the upper one is mirrored by the clip.
 const JOINTS: [Vec3; 2] = [Vec3::new(0.0, 2.0, 0.0), Vec3::new(0.0, -2.0, 0.0)];

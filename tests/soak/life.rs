@@ -52,6 +52,8 @@ pub struct Life {
     /// What was called and not refused, how often.
     done: BTreeMap<&'static str, u64>,
     refused: u64,
+    /// Rows of instances that were looked at.
+    rows: u64,
 }
 
 impl fmt::Display for Life {
@@ -59,8 +61,8 @@ impl fmt::Display for Life {
         let calls: u64 = self.done.values().sum();
         write!(
             f,
-            "{calls} calls, {} refused: {:?}",
-            self.refused, self.done
+            "{calls} calls, {} refused, {} rows: {:?}",
+            self.refused, self.rows, self.done
         )
     }
 }
@@ -104,6 +106,7 @@ impl Life {
             mixer,
             done: BTreeMap::new(),
             refused: 0,
+            rows: 0,
         };
         // One stays for all cycles.
         life.add_rig(0);
@@ -440,7 +443,7 @@ impl Life {
                 shown
             }
         };
-        *self.done.entry("rows").or_default() += shown as u64;
+        self.rows += shown as u64;
         let gone = match self.below(4) {
             0 => None,
             1 => Some(self.hanging()),
