@@ -93,7 +93,8 @@ fn overrides_are_counted_as_they_come_and_go() {
     refused(&mut crowd, b, 2);
 }
 
-/// Each node is within its limit, the place of the last in the world is not.
+/// Each node is within its limit, the place of the last in the world is not. Powers of two, so that sums are
+/// exact: 2⁴⁹ is 0.56 of the limit.
 #[test]
 fn an_instance_that_hangs_beyond_the_world_stays_where_it_was() {
     let moved = |x: f32| {
@@ -105,20 +106,22 @@ fn an_instance_that_hangs_beyond_the_world_stays_where_it_was() {
     let id = crowd.add_rig(built(small())).unwrap();
     let i = crowd.spawn(id).unwrap();
     let mut scene = SceneGraph::new();
-    let far = scene.add(None, moved(0.75 * MAX_WORLD)).unwrap();
+    let step = (1u64 << 49) as f32;
+    assert!(step < MAX_WORLD && 2.0 * step > MAX_WORLD);
+    let far = scene.add(None, moved(step)).unwrap();
     let farther = scene.add(far, moved(0.0)).unwrap();
     let mirror = crowd.mirror(i, &mut scene).unwrap();
     let root = scene.root(mirror).unwrap();
     scene.set_parent(root, farther).unwrap();
     crowd.update_scene(&mut scene);
-    let within = moved(0.75 * MAX_WORLD);
+    let within = moved(step);
     assert_eq!(*crowd.world(i).unwrap(), within);
-    scene.set_local(farther, moved(0.5 * MAX_WORLD)).unwrap();
+    scene.set_local(farther, moved(step)).unwrap();
     crowd.update_scene(&mut scene);
     assert_eq!(*crowd.world(i).unwrap(), within);
-    scene.set_local(farther, moved(-0.25 * MAX_WORLD)).unwrap();
+    scene.set_local(farther, moved(-0.5 * step)).unwrap();
     crowd.update_scene(&mut scene);
-    assert_eq!(*crowd.world(i).unwrap(), moved(0.5 * MAX_WORLD));
+    assert_eq!(*crowd.world(i).unwrap(), moved(0.5 * step));
 }
 
 #[test]
