@@ -1,6 +1,7 @@
 //! Additive clips: differences to a reference, chosen by name of what it is.
 
-use super::build::{BuildError, build_additive};
+use super::build::build_additive;
+use super::check::BuildError;
 use super::raw::RawScene;
 use crate::clip::{Clip, ClipKind, Cursor};
 use crate::rig::Rig;

@@ -26,6 +26,8 @@ impl<'a> Anchors<'a> {
     }
 
     fn local(&self, node: usize) -> Affine3x4 {
+        #[cfg(test)]
+        tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
         match &self.raw.nodes[node].matrix {
             Some(m) => Affine3x4::from_cols_array(m),
             None => self.raw.nodes[node].local.to_affine(),
@@ -71,5 +73,46 @@ impl<'a> Anchors<'a> {
             self.known[n] = Some(anchor);
         }
         anchor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::raw::RawNode;
+    use super::*;
+    use glam::Vec3;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Nodes whose matrix was asked for.
+        pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn long_ways_are_gone_once() {
+        const NODES: usize = 5000;
+        // One joint at the top, and a metre from each node to the next.
+        let node = |n: usize| {
+            let mut node = RawNode {
+                parent: n.checked_sub(1),
+                ..RawNode::default()
+            };
+            node.local.translation = Vec3::X;
+            node
+        };
+        let raw = RawScene {
+            nodes: (0..NODES).map(node).collect(),
+            ..RawScene::default()
+        };
+        let mut joint_of_node = vec![NO_JOINT; NODES];
+        joint_of_node[0] = 7;
+        let mut anchors = Anchors::new(&raw, &joint_of_node);
+        LOOKED_AT.set(0);
+        for n in 0..NODES {
+            let (joint, offset) = anchors.of(n);
+            assert_eq!((joint, offset.translation()), (7, Vec3::X * n as f32));
+        }
+        let looked_at = LOOKED_AT.get();
+        assert!(looked_at <= NODES * (SHORT_WAY + 1), "{looked_at}");
     }
 }

@@ -1,23 +1,17 @@
-//! Raw scene to `Rig`: joints, lane order, skins, clips, meshes.
+//! Raw scene to `Rig`: joints, lane order, clips; skins and meshes have a file of their own.
 
-use super::anchors::Anchors;
+use super::check::BuildError;
 use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
 use super::lanes::{Joints, LaneUses};
+use super::meshes::skins_and_meshes;
 use super::raw::RawScene;
-use super::root_motion::{RootMotionError, RootMotionOptions, extract};
+use super::root_motion::{RootMotionOptions, extract};
 use crate::clip::{Clip, RootMotionParts};
-use crate::math::Affine3x4;
-use crate::mesh::{Mesh, Primitive, PrimitiveError};
-use crate::rig::is_forest;
-use crate::rig::{MorphRange, Rig, RigError, RigMesh, RigNode, RigParts};
-use crate::runtime::JobError;
-use crate::skeleton::{NO_JOINT, Pose, Scalar, Skeleton, SkeletonError, Skin, SkinError};
+use crate::mesh::Mesh;
+use crate::rig::{MorphRange, Rig, RigNode, RigParts};
+use crate::skeleton::{NO_JOINT, Pose, Scalar, Skeleton};
 use glam::Vec3;
 use std::sync::Arc;
-use thiserror::Error;
-
-/// The most scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
-pub const MAX_SCALARS: usize = 1 << 16;
 
 /// Settings of [`build_rig`].
 #[derive(Clone, Debug, PartialEq)]
@@ -41,84 +35,6 @@ impl Default for BuildOptions {
             lane_order: None,
         }
     }
-}
-
-/// Why raw data is no rig.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum BuildError {
-    /// The parents of the nodes form a cycle.
-    #[error("the parents of the nodes form a cycle")]
-    Cycle,
-    /// More scalars than 16-bit block indices can name.
-    #[error("{count} morph weights and numbers of user channels, the limit is {MAX_SCALARS}")]
-    TooManyScalars {
-        /// How many there are.
-        count: usize,
-    },
-    /// An index points past the end of what it indexes.
-    #[error("{place}: {what} {index}, there are {have}")]
-    Index {
-        /// Where the index stands.
-        place: String,
-        /// What it names.
-        what: &'static str,
-        /// The index.
-        index: usize,
-        /// How many there are.
-        have: usize,
-    },
-    /// The joints make no skeleton.
-    #[error(transparent)]
-    Skeleton(#[from] SkeletonError),
-    /// A skin is not usable.
-    #[error("skin {skin}: {source}")]
-    Skin {
-        /// The skin.
-        skin: usize,
-        /// Why.
-        source: SkinError,
-    },
-    /// The parts do not fit each other.
-    #[error(transparent)]
-    Rig(#[from] RigError),
-    /// Root motion cannot be taken out as asked.
-    #[error(transparent)]
-    RootMotion(#[from] RootMotionError),
-    /// The frame that an additive clip refers to cannot be sampled.
-    #[error("additive reference: {0}")]
-    Reference(JobError),
-    /// A clip cannot be built.
-    #[error("animation {clip}: {source}")]
-    Clip {
-        /// The clip.
-        clip: usize,
-        /// Why.
-        source: ClipBuildError,
-    },
-    /// A stream of a primitive has not one element per vertex.
-    #[error("mesh {mesh}, primitive {primitive}: {stream} holds {have}, needed are {needed}")]
-    Stream {
-        /// The mesh.
-        mesh: usize,
-        /// The primitive.
-        primitive: usize,
-        /// The stream.
-        stream: &'static str,
-        /// Its length.
-        have: usize,
-        /// The length needed.
-        needed: usize,
-    },
-    /// A primitive holds a number beyond its limit.
-    #[error("mesh {mesh}, primitive {primitive}: {source}")]
-    Primitive {
-        /// The mesh.
-        mesh: usize,
-        /// The primitive.
-        primitive: usize,
-        /// Why.
-        source: PrimitiveError,
-    },
 }
 
 /// Builds a rig from raw data, with the `exact` profile: f32 rows, every key kept.
@@ -192,100 +108,6 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         morphs,
     };
     Ok(Rig::new(parts)?)
-}
-
-pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
-    let nodes = raw.nodes.len();
-    let check = |place: &dyn Fn() -> String, what, index, have| {
-        if index < have {
-            Ok(())
-        } else {
-            Err(BuildError::Index {
-                place: place(),
-                what,
-                index,
-                have,
-            })
-        }
-    };
-    for (i, n) in raw.nodes.iter().enumerate() {
-        let place = || format!("node {i}");
-        check(&place, "parent", n.parent.unwrap_or(0), nodes)?;
-        if let Some(mesh) = n.mesh {
-            check(&place, "mesh", mesh, raw.meshes.len())?;
-        }
-        if let Some(skin) = n.skin {
-            check(&place, "skin", skin, raw.skins.len())?;
-        }
-    }
-    if !is_forest(&raw.nodes, |n| n.parent) {
-        return Err(BuildError::Cycle);
-    }
-    let weights: usize = raw.nodes.iter().map(|n| n.weights.len()).sum();
-    let channels = raw.channels.iter().map(|c| c.channel.rest.width());
-    let scalars = weights.saturating_add(channels.sum());
-    if scalars > MAX_SCALARS {
-        return Err(BuildError::TooManyScalars { count: scalars });
-    }
-    for (i, s) in raw.skins.iter().enumerate() {
-        for (slot, &joint) in s.joints.iter().enumerate() {
-            check(&|| format!("skin {i}, slot {slot}"), "node", joint, nodes)?;
-        }
-    }
-    for (i, c) in raw.clips.iter().enumerate() {
-        for (track, t) in c.tracks.iter().enumerate() {
-            check(
-                &|| format!("animation {i}, track {track}"),
-                "node",
-                t.node,
-                nodes,
-            )?;
-        }
-    }
-    for c in &raw.channels {
-        for t in &c.tracks {
-            let place = || format!("user channel \"{}\"", c.channel.name);
-            check(&place, "clip", t.clip, raw.clips.len())?;
-        }
-    }
-    for (i, roots) in raw.scenes.iter().enumerate() {
-        for &root in roots {
-            check(&|| format!("scene {i}"), "node", root, nodes)?;
-        }
-    }
-    for (mesh, m) in raw.meshes.iter().enumerate() {
-        for (primitive, p) in m.primitives.iter().enumerate() {
-            check_primitive(mesh, primitive, p)?;
-        }
-    }
-    Ok(())
-}
-
-fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
-    p.check().map_err(|error| match error {
-        PrimitiveError::Stream {
-            stream,
-            have,
-            needed,
-        } => BuildError::Stream {
-            mesh,
-            primitive,
-            stream,
-            have,
-            needed,
-        },
-        PrimitiveError::Vertex { index, have } => BuildError::Index {
-            place: format!("mesh {mesh}, primitive {primitive}, indices"),
-            what: "vertex",
-            index,
-            have,
-        },
-        source @ PrimitiveError::Beyond { .. } => BuildError::Primitive {
-            mesh,
-            primitive,
-            source,
-        },
-    })
 }
 
 /// The morph weights of all nodes, as scalars.
@@ -418,65 +240,6 @@ pub fn build_additive(
     builder
         .build((clip, c), Reference::Pose(reference), None)
         .map_err(|source| BuildError::Clip { clip, source })
-}
-
-type SkinsAndMeshes = (Vec<Skin>, Vec<RigMesh>, usize);
-
-/// The file's skins, one more for rigid meshes, and the meshes of all nodes.
-fn skins_and_meshes(
-    raw: &RawScene,
-    shared: &[Arc<Mesh>],
-    joint_of_node: &[u16],
-    joints: usize,
-) -> Result<SkinsAndMeshes, BuildError> {
-    let mut skins = Vec::with_capacity(raw.skins.len() + 1);
-    for (skin, s) in raw.skins.iter().enumerate() {
-        let slots = s.joints.iter().map(|&n| joint_of_node[n]).collect();
-        let bind = s
-            .inverse_bind
-            .iter()
-            .map(Affine3x4::from_cols_array)
-            .collect();
-        skins.push(
-            Skin::new(s.name.clone(), slots, bind, joints)
-                .map_err(|source| BuildError::Skin { skin, source })?,
-        );
-    }
-    let file_skins = skins.len();
-    let (mut rigid_joints, mut rigid_bind) = (Vec::new(), Vec::new());
-    let mut anchors = Anchors::new(raw, joint_of_node);
-    let mut meshes = Vec::new();
-    for (node, n) in raw.nodes.iter().enumerate() {
-        let Some(source) = n.mesh else { continue };
-        let rigid_slot = if n.skin.is_none() {
-            // More rigid meshes than slots can be told apart are left undrawn by a crowd.
-            if rigid_joints.len() >= usize::from(NO_JOINT) {
-                continue;
-            }
-            let (joint, offset) = anchors.of(node);
-            rigid_joints.push(joint);
-            rigid_bind.push(offset);
-            Some(rigid_joints.len() as u16 - 1)
-        } else {
-            None
-        };
-        meshes.push(RigMesh {
-            node,
-            source,
-            mesh: shared[source].clone(),
-            skin: n.skin.unwrap_or(file_skins),
-            rigid_slot,
-            lod: 0,
-        });
-    }
-    if !rigid_joints.is_empty() {
-        let skin = Skin::new(None, rigid_joints, rigid_bind, joints);
-        skins.push(skin.map_err(|source| BuildError::Skin {
-            skin: file_skins,
-            source,
-        })?);
-    }
-    Ok((skins, meshes, file_skins))
 }
 
 /// The roots of the default scene; all roots if the file names no scene.

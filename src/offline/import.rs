@@ -1,6 +1,7 @@
 //! glTF file to rigs: reading, splitting, building, in one call.
 
-use super::build::{BuildError, BuildOptions, build_rig};
+use super::build::{BuildOptions, build_rig};
+use super::check::BuildError;
 use super::gltf::{GltfError, ImportOptions, read_path, read_slice};
 use super::markers::{MarkerError, add_markers, marker_file, read_markers};
 use super::raw::RawScene;

@@ -1,6 +1,7 @@
 //! The joints of a raw scene, and their order in lanes.
 
-use super::build::{BuildError, check_indices, model_size, scalars_of};
+use super::build::{model_size, scalars_of};
+use super::check::{BuildError, check_indices};
 use super::clip_builder::{Motion, check_track, classify};
 use super::curve::Curve;
 use super::joint_order::joint_order;

@@ -7,6 +7,7 @@ mod bake;
 mod build;
 #[cfg(feature = "gltf")]
 mod builtin;
+mod check;
 mod clip_builder;
 mod curve;
 #[cfg(feature = "gltf")]
@@ -18,6 +19,7 @@ mod lanes;
 mod lod;
 #[cfg(feature = "gltf")]
 mod markers;
+mod meshes;
 pub mod raw;
 mod relane;
 mod report;
@@ -31,9 +33,10 @@ pub use bake::{
     BakeError, BakeSettings, ErrorReport, JointQuality, MAX_BAKED_KEYS, MAX_ERROR, SHELL,
     TrackBytes, bake, bake_all, measure_error, measure_error_across,
 };
-pub use build::{BuildError, BuildOptions, MAX_SCALARS, build_additive, build_rig};
+pub use build::{BuildOptions, build_additive, build_rig};
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
+pub use check::{BuildError, MAX_SCALARS};
 pub use clip_builder::{
     ClipBuildError, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
 };

@@ -1,7 +1,8 @@
 //! Clips back into tracks: to build them anew for another lane order, to make differences of them, and
 //! for what is measured beside them.
 
-use super::build::{BuildError, model_size};
+use super::build::model_size;
+use super::check::BuildError;
 use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
 use super::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Encoding, RootMotionParts};

@@ -1,7 +1,9 @@
 //! Limits on the numbers of rigs and clips: within them every palette is finite, at every level of SIMD;
 //! beyond them nothing is taken.
 
+mod counted;
 mod extreme;
+mod parts;
 mod refused;
 
 use phalanx::math::Affine3x4;

@@ -16,7 +16,7 @@ use phalanx::skeleton::{
 use std::sync::Arc;
 
 /// Three joints in a chain, a clip with every channel, a mesh with a target.
-fn small() -> RawScene {
+pub fn small() -> RawScene {
     let node = |i: usize| RawNode {
         name: Some(format!("joint{i}")),
         parent: i.checked_sub(1),
