@@ -6,3 +6,4 @@ mod mixers;
 mod models;
 mod restored;
 mod reused;
+mod undone;

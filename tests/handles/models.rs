@@ -73,3 +73,23 @@ impl Handles {
         }
     }
 }
+
+/// A chain of joints that nothing moves.
+pub fn chain(joints: usize) -> Arc<Rig> {
+    let nodes = (0..joints).map(|i| RawNode {
+        name: Some(format!("joint{i}")),
+        parent: i.checked_sub(1),
+        ..RawNode::default()
+    });
+    let scene = RawScene {
+        name: "chain".into(),
+        nodes: nodes.collect(),
+        skins: vec![RawSkin {
+            name: None,
+            joints: (0..joints).collect(),
+            inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array(); joints],
+        }],
+        ..RawScene::default()
+    };
+    Arc::new(build_rig(scene, &Default::default()).unwrap())
+}

@@ -102,6 +102,7 @@ fn what_was_added_since_stays() {
     let saved = crowd.snapshot();
     let clip = crowd.add_clip(own.rig, rig.clips()[2].clone()).unwrap();
     let space = crowd.add_blend_space(own.rig, &[(0.0, clip)]).unwrap();
+    let rig_clip = rig.clips()[2].clone();
     let more = crowd.add_rig(rig).unwrap();
     let before = crowd.snapshot();
     assert_eq!(
@@ -111,6 +112,12 @@ fn what_was_added_since_stays() {
     assert!(crowd.snapshot() == before);
     crowd.remove_rig(more).unwrap();
     crowd.restore(&saved).unwrap();
+    // The same calls give the same handles again, and what has stayed is not there twice.
+    let again = crowd.add_clip(own.rig, rig_clip).unwrap();
+    assert_eq!(again, clip);
+    let space_again = crowd.add_blend_space(own.rig, &[(0.0, clip)]).unwrap();
+    assert_eq!(space_again, space);
+    assert_ne!(crowd.add_blend_space(own.rig, &[(0.0, clip)]), Ok(space));
     crowd
         .play(own.instance, space, &PlayOptions::default())
         .unwrap();
