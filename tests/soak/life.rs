@@ -244,7 +244,10 @@ impl Life {
                 let clip = self.cast[at].rig.clips()[which].clone();
                 let added = self.crowd.add_clip(id, clip);
                 let clip = self.note("add_clip", added).unwrap();
-                self.cast[at].clips.push(clip);
+                // One that stayed over a restore has its handle again.
+                if !self.cast[at].clips.contains(&clip) {
+                    self.cast[at].clips.push(clip);
+                }
             }
             1 => {
                 if let Some(clip) = self.pick(|l| &l.cast[at].clips) {
@@ -258,7 +261,9 @@ impl Life {
                 let points = [0.0, 0.4, 1.0].map(|x| (x, self.clip(at)));
                 let added = self.crowd.add_blend_space(id, &points);
                 let space = self.note("add_blend_space", added).unwrap();
-                self.cast[at].spaces.push(space);
+                if !self.cast[at].spaces.contains(&space) {
+                    self.cast[at].spaces.push(space);
+                }
             }
             _ => {
                 if let Some(space) = self.pick(|l| &l.cast[at].spaces) {

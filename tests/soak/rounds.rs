@@ -10,9 +10,9 @@ use phalanx::scene::{Hanging, SceneGraph};
 
 const ROUNDS: usize = 400;
 
-/// What the live bytes may differ by after so many rounds: a table may have doubled once. A leak of one
-/// handle a round is more.
-const SLACK: i64 = 8 << 10;
+/// What the live bytes may differ by after so many rounds: tables may have doubled once, and a busy
+/// machine was seen to leave 10 kB. What leaked before left 20 kB and more.
+const SLACK: i64 = 16 << 10;
 
 /// Runs some rounds, then many; the bytes that the second part left behind.
 fn left(mut round: impl FnMut()) -> i64 {
@@ -32,7 +32,7 @@ fn flat(round: impl FnMut()) {
 fn live_bytes_rise_with_a_leak() {
     let _alone = live::alone();
     let mut kept = Vec::new();
-    assert!(left(|| kept.push(Box::new([0u64; 4]))) > SLACK);
+    assert!(left(|| kept.push(Box::new([0u64; 16]))) > SLACK);
 }
 
 /// A rig with overrides, mirrors and blend spaces of its own comes and goes.
