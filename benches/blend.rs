@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::stages::Stage;
 use criterion::{Criterion, criterion_group, criterion_main};
+use phalanx_workload::stages::Stage;
 
 fn jobs(c: &mut Criterion) {
     common::stage(c, Stage::Blend);

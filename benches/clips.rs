@@ -6,13 +6,13 @@
 
 mod common;
 
-use common::subject::Subject;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use phalanx::bake::{BakeSettings, bake};
 use phalanx::clip::Clip;
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, RigOptions};
-use phalanx::offline::{BakeSettings, bake};
 use phalanx::rig::Rig;
+use phalanx_workload::subject::Subject;
 use std::io::Cursor;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -6,10 +6,11 @@
 
 mod common;
 
-use common::textbook::Textbook;
-use common::tutorial::Tutorial;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use phalanx::crowd::{BoneBuffer, Workload};
+use phalanx::crowd::BoneBuffer;
+use phalanx_workload::Workload;
+use phalanx_workload::textbook::Textbook;
+use phalanx_workload::tutorial::Tutorial;
 use std::hint::black_box;
 use std::time::Duration;
 

@@ -4,12 +4,13 @@
 
 mod common;
 
-use common::sampling::{ROUNDS, Samples, compare};
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd};
 use phalanx::clip::Channel;
-use phalanx::crowd::{BoneBuffer, Crowd, Workload, hash01};
-use phalanx::math::SimdLevel;
+use phalanx::crowd::{BoneBuffer, Crowd};
+use phalanx::simd::SimdLevel;
+use phalanx_workload::sampling::{ROUNDS, Samples, compare};
+use phalanx_workload::{Workload, hash01};
 use std::hint::black_box;
 use std::time::Duration;
 

@@ -4,13 +4,14 @@
 mod common;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use phalanx::offline::{ImportOptions, MANNEQUIN, import_slice};
+use phalanx::import::{ImportOptions, MANNEQUIN, import_slice};
+use phalanx_testkit::trials;
 
 fn imports(c: &mut Criterion) {
     let (name, bytes) = MANNEQUIN[0];
     let mut files = vec![(name, bytes.to_vec())];
     for name in ["pab.glb", "Fox.glb", "bl_manyjoints.glb", "robot.glb"] {
-        match common::asset(name).map(std::fs::read) {
+        match trials::asset(name).map(std::fs::read) {
             Some(bytes) => files.push((name, bytes.expect("the model can be read"))),
             None => println!("left out: {name} is not among the test models"),
         }

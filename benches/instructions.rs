@@ -5,12 +5,14 @@
 
 mod common;
 
-use common::stages::{Jobs, Stage};
-use common::subject::{Choice, Subject};
-use phalanx::crowd::{BoneBuffer, Workload};
+use phalanx::bake::{BakeSettings, bake_all};
+use phalanx::crowd::BoneBuffer;
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, RigOptions};
-use phalanx::math::SimdLevel;
-use phalanx::offline::{BakeSettings, bake_all};
+use phalanx::simd::SimdLevel;
+use phalanx_testkit::trials;
+use phalanx_workload::Workload;
+use phalanx_workload::stages::{Jobs, Stage};
+use phalanx_workload::subject::{Choice, Subject};
 use std::error::Error;
 use std::hint::black_box;
 use std::io::Cursor;
@@ -68,7 +70,7 @@ fn model(name: &str) -> Result<Subject, String> {
         "mannequin" => None,
         _ => {
             let file = format!("{name}.glb");
-            Some(common::asset(&file).ok_or_else(|| format!("{file} is not there"))?)
+            Some(trials::asset(&file).ok_or_else(|| format!("{file} is not there"))?)
         }
     };
     Subject::load(path.as_deref(), &Choice::default()).map_err(|e| e.to_string())

@@ -4,15 +4,17 @@
 
 mod common;
 
-use common::sampling::{ROUNDS, Samples, compare};
+use phalanx::build::build_rig;
 use phalanx::clip::{Channel, Clip};
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions};
-use phalanx::offline::raw::{
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
-use phalanx::offline::{ImportOptions, build_rig, import_path, mannequin};
+use phalanx::import::{ImportOptions, import_path, mannequin};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
+use phalanx_testkit::trials;
+use phalanx_workload::sampling::{ROUNDS, Samples, compare};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,7 +128,7 @@ fn main() {
         ),
     ];
     for name in MODELS {
-        let Some(path) = common::asset(name) else {
+        let Some(path) = trials::asset(name) else {
             println!("left out: {name} is not among the test models");
             continue;
         };

@@ -2,9 +2,10 @@
 //! page cache, as it is when it was just copied; a disk's own speed is not measured.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use phalanx::bake::{BakeSettings, bake_all};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
-use phalanx::offline::{BakeSettings, bake_all, mannequin};
+use phalanx::import::mannequin;
 use phalanx::rig::Rig;
 use rayon::ThreadPoolBuilder;
 use std::fs::{self, File};

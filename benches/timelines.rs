@@ -4,15 +4,15 @@
 mod common;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use phalanx::build::build_rig;
 use phalanx::clip::Cursor;
-use phalanx::crowd::hash01;
-use phalanx::offline::build_rig;
-use phalanx::offline::raw::{
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
 use phalanx::rig::Rig;
 use phalanx::runtime::SampleJob;
 use phalanx::skeleton::Trs;
+use phalanx_workload::hash01;
 use std::hint::black_box;
 
 /// Four blocks of lanes, each with key times of its own.

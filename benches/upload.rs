@@ -7,14 +7,14 @@
 //! finds; a software one shares the cores with the workers. `PHALANX_BENCH_BACKEND` pins the backend.
 
 mod common;
-#[path = "common/device.rs"]
-mod device;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use phalanx::crowd::{BoneBuffer, Crowd, Workload};
+use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::gpu::{
     Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend, ROW_BYTES, Stamps,
 };
+use phalanx_testkit::device;
+use phalanx_workload::Workload;
 use std::time::{Duration, Instant};
 
 const FRAME: f64 = 1.0 / 60.0;

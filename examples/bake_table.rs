@@ -1,10 +1,11 @@
 //! Bakes every clip of glTF files and prints their sizes and errors, as in PERFORMANCE.md:
 //! `cargo run --release --example bake_table -- [--max-error M] [--shell M] FILES…`
 
+use phalanx::bake::{BakeSettings, bake};
 use phalanx::clip::Clip;
 use phalanx::format::codec::{decode, encode};
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
-use phalanx::offline::{BakeSettings, bake, import_path};
+use phalanx::import::import_path;
 use phalanx::skeleton::Skeleton;
 use std::error::Error;
 use std::io::Cursor;

@@ -4,14 +4,15 @@
 //! `cargo run --release --no-default-features --example custom_engine`: no glTF, no GPU, no pictures.
 
 use glam::{Affine3A, Quat, Vec3};
+use phalanx::build::build_rig;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions};
-use phalanx::math::{Affine3x4, SimdLevel};
-use phalanx::offline::build_rig;
-use phalanx::offline::raw::{
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
+use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use phalanx::scene::SceneGraph;
+use phalanx::simd::SimdLevel;
 use phalanx::skeleton::Trs;
 use std::error::Error;
 use std::f32::consts::TAU;

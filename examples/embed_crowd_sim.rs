@@ -16,7 +16,7 @@ mod square;
 
 use gait::Gait;
 use phalanx::crowd::{BoneBuffer, Crowd};
-use phalanx::offline::mannequin;
+use phalanx::import::mannequin;
 use slide::Feet;
 use square::Square;
 use std::error::Error;

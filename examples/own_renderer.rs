@@ -1,4 +1,4 @@
-//! A renderer of one's own on the library's bone buffer and shaders; nothing of `phalanx::render` is used.
+//! A renderer of one's own on the library's bone buffer and shaders; nothing of `phalanx_render` is used.
 //! What any renderer on wgpu has, targets and pipelines, stands in `canvas.rs`, which knows no Phalanx.
 //!
 //! `cargo run --release --example own_renderer [picture.png [uniform|texture|storage]]`
@@ -9,10 +9,11 @@ mod canvas;
 use canvas::{Canvas, bind, layout, pipeline, uniform};
 use glam::Vec3;
 use glam::camera::rh::{proj::directx::perspective, view::look_at_mat4};
-use phalanx::crowd::{InstanceId, standard_crowd};
+use phalanx::crowd::InstanceId;
 use phalanx::gpu::*;
-use phalanx::offline::mannequin;
+use phalanx::import::mannequin;
 use phalanx::rig::Rig;
+use phalanx_workload::standard_crowd;
 use std::{error::Error, process::ExitCode, sync::Arc};
 use wgpu::{BufferUsages as Usage, ShaderStages, VertexBufferLayout, VertexStepMode};
 

@@ -7,19 +7,20 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod bake;
+pub mod build;
 pub mod clip;
 pub mod crowd;
 #[cfg(feature = "phx")]
 pub mod format;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod import;
 pub mod math;
 pub mod mesh;
-pub mod offline;
 pub mod playback;
-#[cfg(feature = "render")]
-pub mod render;
 pub mod rig;
 pub mod runtime;
 pub mod scene;
+pub mod simd;
 pub mod skeleton;

@@ -1,14 +1,17 @@
 //! Steady frames allocate nothing, counted by the global allocator.
 
-mod steady;
-
+use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::clip::Marker;
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, standard_crowd};
-use phalanx::offline::{BuildOptions, RootMotionOptions, build_rig};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::playback::{Mixer, Motion};
 use phalanx::rig::Rig;
+use phalanx_testkit::alloc::{self, allocations, pool};
+use phalanx_testkit::chain::forty;
+use phalanx_workload::standard_crowd;
 use std::sync::{Arc, Mutex};
-use steady::{allocations, pool, raw};
+
+#[global_allocator]
+static ALLOCATOR: alloc::Counting = alloc::Counting;
 
 /// One test at a time: the count is of the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -20,7 +23,7 @@ fn steady_frames_allocate_nothing() {
         let counted = pool(threads).install(|| {
             let mut options = BuildOptions::default();
             options.root_motion = travels.then(RootMotionOptions::default);
-            let rig = Arc::new(build_rig(raw(), &options).unwrap());
+            let rig = Arc::new(build_rig(forty(), &options).unwrap());
             let (mut crowd, all) = standard_crowd(rig, &[], 700).unwrap();
             let id = all[0].rig();
             crowd.apply_root_motion(id, travels).unwrap();
@@ -47,7 +50,7 @@ fn steady_frames_allocate_nothing() {
 
 /// A rig whose first clip has markers.
 fn marked() -> Arc<Rig> {
-    let mut rig = build_rig(raw(), &Default::default()).unwrap();
+    let mut rig = build_rig(forty(), &Default::default()).unwrap();
     let markers = (0..5).map(|i| Marker::new("m", 0.2 * i as f32)).collect();
     rig.set_markers(0, markers).unwrap();
     Arc::new(rig)

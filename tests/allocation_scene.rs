@@ -1,19 +1,22 @@
 //! Steady frames of a crowd with a scene graph allocate nothing, counted by the global allocator.
 
-mod steady;
-
-use phalanx::crowd::{BoneBuffer, standard_crowd};
+use phalanx::build::build_rig;
+use phalanx::crowd::BoneBuffer;
 use phalanx::math::Affine3x4;
-use phalanx::offline::build_rig;
 use phalanx::scene::SceneGraph;
+use phalanx_testkit::alloc::{self, allocations, pool};
+use phalanx_testkit::chain::forty;
+use phalanx_workload::standard_crowd;
 use std::sync::Arc;
-use steady::{allocations, pool, raw};
+
+#[global_allocator]
+static ALLOCATOR: alloc::Counting = alloc::Counting;
 
 #[test]
 fn steady_frames_with_a_scene_allocate_nothing() {
     for threads in [1, 4] {
         let counted = pool(threads).install(|| {
-            let rig = Arc::new(build_rig(raw(), &Default::default()).unwrap());
+            let rig = Arc::new(build_rig(forty(), &Default::default()).unwrap());
             let (mut crowd, instances) = standard_crowd(rig, &[], 700).unwrap();
             let mut buffer = BoneBuffer::new();
             // Some are mirrored, with something in their hands, one on another, one with an override.

@@ -1,22 +1,21 @@
 //! Keys of 16 bits and rows of f32 in crowds, at every instruction set, against an oracle of its own in
 //! f64. By itself, because the instruction set is the process's.
 
-mod common;
-#[path = "oracle/math.rs"]
-#[allow(dead_code)] // Shared with other tests, which use more of it.
-mod math;
 #[path = "baked/oracle.rs"]
 #[allow(dead_code)] // Shared with other tests, which use more of it.
 mod oracle;
 
 use libtest_mimic::{Failed, Trial};
-use math::{Mat4, mul};
+use phalanx::bake::{BakeSettings, bake};
 use phalanx::clip::Clip;
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::format::codec::encode;
-use phalanx::math::{Affine3x4, SimdLevel};
-use phalanx::offline::{BakeSettings, bake, import_path, mannequin};
+use phalanx::import::{import_path, mannequin};
+use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
+use phalanx::simd::SimdLevel;
+use phalanx_testkit::oracle::math::{Mat4, mul};
+use phalanx_testkit::trials;
 use std::sync::Arc;
 
 /// Arcs between keys are within 2e-5 of slerp, in metres of a body; 2.1e-5 was observed.
@@ -34,20 +33,20 @@ fn main() {
     ));
     for file in ["pab.glb", "robot.glb", "bl_humanoid.glb"] {
         let test = move || {
-            let imported = import_path(&common::needed(file)?, &Default::default())?;
+            let imported = import_path(&trials::needed(file)?, &Default::default())?;
             imported.rigs.into_iter().try_for_each(every_level)
         };
-        trials.push(common::trial(file, &[file], test));
+        trials.push(trials::trial(file, &[file], test));
     }
     // One of its clips is reached in the second attempt only.
     let robot = "robot.glb";
     let test = move || {
-        let imported = import_path(&common::needed(robot)?, &Default::default())?;
+        let imported = import_path(&trials::needed(robot)?, &Default::default())?;
         imported.rigs.into_iter().try_for_each(same_bytes)
     };
     let name = "robot.glb: baked to the same bytes at every level";
-    trials.push(common::trial(name, &[robot], test));
-    common::run(trials)
+    trials.push(trials::trial(name, &[robot], test));
+    trials::run(trials)
 }
 
 fn column_major(m: &Affine3x4) -> Mat4 {

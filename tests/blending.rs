@@ -1,15 +1,11 @@
 //! Blends, layers, masks and additive layers through the library against the oracle, at the tolerances of
 //! the golden poses: what no golden file covers.
 
-mod adapter;
-mod common;
-mod compare;
-mod oracle;
-
-use adapter::{Crowded, Jobs, Library};
-use compare::{Subject, Tallies, Tally, readme_tolerance, whole};
 use libtest_mimic::Trial;
-use oracle::{Action, Additive, Layer, Reference, Scene};
+use phalanx_testkit::adapter::{Crowded, Jobs, Library};
+use phalanx_testkit::compare::{Subject, Tallies, Tally, readme_tolerance, whole};
+use phalanx_testkit::oracle::{Action, Additive, Layer, Reference, Scene};
+use phalanx_testkit::trials;
 
 /// What a case plays: a name for messages, and layers.
 type Case = (String, Vec<Layer>);
@@ -43,7 +39,7 @@ fn main() {
     // A crowd's weights end at 1.
     let huge: (_, _, Cases) = ("pab", "huge_weights", huge_weights);
     trials.push(trial(huge, "jobs", Jobs, &tallies));
-    common::run_and(trials, || tallies.print());
+    trials::run_and(trials, || tallies.print());
 }
 
 fn trial<S: Subject + 'static>(
@@ -54,8 +50,8 @@ fn trial<S: Subject + 'static>(
 ) -> Trial {
     let (file, tallies) = (format!("{model}.glb"), tallies.clone());
     let name = format!("{model} {path} {name}");
-    common::trial(name.clone(), &[&file.clone()], move || {
-        let path = common::needed(&file)?;
+    trials::trial(name.clone(), &[&file.clone()], move || {
+        let path = trials::needed(&file)?;
         let (scene, subject) = (Scene::load(&path)?, subject(Library::open(&path)?));
         let mut tally = Tally::new(name, readme_tolerance);
         for (place, layers) in cases(&scene)? {

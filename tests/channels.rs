@@ -1,19 +1,18 @@
 //! User channels of every type against the oracle's curves and rules of its own in f64: sampled, blended
 //! within a layer, between layers, and added.
 
-mod oracle;
-
-use oracle::blend::scaled_rotation;
-use oracle::curve::{Curve, Interpolation as Kind};
-use oracle::math::{dot, lerp, nlerp, normalize, product};
-use phalanx::crowd::{Crowd, CrowdError, InstanceId, LayerOptions, PlayOptions, hash01};
-use phalanx::offline::raw::{
+use phalanx::build::{BuildError, ClipBuildError, build_additive, build_rig};
+use phalanx::crowd::{Crowd, CrowdError, InstanceId, LayerOptions, PlayOptions};
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
 };
-use phalanx::offline::{BuildError, ClipBuildError, build_additive, build_rig};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, SkeletonError, UserChannel};
+use phalanx_testkit::oracle::blend::scaled_rotation;
+use phalanx_testkit::oracle::curve::{Curve, Interpolation as Kind};
+use phalanx_testkit::oracle::math::{dot, lerp, nlerp, normalize, product};
+use phalanx_workload::hash01;
 use std::sync::Arc;
 
 const CLIPS: usize = 4;

@@ -1,11 +1,11 @@
 //! Who is not due keeps his rows, wherever they lie, and nothing else changes.
 
 use phalanx::crowd::{
-    BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, RowLayout, RowMove, RowOrder, hash01,
-    standard_crowd,
+    BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, RowLayout, RowMove, RowOrder,
 };
+use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
-use phalanx::offline::mannequin;
+use phalanx_workload::{hash01, standard_crowd};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,17 +1,15 @@
 //! Thousands of pairs of clips, one after another: their plans are forgotten in time, and nothing else is.
 
-#[path = "hostile/allocator.rs"]
-mod allocator;
-
 use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions};
+use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
-use phalanx::offline::mannequin;
 use phalanx::rig::Rig;
+use phalanx_testkit::alloc;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 #[global_allocator]
-static COUNTING: allocator::Counting = allocator::Counting;
+static COUNTING: alloc::Counting = alloc::Counting;
 
 /// Clips under handles of their own: 3,160 pairs.
 const CLIPS: usize = 80;
@@ -79,7 +77,7 @@ fn pairs() {
         }
     }
     let mut buffer = BoneBuffer::new();
-    allocator::start();
+    alloc::start();
     let (mut shown, mut warm) = (0, 0);
     for a in 0..CLIPS {
         for b in a + 1..CLIPS {
@@ -93,12 +91,12 @@ fn pairs() {
             }
             shown += 1;
             if shown == WARM {
-                warm = allocator::peak();
+                warm = alloc::peak();
             }
         }
     }
     assert!(shown > 3_000, "{shown} pairs");
-    let most = allocator::peak();
+    let most = alloc::peak();
     assert!(
         most <= warm + warm / 10,
         "{most} bytes after {shown} pairs, {warm} after {WARM}"

@@ -2,15 +2,12 @@
 //! poses' README: once as a pose (`phalanx pose`), once as an instance of a crowd. And, because a golden
 //! file stores a choice of times, nodes and vertices, all of them at more times against the oracle.
 
-mod adapter;
-mod common;
-mod compare;
-mod oracle;
-
-use adapter::{Crowded, Library, Posed};
-use compare::{Subject, Tallies, Tally, readme_tolerance, whole};
 use libtest_mimic::{Failed, Trial};
-use oracle::{LoopMode, Scene};
+use phalanx_testkit::adapter::{Crowded, Library, Posed};
+use phalanx_testkit::compare;
+use phalanx_testkit::compare::{Subject, Tallies, Tally, readme_tolerance, whole};
+use phalanx_testkit::oracle::{LoopMode, Scene};
+use phalanx_testkit::trials;
 
 fn main() {
     let tallies = Tallies::default();
@@ -24,7 +21,7 @@ fn main() {
     for model in ["mannequin_lod1.glb", "mannequin_lod2.glb"] {
         trials.push(against_oracle(model, "pose", Posed, &tallies));
     }
-    common::run_and(trials, || tallies.print());
+    trials::run_and(trials, || tallies.print());
 }
 
 fn against_golden<S: Subject + 'static>(
@@ -38,8 +35,8 @@ fn against_golden<S: Subject + 'static>(
     let (golden, model, tallies) = (golden.to_owned(), model.to_owned(), tallies.clone());
     let needs = [golden.clone(), model.clone()];
     let needs = needs.each_ref().map(String::as_str);
-    common::trial(name.clone(), &needs, move || {
-        let subject = subject(Library::open(&common::needed(&model)?)?);
+    trials::trial(name.clone(), &needs, move || {
+        let subject = subject(Library::open(&trials::needed(&model)?)?);
         let mut tally = Tally::new(name, readme_tolerance);
         compare::check(&golden, &subject, &mut tally)?;
         Ok(tallies.add(tally)?)
@@ -54,8 +51,8 @@ fn against_oracle<S: Subject + 'static>(
 ) -> Trial {
     let name = format!("{model} {path} oracle");
     let (model, tallies) = (model.to_owned(), tallies.clone());
-    common::trial(name.clone(), &[&model.clone()], move || {
-        let path = common::needed(&model)?;
+    trials::trial(name.clone(), &[&model.clone()], move || {
+        let path = trials::needed(&model)?;
         let (scene, subject) = (Scene::load(&path)?, subject(Library::open(&path)?));
         let mut tally = Tally::new(name, readme_tolerance);
         all_clips(&scene, &subject, &mut tally)?;

@@ -4,15 +4,8 @@
 //! Models are looked for in `PHALANX_ASSETS`, else in `../shared/assets`; a trial whose model is
 //! missing is shown as ignored. One file is made in code and so always runs.
 
-#[path = "hostile/allocator.rs"]
-mod allocator;
 #[path = "hostile/bombs.rs"]
 mod bombs;
-mod common;
-mod exercise;
-#[allow(dead_code)] // Shared with the tests of files made in code.
-#[path = "import/file.rs"]
-mod file;
 #[path = "hostile/made.rs"]
 mod made;
 #[path = "hostile/mutate.rs"]
@@ -22,8 +15,11 @@ mod sound;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mutate::{Mutator, Random};
-use phalanx::offline::gltf::{ImportOptions, MEMORY_BASE, MEMORY_PER_BYTE, read_slice};
-use phalanx::offline::import_slice;
+use phalanx::import::gltf::{ImportOptions, MEMORY_BASE, MEMORY_PER_BYTE, read_slice};
+use phalanx::import::import_slice;
+use phalanx_testkit::alloc;
+use phalanx_testkit::exercise;
+use phalanx_testkit::trials;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +27,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 #[global_allocator]
-static COUNTING: allocator::Counting = allocator::Counting;
+static COUNTING: alloc::Counting = alloc::Counting;
 
 /// Models of fewer bytes are mutated.
 const LARGEST: u64 = 600_000;
@@ -68,9 +64,9 @@ struct Outcome {
 
 /// The path that a file takes through the library; the caller catches panics.
 fn import(bytes: &[u8], options: &ImportOptions, split: Option<u64>) -> Outcome {
-    allocator::start();
+    alloc::start();
     let result = read_slice(bytes, "variant", None, options);
-    let peak = allocator::peak() + bytes.len() as u64;
+    let peak = alloc::peak() + bytes.len() as u64;
     let accepted = result.is_ok();
     match result {
         Ok((scene, _)) => {
@@ -94,9 +90,9 @@ fn import(bytes: &[u8], options: &ImportOptions, split: Option<u64>) -> Outcome 
 
 /// Imports to rigs, and plays whatever clips there are. Returns whether there were rigs, and the most bytes that the import had live at once.
 fn build(bytes: &[u8], options: &ImportOptions) -> (bool, u64) {
-    allocator::start();
+    alloc::start();
     let result = import_slice(bytes, "variant", None, options);
-    let peak = allocator::peak() + bytes.len() as u64;
+    let peak = alloc::peak() + bytes.len() as u64;
     let imported = match result {
         Ok(imported) => imported,
         Err(error) => {
@@ -235,7 +231,7 @@ fn main() {
         let path = folder().join(model);
         let size = std::fs::metadata(&path).map(|m| m.len()).ok();
         // A model that is required and missing fails when it is read.
-        let fits = size.map_or_else(common::assets_required, |size| size < LARGEST);
+        let fits = size.map_or_else(trials::assets_required, |size| size < LARGEST);
         if size.is_none() {
             println!("{model} is missing: set PHALANX_ASSETS to the folder of the models");
         }

@@ -1,12 +1,11 @@
 //! The oracle against numbers worked out by hand: what no golden file covers (layers, masks, additive
 //! layers, loop modes, normalised keys).
 
-mod oracle;
-
-use oracle::blend::scaled_rotation;
-use oracle::curve::{Curve, Interpolation};
-use oracle::math::{Quat, product};
-use oracle::{Action, Additive, Layer, LoopMode, Missing, Reference, Scene};
+use phalanx_testkit::oracle;
+use phalanx_testkit::oracle::blend::scaled_rotation;
+use phalanx_testkit::oracle::curve::{Curve, Interpolation};
+use phalanx_testkit::oracle::math::{Quat, product};
+use phalanx_testkit::oracle::{Action, Additive, Layer, LoopMode, Missing, Reference, Scene};
 
 const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 

@@ -1,9 +1,10 @@
 //! One hash of the standard crowd's palettes: the same for any number of workers, in debug and in
 //! release, on every machine of a SIMD level.
 
-use phalanx::crowd::{BoneBuffer, standard_crowd};
-use phalanx::math::SimdLevel;
-use phalanx::offline::mannequin;
+use phalanx::crowd::BoneBuffer;
+use phalanx::import::mannequin;
+use phalanx::simd::SimdLevel;
+use phalanx_workload::standard_crowd;
 use std::sync::Arc;
 
 /// Levels with fused multiply-add. That AVX2 and AVX-512 agree here is not promised: their groups of

@@ -2,19 +2,19 @@
 //! of every instance beside its model matrices × inverse bind, at changing SIMD levels.
 
 use glam::{Quat, Vec3};
+use phalanx::build::{AdditiveReference, BuildOptions, build_additive_from, build_rig};
 use phalanx::clip::{Clip, ClipKind};
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId, hash01,
+    BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId,
 };
-use phalanx::math::SimdLevel;
-use phalanx::offline::gltf::{ImportOptions, read_slice};
-use phalanx::offline::raw::{RawChannel, RawScene};
-use phalanx::offline::{
-    AdditiveReference, BuildOptions, MANNEQUIN, build_additive_from, build_rig,
-};
+use phalanx::import::MANNEQUIN;
+use phalanx::import::gltf::{ImportOptions, read_slice};
+use phalanx::import::raw::{RawChannel, RawScene};
 use phalanx::playback::{AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode};
 use phalanx::rig::Rig;
+use phalanx::simd::SimdLevel;
 use phalanx::skeleton::JointMask;
+use phalanx_workload::hash01;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -342,8 +342,8 @@ const MANY: usize = 11_200;
 const SOME: usize = 40;
 
 fn rows_stored_past_the_caches_have_the_same_bits() {
-    let rig = Arc::new(phalanx::offline::mannequin().unwrap());
-    let (mut crowd, _) = phalanx::crowd::standard_crowd(rig, &[], MANY).unwrap();
+    let rig = Arc::new(phalanx::import::mannequin().unwrap());
+    let (mut crowd, _) = phalanx_workload::standard_crowd(rig, &[], MANY).unwrap();
     crowd.advance(0.1).unwrap();
     let instances: Vec<InstanceId> = crowd.instances().collect();
     let (mut all, mut few) = (BoneBuffer::new(), BoneBuffer::new());

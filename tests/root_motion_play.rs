@@ -2,12 +2,12 @@
 //! out by hand in f64.
 
 use glam::{Affine3A, DMat4, DQuat, DVec3, Quat, Vec3};
+use phalanx::build::{BuildOptions, RootMotionOptions, build_additive, build_rig};
 use phalanx::crowd::{Crowd, InstanceId, LayerOptions, PlayOptions};
-use phalanx::math::{Affine3x4, Rigid};
-use phalanx::offline::raw::{
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
-use phalanx::offline::{BuildOptions, RootMotionOptions, build_additive, build_rig};
+use phalanx::math::{Affine3x4, Rigid};
 use phalanx::playback::{ClipId, Fill, LoopMode, Mixer, RigId};
 use phalanx::rig::Rig;
 use phalanx::scene::SceneGraph;

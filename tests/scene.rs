@@ -1,21 +1,21 @@
 //! Scene graph and crowd together, against the f64 oracle: what hangs on joints, riders on mounts,
 //! overrides.
 
-mod common;
-mod oracle;
-
 use glam::{Affine3A, Quat, Vec3};
 use libtest_mimic::Failed;
-use oracle::Scene;
-use oracle::math::{IDENTITY, Mat4, from_trs, mul};
+use phalanx::build::build_rig;
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PlayOptions, RigId};
+use phalanx::import::raw::{RawNode, RawScene, RawSkin};
+use phalanx::import::{ImportOptions, Imported, import_path};
 use phalanx::math::Affine3x4;
-use phalanx::offline::raw::{RawNode, RawScene, RawSkin};
-use phalanx::offline::{ImportOptions, Imported, build_rig, import_path};
 use phalanx::playback::LoopMode;
 use phalanx::rig::Rig;
 use phalanx::scene::{Hanging, NodeId, SceneError, SceneGraph};
 use phalanx::skeleton::{JointRefError, Trs};
+use phalanx_testkit::oracle;
+use phalanx_testkit::oracle::Scene;
+use phalanx_testkit::oracle::math::{IDENTITY, Mat4, from_trs, mul};
+use phalanx_testkit::trials;
 use std::sync::Arc;
 
 type Tested = Result<(), Failed>;
@@ -26,14 +26,14 @@ const TOLERANCE: f64 = 1e-5;
 fn main() {
     let mannequin: &[&str] = &["mannequin.glb"];
     let rider: &[&str] = &["bl_rider.glb"];
-    common::run(vec![
-        common::trial("props_on_joints", mannequin, props_on_joints),
-        common::trial("overrides_move_palette_and_below", mannequin, overrides),
-        common::trial("mirrors_come_and_go", mannequin, mirrors_come_and_go),
-        common::trial("refused_calls", mannequin, refused_calls),
-        common::trial("rider_as_one_rig", rider, rider_as_one_rig),
-        common::trial("rider_on_a_horse", rider, rider_on_a_horse),
-        common::trial("doubled_names", &[], doubled_names),
+    trials::run(vec![
+        trials::trial("props_on_joints", mannequin, props_on_joints),
+        trials::trial("overrides_move_palette_and_below", mannequin, overrides),
+        trials::trial("mirrors_come_and_go", mannequin, mirrors_come_and_go),
+        trials::trial("refused_calls", mannequin, refused_calls),
+        trials::trial("rider_as_one_rig", rider, rider_as_one_rig),
+        trials::trial("rider_on_a_horse", rider, rider_on_a_horse),
+        trials::trial("doubled_names", &[], doubled_names),
     ]);
 }
 
@@ -42,12 +42,12 @@ fn import(file: &str, split: &[&str]) -> Result<Imported, Failed> {
         split: split.iter().map(|s| s.to_string()).collect(),
         ..ImportOptions::default()
     };
-    Ok(import_path(&common::needed(file)?, &options)?)
+    Ok(import_path(&trials::needed(file)?, &options)?)
 }
 
 fn only(file: &str) -> Result<(Arc<Rig>, Scene), Failed> {
     let rig = import(file, &[])?.rigs.swap_remove(0);
-    Ok((Arc::new(rig), Scene::load(&common::needed(file)?)?))
+    Ok((Arc::new(rig), Scene::load(&trials::needed(file)?)?))
 }
 
 fn play(crowd: &mut Crowd, i: InstanceId, clip: usize, time: f64) -> Result<(), Failed> {
@@ -202,7 +202,7 @@ fn rider_as_one_rig() -> Tested {
 }
 
 fn rider_on_a_horse() -> Tested {
-    let file = Scene::load(&common::needed("bl_rider.glb")?)?;
+    let file = Scene::load(&trials::needed("bl_rider.glb")?)?;
     let parts = import("bl_rider.glb", &["RiderRig"])?;
     let link = parts.links[0];
     let rigs: Vec<Arc<Rig>> = parts.rigs.into_iter().map(Arc::new).collect();

@@ -1,18 +1,17 @@
 //! One file as several rigs that hang on each other: the rider off the horse.
 
-mod common;
-
 use glam::{Affine3A, Vec3};
 use libtest_mimic::Failed;
-use phalanx::offline::{ImportError, ImportOptions, Imported, SplitError, import_path};
+use phalanx::import::{ImportError, ImportOptions, Imported, SplitError, import_path};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
+use phalanx_testkit::trials;
 
 fn main() {
     let rider: &[&str] = &["bl_rider.glb"];
-    common::run(vec![
-        common::trial("parts_make_the_whole", rider, parts_make_the_whole),
-        common::trial(
+    trials::run(vec![
+        trials::trial("parts_make_the_whole", rider, parts_make_the_whole),
+        trials::trial(
             "unknown_nodes_are_refused",
             rider,
             unknown_nodes_are_refused,
@@ -25,7 +24,7 @@ fn import(split: &[&str]) -> Result<Imported, Failed> {
         split: split.iter().map(|s| s.to_string()).collect(),
         ..ImportOptions::default()
     };
-    Ok(import_path(&common::needed("bl_rider.glb")?, &options)?)
+    Ok(import_path(&trials::needed("bl_rider.glb")?, &options)?)
 }
 
 /// World matrices of all nodes by their index in the file.
@@ -95,7 +94,7 @@ fn unknown_nodes_are_refused() -> Result<(), Failed> {
         split: vec!["no such node".into()],
         ..ImportOptions::default()
     };
-    match import_path(&common::needed("bl_rider.glb")?, &options) {
+    match import_path(&trials::needed("bl_rider.glb")?, &options) {
         Err(ImportError::Split {
             source: SplitError::NoSuchName { name, .. },
             ..

@@ -1,28 +1,23 @@
 //! The textbook pipeline against the reference: a row of the benchmark has to compute the right thing.
 
-mod common;
-mod compare;
-mod oracle;
-#[path = "../src/bin/phalanx/bench/textbook.rs"]
-mod pipeline;
-
-use compare::{Category, Tally};
 use glam::Mat4;
 use libtest_mimic::Failed;
-use oracle::{Action, Additive, Layer, Reference, Scene};
-use phalanx::offline::ImportOptions;
-use phalanx::offline::gltf::read_path;
+use phalanx::import::ImportOptions;
+use phalanx::import::gltf::read_path;
 use phalanx::skeleton::Trs;
-use pipeline::Textbook;
+use phalanx_testkit::compare::{Category, Tally};
+use phalanx_testkit::oracle::{Action, Additive, Layer, Reference, Scene};
+use phalanx_testkit::trials;
+use phalanx_workload::textbook::Textbook;
 
 fn main() {
     let models = ["pab.glb", "mannequin.glb", "CesiumMan.glb", "robot.glb"];
     let trials = models.map(|model| {
-        common::trial(format!("textbook_agrees_on_{model}"), &[model], move || {
+        trials::trial(format!("textbook_agrees_on_{model}"), &[model], move || {
             agrees(model)
         })
     });
-    common::run(trials.into());
+    trials::run(trials.into());
 }
 
 /// f32 all the way: what a straightforward evaluation reaches, see the golden poses' README.
@@ -31,7 +26,7 @@ fn tolerance(_: Category) -> f64 {
 }
 
 fn agrees(model: &str) -> Result<(), Failed> {
-    let path = common::needed(model)?;
+    let path = trials::needed(model)?;
     let scene = Scene::load(&path)?;
     let (raw, _) = read_path(&path, &ImportOptions::default())?;
     let textbook = Textbook::new(&raw)?;

@@ -3,39 +3,17 @@
 // Every benchmark includes the whole module and uses its own part of it.
 #![allow(dead_code)]
 
-#[path = "../../src/bin/phalanx/bench/sampling.rs"]
-pub mod sampling;
-#[path = "../../src/bin/phalanx/bench/stages.rs"]
-pub mod stages;
-#[path = "../../src/bin/phalanx/bench/subject.rs"]
-pub mod subject;
-#[path = "../../src/bin/phalanx/bench/textbook.rs"]
-pub mod textbook;
-#[path = "../../src/bin/phalanx/bench/tutorial.rs"]
-pub mod tutorial;
-
 use criterion::{BenchmarkId, Criterion};
-use phalanx::math::SimdLevel;
-use stages::{BookJobs, Jobs, Stage};
-use std::path::{Path, PathBuf};
+use phalanx::simd::SimdLevel;
+use phalanx_testkit::trials;
+use phalanx_workload::stages::{BookJobs, Jobs, Stage};
+use phalanx_workload::subject::{Choice, Subject};
+use phalanx_workload::textbook::Textbook;
 use std::time::Duration;
-use subject::{Choice, Subject};
-use textbook::Textbook;
-
-/// A test model, if it is there: in `PHALANX_ASSETS`, else in `../shared/assets` or `assets`.
-pub fn asset(name: &str) -> Option<PathBuf> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = match std::env::var_os("PHALANX_ASSETS") {
-        Some(folder) if !folder.is_empty() => vec![PathBuf::from(folder)],
-        _ => vec![package.join("../shared/assets"), package.join("assets")],
-    };
-    let mut paths = folders.into_iter().map(|folder| folder.join(name));
-    paths.find(|path| path.is_file())
-}
 
 /// `pab.glb` where the test models are, else the built-in character.
 pub fn subject() -> Subject {
-    let subject = Subject::load(asset("pab.glb").as_deref(), &Choice::default());
+    let subject = Subject::load(trials::asset("pab.glb").as_deref(), &Choice::default());
     let subject = subject.expect("the model can be measured");
     println!("subject: {}", subject.name);
     subject

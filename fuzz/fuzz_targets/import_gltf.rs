@@ -4,7 +4,7 @@
 mod support;
 
 use libfuzzer_sys::fuzz_target;
-use phalanx::offline::{ImportOptions, import_slice};
+use phalanx::import::{ImportOptions, import_slice};
 
 fuzz_target!(|bytes: &[u8]| {
     let options = ImportOptions {

@@ -6,7 +6,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use phalanx::clip::Marker;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions, RigId};
-use phalanx::offline::mannequin;
+use phalanx::import::mannequin;
 use phalanx::playback::{
     AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Motion,
     PlaybackError, Player, Sync,

@@ -9,10 +9,11 @@ use phalanx::rig::Rig;
 use phalanx::skeleton::{Joint, NO_JOINT, Skeleton};
 use std::hint::black_box;
 use std::sync::Once;
-use support::{allocator, parts, play, seal};
+use phalanx_testkit::{alloc, seal};
+use support::{parts, play};
 
 #[global_allocator]
-static ALLOCATOR: allocator::Counting = allocator::Counting;
+static ALLOCATOR: alloc::Counting = alloc::Counting;
 
 /// The skeleton with its joints in the opposite lanes; none if it has user channels, whose scalars come
 /// with them.
@@ -58,10 +59,10 @@ fn read(file: &[u8]) -> Option<Rig> {
 
 /// Reads, and compares the memory with what FORMAT.md allows: the budget, and the copy of the file.
 fn within_budget(file: &[u8]) {
-    allocator::start();
+    alloc::start();
     let rig = read(file);
     let allowed = MEMORY_BASE + (MEMORY_PER_BYTE + 2) * file.len() as u64;
-    let peak = allocator::peak();
+    let peak = alloc::peak();
     // Vectors that grow by pushing have up to twice what they hold.
     assert!(
         peak <= 2 * allowed,

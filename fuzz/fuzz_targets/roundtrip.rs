@@ -10,8 +10,9 @@ use phalanx::clip::Marker;
 use phalanx::format::{
     ClipForm, ClipOrigin, Library, LibraryWriter, Provenance, RigOptions, Source,
 };
-use phalanx::offline::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
-use phalanx::offline::{BakeSettings, BuildOptions, bake, build_rig};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+use phalanx::bake::{BakeSettings, bake};
+use phalanx::build::{BuildOptions, build_rig};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 use std::collections::BTreeSet;

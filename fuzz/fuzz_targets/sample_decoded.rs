@@ -1,14 +1,13 @@
 //! Any bytes as a clip's section, of any form: whatever decodes is sampled, blended and walked.
 #![no_main]
 
-#[path = "../../tests/phx/made.rs"]
-mod made;
 mod support;
 
 use libfuzzer_sys::fuzz_target;
 use phalanx::format::{ClipForm, Library, RigOptions};
 use std::sync::OnceLock;
-use support::{play, seal};
+use phalanx_testkit::{made, seal};
+use support::play;
 
 /// A sound library, in parts, with clips in every form.
 static SOUND: OnceLock<Vec<Vec<seal::Part>>> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! `Clip`: timelines and SoA blocks of keys. Immutable; made by `offline` or read from a file.
+//! `Clip`: timelines and SoA blocks of keys. Immutable; made by `build` or read from a file.
 
 use super::block::{Block, BlockKind, Channel, TrackCounts};
 use super::check::{check_blocks, moving_lanes, packed_moving_lanes};
@@ -302,7 +302,7 @@ impl Clip {
         self.tracks[channel as usize]
     }
 
-    /// The motion that was taken out of its root joint, if any; see `offline::RootMotionOptions`.
+    /// The motion that was taken out of its root joint, if any; see [`RootMotionOptions`](crate::build::RootMotionOptions).
     pub fn root_motion(&self) -> Option<&RootMotion> {
         self.root_motion.as_ref()
     }

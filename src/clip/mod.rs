@@ -1,5 +1,5 @@
 //! Clips: timelines, SoA blocks of keys, key hints. Knows `math` and `skeleton`; how clips are made
-//! is `offline`'s business, how they are sampled is `runtime`'s.
+//! is `build`'s business, how they are sampled is `runtime`'s.
 
 mod block;
 mod check;

@@ -3,8 +3,23 @@
 use super::block::{Block, BlockKind, Channel};
 use super::clip_data::Clip;
 use super::encoding::Encoding;
+use crate::math::LANES;
 
 impl Clip {
+    /// The least and the greatest value of every component of a lane, over all times: bounds without
+    /// sampling. `block` counts [`Clip::blocks`] of the channel; `lane` is the place in its row.
+    ///
+    /// `None` if the channel has no such block, or a row no such lane.
+    pub fn value_range(
+        &self,
+        channel: Channel,
+        block: usize,
+        lane: usize,
+    ) -> Option<[[f32; 2]; 4]> {
+        let block = self.blocks(channel).get(block).filter(|_| lane < LANES)?;
+        Some(self.reach(channel, block, lane))
+    }
+
     /// The least and the greatest value of every component of a lane, over all times.
     ///
     /// Between linear keys and held ones nothing lies beyond the keys; a cubic segment stays within the

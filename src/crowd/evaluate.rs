@@ -2,9 +2,9 @@
 //! its own scratch.
 
 use super::memory::Output;
-use crate::math::SimdLevel;
 use crate::playback::RigId;
 use crate::playback::pool::{PaletteScratch, Pool};
+use crate::simd::SimdLevel;
 use std::ops::Range;
 
 /// Instances below which a range is not split further: rayon's cost of a split stays below 1%.

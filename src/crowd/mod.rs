@@ -11,8 +11,6 @@ mod rigs;
 mod scene;
 mod schedule;
 mod snapshot;
-mod standard;
-mod workload;
 
 pub use crate::playback::{
     ACTIONS_PER_LAYER, ClipId, InstanceId, LayerOptions, MAX_INSTANCES, MAX_LAYERS, MAX_TAG,
@@ -25,5 +23,3 @@ pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
 pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
 pub use snapshot::CrowdSnapshot;
-pub use standard::{hash01, standard_crowd};
-pub use workload::{Workload, WorkloadClips};

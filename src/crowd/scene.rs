@@ -1,12 +1,13 @@
 //! Instances in a scene graph: mirrors of their joints, and overrides of single joints.
 
 use super::crowd_data::Crowd;
-use crate::math::{Affine3x4, SimdLevel};
+use crate::math::Affine3x4;
 use crate::playback::lent::Lent;
 use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::runtime::chain::Scratch;
 use crate::scene::{Hanging, MirrorId, NodeId, SceneError, SceneGraph};
+use crate::simd::SimdLevel;
 use crate::skeleton::JointRef;
 use crate::skeleton::limits::is_world;
 use std::sync::Weak;

@@ -3,10 +3,11 @@
 use super::crowd_data::{Crowd, FrameStats};
 use super::evaluate::{STREAM_BYTES, Task};
 use super::memory::{Copied, Output, PaletteMemory};
-use crate::math::{Affine3x4, SimdLevel};
+use crate::math::Affine3x4;
 use crate::playback::lent::Lent;
 use crate::playback::pool::Pool;
 use crate::playback::{RowMove, RowOrder};
+use crate::simd::SimdLevel;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,7 +1,7 @@
 //! The .phx file: one skeleton, its skins, meshes and surfaces, and any number of clips.
 //!
 //! Lives here: the container, one section per file, the writer, the reader and the map. Not here: how
-//! clips are built (`offline`) or sampled (`runtime`). FORMAT.md describes every byte.
+//! clips are built (`build`) or sampled (`runtime`). FORMAT.md describes every byte.
 //! Nothing trusts a file: every count and offset is checked before it is used, and memory is paid for
 //! from a [budget](MEMORY_PER_BYTE) before it is allocated.
 

@@ -193,8 +193,8 @@ impl GpuBoneBuffer {
         }
     }
 
-    /// Whether the rows are on a device, and not on another.
-    pub(crate) fn is_on(&self, gpu: &Gpu) -> bool {
+    /// Whether the rows are on this device.
+    pub fn is_on(&self, gpu: &Gpu) -> bool {
         self.device == gpu.serial()
     }
 

@@ -220,7 +220,7 @@ impl Gpu {
 
     /// A number that no other device of the process has. wgpu's own identities repeat from instance to
     /// instance, and it panics where it finds none.
-    pub(crate) fn serial(&self) -> u64 {
+    pub fn serial(&self) -> u64 {
         self.serial
     }
 
@@ -320,8 +320,9 @@ impl Gpu {
         Ok(bytes)
     }
 
-    /// A bind group of resources at bindings 0, 1, 2, …
-    pub(crate) fn bind(
+    /// A bind group of resources at bindings 0, 1, 2, … of a layout of this device. What wgpu refuses goes to
+    /// the error scope or handler in force.
+    pub fn bind(
         &self,
         layout: &wgpu::BindGroupLayout,
         resources: &[wgpu::BindingResource<'_>],

@@ -29,6 +29,18 @@ pub const MORPH_TEXTURE: &str = include_str!("../../shaders/morph_texture.wgsl")
 /// Skinning to a vertex buffer: `skin_vertices`. Needs all of the above.
 pub const SKIN_COMPUTE: &str = include_str!("../../shaders/skin_compute.wgsl");
 
+/// The view of `phalanx-render`: its camera, lights and shadows, group 0.
+pub const VIEW: &str = include_str!("../../shaders/view.wgsl");
+
+/// The stages of `phalanx-render` that draw characters. Needs [`VIEW`] and [`pieces`].
+pub const CHARACTER: &str = include_str!("../../shaders/character.wgsl");
+
+/// The stages of `phalanx-render` that draw ground and sky. Needs [`VIEW`].
+pub const BACKGROUND: &str = include_str!("../../shaders/background.wgsl");
+
+/// The stages of `phalanx-render` that show a finished picture in a window.
+pub const SHOW: &str = include_str!("../../shaders/show.wgsl");
+
 /// `palette_rows` of a backend; `window` is the rows of a window, for the uniform backend alone.
 pub fn palette(backend: PaletteBackend, window: u64) -> String {
     match backend {

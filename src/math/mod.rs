@@ -1,25 +1,12 @@
-//! Numbers: lanes, matrices, hashes. Knows nothing of skeletons or clips. Only the lane files name
-//! an instruction set.
+//! Numbers: rows of lanes, 3x4 matrices, hashes.
 
 mod affine;
 mod hash;
-mod lanes;
-#[allow(unsafe_code)] // Stores through pointers, each with its reason.
-mod lanes_ops;
-#[allow(unsafe_code)] // Indices that were checked when the steps were made.
-mod lanes_walk;
-#[allow(unsafe_code)] // Loads of integers, each with its reason.
-mod lanes_wide;
 mod rigid;
 mod row;
 
 pub use affine::Affine3x4;
 pub use hash::Fnv1a;
-pub(crate) use lanes::{Kernel, apart, dispatch};
-pub use lanes::{SimdLevel, SimdLevelError};
-pub(crate) use lanes_ops::{Lanes, each};
-pub(crate) use lanes_walk::{Local, Rows, Step, Walk};
-pub(crate) use lanes_wide::Widen;
 pub use rigid::Rigid;
 #[cfg(feature = "phx")]
 pub(crate) use row::all_finite;

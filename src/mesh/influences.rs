@@ -1,5 +1,7 @@
 //! Skin influences of any number per vertex, and their reduction for the GPU paths.
 
+use crate::math::Affine3x4;
+
 /// Joint indices and weights of a primitive: `per_vertex` of each for every vertex, vertex-major.
 ///
 /// Indices are slots of the primitive's skin. Weights are those of the file (normalised integers as
@@ -15,6 +17,26 @@ pub struct Influences {
 }
 
 impl Influences {
+    /// The weighted sum of a vertex's palette rows, in the order of its influences; those whose slot the
+    /// palette lacks add nothing. `None` if the vertex has no influences.
+    pub fn blended_row(&self, palette: &[Affine3x4], vertex: usize) -> Option<Affine3x4> {
+        let first = vertex.checked_mul(self.per_vertex)?;
+        let range = first..first.checked_add(self.per_vertex)?;
+        let joints = self.joints.get(range.clone())?;
+        let mut sum = Affine3x4 {
+            rows: [[0.0; 4]; 3],
+        };
+        for (&joint, &weight) in joints.iter().zip(self.weights.get(range)?) {
+            let Some(m) = palette.get(usize::from(joint)).filter(|_| weight != 0.0) else {
+                continue;
+            };
+            for (sum, m) in sum.rows.iter_mut().flatten().zip(m.rows.iter().flatten()) {
+                *sum += weight * m;
+            }
+        }
+        Some(sum)
+    }
+
     /// Number of vertices that have influences.
     pub fn vertex_count(&self) -> usize {
         self.joints.len().checked_div(self.per_vertex).unwrap_or(0)

@@ -4,7 +4,7 @@ use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::ears::Ears;
 use super::ids::NO_CLIP;
 use super::options::AtEnd;
-use wide::f64x4;
+use wide::{CmpGt, CmpLt, f64x4};
 
 /// A step of an entry: seconds, and the factor that its instance and layer put on them.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +23,8 @@ impl Actions {
         }
         let distance = f64x4::splat(step.dt * step.factor) * f64x4::new(self.rate[entry]);
         let moved = f64x4::new(self.time[entry]) + distance;
-        let above = moved.simd_gt(f64x4::new(self.low[entry]));
-        let below = moved.simd_lt(f64x4::new(self.high[entry]));
+        let above = moved.cmp_gt(f64x4::new(self.low[entry]));
+        let below = moved.cmp_lt(f64x4::new(self.high[entry]));
         let free = (above & below).all();
         if free {
             self.time[entry] = moved.to_array();

@@ -253,9 +253,8 @@ impl ClipId {
         }
     }
 
-    /// Its place in the crowd's or mixer's list of clips.
-    #[cfg(feature = "render")]
-    pub(crate) fn index(self) -> usize {
+    /// Its place in the crowd's or mixer's list of clips: below the number of clips ever held at once.
+    pub fn index(self) -> usize {
         usize::from(self.index)
     }
 

@@ -12,8 +12,9 @@ use super::pool::{LayerOptions, MAX_TIME, PaletteScratch, Pool, check};
 use super::slots::Slots;
 use super::sync::CrossFade;
 use crate::clip::Clip;
-use crate::math::{Affine3x4, Rigid, SimdLevel};
+use crate::math::{Affine3x4, Rigid};
 use crate::rig::Rig;
+use crate::simd::SimdLevel;
 
 use crate::skeleton::{ChannelHandle, ChannelValue};
 use std::num::NonZeroU32;

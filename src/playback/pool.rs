@@ -391,7 +391,7 @@ pub(crate) fn check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offline::raw::{RawNode, RawScene};
+    use crate::import::raw::{RawNode, RawScene};
 
     /// Handles have 20 bits for the place of an instance.
     #[test]
@@ -400,7 +400,7 @@ mod tests {
             nodes: vec![RawNode::default()],
             ..RawScene::default()
         };
-        let rig = Arc::new(crate::offline::build_rig(scene, &Default::default()).unwrap());
+        let rig = Arc::new(crate::build::build_rig(scene, &Default::default()).unwrap());
         let mut pool = Pool::new(Owner::of_rig(1, 0), rig, Vec::new());
         // No other array is looked at before the limit is.
         pool.state.alive.resize(MAX_INSTANCES, true);

@@ -6,7 +6,8 @@ use super::channels;
 use super::error::{JobError, exact, in_range, same_shape};
 use super::quat::{align, product, turn, unit};
 use super::vector::{lanes, load, store, store_all};
-use crate::math::{Kernel, Lanes, Row, SimdLevel, dispatch, each};
+use crate::math::Row;
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, each};
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::{f32x16, prelude::*};
 

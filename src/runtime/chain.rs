@@ -6,8 +6,9 @@ use super::local_to_model::{LocalMatrices, compose, walk};
 use super::palette::write_palette;
 use super::sample::{locate_all, sample_pose, sample_scalars};
 use crate::clip::{Clip, Cursor};
-use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, Widen, dispatch};
+use crate::math::{Affine3x4, LANES};
 use crate::rig::Rig;
+use crate::simd::{Kernel, Lanes, SimdLevel, Widen, dispatch};
 use crate::skeleton::{JointMask, Pose, Skeleton};
 
 /// A clip at a time with a weight.

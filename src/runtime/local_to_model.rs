@@ -3,7 +3,8 @@
 use super::error::{JobError, exact, same_shape};
 use super::quat::dot4;
 use super::vector::load;
-use crate::math::{Affine3x4, Kernel, LANES, Lanes, SimdLevel, dispatch, each};
+use crate::math::{Affine3x4, LANES};
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, each};
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 use fearless_simd::{f32x4, f32x16, prelude::*};
 

@@ -1,6 +1,6 @@
 //! One job per file: sample, blend, local to model, palette, skinning, bounds; and the chain, the
 //! fused run of one instance that Mixer and Crowd share. No allocation, no panic, no logging below
-//! this line. Knows `clip`, `skeleton`, `mesh` and `math`; not `offline`, not `format`.
+//! this line. Knows `clip`, `skeleton`, `mesh`, `math` and `simd`; not `build`, not `format`.
 
 mod blend;
 mod bounds;
@@ -24,5 +24,3 @@ pub use palette::PaletteJob;
 pub(crate) use quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 pub use sample::SampleJob;
 pub use skin::SkinningJob;
-#[cfg(feature = "render")]
-pub(crate) use skin::blended_row;

@@ -2,7 +2,8 @@
 
 use super::error::{JobError, exact};
 use super::local_to_model::multiply;
-use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
+use crate::math::Affine3x4;
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{NO_JOINT, Skin};
 
 /// Computes the skinning palette of a skin, in model space.
@@ -127,7 +128,7 @@ mod tests {
             rows: std::array::from_fn(|_| {
                 std::array::from_fn(|_| {
                     seed += 1;
-                    crate::crowd::hash01(seed) as f32 * 4.0 - 2.0
+                    phalanx_workload::hash01(seed) as f32 * 4.0 - 2.0
                 })
             }),
         };

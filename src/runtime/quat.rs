@@ -1,7 +1,7 @@
 //! The arithmetic of sampling and blending, per lane, for vectors of any width: what the jobs and
 //! the fused run share.
 
-use crate::math::each;
+use crate::simd::each;
 use fearless_simd::{Simd, SimdFloat, prelude::*};
 
 /// A vector of `f32` lanes.
@@ -195,7 +195,7 @@ pub(crate) fn add_turn<S: Simd, V: Floats<S>>(simd: S, q: &[V; 4], d: &[V; 4], w
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Kernel, Lanes, SimdLevel, dispatch};
+    use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 
     /// Applies a function to up to 16 numbers at some level.
     struct Each<'a, F>(&'a [f32], F);

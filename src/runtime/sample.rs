@@ -6,7 +6,8 @@ use super::quat::{self, dot4, hermite, in_range, lerp, packed_lerp, packed_slerp
 use super::vector::{lanes, load, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor, Encoding};
-use crate::math::{Kernel, Lanes, Row, SimdLevel, Widen, dispatch, each};
+use crate::math::Row;
+use crate::simd::{Kernel, Lanes, SimdLevel, Widen, dispatch, each};
 use crate::skeleton::{Pose, Skeleton};
 use fearless_simd::{f32x16, prelude::*};
 

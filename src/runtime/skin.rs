@@ -2,7 +2,7 @@
 
 use super::error::{JobError, exact, in_range};
 use crate::math::Affine3x4;
-use crate::mesh::{Influences, Primitive};
+use crate::mesh::Primitive;
 use glam::{Mat3, Vec3};
 
 /// Deforms a primitive: morph targets first, then every influence.
@@ -163,32 +163,10 @@ impl SkinningJob<'_> {
         if self.is_rigid() {
             return self.rigid;
         }
-        blended_row(&self.primitive.influences, self.palette, v)
+        let row = self.primitive.influences.blended_row(self.palette, v);
+        // `validate` has seen to it that there is one.
+        row.unwrap_or(Affine3x4::IDENTITY)
     }
-}
-
-/// The blend of a vertex's palette rows. Its influences must be as [`SkinningJob::validate`] wants them.
-pub(crate) fn blended_row(
-    influences: &Influences,
-    palette: &[Affine3x4],
-    vertex: usize,
-) -> Affine3x4 {
-    let range = vertex * influences.per_vertex..(vertex + 1) * influences.per_vertex;
-    let mut sum = Affine3x4 {
-        rows: [[0.0; 4]; 3],
-    };
-    let pairs = influences.joints[range.clone()]
-        .iter()
-        .zip(&influences.weights[range]);
-    for (&joint, &weight) in pairs {
-        let Some(m) = palette.get(usize::from(joint)).filter(|_| weight != 0.0) else {
-            continue;
-        };
-        for (sum, m) in sum.rows.iter_mut().flatten().zip(m.rows.iter().flatten()) {
-            *sum += weight * m;
-        }
-    }
-    sum
 }
 
 fn linear_part(m: &Affine3x4) -> Mat3 {

@@ -1,15 +1,15 @@
 //! The disk form: every clip comes back as it was, and any bytes are survived.
 
-use crate::allocator;
 use crate::made;
 use crate::oracle::times;
 use crate::support::rig_of;
 use libtest_mimic::Failed;
+use phalanx::bake::{BakeSettings, bake};
 use phalanx::clip::{Clip, Cursor, MAX_KEYS};
 use phalanx::format::codec::{CodecError, EXPANSION, MEMORY_BASE, VERSION, decode, encode};
-use phalanx::offline::{BakeSettings, bake};
 use phalanx::runtime::SampleJob;
 use phalanx::skeleton::Skeleton;
+use phalanx_testkit::alloc;
 
 /// What decoding may allocate for the skeleton, whatever the bytes: tables of its blocks, a pose, and
 /// the models of the coder.
@@ -113,7 +113,7 @@ pub fn quartet() -> Result<(), Failed> {
         changed(2, bytes[2] ^ 1),
         CodecError::Skeleton { .. }
     ));
-    let stranger = phalanx::offline::mannequin()?;
+    let stranger = phalanx::import::mannequin()?;
     let other = decode(&bytes, stranger.skeleton(), String::new(), Vec::new());
     assert!(matches!(other, Err(CodecError::Skeleton { .. })));
     let other = encode(&baked, stranger.skeleton());
@@ -182,9 +182,9 @@ pub fn mutations() -> Result<(), Failed> {
 
 /// What bytes decode to, if that takes no more memory than stated.
 fn bounded(bytes: &[u8], skeleton: &Skeleton) -> Result<Result<Clip, CodecError>, Failed> {
-    allocator::start();
+    alloc::start();
     let decoded = decode(bytes, skeleton, String::new(), Vec::new());
-    let peak = allocator::peak() as usize;
+    let peak = alloc::peak() as usize;
     if peak > bytes.len() * EXPANSION + MEMORY_BASE + OF_SKELETON {
         return Err(format!("{peak} bytes for {}: {decoded:?}", bytes.len()).into());
     }

@@ -4,8 +4,8 @@ use crate::made;
 use crate::oracle::{apart, lane, times};
 use crate::support::{Rigs, clip_of, rig_of};
 use libtest_mimic::Failed;
+use phalanx::bake::{BakeSettings, ErrorReport, JointQuality, bake, measure_error};
 use phalanx::clip::{BlockKind, Channel, Clip, Encoding};
-use phalanx::offline::{BakeSettings, ErrorReport, JointQuality, bake, measure_error};
 use phalanx::skeleton::Skeleton;
 
 /// Where the oracle looks between keys, besides where the library measures.

@@ -1,9 +1,9 @@
 //! A chain of joints, each moved by its own kind of track, over several timelines.
 
 use glam::{Quat, Vec3};
+use phalanx::build::{BuildOptions, build_additive, build_rig};
 use phalanx::clip::Clip;
-use phalanx::offline::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
-use phalanx::offline::{BuildOptions, build_additive, build_rig};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 

@@ -1,27 +1,22 @@
 //! Baked clips and their disk form: the error that is reported is the error that there is, sizes, what
 //! comes back from bytes, and what bytes are refused.
 
-#[path = "../hostile/allocator.rs"]
-mod allocator;
 mod arbitrary;
 mod codec;
-#[path = "../common/mod.rs"]
-mod common;
 mod error;
 mod made;
-#[path = "../oracle/math.rs"]
-#[allow(dead_code)] // Shared with other tests, which use more of it.
-mod math;
 mod oracle;
 mod settings;
 mod sizes;
 mod support;
 
 use libtest_mimic::{Failed, Trial};
-use phalanx::offline::BakeSettings;
+use phalanx::bake::BakeSettings;
+use phalanx_testkit::alloc;
+use phalanx_testkit::trials;
 
 #[global_allocator]
-static ALLOCATOR: allocator::Counting = allocator::Counting;
+static ALLOCATOR: alloc::Counting = alloc::Counting;
 
 /// A test without models.
 type Plain = fn() -> Result<(), Failed>;
@@ -51,15 +46,15 @@ fn main() {
     let mut trials = Vec::new();
     for file in MODELS {
         let test = move || error::model(file, &BakeSettings::default());
-        trials.push(common::trial(format!("{file}: error"), &[file], test));
+        trials.push(trials::trial(format!("{file}: error"), &[file], test));
         let test = move || codec::model(file);
-        trials.push(common::trial(format!("{file}: codec"), &[file], test));
+        trials.push(trials::trial(format!("{file}: codec"), &[file], test));
     }
     // A fox of 150 units is one of centimetres.
     let mut centimetres = BakeSettings::default();
     (centimetres.max_error, centimetres.shell) = (0.01, 3.0);
     let test = move || error::model("Fox.glb", &centimetres);
-    trials.push(common::trial(
+    trials.push(trials::trial(
         "Fox.glb: error in centimetres",
         &["Fox.glb"],
         test,
@@ -85,7 +80,7 @@ fn main() {
         ),
     ];
     for (name, file, test) in models {
-        trials.push(common::trial(name, &[file], test));
+        trials.push(trials::trial(name, &[file], test));
     }
     let plain: [(&str, Plain); 8] = [
         ("every kind of track", error::every_kind),
@@ -101,5 +96,5 @@ fn main() {
         ("codec: arbitrary clips", arbitrary::clips),
     ];
     trials.extend(plain.map(|(name, test)| Trial::test(name, test)));
-    common::run(trials)
+    trials::run(trials)
 }

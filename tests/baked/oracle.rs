@@ -1,9 +1,11 @@
 //! What a clip shows, in f64 and lane by lane, read from its rows and integers by this file alone; and
 //! how far two clips carry the points of a shell apart.
 
-use super::math::{Mat4, from_trs, mul, normalize, product, slerp, transform_point};
 use phalanx::clip::{Block, BlockKind, Channel, Clip, ClipKind, Encoding};
 use phalanx::skeleton::Skeleton;
+use phalanx_testkit::oracle::math::{
+    Mat4, from_trs, mul, normalize, product, slerp, transform_point,
+};
 
 /// One component of one key; `part` is the in-tangent, the value or the out-tangent of cubic blocks.
 fn component(

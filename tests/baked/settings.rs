@@ -3,10 +3,10 @@
 use crate::made;
 use crate::support::rig_of;
 use libtest_mimic::Failed;
-use phalanx::format::codec::{decode, encode};
-use phalanx::offline::{
+use phalanx::bake::{
     BakeError, BakeSettings, JointQuality, MAX_BAKED_KEYS, bake, bake_all, measure_error,
 };
+use phalanx::format::codec::{decode, encode};
 use std::sync::Mutex;
 
 /// The same clips for any number of threads, in order, each reported once.
@@ -166,7 +166,7 @@ pub fn refusals() -> Result<(), Failed> {
     assert_eq!(bake(held, skeleton_of_many, &settings).map(drop), error);
     let measured = measure_error(held, held, skeleton_of_many, &settings);
     assert_eq!(measured.map(drop), error);
-    let stranger = phalanx::offline::mannequin()?;
+    let stranger = phalanx::import::mannequin()?;
     for error in [
         bake(&stranger.clips()[0], skeleton, &settings).map(drop),
         measure_error(raw, &stranger.clips()[0], skeleton, &settings).map(drop),

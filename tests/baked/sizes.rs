@@ -2,8 +2,8 @@
 
 use crate::support::clip_of;
 use libtest_mimic::Failed;
+use phalanx::bake::{BakeSettings, bake};
 use phalanx::format::codec::encode;
-use phalanx::offline::{BakeSettings, bake};
 
 /// Bytes of a clip's entry in the table of sections.
 const ENTRY: usize = 40;

@@ -1,16 +1,16 @@
 //! Models and their clips.
 
-use crate::common;
 use libtest_mimic::Failed;
 use phalanx::clip::Clip;
-use phalanx::offline::import_path;
+use phalanx::import::import_path;
 use phalanx::rig::Rig;
+use phalanx_testkit::trials;
 use std::sync::Arc;
 
 pub type Rigs = Vec<Arc<Rig>>;
 
 pub fn rig_of(file: &str) -> Result<Rigs, Failed> {
-    let imported = import_path(&common::needed(file)?, &Default::default())?;
+    let imported = import_path(&trials::needed(file)?, &Default::default())?;
     Ok(imported.rigs.into_iter().map(Arc::new).collect())
 }
 

@@ -1,8 +1,9 @@
 //! The same bits, whatever was played before, for any number of workers, and from snapshots.
 
-use crate::model::{raw, rig};
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions, standard_crowd};
-use phalanx::offline::build_rig;
+use phalanx::build::build_rig;
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions};
+use phalanx_testkit::chain::{raw, rig};
+use phalanx_workload::standard_crowd;
 use std::sync::Arc;
 
 fn pool(threads: usize) -> rayon::ThreadPool {

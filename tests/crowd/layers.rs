@@ -1,10 +1,10 @@
 //! Layers: masks, additive clips, and what a full one does.
 
-use crate::model::{close, palette, raw};
+use phalanx::build::{build_additive, build_rig};
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, LayerOptions, PlayOptions};
-use phalanx::offline::{build_additive, build_rig};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::skeleton::JointMask;
+use phalanx_testkit::chain::{close, palette, raw};
 use std::sync::Arc;
 
 #[test]

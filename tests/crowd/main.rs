@@ -2,14 +2,11 @@
 
 mod bits;
 mod layers;
-mod model;
 mod playing;
 mod refusals;
 mod restore;
 mod reuse;
 mod rows;
-#[path = "../common/ruler.rs"]
-mod ruler;
 mod settled;
 mod timelines;
 mod unwind;

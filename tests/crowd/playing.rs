@@ -1,8 +1,8 @@
 //! Clips that play, fade, stop and loop, over any time.
 
-use crate::model::{close, palette, rig};
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions};
 use phalanx::playback::LoopMode;
+use phalanx_testkit::chain::{close, palette, rig};
 
 #[test]
 fn plays_fades_and_stops() {

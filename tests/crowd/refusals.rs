@@ -1,8 +1,8 @@
 //! What a crowd refuses, and that nothing changes by it.
 
-use crate::model::rig;
 use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
 use phalanx::math::Affine3x4;
+use phalanx_testkit::chain::rig;
 use std::sync::Arc;
 
 #[test]

@@ -1,13 +1,13 @@
 //! A snapshot goes into any crowd of the same rigs, layers, clips and blend spaces, and into no other.
 
-use crate::ruler::{ROWS, held, line, ruler, shift, stands, turn, with_clips};
+use phalanx::build::{AdditiveReference, build_additive_from};
 use phalanx::crowd::{
     BoneBuffer, Crowd, CrowdError, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId,
 };
-use phalanx::offline::{AdditiveReference, build_additive_from};
 use phalanx::playback::Fill;
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
+use phalanx_testkit::ruler::{ROWS, held, line, ruler, shift, stands, turn, with_clips};
 use std::sync::Arc;
 
 fn one_layer() -> Vec<LayerOptions> {
@@ -116,7 +116,7 @@ fn clips_of_other_content_are_refused() {
 /// Lanes without keys, such as the tip's translation, are the rest pose in one and nothing in the other.
 #[test]
 fn an_additive_clip_is_no_full_one() {
-    let scene = crate::ruler::scene(vec![turn("turn", 0.0, 90.0)]);
+    let scene = phalanx_testkit::ruler::scene(vec![turn("turn", 0.0, 90.0)]);
     let rig = with_clips(scene.clips.clone());
     let full = rig.clips()[0].clone();
     let added = build_additive_from(&scene, 0, &rig, AdditiveReference::Rest).unwrap();
@@ -207,12 +207,12 @@ fn other_rigs_are_refused() {
     let (mut one, first) = crowd_of(ruler(), one_layer());
     refused(&mut one, &two, "rigs");
     // Another skeleton.
-    let mut raw = crate::model::raw();
-    let (mut other, _) = crowd_of(crate::model::rig(), one_layer());
+    let mut raw = phalanx_testkit::chain::raw();
+    let (mut other, _) = crowd_of(phalanx_testkit::chain::rig(), one_layer());
     refused(&mut other, &snapshot, "rigs");
     let chain = other.snapshot();
     raw.nodes[3].name = Some("renamed".into());
-    let renamed = phalanx::offline::build_rig(raw, &Default::default()).unwrap();
+    let renamed = phalanx::build::build_rig(raw, &Default::default()).unwrap();
     let (mut renamed, _) = crowd_of(Arc::new(renamed), one_layer());
     refused(&mut renamed, &chain, "rigs");
     // The same rig, but under another handle, or gone.

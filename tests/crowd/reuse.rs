@@ -1,8 +1,8 @@
 //! A slot that was freed and is taken again is as good as new, whatever was set on it before.
 
-use crate::ruler::{ROWS, held, rest, ruler, shift, stands};
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions, RigId};
 use phalanx::math::Affine3x4;
+use phalanx_testkit::ruler::{ROWS, held, rest, ruler, shift, stands};
 
 const LAYERS: usize = 2;
 

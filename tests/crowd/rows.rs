@@ -1,9 +1,10 @@
 //! Where rows lie, and that bounds and model matrices agree with them.
 
-use crate::model::{close, palette, rig};
 use glam::Vec3;
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, standard_crowd};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::math::Affine3x4;
+use phalanx_testkit::chain::{close, palette, rig};
+use phalanx_workload::standard_crowd;
 
 #[test]
 fn ranges_follow_visibility_and_several_rigs() {

@@ -1,7 +1,7 @@
 //! Frames that ask what the frame before asked keep its places; what changes after many of them counts.
 
-use crate::ruler::{ROWS, held, ruler, shift, stands};
 use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, RigId, RowLayout, RowOrder};
+use phalanx_testkit::ruler::{ROWS, held, ruler, shift, stands};
 
 /// Frames after which places and plans have settled.
 const FRAMES: usize = 4;

@@ -1,10 +1,10 @@
 //! Clips that need more room than any before them, added to a crowd that is under way.
 
-use crate::ruler::{ROWS, busy, held, line, place, ruler, shift, stands, with_clips};
 use phalanx::clip::Clip;
 use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, LayerOptions, RigId};
 use phalanx::math::Affine3x4;
 use phalanx::scene::SceneGraph;
+use phalanx_testkit::ruler::{ROWS, busy, held, line, place, ruler, shift, stands, with_clips};
 use std::sync::Arc;
 
 /// Three timelines where the ruler's own clips have one.

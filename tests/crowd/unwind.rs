@@ -1,11 +1,11 @@
 //! A caller's memory that panics leaves the crowd whole: the next frame writes every row.
 
-use crate::model::rig;
 use phalanx::crowd::{
     BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, PlayOptions, RowLayout, RowOrder,
 };
 use phalanx::math::Affine3x4;
 use phalanx::scene::SceneGraph;
+use phalanx_testkit::chain::rig;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Rows of an instance.

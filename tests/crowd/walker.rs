@@ -1,8 +1,8 @@
 //! The ruler with root motion: what its clips travel moves the instance.
 
-use crate::ruler;
-use phalanx::offline::{BuildOptions, RootMotionOptions};
+use phalanx::build::{BuildOptions, RootMotionOptions};
 use phalanx::rig::Rig;
+use phalanx_testkit::ruler;
 use std::sync::Arc;
 
 /// Clips "x" (1 m in 1 s) and "z" (3 m in 2 s), taken out of the pose.

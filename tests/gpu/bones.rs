@@ -2,9 +2,10 @@
 
 use crate::models::chain;
 use crate::support::{Truth, bones, crowd_of, open, paged};
-use phalanx::crowd::{Crowd, hash01};
+use phalanx::crowd::Crowd;
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend, UploadWay};
 use phalanx::math::Affine3x4;
+use phalanx_workload::hash01;
 use std::collections::HashMap;
 
 /// Random hiding, showing, coming and going, due or not, two rigs: on every backend, in one page or in

@@ -1,12 +1,12 @@
 //! Trials in a process of their own: what its environment or its limits decide.
 
-use crate::memory::with_memory;
 use crate::models::chain;
 use crate::robust::rows_of;
 use crate::support::{Truth, bones, crowd_of, open};
 use phalanx::crowd::{Crowd, RowMemoryError};
 use phalanx::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend};
 use phalanx::math::Affine3x4;
+use phalanx_testkit::memory::with_memory;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;

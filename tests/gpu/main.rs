@@ -4,13 +4,9 @@
 
 mod bones;
 mod child;
-#[path = "../common/mod.rs"]
-mod common;
 mod easel;
 mod history;
 mod limits;
-#[path = "../common/memory.rs"]
-mod memory;
 mod models;
 mod pictures;
 mod robust;
@@ -23,6 +19,7 @@ mod support;
 mod twins;
 
 use libtest_mimic::{Arguments, Trial};
+use phalanx_testkit::trials;
 
 fn main() {
     // A process of its own for what the environment decides.
@@ -37,7 +34,7 @@ fn main() {
         println!("trials on the GPU {what}: {reason}");
     }
     let with = |name: &'static str, files: &'static [&'static str], trial: fn()| {
-        common::trial(name, files, move || {
+        trials::trial(name, files, move || {
             let _one_at_a_time = support::device_lock();
             // On a thread that has ended for good before the process exits: drivers keep data per
             // thread, and the harness does not wait for its own threads.

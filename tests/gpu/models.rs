@@ -1,21 +1,21 @@
 //! Rigs and meshes of every kind: chains of any length, tubes around them with any number of
 //! influences, morph targets and tangents.
 
-use crate::common;
 use glam::{Quat, Vec3};
-use phalanx::math::Affine3x4;
-use phalanx::mesh::{Influences, MorphTarget, Primitive};
-use phalanx::offline::build_rig;
-use phalanx::offline::raw::{
+use phalanx::build::build_rig;
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
-use phalanx::offline::{ImportOptions, import_path};
+use phalanx::import::{ImportOptions, import_path};
+use phalanx::math::Affine3x4;
+use phalanx::mesh::{Influences, MorphTarget, Primitive};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
+use phalanx_testkit::trials;
 use std::sync::Arc;
 
 pub fn file(name: &str) -> Arc<Rig> {
-    let path = common::needed(name).unwrap_or_else(|_| panic!("{name} is listed by its trial"));
+    let path = trials::needed(name).unwrap_or_else(|_| panic!("{name} is listed by its trial"));
     let mut imported = import_path(&path, &ImportOptions::default()).expect("a sound file");
     Arc::new(imported.rigs.swap_remove(0))
 }

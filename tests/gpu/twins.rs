@@ -2,9 +2,10 @@
 //! everyone's rows are, frame by frame.
 
 use crate::support::crowd_of;
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, RigId, hash01};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, RigId};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
+use phalanx_workload::hash01;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! Small rigs made in code.
 
 use glam::Vec3;
+use phalanx::build::build_rig;
 use phalanx::crowd::{Crowd, InstanceId, LayerOptions, RigId};
-use phalanx::math::Affine3x4;
-use phalanx::offline::build_rig;
-use phalanx::offline::raw::{
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
+use phalanx::math::Affine3x4;
 use phalanx::playback::{BlendSpaceId, ClipId};
 use phalanx::rig::Rig;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Files that grow on the way in: each pattern is repeated until the budget refuses it, and what
 //! is accepted up to there must keep the memory limit.
 
-use crate::file::*;
+use phalanx_testkit::gltf_file::*;
 use serde_json::{Value, json};
 
 /// A named way to make a file out of a number of repetitions.

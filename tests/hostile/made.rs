@@ -1,6 +1,6 @@
 //! Small files: one with every kind of data that the import reads, one with little more than a clip.
 
-use crate::file::*;
+use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
 /// Every kind of data.

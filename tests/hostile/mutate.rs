@@ -155,7 +155,7 @@ impl Mutator {
             _ => self.damage_text(&mut json, random),
         }
         match bin {
-            Some(bin) => crate::file::glb(&json, &bin),
+            Some(bin) => phalanx_testkit::gltf_file::glb(&json, &bin),
             None => json,
         }
     }

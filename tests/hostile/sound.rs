@@ -1,7 +1,7 @@
 //! What every scene promises, however damaged its file was.
 
+use phalanx::import::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 use phalanx::mesh::{Mesh, Primitive};
-use phalanx::offline::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 
 /// Panics if a scene breaks a promise of its types.
 pub fn check(scene: &RawScene) {

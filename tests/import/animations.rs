@@ -1,8 +1,8 @@
 //! Samplers and channels.
 
-use crate::file::*;
-use phalanx::offline::Severity;
-use phalanx::offline::raw::{Interpolation, RawChannel};
+use phalanx::import::Severity;
+use phalanx::import::raw::{Interpolation, RawChannel};
+use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
 fn node_file() -> File {

@@ -1,7 +1,7 @@
 //! Files that are refused before anything of glTF is looked at.
 
 use crate::refusals::{refused, sound};
-use phalanx::offline::gltf::MAX_JSON_DEPTH;
+use phalanx::import::gltf::MAX_JSON_DEPTH;
 
 #[test]
 fn empty_and_foreign_files() {

@@ -1,9 +1,9 @@
 //! Files, buffers, extensions, accessors.
 
-use crate::file::*;
 use base64::Engine;
-use phalanx::offline::Severity;
-use phalanx::offline::gltf::{ImportOptions, read_path, read_slice};
+use phalanx::import::Severity;
+use phalanx::import::gltf::{ImportOptions, read_path, read_slice};
+use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
 fn triangle() -> File {

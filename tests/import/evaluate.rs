@@ -1,8 +1,8 @@
 //! A small evaluator in f64, written from the specification: what a raw scene looks like at a time.
 //! Nothing of the library's arithmetic is used.
 
+use phalanx::import::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 use phalanx::mesh::Primitive;
-use phalanx::offline::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 
 pub type Matrix = [[f64; 4]; 4];
 
@@ -222,7 +222,7 @@ pub fn assert_close<'v>(
 /// The scenes that tests use beside those made in code: the models, where they are; where they are
 /// required they must be there.
 pub fn models(names: &[&str]) -> Vec<RawScene> {
-    use phalanx::offline::gltf::{ImportOptions, read_path};
+    use phalanx::import::gltf::{ImportOptions, read_path};
     let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = match std::env::var_os("PHALANX_ASSETS") {
         Some(folder) => folder.into(),

@@ -2,10 +2,10 @@
 //! files mean.
 
 use crate::evaluate::{Matrix, Pose, assert_close, evaluate, models};
-use crate::file::*;
-use phalanx::offline::Severity;
-use phalanx::offline::gltf::{ImportOptions, read_path};
-use phalanx::offline::raw::RawScene;
+use phalanx::import::Severity;
+use phalanx::import::gltf::{ImportOptions, read_path};
+use phalanx::import::raw::RawScene;
+use phalanx_testkit::gltf_file::*;
 use serde_json::Value;
 use std::path::Path;
 

@@ -5,7 +5,6 @@ mod animations;
 mod broken_files;
 mod containers;
 mod evaluate;
-mod file;
 mod limits;
 mod markers;
 mod materials;

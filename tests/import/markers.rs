@@ -1,12 +1,13 @@
 //! Markers in extras, in files beside a model, and in neither.
 
-use super::file::File;
+use phalanx::build::build_rig;
 use phalanx::clip::{ClipError, Marker};
-use phalanx::offline::{
-    ImportError, ImportOptions, MarkerError, MarkerFault, Severity, add_markers, build_rig,
-    import_path, mannequin, marker_file, parse_markers, read_markers,
+use phalanx::import::{
+    ImportError, ImportOptions, MarkerError, MarkerFault, Severity, add_markers, import_path,
+    mannequin, marker_file, parse_markers, read_markers,
 };
 use phalanx::rig::Rig;
+use phalanx_testkit::gltf_file::File;
 use serde_json::{Value, json};
 
 /// One node that moves for a second, and what its animation's extras are.

@@ -1,10 +1,10 @@
 //! Materials and pictures.
 
-use crate::file::*;
 use base64::Engine;
 use image::{ImageFormat, RgbaImage};
-use phalanx::offline::Severity;
-use phalanx::offline::gltf::{ImportOptions, read_path};
+use phalanx::import::Severity;
+use phalanx::import::gltf::{ImportOptions, read_path};
+use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
 fn encoded(format: ImageFormat) -> Vec<u8> {

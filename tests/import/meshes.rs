@@ -1,8 +1,8 @@
 //! Vertex streams, triangles, influences, morph targets.
 
-use crate::file::*;
+use phalanx::import::Severity;
 use phalanx::mesh::Influences;
-use phalanx::offline::Severity;
+use phalanx_testkit::gltf_file::*;
 use serde_json::{Value, json};
 
 /// Four vertices on the x axis.

@@ -1,6 +1,6 @@
 //! EXT_meshopt_compression: encoded here by the library that the format comes from.
 
-use crate::file::*;
+use phalanx_testkit::gltf_file::*;
 use serde_json::{Value, json};
 
 /// A view whose data is `encoded`; its own buffer is a fallback without data.

@@ -1,9 +1,9 @@
 //! Nodes, scenes, skins.
 
-use crate::file::*;
 use glam::{Mat4, Quat, Vec3};
-use phalanx::offline::Severity;
+use phalanx::import::Severity;
 use phalanx::skeleton::Trs;
+use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Bad input: each case is refused with one line that names the place and both numbers.
 
-use crate::file::*;
-use phalanx::offline::gltf::{ImportOptions, read_slice};
+use phalanx::import::gltf::{ImportOptions, read_slice};
+use phalanx_testkit::gltf_file::*;
 use serde_json::{Value, json};
 
 #[track_caller]

@@ -1,9 +1,9 @@
 //! Splitting a scene at a node: what the two parts show is what the whole showed.
 
 use crate::evaluate::{Matrix, assert_close, evaluate, models, mul};
-use crate::file::*;
-use phalanx::offline::raw::{RawChannel, RawScene};
-use phalanx::offline::{SplitError, SplitScene};
+use phalanx::import::raw::{RawChannel, RawScene};
+use phalanx::import::{SplitError, SplitScene};
+use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
 /// A horse (nodes 0, 1), a rider on it (2, 3), their meshes (4 below the horse's root, 5 below the

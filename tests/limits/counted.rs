@@ -2,14 +2,13 @@
 
 use crate::built;
 use crate::refused::small;
+use phalanx::build::{BuildOptions, build_additive, build_rig};
 use phalanx::clip::Marker;
 use phalanx::crowd::{Crowd, CrowdError, LayerOptions};
+use phalanx::import::raw::RawChannel;
+use phalanx::import::{MAX_GIVEN_MARKERS, MarkerError, add_markers};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::MorphTarget;
-use phalanx::offline::raw::RawChannel;
-use phalanx::offline::{
-    BuildOptions, MAX_GIVEN_MARKERS, MarkerError, add_markers, build_additive, build_rig,
-};
 use phalanx::playback::{MAX_POSED_STEPS, PoseError, evaluate_pose};
 use phalanx::scene::SceneGraph;
 use phalanx::skeleton::{MAX_OVERRIDE_SCALE, MAX_WORLD};

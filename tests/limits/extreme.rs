@@ -2,14 +2,15 @@
 
 use crate::{built, finite};
 use glam::Quat;
-use phalanx::crowd::{BoneBuffer, Crowd, LayerOptions, PlayOptions, hash01};
-use phalanx::math::SimdLevel;
-use phalanx::offline::raw::{
+use phalanx::crowd::{BoneBuffer, Crowd, LayerOptions, PlayOptions};
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
+use phalanx::simd::SimdLevel;
 use phalanx::skeleton::{MAX_CHAIN_SCALE, MAX_LENGTH, Trs};
+use phalanx_workload::hash01;
 use std::sync::Arc;
 
 /// Numbers from a seed, the same on every machine.

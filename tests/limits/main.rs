@@ -6,9 +6,9 @@ mod extreme;
 mod parts;
 mod refused;
 
+use phalanx::build::{BuildOptions, build_rig};
+use phalanx::import::raw::RawScene;
 use phalanx::math::Affine3x4;
-use phalanx::offline::raw::RawScene;
-use phalanx::offline::{BuildOptions, build_rig};
 use phalanx::rig::Rig;
 use std::sync::Arc;
 

@@ -2,13 +2,13 @@
 
 use crate::{built, finite};
 use glam::{Quat, Vec3};
+use phalanx::build::{BuildOptions, build_additive, build_rig};
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, LayerOptions, PlayOptions};
-use phalanx::math::Affine3x4;
-use phalanx::mesh::{Mesh, Primitive};
-use phalanx::offline::raw::{
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
-use phalanx::offline::{BuildOptions, build_additive, build_rig};
+use phalanx::math::Affine3x4;
+use phalanx::mesh::{Mesh, Primitive};
 use phalanx::skeleton::{
     MAX_CHAIN_SCALE, MAX_LENGTH, MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, MAX_SCALAR, MAX_SECONDS,
     MAX_WORLD,

@@ -1,11 +1,13 @@
 //! Stored files of coded clips. Writing and reading share one walk and its reckoning, so a change of both
 //! shows only beside bytes of before.
 
+use super::Tested;
 use super::roundtrip::check;
-use super::{Tested, common};
 use libtest_mimic::Failed;
+use phalanx::bake::{BakeSettings, bake};
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
-use phalanx::offline::{BakeSettings, ImportOptions, bake, import_path};
+use phalanx::import::{ImportOptions, import_path};
+use phalanx_testkit::trials;
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -55,7 +57,7 @@ fn path(stored: &Stored) -> PathBuf {
 /// `PHALANX_STORE=1 cargo test --test phx coded_clips` writes the files anew, which is only right before a
 /// version is out.
 fn store(stored: &Stored) -> Tested {
-    let model = common::needed(&format!("{}.glb", stored.model))?;
+    let model = trials::needed(&format!("{}.glb", stored.model))?;
     let imported = import_path(&model, &ImportOptions::default())?;
     let rig = imported.rigs.into_iter().next().ok_or("no rig")?;
     let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), rig.skeleton())?;

@@ -1,10 +1,12 @@
 //! Values that are wrong under checksums that are right: refused by name, or harmless when played.
 
+use super::Tested;
 use super::quartet::read;
 use super::roundtrip::check;
-use super::seal::{self, Part};
-use super::{Tested, exercise, made};
 use phalanx::format::{ClipForm, Fault, Library, LibraryWriter, Provenance, RigOptions};
+use phalanx_testkit::exercise;
+use phalanx_testkit::made;
+use phalanx_testkit::seal::{self, Part};
 use std::io::Cursor;
 use std::sync::Arc;
 

@@ -1,13 +1,14 @@
 //! Baked clips in another lane order keep their integers.
 
+use super::Tested;
 use super::roundtrip::{check, turned};
-use super::{Tested, common};
 use libtest_mimic::Failed;
+use phalanx::bake::{BakeSettings, bake};
+use phalanx::build::{BuildOptions, RelaneError, build_rig, relane};
 use phalanx::clip::{BlockKind, Channel, Clip, Encoding};
-use phalanx::offline::{
-    BakeSettings, BuildOptions, ImportOptions, RelaneError, bake, build_rig, gltf, relane,
-};
+use phalanx::import::{ImportOptions, gltf};
 use phalanx::skeleton::Skeleton;
+use phalanx_testkit::trials;
 
 const LANES: usize = 16;
 
@@ -76,7 +77,7 @@ fn compare(a: (&Clip, &Skeleton), b: (&Clip, &Skeleton)) -> Result<usize, Failed
 
 pub fn keep_their_keys(file: &str) -> Tested {
     let read =
-        || gltf::read_path(&common::needed(file)?, &ImportOptions::default()).map_err(Failed::from);
+        || gltf::read_path(&trials::needed(file)?, &ImportOptions::default()).map_err(Failed::from);
     let rig = build_rig(read()?.0, &BuildOptions::default())?;
     let mut options = BuildOptions::default();
     options.lane_order = Some(turned(rig.skeleton().len()));

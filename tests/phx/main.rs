@@ -1,22 +1,17 @@
 //! The .phx file: what is written is read, wherever it lies; and nothing damaged is.
 
 mod coded;
-#[path = "../common/mod.rs"]
-mod common;
 mod damage;
-#[path = "../exercise/mod.rs"]
-mod exercise;
 mod lanes;
-mod made;
 mod merge;
 mod models;
 mod quartet;
 mod roundtrip;
-mod seal;
 mod stored;
 
-use common::trial;
 use libtest_mimic::Trial;
+use phalanx_testkit::trials;
+use phalanx_testkit::trials::trial;
 
 pub type Tested = Result<(), libtest_mimic::Failed>;
 type Test = (&'static str, fn() -> Tested);
@@ -68,5 +63,5 @@ fn main() {
             models::file(file)
         }));
     }
-    common::run(trials);
+    trials::run(trials);
 }

@@ -1,8 +1,9 @@
 //! The writer refuses what does not fit.
 
+use super::Tested;
 use super::roundtrip::{check, turned};
-use super::{Tested, made};
 use phalanx::format::{ClipForm, LibraryWriter, WriteError};
+use phalanx_testkit::made;
 use std::io::Cursor;
 
 pub fn refused() -> Tested {

@@ -1,9 +1,10 @@
 //! Every truncation, extra bytes, malformed headers, unknown versions and sections.
 
+use super::Tested;
 use super::roundtrip::{check, same_rig};
-use super::seal::{self, ENTRY, HEADER, Part, seal_header};
-use super::{Tested, made};
 use phalanx::format::{ClipForm, Fault, FormatError, Library, RigOptions, Section};
+use phalanx_testkit::made;
+use phalanx_testkit::seal::{self, ENTRY, HEADER, Part, seal_header};
 
 /// Opens and reads all there is.
 pub fn read(file: &[u8]) -> Result<(), FormatError> {

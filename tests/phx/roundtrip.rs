@@ -1,6 +1,6 @@
 //! What is written is read.
 
-use super::{Tested, made};
+use super::Tested;
 use libtest_mimic::Failed;
 use phalanx::clip::{Channel, Clip, Cursor};
 use phalanx::format::{ClipForm, Library, LibraryWriter, RigOptions};
@@ -8,6 +8,7 @@ use phalanx::math::Row;
 use phalanx::rig::Rig;
 use phalanx::runtime::SampleJob;
 use phalanx::skeleton::{Pose, Skeleton};
+use phalanx_testkit::made;
 use std::io::Cursor as Bytes;
 
 pub fn check(ok: bool, message: impl Into<String>) -> Tested {

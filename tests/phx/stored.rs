@@ -1,9 +1,11 @@
 //! A file of version 1 that every later version must read, and saving.
 
 use super::roundtrip::check;
-use super::{Tested, damage, made, seal};
+use super::{Tested, damage};
 use libtest_mimic::Failed;
 use phalanx::format::{ClipForm, Library, NewFile, RigOptions, WriteError, save};
+use phalanx_testkit::made;
+use phalanx_testkit::seal;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Calls on an action that plays already: what it had been set to before goes, or stays.
 
-use crate::ruler::{held, line, ruler, stands, with_clips};
 use phalanx::playback::{ClipId, CrossFade, LoopMode, Mixer, PlayOptions};
+use phalanx_testkit::ruler::{held, line, ruler, stands, with_clips};
 
 /// A mixer that plays "x", which goes 1 m along x in 1 s.
 fn playing(options: &PlayOptions) -> (Mixer, ClipId) {

@@ -1,8 +1,8 @@
 //! Layers: many of them, fades of theirs, what fills them.
 
 use super::stage::{JOINTS, raw, rig};
+use phalanx::build::{AdditiveReference, build_additive_from};
 use phalanx::math::Affine3x4;
-use phalanx::offline::{AdditiveReference, build_additive_from};
 use phalanx::playback::{Fill, LayerOptions, MAX_LAYERS, Mixer, PlayOptions};
 use phalanx::skeleton::JointMask;
 use std::sync::Arc;

@@ -9,8 +9,6 @@ mod mixer;
 mod model;
 mod order;
 mod refusals;
-#[path = "../common/ruler.rs"]
-mod ruler;
 mod spaces;
 mod stage;
 mod stopping;

@@ -2,9 +2,10 @@
 
 use super::stage::{raw, rig};
 use glam::{Affine3A, Vec3};
+use phalanx::build::{AdditiveReference, build_additive_from};
 use phalanx::crowd::{BoneBuffer, Crowd};
+use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
-use phalanx::offline::{AdditiveReference, build_additive_from, mannequin};
 use phalanx::playback::{
     ClipId, EventKind, Fill, LayerOptions, LoopMode, Mixer, PlayOptions, Player,
 };

@@ -2,12 +2,12 @@
 //! have. Each rotation goes to the hemisphere of the sum of those before it, so of three turns that lie
 //! far apart the order decides.
 
-use crate::ruler::{built, clip, held, scene, track, turn, with_clips};
+use phalanx::build::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive_from};
 use phalanx::crowd::{BoneBuffer, Crowd};
-use phalanx::offline::raw::RawChannel;
-use phalanx::offline::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive_from};
+use phalanx::import::raw::RawChannel;
 use phalanx::playback::{ClipId, LayerOptions, Mixer, PlayOptions};
 use phalanx::rig::Rig;
+use phalanx_testkit::ruler::{built, clip, held, scene, track, turn, with_clips};
 use std::sync::Arc;
 
 /// Degrees about x.

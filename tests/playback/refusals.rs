@@ -1,8 +1,8 @@
 //! What is refused is a typed error and leaves everything as it was.
 
 use super::stage::{marked, raw, rig};
+use phalanx::build::{AdditiveReference, build_additive_from, build_rig};
 use phalanx::crowd::Crowd;
-use phalanx::offline::{AdditiveReference, build_additive_from, build_rig};
 use phalanx::playback::{
     ClipId, CrossFade, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player,
 };

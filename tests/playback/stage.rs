@@ -1,12 +1,12 @@
 //! A small rig made in code, and mixers that play its clips.
 
 use glam::{Quat, Vec3};
+use phalanx::build::build_rig;
 use phalanx::clip::Marker;
-use phalanx::math::Affine3x4;
-use phalanx::offline::build_rig;
-use phalanx::offline::raw::{
+use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
+use phalanx::math::Affine3x4;
 use phalanx::playback::{ClipId, EventKind, Events, Mixer};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;

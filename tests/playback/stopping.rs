@@ -1,9 +1,9 @@
 //! What a call stops, starts or weighs is in the next evaluation, though the one before knew another set
 //! of clips.
 
-use crate::ruler::{between, held, line, rest, stands, with_clips};
 use phalanx::playback::{ClipId, LayerOptions, Mixer, PlayOptions};
 use phalanx::rig::Rig;
+use phalanx_testkit::ruler::{between, held, line, rest, stands, with_clips};
 use std::sync::Arc;
 
 /// The ruler's clips, but that "x" stands still at 0.5 m along x: what is constant is folded into a plan.

@@ -1,16 +1,16 @@
 //! Root motion of files, against the oracle and what their makers say.
 
-use crate::common;
-use crate::oracle::Scene;
 use crate::support::{clip_motion, matrix, options, place};
 use glam::{DQuat, DVec3};
 use libtest_mimic::Failed;
-use phalanx::offline::{ImportOptions, UpAxis, import_path, mannequin_with};
+use phalanx::import::{ImportOptions, UpAxis, import_path, mannequin_with};
+use phalanx_testkit::oracle::Scene;
+use phalanx_testkit::trials;
 
 /// Motion × model matrix in place, of every joint at or below the root joint, is what the oracle reads
 /// from the file.
 pub fn whole(file: &str, rotation: bool, travelling: usize) -> Result<(), Failed> {
-    let path = common::needed(file)?;
+    let path = trials::needed(file)?;
     let scene = Scene::load(&path)?;
     let rig = import_path(&path, &options(rotation))?.rigs.swap_remove(0);
     let mut moving = 0;

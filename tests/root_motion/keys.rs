@@ -4,8 +4,8 @@ use crate::made::{ARC, build, with_turns};
 use crate::support::{clip_motion, matrix, place};
 use glam::{DVec3, Quat, Vec3};
 use libtest_mimic::Failed;
-use phalanx::offline::RootMotionOptions;
-use phalanx::offline::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+use phalanx::build::RootMotionOptions;
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::skeleton::Trs;
 
 /// Keys that hold, splines, and joints below a parent that turns and scales (centimetres, Z up).

@@ -4,7 +4,7 @@ use crate::made::{ARC, build, with_turns};
 use crate::support::{clip_motion, matrix, options};
 use glam::{DMat4, DVec3};
 use libtest_mimic::Failed;
-use phalanx::offline::mannequin_with;
+use phalanx::import::mannequin_with;
 
 fn apart(a: &DMat4, b: &DMat4) -> f64 {
     let (a, b) = (a.to_cols_array(), b.to_cols_array());

@@ -1,8 +1,8 @@
 //! A clip that walks a part of a circle, made in code, and rigs built of it.
 
 use glam::{DMat4, DQuat, DVec3};
-use phalanx::offline::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
-use phalanx::offline::{BuildError, BuildOptions, RootMotionOptions, build_rig};
+use phalanx::build::{BuildError, BuildOptions, RootMotionOptions, build_rig};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 

@@ -1,18 +1,15 @@
 //! Root motion: what is taken out of clips, against the oracle and against rigid motions of its own in
 //! f64, over wraps, directions and a thousand loops.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod files;
 mod keys;
 mod loops;
 mod made;
-#[path = "../oracle/mod.rs"]
-mod oracle;
 mod refusals;
 mod support;
 
 use libtest_mimic::{Failed, Trial};
+use phalanx_testkit::trials;
 
 /// A test without models.
 type Plain = fn() -> Result<(), Failed>;
@@ -32,7 +29,7 @@ fn main() {
             let name = format!("{file}: motion and what stays in place, turns {turns}");
             let travelling = travelling[usize::from(rotation)];
             let test = move || files::whole(file, rotation, travelling);
-            trials.push(common::trial(name, &[file], test));
+            trials.push(trials::trial(name, &[file], test));
         }
     }
     let plain: [(&str, Plain); 7] = [
@@ -48,5 +45,5 @@ fn main() {
         ("hashes and sizes", refusals::hashes),
     ];
     trials.extend(plain.map(|(name, test)| Trial::test(name, test)));
-    common::run(trials)
+    trials::run(trials)
 }

@@ -3,11 +3,11 @@
 use crate::made::{ARC, Arc, build, with_turns};
 use glam::Vec3;
 use libtest_mimic::Failed;
-use phalanx::clip::{ClipError, ClipKind, ClipParts, RootMotion, RootMotionParts};
-use phalanx::offline::raw::{RawNode, RawScene};
-use phalanx::offline::{
+use phalanx::build::{
     BuildError, BuildOptions, RootJoint, RootMotionError, RootMotionOptions, build_rig,
 };
+use phalanx::clip::{ClipError, ClipKind, ClipParts, RootMotion, RootMotionParts};
+use phalanx::import::raw::{RawNode, RawScene};
 use phalanx::skeleton::Trs;
 
 pub fn refusals() -> Result<(), Failed> {

@@ -2,9 +2,10 @@
 
 use glam::DMat4;
 use libtest_mimic::Failed;
+use phalanx::build::RootMotionOptions;
 use phalanx::clip::RootMotion;
+use phalanx::import::ImportOptions;
 use phalanx::math::Rigid;
-use phalanx::offline::{ImportOptions, RootMotionOptions};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 

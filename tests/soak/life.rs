@@ -1,16 +1,18 @@
 //! A crowd, a scene and a mixer, and random calls on them; after every frame everything is looked at.
 
-use crate::model::raw;
+use phalanx::build::build_rig;
 use phalanx::clip::ClipKind;
 use phalanx::crowd::{
     BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PaletteMemory, PlayOptions,
-    RigId, RowLayout, RowOrder, hash01,
+    RigId, RowLayout, RowOrder,
 };
+use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
-use phalanx::offline::{build_rig, mannequin};
 use phalanx::playback::{BlendSpaceId, CrossFade, Fill, LoopMode, Mixer, Motion};
 use phalanx::rig::Rig;
 use phalanx::scene::{Hanging, NodeId, SceneGraph};
+use phalanx_testkit::chain::raw;
+use phalanx_workload::hash01;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;

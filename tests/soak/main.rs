@@ -4,9 +4,8 @@
 //! `PHALANX_SOAK_SECONDS=600 cargo test --release --test soak -- soak --nocapture`.
 
 mod life;
-mod live;
-#[allow(dead_code)] // The rig alone is of use here.
-#[path = "../crowd/model.rs"]
-mod model;
 mod rounds;
 mod soak;
+
+#[global_allocator]
+static ALLOCATOR: phalanx_testkit::alloc::Counting = phalanx_testkit::alloc::Counting;

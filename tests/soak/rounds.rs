@@ -1,12 +1,11 @@
 //! Rounds of adding and removing the same things leave nothing behind.
 
-use crate::live;
-use crate::model::rig;
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::math::Affine3x4;
 use phalanx::playback::Mixer;
-use phalanx::render::CrowdView;
 use phalanx::scene::{Hanging, SceneGraph};
+use phalanx_testkit::alloc;
+use phalanx_testkit::chain::rig;
 
 const ROUNDS: usize = 400;
 
@@ -17,9 +16,9 @@ const SLACK: i64 = 16 << 10;
 /// Runs some rounds, then many; the bytes that the second part left behind.
 fn left(mut round: impl FnMut()) -> i64 {
     (0..50).for_each(|_| round());
-    let before = live::bytes();
+    let before = alloc::live();
     (0..ROUNDS).for_each(|_| round());
-    live::bytes() - before
+    alloc::live() - before
 }
 
 #[track_caller]
@@ -30,7 +29,7 @@ fn flat(round: impl FnMut()) {
 
 #[test]
 fn live_bytes_rise_with_a_leak() {
-    let _alone = live::alone();
+    let _alone = alloc::alone();
     let mut kept = Vec::new();
     assert!(left(|| kept.push(Box::new([0u64; 16]))) > SLACK);
 }
@@ -38,15 +37,13 @@ fn live_bytes_rise_with_a_leak() {
 /// A rig with overrides, mirrors and blend spaces of its own comes and goes.
 #[test]
 fn rigs_come_and_go() {
-    let _alone = live::alone();
+    let _alone = alloc::alone();
     let rig = rig();
     let mut crowd = Crowd::new();
     let mut scene = SceneGraph::new();
     let mut buffer = BoneBuffer::new();
-    let mut view = CrowdView::new();
     flat(|| {
         let id = crowd.add_rig(rig.clone()).unwrap();
-        view.add_rig(&crowd, id, 0).unwrap();
         let clip = crowd.add_clip(id, rig.clips()[1].clone()).unwrap();
         let first = crowd.clip_by_index(id, 0).unwrap();
         let points = [(0.0, first), (1.0, clip)];
@@ -72,7 +69,7 @@ fn rigs_come_and_go() {
 /// What hangs on the joints of instances that go stays, goes, or hangs elsewhere.
 #[test]
 fn mirrored_instances_come_and_go() {
-    let _alone = live::alone();
+    let _alone = alloc::alone();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
     let mut scene = SceneGraph::new();
@@ -106,7 +103,7 @@ fn mirrored_instances_come_and_go() {
 /// Scenes are dropped with mirrors in them; the instance goes on.
 #[test]
 fn scenes_come_and_go() {
-    let _alone = live::alone();
+    let _alone = alloc::alone();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
     let i = crowd.spawn(id).unwrap();
@@ -123,7 +120,7 @@ fn scenes_come_and_go() {
 /// Clips come and go while others play, on a crowd and on a mixer.
 #[test]
 fn clips_come_and_go() {
-    let _alone = live::alone();
+    let _alone = alloc::alone();
     let rig = rig();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).unwrap();

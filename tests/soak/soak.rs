@@ -1,7 +1,7 @@
 //! The soak: cycles of random calls on one crowd and one scene, each of which ends where the crowd began.
 
 use crate::life::Life;
-use crate::live;
+use phalanx_testkit::alloc;
 use std::time::{Duration, Instant};
 
 /// Calls and frames of a cycle.
@@ -22,7 +22,7 @@ fn duration() -> Duration {
 
 #[test]
 fn soak() {
-    let _alone = live::alone();
+    let _alone = alloc::alone();
     let (started, duration) = (Instant::now(), duration());
     let mut life = Life::new();
     let (mut cycles, mut first) = (0, 0);
@@ -32,7 +32,7 @@ fn soak() {
         (0..STEPS).for_each(|_| life.step());
         life.end();
         cycles += 1;
-        let now = live::bytes();
+        let now = alloc::live();
         if cycles == WARM {
             first = now;
         }

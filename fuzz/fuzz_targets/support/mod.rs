@@ -3,17 +3,12 @@
 // Every target includes the whole module and uses its own part of it.
 #![allow(dead_code)]
 
-#[path = "../../../tests/hostile/allocator.rs"]
-pub mod allocator;
-#[path = "../../../tests/phx/seal.rs"]
-pub mod seal;
-
 use phalanx::clip::{ClipKind, Cursor};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::runtime::SampleJob;
-use seal::{ENTRY, HEADER, Part, u32_at, u64_at};
+use phalanx_testkit::seal::{ENTRY, HEADER, Part, u32_at, u64_at};
 use std::sync::Arc;
 
 /// Sections that are looked at.

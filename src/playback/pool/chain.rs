@@ -2,10 +2,11 @@
 
 use super::{Fill, MAX_LAYERS, Pool};
 use crate::clip::Clip;
-use crate::math::{Affine3x4, SimdLevel};
+use crate::math::Affine3x4;
 use crate::playback::actions::ACTIONS_PER_LAYER;
 use crate::playback::ids::NO_CLIP;
 use crate::runtime::chain::{ActionInput, Chain, LayerInput, Scratch};
+use crate::simd::SimdLevel;
 use crate::skeleton::Pose;
 use std::sync::Arc;
 

@@ -1,13 +1,14 @@
 //! A frame of a pool: what every instance's plan depends on, room for it, and the palettes.
 
 use super::Pool;
-use crate::math::{Affine3x4, Kernel, Lanes, SimdLevel, dispatch};
+use crate::math::Affine3x4;
 use crate::playback::actions::ACTIONS_PER_LAYER;
 use crate::playback::ids::{NO_CLIP, RigId};
 use crate::playback::plans::PlanKey;
 use crate::runtime::chain::Scratch;
 use crate::runtime::fused::{Fused, FusedScratch, LayerShare};
 use crate::runtime::plan::Plan;
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use std::ops::Range;
 
 impl Pool {

@@ -1,9 +1,9 @@
 //! Local matrices of a group of lanes, transposed to rows.
 
 use super::mix::Mix;
-use crate::math::{Lanes, each};
 use crate::runtime::plan::{Group, Source};
 use crate::runtime::quat::dot4;
+use crate::simd::{Lanes, each};
 use fearless_simd::prelude::*;
 
 /// Writes the rows of a group's local matrices to `out`, from the blended pose.

@@ -3,13 +3,14 @@
 
 use super::LayerShare;
 use crate::clip::Cursor;
-use crate::math::{LANES, Lanes, Row, apart, each};
+use crate::math::{LANES, Row};
 use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Still, Track, TrackKind};
 use crate::runtime::quat::{
     self, add_turn, align, dot4, hermite, in_range, inverse_length, lerp, packed_lerp,
     packed_slerp, slerp, weight_of_square,
 };
 use crate::runtime::sample::Keys;
+use crate::simd::{Lanes, apart, each};
 use fearless_simd::prelude::*;
 use std::ops::Range;
 

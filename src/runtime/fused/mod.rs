@@ -7,8 +7,9 @@ mod mix;
 use super::plan::{Plan, group_floats};
 use super::sample::locate_all;
 use crate::clip::Cursor;
-use crate::math::{Affine3x4, Kernel, LANES, Lanes, Row};
+use crate::math::{Affine3x4, LANES, Row};
 use crate::rig::Rig;
+use crate::simd::{Kernel, Lanes};
 use fearless_simd::prelude::*;
 use mix::Mix;
 

@@ -7,8 +7,9 @@ mod steps;
 mod tracks;
 
 use crate::clip::Clip;
-use crate::math::{LANES, Row, Walk};
+use crate::math::{LANES, Row};
 use crate::rig::Rig;
+use crate::simd::Walk;
 use crate::skeleton::{JointMask, NO_JOINT};
 use fold::Values;
 use std::ops::Range;

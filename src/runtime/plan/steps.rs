@@ -1,8 +1,9 @@
 //! Steps: the way down the hierarchy, with palette rows in the palette's order.
 
 use super::fold::{Values, wide};
-use crate::math::{Local, NOISE, NOISE_LENGTH, Rows, Step, Walk, settle};
+use crate::math::{NOISE, NOISE_LENGTH, settle};
 use crate::rig::Rig;
+use crate::simd::{Local, Rows, Step, Walk};
 use crate::skeleton::{NO_JOINT, Skeleton};
 use glam::DAffine3;
 

@@ -1,6 +1,6 @@
 use super::*;
-use crate::offline::build_rig;
-use crate::offline::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+use crate::build::build_rig;
+use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::rig::Rig;
 
 /// A small generator, so that cases repeat.

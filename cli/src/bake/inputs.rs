@@ -1,0 +1,159 @@
+//! What is baked, under which names, and what a file is made of.
+
+use super::super::error::CliError;
+use super::walk::{self, Found};
+use super::{BakeFault, Faults};
+use phalanx::build::{BuildOptions, build_rig};
+use phalanx::clip::Clip;
+use phalanx::format::{Source, hash_bytes};
+use phalanx::import::gltf::{external_files, read_path};
+use phalanx::import::raw::RawScene;
+use phalanx::import::{ImportOptions, UpAxis, add_markers, marker_file, read_markers};
+use phalanx::rig::Rig;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file to be baked.
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub path: PathBuf,
+    /// Where it is below the folder that was given, with slashes and without extension (`a/walk`): the
+    /// output's place and the clips' prefix. Of a file that was given by name, its name (`walk`).
+    pub place: String,
+}
+
+impl Input {
+    /// A file that was given by name.
+    pub fn new(path: PathBuf) -> Self {
+        let below = path.file_name().map(PathBuf::from).unwrap_or_default();
+        Self::found(Found { path, below })
+    }
+
+    fn found(found: Found) -> Self {
+        let Found { path, below } = found;
+        let place = below.with_extension("");
+        let names = place.iter().map(|name| name.to_string_lossy());
+        let place = names.collect::<Vec<_>>().join("/");
+        Self { path, place }
+    }
+
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// What the input is: a hash of the file, its markers, and the files that it refers to.
+    pub fn source(&self) -> Result<Source, CliError> {
+        let bytes = read(&self.path)?;
+        let mut hashes = vec![hash_bytes(&bytes)];
+        let mut total = bytes.len() as u64;
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let beside = external_files(&bytes, folder).into_iter();
+        for file in beside.chain([marker_file(&self.path)]) {
+            // One that is missing, or no file at all, is the import's to tell, or not needed.
+            if let Some(bytes) = file.is_file().then(|| fs::read(&file).ok()).flatten() {
+                total += bytes.len() as u64;
+                hashes.push(hash_bytes(&bytes));
+            }
+        }
+        let extension = self.path.extension().map(|e| e.to_string_lossy());
+        Ok(Source {
+            name: extension.map_or_else(|| self.place.clone(), |e| format!("{}.{e}", self.place)),
+            settings: String::new(),
+            bytes: total,
+            hash: hash_bytes(bytemuck::cast_slice(&hashes)),
+        })
+    }
+
+    pub fn raw(&self, up: UpAxis) -> Result<RawScene, CliError> {
+        let options = ImportOptions {
+            up_axis: up,
+            ..ImportOptions::default()
+        };
+        let (raw, _) =
+            read_path(&self.path, &options).map_err(phalanx::import::ImportError::from)?;
+        Ok(raw)
+    }
+
+    /// The file as a rig with exact clips, in a lane order of its own or another.
+    pub fn rig(&self, raw: RawScene, lane_order: Option<Vec<u16>>) -> Result<Rig, CliError> {
+        let mut options = BuildOptions::default();
+        options.lane_order = lane_order;
+        let mut rig = build_rig(raw, &options).map_err(|source| BakeFault::Build {
+            file: self.name(),
+            source,
+        })?;
+        let beside = marker_file(&self.path);
+        if beside.exists() {
+            let markers = read_markers(&beside).map_err(phalanx::import::ImportError::from)?;
+            let file = beside.display().to_string();
+            let rigs = std::slice::from_mut(&mut rig);
+            add_markers(rigs, &markers, &file).map_err(phalanx::import::ImportError::from)?;
+        }
+        Ok(rig)
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+    let read = || {
+        // Before it is opened: a pipe would wait for a writer.
+        let kind = fs::metadata(path)?;
+        if !kind.is_file() && !kind.is_dir() {
+            return Err(io::Error::other("not a regular file"));
+        }
+        fs::read(path)
+    };
+    let read = read().map_err(|source| BakeFault::Read {
+        file: path.display().to_string(),
+        source,
+    });
+    Ok(read?)
+}
+
+/// Extensions of what is baked.
+pub const BAKED: [&str; 2] = ["gltf", "glb"];
+
+/// The inputs of a bake.
+pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for found in walk::files(arguments, &BAKED, faults) {
+        if found.path.to_str().is_none() {
+            let file = found.path.display().to_string();
+            faults.add(file.clone(), &BakeFault::Name { file });
+            continue;
+        }
+        inputs.push(Input::found(found));
+    }
+    inputs
+}
+
+/// The inputs that become files of their own: neither of two that would become the same.
+pub fn no_place_twice(all: Vec<Input>, faults: &mut Faults) -> Vec<Input> {
+    let mut seen: HashMap<&str, &Input> = HashMap::new();
+    let mut twice = HashSet::new();
+    for input in &all {
+        let Some(&first) = seen.get(&*input.place) else {
+            seen.insert(&input.place, input);
+            continue;
+        };
+        let fault = BakeFault::SameOutput {
+            file: input.name(),
+            other: first.name(),
+            output: format!("{}.phx", input.place),
+        };
+        faults.add(input.name(), &fault);
+        twice.insert(input.place.clone());
+    }
+    let once = |input: &Input| !twice.contains(&input.place);
+    all.into_iter().filter(once).collect()
+}
+
+/// What a clip is called in a library.
+pub fn clip_name(input: &Input, clip: &Clip, prefix: bool) -> String {
+    match (prefix, clip.name()) {
+        (true, "") => input.place.clone(),
+        (true, name) => format!("{}/{name}", input.place),
+        (false, name) => name.to_owned(),
+    }
+}

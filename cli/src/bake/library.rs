@@ -1,0 +1,279 @@
+//! All inputs, or a share of them, as one file.
+
+use super::super::error::CliError;
+use super::inputs::{self, Input};
+use super::one::{self, Layout};
+use super::progress::Progress;
+use super::settings::{Baked, Settings};
+use super::summary::{FileSummary, Summary};
+use super::walk;
+use super::{BakeArgs, BakeFault, Faults, Shard};
+use phalanx::build::LaneScan;
+use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};
+use phalanx::import::raw::RawScene;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Inputs that are in memory at once, per worker.
+const AHEAD: usize = 4;
+
+/// Bakes a library of all inputs; any fault refuses it, with those of the other inputs beside.
+pub fn bake(
+    args: &BakeArgs,
+    settings: &Settings,
+    all: &[Input],
+    mut faults: Faults,
+) -> Result<Summary, CliError> {
+    let path = place(args);
+    let share = args.shard.map_or(all, |s| s.share(all));
+    // The inputs of other shares count only where they decide the lane order.
+    let needed = if args.layout.is_some() { share } else { all };
+    let read: Vec<_> = needed.par_iter().map(Input::source).collect();
+    let read = needed.iter().zip(read);
+    // Shorter than the inputs if there are faults: nothing is made of it then.
+    let sources: Vec<Source> = read.filter_map(|(i, s)| faults.sift(i, s)).collect();
+    let mut own = match args.shard.filter(|_| args.layout.is_none()) {
+        Some(shard) => shard.share(&sources).to_vec(),
+        None => sources.clone(),
+    };
+    let progress = Progress::new(share.len(), args.json);
+    let mut order = order_name(&sources, args.layout.as_deref())?;
+    let mut layout = None;
+    if let Some(file) = &args.layout {
+        let found = Layout::load(file, args.up)?;
+        order = format!("{order}-{}", found.order());
+        layout = Some(found);
+    }
+    for source in &mut own {
+        source.settings = settings.text(&order);
+    }
+    if faults.is_empty() && Settings::is_done(&path, &own) {
+        progress.finish();
+        let file = FileSummary::skipped(&path, &Library::open(&path)?);
+        return Ok(Summary::new(vec![file], &progress));
+    }
+    let Some(layout) = layout.or_else(|| scan(args, all, &mut faults)) else {
+        faults.none()?;
+        return Err(walk::nothing(&args.files.join(" "), &inputs::BAKED).into());
+    };
+    settings.check(layout.rig.skeleton(), &layout.file)?;
+    let job = Job {
+        settings,
+        layout: &layout,
+        lanes: layout.lanes(),
+        prefix: args.prefix,
+        progress: &progress,
+    };
+    if !faults.is_empty() {
+        job.all(share, &mut faults, |_, _, _| Ok(()))?;
+        progress.finish();
+        faults.none()?;
+    }
+    let mut reports = Vec::new();
+    let written = save(&path, |out| {
+        let mut writer = LibraryWriter::new(out, layout.rig.skeleton()).map_err(at(&path))?;
+        writer.add_rig(&layout.rig).map_err(at(&path))?;
+        let mut origins = Vec::new();
+        job.all(share, &mut faults, |source, clip, b| {
+            let added = writer.add_clip(&b.clip, &b.name, settings.form);
+            added.map_err(at(&path))?;
+            origins.push(settings.origin(source, clip, &b));
+            reports.push(b.report);
+            Ok(())
+        })?;
+        faults.none()?;
+        let provenance = Settings::provenance(own, origins);
+        writer.finish(&provenance).map_err(at(&path))?;
+        Ok::<(), CliError>(())
+    });
+    progress.finish();
+    written?;
+    let file = FileSummary::made(&path, &Library::open(&path)?, &reports);
+    Ok(Summary::new(vec![file], &progress))
+}
+
+fn at(path: &Path) -> impl Fn(WriteError) -> CliError + '_ {
+    move |source| {
+        let file = path.display().to_string();
+        BakeFault::Write {
+            file,
+            source: Box::new(source),
+        }
+        .into()
+    }
+}
+
+/// What decides the lane order: the layout's file, or all inputs together.
+fn order_name(sources: &[Source], layout: Option<&Path>) -> Result<String, CliError> {
+    if let Some(path) = layout {
+        let source = Input::new(path.to_owned()).source()?;
+        return Ok(format!("layout-{:016x}", source.hash));
+    }
+    let hashes: Vec<u64> = sources.iter().map(|s| s.hash).collect();
+    Ok(format!(
+        "scan-{:016x}",
+        hash_bytes(bytemuck::cast_slice(&hashes))
+    ))
+}
+
+/// The file that a library, or a share of one, becomes.
+pub fn place(args: &BakeArgs) -> PathBuf {
+    match args.shard {
+        None => args.out.clone(),
+        Some(shard) => part(&args.out, shard),
+    }
+}
+
+/// The part of a library that a share becomes.
+fn part(out: &Path, shard: Shard) -> PathBuf {
+    let Shard { index, of } = shard;
+    out.with_extension(format!("part-{index}-of-{of}.phx"))
+}
+
+/// The first input's rig, in the lane order that serves the clips of all; none if no input can be read.
+fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
+    let mut scan = LaneScan::default();
+    let mut first = None;
+    for input in all {
+        if faults.has(input) {
+            continue;
+        }
+        let read = input.raw(args.up).and_then(|raw| {
+            let have = structure(input, &raw, &mut scan)?;
+            Ok((raw, have))
+        });
+        let Some((raw, have)) = faults.sift(input, read) else {
+            continue;
+        };
+        match &first {
+            None => first = Some((input, raw, have)),
+            Some((first, _, needed)) => {
+                let same = same_structure(input, have, &first.name(), *needed);
+                faults.sift(input, same);
+            }
+        }
+    }
+    let (input, raw, _) = first?;
+    let rig = faults.sift(input, input.rig(raw, Some(scan.order())))?;
+    Some(Layout {
+        file: input.name(),
+        rig: Arc::new(rig),
+    })
+}
+
+/// Adds what moves in an input, and gives its skeleton's hash.
+fn structure(input: &Input, raw: &RawScene, scan: &mut LaneScan) -> Result<u64, CliError> {
+    let hash = scan.add(raw).map_err(|source| BakeFault::Build {
+        file: input.name(),
+        source,
+    });
+    Ok(hash?)
+}
+
+fn same_structure(input: &Input, have: u64, first: &str, needed: u64) -> Result<(), CliError> {
+    if have == needed {
+        return Ok(());
+    }
+    let fault = BakeFault::Structure {
+        file: input.name(),
+        first: first.to_owned(),
+        have,
+        needed,
+    };
+    Err(fault.into())
+}
+
+struct Job<'a> {
+    settings: &'a Settings,
+    layout: &'a Layout,
+    lanes: Vec<u16>,
+    prefix: bool,
+    progress: &'a Progress,
+}
+
+/// An input as clips.
+struct Made {
+    names: Vec<String>,
+    /// None if there is nothing to bake for.
+    baked: Vec<Baked>,
+}
+
+impl Job<'_> {
+    /// Bakes inputs and gives their clips on, in order. Once there is a fault no clip is given on, and
+    /// the other inputs are read only to find theirs.
+    fn all(
+        &self,
+        inputs: &[Input],
+        faults: &mut Faults,
+        mut add: impl FnMut(usize, usize, Baked) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let ahead = AHEAD * rayon::current_num_threads();
+        for (chunk, some) in inputs.chunks(ahead).enumerate() {
+            let known = &*faults;
+            let make = |input: &Input| (!known.has(input)).then(|| self.input(input, known));
+            let made: Vec<_> = some.par_iter().map(make).collect();
+            for (place, made) in made.into_iter().enumerate() {
+                let source = chunk * ahead + place;
+                let made = made.and_then(|made| faults.sift(&inputs[source], made));
+                let Some(Made { names, baked }) = made else {
+                    continue;
+                };
+                let names = self.check_names(inputs, &mut seen, source, names);
+                faults.sift(&inputs[source], names);
+                if !faults.is_empty() {
+                    continue;
+                }
+                for (clip, baked) in baked.into_iter().enumerate() {
+                    add(source, clip, baked)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn input(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
+        let raw = input.raw(self.settings.up)?;
+        let have = structure(input, &raw, &mut LaneScan::default())?;
+        let needed = self.layout.rig.skeleton().structure_hash();
+        same_structure(input, have, &self.layout.file, needed)?;
+        let rig = input.rig(raw, Some(self.lanes.clone()))?;
+        let names = rig.clips().iter();
+        let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));
+        let names = names.collect();
+        let baked = match faults.is_empty() {
+            true => one::clips(input, &rig, self.settings, self.prefix, self.progress)?,
+            false => Vec::new(),
+        };
+        self.progress.file();
+        Ok(Made { names, baked })
+    }
+
+    /// Refuses a clip with the name of one of another input.
+    fn check_names(
+        &self,
+        inputs: &[Input],
+        seen: &mut HashMap<String, usize>,
+        source: usize,
+        names: Vec<String>,
+    ) -> Result<(), CliError> {
+        for name in names {
+            let other = *seen.entry(name.clone()).or_insert(source);
+            if other != source {
+                let fault = BakeFault::SameClip {
+                    file: inputs[source].name(),
+                    clip: name,
+                    other: inputs[other].name(),
+                    advice: match self.prefix {
+                        true => "",
+                        false => "; --prefix names clips by their files",
+                    },
+                };
+                return Err(fault.into());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! `phalanx bake`: glTF files become .phx files.
+
+mod error;
+mod faults;
+mod inputs;
+mod library;
+mod one;
+mod progress;
+mod quality;
+mod settings;
+mod summary;
+mod walk;
+
+pub use error::BakeFault;
+pub use faults::Faults;
+pub use inputs::Input;
+pub use settings::Settings;
+pub use walk::{expand, nothing};
+
+use super::error::CliError;
+use super::files::Files;
+use super::numbers::whole;
+use super::output;
+use clap::Args;
+use phalanx::format::ClipForm;
+use phalanx::import::UpAxis;
+use progress::Progress;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use summary::Summary;
+
+/// Bake glTF files into .phx files: small within a measured error, and mapped into memory
+///
+/// With a folder as output every input becomes a file of its own; with a name that ends in .phx all of
+/// them become one library: the skeleton, skins and meshes of the first and the clips of all. Outputs
+/// that are there and were made of the same inputs with the same settings are skipped.
+///
+/// What lies in folders below a folder that is given keeps them: clips/a/walk.glb, found in clips/,
+/// becomes OUT/a/walk.phx, and its clips a/walk/CLIP with --prefix. So does what a pattern finds, below the
+/// folder in which the pattern begins. Files that are given by name keep their name alone.
+///
+/// An input that cannot be baked is told on a line of its own; all others become files, and the exit
+/// status is 1. A library is made of all inputs or not at all.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct BakeArgs {
+    /// .gltf and .glb files, folders of them, or patterns such as "clips/**/*.glb"
+    #[arg(required = true)]
+    files: Vec<String>,
+    /// A folder, or a library's name that ends in .phx
+    #[arg(long, value_name = "DIR|FILE")]
+    out: PathBuf,
+    /// The largest error in metres, of points on the shell around every joint
+    #[arg(long, value_name = "M", default_value = "0.0001", allow_negative_numbers = true, value_parser = metres)]
+    max_error: f32,
+    /// The shell's distance from its joint in metres
+    #[arg(long, value_name = "M", default_value = "0.03", allow_negative_numbers = true, value_parser = metres)]
+    shell: f32,
+    /// Errors and shells of single joints: a JSON file {"Head": {"max_error": M, "shell": M}, ...} of
+    /// joints by name or path
+    #[arg(long, value_name = "FILE")]
+    quality: Option<PathBuf>,
+    /// Keep every key as f32, as `pose` and `crowd` see glTF files
+    #[arg(long, conflicts_with_all = ["max_error", "shell", "quality"])]
+    exact: bool,
+    /// The axis that points up in the output; glTF's is y
+    #[arg(long, value_name = "y|z", default_value = "y", value_parser = up_axis)]
+    up: UpAxis,
+    /// Take the lane order from this file (.phx, .gltf or .glb) instead of the inputs; a library takes
+    /// skins and meshes from it, too
+    #[arg(long, value_name = "FILE")]
+    layout: Option<PathBuf>,
+    /// How clips are stored: rows, which are mapped and sampled where they lie, or coded, which is
+    /// smaller and decoded when a clip is read
+    #[arg(long, value_name = "rows|coded", default_value = "rows", value_parser = form)]
+    form: ClipForm,
+    /// Name clips FILE/CLIP or FOLDER/FILE/CLIP in a library, so that clips of several files may have one name
+    #[arg(long)]
+    prefix: bool,
+    /// Files that are worked on at once; as many as the machine has cores by default
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = whole::<u16>(1..=super::MAX_THREADS)
+    )]
+    jobs: Option<u16>,
+    /// Bake the I-th of N shares of the inputs (from 0); a library becomes NAME.part-I-of-N.phx, and
+    /// `phalanx merge` joins the parts
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx bake pab.glb --out pab.phx
+  phalanx bake clips/ --out baked/ --max-error 0.0005
+  phalanx bake \"clips/**/*.glb\" --out library.phx --prefix
+  phalanx bake clips/ --out library.phx --shard $SLURM_ARRAY_TASK_ID/8
+  phalanx bake clips/ --out library.phx --shard $JOB_COMPLETION_INDEX/8   (Kubernetes)
+  phalanx merge library.part-*.phx --out library.phx
+
+Every file is written under another name first: a crash leaves no half file, and running the same
+command again goes on where it ended.";
+
+/// The I-th of N shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    index: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// The share of things that stand in a row: shares are as even as can be, and in order.
+    fn share<T>(self, all: &[T]) -> &[T] {
+        let cut = |i: usize| (all.len() as u128 * i as u128 / self.of as u128) as usize;
+        &all[cut(self.index)..cut(self.index + 1)]
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/');
+        let numbers = parts.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((index, of)) if index < of && of <= 1 << 20 => Ok(Self { index, of }),
+            _ => Err("expected I/N with I from 0 to N - 1".into()),
+        }
+    }
+}
+
+/// The largest error and shell: a thousand kilometres are no character's.
+const MAX_METRES: f32 = 1e6;
+
+fn is_length(metres: f32) -> bool {
+    metres > 0.0 && metres <= MAX_METRES
+}
+
+fn metres(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(m) if is_length(m) => Ok(m),
+        _ => Err(format!("expected metres above 0, {MAX_METRES} at most")),
+    }
+}
+
+fn up_axis(text: &str) -> Result<UpAxis, String> {
+    match text {
+        "y" | "Y" => Ok(UpAxis::Y),
+        "z" | "Z" => Ok(UpAxis::Z),
+        _ => Err("expected y or z".into()),
+    }
+}
+
+fn form(text: &str) -> Result<ClipForm, String> {
+    ClipForm::ALL
+        .into_iter()
+        .find(|f| f.name() == text)
+        .ok_or_else(|| "expected rows or coded".into())
+}
+
+/// Bakes and reports.
+pub fn run(args: &BakeArgs) -> Result<(), CliError> {
+    let mut faults = Faults::default();
+    let all = inputs::find(&args.files, &mut faults);
+    let threads = args.jobs.map_or(0, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|source| CliError::Threads { threads, source })?;
+    let mut files = Files::default();
+    for input in &all {
+        files.reads_model("FILES", &input.path);
+    }
+    if let Some(file) = &args.quality {
+        files.reads("--quality", file);
+    }
+    if let Some(file) = &args.layout {
+        files.reads_model("--layout", file);
+    }
+    if is_library(&args.out) {
+        files.writes("--out".to_owned(), &library::place(args))?;
+    }
+    let settings = Settings::new(args)?;
+    let made = pool.install(|| match is_library(&args.out) {
+        true => library::bake(args, &settings, &all, faults),
+        false => folder(args, &settings, all, files, faults),
+    });
+    let mut summary = match made {
+        Err(CliError::Inputs(faults)) => Summary::refused(faults),
+        other => other?,
+    };
+    if args.json {
+        output::print_json(&summary, true)?;
+    } else if !summary.files.is_empty() || summary.faults.is_empty() {
+        output::print(&summary.text())?;
+    }
+    summary.faults.none()
+}
+
+/// Whether the output is one file.
+fn is_library(out: &Path) -> bool {
+    let extension = out
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("phx"));
+    extension && !out.is_dir()
+}
+
+/// Every input a file of its own.
+fn folder(
+    args: &BakeArgs,
+    settings: &Settings,
+    all: Vec<Input>,
+    mut files: Files,
+    mut faults: Faults,
+) -> Result<Summary, CliError> {
+    let all = inputs::no_place_twice(all, &mut faults);
+    let share = args.shard.map_or(&all[..], |s| s.share(&all));
+    let mut share = share.to_vec();
+    share.retain(|input| {
+        let output = format!("--out for {}", input.name());
+        let free = files.writes(output, &one::place(input, &args.out));
+        let free = free.map_err(CliError::from);
+        faults.sift(input, free).is_some()
+    });
+    let layout = args.layout.as_deref();
+    let layout = layout.map(|f| one::Layout::load(f, args.up)).transpose()?;
+    if !share.is_empty() {
+        one::make_folder(&args.out)?;
+    }
+    let progress = Progress::new(share.len(), args.json);
+    let bake = |input: &Input| {
+        let made = one::bake(input, &args.out, settings, layout.as_ref(), &progress);
+        progress.file();
+        made
+    };
+    use rayon::prelude::*;
+    let made: Vec<_> = share.par_iter().map(bake).collect();
+    progress.finish();
+    let made = share.iter().zip(made);
+    let files = made.filter_map(|(input, file)| faults.sift(input, file));
+    Ok(Summary::new(files.collect(), &progress).with(faults))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_whole_and_in_order() {
+        let all: Vec<usize> = (0..23).collect();
+        for of in [1, 2, 7, 23, 40] {
+            let shares = (0..of).map(|index| Shard { index, of }.share(&all));
+            let joined: Vec<usize> = shares.clone().flatten().copied().collect();
+            assert_eq!(joined, all);
+            let (least, most) = shares.fold((99, 0), |(a, b), s| (a.min(s.len()), b.max(s.len())));
+            assert!(most - least <= 1, "{of}: {least} to {most}");
+        }
+        for bad in ["", "1", "2/2", "-1/2", "0/0", "a/b", "1/2/3", "0/99999999"] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_ends_in_phx_is_a_library() {
+        assert!(is_library(Path::new("a/b.PHX")));
+        assert!(!is_library(Path::new("a/b")));
+        assert!(!is_library(Path::new("phx")));
+    }
+}

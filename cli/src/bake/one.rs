@@ -1,0 +1,156 @@
+//! One input, one output.
+
+use super::super::error::CliError;
+use super::super::model::Model;
+use super::BakeFault;
+use super::inputs::{Input, clip_name};
+use super::progress::Progress;
+use super::settings::{Baked, Settings};
+use super::summary::FileSummary;
+use phalanx::format::{Library, LibraryWriter, Source, WriteError, save};
+use phalanx::import::UpAxis;
+use phalanx::rig::Rig;
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The rig that lane order, skins and meshes are taken from.
+#[derive(Debug)]
+pub struct Layout {
+    pub file: String,
+    pub rig: Arc<Rig>,
+}
+
+impl Layout {
+    /// Reads a .phx, .gltf or .glb file.
+    pub fn load(path: &Path, up: UpAxis) -> Result<Self, CliError> {
+        let file = path.display().to_string();
+        if Model::is_phx(path) {
+            let rig = Model::load(Some(path), true)?.rig;
+            return Ok(Self { file, rig });
+        }
+        let input = Input::new(path.to_owned());
+        let rig = Arc::new(input.rig(input.raw(up)?, None)?);
+        Ok(Self { file, rig })
+    }
+
+    /// The joint of every lane.
+    pub fn lanes(&self) -> Vec<u16> {
+        let skeleton = self.rig.skeleton();
+        skeleton.joint_of()[..skeleton.len()].to_vec()
+    }
+
+    /// Refuses a rig of another skeleton.
+    pub fn check(&self, file: &str, rig: &Rig) -> Result<(), BakeFault> {
+        let needed = self.rig.skeleton().structure_hash();
+        let have = rig.skeleton().structure_hash();
+        if have == needed {
+            return Ok(());
+        }
+        Err(BakeFault::Structure {
+            file: file.to_owned(),
+            first: self.file.clone(),
+            have,
+            needed,
+        })
+    }
+
+    /// As part of the settings of what is made with it.
+    pub fn order(&self) -> String {
+        format!("{:016x}", self.rig.skeleton().layout_hash())
+    }
+}
+
+/// The file of a folder that an input becomes.
+pub fn place(input: &Input, folder: &Path) -> PathBuf {
+    folder.join(format!("{}.phx", input.place))
+}
+
+/// Bakes an input into a file of a folder, or finds that it is there.
+pub fn bake(
+    input: &Input,
+    folder: &Path,
+    settings: &Settings,
+    layout: Option<&Layout>,
+    progress: &Progress,
+) -> Result<FileSummary, CliError> {
+    let path = place(input, folder);
+    let order = layout.map_or_else(|| "own".to_owned(), Layout::order);
+    let mut source = input.source()?;
+    source.settings = settings.text(&order);
+    let sources = vec![source];
+    if Settings::is_done(&path, &sources) {
+        return Ok(FileSummary::skipped(&path, &Library::open(&path)?));
+    }
+    let raw = input.raw(settings.up)?;
+    let rig = match layout {
+        None => input.rig(raw, None)?,
+        Some(layout) => {
+            // The order fits only skeletons that are the same.
+            let own = input.rig(raw.clone(), None)?;
+            layout.check(&input.name(), &own)?;
+            input.rig(raw, Some(layout.lanes()))?
+        }
+    };
+    let baked = clips(input, &rig, settings, false, progress)?;
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    write(&path, &rig, &baked, settings, sources)?;
+    let reports: Vec<_> = baked.into_iter().map(|b| b.report).collect();
+    Ok(FileSummary::made(&path, &Library::open(&path)?, &reports))
+}
+
+/// Makes a folder for outputs, if it is not there.
+pub fn make_folder(folder: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|source| CliError::Write {
+        path: folder.display().to_string(),
+        source,
+    })
+}
+
+/// The clips of a rig, as they are stored.
+pub fn clips(
+    input: &Input,
+    rig: &Rig,
+    settings: &Settings,
+    prefix: bool,
+    progress: &Progress,
+) -> Result<Vec<Baked>, CliError> {
+    let file = input.name();
+    let built = rig.clips().par_iter().map(|clip| {
+        let name = clip_name(input, clip, prefix);
+        let baked = settings.build(clip, rig.skeleton(), name, &file)?;
+        progress.clip(baked.report.raw_bytes as u64);
+        Ok(baked)
+    });
+    built.collect()
+}
+
+fn write(
+    path: &Path,
+    rig: &Rig,
+    baked: &[Baked],
+    settings: &Settings,
+    sources: Vec<Source>,
+) -> Result<(), CliError> {
+    let origins = baked.iter().enumerate();
+    let origins = origins.map(|(clip, b)| settings.origin(0, clip, b));
+    let provenance = Settings::provenance(sources, origins.collect());
+    let written = save(path, |out| {
+        let mut writer = LibraryWriter::new(out, rig.skeleton())?;
+        writer.add_rig(rig)?;
+        for b in baked {
+            writer.add_clip(&b.clip, &b.name, settings.form)?;
+        }
+        writer.finish(&provenance).map(|_| ())
+    });
+    written.map_err(|source: WriteError| match source {
+        WriteError::Save(named) => named.into(),
+        source => BakeFault::Write {
+            file: path.display().to_string(),
+            source: Box::new(source),
+        }
+        .into(),
+    })
+}

@@ -1,0 +1,210 @@
+//! What decides an output besides its inputs.
+
+use super::super::error::CliError;
+use super::quality::Quality;
+use super::{BakeArgs, BakeFault};
+use phalanx::bake::{BakeSettings, ErrorReport, bake, measure_error};
+use phalanx::clip::Clip;
+use phalanx::format::{ClipForm, ClipOrigin, Library, Provenance, Source};
+use phalanx::import::UpAxis;
+use phalanx::skeleton::Skeleton;
+use std::path::Path;
+
+/// What writes the files. The baker's number is raised whenever the same input comes to other bytes, so
+/// that outputs of an older one are not taken for done; `tests/baked` pins what it makes.
+pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 3");
+
+/// Where the joints' own settings begin in the settings' text; they are its end.
+const QUALITY: &str = " quality=";
+
+/// Settings of a bake.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub max_error: f32,
+    pub shell: f32,
+    pub exact: bool,
+    pub up: UpAxis,
+    pub form: ClipForm,
+    pub prefix: bool,
+    pub quality: Quality,
+}
+
+/// A clip as it is stored, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Baked {
+    pub clip: Clip,
+    pub name: String,
+    /// What was measured; an exact clip is what it was.
+    pub report: ErrorReport,
+}
+
+impl Settings {
+    pub fn new(args: &BakeArgs) -> Result<Self, CliError> {
+        let quality = args.quality.as_deref().map(Quality::load).transpose()?;
+        Ok(Self {
+            max_error: args.max_error,
+            shell: args.shell,
+            exact: args.exact,
+            up: args.up,
+            form: args.form,
+            prefix: args.prefix,
+            quality: quality.unwrap_or_default(),
+        })
+    }
+
+    /// As text, for provenance; `order` says where the lane order comes from.
+    pub fn text(&self, order: &str) -> String {
+        let profile = match self.exact {
+            true => "exact".to_owned(),
+            false => format!("max-error={} shell={}", self.max_error, self.shell),
+        };
+        let up = match self.up {
+            UpAxis::Y => "y",
+            UpAxis::Z => "z",
+        };
+        let prefix = if self.prefix { " prefix" } else { "" };
+        let form = self.form.name();
+        let quality = match self.quality.is_empty() {
+            true => String::new(),
+            false => format!("{QUALITY}{}", self.quality.text()),
+        };
+        format!("{profile} up={up} form={form}{prefix} order={order}{quality}")
+    }
+
+    /// What a text tells that matters for measuring again; `shell` is the clip's own.
+    pub fn of_text(text: &str, shell: f32) -> Self {
+        let (words, quality) = text.split_once(QUALITY).unwrap_or((text, ""));
+        let value = |name: &str| {
+            let mut words = words.split(' ');
+            words.find_map(|w| w.strip_prefix(name)?.strip_prefix('='))
+        };
+        let max_error = value("max-error").and_then(|v| v.parse().ok());
+        Self {
+            max_error: max_error.unwrap_or(phalanx::bake::MAX_ERROR),
+            shell,
+            exact: words.split(' ').any(|w| w == "exact"),
+            up: match value("up") {
+                Some("z") => UpAxis::Z,
+                _ => UpAxis::Y,
+            },
+            form: ClipForm::default(),
+            prefix: false,
+            quality: Quality::of_text(quality).unwrap_or_default(),
+        }
+    }
+
+    /// Whether a whole file is there that was made of these sources, settings included.
+    pub fn is_done(path: &Path, sources: &[Source]) -> bool {
+        Library::open(path).is_ok_and(|library| {
+            let p = library.provenance();
+            p.tool == TOOL && p.sources == sources && library.check_sums().is_ok()
+        })
+    }
+
+    /// Refuses settings of joints that a skeleton does not have.
+    pub fn check(&self, skeleton: &Skeleton, file: &str) -> Result<(), BakeFault> {
+        self.of_skeleton(skeleton, file).map(|_| ())
+    }
+
+    /// Makes a clip what the settings ask for.
+    pub fn build(
+        &self,
+        clip: &Clip,
+        skeleton: &Skeleton,
+        name: String,
+        file: &str,
+    ) -> Result<Baked, BakeFault> {
+        let (clip, report) = match self.exact {
+            true => (clip.clone(), self.measure(clip, clip, skeleton, file)?),
+            false => {
+                let settings = self.of_skeleton(skeleton, file)?;
+                bake(clip, skeleton, &settings).map_err(fault(file))?
+            }
+        };
+        Ok(Baked { clip, name, report })
+    }
+
+    /// The largest error of a scalar, in parts of its range or of 1. Exact clips that were laid out anew
+    /// may have keys between theirs.
+    pub fn scalar_error(&self) -> f32 {
+        match self.exact {
+            true => 1e-6,
+            false => BakeSettings::default().scalar_error,
+        }
+    }
+
+    /// Measures what was built of an exact clip.
+    pub fn measure(
+        &self,
+        exact: &Clip,
+        built: &Clip,
+        skeleton: &Skeleton,
+        file: &str,
+    ) -> Result<ErrorReport, BakeFault> {
+        let settings = self.of_skeleton(skeleton, file)?;
+        measure_error(exact, built, skeleton, &settings).map_err(fault(file))
+    }
+
+    fn of_skeleton(&self, skeleton: &Skeleton, file: &str) -> Result<BakeSettings, BakeFault> {
+        let mut settings = BakeSettings::default();
+        settings.max_error = self.max_error;
+        settings.shell = self.shell;
+        settings.joints = self.quality.joints(skeleton, file)?;
+        Ok(settings)
+    }
+
+    /// Where a clip comes from, and how exact it is.
+    pub fn origin(&self, source: usize, clip: usize, baked: &Baked) -> ClipOrigin {
+        ClipOrigin {
+            source: source as u32,
+            clip: clip as u32,
+            max_error: baked.report.max,
+            shell: self.shell,
+        }
+    }
+
+    pub fn provenance(sources: Vec<Source>, clips: Vec<ClipOrigin>) -> Provenance {
+        Provenance {
+            tool: TOOL.to_owned(),
+            sources,
+            clips,
+        }
+    }
+}
+
+fn fault(file: &str) -> impl Fn(phalanx::bake::BakeError) -> BakeFault + '_ {
+    move |source| BakeFault::Error {
+        file: file.to_owned(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_tells_what_measuring_needs() {
+        let json = r#"{"Arm/Hand = \n": {"max_error": 0.0002}, "Head": {"shell": 0.1}}"#;
+        let settings = Settings {
+            max_error: 3.3e-4,
+            shell: 0.05,
+            exact: false,
+            up: UpAxis::Z,
+            form: ClipForm::default(),
+            prefix: false,
+            quality: Quality::of_text(json).unwrap(),
+        };
+        let text = settings.text("own");
+        assert!(!text.contains('\n'));
+        assert_eq!(Settings::of_text(&text, 0.05), settings);
+        let exact = Settings {
+            exact: true,
+            quality: Quality::default(),
+            max_error: phalanx::bake::MAX_ERROR,
+            ..settings
+        };
+        assert_eq!(Settings::of_text(&exact.text("x"), 0.05), exact);
+        assert!(Quality::of_text(r#"{"Head": {"sheel": 1}}"#).is_none());
+    }
+}

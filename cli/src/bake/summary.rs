@@ -1,0 +1,236 @@
+//! What a bake made, as a table and as data.
+
+use super::super::text::{self, line, plural};
+use super::Faults;
+use super::progress::Progress;
+use phalanx::bake::{ErrorReport, TrackBytes};
+use phalanx::format::Library;
+use serde::Serialize;
+use std::path::Path;
+
+/// All that was made or skipped.
+#[derive(Debug, Default, Serialize)]
+pub struct Summary {
+    pub files: Vec<FileSummary>,
+    /// The inputs that became none.
+    pub faults: Faults,
+    pub clips: usize,
+    pub seconds: f64,
+    pub clips_per_second: f64,
+    pub raw_megabytes_per_second: f64,
+}
+
+/// One output.
+#[derive(Debug, Serialize)]
+pub struct FileSummary {
+    pub file: String,
+    /// Whether it was there already.
+    pub skipped: bool,
+    pub bytes: u64,
+    pub clips: Vec<ClipSummary>,
+}
+
+/// One clip of an output.
+#[derive(Debug, Serialize)]
+pub struct ClipSummary {
+    pub name: String,
+    pub duration: f32,
+    /// Of its section.
+    pub bytes: u64,
+    /// Metres; none if it was not measured.
+    pub max_error: Option<f32>,
+    /// What baking it came to; none if the file was skipped.
+    pub report: Option<Report>,
+}
+
+/// An [`ErrorReport`]; errors in metres.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// 40 bytes per joint and frame.
+    pub raw_bytes: usize,
+    pub mean_error: f32,
+    pub p99_error: f32,
+    pub worst_joint: u16,
+    pub worst_time: f32,
+    pub scalar_error: f32,
+    /// In memory.
+    pub runtime_bytes: usize,
+    pub bytes_by_kind: Kinds,
+    /// Raw bytes per byte in memory.
+    pub ratio: f32,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Kinds {
+    pub translation: usize,
+    pub rotation: usize,
+    pub scale: usize,
+    pub scalar: usize,
+    pub constant: usize,
+    pub tables: usize,
+}
+
+impl Report {
+    fn new(r: &ErrorReport) -> Self {
+        let TrackBytes {
+            translation,
+            rotation,
+            scale,
+            scalar,
+            constant,
+            tables,
+        } = r.bytes;
+        Self {
+            raw_bytes: r.raw_bytes,
+            mean_error: r.mean,
+            p99_error: r.p99,
+            worst_joint: r.worst_joint,
+            worst_time: r.worst_time,
+            scalar_error: r.scalar_max,
+            runtime_bytes: r.bytes.total(),
+            bytes_by_kind: Kinds {
+                translation,
+                rotation,
+                scale,
+                scalar,
+                constant,
+                tables,
+            },
+            ratio: r.ratio(),
+        }
+    }
+}
+
+fn measured(error: f32) -> Option<f32> {
+    (!error.is_nan()).then_some(error)
+}
+
+impl FileSummary {
+    /// Of a file that was written now.
+    pub fn made(path: &Path, library: &Library, reports: &[ErrorReport]) -> Self {
+        let mut summary = Self::skipped(path, library);
+        summary.skipped = false;
+        for (clip, report) in summary.clips.iter_mut().zip(reports) {
+            clip.report = Some(Report::new(report));
+        }
+        summary
+    }
+
+    /// Of a file that is there.
+    pub fn skipped(path: &Path, library: &Library) -> Self {
+        let origins = &library.provenance().clips;
+        let clips = (0..library.len()).map(|c| ClipSummary {
+            name: library.clip_name(c).unwrap_or_default().to_owned(),
+            duration: library.clip_duration(c).unwrap_or_default(),
+            bytes: library.clip_bytes(c).unwrap_or_default(),
+            max_error: origins.get(c).and_then(|o| measured(o.max_error)),
+            report: None,
+        });
+        Self {
+            file: path.display().to_string(),
+            skipped: true,
+            bytes: library.byte_len() as u64,
+            clips: clips.collect(),
+        }
+    }
+}
+
+/// Clips of one file that the table shows; JSON has all.
+const MOST_CLIPS: usize = 40;
+
+impl Summary {
+    pub fn new(files: Vec<FileSummary>, progress: &Progress) -> Self {
+        let (clips_per_second, raw_megabytes_per_second) = progress.rates();
+        Self {
+            clips: files.iter().map(|f| f.clips.len()).sum(),
+            files,
+            seconds: progress.seconds(),
+            clips_per_second,
+            raw_megabytes_per_second,
+            faults: Faults::default(),
+        }
+    }
+
+    /// Of inputs that became nothing.
+    pub fn refused(faults: Faults) -> Self {
+        Self::default().with(faults)
+    }
+
+    pub fn with(self, faults: Faults) -> Self {
+        Self { faults, ..self }
+    }
+
+    pub fn text(&self) -> String {
+        let header = [
+            "file",
+            "clip",
+            "seconds",
+            "raw",
+            "in memory",
+            "stored",
+            "ratio",
+            "max error",
+            "mean",
+        ];
+        let mut rows = Vec::new();
+        for f in &self.files {
+            let name = text::one_line(&f.file);
+            let state = if f.skipped { "as it was" } else { "" };
+            rows.push(vec![
+                name,
+                state.to_owned(),
+                String::new(),
+                String::new(),
+                String::new(),
+                text::bytes(f.bytes as f64),
+                String::new(),
+                String::new(),
+                String::new(),
+            ]);
+            rows.extend(f.clips.iter().take(MOST_CLIPS).map(ClipSummary::row));
+            let more = f.clips.len().saturating_sub(MOST_CLIPS);
+            if more > 0 {
+                let mut row = vec![String::new(); header.len()];
+                row[1] = format!("and {more} more");
+                rows.push(row);
+            }
+        }
+        let mut out = text::table(&header, rows, 2);
+        let skipped = self.files.iter().filter(|f| f.skipped).count();
+        line(
+            &mut out,
+            format_args!(
+                "{} in {} ({skipped} as before), {:.2} s, {:.0} clips/s, {:.1} MB/s of raw data",
+                plural(self.clips, "clip"),
+                plural(self.files.len(), "file"),
+                self.seconds,
+                self.clips_per_second,
+                self.raw_megabytes_per_second
+            ),
+        );
+        out
+    }
+}
+
+impl ClipSummary {
+    fn row(&self) -> Vec<String> {
+        let of = |value: fn(&Report) -> String| match &self.report {
+            Some(report) => value(report),
+            None => "-".into(),
+        };
+        let millimetres = |e: f32| format!("{:.4} mm", e * 1e3);
+        let ratio = self.report.as_ref();
+        let ratio = ratio.map(|r| r.raw_bytes as f64 / self.bytes.max(1) as f64);
+        vec![
+            String::new(),
+            text::one_line(&self.name),
+            format!("{:.3}", self.duration),
+            of(|r| text::bytes(r.raw_bytes as f64)),
+            of(|r| text::bytes(r.runtime_bytes as f64)),
+            text::bytes(self.bytes as f64),
+            ratio.map_or_else(|| "-".into(), |r| format!("{r:.1}")),
+            self.max_error.map_or_else(|| "-".into(), millimetres),
+            of(|r| format!("{:.4} mm", r.mean_error * 1e3)),
+        ]
+    }
+}

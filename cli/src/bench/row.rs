@@ -1,0 +1,182 @@
+//! `Row`: one figure with all that it belongs to; the same fields in JSON and CSV.
+
+use super::super::text;
+use super::machine::Machine;
+use phalanx_workload::sampling::Summary;
+use phalanx_workload::subject::Subject;
+use serde::{Deserialize, Serialize};
+
+/// What a row times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// `advance` and `evaluate` of a crowd.
+    Chain,
+    /// One job, one character.
+    Stage,
+}
+
+/// A figure. Times are nanoseconds per character: the median, `min`, and `noise`: a robust
+/// standard deviation, or half the range of the rounds' medians if that is more. Every row says what it belongs to, so that rows of several files can be put together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    pub kind: Kind,
+    /// C1, C2, C3, or the stage.
+    pub workload: String,
+    pub count: usize,
+    pub threads: usize,
+    pub simd: String,
+    pub ns_per_character: f64,
+    pub min: f64,
+    pub noise: f64,
+    pub samples: usize,
+    /// The part of a chain that is `advance`, timed by itself.
+    pub advance_ns: Option<f64>,
+    /// Palette rows written per character.
+    pub bytes: Option<usize>,
+    /// Bytes over the median.
+    pub gb_per_s: Option<f64>,
+    /// The textbook pipeline's median for the same, on as many threads.
+    pub textbook_ns: Option<f64>,
+    pub textbook_min: Option<f64>,
+    pub textbook_noise: Option<f64>,
+    pub model: String,
+    pub joints: usize,
+    pub clips: String,
+    pub additive: String,
+    pub mask: Option<String>,
+    pub cpu: String,
+    pub cores: usize,
+    pub rustc: String,
+    pub rustflags: String,
+    pub profile: String,
+}
+
+/// What the row times, but for the result.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub kind: Kind,
+    pub workload: String,
+    pub count: usize,
+    pub threads: usize,
+}
+
+/// What the samples of a place came to.
+#[derive(Clone, Copy, Debug)]
+pub struct Timed {
+    pub ours: Summary,
+    pub advance: Option<Summary>,
+    pub textbook: Option<Summary>,
+    pub bytes: Option<usize>,
+}
+
+impl Row {
+    /// A row of this run.
+    pub fn new(place: Place, timed: &Timed, subject: &Subject, machine: &Machine) -> Self {
+        let machine = machine.clone();
+        let ours = timed.ours;
+        Self {
+            kind: place.kind,
+            workload: place.workload,
+            count: place.count,
+            threads: place.threads,
+            simd: machine.simd,
+            ns_per_character: ours.median,
+            min: ours.min,
+            noise: ours.noise,
+            samples: ours.samples,
+            advance_ns: timed.advance.map(|s| s.median),
+            bytes: timed.bytes,
+            // Bytes per nanosecond are gigabytes per second.
+            gb_per_s: timed.bytes.map(|b| b as f64 / ours.median),
+            textbook_ns: timed.textbook.map(|s| s.median),
+            textbook_min: timed.textbook.map(|s| s.min),
+            textbook_noise: timed.textbook.map(|s| s.noise),
+            model: subject.name.clone(),
+            joints: subject.rig.skeleton().len(),
+            clips: subject.clip_names().join(", "),
+            additive: subject.additive_name().to_owned(),
+            mask: subject.mask_name().map(str::to_owned),
+            cpu: machine.cpu,
+            cores: machine.cores,
+            rustc: machine.rustc,
+            rustflags: machine.rustflags,
+            profile: machine.profile,
+        }
+    }
+
+    /// Whether two rows time the same thing; in CSV names have escapes.
+    pub fn same_place(&self, other: &Self) -> bool {
+        let place = |r: &Self| (r.kind, r.count, r.threads);
+        place(self) == place(other)
+            && self.workload == other.workload
+            && self.simd == other.simd
+            && (self.subject() == other.subject()
+                || self.on_one_line().subject() == other.on_one_line().subject())
+    }
+
+    /// The row with escapes in its texts for what is not seen.
+    pub fn on_one_line(&self) -> Self {
+        let mut row = self.clone();
+        let texts = [
+            &mut row.workload,
+            &mut row.simd,
+            &mut row.model,
+            &mut row.clips,
+            &mut row.additive,
+            &mut row.cpu,
+            &mut row.rustc,
+            &mut row.rustflags,
+            &mut row.profile,
+        ];
+        for text in texts.into_iter().chain(&mut row.mask) {
+            *text = text::one_line(text);
+        }
+        row
+    }
+
+    /// Model and clips.
+    pub fn subject(&self) -> (&str, usize, &str, &str, Option<&str>) {
+        let (model, mask) = (self.model.as_str(), self.mask.as_deref());
+        (model, self.joints, &self.clips, &self.additive, mask)
+    }
+
+    /// The machine that it was timed on.
+    pub fn machine(&self) -> Machine {
+        Machine {
+            cpu: self.cpu.clone(),
+            cores: self.cores,
+            simd: self.simd.clone(),
+            rustc: self.rustc.clone(),
+            rustflags: self.rustflags.clone(),
+            profile: self.profile.clone(),
+        }
+    }
+
+    /// What it times, on one line.
+    pub fn label(&self) -> String {
+        let place = Place {
+            kind: self.kind,
+            workload: text::one_line(&self.workload),
+            count: self.count,
+            threads: self.threads,
+        };
+        place.label()
+    }
+}
+
+impl Place {
+    /// On one line.
+    pub fn label(&self) -> String {
+        let threads = if self.threads == 1 {
+            "thread"
+        } else {
+            "threads"
+        };
+        let count = text::count(self.count as u64);
+        match self.kind {
+            Kind::Stage => self.workload.clone(),
+            Kind::Chain => format!("{} of {count} on {} {threads}", self.workload, self.threads),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! `Brush`: draws pictures of a crowd, from rows on a device or, where none works, in software.
+
+use super::error::CliError;
+use super::memory;
+use ::phalanx_render;
+use image::RgbaImage;
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
+use phalanx::gpu::{GpuBoneBuffer, GpuBoneOptions, GpuOptions, PaletteBackend, ROW_BYTES};
+use phalanx_render::{
+    Backend, Camera, Canvas, DrawCounts, DrawInstance, DrawModel, DrawnBy, GpuModels, GpuRenderer,
+    Look, Palette, PictureSize, RenderError, Scene,
+};
+use std::str::FromStr;
+
+/// Address space that opening a device, making its pipelines and drawing takes: with 950 to 1,300 MB in all,
+/// Mesa's driver for GL was seen to end the process for want of memory; with 1,500 MB it drew.
+const DRIVER_BYTES: u64 = 1536 << 20;
+
+/// Memory of a pixel of the picture, all its samples counted: 600 MB were seen for 4096 x 4096.
+const PIXEL_BYTES: u64 = 40;
+
+/// `--backend`: how shaders reach palettes; none is the best that the device has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PaletteArg(pub Option<PaletteBackend>);
+
+impl FromStr for PaletteArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        let named = PaletteBackend::ALL
+            .into_iter()
+            .find(|b| b.to_string() == text);
+        let backend = named.ok_or("expected auto, storage, texture or uniform")?;
+        Ok(Self(Some(backend)))
+    }
+}
+
+/// What a picture shows of a crowd.
+pub struct Shot<'a> {
+    /// The same for all pictures of a brush.
+    pub models: &'a [DrawModel<'a>],
+    /// Their first rows are filled in.
+    pub instances: &'a mut [DrawInstance],
+    pub morph_weights: &'a [f32],
+    pub camera: Camera,
+    pub look: Look,
+}
+
+impl Shot<'_> {
+    fn scene<'a>(&'a self, palette: Palette<'a>) -> Scene<'a> {
+        Scene {
+            models: self.models,
+            instances: self.instances,
+            palette,
+            morph_weights: self.morph_weights,
+            camera: self.camera,
+            look: self.look,
+        }
+    }
+
+    /// Where the crowd's last frame has the rows of some instances, one for each of the picture's.
+    fn find_rows(&mut self, crowd: &Crowd, ids: &[InstanceId]) {
+        for (instance, &id) in self.instances.iter_mut().zip(ids) {
+            instance.palette_offset = crowd.palette_range(id).map_or(0, |r| r.start) as u32;
+        }
+    }
+}
+
+/// Draws all pictures the same way, on one device.
+pub struct Brush {
+    device: Option<Device>,
+    backend: Backend,
+    heap: BoneBuffer,
+    drawn_by: DrawnBy,
+}
+
+struct Device {
+    renderer: GpuRenderer,
+    bones: GpuBoneBuffer,
+    loaded: Option<(GpuModels, Canvas)>,
+}
+
+impl Brush {
+    /// Opens a device for palettes of up to `joints` rows, unless software is asked for. Whoever names a
+    /// way to palettes asks for a device: without one he gets its error, not the rasteriser.
+    pub fn new(backend: Backend, palettes: PaletteArg, joints: usize) -> Result<Self, CliError> {
+        let backend = match (backend, palettes.0) {
+            (Backend::Auto, Some(_)) => Backend::Gpu,
+            _ => backend,
+        };
+        let device = match backend {
+            Backend::Software => None,
+            Backend::Auto | Backend::Gpu => Some(room(DRIVER_BYTES).and_then(|()| {
+                let device = Device::open(palettes, joints);
+                device.map_err(CliError::from)
+            })),
+        };
+        let mut brush = Self {
+            device: None,
+            backend,
+            heap: BoneBuffer::new(),
+            drawn_by: DrawnBy::Software { instead: None },
+        };
+        match device {
+            None => {}
+            Some(Ok(device)) => {
+                brush.drawn_by = DrawnBy::Gpu(device.renderer.gpu().adapter().clone());
+                brush.device = Some(device);
+            }
+            Some(Err(error)) => brush.give_up(error)?,
+        }
+        Ok(brush)
+    }
+
+    /// Who draws, and how shaders reach palettes.
+    pub fn name(&self) -> String {
+        match &self.device {
+            Some(d) => format!("{}, {} palettes", self.drawn_by, d.renderer.backend()),
+            None => self.drawn_by.to_string(),
+        }
+    }
+
+    /// Evaluates a crowd and draws some of its instances, those named by `ids`.
+    pub fn draw(
+        &mut self,
+        crowd: &mut Crowd,
+        ids: &[InstanceId],
+        mut shot: Shot,
+        size: PictureSize,
+    ) -> Result<(RgbaImage, DrawCounts), CliError> {
+        if let Some(device) = &mut self.device {
+            let drawn = room(device_bytes(crowd, size)).and_then(|()| {
+                let drawn = device.draw(crowd, ids, &mut shot, size);
+                drawn.map_err(CliError::from)
+            });
+            match drawn {
+                Ok(drawn) => return Ok(drawn),
+                Err(error) => self.give_up(error)?,
+            }
+        }
+        self.heap.try_reserve(most_rows(crowd))?;
+        crowd.evaluate(&mut self.heap);
+        shot.find_rows(crowd, ids);
+        let scene = shot.scene(self.heap.rows().into());
+        let picture = phalanx_render::draw(&scene, size, Backend::Software)?;
+        Ok((picture.image, picture.counts))
+    }
+
+    /// From here on in software, if that may be; the crowd itself has lost nothing.
+    fn give_up(&mut self, error: CliError) -> Result<(), CliError> {
+        let instead = match &error {
+            CliError::Render(RenderError::Gpu(error)) => error.to_string(),
+            CliError::DeviceMemory { .. } => error.to_string(),
+            _ => return Err(error),
+        };
+        if self.backend != Backend::Auto {
+            return Err(error);
+        }
+        let instead = Some(instead);
+        self.drawn_by = DrawnBy::Software { instead };
+        self.device = None;
+        Ok(())
+    }
+}
+
+/// An error if there is no room for what a driver takes.
+fn room(bytes: u64) -> Result<(), CliError> {
+    match memory::has_room(bytes) {
+        true => Ok(()),
+        false => Err(CliError::DeviceMemory { bytes }),
+    }
+}
+
+/// What a crowd's palettes take on a device, both staging buffers and pages half as large again as they need
+/// to be, and in the heap if it fails; and the pixels of the picture with all their samples.
+fn device_bytes(crowd: &Crowd, size: PictureSize) -> u64 {
+    let pixels = u64::from(size.width) * u64::from(size.height);
+    4 * ROW_BYTES * most_rows(crowd) as u64 + PIXEL_BYTES * pixels
+}
+
+/// The palette rows of a crowd if everyone is evaluated.
+fn most_rows(crowd: &Crowd) -> usize {
+    let rigs = crowd.instances().filter_map(|i| crowd.rig(i.rig()).ok());
+    rigs.map(|rig| rig.palette_len()).sum()
+}
+
+impl Device {
+    fn open(palettes: PaletteArg, joints: usize) -> Result<Self, RenderError> {
+        let renderer = GpuRenderer::open(&GpuOptions::default(), joints, palettes.0)?;
+        let options = GpuBoneOptions::new(renderer.backend());
+        Ok(Self {
+            bones: GpuBoneBuffer::new(renderer.gpu(), options)?,
+            renderer,
+            loaded: None,
+        })
+    }
+
+    fn draw(
+        &mut self,
+        crowd: &mut Crowd,
+        ids: &[InstanceId],
+        shot: &mut Shot,
+        size: PictureSize,
+    ) -> Result<(RgbaImage, DrawCounts), RenderError> {
+        let Self {
+            renderer,
+            bones,
+            loaded,
+        } = self;
+        let (models, canvas) = match loaded {
+            Some(loaded) if loaded.1.size() == size => loaded,
+            _ => loaded.insert((renderer.load(shot.models)?, renderer.canvas(size)?)),
+        };
+        bones.evaluate(crowd, renderer.gpu())?;
+        shot.find_rows(crowd, ids);
+        let scene = shot.scene((&*bones).into());
+        let counts = renderer.paint(models, &scene, canvas)?;
+        Ok((renderer.read(canvas)?, counts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backends_have_names() {
+        let named = |name: &str| name.parse::<PaletteArg>();
+        assert_eq!(named("auto"), Ok(PaletteArg(None)));
+        assert_eq!(
+            named("uniform"),
+            Ok(PaletteArg(Some(PaletteBackend::Uniform)))
+        );
+        assert!(named("storage").is_ok() && named("texture").is_ok());
+        assert!(named("").is_err() && named("gpu").is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! What a run found out, as data and as a table.
+
+use super::super::model::Model;
+use super::super::text;
+use super::cast::FRAME;
+use super::measure::{Run, WARM_UP};
+use phalanx::simd::SimdLevel;
+use serde::Serialize;
+
+/// Frames are measured without a device, so that figures of all machines can be compared.
+const EVALUATED_INTO: &str = "heap memory";
+
+/// All figures: what `--json` writes.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    pub version: &'static str,
+    pub model: String,
+    pub characters: usize,
+    pub joints: usize,
+    /// Palette rows of one character.
+    pub palette_rows: usize,
+    /// The clips that are played.
+    pub clips: Vec<String>,
+    pub simd: &'static str,
+    pub frames: u32,
+    pub warm_up_frames: u32,
+    pub frame_seconds: f64,
+    /// Where the palettes of the measured frames went; the picture's frame is evaluated anew.
+    pub evaluated_into: &'static str,
+    /// All threads first, then one.
+    pub runs: Vec<Run>,
+    pub picture: Option<PictureFigures>,
+}
+
+/// The picture and what drew it.
+#[derive(Debug, Serialize)]
+pub struct PictureFigures {
+    pub file: String,
+    pub width: u32,
+    pub height: u32,
+    pub drawn_by: String,
+    pub characters: usize,
+    pub triangles: u64,
+    pub milliseconds: f64,
+}
+
+impl Figures {
+    /// Without a picture yet.
+    pub fn new(
+        model: &Model,
+        clips: &[usize],
+        characters: usize,
+        frames: u32,
+        runs: Vec<Run>,
+    ) -> Self {
+        let rig = &model.rig;
+        let clips = clips.iter().filter_map(|&c| rig.clips().get(c));
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            model: model.file.clone(),
+            characters,
+            joints: rig.skeleton().len(),
+            palette_rows: rig.palette_len(),
+            clips: clips.map(|c| c.name().to_owned()).collect(),
+            simd: SimdLevel::current().name(),
+            frames,
+            warm_up_frames: WARM_UP,
+            frame_seconds: FRAME,
+            evaluated_into: EVALUATED_INTO,
+            runs,
+            picture: None,
+        }
+    }
+
+    /// The figures as a table: all threads, and one thread beside them.
+    pub fn table(&self) -> String {
+        let threads: Vec<String> = self.runs.iter().map(|r| r.threads.to_string()).collect();
+        let row = |name: &str, value: &dyn Fn(&Run) -> String| {
+            let mut row = vec![name.to_owned()];
+            row.extend(self.runs.iter().map(value));
+            row
+        };
+        let same = |name: &str, value: String| row(name, &|_| value.clone());
+        let rows = vec![
+            same("characters", text::count(self.characters as u64)),
+            same("joints", text::count(self.joints as u64)),
+            same("palette rows", text::count(self.palette_rows as u64)),
+            same("clips", self.clips.len().to_string()),
+            row("threads", &|r| r.threads.to_string()),
+            same("instruction set", self.simd.to_owned()),
+            same("frames", text::count(self.frames.into())),
+            row("crossfades", &|r| text::count(r.crossfades)),
+            same("evaluated into", self.evaluated_into.to_owned()),
+            row("median frame", &|r| text::duration(r.median_ns)),
+            row("p99 frame", &|r| text::duration(r.p99_ns)),
+            row("per character", &|r| text::duration(r.ns_per_character)),
+            row("written per frame", &|r| {
+                text::bytes(r.bytes_per_frame as f64)
+            }),
+            row("written per second", &|r| text::bytes(r.bytes_per_second)),
+            row("palette hash", &|r| format!("{:016x}", r.palette_hash)),
+        ];
+        let mut header = vec![text::one_line(&self.model)];
+        header.extend(threads.iter().map(|t| match t.as_str() {
+            "1" => "1 thread".to_owned(),
+            n => format!("{n} threads"),
+        }));
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut out = text::table(&header, rows, 1);
+        if let Some(p) = &self.picture {
+            let rows = vec![
+                vec![
+                    "picture".to_owned(),
+                    format!("{}, {} x {}", text::one_line(&p.file), p.width, p.height),
+                ],
+                vec!["drawn by".to_owned(), text::one_line(&p.drawn_by)],
+                vec![
+                    "in view".to_owned(),
+                    format!(
+                        "{} characters, {} triangles",
+                        text::count(p.characters as u64),
+                        text::count(p.triangles)
+                    ),
+                ],
+            ];
+            out += &text::table(&[], rows, 2);
+        }
+        out
+    }
+}

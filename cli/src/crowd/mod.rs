@@ -1,0 +1,275 @@
+//! `phalanx crowd`: a crowd in formation is animated, measured and drawn.
+
+pub mod cast;
+mod figures;
+pub mod formation;
+mod measure;
+pub mod picture;
+pub mod size;
+
+use super::brush::{Brush, PaletteArg};
+use super::error::CliError;
+use super::files::Files;
+use super::memory;
+use super::model::Model;
+use super::numbers::whole;
+use super::output::{self, Output};
+use cast::Cast;
+use clap::Args;
+use figures::Figures;
+use formation::Formation;
+use measure::Run;
+use phalanx::crowd::BoneBuffer;
+use phalanx_render::{Backend, PictureSize};
+use std::path::PathBuf;
+
+/// Animate a crowd, measure it, and draw its last frame
+///
+/// The characters stand in formation; clips, phases and speeds are mixed, and some fade to another
+/// clip at any moment. A frame is what a game pays each frame: times advance, every character is
+/// evaluated into one bone buffer, in heap memory. The picture's frame alone is evaluated once more, into
+/// the memory of the device that draws it.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CrowdArgs {
+    /// A .gltf, .glb or .phx file; the built-in character if left out
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Characters
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        allow_negative_numbers = true,
+        value_parser = whole::<u64>(1..=u64::MAX)
+    )]
+    count: u64,
+    /// Frames to measure, 1/60 s each; ten more come before them
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 300,
+        allow_negative_numbers = true,
+        value_parser = whole::<u32>(1..=MAX_FRAMES)
+    )]
+    frames: u32,
+    /// Worker threads; as many as the machine has by default. One thread is always measured too
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = whole::<u16>(1..=super::MAX_THREADS)
+    )]
+    threads: Option<u16>,
+    /// The picture of the last frame
+    #[arg(long, value_name = "PNG", default_value = "crowd.png", value_parser = png_path)]
+    out: PathBuf,
+    /// Also write all figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Pixels of the picture
+    #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = picture_size)]
+    size: PictureSize,
+    /// What draws the picture: wgpu, the software rasteriser, or (auto) wgpu if it works
+    #[arg(long, value_name = "auto|gpu|software", default_value = "auto")]
+    renderer: Backend,
+    /// How shaders reach palettes where wgpu draws: auto is the best that the device has, any other is
+    /// that one or an error
+    #[arg(
+        long,
+        value_name = "auto|storage|texture|uniform",
+        default_value = "auto"
+    )]
+    backend: PaletteArg,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx crowd
+  phalanx crowd --count 50000 --threads 4 --json figures.json
+  phalanx crowd --model fox.glb --count 400 --out foxes.png --size 1920x1080
+  phalanx --simd portable crowd --frames 60";
+
+/// The most frames: half a day of simulated time; their times are kept for the figures.
+const MAX_FRAMES: u64 = 1 << 21;
+
+/// The most pixels of a side, and of a picture: what the renderers take.
+const MAX_SIDE: u32 = 16_384;
+const MAX_PIXELS: u64 = 1 << 26;
+
+/// Memory of a character's state, twice (the start of the run is kept), and of its place in the
+/// picture, beside its palette. 700 to 900 bytes were counted.
+const STATE_BYTES: u64 = 1_024;
+
+pub fn picture_size(text: &str) -> Result<PictureSize, String> {
+    let parse = |s: &str| s.parse().ok().filter(|&n| (1..=MAX_SIDE).contains(&n));
+    let sides = text.split_once(['x', 'X']);
+    let Some((Some(width), Some(height))) = sides.map(|(w, h)| (parse(w), parse(h))) else {
+        return Err(format!("expected WIDTHxHEIGHT, each from 1 to {MAX_SIDE}"));
+    };
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > MAX_PIXELS {
+        return Err(format!("{pixels} pixels, the limit is {MAX_PIXELS}"));
+    }
+    Ok(PictureSize { width, height })
+}
+
+/// A name that does not promise a picture of another kind.
+fn png_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(e) if !e.eq_ignore_ascii_case("png") => Err("the name must end in .png".into()),
+        _ => Ok(path),
+    }
+}
+
+/// Simulates, draws and reports.
+pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
+    let mut files = Files::default();
+    if let Some(file) = &args.model {
+        files.reads_model("--model", file);
+    }
+    files.writes("--out".to_owned(), &args.out)?;
+    if let Some(file) = &args.json {
+        files.writes("--json".to_owned(), file)?;
+    }
+    let model = Model::load_to_draw(args.model.as_deref())?;
+    let rig = &model.rig;
+    let count = check_memory(
+        args.count,
+        rig.palette_len(),
+        rig.skeleton().scalars().len(),
+    )?;
+    let mut buffer = BoneBuffer::new();
+    buffer.try_reserve(count * rig.palette_len())?;
+    // Opened before the work, so that a path that cannot be written costs none.
+    let picture_file = Output::open(&args.out)?;
+    let json_file = args.json.as_deref().map(Output::open).transpose()?;
+
+    let choice = cast::choose_clips(&model)?;
+    let clips = &choice.clips;
+    let formation = Formation::new(count, size::measure(&model, &choice)?);
+    let (mut cast, mut crowd) = Cast::new(rig, clips, &formation)?;
+    let start = crowd.snapshot();
+
+    let threads = args.threads.map_or_else(available_threads, usize::from);
+    let progress = measure::progress(args.frames, if threads > 1 { 2 } else { 1 });
+    let one = (threads > 1)
+        .then(|| {
+            let run = Run::measure(
+                1,
+                args.frames,
+                &mut crowd,
+                &mut cast,
+                &mut buffer,
+                &progress,
+            )?;
+            crowd.restore(&start)?;
+            cast.restart();
+            Ok::<_, CliError>(run)
+        })
+        .transpose()?;
+    let many = Run::measure(
+        threads,
+        args.frames,
+        &mut crowd,
+        &mut cast,
+        &mut buffer,
+        &progress,
+    )?;
+    progress.finish_and_clear();
+    if let Some(one) = one
+        .as_ref()
+        .filter(|one| one.palette_hash != many.palette_hash)
+    {
+        return Err(CliError::NotDeterministic {
+            threads,
+            many: many.palette_hash,
+            one: one.palette_hash,
+        });
+    }
+
+    let runs = [Some(many), one].into_iter().flatten().collect();
+    let mut figures = Figures::new(&model, clips, count, args.frames, runs);
+    let subject = picture::Subject {
+        model: &model,
+        formation: &formation,
+        travel: choice.travel,
+    };
+    let brush = Brush::new(args.renderer, args.backend, rig.palette_len());
+    let drawn = brush.and_then(|b| picture::draw(&subject, &mut crowd, &buffer, args.size, b));
+    let written = drawn.and_then(|picture| {
+        picture_file.write(&picture.png)?;
+        figures.picture = Some(picture.figures(&args.out, args.size));
+        Ok(())
+    });
+    // What was measured is told even if the picture failed.
+    output::print(&figures.table())?;
+    written?;
+    json_file.map_or(Ok(()), |file| file.write_json(&figures))
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get().min(super::MAX_THREADS as usize))
+}
+
+/// Refuses crowds that would not fit into memory; the count as an index.
+fn check_memory(count: u64, rows: usize, scalars: usize) -> Result<usize, CliError> {
+    // The palette lies in the bone buffer, and in mapped memory and pages of the device, both of
+    // which are half as large again as they need to be.
+    let palette = 4 * rows as u64 * 48;
+    let each = palette + 2 * scalars as u64 * 4 + STATE_BYTES;
+    memory::check(count, each)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_two_sides_and_limits() {
+        assert!(matches!(
+            picture_size("64x32"),
+            Ok(PictureSize {
+                width: 64,
+                height: 32
+            })
+        ));
+        for bad in [
+            "",
+            "64",
+            "x",
+            "0x5",
+            "64x-1",
+            "20000x1",
+            "16384x16384",
+            "1x1x1",
+        ] {
+            assert!(picture_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn memory_is_checked_before_it_is_needed() {
+        assert!(matches!(check_memory(10_000, 47, 0), Ok(10_000)));
+        let error = check_memory(1_000_000_000, 47, 0).unwrap_err();
+        let CliError::CrowdTooLarge {
+            needed,
+            limit,
+            most,
+            ..
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert!(needed > u128::from(limit) && most > 500_000);
+        // Whether the machine has so much is another question.
+        let most_of_all = check_memory(most, 47, 0);
+        assert!(matches!(
+            most_of_all,
+            Ok(_) | Err(CliError::OutOfMemory { .. })
+        ));
+        assert!(check_memory(most + 1, 47, 0).is_err());
+        assert!(check_memory(u64::MAX, usize::from(u16::MAX), 1 << 16).is_err());
+    }
+}

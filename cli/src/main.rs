@@ -1,0 +1,129 @@
+//! The `phalanx` command: arguments, one line per error, exit codes. One file or folder per
+//! subcommand; what a user of the library could want belongs in the library.
+#![deny(unsafe_code)]
+
+mod bake;
+mod bench;
+mod bounded;
+mod brush;
+mod crowd;
+mod error;
+mod escape;
+mod files;
+mod info;
+mod memory;
+mod merge;
+mod model;
+mod numbers;
+mod output;
+mod png;
+mod pose;
+mod render;
+mod text;
+mod textures;
+mod usage;
+mod verify;
+#[cfg(feature = "view")]
+mod view;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+use error::CliError;
+use phalanx::simd::SimdLevel;
+use std::process::ExitCode;
+
+/// Skeletal animation for crowds: inspect and bake glTF rigs, evaluate poses, draw clips, measure and draw crowds.
+#[derive(Debug, Parser)]
+#[command(name = "phalanx", version, propagate_version = true, after_help = EXAMPLES)]
+struct Cli {
+    /// Pin the instruction set of the kernels; the best this machine has by default. The
+    /// environment variable PHALANX_SIMD does the same.
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = simd_level())]
+    simd: Option<SimdLevel>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx crowd                                    10,000 of the built-in character, and crowd.png
+  phalanx info fox.glb                             what a file holds
+  phalanx pose fox.glb --clip Walk --time 0.5 --json
+  phalanx render fox.glb --clip Walk --out walk.gif
+  phalanx bake fox.glb --out fox.phx               small, and mapped into memory
+  phalanx view fox.glb --count 500                 a window
+  phalanx bench fox.glb --baseline last.json       is it still as fast?
+
+Errors are one line on standard error (of several files one each) and exit status 1; usage errors exit with 2.";
+
+/// The most threads: more than any machine has cores, few enough to start.
+const MAX_THREADS: u64 = 1024;
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Bake(bake::BakeArgs),
+    Bench(bench::BenchArgs),
+    Crowd(crowd::CrowdArgs),
+    Info(info::InfoArgs),
+    Merge(merge::MergeArgs),
+    Pose(pose::PoseArgs),
+    Render(render::RenderArgs),
+    Verify(verify::VerifyArgs),
+    #[cfg(feature = "view")]
+    View(view::ViewArgs),
+}
+
+fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
+    PossibleValuesParser::new(SimdLevel::ALL.map(SimdLevel::name))
+        .try_map(|name| name.parse::<SimdLevel>())
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => usage::exit(error),
+    };
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has seen enough.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            for line in error.lines() {
+                output::tell(&line);
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), CliError> {
+    match cli.simd {
+        Some(level) => level.set()?,
+        None => {
+            SimdLevel::from_env()?;
+        }
+    }
+    match cli.command {
+        Command::Bake(args) => bake::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Crowd(args) => crowd::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Pose(args) => pose::run(&args),
+        Command::Render(args) => render::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        #[cfg(feature = "view")]
+        Command::View(args) => view::run(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+}

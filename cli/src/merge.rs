@@ -1,0 +1,410 @@
+//! `phalanx merge`: parts of a library become one.
+
+use super::bake::BakeFault;
+use super::error::CliError;
+use super::files::Files;
+use super::output;
+use super::text;
+use clap::Args;
+use phalanx::bake::{BakeError, BakeSettings, measure_error_across};
+use phalanx::clip::Clip;
+use phalanx::format::{
+    ClipOrigin, FormatError, Library, LibraryWriter, Provenance, RigOptions, Section, Source,
+    WriteError, save,
+};
+use phalanx::skeleton::Skeleton;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Join .phx files of one skeleton into a library
+///
+/// Skeleton, skins and meshes are those of the first file; clips follow in the order of the files. Files of
+/// a folder or a pattern come in the order of their names, parts of a sharded bake in that of their numbers,
+/// wherever one of them stands first. Clips of a file with another lane order are laid out anew; how far
+/// that carries them, if at all, is added to the error that is stated of them. Files of another skeleton,
+/// clips of one name in two files, and parts of a sharded bake without the others or of different bakes, are refused.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct MergeArgs {
+    /// The .phx files, folders of them, or patterns
+    #[arg(required = true)]
+    files: Vec<String>,
+    /// The library
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx merge library.part-*.phx --out library.phx
+  phalanx merge baked/ --out library.phx --json";
+
+#[derive(Debug, Serialize)]
+struct Merged {
+    file: String,
+    bytes: usize,
+    parts: usize,
+    clips: usize,
+    /// Clips of another lane order than the first part's.
+    clips_laid_out_anew: usize,
+    /// The largest distance that this carries one of them, metres; it is within the stated errors.
+    laid_out_anew_error: f32,
+}
+
+/// Joins and reports.
+pub fn run(args: &MergeArgs) -> Result<(), CliError> {
+    let files = in_order(super::bake::expand(&args.files, &["phx"])?);
+    let mut known = Files::default();
+    for file in &files {
+        known.reads("FILES", file);
+    }
+    known.writes("--out".to_owned(), &args.out)?;
+    check_shards(&files)?;
+    let parts = files.iter().map(|f| Library::open(f));
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    check_bakes(&files, &parts)?;
+    let all: Vec<(&Path, &Library)> = files.iter().map(PathBuf::as_path).zip(&parts).collect();
+    let Some(&(first, base)) = all.first() else {
+        return Err(super::bake::nothing(&args.files.join(" "), &["phx"]).into());
+    };
+    check(first, base, &all)?;
+    let mut anew = Vec::new();
+    save(&args.out, |out| write(out, &args.out, &all, &mut anew))?;
+    let merged = Library::open(&args.out)?;
+    let report = Merged {
+        file: args.out.display().to_string(),
+        bytes: merged.byte_len(),
+        parts: all.len(),
+        clips: merged.len(),
+        clips_laid_out_anew: anew.len(),
+        laid_out_anew_error: anew.iter().copied().fold(0.0, f32::max),
+    };
+    if args.json {
+        return output::print_json(&report, true);
+    }
+    let anew = match report.clips_laid_out_anew {
+        0 => String::new(),
+        count => format!(
+            ", {} laid out anew, by up to {:.4} mm",
+            text::plural(count, "clip"),
+            report.laid_out_anew_error * 1e3
+        ),
+    };
+    output::print(&format!(
+        "{}: {} of {}, {}{anew}\n",
+        text::one_line(&report.file),
+        text::plural(report.clips, "clip"),
+        text::plural(report.parts, "file"),
+        text::bytes(report.bytes as f64)
+    ))
+}
+
+fn check(first: &Path, base: &Library, all: &[(&Path, &Library)]) -> Result<(), BakeFault> {
+    let name = |path: &Path| path.display().to_string();
+    let needed = base.skeleton().structure_hash();
+    let mut seen: HashMap<&str, &Path> = HashMap::new();
+    for &(path, part) in all {
+        // Clips may share a name, which may be long: it is looked at once.
+        let mut own: HashSet<*const str> = HashSet::new();
+        let have = part.skeleton().structure_hash();
+        if have != needed {
+            return Err(BakeFault::Structure {
+                file: name(path),
+                first: name(first),
+                have,
+                needed,
+            });
+        }
+        for clip in (0..part.len()).filter_map(|c| part.clip_name(c)) {
+            if !own.insert(clip) {
+                continue;
+            }
+            match seen.insert(clip, path) {
+                Some(other) if other != path => {
+                    return Err(BakeFault::JoinedTwice {
+                        file: name(path),
+                        clip: clip.to_owned(),
+                        other: name(other),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write<W: std::io::Write + std::io::Seek>(
+    out: W,
+    path: &Path,
+    all: &[(&Path, &Library)],
+    anew: &mut Vec<f32>,
+) -> Result<(), CliError> {
+    let failed = |source: WriteError| -> CliError {
+        let file = path.display().to_string();
+        BakeFault::Write {
+            file,
+            source: Box::new(source),
+        }
+        .into()
+    };
+    let broken = |part: &Path, source: FormatError| -> CliError {
+        let file = part.display().to_string();
+        BakeFault::Format {
+            file,
+            source: Box::new(source),
+        }
+        .into()
+    };
+    let Some(&(first, base)) = all.first() else {
+        return Ok(());
+    };
+    let bones = base.skeleton();
+    let rig = base.rig(RigOptions {
+        clips: false,
+        ..RigOptions::default()
+    });
+    let mut writer = LibraryWriter::new(out, bones).map_err(failed)?;
+    let rig = rig.map_err(|e| broken(first, e))?;
+    writer.add_rig(&rig).map_err(failed)?;
+    let mut joined = Provenance::default();
+    for &(path, part) in all {
+        let clips = part.sections().filter(|s| s.section == Section::Clip);
+        let mut moved = vec![0.0; part.len()];
+        for ((clip, section), moved) in clips.enumerate().zip(&mut moved) {
+            let read = part.clip_for(clip, bones).map_err(|e| broken(path, e))?;
+            let form = section.form.unwrap_or_default();
+            writer.add_clip(&read, read.name(), form).map_err(failed)?;
+            if part.skeleton().layout_hash() != bones.layout_hash() {
+                *moved = distance(path, part, clip, (&read, bones))?;
+                anew.push(*moved);
+            }
+        }
+        join(&mut joined, part, &moved);
+    }
+    writer.finish(&joined).map_err(failed)?;
+    Ok(())
+}
+
+/// How far a clip that was laid out anew lies from what it was, metres, on the clip's own shell.
+fn distance(
+    path: &Path,
+    part: &Library,
+    clip: usize,
+    moved: (&Clip, &Skeleton),
+) -> Result<f32, BakeFault> {
+    let file = path.display().to_string();
+    let was = part.clip(clip).map_err(|source| BakeFault::Format {
+        file: file.clone(),
+        source: Box::new(source),
+    })?;
+    let mut settings = BakeSettings::default();
+    let origin = part.provenance().clips.get(clip);
+    if let Some(shell) = origin.map(|o| o.shell).filter(|s| *s > 0.0) {
+        settings.shell = shell;
+    }
+    match measure_error_across((&was, part.skeleton()), moved, &settings) {
+        Ok(report) => Ok(report.max),
+        // What is too long to be measured was not measured when it was made.
+        Err(BakeError::TooLarge { .. }) => Ok(f32::NAN),
+        Err(source) => Err(BakeFault::Error { file, source }),
+    }
+}
+
+/// Adds where a part comes from to where the others do. `moved` is what laying its clips out anew may add
+/// to their errors.
+fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
+    let p = part.provenance();
+    if joined.tool.is_empty() {
+        joined.tool.clone_from(&p.tool);
+    } else if !joined.tool.split("; ").any(|known| known == p.tool) {
+        joined.tool.push_str("; ");
+        joined.tool.push_str(&p.tool);
+    }
+    let before = joined.sources.len() as u32;
+    joined.sources.extend_from_slice(&p.sources);
+    // A part that does not say where its clips come from gets a source that says as much.
+    if p.clips.len() != part.len() {
+        joined.sources.push(Source::default());
+    }
+    let unknown = ClipOrigin {
+        source: p.sources.len() as u32,
+        max_error: f32::NAN,
+        ..ClipOrigin::default()
+    };
+    joined.clips.extend((0..part.len()).map(|clip| {
+        let origin = p.clips.get(clip).copied().unwrap_or(unknown);
+        let error = origin.max_error + moved.get(clip).copied().unwrap_or_default();
+        ClipOrigin {
+            source: origin.source + before,
+            // Past f32's range is as good as not measured.
+            max_error: if error.is_finite() { error } else { f32::NAN },
+            ..origin
+        }
+    }));
+}
+
+/// A part of a library, as `bake --shard` names its outputs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Whole {
+    /// The library's name. Parts of one may lie in several folders.
+    name: String,
+    of: usize,
+}
+
+/// The library that a file is a part of, and the part's number.
+fn shard(path: &Path) -> Option<(Whole, usize)> {
+    let stem = path.file_stem()?.to_str()?;
+    let (name, part) = stem.rsplit_once(".part-")?;
+    let (index, of) = part.split_once("-of-")?;
+    let (index, of) = (index.parse().ok()?, of.parse().ok()?);
+    let name = name.to_owned();
+    Some((Whole { name, of }, index))
+}
+
+/// All parts of a library where the first of them stands, by their numbers: a shell puts part 10 before
+/// part 9.
+fn in_order(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut first: HashMap<Whole, usize> = HashMap::new();
+    let place = |(at, file): (usize, PathBuf)| {
+        let key = match shard(&file) {
+            Some((whole, index)) => (*first.entry(whole).or_insert(at), index),
+            None => (at, 0),
+        };
+        (key, file)
+    };
+    let mut placed: Vec<_> = files.into_iter().enumerate().map(place).collect();
+    placed.sort_by_key(|(key, _)| *key);
+    placed.into_iter().map(|(_, file)| file).collect()
+}
+
+/// Refuses parts of a library when one is missing: the rest would pass for the whole.
+fn check_shards(files: &[PathBuf]) -> Result<(), BakeFault> {
+    let mut there: HashMap<Whole, HashSet<usize>> = HashMap::new();
+    for (whole, index) in files.iter().filter_map(|f| shard(f)) {
+        there.entry(whole).or_default().insert(index);
+    }
+    for file in files {
+        let Some((whole, _)) = shard(file) else {
+            continue;
+        };
+        let parts = &there[&whole];
+        // Of so many parts at least one is missing, and of fewer the search is short.
+        let mut some = (0..whole.of).take(parts.len() + 1);
+        if let Some(missing) = some.find(|i| !parts.contains(i)) {
+            return Err(BakeFault::MissingPart {
+                file: file.display().to_string(),
+                missing,
+                of: whole.of,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses parts of one name that come from different bakes: what each lacks would not be missed. The
+/// settings name all inputs by a hash. Empty parts say nothing.
+fn check_bakes(files: &[PathBuf], parts: &[Library]) -> Result<(), BakeFault> {
+    let mut known: HashMap<Whole, (&Path, &str)> = HashMap::new();
+    for (file, part) in files.iter().zip(parts) {
+        let Some((whole, _)) = shard(file) else {
+            continue;
+        };
+        for source in &part.provenance().sources {
+            let have = &*source.settings;
+            let &mut (other, needed) = known.entry(whole.clone()).or_insert((file, have));
+            if have != needed {
+                return Err(BakeFault::OtherBake {
+                    file: file.display().to_string(),
+                    have: have.to_owned(),
+                    other: other.display().to_string(),
+                    needed: needed.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phalanx::format::ClipForm;
+    use std::io::Cursor;
+
+    fn files(names: &[&str]) -> Vec<PathBuf> {
+        names.iter().map(PathBuf::from).collect()
+    }
+
+    #[test]
+    fn files_stay_where_they_stand_and_parts_follow_their_numbers() {
+        let given = files(&[
+            "z.phx",
+            "x/a.part-10-of-11.phx",
+            "m.phx",
+            "y/a.part-9-of-11.phx",
+            "a.part-2-of-3.phx",
+            "A.phx",
+            "a.part-1-of-3.phx",
+        ]);
+        let order = files(&[
+            "z.phx",
+            "y/a.part-9-of-11.phx",
+            "x/a.part-10-of-11.phx",
+            "m.phx",
+            "a.part-1-of-3.phx",
+            "a.part-2-of-3.phx",
+            "A.phx",
+        ]);
+        assert_eq!(in_order(given), order);
+    }
+
+    #[test]
+    fn parts_are_joined_with_all_others_of_theirs() {
+        let missing = |names: &[&str]| match check_shards(&files(names)) {
+            Ok(()) => None,
+            Err(BakeFault::MissingPart { missing, of, .. }) => Some((missing, of)),
+            Err(other) => panic!("{other:?}"),
+        };
+        let whole = ["a.part-0-of-2.phx", "a.part-1-of-2.phx", "b.phx"];
+        assert_eq!(missing(&whole), None);
+        assert_eq!(missing(&["part-1-of-2.phx", "b.phx"]), None);
+        let two = ["x/a.part-0-of-3.phx", "x/a.part-2-of-3.phx"];
+        assert_eq!(missing(&two), Some((1, 3)));
+        // The second part of another library is none of this one's.
+        let other = ["a.part-0-of-2.phx", "b.part-1-of-2.phx"];
+        assert_eq!(missing(&other), Some((1, 2)));
+        let endless = ["a.part-5-of-18446744073709551615.phx"];
+        assert_eq!(missing(&endless), Some((0, usize::MAX)));
+    }
+    #[test]
+    fn laying_out_anew_adds_to_the_errors_stated() {
+        let rig = phalanx::import::mannequin().unwrap();
+        let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), rig.skeleton()).unwrap();
+        for clip in &rig.clips()[..4] {
+            let form = ClipForm::default();
+            writer.add_clip(clip, clip.name(), form).unwrap();
+        }
+        let origin = |max_error| ClipOrigin {
+            max_error,
+            ..ClipOrigin::default()
+        };
+        let stated = Provenance {
+            sources: vec![Source::default()],
+            clips: [0.5, 0.25, f32::NAN, f32::MAX].map(origin).to_vec(),
+            ..Provenance::default()
+        };
+        let bytes = writer.finish(&stated).unwrap().into_inner();
+        let part = Library::from_bytes(&bytes).unwrap();
+        let mut joined = Provenance::default();
+        join(&mut joined, &part, &[0.125, 0.0, 0.125, f32::MAX]);
+        let errors: Vec<f32> = joined.clips.iter().map(|c| c.max_error).collect();
+        assert_eq!(errors[..2], [0.625, 0.25]);
+        // What is not known, and what f32 does not hold.
+        assert!(errors[2..].iter().all(|e| e.is_nan()), "{errors:?}");
+    }
+}

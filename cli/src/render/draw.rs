@@ -1,0 +1,153 @@
+//! All frames, drawn by one camera that holds the whole movement.
+
+use super::super::brush::{Brush, Shot};
+use super::super::error::CliError;
+use super::stage::{Frame, Posed, Stage};
+use glam::{Affine3A, Vec3};
+use image::RgbaImage;
+use indicatif::{ProgressBar, ProgressStyle};
+use phalanx::math::Affine3x4;
+use phalanx::rig::{Aabb, Rig};
+use phalanx::runtime::SkinningJob;
+use phalanx_render::{
+    Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, Placement,
+    RenderError, RigShape,
+};
+use std::sync::Arc;
+
+/// Movements of other sizes (the greatest side, in the file's units) are scaled to [`COMMON_SIZE`]:
+/// haze and ground are made for metres.
+const USUAL_SIZES: std::ops::RangeInclusive<f32> = 0.2..=20.0;
+
+/// Metres.
+const COMMON_SIZE: f32 = 1.8;
+
+/// Linear colour of materials made for tints.
+const TINT: [f32; 4] = [0.055, 0.13, 0.36, 1.0];
+
+/// Draws all frames; shows a bar where standard error is a terminal.
+pub fn draw(
+    stage: &mut Stage,
+    frames: &[Frame],
+    size: PictureSize,
+    brush: &mut Brush,
+) -> Result<Vec<RgbaImage>, CliError> {
+    let rigs: Vec<Arc<Rig>> = stage.rigs().cloned().collect();
+    let shapes: Vec<RigShape> = rigs.iter().map(|rig| RigShape::new(rig)).collect();
+    let meshes: Vec<Vec<DrawMesh>> = shapes.iter().map(|s| s.meshes(0)).collect();
+    let details: Vec<[DrawDetail; 1]> = meshes
+        .iter()
+        .map(|meshes| {
+            [DrawDetail {
+                meshes,
+                min_pixels: 0.0,
+            }]
+        })
+        .collect();
+    let models: Vec<DrawModel> = details
+        .iter()
+        .map(|details| DrawModel { details })
+        .collect();
+    let (place, min, max) = place(extent(&meshes, frames)?);
+    let camera = Camera::around(min, max, size.aspect());
+    let look = Look::over(min, max, camera.eye);
+    let tint = |model: usize| {
+        if shapes[model].has_tint() {
+            TINT
+        } else {
+            [1.0; 4]
+        }
+    };
+
+    let bar = bar(frames.len());
+    let mut pictures = Vec::with_capacity(frames.len());
+    for frame in frames {
+        let actors = frame.actors.iter().enumerate();
+        let instance = |(model, actor): (usize, &Posed)| DrawInstance {
+            model: model as u32,
+            world: place.mul(&actor.world),
+            palette_offset: actor.first_row as u32,
+            morph_offset: actor.first_weight as u32,
+            tint: tint(model),
+            bounds: None,
+        };
+        let mut instances: Vec<DrawInstance> = actors.map(instance).collect();
+        let shot = Shot {
+            models: &models,
+            instances: &mut instances,
+            morph_weights: &frame.weights,
+            camera,
+            look,
+        };
+        let (crowd, ids) = stage.at(frame.time)?;
+        pictures.push(brush.draw(crowd, &ids, shot, size)?.0);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(pictures)
+}
+
+fn bar(frames: usize) -> ProgressBar {
+    let bar = ProgressBar::new(frames as u64);
+    match ProgressStyle::with_template("drawing {wide_bar} {pos}/{len} frames, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// The box around all vertices of all frames.
+fn extent(meshes: &[Vec<DrawMesh>], frames: &[Frame]) -> Result<Aabb, CliError> {
+    let mut extent = Aabb::EMPTY;
+    let mut positions = Vec::new();
+    for frame in frames {
+        for (actor, meshes) in frame.actors.iter().zip(meshes) {
+            for mesh in meshes {
+                let (first_slot, rigid) = match mesh.placement {
+                    Placement::Skinned { first_slot, .. } => (first_slot, Affine3x4::IDENTITY),
+                    Placement::Rigid(place) => (0, place),
+                };
+                let rows = actor.first_row + first_slot as usize;
+                let weights = actor.first_weight + mesh.first_weight as usize;
+                positions.clear();
+                positions.resize(mesh.primitive.positions.len(), [0.0; 3]);
+                SkinningJob {
+                    primitive: mesh.primitive,
+                    palette: frame.palette.get(rows..).unwrap_or_default(),
+                    rigid,
+                    morph_weights: match mesh.primitive.targets.len() {
+                        0 => &[],
+                        _ => frame.weights.get(weights..).unwrap_or_default(),
+                    },
+                    positions: &mut positions,
+                    normals: &mut [],
+                    tangents: &mut [],
+                }
+                .run()
+                .map_err(RenderError::from)?;
+                for &p in &positions {
+                    extent.add(actor.world.transform_point3(p.into()));
+                }
+            }
+        }
+    }
+    Ok(extent)
+}
+
+/// Where the movement is put: its footprint's middle to the origin, in metres; and its box there.
+fn place(extent: Aabb) -> (Affine3x4, Vec3, Vec3) {
+    let finite = extent.min.is_finite() && extent.max.is_finite();
+    if extent.is_empty() || !finite {
+        let half = Vec3::splat(COMMON_SIZE * 0.5);
+        return (Affine3x4::IDENTITY, -half, half);
+    }
+    let sides = extent.max - extent.min;
+    let greatest = sides.max_element();
+    let wanted = COMMON_SIZE / greatest;
+    let usual = USUAL_SIZES.contains(&greatest) || !wanted.is_normal();
+    let scale = if usual { 1.0 } else { wanted };
+    let foot = extent.center().with_y(extent.min.y);
+    let place = Affine3A::from_scale(Vec3::splat(scale)) * Affine3A::from_translation(-foot);
+    let half = sides.with_y(0.0) * (scale * 0.5);
+    let top = half + Vec3::Y * (sides.y * scale);
+    (place.into(), -half, top)
+}

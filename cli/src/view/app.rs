@@ -1,0 +1,219 @@
+//! `App`: the window's events, and what to do when its device is lost.
+
+use super::super::error::CliError;
+use super::display::{Display, Frame, Subject};
+use super::history::milliseconds;
+use super::viewer::Viewer;
+use phalanx::gpu::GpuError;
+use phalanx_render::{PictureSize, RenderError};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use winit::application::ApplicationHandler;
+use winit::dpi::PhysicalSize;
+use winit::event::WindowEvent;
+use winit::event_loop::{ActiveEventLoop, ControlFlow};
+use winit::window::{Window, WindowId};
+
+/// Devices lost within a minute that are opened anew; after that the trouble is lasting.
+const MOST_LOSSES: usize = 5;
+
+/// How often time passes while nothing can be shown.
+const HIDDEN_STEP: Duration = Duration::from_millis(50);
+
+/// When the window closes by itself, and when its device is destroyed on purpose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plan {
+    pub frames: Option<u64>,
+    pub lose_device_at: Option<u64>,
+}
+
+/// The window and all that it shows.
+pub struct App<'a> {
+    pub viewer: Viewer,
+    subject: Subject<'a>,
+    size: PictureSize,
+    plan: Plan,
+    display: Option<Display>,
+    title: String,
+    /// When the last frame began, and whether it was shown.
+    last: Option<Instant>,
+    shown: bool,
+    losses: Vec<Instant>,
+    /// Frames shown, and devices lost, in all.
+    pub frames: u64,
+    pub lost: u64,
+    /// Why the window closed, if not because someone closed it.
+    pub error: Option<CliError>,
+}
+
+impl<'a> App<'a> {
+    /// A window that is not open yet.
+    pub fn new(viewer: Viewer, subject: Subject<'a>, size: PictureSize, plan: Plan) -> Self {
+        Self {
+            viewer,
+            subject,
+            size,
+            plan,
+            display: None,
+            title: String::new(),
+            last: None,
+            shown: false,
+            losses: Vec::new(),
+            frames: 0,
+            lost: 0,
+            error: None,
+        }
+    }
+
+    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<(), CliError> {
+        let size = PhysicalSize::new(self.size.width, self.size.height);
+        self.title = self.viewer.title();
+        let attributes = Window::default_attributes()
+            .with_title(&self.title)
+            .with_inner_size(size);
+        let window = event_loop.create_window(attributes);
+        let window = window.map_err(|e| CliError::Window {
+            reason: e.to_string(),
+        })?;
+        let started = self.start(Arc::new(window));
+        started.map_err(|error| match error {
+            // No picture has been drawn, nor will be.
+            CliError::Render(source) => CliError::Window {
+                reason: source.to_string(),
+            },
+            error => error,
+        })
+    }
+
+    fn start(&mut self, window: Arc<Window>) -> Result<(), CliError> {
+        let display = Display::open(window, &self.subject)?;
+        [self.viewer.drawn_by, self.viewer.palettes] = display.drawn_by();
+        display.window().request_redraw();
+        self.display = Some(display);
+        Ok(())
+    }
+
+    /// Time passes, and a frame is drawn if it can be seen.
+    fn frame(&mut self) -> Result<(), CliError> {
+        let start = Instant::now();
+        let since = self
+            .last
+            .replace(start)
+            .map_or(Duration::ZERO, |l| start - l);
+        if std::mem::take(&mut self.shown) {
+            self.viewer.end_frame(since);
+        }
+        self.viewer.advance(since.as_secs_f64())?;
+        self.viewer.frame.advance = milliseconds(start.elapsed());
+        let Some(display) = &mut self.display else {
+            return Ok(());
+        };
+        if self.plan.lose_device_at == Some(self.frames) {
+            self.plan.lose_device_at = None;
+            display.lose_device();
+        }
+        match display.frame(&mut self.viewer, &self.subject) {
+            Ok(Frame::Shown) => {
+                self.frames += 1;
+                self.shown = true;
+                let title = self.viewer.title();
+                if title != self.title {
+                    display.window().set_title(&title);
+                    self.title = title;
+                }
+                let over = |most: u64| self.frames >= most;
+                self.viewer.quit |= self.plan.frames.is_some_and(over);
+                if self.viewer.quit {
+                    // No other frame comes to end it.
+                    self.viewer.end_frame(start.elapsed());
+                }
+                Ok(())
+            }
+            Ok(Frame::Hidden) => Ok(()),
+            Err(error) => self.recover(error),
+        }
+    }
+
+    /// Opens a lost device anew; all that the window shows lives on. Other errors stay errors.
+    fn recover(&mut self, error: CliError) -> Result<(), CliError> {
+        let lost = matches!(
+            &error,
+            CliError::Render(RenderError::Gpu(GpuError::Lost { .. }))
+        );
+        let Some(display) = self.display.take().filter(|_| lost) else {
+            return Err(error);
+        };
+        self.lost += 1;
+        self.losses
+            .retain(|at| at.elapsed() < Duration::from_secs(60));
+        self.losses.push(Instant::now());
+        if self.losses.len() > MOST_LOSSES {
+            return Err(error);
+        }
+        self.viewer
+            .notice
+            .set(format!("{error}; it was opened anew"));
+        // The old surface goes first: a window has one at a time.
+        let window = display.close();
+        self.start(window)
+    }
+
+    /// Does something, and closes the window if it fails.
+    fn attempt(
+        &mut self,
+        event_loop: &ActiveEventLoop,
+        work: impl FnOnce(&mut Self) -> Result<(), CliError>,
+    ) {
+        if let Err(error) = work(self) {
+            self.error = Some(error);
+        }
+        if self.error.is_some() || self.viewer.quit {
+            self.display = None;
+            event_loop.exit();
+        }
+    }
+}
+
+impl ApplicationHandler for App<'_> {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        if self.display.is_none() && self.error.is_none() {
+            self.attempt(event_loop, |app| app.open(event_loop));
+        }
+    }
+
+    fn suspended(&mut self, _: &ActiveEventLoop) {
+        self.display = None;
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        self.attempt(event_loop, |app| {
+            let Some(display) = &mut app.display else {
+                return Ok(());
+            };
+            match event {
+                WindowEvent::CloseRequested => app.viewer.quit = true,
+                WindowEvent::RedrawRequested => return app.frame(),
+                event => {
+                    if let Err(error) = display.event(&event) {
+                        return app.recover(RenderError::from(error).into());
+                    }
+                }
+            }
+            Ok(())
+        });
+    }
+
+    fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(display) = &self.display else {
+            return;
+        };
+        if display.has_pixels() {
+            event_loop.set_control_flow(ControlFlow::Wait);
+            display.window().request_redraw();
+        } else {
+            // Nothing asks for frames of a minimised window, but its time passes.
+            event_loop.set_control_flow(ControlFlow::WaitUntil(Instant::now() + HIDDEN_STEP));
+            self.attempt(event_loop, Self::frame);
+        }
+    }
+}

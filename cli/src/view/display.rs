@@ -1,0 +1,332 @@
+//! `Display`: a window with its device. A device that is lost is opened anew on the same window.
+
+use super::super::brush::PaletteArg;
+use super::super::error::CliError;
+use super::history::milliseconds;
+use super::viewer::Viewer;
+use super::{input, interface};
+use egui::FullOutput;
+use egui_wgpu::{RendererOptions, ScreenDescriptor};
+use phalanx::crowd::{Crowd, FrameStats};
+use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, GpuOptions};
+use phalanx_render::{
+    Canvas, DrawModel, GpuModels, GpuRenderer, NextFrame, PictureSize, RenderError, Scene, Screen,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+use winit::event::WindowEvent;
+use winit::window::Window;
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// It is on the screen.
+    Shown,
+    /// There is nothing to show it on now.
+    Hidden,
+}
+
+/// A window with its device.
+pub struct Display {
+    window: Arc<Window>,
+    interface: egui_winit::State,
+    device: Device,
+    /// Where the picture lies in the window, pixels.
+    room: Option<([u32; 2], PictureSize)>,
+}
+
+/// All that goes with a device when it is lost.
+struct Device {
+    renderer: GpuRenderer,
+    models: GpuModels,
+    screen: Screen,
+    canvas: Option<Canvas>,
+    bones: GpuBoneBuffer,
+    painter: egui_wgpu::Renderer,
+}
+
+/// What a device draws, and how.
+pub struct Subject<'a> {
+    pub models: &'a [DrawModel<'a>],
+    /// The most palette rows of a model.
+    pub joints: usize,
+    pub palettes: PaletteArg,
+}
+
+impl Display {
+    /// Opens a device for a window. Errors: no adapter that can present there, or what it refuses.
+    pub fn open(window: Arc<Window>, subject: &Subject) -> Result<Self, RenderError> {
+        let device = Device::open(&window, subject)?;
+        // A new context: the one of a lost device believes that its textures are still there.
+        let context = egui::Context::default();
+        context.set_theme(egui::Theme::Dark);
+        let most = device
+            .renderer
+            .gpu()
+            .device
+            .limits()
+            .max_texture_dimension_2d;
+        let interface = egui_winit::State::new(
+            context,
+            egui::ViewportId::ROOT,
+            &window,
+            Some(window.scale_factor() as f32),
+            None,
+            Some(most as usize),
+        );
+        Ok(Self {
+            window,
+            interface,
+            device,
+            room: None,
+        })
+    }
+
+    /// The window, without the device.
+    pub fn close(self) -> Arc<Window> {
+        self.window
+    }
+
+    /// The window.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Who draws, and how shaders reach palettes.
+    pub fn drawn_by(&self) -> [String; 2] {
+        let renderer = &self.device.renderer;
+        let adapter = renderer.gpu().adapter().to_string();
+        [adapter, format!("{} palettes", renderer.backend())]
+    }
+
+    /// Destroys the device, as if it had been pulled out.
+    pub fn lose_device(&self) {
+        self.device.renderer.gpu().device.destroy();
+    }
+
+    /// Whether there is anything to show a frame on.
+    pub fn has_pixels(&self) -> bool {
+        self.device.screen.size().is_some()
+    }
+
+    /// Tells the interface and the surface of an event. Errors: what the device refuses.
+    pub fn event(&mut self, event: &WindowEvent) -> Result<(), GpuError> {
+        // What it answers, whether to paint and who else may have the event, is not needed: every
+        // frame is painted, and all input is read from the interface.
+        let _ = self.interface.on_window_event(&self.window, event);
+        if let WindowEvent::Resized(size) = event {
+            let Device {
+                renderer, screen, ..
+            } = &mut self.device;
+            screen.resize(renderer.gpu(), size.width, size.height)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates, draws and shows a frame, and does what was asked for meanwhile.
+    pub fn frame(&mut self, viewer: &mut Viewer, subject: &Subject) -> Result<Frame, CliError> {
+        if !self.has_pixels() {
+            return Ok(Frame::Hidden);
+        }
+        if let Some((_, size)) = self.room {
+            let Self { device, .. } = self;
+            let mut refused = None;
+            viewer.evaluate(size, |crowd| Ok(device.evaluate(crowd, &mut refused)?))?;
+            if let Some(error) = refused {
+                let notice = format!("{error}; this frame went by way of the heap");
+                viewer.notice.set(notice);
+            }
+            let start = Instant::now();
+            viewer.counts = self.device.paint(viewer, subject.models, size)?;
+            viewer.frame.draw = milliseconds(start.elapsed());
+        }
+        let start = Instant::now();
+        let (mut output, room) = self.converse(viewer)?;
+        self.interface
+            .handle_platform_output(&self.window, output.platform_output);
+        let scale = output.pixels_per_point;
+        let shapes = self.interface.egui_ctx().tessellate(output.shapes, scale);
+        viewer.frame.interface = milliseconds(start.elapsed());
+        let corner = self.room.map(|r| r.0);
+        let shown = self
+            .device
+            .show(&output.textures_delta, &shapes, scale, corner);
+        // What was not applied went with the device.
+        output.textures_delta.clear();
+        self.room = pixels(room, scale);
+        Ok(shown.map_err(RenderError::from)?)
+    }
+
+    /// Shows the interface and does what was asked for, press by press; what is to be painted, and the
+    /// room that is left for the picture.
+    fn converse(&mut self, viewer: &mut Viewer) -> Result<(FullOutput, egui::Rect), CliError> {
+        let bones = viewer.bones()?;
+        let context = self.interface.egui_ctx().clone();
+        let mut output = FullOutput::default();
+        let mut room = egui::Rect::NOTHING;
+        for input in input::parts(self.interface.take_egui_input(&self.window)) {
+            let mut actions = Vec::new();
+            output.append(context.run_ui(input, |ui| {
+                // It can take several passes over the interface; the last one counts.
+                actions.clear();
+                room = interface::show(ui, viewer, &bones, &mut actions);
+            }));
+            let done = actions.into_iter().try_for_each(|a| viewer.apply(a));
+            if let Err(error) = done {
+                output.drop_without_applying_deltas();
+                return Err(error);
+            }
+        }
+        Ok((output, room))
+    }
+}
+
+/// A rectangle in points as whole pixels; none if there are none.
+fn pixels(room: egui::Rect, scale: f32) -> Option<([u32; 2], PictureSize)> {
+    let (min, max) = (room.min * scale, room.max * scale);
+    let [left, top, right, bottom] =
+        [min.x, min.y, max.x, max.y].map(|v| v.round().clamp(0.0, 65_536.0) as u32);
+    let size = PictureSize {
+        width: right.saturating_sub(left),
+        height: bottom.saturating_sub(top),
+    };
+    (size.width > 0 && size.height > 0).then_some(([left, top], size))
+}
+
+impl Device {
+    fn open(window: &Arc<Window>, subject: &Subject) -> Result<Self, RenderError> {
+        let (gpu, surface) = Gpu::open_for_window(&GpuOptions::default(), window)?;
+        let size = window.inner_size();
+        let screen = Screen::new(&gpu, surface, size.width, size.height)?;
+        let painter = gpu.checked(|| {
+            let options = RendererOptions::default();
+            Ok(egui_wgpu::Renderer::new(
+                &gpu.device,
+                screen.format(),
+                options,
+            ))
+        })?;
+        let renderer = GpuRenderer::on(gpu, subject.joints, subject.palettes.0)?;
+        let options = GpuBoneOptions::new(renderer.backend());
+        Ok(Self {
+            models: renderer.load(subject.models)?,
+            bones: GpuBoneBuffer::new(renderer.gpu(), options)?,
+            renderer,
+            screen,
+            canvas: None,
+            painter,
+        })
+    }
+
+    /// Evaluates into the device's memory; or, if that is short of something, into the heap, for this
+    /// frame. Errors: a device that is lost, or no memory in the heap either.
+    fn evaluate(
+        &mut self,
+        crowd: &mut Crowd,
+        refused: &mut Option<GpuError>,
+    ) -> Result<FrameStats, RenderError> {
+        match self.bones.evaluate(crowd, self.renderer.gpu()) {
+            Ok(upload) => Ok(upload.frame),
+            Err(error @ (GpuError::Lost { .. } | GpuError::HeapMemory(_))) => Err(error.into()),
+            Err(error) => {
+                *refused = Some(error);
+                Ok(FrameStats {
+                    instances: crowd.len(),
+                    ..FrameStats::default()
+                })
+            }
+        }
+    }
+
+    /// Draws the characters into the canvas.
+    fn paint(
+        &mut self,
+        viewer: &Viewer,
+        models: &[DrawModel],
+        size: PictureSize,
+    ) -> Result<phalanx_render::DrawCounts, RenderError> {
+        let canvas = match self.canvas.take().filter(|c| c.size() == size) {
+            Some(canvas) => canvas,
+            None => self.renderer.canvas(size)?,
+        };
+        let scene = Scene {
+            models,
+            instances: viewer.troupe.drawn(),
+            palette: (&self.bones).into(),
+            morph_weights: viewer.troupe.morph_weights(),
+            camera: viewer.camera(),
+            look: viewer.look(),
+        };
+        let canvas = self.canvas.insert(canvas);
+        self.renderer.paint(&self.models, &scene, canvas)
+    }
+
+    /// Shows canvas and interface.
+    fn show(
+        &mut self,
+        textures: &egui::TexturesDelta,
+        shapes: &[egui::ClippedPrimitive],
+        scale: f32,
+        corner: Option<[u32; 2]>,
+    ) -> Result<Frame, GpuError> {
+        let Self {
+            renderer,
+            screen,
+            canvas,
+            painter,
+            ..
+        } = self;
+        let gpu = renderer.gpu();
+        // Whether or not there is a frame: the interface says only once what has changed.
+        guarded(gpu, || {
+            for (id, deltas) in &textures.set {
+                for delta in deltas {
+                    painter.update_texture(&gpu.device, &gpu.queue, *id, delta);
+                }
+            }
+        })?;
+        let shown = match screen.next_frame(gpu)? {
+            NextFrame::Later => Frame::Hidden,
+            NextFrame::Lost => {
+                return Err(GpuError::Lost {
+                    reason: "the window's surface is gone".into(),
+                });
+            }
+            NextFrame::Ready(texture) => {
+                guarded(gpu, || {
+                    let descriptor = ScreenDescriptor {
+                        size_in_pixels: [texture.texture.width(), texture.texture.height()],
+                        pixels_per_point: scale,
+                    };
+                    let (device, queue) = (&gpu.device, &gpu.queue);
+                    let mut encoder = device.create_command_encoder(&Default::default());
+                    // Commands of callbacks, of which there are none.
+                    let _ =
+                        painter.update_buffers(device, queue, &mut encoder, shapes, &descriptor);
+                    let canvas = canvas.as_ref().zip(corner);
+                    let pass = screen.begin(gpu, &mut encoder, &texture, canvas);
+                    let mut pass = pass.forget_lifetime();
+                    painter.render(&mut pass, shapes, &descriptor);
+                    drop(pass);
+                    queue.submit([encoder.finish()]);
+                })?;
+                screen.present(gpu, texture)?;
+                Frame::Shown
+            }
+        };
+        for id in &textures.free {
+            painter.free_texture(id);
+        }
+        Ok(shown)
+    }
+}
+
+/// Runs commands of the interface's painter, which panics if its device is lost meanwhile.
+fn guarded(gpu: &Gpu, work: impl FnOnce()) -> Result<(), GpuError> {
+    gpu.checked(|| {
+        catch_unwind(AssertUnwindSafe(work)).map_err(|_| GpuError::Lost {
+            reason: "the interface could not be painted".into(),
+        })
+    })
+}

@@ -1,0 +1,152 @@
+//! `phalanx view`: a window on a model, one character or thousands.
+
+mod app;
+mod display;
+mod graph;
+mod history;
+mod input;
+mod interface;
+mod keys;
+mod notice;
+mod orbit;
+mod troupe;
+mod viewer;
+
+use super::brush::PaletteArg;
+use super::crowd::{picture, picture_size};
+use super::error::CliError;
+use super::model::Model;
+use super::numbers::{whole, within};
+use super::output;
+use app::{App, Plan};
+use clap::Args;
+use display::Subject;
+use phalanx_render::{DrawMesh, DrawModel, PictureSize, RigShape};
+use std::path::PathBuf;
+use troupe::Playing;
+use viewer::{LONGEST_FADE, Viewer};
+use winit::error::EventLoopError;
+use winit::event_loop::EventLoop;
+
+/// Look at a model in a window
+///
+/// A list of clips, each faded to when it is chosen; time to scrub through; skeletons; one character or
+/// thousands; and what each frame takes.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", keys::HELP))]
+pub struct ViewArgs {
+    /// A .gltf, .glb or .phx file; the built-in character if left out
+    file: Option<PathBuf>,
+    /// The clip to begin with, by its exact name or else by its index; the first one by default
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Option<String>,
+    /// Characters to begin with
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        allow_negative_numbers = true,
+        value_parser = whole::<u32>(1..=viewer::MOST as u64)
+    )]
+    count: u32,
+    /// Seconds of the crossfades
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "0.3",
+        allow_negative_numbers = true,
+        value_parser = within("seconds", 0.0..=LONGEST_FADE)
+    )]
+    fade: f32,
+    /// Pixels of the window
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = picture_size)]
+    size: PictureSize,
+    /// How shaders reach palettes: auto is the best that the device has
+    #[arg(
+        long,
+        value_name = "auto|storage|texture|uniform",
+        default_value = "auto"
+    )]
+    backend: PaletteArg,
+    /// Close the window after so many frames
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = whole::<u64>(1..=u64::MAX)
+    )]
+    frames: Option<u64>,
+    /// Destroy the device at a frame, to see that the window lives on
+    #[arg(long, value_name = "N", hide = true)]
+    lose_device_at: Option<u64>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx view
+  phalanx view fox.glb --clip Run
+  phalanx view --count 2000 --backend texture";
+
+/// Opens the window and stays until it is closed.
+pub fn run(args: &ViewArgs) -> Result<(), CliError> {
+    // Before the model: without a display nothing else needs to be tried.
+    let event_loop = EventLoop::new().map_err(refused)?;
+    let model = Model::load_to_draw(args.file.as_deref())?;
+    let playing = match &args.clip {
+        Some(clip) => Playing::Clip(model.find_clip(clip)?),
+        None if model.rig.clips().is_empty() => Playing::Rest,
+        None => Playing::Clip(0),
+    };
+    let viewer = Viewer::new(&model, playing, args.count as usize, args.fade)?;
+    let shape = RigShape::new(&model.rig);
+    let meshes: Vec<Vec<DrawMesh>> = (0..model.rig.lod_count())
+        .map(|lod| shape.meshes(lod))
+        .collect();
+    let details = picture::levels(&meshes);
+    let models = [DrawModel { details: &details }];
+    let subject = Subject {
+        models: &models,
+        joints: model.rig.palette_len(),
+        palettes: args.backend,
+    };
+    let plan = Plan {
+        frames: args.frames,
+        lose_device_at: args.lose_device_at,
+    };
+    let mut app = App::new(viewer, subject, args.size, plan);
+    event_loop.run_app(&mut app).map_err(refused)?;
+    match app.error.take() {
+        Some(error) => Err(error),
+        None => output::print(&summary(&app)),
+    }
+}
+
+fn refused(error: EventLoopError) -> CliError {
+    let said = error.to_string();
+    // winit names the line of its own source before what the system said.
+    let reason = said.split_once(".rs:").and_then(|s| s.1.split_once(": "));
+    CliError::Window {
+        reason: reason
+            .map_or(said.as_str(), |r| r.1)
+            .trim_end_matches('.')
+            .into(),
+    }
+}
+
+fn summary(app: &App) -> String {
+    let lost = match app.lost {
+        0 => String::new(),
+        1 => ", 1 lost device opened anew".to_owned(),
+        n => format!(", {n} lost devices opened anew"),
+    };
+    let mean = app.viewer.history.mean();
+    let several = |n: u64, what| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "{}, {:.2} ms each at last, {}, drawn by wgpu on {}, {}{lost}\n",
+        several(app.frames, "frame"),
+        mean.total,
+        several(app.viewer.troupe.count() as u64, "character"),
+        app.viewer.drawn_by,
+        app.viewer.palettes,
+    )
+}

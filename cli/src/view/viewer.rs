@@ -1,0 +1,283 @@
+//! `Viewer`: all that the window shows, without window and device; and what can be done to it.
+
+use super::super::error::CliError;
+use super::super::model::Model;
+use super::super::text;
+use super::history::{FrameTime, History, milliseconds};
+use super::notice::Notice;
+use super::orbit::Orbit;
+use super::troupe::{Playing, Troupe};
+use glam::{Vec2, Vec3};
+use phalanx::crowd::{Crowd, FrameStats};
+use phalanx_render::{Camera, DrawCounts, Look, PictureSize, Projection};
+use std::time::{Duration, Instant};
+
+/// The most characters of the slider.
+pub const MOST: usize = 20_000;
+
+/// The most characters whose skeletons are drawn over them, nearest first.
+const MOST_SKELETONS: usize = 48;
+
+/// Speeds that can be chosen, either sign.
+pub const FASTEST: f32 = 4.0;
+
+/// The longest crossfade, seconds.
+pub const LONGEST_FADE: f32 = 2.0;
+
+/// The most time that passes in one frame: after a pause of the whole program nothing jumps.
+const MOST_PER_FRAME: f64 = 0.1;
+
+/// What someone at the window can ask for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    Play(Playing),
+    /// The next entry of the list, or the one before.
+    Step(isize),
+    Pause(bool),
+    Time(f64),
+    Speed(f32),
+    Fade(f32),
+    Count(usize),
+    Skeleton(bool),
+    Graph(bool),
+    SkipUnseen(bool),
+    Turn(Vec2),
+    Shift(Vec2),
+    Zoom(f32),
+    ResetCamera,
+    Quit,
+}
+
+/// The state of the window.
+#[derive(Debug)]
+pub struct Viewer {
+    pub troupe: Troupe,
+    /// The file's name, for the title.
+    pub file: String,
+    /// Entries of the list, with their names.
+    pub list: Vec<(Playing, String)>,
+    pub paused: bool,
+    pub speed: f32,
+    pub fade: f32,
+    pub skeleton: bool,
+    pub graph: bool,
+    pub skip_unseen: bool,
+    pub orbit: Orbit,
+    pub history: History,
+    /// Of the last picture.
+    pub counts: DrawCounts,
+    pub evaluated: usize,
+    /// The adapter, and how its shaders reach palettes.
+    pub drawn_by: String,
+    pub palettes: String,
+    /// Something that went wrong and was put right.
+    pub notice: Notice,
+    pub quit: bool,
+    /// What the frame under way took so far.
+    pub frame: FrameTime,
+    camera: Camera,
+    size: PictureSize,
+}
+
+impl Viewer {
+    /// Characters of a model, before any window is open.
+    pub fn new(model: &Model, playing: Playing, count: usize, fade: f32) -> Result<Self, CliError> {
+        let clips = model.rig.clips().iter().enumerate();
+        let mut list = vec![(Playing::Rest, "(rest pose)".to_owned())];
+        if !model.rig.clips().is_empty() {
+            list.push((Playing::Mixed, "(a different clip each)".to_owned()));
+        }
+        list.extend(clips.map(|(i, clip)| {
+            let name = match clip.name() {
+                "" => format!("clip {i}"),
+                name => text::one_line(name),
+            };
+            (Playing::Clip(i), name)
+        }));
+        let troupe = Troupe::new(model, playing, count)?;
+        let size = PictureSize {
+            width: 16,
+            height: 9,
+        };
+        let camera = best_camera(&troupe, size);
+        Ok(Self {
+            file: text::one_line(&model.file),
+            list,
+            paused: false,
+            speed: 1.0,
+            fade,
+            skeleton: false,
+            graph: true,
+            skip_unseen: true,
+            orbit: orbit(&troupe, &camera),
+            history: History::default(),
+            counts: DrawCounts::default(),
+            evaluated: 0,
+            drawn_by: String::new(),
+            palettes: String::new(),
+            notice: Notice::default(),
+            quit: false,
+            frame: FrameTime::default(),
+            camera,
+            size,
+            troupe,
+        })
+    }
+
+    /// What plays, as the list calls it.
+    pub fn playing(&self) -> &str {
+        let playing = self.troupe.playing();
+        let entry = self.list.iter().find(|e| e.0 == playing);
+        entry.map_or("", |e| &e.1)
+    }
+
+    /// The window's title.
+    pub fn title(&self) -> String {
+        format!("{} - {} - phalanx", self.playing(), self.file)
+    }
+
+    /// Does what was asked for.
+    pub fn apply(&mut self, action: Action) -> Result<(), CliError> {
+        match action {
+            Action::Play(playing) => {
+                // Time stands still while paused, and so would a fade.
+                let seconds = if self.paused { 0.0 } else { self.fade };
+                self.troupe.choose(playing, seconds)?;
+            }
+            Action::Step(by) => {
+                let playing = self.troupe.playing();
+                let now = self.list.iter().position(|e| e.0 == playing);
+                let next = now.unwrap_or(0) as isize + by;
+                let next = next.rem_euclid(self.list.len() as isize) as usize;
+                self.apply(Action::Play(self.list[next].0))?;
+            }
+            Action::Pause(paused) => self.paused = paused,
+            Action::Time(time) => {
+                self.paused = true;
+                self.troupe.set_time(time)?;
+            }
+            Action::Speed(speed) => self.speed = speed.clamp(-FASTEST, FASTEST),
+            Action::Fade(seconds) => self.fade = seconds.clamp(0.0, LONGEST_FADE),
+            Action::Count(count) => {
+                self.troupe.set_count(count.clamp(1, MOST))?;
+                if !self.orbit.moved {
+                    self.reset_camera();
+                }
+            }
+            Action::Skeleton(shown) => self.skeleton = shown,
+            Action::Graph(shown) => self.graph = shown,
+            Action::SkipUnseen(skip) => self.skip_unseen = skip,
+            Action::Turn(drag) => self.orbit.turn(drag),
+            Action::Shift(drag) => self.orbit.shift(drag, self.size.height as f32),
+            Action::Zoom(steps) => self.orbit.zoom(steps),
+            Action::ResetCamera => self.reset_camera(),
+            Action::Quit => self.quit = true,
+        }
+        Ok(())
+    }
+
+    fn reset_camera(&mut self) {
+        let camera = best_camera(&self.troupe, self.size);
+        self.orbit = orbit(&self.troupe, &camera);
+    }
+
+    /// The camera of the picture under way.
+    pub fn camera(&self) -> Camera {
+        self.camera
+    }
+
+    /// Light, air and ground.
+    pub fn look(&self) -> Look {
+        let (min, max) = self.troupe.extent();
+        Look::over(min, max, self.camera.eye)
+    }
+
+    /// Time passes, whether or not anyone can see it.
+    pub fn advance(&mut self, dt: f64) -> Result<(), CliError> {
+        let dt = dt.min(MOST_PER_FRAME);
+        self.notice.age(dt);
+        let dt = dt * f64::from(self.speed);
+        self.troupe.advance(if self.paused { 0.0 } else { dt })
+    }
+
+    /// Evaluates those that a picture of some size shows, into the caller's memory.
+    pub fn evaluate(
+        &mut self,
+        size: PictureSize,
+        into: impl FnOnce(&mut Crowd) -> Result<FrameStats, CliError>,
+    ) -> Result<(), CliError> {
+        let start = Instant::now();
+        if size.aspect() != self.size.aspect() && !self.orbit.moved {
+            self.size = size;
+            self.reset_camera();
+        }
+        self.size = size;
+        self.camera = self.orbit.camera();
+        let look = self.look();
+        self.troupe
+            .look(&self.camera, &look, size, self.skip_unseen)?;
+        self.frame.advance += milliseconds(start.elapsed());
+        let start = Instant::now();
+        self.evaluated = self.troupe.evaluate(into)?;
+        self.frame.evaluate = milliseconds(start.elapsed());
+        Ok(())
+    }
+
+    /// The skeletons of the nearest, in pixels of the last picture.
+    pub fn bones(&self) -> Result<Vec<[Vec2; 2]>, CliError> {
+        if !self.skeleton {
+            return Ok(Vec::new());
+        }
+        let projection: Projection = self.camera.projection(self.size)?;
+        let joints = self.troupe.joints(self.camera.eye, MOST_SKELETONS)?;
+        let lines = joints.into_iter();
+        Ok(lines.filter_map(|(a, b)| projection.line(a, b)).collect())
+    }
+
+    /// The frame is over: its times become history.
+    pub fn end_frame(&mut self, total: Duration) {
+        let frame = std::mem::take(&mut self.frame);
+        self.history.add(frame.end(milliseconds(total)));
+    }
+}
+
+/// One alone is shown whole, a crowd with depth.
+fn best_camera(troupe: &Troupe, size: PictureSize) -> Camera {
+    let (min, max) = troupe.extent();
+    match troupe.count() {
+        1 => Camera::around(min, max, size.aspect()),
+        _ => Camera::overlooking(min, max, size.aspect()),
+    }
+}
+
+fn orbit(troupe: &Troupe, camera: &Camera) -> Orbit {
+    let (min, max) = troupe.extent();
+    // Turning is best around something in the middle of the picture, not beyond it.
+    let reach = (camera.eye.distance((min + max) * 0.5)).max(1e-3);
+    let forward = (camera.target - camera.eye).normalize_or(Vec3::NEG_Z);
+    let camera = Camera {
+        target: camera.eye + forward * reach,
+        ..*camera
+    };
+    Orbit::from_camera(&camera, max.y - min.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_go_away_even_while_paused() {
+        let model = Model::load(None, false).unwrap();
+        let mut viewer = Viewer::new(&model, Playing::Clip(0), 1, 0.3).unwrap();
+        viewer.apply(Action::Pause(true)).unwrap();
+        viewer.notice.set("lost".into());
+        // However long the device took to open, the notice has been seen for one frame.
+        viewer.advance(60.0).unwrap();
+        assert_eq!(viewer.notice.text(), Some("lost"));
+        for _ in 0..1000 {
+            viewer.advance(0.01).unwrap();
+        }
+        assert_eq!(viewer.notice.text(), None);
+    }
+}

@@ -1,0 +1,187 @@
+//! The `phalanx` binary as a process: outputs, exit codes, one line per error.
+
+mod backends;
+mod bake;
+mod bench;
+mod clashes;
+mod crowd;
+mod errors;
+mod info;
+mod inputs;
+mod library;
+mod names;
+mod pose;
+mod render;
+mod support;
+
+use libtest_mimic::Trial;
+use phalanx_testkit::trials;
+use phalanx_testkit::trials::trial;
+use support::Tested;
+
+type Test = (&'static str, fn() -> Tested);
+
+fn main() {
+    let plain: Vec<Test> = vec![
+        ("help_and_version", errors::help_and_version),
+        ("usage_errors_exit_with_2", errors::usage_errors),
+        ("refused_numbers_are_told_in_words", errors::refused_numbers),
+        ("files_that_are_no_models", errors::files_that_are_no_models),
+        (
+            "unknown_clips_are_named_with_what_there_is",
+            errors::unknown_clips,
+        ),
+        ("outputs_that_cannot_be_written", errors::unwritable_outputs),
+        ("crowds_beyond_memory", errors::crowds_beyond_memory),
+        #[cfg(target_os = "linux")]
+        ("crowds_in_little_memory", errors::crowds_in_little_memory),
+        ("simd_levels", errors::simd_levels),
+        ("a_closed_pipe_is_no_error", errors::closed_pipe),
+        ("a_full_disk_is_one_line", errors::full_disk),
+        (
+            "pose_json_reads_back_exactly",
+            pose::pose_reads_back_exactly,
+        ),
+        ("pose_loops_and_blends", pose::pose_loops_and_blends),
+        ("pose_tables", pose::pose_tables),
+        ("pose_outside_the_scene", pose::outside_the_scene),
+        ("pose_beyond_f32", pose::beyond_f32),
+        ("merge_of_other_lane_orders", library::merge_orders),
+        ("info_json_and_text", info::info_json_and_text),
+        ("crowd_draws_and_reports", crowd::crowd_draws_and_reports),
+        ("crowd_without_an_adapter", crowd::crowd_without_an_adapter),
+        (
+            "crowd_keeps_what_it_could_not_replace",
+            crowd::crowd_keeps_old_files,
+        ),
+        ("crowds_of_any_size", crowd::crowds_of_any_size),
+        (
+            "textures_that_are_missing_are_told",
+            crowd::textures_that_are_missing,
+        ),
+        ("render_sheets", render::sheets),
+        ("render_blends", render::blends),
+        ("render_gifs", render::gifs),
+        ("render_attachments", render::attachments),
+        ("render_refusals", render::refusals),
+        (
+            "crowds_of_what_cannot_be_drawn",
+            crowd::crowds_without_meshes,
+        ),
+        ("bench_tables_and_rows", bench::tables_and_rows),
+        (
+            "bench_against_its_own_figures",
+            bench::a_baseline_of_the_same_machine,
+        ),
+        (
+            "bench_regressions_exit_with_1",
+            bench::regressions_exit_with_1,
+        ),
+        (
+            "bench_says_what_cannot_be_compared",
+            bench::what_cannot_be_compared_is_said,
+        ),
+        (
+            "bench_of_files_that_are_no_baselines",
+            bench::files_that_are_no_baselines,
+        ),
+        (
+            "bench_of_choices_that_do_not_exist",
+            bench::choices_that_do_not_exist,
+        ),
+        ("bench_of_a_model_without_clips", bench::no_clips),
+        ("bake_within_the_error", bake::within_the_error),
+        ("phx_files_are_read_like_gltf", bake::read_like_gltf),
+        ("bake_skips_what_is_done", bake::skips_what_is_done),
+        ("bakes_killed_in_the_middle", bake::killed_in_the_middle),
+        ("bake_with_joints_of_their_own", bake::joints_of_their_own),
+        ("bake_with_z_up", bake::up),
+        ("bake_refusals", bake::refusals),
+        ("bake_goes_on_past_faults", inputs::goes_on_past_faults),
+        ("bake_keeps_folders", inputs::keeps_folders),
+        ("bake_takes_a_file_once", inputs::takes_a_file_once),
+        ("bake_sees_files_beside", inputs::sees_files_beside),
+        ("bake_names_what_is_no_text", inputs::names_what_is_no_text),
+        ("shards_make_the_whole", library::shards_make_the_whole),
+        ("merge_refuses", library::merge_refuses),
+        ("merge_in_the_order_of_files", library::merge_in_order),
+        (
+            "verify_tells_what_it_cannot_measure",
+            library::verify_unmeasured,
+        ),
+        #[cfg(unix)]
+        ("pipes_are_refused", inputs::pipes),
+        ("outputs_that_are_inputs", clashes::refused),
+        ("outputs_beside_one_that_is_an_input", clashes::others_go_on),
+        #[cfg(unix)]
+        ("outputs_to_pipes_and_devices", clashes::streams),
+        #[cfg(unix)]
+        (
+            "outputs_behind_links_and_beside_them",
+            clashes::links_and_permissions,
+        ),
+        ("hidden_characters_of_files", names::from_files),
+        ("hidden_characters_of_benches", names::in_benches),
+        ("hidden_characters_of_arguments", names::from_arguments),
+        ("verify_tells", library::verify_tells),
+        ("verify_many", library::verify_many),
+    ];
+    let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
+    trials.extend(backends::trials());
+    trials.push(trial(
+        "verify_measures_morph_weights",
+        &["MorphStressTest.gltf"],
+        library::verify_scalars,
+    ));
+    trials.push(trial(
+        "pose_of_files",
+        &["bl_morphbones.glb", "robot.glb"],
+        pose::pose_of_files,
+    ));
+    trials.push(trial(
+        "render_files",
+        &["greenman.glb", "greenman_sword.glb", "bl_rider.glb"],
+        render::files,
+    ));
+    for file in [
+        "Fox.glb",
+        "MorphStressTest.gltf",
+        "SimpleSkin.gltf",
+        "greenman_hat.glb",
+        "pab.glb",
+    ] {
+        trials.push(trial(
+            format!("crowd_and_info_of_{file}"),
+            &[file],
+            move || crowd::any_model(file),
+        ));
+    }
+    for file in ["pab.glb", "Fox.glb", "CesiumMan.glb", "bl_morphbones.glb"] {
+        trials.push(trial(format!("bake_of_{file}"), &[file], move || {
+            library::any_model(file)
+        }));
+    }
+    for (file, clips, additive) in [
+        (
+            "Fox.glb",
+            "Survey, Walk, Run",
+            "Run, on b_Spine01_02 and below",
+        ),
+        (
+            "MorphStressTest.gltf",
+            "Individuals, Pulse, TheWave",
+            "TheWave, on all joints",
+        ),
+        (
+            "bl_manyjoints.glb",
+            "Grab, Swim, Grab",
+            "Swim, on all joints",
+        ),
+        ("pab.glb", "walk, jog, run", "atlas, on Spine1 and below"),
+    ] {
+        trials.push(trial(format!("bench_of_{file}"), &[file], move || {
+            bench::any_model(file, clips, additive)
+        }));
+    }
+    trials::run(trials);
+}

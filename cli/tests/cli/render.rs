@@ -1,0 +1,354 @@
+//! `phalanx render`: contact sheets, animated GIFs, things hung on joints.
+
+use super::crowd::write_gltf;
+use super::support::{Tested, check, one_line, output, png_size, run, scratch};
+use gif::{ColorOutput, DecodeOptions, Repeat};
+use image::RgbImage;
+use libtest_mimic::Failed;
+use phalanx_testkit::trials::needed;
+use std::fs::{self, File};
+
+/// Runs `phalanx render` with the software rasteriser, small unless told otherwise.
+fn render(args: &[&str], out: &str) -> Result<String, Failed> {
+    let mut all = vec!["render"];
+    all.extend(args);
+    all.extend(["--renderer", "software", "--out", out]);
+    if !args.contains(&"--size") {
+        all.extend(["--size", "96x80"]);
+    }
+    output(&all)
+}
+
+fn picture(name: &str) -> Result<RgbImage, Failed> {
+    Ok(image::open(scratch().join(name))?.to_rgb8())
+}
+
+/// Mean difference of two pictures' channels, and the largest.
+fn difference(a: &RgbImage, b: &RgbImage) -> (f64, u8) {
+    let all = a
+        .as_raw()
+        .iter()
+        .zip(b.as_raw())
+        .map(|(a, b)| a.abs_diff(*b));
+    let sum: f64 = all.clone().map(f64::from).sum();
+    (sum / a.as_raw().len() as f64, all.max().unwrap_or(0))
+}
+
+/// A cell of a sheet, without the line at its edges.
+fn cell(sheet: &RgbImage, column: u32, row: u32) -> RgbImage {
+    image::imageops::crop_imm(sheet, column * 96, row * 80, 95, 79).to_image()
+}
+
+pub fn sheets() -> Tested {
+    let text = render(
+        &["--clip", "Walk", "--frames", "6", "--columns", "4"],
+        "walk.png",
+    )?;
+    for part in [
+        "walk.png",
+        "384 x 160",
+        "6 frames",
+        "\"Walk\" from 0.000 to 1.000 s",
+        "software",
+    ] {
+        check(text.contains(part), format!("no {part:?} in {text}"))?;
+    }
+    check(
+        png_size(&scratch().join("walk.png"))? == (384, 160),
+        "size of the sheet",
+    )?;
+    let sheet = picture("walk.png")?;
+    let cells: Vec<RgbImage> = (0..6).map(|i| cell(&sheet, i % 4, i / 4)).collect();
+    for a in 0..6 {
+        for b in 0..a {
+            let (mean, _) = difference(&cells[a], &cells[b]);
+            check(mean > 0.2, format!("frames {a} and {b} differ by {mean}"))?;
+            check(
+                mean < 12.0,
+                format!("frames {a} and {b} have other backgrounds: {mean}"),
+            )?;
+        }
+    }
+    // The places without frames are plain.
+    let empty = cell(&sheet, 3, 1);
+    let first = *empty.get_pixel(0, 0);
+    check(
+        empty.pixels().all(|p| *p == first),
+        "an empty place is not plain",
+    )?;
+    // A range shows what it says: its first frame is the one at that time.
+    render(
+        &["--clip", "Walk", "--time", "0.5..0.5", "--frames", "1"],
+        "half.png",
+    )?;
+    check(
+        png_size(&scratch().join("half.png"))? == (96, 80),
+        "size of one frame",
+    )?;
+    render(&["--time", "-1..3"], "rest.png")?;
+    Ok(())
+}
+
+pub fn blends() -> Tested {
+    // All of the weight for the second clip is that clip, in step, frame by frame.
+    let frames = ["--frames", "3"];
+    let mut args = vec!["--clip", "Walk", "--blend", "Run=1"];
+    args.extend(frames);
+    render(&args, "all_run.png")?;
+    render(&["--clip", "Run", "--frames", "3"], "run.png")?;
+    let (all, run) = (picture("all_run.png")?, picture("run.png")?);
+    check(all == run, "a blend of one clip is not the clip")?;
+    args[3] = "Run=0.5";
+    render(&args, "half_run.png")?;
+    render(&["--clip", "Walk", "--frames", "3"], "no_run.png")?;
+    let (half, walk) = (picture("half_run.png")?, picture("no_run.png")?);
+    check(
+        difference(&half, &run).0 > 0.2,
+        "the blend is the second clip",
+    )?;
+    check(
+        difference(&half, &walk).0 > 0.2,
+        "the blend is the first clip",
+    )
+}
+
+/// The frames of a GIF as they are seen, their delays in hundredths of a second, and the repeats.
+fn frames_of(name: &str) -> Result<(Vec<RgbImage>, Vec<u16>, Repeat), Failed> {
+    let mut options = DecodeOptions::new();
+    options.set_color_output(ColorOutput::RGBA);
+    let mut decoder = options.read_info(File::open(scratch().join(name))?)?;
+    let (w, h) = (u32::from(decoder.width()), u32::from(decoder.height()));
+    let (mut seen, mut delays) = (Vec::new(), Vec::new());
+    let mut canvas = RgbImage::new(w, h);
+    while let Some(frame) = decoder.read_next_frame()? {
+        for (i, p) in frame.buffer.chunks_exact(4).enumerate() {
+            let (x, y) = (
+                i as u32 % u32::from(frame.width),
+                i as u32 / u32::from(frame.width),
+            );
+            if p[3] == 255 {
+                let at = (u32::from(frame.left) + x, u32::from(frame.top) + y);
+                canvas.put_pixel(at.0, at.1, image::Rgb([p[0], p[1], p[2]]));
+            }
+        }
+        delays.push(frame.delay);
+        seen.push(canvas.clone());
+    }
+    let repeat = decoder.repeat();
+    Ok((seen, delays, repeat))
+}
+
+pub fn gifs() -> Tested {
+    render(&["--clip", "Jog", "--frames", "7"], "jog.gif")?;
+    render(
+        &["--clip", "Jog", "--frames", "7", "--columns", "7"],
+        "jog.png",
+    )?;
+    let (seen, delays, repeat) = frames_of("jog.gif")?;
+    check(seen.len() == 7, format!("{} frames", seen.len()))?;
+    check(repeat == Repeat::Infinite, format!("{repeat:?}"))?;
+    let total: u16 = delays.iter().sum();
+    check(
+        total == 73,
+        format!("the clip takes {total} hundredths of a second"),
+    )?;
+    // Colours are those of the sheet, nearly, in every frame.
+    let sheet = picture("jog.png")?;
+    for (i, seen) in seen.iter().enumerate() {
+        let seen = image::imageops::crop_imm(seen, 0, 0, 95, 79).to_image();
+        let (mean, most) = difference(&seen, &cell(&sheet, i as u32, 0));
+        check(
+            mean < 3.0 && most < 60,
+            format!("frame {i} is off by {mean}, {most}"),
+        )?;
+    }
+    // The last frame is not the first one again: the step over the end is like the others.
+    let step = |a: usize, b: usize| difference(&seen[a], &seen[b]).0;
+    let steps: Vec<f64> = (0..7).map(|i| step(i, (i + 1) % 7)).collect();
+    let least = steps.iter().fold(f64::MAX, |a, &b| a.min(b));
+    check(least > 0.2, format!("{steps:?}"))?;
+    check(
+        steps[6] < 2.0 * steps[..6].iter().fold(0.0, |a: f64, &b| a.max(b)),
+        format!("{steps:?}"),
+    )?;
+    // By rate; and a picture in which nothing moves.
+    render(
+        &["--clip", "Walk", "--fps", "5", "--time", "0..2"],
+        "slow.gif",
+    )?;
+    let (seen, delays, _) = frames_of("slow.gif")?;
+    check(
+        seen.len() == 10 && delays == [20; 10],
+        format!("{delays:?}"),
+    )?;
+    render(&["--frames", "3"], "still.gif")?;
+    let (seen, _, _) = frames_of("still.gif")?;
+    check(seen.len() == 3 && seen[0] == seen[2], "the rest pose moves")
+}
+
+pub fn attachments() -> Tested {
+    write_gltf("flag.gltf", r#"[{"mesh":0,"scale":[0.4,0.4,0.4]}]"#)?;
+    let base = ["--clip", "Wave", "--frames", "4", "--columns", "4"];
+    let with = |joint: &str, out: &str| -> Result<RgbImage, Failed> {
+        let mut args = base.to_vec();
+        args.extend(["--attach", joint]);
+        render(&args, out)?;
+        picture(out)
+    };
+    render(&base, "bare.png")?;
+    let bare = picture("bare.png")?;
+    let left = with("flag.gltf@LeftHand", "left.png")?;
+    let right = with(
+        "flag.gltf@Hips/Spine/Spine1/Chest/RightShoulder/RightArm/RightForeArm/RightHand",
+        "right.png",
+    )?;
+    check(
+        difference(&left, &bare).0 > 0.2,
+        "nothing hangs on the left hand",
+    )?;
+    check(
+        difference(&left, &right).0 > 0.2,
+        "left and right are the same",
+    )?;
+    let out = run(&[
+        "render",
+        "--clip",
+        "Wave",
+        "--attach",
+        "flag.gltf@Hand",
+        "--out",
+        "no.png",
+    ]);
+    one_line(
+        &out,
+        &[
+            "built-in character",
+            "\"Hand\"",
+            "\"LeftHand\"",
+            "\"RightHand\"",
+        ],
+    )?;
+    let out = run(&[
+        "render",
+        "--attach",
+        "missing.glb@LeftHand",
+        "--out",
+        "no.png",
+    ]);
+    one_line(&out, &["missing.glb"])?;
+    check(
+        !scratch().join("no.png").exists(),
+        "a picture of a run that failed",
+    )
+}
+
+pub fn refusals() -> Tested {
+    let usage: &[&[&str]] = &[
+        &["render"],
+        &["render", "--out", "a.bmp"],
+        &["render", "--out", "a"],
+        &["render", "--out", "a.png", "--size", "0x5"],
+        &["render", "--out", "a.png", "--size", "16384x16384"],
+        &["render", "--out", "a.png", "--fps", "0"],
+        &["render", "--out", "a.gif", "--fps", "1000"],
+        &["render", "--out", "a.gif", "--frames", "0"],
+        &["render", "--out", "a.gif", "--time", "2..1"],
+        &["render", "--out", "a.gif", "--time", "soon"],
+        &["render", "--out", "a.png", "--columns", "0"],
+        &[
+            "render", "--out", "a.png", "--clip", "Walk", "--blend", "Run",
+        ],
+        &[
+            "render", "--out", "a.png", "--clip", "Walk", "--blend", "Run=2",
+        ],
+        &["render", "--out", "a.png", "--blend", "Run=0.5"],
+        &["render", "--out", "a.png", "--attach", "sword.glb"],
+    ];
+    for args in usage {
+        let out = run(args);
+        let error = String::from_utf8_lossy(&out.stderr);
+        check(
+            out.status.code() == Some(2),
+            format!("{args:?}: {:?} {error}", out.status),
+        )?;
+        check(!error.contains("panicked"), error)?;
+    }
+    let fails = |args: &[&str], parts: &[&str]| {
+        let mut all = vec!["render"];
+        all.extend(args);
+        one_line(&run(&all), parts)
+    };
+    fails(
+        &["--clip", "Moonwalk", "--out", "a.png"],
+        &["Moonwalk", "1 \"Walk\""],
+    )?;
+    let blend = ["--clip", "Walk", "--blend", "Hop=0.5", "--out", "a.png"];
+    fails(&blend, &["\"Hop\"", "1 \"Walk\""])?;
+    let huge = [
+        "--clip",
+        "Walk",
+        "--size",
+        "4000x4000",
+        "--frames",
+        "10",
+        "--out",
+        "a.png",
+    ];
+    fails(&huge, &["10 frames", "160000000", "67108864"])?;
+    let wide = [
+        "--clip",
+        "Walk",
+        "--size",
+        "9000x2",
+        "--columns",
+        "8",
+        "--out",
+        "a.png",
+    ];
+    fails(&wide, &["8 columns", "16384"])?;
+    fails(
+        &["--clip", "Walk", "--out", "no/folder/a.png"],
+        &["no/folder/a.png"],
+    )?;
+    check(
+        !scratch().join("a.png").exists(),
+        "a picture of a run that failed",
+    )
+}
+
+/// The greenman and his sword, and the rider whose joints are two skins'.
+pub fn files() -> Tested {
+    let (man, sword) = (needed("greenman.glb")?, needed("greenman_sword.glb")?);
+    let man = man.to_string_lossy();
+    let held = format!("{}@socket_hand_R", sword.to_string_lossy());
+    let base = [
+        &*man,
+        "--clip",
+        "3_attack",
+        "--frames",
+        "4",
+        "--columns",
+        "4",
+    ];
+    render(&base, "green.png")?;
+    let mut args = base.to_vec();
+    args.extend(["--attach", &held]);
+    render(&args, "green_sword.png")?;
+    let (bare, armed) = (picture("green.png")?, picture("green_sword.png")?);
+    check(difference(&bare, &armed).0 > 0.2, "there is no sword")?;
+    // A character hangs on another one's joint and plays, too.
+    let horse = needed("bl_rider.glb")?;
+    let horse = horse.to_string_lossy();
+    let riding = format!("{man}@back");
+    render(
+        &[
+            &horse, "--clip", "Gallop", "--attach", &riding, "--frames", "3",
+        ],
+        "riding.gif",
+    )?;
+    check(frames_of("riding.gif")?.0.len() == 3, "frames")?;
+    check(
+        fs::metadata(scratch().join("riding.gif"))?.len() > 1000,
+        "an empty GIF",
+    )
+}

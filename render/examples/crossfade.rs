@@ -1,0 +1,64 @@
+//! From one clip to another and back: weights over time, as numbers and as a row of poses.
+//!
+//! The second fade interrupts the first: it goes on from the weights that had been reached, so nothing
+//! jumps.
+//!
+//! `cargo run --release --example crossfade [picture.png]`
+
+#[path = "support/picture.rs"]
+mod picture;
+
+use glam::{Affine3A, Vec3};
+use phalanx::import::mannequin;
+use phalanx::playback::Mixer;
+use phalanx_render::PictureSize;
+use picture::{Posed, draw_poses, out_file};
+use std::error::Error;
+use std::sync::Arc;
+
+const FRAME: f64 = 1.0 / 60.0;
+/// Frames between two poses of the row.
+const STEP: usize = 6;
+const POSES: usize = 14;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let rig = Arc::new(mannequin()?);
+    let mut mixer = Mixer::new(rig.clone())?;
+    let walk = mixer.find_clip("Walk").ok_or("no Walk")?;
+    let cheer = mixer.find_clip("Cheer").ok_or("no Cheer")?;
+    let (walking, cheering) = (mixer.clip_action(walk)?, mixer.clip_action(cheer)?);
+    mixer.action(walking)?.play()?;
+
+    let mut poses = Vec::new();
+    println!("frame  walk  cheer");
+    for frame in 0..POSES * STEP {
+        if frame == 2 * STEP {
+            mixer.cross_fade(walking, cheering, 0.6)?;
+        }
+        // Half-way there it changes its mind.
+        if frame == 6 * STEP {
+            mixer.cross_fade(cheering, walking, 0.6)?;
+        }
+        mixer.update(FRAME)?;
+        if frame % STEP == STEP - 1 {
+            let weight = |mixer: &mut Mixer, action| -> Result<f32, Box<dyn Error>> {
+                Ok(mixer.action(action)?.state().map_or(0.0, |s| s.weight))
+            };
+            let [w, c] = [weight(&mut mixer, walking)?, weight(&mut mixer, cheering)?];
+            println!("{frame:5}  {w:.2}  {c:.2}");
+            let along = (poses.len() as f32 - 0.5 * (POSES - 1) as f32) * 1.05;
+            let place = Vec3::new(along, 0.0, 0.0);
+            poses.push(Posed {
+                world: Affine3A::from_translation(place).into(),
+                palette: mixer.evaluate().to_vec(),
+                tint: [0.2 + 0.7 * c, 0.35, 0.2 + 0.7 * w],
+            });
+        }
+    }
+    let size = PictureSize {
+        width: 1400,
+        height: 360,
+    };
+    let view = [Vec3::new(0.0, 1.5, 6.4), Vec3::new(0.0, 1.0, 0.0)];
+    draw_poses(&rig, &poses, view, size, &out_file("crossfade.png")?)
+}

@@ -1,0 +1,90 @@
+//! Footsteps: the file's markers say when a heel strikes, the pose and the root motion say where.
+//!
+//! The mannequin's clips name `LeftFoot.strike` and `RightFoot.strike` among their events. Each passage
+//! fires once, whatever the frame rate; what happened is read after the step, so nothing is called back
+//! in the middle of it.
+//!
+//! `cargo run --release --example events_footsteps [picture.png]`
+
+#[path = "support/picture.rs"]
+mod picture;
+
+use glam::{Affine3A, DAffine3, Vec3};
+use phalanx::build::RootMotionOptions;
+use phalanx::import::{ImportOptions, mannequin_with};
+use phalanx::math::Affine3x4;
+use phalanx::playback::{EventKind, Mixer};
+use phalanx_render::PictureSize;
+use picture::{Posed, draw_poses, out_file};
+use std::error::Error;
+use std::sync::Arc;
+
+const FRAME: f64 = 1.0 / 30.0;
+const SECONDS: f64 = 4.25;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let rig = Arc::new(mannequin_with(&ImportOptions {
+        root_motion: Some(RootMotionOptions::default()),
+        ..ImportOptions::default()
+    })?);
+    let mut mixer = Mixer::new(rig.clone())?;
+    let walk = mixer.find_clip("Walk_RootMotion").ok_or("no walk")?;
+    let action = mixer.clip_action(walk)?;
+    mixer.action(action)?.play()?;
+    let names: Vec<String> = (mixer.clip(walk)?.markers().iter())
+        .map(|m| m.name.clone())
+        .collect();
+    println!("markers: {}", names.join(", "));
+
+    let mut place = DAffine3::IDENTITY;
+    let mut poses = Vec::new();
+    for frame in 0..(SECONDS / FRAME) as usize {
+        mixer.update(FRAME)?;
+        let motion = mixer.root_motion();
+        place *= DAffine3::from_rotation_translation(motion.rotation, motion.translation);
+        let events = mixer.events().iter();
+        let steps: Vec<String> = events
+            .filter(|e| e.kind == EventKind::Marker)
+            .map(|e| names[e.marker].clone())
+            .filter(|name| name.ends_with(".strike"))
+            .collect();
+        for step in steps {
+            let foot = step.trim_end_matches(".strike");
+            let joint = rig.skeleton().find(foot).ok_or("no such foot")?;
+            let world = Affine3A::from_cols_array(&place.to_cols_array().map(|v| v as f32));
+            let model = Affine3A::from(mixer.models()[joint]);
+            let at = (world * model).translation;
+            let seconds = (frame + 1) as f64 * FRAME;
+            println!(
+                "{seconds:5.2} s  {foot:9} x {:5.2} m, z {:5.2} m",
+                at.x, at.z
+            );
+            poses.push(Posed {
+                world: Affine3x4::from(world),
+                palette: mixer.evaluate().to_vec(),
+                tint: [[0.9, 0.35, 0.2], [0.2, 0.5, 0.9]][usize::from(foot == "RightFoot")],
+            });
+        }
+    }
+
+    // One step of five seconds fires what 150 frames do. There is a limit, and what it leaves out is
+    // counted.
+    mixer.update(5.0)?;
+    let strikes = mixer
+        .events()
+        .iter()
+        .filter(|e| e.kind == EventKind::Marker && names[e.marker].ends_with(".strike"));
+    println!(
+        "in one step of 5 s: {} strikes, {} events left out",
+        strikes.count(),
+        mixer.events().dropped()
+    );
+
+    let size = PictureSize {
+        width: 1200,
+        height: 400,
+    };
+    let middle = Vec3::new(0.0, 0.8, 2.8);
+    let view = [middle + Vec3::new(6.4, 1.2, 1.2), middle];
+    draw_poses(&rig, &poses, view, size, &out_file("events_footsteps.png")?)
+}

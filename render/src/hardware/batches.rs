@@ -1,0 +1,184 @@
+//! Instances as vertex records, grouped into draws.
+
+use std::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::super::Scene;
+use super::super::plan::{Lists, Needs, Plan, Visible, largest_scale, relative};
+use super::super::view::Eye;
+use super::pipelines::Pass;
+use phalanx::gpu::BonePlace;
+
+/// `Instance` of `shaders/character.wgsl`.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct InstanceRecord {
+    pub world: [[f32; 4]; 3],
+    pub tint: [f32; 4],
+    pub row: u32,
+    pub first_weight: u32,
+    pub size: f32,
+    pub padding: u32,
+}
+
+/// The first weight of instances that are drawn without their morph targets.
+const NO_WEIGHTS: u32 = u32::MAX;
+
+impl InstanceRecord {
+    pub const LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
+        array_stride: size_of::<Self>() as u64,
+        step_mode: wgpu::VertexStepMode::Instance,
+        attributes: &wgpu::vertex_attr_array![
+            8 => Float32x4, 9 => Float32x4, 10 => Float32x4, 11 => Float32x4,
+            12 => Uint32x2, 13 => Float32
+        ],
+    };
+}
+
+/// Instances that one draw per mesh covers: equal model, detail, winding, page and window.
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    pub model: usize,
+    pub detail: usize,
+    pub world_mirrors: bool,
+    pub page: usize,
+    /// The row of the page that the uniform backend's window starts at.
+    pub window: u32,
+    pub first: u64,
+    pub count: u32,
+}
+
+impl Batch {
+    /// The bytes of the batch's records.
+    pub fn bytes(&self) -> Range<u64> {
+        let stride = size_of::<InstanceRecord>() as u64;
+        self.first * stride..(self.first + u64::from(self.count)) * stride
+    }
+
+    /// The dynamic offset of its window.
+    pub fn offset(&self) -> u32 {
+        let (page, row) = (self.page, self.window);
+        BonePlace { page, row }.offset()
+    }
+}
+
+/// All draws of a picture.
+#[derive(Debug)]
+pub(super) struct Batches {
+    pub bodies: Vec<Batch>,
+    pub shadows: Vec<Batch>,
+    pub records: Vec<InstanceRecord>,
+}
+
+/// What instances are batched by, beside the scene.
+pub(super) struct BatchRules<'a> {
+    pub needs: &'a Needs,
+    /// Rows of a window of the uniform backend; `None` for the others, which see whole pages.
+    pub window: Option<usize>,
+}
+
+impl Batches {
+    /// Groups the visible instances and fills in their records; `places` are of those that `readers`
+    /// names, in its order.
+    pub fn new(scene: &Scene, plan: &Plan, rules: &BatchRules, places: &[BonePlace]) -> Self {
+        let Lists {
+            bodies, shadows, ..
+        } = &plan.lists;
+        let (body_places, shadow_places) = places.split_at(bodies.len().min(places.len()));
+        let mut records = Vec::with_capacity(places.len());
+        let mut batch = |list: &[Visible], places: &[BonePlace]| {
+            batch(scene, rules, &plan.eye, list, places, &mut records)
+        };
+        Self {
+            bodies: batch(bodies, body_places),
+            shadows: batch(shadows, shadow_places),
+            records,
+        }
+    }
+
+    /// Every batch with the pass that draws it.
+    pub fn all(&self) -> impl Iterator<Item = (Pass, &Batch)> {
+        let bodies = self.bodies.iter().map(|b| (Pass::Body, b));
+        bodies.chain(self.shadows.iter().map(|b| (Pass::Shadow, b)))
+    }
+}
+
+/// The palette rows that the visible instances read: of bodies, then of shadows.
+pub(super) fn readers(scene: &Scene, needs: &Needs, plan: &Plan) -> Vec<Range<usize>> {
+    let Lists {
+        bodies, shadows, ..
+    } = &plan.lists;
+    let rows = |visible: &Visible| {
+        let count = needs.rows(visible.model);
+        let first = match scene.instances.get(visible.instance) {
+            Some(instance) if count > 0 => instance.palette_offset as usize,
+            _ => 0,
+        };
+        first..first.saturating_add(count)
+    };
+    bodies.iter().chain(shadows).map(rows).collect()
+}
+
+fn batch(
+    scene: &Scene,
+    rules: &BatchRules,
+    eye: &Eye,
+    list: &[Visible],
+    places: &[BonePlace],
+    records: &mut Vec<InstanceRecord>,
+) -> Vec<Batch> {
+    let mut order: Vec<(&Visible, BonePlace)> = list.iter().zip(places.iter().copied()).collect();
+    // Stable: near instances stay first within a batch. Windows hold neighbours in memory instead.
+    let row = |place: &BonePlace| rules.window.map(|_| place.row);
+    order.sort_by_key(|(v, place)| (v.key(), place.page, row(place)));
+    let mut batches: Vec<Batch> = Vec::new();
+    for (visible, place) in order {
+        let Some(instance) = scene.instances.get(visible.instance) else {
+            continue;
+        };
+        let window = rules.window.map_or(0, |_| place.row);
+        let end = place.row as usize + rules.needs.rows(visible.model);
+        let joins = |b: &Batch| {
+            (b.model, b.detail, b.world_mirrors) == visible.key()
+                && b.page == place.page
+                && rules
+                    .window
+                    .is_none_or(|rows| end <= b.window as usize + rows)
+        };
+        let first_row = match batches.last_mut().filter(|b| joins(b)) {
+            Some(batch) => {
+                batch.count += 1;
+                batch.window
+            }
+            None => {
+                batches.push(Batch {
+                    model: visible.model,
+                    detail: visible.detail,
+                    world_mirrors: visible.world_mirrors,
+                    page: place.page,
+                    window,
+                    first: records.len() as u64,
+                    count: 1,
+                });
+                window
+            }
+        };
+        let world = relative(&instance.world, eye.position);
+        records.push(InstanceRecord {
+            world: world.rows,
+            tint: instance.tint,
+            row: place.row - first_row,
+            first_weight: if scene.morph_weights.is_empty() {
+                NO_WEIGHTS
+            } else {
+                instance.morph_offset
+            },
+            size: instance
+                .bounds
+                .map_or(0.0, |s| s.radius * largest_scale(&world)),
+            padding: 0,
+        });
+    }
+    batches
+}

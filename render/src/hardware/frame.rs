@@ -1,0 +1,132 @@
+//! `Frame`: the buffers that change with every picture, and what binds them.
+
+use std::ops::Range;
+
+use super::super::plan::Plan;
+use super::super::{Palette, Scene};
+use super::batches::InstanceRecord;
+use super::pipelines::Pipelines;
+use phalanx::gpu::{BonePlace, Gpu, GpuError, PaletteBackend, RowPages, Table};
+
+/// A buffer that is written anew for every picture and replaced only when it has become too small.
+#[derive(Debug)]
+struct Growing {
+    what: &'static str,
+    usage: wgpu::BufferUsages,
+    buffer: Option<wgpu::Buffer>,
+}
+
+impl Growing {
+    fn new(what: &'static str, usage: wgpu::BufferUsages) -> Self {
+        Self {
+            what,
+            usage,
+            buffer: None,
+        }
+    }
+
+    /// Errors: larger than the device's limit.
+    fn write(&mut self, gpu: &Gpu, bytes: &[u8]) -> Result<&wgpu::Buffer, GpuError> {
+        let fits = |b: &wgpu::Buffer| b.size() >= bytes.len() as u64;
+        let buffer = match self.buffer.take().filter(fits) {
+            Some(buffer) => {
+                // All that is written here is a whole number of words.
+                gpu.queue.write_buffer(&buffer, 0, bytes);
+                buffer
+            }
+            None => gpu.buffer(self.what, bytes, self.usage)?,
+        };
+        Ok(self.buffer.insert(buffer))
+    }
+}
+
+/// Buffers kept from picture to picture.
+#[derive(Debug)]
+pub(super) struct Frame {
+    view: Growing,
+    records: Growing,
+    rows: RowPages,
+    /// Kept while there are no weights: one zero.
+    weights: Option<Table>,
+}
+
+/// What the passes of one picture bind.
+#[derive(Debug)]
+pub(super) struct Bindings {
+    pub view: wgpu::BindGroup,
+    pub mask: wgpu::BindGroup,
+    /// Palette rows and morph weights, one group per page.
+    pub pages: Vec<wgpu::BindGroup>,
+    pub records: wgpu::Buffer,
+}
+
+impl Frame {
+    pub fn new(backend: PaletteBackend) -> Self {
+        Self {
+            view: Growing::new("view uniform", wgpu::BufferUsages::UNIFORM),
+            records: Growing::new("instance records, in bytes,", wgpu::BufferUsages::VERTEX),
+            rows: RowPages::new(backend),
+            weights: None,
+        }
+    }
+
+    /// Where the rows of all readers lie on the device, those of heap memory once they were brought
+    /// there. Call inside [`Gpu::checked`].
+    pub fn place(
+        &mut self,
+        gpu: &Gpu,
+        palette: Palette,
+        readers: &[Range<usize>],
+    ) -> Result<Vec<BonePlace>, GpuError> {
+        let nowhere = BonePlace { page: 0, row: 0 };
+        match palette.bound() {
+            Palette::Heap(rows) => self.rows.upload(gpu, readers, rows),
+            // The plan has refused rows that are not there.
+            Palette::Device(bones) => Ok(readers
+                .iter()
+                .map(|rows| bones.locate(rows).unwrap_or(nowhere))
+                .collect()),
+        }
+    }
+
+    /// Writes what a picture needs. Call inside [`Gpu::checked`].
+    pub fn write(
+        &mut self,
+        gpu: &Gpu,
+        pipelines: &Pipelines,
+        scene: &Scene,
+        plan: &Plan,
+        records: &[InstanceRecord],
+        mask: &wgpu::TextureView,
+    ) -> Result<Bindings, GpuError> {
+        let layouts = &pipelines.layouts;
+        let uniform = plan.eye.uniform();
+        let view = self.view.write(gpu, bytemuck::bytes_of(&uniform))?;
+        let weights = match self.weights.take() {
+            Some(none) if scene.morph_weights.is_empty() => none,
+            _ => {
+                let what = "the morph weights of all instances, in bytes,";
+                Table::floats(gpu, pipelines.backend, what, scene.morph_weights)?
+            }
+        };
+        let page = |rows| gpu.bind(&layouts.rows, &[rows, weights.binding()]);
+        let pages = match scene.palette.bound() {
+            Palette::Heap(_) => self.rows.bindings(gpu).map(page).collect(),
+            Palette::Device(bones) => (0..bones.page_count())
+                .filter_map(|index| bones.page(gpu, index))
+                .map(|rows| page(rows.binding))
+                .collect(),
+        };
+        self.weights = scene.morph_weights.is_empty().then_some(weights);
+        let mask = wgpu::BindingResource::TextureView(mask);
+        Ok(Bindings {
+            pages,
+            view: gpu.bind(&layouts.view, &[view.as_entire_binding()]),
+            mask: gpu.bind(&layouts.mask, &[mask]),
+            records: self
+                .records
+                .write(gpu, bytemuck::cast_slice(records))?
+                .clone(),
+        })
+    }
+}

@@ -1,0 +1,345 @@
+//! Pictures through wgpu: instanced draws over pages of one bone buffer.
+//!
+//! Here lives what needs a device: pipelines, targets, passes and the read-back. What is visible
+//! and in which detail is decided before, in `plan`.
+
+mod batches;
+mod canvas;
+mod frame;
+mod layouts;
+mod models;
+mod pipelines;
+mod screen;
+
+use super::plan::{Lists, Plan};
+use super::{DrawCounts, DrawModel, DrawnBy, Palette, Picture, PictureSize, RenderError, Scene};
+use batches::{Batch, BatchRules, Batches, readers};
+pub use canvas::Canvas;
+use frame::{Bindings, Frame};
+pub use models::GpuModels;
+use phalanx::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend, Stamps};
+use pipelines::{Pass, Pipelines};
+pub use screen::{NextFrame, Screen};
+use std::time::Duration;
+
+/// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
+const VERTEX_STORAGE_BUFFERS: u32 = 3;
+
+/// A device with the pipelines of pictures; keeps both, and its buffers, for further pictures.
+#[derive(Debug)]
+pub struct GpuRenderer {
+    gpu: Gpu,
+    pipelines: Pipelines,
+    frame: Frame,
+    lists: Lists,
+    stamps: Option<Stamps>,
+}
+
+/// How long the device took for the passes of a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassTimes {
+    /// The mask of the shadows on the ground.
+    pub shadows: Duration,
+    /// Characters, ground and sky, with the skinning in their vertex stage.
+    pub picture: Duration,
+}
+
+impl GpuRenderer {
+    /// Opens a device. Errors: those of [`Gpu::open`] and of [`GpuRenderer::on`].
+    pub fn open(
+        options: &GpuOptions,
+        joints: usize,
+        backend: Option<PaletteBackend>,
+    ) -> Result<Self, RenderError> {
+        Ok(Self::on(Gpu::open(options)?, joints, backend)?)
+    }
+
+    /// Draws on an open device, palettes of up to `joints` rows, by a backend or else by the best one
+    /// that holds them.
+    ///
+    /// Errors: a backend that the device lacks or that does not hold so many joints; a driver that
+    /// refuses the shaders.
+    pub fn on(gpu: Gpu, joints: usize, backend: Option<PaletteBackend>) -> Result<Self, GpuError> {
+        let backend = match backend {
+            Some(backend) => check(&gpu, backend, joints).map(|()| backend)?,
+            None => choose(&gpu, joints)?,
+        };
+        let pipelines = gpu.checked(|| Ok(Pipelines::new(&gpu, backend)))?;
+        Ok(Self {
+            gpu,
+            pipelines,
+            frame: Frame::new(backend),
+            lists: Lists::default(),
+            stamps: None,
+        })
+    }
+
+    /// How shaders reach palette rows: a [`GpuBoneBuffer`](phalanx::gpu::GpuBoneBuffer) that is drawn
+    /// must have the same backend.
+    pub fn backend(&self) -> PaletteBackend {
+        self.pipelines.backend
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Draws one picture. Errors: what the scene gets wrong, and the device's.
+    pub fn draw(&mut self, scene: &Scene, size: PictureSize) -> Result<Picture, RenderError> {
+        let plan = Plan::new(scene, size)?;
+        self.draw_plan(scene, size, &plan)
+    }
+
+    pub(super) fn draw_plan(
+        &mut self,
+        scene: &Scene,
+        size: PictureSize,
+        plan: &Plan,
+    ) -> Result<Picture, RenderError> {
+        let canvas = self.canvas(size)?;
+        let models = self.load(scene.models)?;
+        self.paint_plan(&models, scene, &canvas, plan)?;
+        Ok(Picture {
+            image: self.read(&canvas)?,
+            drawn_by: DrawnBy::Gpu(self.gpu.adapter().clone()),
+            counts: plan.counts,
+        })
+    }
+
+    /// Takes models to the device, for many pictures. Errors: meshes whose arrays do not fit each
+    /// other, and the device's.
+    pub fn load(&self, models: &[DrawModel]) -> Result<GpuModels, RenderError> {
+        GpuModels::load(&self.gpu, &self.pipelines, models)
+    }
+
+    /// Makes a canvas for [`paint`](Self::paint). Errors: no pixels or too many, and the device's.
+    pub fn canvas(&self, size: PictureSize) -> Result<Canvas, RenderError> {
+        size.validate()?;
+        let gpu = &self.gpu;
+        Ok(gpu.checked(|| Canvas::new(gpu, size))?)
+    }
+
+    /// Draws a picture into a canvas and leaves it there; returns before the device has finished.
+    ///
+    /// `models` are the scene's, loaded. Errors: what the scene gets wrong, and the device's.
+    pub fn paint(
+        &mut self,
+        models: &GpuModels,
+        scene: &Scene,
+        canvas: &Canvas,
+    ) -> Result<DrawCounts, RenderError> {
+        self.check_device("set of models", models.device)?;
+        self.check_device("canvas", canvas.device)?;
+        let (found, expected) = (scene.models.len(), models.len());
+        if found != expected {
+            return Err(RenderError::Loaded { found, expected });
+        }
+        let lists = std::mem::take(&mut self.lists);
+        let plan = Plan::with(scene, canvas.size(), &models.needs, lists)?;
+        self.paint_plan(models, scene, canvas, &plan)?;
+        self.lists = plan.lists;
+        Ok(plan.counts)
+    }
+
+    /// Waits for a canvas's picture and takes it to memory. Errors: the device's.
+    pub fn read(&self, canvas: &Canvas) -> Result<image::RgbaImage, RenderError> {
+        self.check_device("canvas", canvas.device)?;
+        Ok(self.gpu.checked(|| canvas.read(&self.gpu))?)
+    }
+
+    /// Refuses what was made on another device.
+    fn check_device(&self, what: &'static str, device: u64) -> Result<(), RenderError> {
+        let same = device == self.gpu.serial();
+        same.then_some(()).ok_or(RenderError::OtherDevice { what })
+    }
+
+    /// Has the device note how long the passes of every picture take, from the next one on; tells whether
+    /// it can.
+    pub fn time_passes(&mut self) -> bool {
+        self.stamps = Stamps::new(&self.gpu, 2);
+        self.stamps.is_some()
+    }
+
+    /// How long the device took for the last picture, waiting for it; `None` if that was not
+    /// [asked for](Self::time_passes). Errors: the device's.
+    pub fn pass_times(&self) -> Result<Option<PassTimes>, GpuError> {
+        let Some(stamps) = &self.stamps else {
+            return Ok(None);
+        };
+        Ok(match stamps.read(&self.gpu)?.as_deref() {
+            Some(&[shadows, picture]) => Some(PassTimes { shadows, picture }),
+            _ => None,
+        })
+    }
+
+    fn paint_plan(
+        &mut self,
+        models: &GpuModels,
+        scene: &Scene,
+        canvas: &Canvas,
+        plan: &Plan,
+    ) -> Result<(), RenderError> {
+        let Self {
+            gpu,
+            pipelines,
+            frame,
+            stamps,
+            ..
+        } = self;
+        let backend = pipelines.backend;
+        if let Palette::Device(bones) = scene.palette {
+            let found = bones.options().backend;
+            if found != backend {
+                let expected = backend;
+                return Err(RenderError::PaletteBackend { found, expected });
+            }
+            if !bones.is_on(gpu) {
+                return Err(RenderError::OnDevice);
+            }
+        }
+        let window = usize::try_from(gpu.palette_limits().window).unwrap_or(usize::MAX);
+        let rules = BatchRules {
+            needs: &models.needs,
+            window: (backend == PaletteBackend::Uniform).then_some(window),
+        };
+        let readers = readers(scene, &models.needs, plan);
+        gpu.checked(|| {
+            let places = frame.place(gpu, scene.palette, &readers)?;
+            let batches = Batches::new(scene, plan, &rules, &places);
+            let mask = canvas.mask_view();
+            let bindings = frame.write(gpu, pipelines, scene, plan, &batches.records, mask)?;
+            for (pass, batch) in batches.all() {
+                for mesh in models.of(batch) {
+                    pipelines.prepare(gpu, pass, mesh, batch);
+                }
+            }
+            let painter = Painter {
+                pipelines,
+                models,
+                bindings: &bindings,
+            };
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            timed(stamps, &mut encoder, 0, |encoder| {
+                painter.shadows(&mut canvas.begin_mask(encoder), &batches);
+            });
+            timed(stamps, &mut encoder, 1, |encoder| {
+                let mut pass = canvas.begin_picture(encoder);
+                painter.bodies(&mut pass, &batches);
+                painter.surroundings(&mut pass, plan.eye.ground.is_some());
+            });
+            gpu.queue.submit([encoder.finish()]);
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+/// Records a part of a picture, between timestamps if they are asked for.
+fn timed(
+    stamps: &mut Option<Stamps>,
+    encoder: &mut wgpu::CommandEncoder,
+    part: u32,
+    record: impl FnOnce(&mut wgpu::CommandEncoder),
+) {
+    if let Some(stamps) = stamps {
+        stamps.begin(encoder, part);
+    }
+    record(encoder);
+    if let Some(stamps) = stamps {
+        stamps.end(encoder, part);
+    }
+}
+
+/// The best backend that holds palettes of some joints.
+fn choose(gpu: &Gpu, joints: usize) -> Result<PaletteBackend, GpuError> {
+    let best = PaletteBackend::choose(gpu, joints)?;
+    if check(gpu, best, joints).is_ok() {
+        return Ok(best);
+    }
+    // Palettes could be stored, but not what else the vertex stage reads.
+    let others = [PaletteBackend::Texture, PaletteBackend::Uniform];
+    let other = others.into_iter().find(|b| b.check(gpu, joints).is_ok());
+    other.map_or_else(|| check(gpu, best, joints).map(|()| best), Ok)
+}
+
+/// Refuses backends that a device lacks or that do not hold so many joints.
+fn check(gpu: &Gpu, backend: PaletteBackend, joints: usize) -> Result<(), GpuError> {
+    backend.check(gpu, joints.max(1))?;
+    let found = gpu.vertex_storage_buffers();
+    if backend == PaletteBackend::Storage && found < VERTEX_STORAGE_BUFFERS {
+        return Err(GpuError::Unsupported {
+            adapter: gpu.adapter().to_string(),
+            what: "the number of storage buffers in the vertex stage",
+            found: found.into(),
+            needed: VERTEX_STORAGE_BUFFERS.into(),
+        });
+    }
+    Ok(())
+}
+
+/// What the passes of one picture draw with.
+struct Painter<'a> {
+    pipelines: &'a Pipelines,
+    models: &'a GpuModels,
+    bindings: &'a Bindings,
+}
+
+impl Painter<'_> {
+    fn shadows(&self, pass: &mut wgpu::RenderPass, batches: &Batches) {
+        pass.set_bind_group(0, &self.bindings.view, &[]);
+        for batch in &batches.shadows {
+            self.batch(pass, Pass::Shadow, batch);
+        }
+    }
+
+    fn bodies(&self, pass: &mut wgpu::RenderPass, batches: &Batches) {
+        pass.set_bind_group(0, &self.bindings.view, &[]);
+        for batch in &batches.bodies {
+            self.batch(pass, Pass::Body, batch);
+        }
+    }
+
+    /// Ground and sky, behind all that is there.
+    fn surroundings(&self, pass: &mut wgpu::RenderPass, ground: bool) {
+        pass.set_bind_group(1, &self.bindings.mask, &[]);
+        if ground {
+            pass.set_pipeline(&self.pipelines.ground);
+            pass.draw(0..4, 0..1);
+        }
+        pass.set_pipeline(&self.pipelines.sky);
+        pass.draw(0..3, 0..1);
+    }
+
+    /// One draw per mesh.
+    fn batch(&self, pass: &mut wgpu::RenderPass, kind: Pass, batch: &Batch) {
+        let Some(rows) = self.bindings.pages.get(batch.page) else {
+            return;
+        };
+        for mesh in self.models.of(batch) {
+            let Some(pipeline) = self.pipelines.get(kind, mesh, batch) else {
+                continue;
+            };
+            if mesh.mesh.index_count == 0 {
+                continue;
+            }
+            pass.set_pipeline(pipeline);
+            let offset = [batch.offset()];
+            let offsets = match self.pipelines.backend {
+                PaletteBackend::Uniform => &offset[..],
+                PaletteBackend::Texture | PaletteBackend::Storage => &[],
+            };
+            pass.set_bind_group(1, rows, offsets);
+            pass.set_bind_group(2, &mesh.bind_group, &[]);
+            pass.set_vertex_buffer(0, mesh.mesh.surface.slice(..));
+            // The records of the batch are bound as a slice: a first instance other than zero is
+            // not to be had on every GL device.
+            pass.set_vertex_buffer(1, self.bindings.records.slice(batch.bytes()));
+            if let Some(influences) = &mesh.mesh.influences {
+                pass.set_vertex_buffer(2, influences.slice(..));
+            }
+            pass.set_index_buffer(mesh.mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.draw_indexed(0..mesh.mesh.index_count, 0, 0..batch.count);
+        }
+    }
+}

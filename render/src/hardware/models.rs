@@ -1,0 +1,215 @@
+//! `GpuModels`: meshes and textures on the device, for as many pictures as one likes.
+
+use std::collections::HashMap;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::super::plan::Needs;
+use super::super::texture::mip_chain;
+use super::super::{DrawMesh, DrawModel, Placement, RenderError, Winding};
+use super::batches::Batch;
+use super::pipelines::Pipelines;
+use phalanx::gpu::{Gpu, GpuError, GpuMesh};
+use phalanx::math::Affine3x4;
+use phalanx::mesh::Image;
+
+/// `Mesh` of `shaders/character.wgsl`.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct MeshUniform {
+    place: [[f32; 4]; 3],
+    base_color: [f32; 4],
+    first_slot: u32,
+    first_weight: u32,
+    targets: u32,
+    vertices: u32,
+    tint: f32,
+    textured: f32,
+    flat_shading: u32,
+    double_sided: u32,
+}
+
+/// One mesh on the device.
+#[derive(Debug)]
+pub(super) struct LoadedMesh {
+    pub mesh: GpuMesh,
+    pub bind_group: wgpu::BindGroup,
+    pub double_sided: bool,
+    pub winding: Winding,
+}
+
+/// The models of a scene on a device: all meshes of all details, with their textures.
+#[derive(Debug)]
+pub struct GpuModels {
+    /// By model, detail and mesh.
+    models: Vec<Vec<Vec<LoadedMesh>>>,
+    pub(super) needs: Needs,
+    /// The device that has them: [`Gpu::serial`].
+    pub(super) device: u64,
+}
+
+impl GpuModels {
+    /// Checks and uploads. Errors: meshes whose arrays do not fit, and the device's.
+    pub(super) fn load(
+        gpu: &Gpu,
+        pipelines: &Pipelines,
+        models: &[DrawModel],
+    ) -> Result<Self, RenderError> {
+        let needs = Needs::of(models)?;
+        pipelines.backend.check(gpu, needs.most_rows().max(1))?;
+        let models = gpu.checked(|| {
+            let mut textures = Textures::new(gpu)?;
+            let mut load = |m: &DrawMesh| mesh(gpu, pipelines, m, &mut textures);
+            let mut loaded = Vec::with_capacity(models.len());
+            for model in models {
+                let details = model.details.iter();
+                let details = details.map(|d| d.meshes.iter().map(&mut load).collect());
+                loaded.push(details.collect::<Result<_, _>>()?);
+            }
+            Ok(loaded)
+        })?;
+        Ok(Self {
+            models,
+            needs,
+            device: gpu.serial(),
+        })
+    }
+
+    /// Number of models.
+    pub fn len(&self) -> usize {
+        self.models.len()
+    }
+
+    /// Whether there are no models.
+    pub fn is_empty(&self) -> bool {
+        self.models.is_empty()
+    }
+
+    /// The meshes that a batch draws.
+    pub(super) fn of(&self, batch: &Batch) -> &[LoadedMesh] {
+        let details = self.models.get(batch.model);
+        let meshes = details.and_then(|d| d.get(batch.detail));
+        meshes.map_or(&[], Vec::as_slice)
+    }
+}
+
+fn mesh(
+    gpu: &Gpu,
+    pipelines: &Pipelines,
+    draw: &DrawMesh,
+    textures: &mut Textures,
+) -> Result<LoadedMesh, GpuError> {
+    let (place, first_slot, skinned) = match draw.placement {
+        Placement::Rigid(place) => (place, 0, false),
+        Placement::Skinned { first_slot, .. } => (Affine3x4::IDENTITY, first_slot, true),
+    };
+    let mesh = GpuMesh::upload(gpu, pipelines.backend, draw.primitive, skinned)?;
+    let uniform = MeshUniform {
+        place: place.rows,
+        base_color: draw.material.base_color,
+        first_slot,
+        first_weight: draw.first_weight,
+        targets: mesh.targets,
+        vertices: mesh.vertices,
+        tint: draw.tint,
+        textured: if draw.image.is_some() { 1.0 } else { 0.0 },
+        flat_shading: u32::from(draw.primitive.normals.is_empty()),
+        double_sided: u32::from(draw.material.double_sided),
+    };
+    let uniform = gpu.buffer(
+        "mesh uniform",
+        bytemuck::bytes_of(&uniform),
+        wgpu::BufferUsages::UNIFORM,
+    )?;
+    let texture = textures.view(gpu, draw.image)?;
+    let bind_group = gpu.bind(
+        &pipelines.layouts.mesh,
+        &[
+            uniform.as_entire_binding(),
+            wgpu::BindingResource::TextureView(&texture),
+            wgpu::BindingResource::Sampler(&pipelines.sampler),
+            mesh.deltas.binding(),
+        ],
+    );
+    Ok(LoadedMesh {
+        mesh,
+        bind_group,
+        double_sided: draw.material.double_sided,
+        winding: draw.winding(),
+    })
+}
+
+/// Base colour textures by image; images shared by meshes are uploaded once.
+struct Textures {
+    white: wgpu::TextureView,
+    by_address: HashMap<usize, wgpu::TextureView>,
+}
+
+impl Textures {
+    fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        let white = Image {
+            width: 1,
+            height: 1,
+            rgba: vec![255; 4],
+        };
+        Ok(Self {
+            white: texture(gpu, &white),
+            by_address: HashMap::new(),
+        })
+    }
+
+    fn view(&mut self, gpu: &Gpu, image: Option<&Image>) -> Result<wgpu::TextureView, GpuError> {
+        let Some(image) = image else {
+            return Ok(self.white.clone());
+        };
+        // Only a key: the images are borrowed for as long as this lives.
+        let key = std::ptr::from_ref(image).addr();
+        let view = self
+            .by_address
+            .entry(key)
+            .or_insert_with(|| texture(gpu, image));
+        Ok(view.clone())
+    }
+}
+
+fn texture(gpu: &Gpu, image: &Image) -> wgpu::TextureView {
+    let limit = gpu.device.limits().max_texture_dimension_2d;
+    let chain = mip_chain(image);
+    // An image too large for the device loses its finest levels.
+    let fits = |i: &Image| i.width.max(i.height) <= limit;
+    let first = chain.iter().position(fits).unwrap_or(0);
+    let levels = chain.get(first..).unwrap_or(&[]);
+    let extent = |i: &Image| wgpu::Extent3d {
+        width: i.width,
+        height: i.height,
+        depth_or_array_layers: 1,
+    };
+    let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("base colour"),
+        size: levels.first().map_or_else(Default::default, extent),
+        mip_level_count: u32::try_from(levels.len()).unwrap_or(1).max(1),
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::Rgba8UnormSrgb,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    });
+    for (level, image) in (0u32..).zip(levels) {
+        gpu.queue.write_texture(
+            wgpu::TexelCopyTextureInfo {
+                texture: &texture,
+                mip_level: level,
+                origin: wgpu::Origin3d::ZERO,
+                aspect: wgpu::TextureAspect::All,
+            },
+            &image.rgba,
+            wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some(image.width * 4),
+                rows_per_image: None,
+            },
+            extent(image),
+        );
+    }
+    texture.create_view(&Default::default())
+}

@@ -1,0 +1,329 @@
+//! Shader modules, layouts and pipelines, made when first needed.
+
+use std::collections::HashMap;
+
+use super::batches::{Batch, InstanceRecord};
+use super::canvas::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
+use super::layouts::Layouts;
+use super::models::LoadedMesh;
+use crate::Winding;
+use phalanx::gpu::{Gpu, InfluenceCount, InfluenceFormat, PaletteBackend, SURFACE_LAYOUT, shaders};
+
+/// The whole module that draws characters.
+pub(super) fn character_source(backend: PaletteBackend, window: u64) -> String {
+    [
+        shaders::VIEW,
+        &shaders::pieces(backend, window),
+        shaders::CHARACTER,
+    ]
+    .join("\n")
+}
+
+/// The whole module that draws ground and sky.
+pub(super) fn background_source() -> String {
+    [shaders::VIEW, shaders::BACKGROUND].join("\n")
+}
+
+/// What a draw is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Pass {
+    Body,
+    Shadow,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    pass: Pass,
+    count: InfluenceCount,
+    /// How influences are stored.
+    stored: Option<InfluenceFormat>,
+    /// No side is left out before the fragment stage.
+    both_sides: bool,
+    mirrored: bool,
+    /// The fragment stage asks which side is the front.
+    by_rows: bool,
+}
+
+impl Key {
+    fn new(pass: Pass, mesh: &LoadedMesh, batch: &Batch) -> Self {
+        let (count, stored) = (mesh.mesh.count(), mesh.mesh.stored);
+        match pass {
+            // Shadows have no sides.
+            Pass::Shadow => Self {
+                pass,
+                count,
+                stored,
+                both_sides: true,
+                mirrored: false,
+                by_rows: false,
+            },
+            Pass::Body => Self {
+                pass,
+                count,
+                stored,
+                both_sides: mesh.double_sided || mesh.winding == Winding::ByRows,
+                mirrored: batch.world_mirrors ^ (mesh.winding == Winding::Turned),
+                by_rows: mesh.winding == Winding::ByRows,
+            },
+        }
+    }
+}
+
+/// Layouts and pipelines of one device.
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    pub backend: PaletteBackend,
+    pub layouts: Layouts,
+    pub sampler: wgpu::Sampler,
+    pub ground: wgpu::RenderPipeline,
+    pub sky: wgpu::RenderPipeline,
+    module: wgpu::ShaderModule,
+    layout: wgpu::PipelineLayout,
+    characters: HashMap<Key, wgpu::RenderPipeline>,
+}
+
+impl Pipelines {
+    pub fn new(gpu: &Gpu, backend: PaletteBackend) -> Self {
+        let layouts = Layouts::new(gpu, backend);
+        let module = |label, source: String| {
+            gpu.device
+                .create_shader_module(wgpu::ShaderModuleDescriptor {
+                    label: Some(label),
+                    source: wgpu::ShaderSource::Wgsl(source.into()),
+                })
+        };
+        let pipeline_layout = |groups: &[&wgpu::BindGroupLayout]| {
+            let groups: Vec<_> = groups.iter().map(|&g| Some(g)).collect();
+            gpu.device
+                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                    label: None,
+                    bind_group_layouts: &groups,
+                    immediate_size: 0,
+                })
+        };
+        let layout = pipeline_layout(&[&layouts.view, &layouts.rows, &layouts.mesh]);
+        let background = module("background", background_source());
+        let background_layout = pipeline_layout(&[&layouts.view, &layouts.mask]);
+        let background_pipeline = |vertex, fragment, topology, depth| {
+            pipeline(
+                gpu,
+                &PipelineParts {
+                    layout: &background_layout,
+                    module: &background,
+                    vertex,
+                    fragment,
+                    buffers: &[],
+                    topology,
+                    cull_mode: None,
+                    front_face: wgpu::FrontFace::Ccw,
+                    target: PICTURE_FORMAT,
+                    depth: Some(depth),
+                },
+            )
+        };
+        Self {
+            ground: background_pipeline(
+                "ground_corner",
+                "ground_color",
+                wgpu::PrimitiveTopology::TriangleStrip,
+                (wgpu::CompareFunction::Greater, true),
+            ),
+            sky: background_pipeline(
+                "sky_corner",
+                "sky_fragment",
+                wgpu::PrimitiveTopology::TriangleList,
+                (wgpu::CompareFunction::GreaterEqual, false),
+            ),
+            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+                address_mode_u: wgpu::AddressMode::Repeat,
+                address_mode_v: wgpu::AddressMode::Repeat,
+                mag_filter: wgpu::FilterMode::Linear,
+                min_filter: wgpu::FilterMode::Linear,
+                mipmap_filter: wgpu::MipmapFilterMode::Linear,
+                ..Default::default()
+            }),
+            module: module(
+                "characters",
+                character_source(backend, gpu.palette_limits().window),
+            ),
+            backend,
+            layouts,
+            layout,
+            characters: HashMap::new(),
+        }
+    }
+
+    /// Makes the pipeline that draws `mesh` in `batch`, unless it is there.
+    pub fn prepare(&mut self, gpu: &Gpu, pass: Pass, mesh: &LoadedMesh, batch: &Batch) {
+        let key = Key::new(pass, mesh, batch);
+        if self.characters.contains_key(&key) {
+            return;
+        }
+        let (body, shadow) = match key.count {
+            InfluenceCount::Rigid => ("body_rigid", "shadow_rigid"),
+            InfluenceCount::Four => ("body_skin4", "shadow_skin4"),
+            InfluenceCount::Eight => ("body_skin8", "shadow_skin8"),
+        };
+        let mut buffers = vec![Some(SURFACE_LAYOUT), Some(InstanceRecord::LAYOUT)];
+        let attributes = key.stored.map(|f| (f, f.attributes()));
+        buffers.extend(attributes.iter().map(|(f, a)| Some(f.layout(a))));
+        let made = pipeline(
+            gpu,
+            &PipelineParts {
+                layout: &self.layout,
+                module: &self.module,
+                vertex: if pass == Pass::Body { body } else { shadow },
+                fragment: match pass {
+                    Pass::Body if key.by_rows => "body_color_by_rows",
+                    Pass::Body => "body_color",
+                    Pass::Shadow => "shadow_mask",
+                },
+                buffers: &buffers,
+                topology: wgpu::PrimitiveTopology::TriangleList,
+                cull_mode: (!key.both_sides).then_some(wgpu::Face::Back),
+                front_face: if key.mirrored {
+                    wgpu::FrontFace::Cw
+                } else {
+                    wgpu::FrontFace::Ccw
+                },
+                target: match pass {
+                    Pass::Body => PICTURE_FORMAT,
+                    Pass::Shadow => MASK_FORMAT,
+                },
+                depth: (pass == Pass::Body).then_some((wgpu::CompareFunction::Greater, true)),
+            },
+        );
+        self.characters.insert(key, made);
+    }
+
+    /// The pipeline that draws `mesh` in `batch`, if it was prepared.
+    pub fn get(
+        &self,
+        pass: Pass,
+        mesh: &LoadedMesh,
+        batch: &Batch,
+    ) -> Option<&wgpu::RenderPipeline> {
+        self.characters.get(&Key::new(pass, mesh, batch))
+    }
+}
+
+struct PipelineParts<'a> {
+    layout: &'a wgpu::PipelineLayout,
+    module: &'a wgpu::ShaderModule,
+    vertex: &'a str,
+    fragment: &'a str,
+    buffers: &'a [Option<wgpu::VertexBufferLayout<'a>>],
+    topology: wgpu::PrimitiveTopology,
+    cull_mode: Option<wgpu::Face>,
+    front_face: wgpu::FrontFace,
+    target: wgpu::TextureFormat,
+    depth: Option<(wgpu::CompareFunction, bool)>,
+}
+
+fn pipeline(gpu: &Gpu, parts: &PipelineParts) -> wgpu::RenderPipeline {
+    gpu.device
+        .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some(parts.vertex),
+            layout: Some(parts.layout),
+            vertex: wgpu::VertexState {
+                module: parts.module,
+                entry_point: Some(parts.vertex),
+                compilation_options: Default::default(),
+                buffers: parts.buffers,
+            },
+            primitive: wgpu::PrimitiveState {
+                topology: parts.topology,
+                cull_mode: parts.cull_mode,
+                front_face: parts.front_face,
+                ..Default::default()
+            },
+            depth_stencil: parts.depth.map(|(compare, write)| wgpu::DepthStencilState {
+                format: DEPTH_FORMAT,
+                depth_write_enabled: Some(write),
+                depth_compare: Some(compare),
+                stencil: Default::default(),
+                bias: Default::default(),
+            }),
+            multisample: wgpu::MultisampleState {
+                count: gpu.samples(),
+                ..Default::default()
+            },
+            fragment: Some(wgpu::FragmentState {
+                module: parts.module,
+                entry_point: Some(parts.fragment),
+                compilation_options: Default::default(),
+                targets: &[Some(parts.target.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wgpu::naga;
+
+    fn validate(source: &str) -> naga::Module {
+        let module = match naga::front::wgsl::parse_str(source) {
+            Ok(module) => module,
+            Err(e) => panic!("{}", e.emit_to_string(source)),
+        };
+        // No capability beyond those that every device has.
+        let mut validator = naga::valid::Validator::new(
+            naga::valid::ValidationFlags::all(),
+            naga::valid::Capabilities::empty(),
+        );
+        if let Err(e) = validator.validate(&module) {
+            panic!("{}", e.emit_to_string(source));
+        }
+        module
+    }
+
+    #[test]
+    fn shaders_are_valid_and_their_structures_have_our_sizes() {
+        for backend in PaletteBackend::ALL {
+            agrees(&validate(&character_source(backend, 341)));
+        }
+    }
+
+    #[test]
+    fn the_shader_of_screens_is_valid() {
+        let show = validate(shaders::SHOW);
+        let names: Vec<_> = show.entry_points.iter().map(|e| e.name.as_str()).collect();
+        assert_eq!(names, ["show_corner", "show_linear", "show_encoded"]);
+    }
+
+    fn agrees(characters: &naga::Module) {
+        let background = validate(&background_source());
+        let entries: Vec<_> = (characters.entry_points.iter())
+            .chain(&background.entry_points)
+            .map(|e| e.name.as_str())
+            .collect();
+        for name in [
+            "body_rigid",
+            "body_skin4",
+            "body_color_by_rows",
+            "shadow_skin8",
+            "ground_color",
+            "sky_fragment",
+        ] {
+            assert!(entries.contains(&name), "{name} is not among {entries:?}");
+        }
+        let size = |name: &str| {
+            let found = characters
+                .types
+                .iter()
+                .find(|(_, t)| t.name.as_deref() == Some(name));
+            match found.map(|(_, t)| &t.inner) {
+                Some(naga::TypeInner::Struct { span, .. }) => *span as usize,
+                other => panic!("{name}: {other:?}"),
+            }
+        };
+        assert_eq!(
+            size("View"),
+            size_of::<super::super::super::view::ViewUniform>()
+        );
+        assert_eq!(size("Mesh"), size_of::<super::super::models::MeshUniform>());
+    }
+}

@@ -1,0 +1,141 @@
+//! Pictures of crowds: one scene description, drawn by wgpu or, where there is no adapter, by a small
+//! software rasteriser that follows the same formulas. Headless, or frame by frame into a window.
+//!
+//! Here live cameras, lights, the choice of what is visible and in which detail, and the two ways
+//! to draw it. Nothing here changes a pose: input is plain slices of meshes, instances and rows.
+
+mod camera;
+mod clip_bounds;
+mod crowd_view;
+mod cull;
+mod error;
+mod hardware;
+mod look;
+mod palette;
+mod plan;
+mod scene;
+mod shape;
+mod software;
+mod texture;
+mod view;
+mod winding;
+
+pub use camera::{Camera, Projection};
+pub use clip_bounds::ClipBounds;
+pub use crowd_view::{CrowdView, ViewError};
+pub use cull::{CullJob, Seen};
+pub use error::RenderError;
+pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, PassTimes, Screen};
+pub use look::Look;
+pub use palette::Palette;
+pub use plan::DrawCounts;
+pub use scene::{
+    DrawDetail, DrawInstance, DrawMesh, DrawModel, PictureSize, Placement, Scene, Sphere,
+    tint_strength,
+};
+pub use shape::RigShape;
+pub use winding::Winding;
+
+use phalanx::gpu::{AdapterName, GpuOptions};
+
+/// Which of the two ways a picture is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// wgpu where it works, else software.
+    #[default]
+    Auto,
+    /// wgpu or an error.
+    Gpu,
+    /// The software rasteriser.
+    Software,
+}
+
+impl std::str::FromStr for Backend {
+    type Err = RenderError;
+
+    /// `auto`, `gpu` or `software`.
+    fn from_str(s: &str) -> Result<Self, RenderError> {
+        match s {
+            "auto" => Ok(Self::Auto),
+            "gpu" => Ok(Self::Gpu),
+            "software" => Ok(Self::Software),
+            _ => Err(RenderError::Backend { name: s.into() }),
+        }
+    }
+}
+
+/// Who drew a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DrawnBy {
+    /// wgpu on this adapter.
+    Gpu(AdapterName),
+    /// The software rasteriser; with the reason if wgpu was tried first.
+    Software {
+        /// Why wgpu did not draw it.
+        instead: Option<String>,
+    },
+}
+
+impl std::fmt::Display for DrawnBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Gpu(adapter) => write!(f, "wgpu on {adapter}"),
+            Self::Software { instead: None } => f.write_str("software rasteriser"),
+            Self::Software {
+                instead: Some(reason),
+            } => {
+                // Why every single backend gave no adapter is more than a line can hold.
+                let reason = reason.split(';').next().unwrap_or_default();
+                write!(f, "software rasteriser ({reason})")
+            }
+        }
+    }
+}
+
+/// A finished picture.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// 8-bit sRGB, opaque.
+    pub image: image::RgbaImage,
+    /// Who drew it.
+    pub drawn_by: DrawnBy,
+    /// What was drawn and what was left out.
+    pub counts: DrawCounts,
+}
+
+/// Draws one picture.
+///
+/// `Backend::Auto` falls back to software when there is no adapter or the device fails, and says so
+/// in [`Picture::drawn_by`]. Errors: what the scene gets wrong, and device errors of `Backend::Gpu`.
+pub fn draw(scene: &Scene, size: PictureSize, backend: Backend) -> Result<Picture, RenderError> {
+    draw_with(scene, size, backend, &GpuOptions::default())
+}
+
+/// [`draw`] with a choice of adapters and page sizes.
+pub fn draw_with(
+    scene: &Scene,
+    size: PictureSize,
+    backend: Backend,
+    options: &GpuOptions,
+) -> Result<Picture, RenderError> {
+    if matches!(scene.palette, Palette::Device(_)) {
+        return Err(RenderError::OnDevice);
+    }
+    // The scene's own errors are the same for both ways and come before any device's.
+    let plan = plan::Plan::new(scene, size)?;
+    let instead = if backend == Backend::Software {
+        None
+    } else {
+        let drawn = GpuRenderer::open(options, plan.joints, None)
+            .and_then(|mut r| r.draw_plan(scene, size, &plan));
+        match drawn {
+            Err(RenderError::Gpu(error)) if backend == Backend::Auto => Some(error.to_string()),
+            done => return done,
+        }
+    };
+    Ok(Picture {
+        image: software::draw(scene, size, &plan)?,
+        drawn_by: DrawnBy::Software { instead },
+        counts: plan.counts,
+    })
+}

@@ -1,0 +1,302 @@
+//! What of a scene is drawn: checks, culling and levels of detail, for both ways of drawing.
+
+use glam::Vec3;
+
+use super::cull::{Seen, cull};
+use super::scene::{MeshFault, mirrors};
+use super::view::Eye;
+use super::{DrawInstance, DrawModel, PictureSize, RenderError, Scene};
+use phalanx::math::Affine3x4;
+
+/// What a picture drew and what it left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DrawCounts {
+    /// Instances drawn.
+    pub instances: usize,
+    /// Instances outside of the picture.
+    pub culled: usize,
+    /// Triangles of the instances drawn, shadows not counted.
+    pub triangles: u64,
+}
+
+/// One instance in the detail it is drawn in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Visible {
+    pub instance: usize,
+    pub model: usize,
+    pub detail: usize,
+    /// The world transform mirrors.
+    pub world_mirrors: bool,
+    /// Distance along the view axis.
+    pub distance: f32,
+}
+
+impl Visible {
+    /// Instances with equal keys are drawn by the same pipelines and meshes.
+    pub fn key(&self) -> (usize, usize, bool) {
+        (self.model, self.detail, self.world_mirrors)
+    }
+}
+
+/// A checked scene: the camera, what is seen and what throws a shadow into the picture.
+///
+/// Both lists are grouped by [`Visible::key`], near ones first within a group.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub eye: Eye,
+    pub lists: Lists,
+    pub counts: DrawCounts,
+    /// The most palette rows that an instance reads.
+    pub joints: usize,
+}
+
+/// What a plan is made of; kept from picture to picture, so that a steady one allocates nothing.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    pub bodies: Vec<Visible>,
+    pub shadows: Vec<Visible>,
+    seen: Vec<Seen>,
+}
+
+impl Plan {
+    /// Errors: everything that can be wrong with a scene or a size.
+    pub fn new(scene: &Scene, size: PictureSize) -> Result<Self, RenderError> {
+        size.validate()?;
+        let needs = Needs::of(scene.models)?;
+        Self::with(scene, size, &needs, Lists::default())
+    }
+
+    /// A plan for models that were checked before.
+    pub fn with(
+        scene: &Scene,
+        size: PictureSize,
+        needs: &Needs,
+        mut lists: Lists,
+    ) -> Result<Self, RenderError> {
+        size.validate()?;
+        let eye = Eye::new(&scene.camera, &scene.look, size)?;
+        for (index, instance) in scene.instances.iter().enumerate() {
+            check_instance(scene, index, instance, needs)?;
+        }
+        lists.seen.clear();
+        lists.seen.resize(scene.instances.len(), Seen::default());
+        cull(&eye, scene.instances, &mut lists.seen);
+        let mut counts = DrawCounts::default();
+        lists.place(&eye, scene, &mut counts);
+        Ok(Self {
+            eye,
+            lists,
+            counts,
+            joints: needs.most_rows(),
+        })
+    }
+}
+
+impl Lists {
+    fn place(&mut self, eye: &Eye, scene: &Scene, counts: &mut DrawCounts) {
+        self.bodies.clear();
+        self.shadows.clear();
+        for (index, (instance, seen)) in scene.instances.iter().zip(&self.seen).enumerate() {
+            counts.culled += usize::from(!seen.body);
+            if !seen.any() {
+                continue;
+            }
+            let model = scene.models.get(instance.model as usize);
+            let details = model.map_or(&[][..], |m| m.details);
+            let Some(last) = details.len().checked_sub(1) else {
+                continue;
+            };
+            let fine = details.iter().position(|d| seen.pixels >= d.min_pixels);
+            let detail = fine.unwrap_or(last);
+            let visible = Visible {
+                instance: index,
+                model: instance.model as usize,
+                detail,
+                world_mirrors: mirrors(&instance.world),
+                distance: eye.forward.dot(center(instance, eye.position)),
+            };
+            if seen.body {
+                self.bodies.push(visible);
+            }
+            if seen.shadow {
+                self.shadows.push(Visible {
+                    // A shadow has no surface: the next coarser detail does.
+                    detail: (detail + 1).min(last),
+                    ..visible
+                });
+            }
+        }
+        for list in [&mut self.bodies, &mut self.shadows] {
+            list.sort_unstable_by(|a, b| {
+                let near = a.distance.total_cmp(&b.distance);
+                (a.key().cmp(&b.key()))
+                    .then(near)
+                    .then(a.instance.cmp(&b.instance))
+            });
+        }
+        counts.instances = self.bodies.len();
+        counts.triangles = self.bodies.iter().map(|v| triangles(scene, v)).sum();
+    }
+}
+
+fn triangles(scene: &Scene, visible: &Visible) -> u64 {
+    scene
+        .models
+        .get(visible.model)
+        .and_then(|m| m.details.get(visible.detail))
+        .map_or(0, |d| {
+            let all = d
+                .meshes
+                .iter()
+                .map(|m| m.primitive.indices.len() as u64 / 3);
+            all.sum()
+        })
+}
+
+/// The middle of an instance relative to the eye.
+fn center(instance: &DrawInstance, eye: Vec3) -> Vec3 {
+    let world = relative(&instance.world, eye);
+    match instance.bounds {
+        None => world.translation(),
+        Some(sphere) => world.transform_point3(Vec3::from_array(sphere.center)),
+    }
+}
+
+/// Columns whose products stay below this share of the longest one's square count as orthogonal, and
+/// what that can lengthen them by.
+pub(super) const SKEW: f32 = 1e-4;
+pub(super) const SKEW_SLACK: f32 = 1.0002;
+
+/// An upper bound of how much a transform lengthens.
+pub(super) fn largest_scale(m: &Affine3x4) -> f32 {
+    // The Frobenius norm bounds the largest singular value; for a uniform scale divide by √3.
+    let columns = [0, 1, 2].map(|c| {
+        let column = m.rows.map(|row| row[c]);
+        Vec3::from_array(column).length()
+    });
+    let [a, b, c] = columns;
+    let largest = a.max(b).max(c);
+    let frobenius = (a * a + b * b + c * c).sqrt();
+    let axes = [0, 1, 2].map(|c| Vec3::from_array(m.rows.map(|row| row[c])));
+    let skew = axes[0].dot(axes[1]).abs() + axes[1].dot(axes[2]).abs() + axes[2].dot(axes[0]).abs();
+    // Orthogonal columns stretch by no more than the longest of them.
+    if skew <= SKEW * largest * largest {
+        largest * SKEW_SLACK
+    } else {
+        frobenius
+    }
+}
+
+/// A world transform with the eye as the origin.
+///
+/// The subtraction of two near numbers is exact, so pictures far from the origin do not shake more
+/// than the transforms themselves.
+pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
+    let mut out = *world;
+    for (row, eye) in out.rows.iter_mut().zip(eye.to_array()) {
+        row[3] -= eye;
+    }
+    out
+}
+
+/// Rows and morph weights that an instance of each model reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Needs(Vec<(u64, u64)>);
+
+impl Needs {
+    /// Errors: meshes whose arrays do not fit each other.
+    pub fn of(models: &[DrawModel]) -> Result<Self, RenderError> {
+        let mut needs = Vec::with_capacity(models.len());
+        for (model, m) in models.iter().enumerate() {
+            let mut need = (0, 0);
+            for (detail, d) in m.details.iter().enumerate() {
+                for (mesh, draw) in d.meshes.iter().enumerate() {
+                    let (rows, weights) =
+                        draw.validate()
+                            .map_err(|MeshFault(what, found, relation, expected)| {
+                                RenderError::Mesh {
+                                    model,
+                                    detail,
+                                    mesh,
+                                    what,
+                                    found,
+                                    relation,
+                                    expected,
+                                }
+                            })?;
+                    need = (rows.max(need.0), weights.max(need.1));
+                }
+            }
+            needs.push(need);
+        }
+        Ok(Self(needs))
+    }
+
+    /// Palette rows that an instance of a model reads.
+    pub fn rows(&self, model: usize) -> usize {
+        let rows = self.0.get(model).map_or(0, |n| n.0);
+        usize::try_from(rows).unwrap_or(usize::MAX)
+    }
+
+    /// The most that an instance of any model reads.
+    pub fn most_rows(&self) -> usize {
+        (0..self.0.len()).map(|m| self.rows(m)).max().unwrap_or(0)
+    }
+}
+
+fn check_instance(
+    scene: &Scene,
+    index: usize,
+    instance: &DrawInstance,
+    needs: &Needs,
+) -> Result<(), RenderError> {
+    let Some(&(rows, weights)) = needs.0.get(instance.model as usize) else {
+        return Err(RenderError::Model {
+            instance: index,
+            model: instance.model,
+            models: scene.models.len(),
+        });
+    };
+    let first = instance.palette_offset as usize;
+    let end = u64::from(instance.palette_offset) + rows;
+    let count = usize::try_from(rows).unwrap_or(usize::MAX);
+    if rows > 0 && !scene.palette.holds(first..first.saturating_add(count)) {
+        return Err(RenderError::Palette {
+            instance: index,
+            needed: end,
+            rows: scene.palette.len(),
+        });
+    }
+    let end = u64::from(instance.morph_offset) + weights;
+    if weights > 0 && !scene.morph_weights.is_empty() && end > scene.morph_weights.len() as u64 {
+        return Err(RenderError::MorphWeights {
+            instance: index,
+            needed: end,
+            weights: scene.morph_weights.len(),
+        });
+    }
+    let bad = |what| {
+        Err(RenderError::NotFinite {
+            instance: index,
+            what,
+        })
+    };
+    if !instance.world.is_finite() {
+        return bad("world transform");
+    }
+    if !instance.tint.iter().all(|v| v.is_finite()) {
+        return bad("tint");
+    }
+    if let Some(s) = instance.bounds
+        && !(s.radius.is_finite() && s.center.iter().all(|v| v.is_finite()))
+    {
+        return bad("bounding sphere");
+    }
+    let first = instance.morph_offset as usize;
+    let read = first..first.saturating_add(weights as usize);
+    let read = scene.morph_weights.get(read).unwrap_or(&[]);
+    if !read.iter().all(|w| w.is_finite()) {
+        return bad("morph weight");
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! `RigShape`: a rig's meshes as pictures draw them.
+
+use super::scene::{DrawMesh, Placement, tint_strength};
+use super::winding::Sides;
+use phalanx::clip::Clip;
+use phalanx::math::Affine3x4;
+use phalanx::mesh::{Influences, Material, Primitive};
+use phalanx::playback::evaluate_pose;
+use phalanx::rig::{Rig, RigMesh};
+use std::sync::Arc;
+
+/// What is drawn of a rig. An instance's rows are its whole palette, its morph weights all its
+/// scalars, as a crowd has them.
+#[derive(Clone, Debug)]
+pub struct RigShape<'a> {
+    rig: &'a Rig,
+    /// For rigid meshes their primitives with the mesh's slot as every vertex's only influence: so
+    /// they follow the palette like the others. Empty for skinned meshes.
+    rigid: Vec<Vec<Primitive>>,
+    /// World matrices of the nodes at rest.
+    rest: Vec<Affine3x4>,
+    sides: Sides,
+}
+
+impl<'a> RigShape<'a> {
+    /// Prepares a rig's meshes, for its own clips.
+    pub fn new(rig: &'a Rig) -> Self {
+        Self::with_clips(rig, &[])
+    }
+
+    /// As [`new`](Self::new), for clips from elsewhere, too. Where joint overrides mirror, set the
+    /// meshes' [`Winding`](super::Winding) to `ByRows`.
+    pub fn with_clips(rig: &'a Rig, clips: &[Arc<Clip>]) -> Self {
+        let follow = |p: &Primitive, slot: u16| {
+            let vertices = p.positions.len();
+            Primitive {
+                influences: Influences {
+                    per_vertex: 4,
+                    joints: [slot, 0, 0, 0].repeat(vertices),
+                    weights: [1.0, 0.0, 0.0, 0.0].repeat(vertices),
+                },
+                ..p.clone()
+            }
+        };
+        let meshes = rig.meshes().iter();
+        let rigid = meshes.map(|m| match m.rigid_slot {
+            None => Vec::new(),
+            Some(slot) => m.mesh.primitives.iter().map(|p| follow(p, slot)).collect(),
+        });
+        // The rest pose needs no clip, so there is nothing to refuse.
+        let pose = evaluate_pose(rig, &[]);
+        let (rest, rows) = pose.map_or_else(
+            |_| (Vec::new(), Vec::new()),
+            |pose| (pose.worlds, pose.palettes.concat()),
+        );
+        Self {
+            rig,
+            rigid: rigid.collect(),
+            rest,
+            sides: Sides::new(rig, &rows, rig.clips().iter().chain(clips).map(Arc::as_ref)),
+        }
+    }
+
+    /// The meshes of a level of detail that have triangles.
+    pub fn meshes(&self, lod: usize) -> Vec<DrawMesh<'_>> {
+        static PLAIN: Material = Material {
+            name: None,
+            base_color: [1.0; 4],
+            base_color_image: None,
+            double_sided: false,
+        };
+        let rig = self.rig;
+        let has_tint = self.has_tint();
+        let mut out = Vec::new();
+        let meshes = rig.meshes().iter().zip(&self.rigid);
+        for (mesh, rigid) in meshes.filter(|(m, _)| m.lod == lod) {
+            let source: &[Primitive] = if rigid.is_empty() {
+                &mesh.mesh.primitives
+            } else {
+                rigid
+            };
+            for primitive in source.iter().filter(|p| !p.indices.is_empty()) {
+                let material = primitive.material.and_then(|m| rig.materials().get(m));
+                let material = material.unwrap_or(&PLAIN);
+                let image = material.base_color_image.and_then(|i| rig.images().get(i));
+                let morph = rig.morphs().iter().find(|m| m.node == mesh.node);
+                out.push(DrawMesh {
+                    primitive,
+                    material,
+                    image: image.and_then(Option::as_ref),
+                    tint: tint_strength(material, has_tint),
+                    placement: self.placement(mesh, primitive),
+                    first_weight: morph.map_or(0, |m| m.scalars.start as u32),
+                });
+            }
+        }
+        out
+    }
+
+    /// Whether a material is named `Tint`: the instance's tint is meant for it alone.
+    pub fn has_tint(&self) -> bool {
+        let mut materials = self.rig.materials().iter();
+        materials.any(|m| m.name.as_deref() == Some("Tint"))
+    }
+
+    fn placement(&self, mesh: &RigMesh, primitive: &Primitive) -> Placement {
+        if primitive.influences.is_empty() {
+            // A primitive without influences on a mesh with a skin: it stays at its node.
+            return Placement::Rigid(self.rest.get(mesh.node).copied().unwrap_or_default());
+        }
+        let first = self.rig.palette_offset(mesh.skin);
+        Placement::Skinned {
+            first_slot: first as u32,
+            winding: self.sides.winding(first, &primitive.influences),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The picture in the making: samples, depths and the shadow mask, in bands of rows.
+
+use glam::{Vec2, Vec3};
+use rayon::prelude::*;
+
+use super::super::view::Eye;
+use super::super::{PictureSize, RenderError};
+use super::Chains;
+use super::clip::clip_triangle;
+use super::raster::{Corner, Hit, SAMPLES, area, triangle};
+use super::shade::{backdrop, decode, encode, lit, sample};
+use super::vertices::{Character, Place, Shape, Vertex};
+use phalanx::mesh::Image;
+
+/// Rows of a band: what one worker draws on its own.
+const BAND: usize = 24;
+
+/// Samples of a whole picture.
+pub(super) struct Frame<'a> {
+    eye: &'a Eye,
+    size: PictureSize,
+    samples: Vec<[Sample; SAMPLES]>,
+    /// One bit per sample that lies in shadow.
+    mask: Vec<u8>,
+}
+
+/// One sample: the colour as 8-bit sRGB, as devices keep it, and the depth; 0 is the backdrop.
+#[derive(Clone, Copy, Default)]
+struct Sample {
+    depth: f32,
+    color: [u8; 4],
+}
+
+impl<'a> Frame<'a> {
+    /// An empty picture; `size` must have been checked. Errors: its samples do not fit into memory.
+    pub fn new(size: PictureSize, eye: &'a Eye) -> Result<Self, RenderError> {
+        Ok(Self {
+            eye,
+            size,
+            samples: filled(size, [Sample::default(); SAMPLES])?,
+            mask: filled(size, 0)?,
+        })
+    }
+
+    /// Adds flattened characters to the shadow mask.
+    pub fn cast(&mut self, characters: &[Character]) {
+        let (eye, width) = (self.eye, self.size.width as usize);
+        let bands = self.mask.par_chunks_mut(width * BAND).enumerate();
+        bands.for_each(|(band, mask)| {
+            let rows = band * BAND..band * BAND + mask.len() / width;
+            for_each_shape(characters, &rows, |_, shape| {
+                for_each_triangle(eye, shape, |_, corners| {
+                    triangle(corners, width, rows.clone(), |hit| {
+                        let at = (hit.y - rows.start) * width + hit.x;
+                        if let Some(bits) = mask.get_mut(at) {
+                            *bits |= hit.covered;
+                        }
+                    });
+                });
+            });
+        });
+    }
+
+    /// Paints characters, hiding what is behind them.
+    pub fn paint(&mut self, characters: &[Character], chains: &Chains) {
+        let (eye, width) = (self.eye, self.size.width as usize);
+        let bands = self.samples.par_chunks_mut(width * BAND).enumerate();
+        bands.for_each(|(band, samples)| {
+            let rows = band * BAND..band * BAND + samples.len() / width;
+            for_each_shape(characters, &rows, |character, shape| {
+                let paint = Paint::new(eye, character, shape, chains);
+                for_each_triangle(eye, shape, |three, corners| {
+                    let front = (area(corners) > 0) != shape.mirrors(three[0].0);
+                    if !front && !shape.mesh.material.double_sided {
+                        return;
+                    }
+                    let surface = paint.surface(three, corners, front);
+                    triangle(corners, width, rows.clone(), |hit| {
+                        let at = (hit.y - rows.start) * width + hit.x;
+                        if let Some(pixel) = samples.get_mut(at) {
+                            cover(pixel, &hit, || paint.color(&surface, hit.share));
+                        }
+                    });
+                });
+            });
+        });
+    }
+
+    /// Averages the samples over ground and sky. Errors: the picture does not fit into memory.
+    pub fn resolve(self) -> Result<image::RgbaImage, RenderError> {
+        let PictureSize { width, height } = self.size;
+        let mut pixels = filled(self.size, [0; 4])?;
+        pixels
+            .par_chunks_mut(width as usize)
+            .enumerate()
+            .for_each(|(y, row)| {
+                for (x, out) in row.iter_mut().enumerate() {
+                    let at = y * width as usize + x;
+                    let Some(pixel) = self.samples.get(at) else {
+                        continue;
+                    };
+                    let bits = self.mask.get(at).copied().unwrap_or(0);
+                    let shadow = bits.count_ones() as f32 / SAMPLES as f32;
+                    let behind = backdrop(self.eye, x, y, shadow);
+                    let sum: Vec3 = pixel
+                        .iter()
+                        .map(|s| {
+                            if s.depth > behind.depth {
+                                decode(s.color)
+                            } else {
+                                behind.color
+                            }
+                        })
+                        .sum();
+                    *out = encode(sum / SAMPLES as f32);
+                }
+            });
+        let bytes = pixels.into_flattened();
+        Ok(image::RgbaImage::from_raw(width, height, bytes).unwrap_or_default())
+    }
+}
+
+/// One value for every pixel. A picture is the one thing here whose size the caller alone decides: it
+/// may be more than the machine gives.
+fn filled<T: Clone + Send + Sync>(size: PictureSize, value: T) -> Result<Vec<T>, RenderError> {
+    let pixels = size.width as usize * size.height as usize;
+    let mut all = Vec::new();
+    all.try_reserve_exact(pixels)
+        .map_err(|_| RenderError::OutOfMemory {
+            width: size.width,
+            height: size.height,
+            needed: pixels as u64 * size_of::<T>() as u64,
+        })?;
+    // Side by side, because the system hands out pages as they are first written to.
+    rayon::iter::repeat_n(value, pixels).collect_into_vec(&mut all);
+    Ok(all)
+}
+
+/// Writes the covered samples of a pixel that are nearer than what is there; colours it once.
+fn cover(pixel: &mut [Sample; SAMPLES], hit: &Hit, color: impl FnOnce() -> Vec3) {
+    let mut nearer = hit.covered;
+    for (s, (sample, depth)) in pixel.iter().zip(hit.depth).enumerate() {
+        if depth <= sample.depth {
+            nearer &= !(1 << s);
+        }
+    }
+    if nearer == 0 {
+        return;
+    }
+    let color = encode(color());
+    for (s, (sample, depth)) in pixel.iter_mut().zip(hit.depth).enumerate() {
+        if nearer >> s & 1 != 0 {
+            *sample = Sample { depth, color };
+        }
+    }
+}
+
+fn for_each_shape<'c, 's>(
+    characters: &'c [Character<'s>],
+    rows: &std::ops::Range<usize>,
+    mut work: impl FnMut(&'c Character<'s>, &'c Shape<'s>),
+) {
+    for character in characters {
+        if character.rows.start < rows.end && rows.start < character.rows.end {
+            for shape in &character.shapes {
+                work(character, shape);
+            }
+        }
+    }
+}
+
+/// Calls `work` with every triangle's vertices, their indices and its corners after clipping.
+fn for_each_triangle(
+    eye: &Eye,
+    shape: &Shape,
+    mut work: impl FnMut([(usize, &Vertex); 3], &[Corner; 3]),
+) {
+    for &indices in shape.mesh.primitive.indices.as_chunks::<3>().0 {
+        let [a, b, c] = indices.map(|i| i as usize);
+        let (Some(va), Some(vb), Some(vc)) = (
+            shape.vertices.get(a),
+            shape.vertices.get(b),
+            shape.vertices.get(c),
+        ) else {
+            continue;
+        };
+        let three = [(a, va), (b, vb), (c, vc)];
+        match [va.place, vb.place, vc.place] {
+            [
+                Place::Picture(mut p),
+                Place::Picture(mut q),
+                Place::Picture(mut r),
+            ] => {
+                (p.share, q.share, r.share) = (Vec3::X, Vec3::Y, Vec3::Z);
+                work(three, &[p, q, r]);
+            }
+            [Place::Nowhere, _, _] | [_, Place::Nowhere, _] | [_, _, Place::Nowhere] => {}
+            _ => clip_triangle(eye.size, eye.near, [va.clip, vb.clip, vc.clip], |corners| {
+                work(three, corners);
+            }),
+        }
+    }
+}
+
+/// A shape's colours.
+struct Paint<'a> {
+    eye: &'a Eye,
+    shape: &'a Shape<'a>,
+    color: Vec3,
+    chain: Option<&'a [Image]>,
+}
+
+/// What is interpolated over one triangle.
+struct Surface {
+    positions: [Vec3; 3],
+    normals: [Vec3; 3],
+    openness: Vec3,
+    colors: [Vec3; 3],
+    uvs: [Vec2; 3],
+    /// The level of the texture's chain.
+    level: usize,
+}
+
+impl<'a> Paint<'a> {
+    fn new(eye: &'a Eye, character: &Character, shape: &'a Shape<'a>, chains: &'a Chains) -> Self {
+        let mesh = shape.mesh;
+        let rgb = |[r, g, b, _]: [f32; 4]| Vec3::new(r, g, b);
+        let tint = Vec3::ONE.lerp(rgb(character.tint), mesh.tint);
+        Self {
+            eye,
+            shape,
+            color: rgb(mesh.material.base_color) * tint,
+            chain: mesh
+                .image
+                .and_then(|i| chains.get(&std::ptr::from_ref(i).addr()))
+                .map(Vec::as_slice),
+        }
+    }
+
+    fn surface(&self, three: [(usize, &Vertex); 3], corners: &[Corner; 3], front: bool) -> Surface {
+        let p = self.shape.mesh.primitive;
+        let positions = three.map(|(_, v)| v.position);
+        let mut normals = three.map(|(_, v)| v.normal);
+        if p.normals.is_empty() {
+            let [a, b, c] = positions;
+            let face = (b - a).cross(c - a).normalize_or_zero();
+            normals = [if face.dot(a) > 0.0 { -face } else { face }; 3];
+        } else if !front {
+            normals = normals.map(|n| -n);
+        }
+        let colors = three.map(|(i, _)| {
+            let color = p.colors.get(i);
+            color.map_or(Vec3::ONE, |&[r, g, b, _]| Vec3::new(r, g, b))
+        });
+        let uvs = three.map(|(i, _)| p.uvs.get(i).map_or(Vec2::ZERO, |&uv| Vec2::from_array(uv)));
+        Surface {
+            positions,
+            normals,
+            openness: Vec3::from_array(three.map(|(_, v)| v.openness)),
+            colors,
+            uvs,
+            level: self.level(&uvs, corners),
+        }
+    }
+
+    /// The level at which a texel is about as large as a pixel.
+    fn level(&self, uvs: &[Vec2; 3], corners: &[Corner; 3]) -> usize {
+        let Some(finest) = self.chain.and_then(<[Image]>::first) else {
+            return 0;
+        };
+        let [a, b, c] = uvs;
+        let texels = (*b - *a).perp_dot(*c - *a).abs() * finest.width as f32 * finest.height as f32;
+        let pixels = area(corners).unsigned_abs() as f32 / (256.0 * 256.0);
+        let level = 0.5 * (texels / pixels.max(1e-6)).max(1.0).log2();
+        level.round() as usize
+    }
+
+    fn color(&self, s: &Surface, share: Vec3) -> Vec3 {
+        let mix = |v: &[Vec3; 3]| v[0] * share.x + v[1] * share.y + v[2] * share.z;
+        let mut albedo = self.color * mix(&s.colors);
+        if let Some(chain) = self.chain {
+            let [a, b, c] = s.uvs;
+            albedo *= sample(chain, a * share.x + b * share.y + c * share.z, s.level);
+        }
+        let normal = mix(&s.normals).normalize_or_zero();
+        lit(
+            self.eye,
+            albedo,
+            normal,
+            mix(&s.positions),
+            s.openness.dot(share),
+        )
+    }
+}

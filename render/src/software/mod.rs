@@ -1,0 +1,108 @@
+//! Pictures without a graphics device: CPU skinning and a small rasteriser over rayon.
+//!
+//! It follows `shaders/` formula by formula, so that both ways show the same picture. It is our own
+//! because no crate fits: `euc` 0.5, the nearest, divides by w without clipping at the near plane,
+//! tests pixel centres only (no anti-aliasing, gaps and doubles along edges) and draws on one thread.
+
+mod clip;
+mod frame;
+mod raster;
+mod shade;
+mod skin;
+mod vertices;
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::plan::{Plan, Visible};
+use super::texture::mip_chain;
+use super::{PictureSize, RenderError, Scene};
+use frame::Frame;
+use phalanx::mesh::Image;
+use vertices::Character;
+
+/// Vertices that are skinned before they are drawn: bounds the memory of a picture of any crowd.
+const CHUNK_VERTICES: usize = 1 << 19;
+
+/// Half-size chains of the scene's images, by the images' addresses.
+type Chains = HashMap<usize, Vec<Image>>;
+
+/// Draws a checked scene. The picture does not depend on the number of rayon's workers.
+pub(super) fn draw(
+    scene: &Scene,
+    size: PictureSize,
+    plan: &Plan,
+) -> Result<image::RgbaImage, RenderError> {
+    let mut frame = Frame::new(size, &plan.eye)?;
+    let chains = chains(scene, plan);
+    // Near characters first: what they hide is never shaded.
+    let mut bodies: Vec<&Visible> = plan.lists.bodies.iter().collect();
+    bodies.sort_by(|a, b| {
+        let near = a.distance.total_cmp(&b.distance);
+        near.then(a.instance.cmp(&b.instance))
+    });
+    let shadows: Vec<&Visible> = plan.lists.shadows.iter().collect();
+    in_chunks(scene, &shadows, |chunk| {
+        let flat = chunk.par_iter().map(|v| Character::shadow(scene, plan, v));
+        frame.cast(&flat.collect::<Result<Vec<_>, _>>()?);
+        Ok(())
+    })?;
+    in_chunks(scene, &bodies, |chunk| {
+        let skinned = chunk.par_iter().map(|v| Character::body(scene, plan, v));
+        frame.paint(&skinned.collect::<Result<Vec<_>, _>>()?, &chains);
+        Ok(())
+    })?;
+    frame.resolve()
+}
+
+/// Hands out the list in chunks of about [`CHUNK_VERTICES`].
+fn in_chunks(
+    scene: &Scene,
+    list: &[&Visible],
+    mut work: impl FnMut(&[&Visible]) -> Result<(), RenderError>,
+) -> Result<(), RenderError> {
+    let vertices = |v: &Visible| -> usize {
+        let detail = scene.models.get(v.model);
+        let detail = detail.and_then(|m| m.details.get(v.detail));
+        detail.map_or(0, |d| {
+            let sizes = d.meshes.iter().map(|m| m.primitive.positions.len());
+            sizes.sum()
+        })
+    };
+    let mut rest = list;
+    while !rest.is_empty() {
+        let mut sum = 0;
+        let fits = rest.iter().take_while(|v| {
+            sum += vertices(v);
+            sum <= CHUNK_VERTICES
+        });
+        let (chunk, tail) = rest.split_at(fits.count().clamp(1, rest.len()));
+        work(chunk)?;
+        rest = tail;
+    }
+    Ok(())
+}
+
+fn chains(scene: &Scene, plan: &Plan) -> Chains {
+    let mut chains = Chains::new();
+    let mut last = None;
+    for visible in &plan.lists.bodies {
+        // The list is grouped by model and detail.
+        if last.replace((visible.model, visible.detail)) == Some((visible.model, visible.detail)) {
+            continue;
+        }
+        let detail = scene.models.get(visible.model);
+        let detail = detail.and_then(|m| m.details.get(visible.detail));
+        for image in detail
+            .map_or(&[][..], |d| d.meshes)
+            .iter()
+            .filter_map(|m| m.image)
+        {
+            chains
+                .entry(std::ptr::from_ref(image).addr())
+                .or_insert_with(|| mip_chain(image));
+        }
+    }
+    chains
+}

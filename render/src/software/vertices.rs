@@ -1,0 +1,190 @@
+//! A character's vertices on the picture.
+
+use glam::{Vec3, Vec4};
+
+use super::super::plan::{Plan, Visible, largest_scale, relative};
+use super::super::view::Eye;
+use super::super::{DrawMesh, PictureSize, Scene, Winding};
+use super::raster::{Corner, SUBPIXELS};
+use super::shade::openness;
+use super::skin::{skin_vertices, transform_normal, turned_vertices};
+use phalanx::runtime::JobError;
+
+/// Vertices beyond this many half pictures from the middle are clipped before rasterisation, which
+/// keeps fixed-point coordinates below 2^26.
+pub(super) const GUARD: f32 = 16.0;
+
+/// One vertex: in clip space, relative to the eye, and on the picture if it needs no clipping.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vertex {
+    pub clip: Vec4,
+    pub position: Vec3,
+    /// Unit length, or zero if the mesh has no normals.
+    pub normal: Vec3,
+    pub openness: f32,
+    pub place: Place,
+}
+
+/// Where a vertex lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// In front of the camera and not far outside.
+    Picture(Corner),
+    /// Triangles with this vertex are clipped.
+    Outside,
+    /// Not a number: triangles with this vertex are dropped.
+    Nowhere,
+}
+
+/// One mesh of a character.
+#[derive(Debug)]
+pub(super) struct Shape<'a> {
+    pub mesh: &'a DrawMesh<'a>,
+    pub vertices: Vec<Vertex>,
+    /// Fronts are clockwise, but for triangles that `turned` says the opposite of.
+    pub mirrored: bool,
+    /// By first vertex; empty if all are alike.
+    pub turned: Vec<bool>,
+}
+
+impl Shape<'_> {
+    /// Whether the fronts of a triangle with this first vertex are clockwise.
+    pub fn mirrors(&self, first: usize) -> bool {
+        self.mirrored ^ self.turned.get(first).is_some_and(|&turned| turned)
+    }
+}
+
+/// A skinned character, with the rows of pixels that it can touch.
+#[derive(Debug)]
+pub(super) struct Character<'a> {
+    pub shapes: Vec<Shape<'a>>,
+    pub tint: [f32; 4],
+    pub rows: std::ops::Range<usize>,
+}
+
+impl<'a> Character<'a> {
+    /// The character as it stands.
+    pub fn body(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Result<Self, JobError> {
+        Self::new(scene, plan, visible, |p| p)
+    }
+
+    /// The character flattened along the light onto the ground.
+    pub fn shadow(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Result<Self, JobError> {
+        let light = plan.eye.light;
+        let ground = plan.eye.ground.unwrap_or(0.0);
+        Self::new(scene, plan, visible, |p| {
+            let height = (p.y - ground).max(0.0);
+            let flat = p - light * (height / light.y);
+            Vec3::new(flat.x, ground, flat.z)
+        })
+    }
+
+    fn new(
+        scene: &Scene<'a>,
+        plan: &Plan,
+        visible: &Visible,
+        moved: impl Fn(Vec3) -> Vec3,
+    ) -> Result<Self, JobError> {
+        let mut out = Self {
+            shapes: Vec::new(),
+            tint: [1.0; 4],
+            rows: 0..0,
+        };
+        let models = scene.models.get(visible.model);
+        let detail = models.and_then(|m| m.details.get(visible.detail));
+        let (Some(detail), Some(instance)) = (detail, scene.instances.get(visible.instance)) else {
+            return Ok(out);
+        };
+        out.tint = instance.tint;
+        let world = relative(&instance.world, plan.eye.position);
+        let size = instance
+            .bounds
+            .filter(|_| plan.eye.ground.is_some())
+            .map_or(0.0, |s| s.radius * largest_scale(&world));
+        let rows = tail(scene.palette.heap(), instance.palette_offset);
+        let weights = tail(scene.morph_weights, instance.morph_offset);
+        let mut height = (f32::INFINITY, f32::NEG_INFINITY);
+        for mesh in detail.meshes {
+            let skinned = skin_vertices(mesh, rows, tail(weights, mesh.first_weight))?;
+            let normals = skinned.normals.iter().copied();
+            let vertices: Vec<Vertex> = skinned
+                .positions
+                .iter()
+                .zip(normals.chain(std::iter::repeat([0.0; 3])))
+                .map(|(&position, normal)| {
+                    let position = moved(world.transform_point3(Vec3::from_array(position)));
+                    let normal = transform_normal(&world, Vec3::from_array(normal));
+                    let up = position.y - plan.eye.ground.unwrap_or(0.0);
+                    Vertex {
+                        clip: plan.eye.clip(position),
+                        position,
+                        normal: normal.normalize_or_zero(),
+                        openness: openness(up, size),
+                        place: place(&plan.eye, position),
+                    }
+                })
+                .collect();
+            for vertex in &vertices {
+                match vertex.place {
+                    Place::Picture(corner) => {
+                        let y = corner.y as f32 / SUBPIXELS as f32;
+                        height = (height.0.min(y), height.1.max(y));
+                    }
+                    Place::Outside => height = (f32::NEG_INFINITY, f32::INFINITY),
+                    Place::Nowhere => {}
+                }
+            }
+            out.shapes.push(Shape {
+                mesh,
+                vertices,
+                mirrored: visible.world_mirrors ^ (mesh.winding() == Winding::Turned),
+                turned: turned_vertices(mesh, rows),
+            });
+        }
+        // Casts from floats saturate: at zero, and at the largest number of rows.
+        out.rows = (height.0 - 1.0) as usize..(height.1 + 2.0).max(0.0) as usize;
+        Ok(out)
+    }
+}
+
+fn tail<T>(slice: &[T], from: u32) -> &[T] {
+    slice.get(from as usize..).unwrap_or(&[])
+}
+
+fn place(eye: &Eye, position: Vec3) -> Place {
+    let clip = eye.clip(position);
+    if !clip.is_finite() {
+        return Place::Nowhere;
+    }
+    let edge = GUARD * clip.w;
+    if clip.w < eye.near || clip.x.abs() > edge || clip.y.abs() > edge {
+        return Place::Outside;
+    }
+    Place::Picture(corner(eye.size, clip, Vec3::ZERO))
+}
+
+/// A clip-space point within the guard band as a corner of a triangle.
+pub(super) fn corner(size: PictureSize, clip: Vec4, share: Vec3) -> Corner {
+    // Clipping huge triangles leaves rounding errors beyond the guard band.
+    let on_guard = |v: f32| (v / clip.w).clamp(-GUARD, GUARD);
+    let fixed = |v: f32, side: u32| (v * side as f32 * SUBPIXELS as f32).round() as i32;
+    Corner {
+        x: fixed(on_guard(clip.x) * 0.5 + 0.5, size.width),
+        y: fixed(0.5 - on_guard(clip.y) * 0.5, size.height),
+        depth: clip.z / clip.w,
+        share,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use phalanx::math::Affine3x4;
+
+    #[test]
+    fn tails_beyond_the_end_are_empty() {
+        let rows = [Affine3x4::IDENTITY; 3];
+        assert_eq!(tail(&rows, 2).len(), 1);
+        assert_eq!(tail(&rows, 9).len(), 0);
+    }
+}

@@ -1,0 +1,390 @@
+//! Chooses the steps of all tracks: as coarse as the error allows, down every chain of the hierarchy.
+
+use super::reference::mix;
+use super::tracks::{CHANNELS, JointTrack, Motion, Tracks, on_base};
+use super::walk::{
+    Live, Local, Model, TIMES, Trs, Turn, apart, conjugate, load, product, round, store, unit,
+};
+use crate::clip::Channel;
+use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f64x8};
+use std::ops::Range;
+
+/// Rounds of measuring and correcting.
+const ROUNDS: usize = 9;
+/// Rounds after them that make everything finer by as much as is missing: 4 were observed where the
+/// error can be reached.
+const FINER: usize = 8;
+/// Rounds after these that halve all shares: from the largest to a thousandth of the error.
+const HALVED: usize = 14;
+/// What a joint may add to the error at most, in parts of the whole.
+const LARGEST_SHARE: f64 = 16.0;
+/// What a joint may add to the error at first, in parts of the whole.
+const FIRST_SHARE: f64 = 0.4;
+/// Constants are this much finer than keys: they are stored once, and are off at all times.
+const CONSTANT: f64 = 0.25;
+/// Groups of eight times that go through the hierarchy together: with 67 joints they fill half of a
+/// megabyte.
+const BLOCK: usize = 8;
+/// The largest number of steps in the range of a track.
+pub(super) const MAX_RANGE: f64 = 65_000.0;
+
+/// What was chosen.
+#[derive(Clone)]
+pub(super) struct Built {
+    /// Per joint and channel: the step's code.
+    pub codes: Vec<[u16; 3]>,
+    /// Per joint: its values at all key times, on the lattices, by eight times.
+    pub values: Vec<Vec<Local>>,
+    /// Whether no error at the key times is above the target: if not, finer steps do not help.
+    pub reached: bool,
+}
+
+/// Finds steps with which no error is above `target` metres at the key times. The work is bounded:
+/// `ROUNDS + FINER + HALVED` rounds over all times and joints, whatever they hold.
+pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
+    let (state, reached) = search(tracks, target);
+    Built {
+        codes: state.codes,
+        values: state.values,
+        reached,
+    }
+}
+
+/// The state in which the search ends, and whether it reached the target.
+fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
+    let joints = tracks.joints.len();
+    let mut shares = vec![target * FIRST_SHARE; joints];
+    let mut state = State::new(tracks);
+    let mut best: Option<(f64, Vec<f64>)> = None;
+    for round in 0..ROUNDS {
+        let below = state.evaluate(&shares, false);
+        let worst = below.iter().copied().fold(0.0, f64::max);
+        let gain = cost(tracks, &shares);
+        if worst <= target && best.as_ref().is_none_or(|(least, _)| gain < *least) {
+            best = Some((gain, shares.clone()));
+        }
+        let force = if round < ROUNDS / 2 { 0.9 } else { 0.6 };
+        for (share, &error) in shares.iter_mut().zip(&below) {
+            let ratio = if error > 0.0 { target / error } else { 2.0 };
+            *share *= ratio.powf(force).clamp(0.4, 2.0);
+            *share = share.min(LARGEST_SHARE * target);
+        }
+    }
+    let mut shares = best.map_or(shares, |(_, shares)| shares);
+    let mut round = 0;
+    loop {
+        let below = state.evaluate(&shares, true);
+        let worst = below.iter().copied().fold(0.0, f64::max);
+        let reached = worst <= target;
+        round += 1;
+        if reached || round == FINER + HALVED {
+            return (state, reached);
+        }
+        let missing = if round < FINER { worst } else { f64::INFINITY };
+        for share in &mut shares {
+            *share *= (0.97 * target / missing).clamp(0.5, 0.97);
+        }
+    }
+}
+
+/// Bits that finer steps cost, up to a constant.
+fn cost(tracks: &Tracks, shares: &[f64]) -> f64 {
+    let of = |(track, share): (&JointTrack, &f64)| -> f64 {
+        let moving = track.motions.iter().filter_map(|m| match m {
+            Motion::Moving { timeline, .. } => Some(tracks.timelines[*timeline].at.len()),
+            _ => None,
+        });
+        -(moving.sum::<usize>() as f64) * share.log2()
+    };
+    tracks.joints.iter().zip(shares).map(of).sum()
+}
+
+/// The step of a channel for a share of the error.
+fn code_of(track: &JointTrack, which: usize, share: f64) -> u16 {
+    let lever = track.levers[which];
+    let part = match track.motions[which] {
+        Motion::Constant => CONSTANT,
+        _ => 1.0,
+    };
+    code_below(share * part / lever).max(track.finest[which])
+}
+
+struct State<'a> {
+    tracks: &'a Tracks,
+    /// Of joints that are still only the first eight times.
+    values: Vec<Vec<Local>>,
+    /// Groups of times that are taken at once, down the whole hierarchy.
+    block: usize,
+    /// Of these.
+    models: Vec<Vec<Model>>,
+    codes: Vec<[u16; 3]>,
+    /// The largest error of every joint.
+    errors: Vec<f64>,
+    /// Evaluations so far.
+    rounds: usize,
+}
+
+impl<'a> State<'a> {
+    fn new(tracks: &'a Tracks) -> Self {
+        let joints = &tracks.joints;
+        let values = |j: &JointTrack| if j.is_still() { 1 } else { tracks.chunks() };
+        let sparse = joints.iter().any(|j| is_sparse(tracks, j));
+        let block = if sparse {
+            tracks.chunks()
+        } else {
+            BLOCK.min(tracks.chunks())
+        };
+        Self {
+            tracks,
+            values: joints.iter().map(|j| j.raw[..values(j)].to_vec()).collect(),
+            block,
+            models: vec![vec![Model::ZERO; block]; joints.len()],
+            codes: vec![[0; 3]; joints.len()],
+            errors: vec![0.0; joints.len()],
+            rounds: 0,
+        }
+    }
+
+    /// The largest error at or below every joint.
+    fn evaluate(&mut self, shares: &[f64], keep: bool) -> Vec<f64> {
+        self.rounds += 1;
+        for (joint, track) in self.tracks.joints.iter().enumerate() {
+            self.codes[joint] = std::array::from_fn(|which| code_of(track, which, shares[joint]));
+        }
+        let kernel = Evaluate { state: self, keep };
+        dispatch(SimdLevel::current(), kernel);
+        let mut below = self.errors.clone();
+        for joint in (0..below.len()).rev() {
+            if let Some(parent) = self.tracks.joints[joint].parent {
+                below[parent] = below[parent].max(below[joint]);
+            }
+        }
+        below
+    }
+}
+
+struct Evaluate<'s, 'a> {
+    state: &'s mut State<'a>,
+    /// Whether values are needed, not only errors.
+    keep: bool,
+}
+
+impl Kernel for Evaluate<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        let chunks = self.state.tracks.chunks();
+        self.state.errors.fill(0.0);
+        let mut first = 0;
+        while first < chunks {
+            let last = (first + self.state.block).min(chunks);
+            for joint in 0..self.state.tracks.joints.len() {
+                evaluate_joint(simd, self.state, joint, first..last, self.keep);
+            }
+            first = last;
+        }
+    }
+}
+
+/// One joint at a range of times; those above it are done.
+#[inline(always)]
+fn evaluate_joint<S: Simd>(
+    simd: S,
+    state: &mut State<'_>,
+    joint: usize,
+    times: Range<usize>,
+    keep: bool,
+) {
+    let (tracks, first) = (state.tracks, times.start);
+    let track = &tracks.joints[joint];
+    let (before, after) = state.models.split_at_mut(joint);
+    let above = track.parent.map(|p| &before[p][..times.len()]);
+    let models = &mut after[0][..times.len()];
+    let values = &mut state.values[joint];
+    let steps = state.codes[joint].map(step);
+    let parent = |chunk: usize| match above {
+        Some(models) => Live::load(simd, &models[chunk - first]),
+        None => Live::root(simd),
+    };
+    let mut shown = None;
+    if is_sparse(tracks, track) {
+        for chunk in times.clone() {
+            let local = quantise(simd, track, chunk, &parent(chunk), steps);
+            store(&local, &mut values[chunk]);
+        }
+        shown = Some(between(tracks, track, values));
+    }
+    let still = track.is_still().then(|| {
+        let local = quantise(simd, track, 0, &parent(first), steps);
+        store(&local, &mut values[0]);
+        Live::own(simd, &shown_local(simd, track, local))
+    });
+    let mut worst = f64x8::splat(simd, 0.0);
+    for chunk in times {
+        let parent = parent(chunk);
+        let own = match (&still, &shown) {
+            (Some(own), _) => *own,
+            (None, Some(shown)) => {
+                let local = load(simd, &shown[chunk]);
+                Live::own(simd, &shown_local(simd, track, local))
+            }
+            (None, None) => {
+                let local = quantise(simd, track, chunk, &parent, steps);
+                if keep {
+                    store(&local, &mut values[chunk]);
+                }
+                Live::own(simd, &shown_local(simd, track, local))
+            }
+        };
+        let model = parent.below(&own);
+        model.store(&mut models[chunk - first]);
+        let wanted = Live::load(simd, &track.models[chunk]);
+        worst = worst.max(apart(simd, &model.matrix, &wanted.matrix, track.shell.0));
+    }
+    let worst = worst.to_array().into_iter().fold(0.0, f64::max);
+    let error = &mut state.errors[joint];
+    *error = error.max(worst.sqrt() * track.shell.1);
+}
+
+/// A local transform as it is shown: of length 1, and on top of the rest pose if it is added to it.
+#[inline(always)]
+fn shown_local<S: Simd>(simd: S, track: &JointTrack, mut local: Trs<S>) -> Trs<S> {
+    let q = unit(&[local[3], local[4], local[5], local[6]]);
+    local[3..7].copy_from_slice(&q);
+    on_base(simd, track.base.as_ref(), &local)
+}
+
+/// Values of eight times on the lattices.
+#[inline(always)]
+fn quantise<S: Simd>(
+    simd: S,
+    track: &JointTrack,
+    chunk: usize,
+    parent: &Live<S>,
+    steps: [f64; 3],
+) -> Trs<S> {
+    let mut out = load(simd, &track.raw[chunk]);
+    let mut q = [out[3], out[4], out[5], out[6]];
+    let mut which = 0;
+    while which < 3 {
+        if track.motions[which] != Motion::Kept {
+            let first = [0, 3, 7][which];
+            let mut c = first;
+            while c < first + 3 {
+                out[c] = nearest(out[c], steps[which]);
+                c += 1;
+            }
+        }
+        which += 2;
+    }
+    if track.motions[1] == Motion::Kept {
+        return out;
+    }
+    // A turn makes up for the errors of those above it, so that they do not add up.
+    if matches!(track.motions[1], Motion::Moving { .. }) && track.base.is_none() {
+        let wanted = Live::load(simd, &track.models[chunk]).turn;
+        let wanted = product(&conjugate(&parent.turn), &wanted);
+        let dot = wanted[0] * q[0] + wanted[1] * q[1] + wanted[2] * q[2] + wanted[3] * q[3];
+        let sign = f64x8::splat(simd, 1.0).copysign(dot);
+        q = [
+            wanted[0] * sign,
+            wanted[1] * sign,
+            wanted[2] * sign,
+            wanted[3] * sign,
+        ];
+    }
+    let q = nearest_turn(simd, &q, steps[1], track.derived);
+    out[3..7].copy_from_slice(&q);
+    out
+}
+
+#[inline(always)]
+fn nearest<S: Simd>(v: f64x8<S>, step: f64) -> f64x8<S> {
+    round(v * (1.0 / step)) * step
+}
+
+#[inline(always)]
+fn nearest_turn<S: Simd>(
+    simd: S,
+    q: &Turn<S>,
+    step: f64,
+    derived: Option<(usize, bool)>,
+) -> Turn<S> {
+    let near = [
+        nearest(q[0], step),
+        nearest(q[1], step),
+        nearest(q[2], step),
+        nearest(q[3], step),
+    ];
+    let Some((largest, negative)) = derived else {
+        return near;
+    };
+    let mut out = near;
+    let mut square = f64x8::splat(simd, 0.0);
+    let mut c = 0;
+    while c < 4 {
+        if c != largest {
+            square += near[c] * near[c];
+        }
+        c += 1;
+    }
+    let left = f64x8::splat(simd, 1.0) - square;
+    let left = left.max(f64x8::splat(simd, 0.0)).sqrt();
+    let sign = if negative { -1.0 } else { 1.0 };
+    out[largest] = nearest(left, step) * sign;
+    out
+}
+
+/// Whether some of a joint's times are not keys of their own.
+fn is_sparse(tracks: &Tracks, track: &JointTrack) -> bool {
+    track.motions.iter().any(|m| match m {
+        Motion::Moving { timeline, hold } => *hold || !tracks.timelines[*timeline].dense,
+        _ => false,
+    })
+}
+
+/// What is shown at all times if only keys are stored.
+fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> {
+    let mut out = values.to_vec();
+    for (which, (channel, first)) in CHANNELS.into_iter().enumerate() {
+        let Motion::Moving { timeline, hold } = track.motions[which] else {
+            continue;
+        };
+        let timeline = &tracks.timelines[timeline];
+        for (i, &(key, t)) in timeline.cursors.iter().enumerate() {
+            let t = if hold && t < 1.0 { 0.0 } else { t };
+            let (a, b) = (timeline.at[key], timeline.at[key + 1]);
+            let key = |at: usize| -> [f64; 4] {
+                let used = first..first + channel.components();
+                let mut key = [0.0; 4];
+                for (v, c) in key.iter_mut().zip(used) {
+                    *v = values[at / TIMES][c].0[at % TIMES];
+                }
+                key
+            };
+            let turns = channel == Channel::Rotation;
+            let value = mix(turns, key(a), key(b), t);
+            for (c, v) in value.into_iter().enumerate().take(channel.components()) {
+                out[i / TIMES][first + c].0[i % TIMES] = v;
+            }
+        }
+        super::tracks::fill_last(
+            &mut out,
+            tracks.times.len(),
+            first..first + channel.components(),
+        );
+    }
+    out
+}
+
+/// Whether 16 bits and the lattice hold a track's range at this step.
+pub(super) fn fits(low: f64, high: f64, step: f64) -> bool {
+    (high - low) / step <= MAX_RANGE && low.abs().max(high.abs()) / step < MAX_MULTIPLE
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,395 @@
+//! What the optimiser works on: a raw clip's transforms at all its key times, joint by joint.
+
+use super::metric::key_times;
+use super::reference::{locate, value};
+use super::walk::{Live, Local, Model, TIMES, Trs, V, load, product, store, unit};
+use super::{BakeSettings, is_additive};
+use crate::build::curve::angle;
+use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
+use crate::clip::{Block, BlockKind, Channel, Clip, split_lane};
+use crate::math::LANES;
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, each};
+use crate::skeleton::Skeleton;
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, f64x8};
+
+/// The channels of joints, and where their numbers stand in a local transform.
+pub(super) const CHANNELS: [(Channel, usize); 3] = [
+    (Channel::Translation, 0),
+    (Channel::Rotation, 3),
+    (Channel::Scale, 7),
+];
+
+/// The part of the error that noise in a track may make for the track to count as still.
+const STILL: f64 = 0.2;
+/// Steps in the range of a track of 16 bits; the rest is for turns that make up for errors above them.
+const MAX_RANGE: f64 = 60_000.0;
+
+/// How a channel of a joint is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Motion {
+    /// Not at all, or as it is: rows of f32.
+    Kept,
+    /// One value on a lattice, for motion that is noise.
+    Constant,
+    /// Keys on a lattice, on this timeline of the clip.
+    Moving { timeline: usize, hold: bool },
+}
+
+/// One joint.
+pub(super) struct JointTrack {
+    pub parent: Option<usize>,
+    pub motions: [Motion; 3],
+    /// The component of its rotations that follows from the others, and whether it is negative.
+    pub derived: Option<(usize, bool)>,
+    /// The clip's own values, by eight times.
+    pub raw: Vec<Local>,
+    /// In model space, on top of the rest pose if the clip is additive.
+    pub models: Vec<Model>,
+    /// Shell and weight of its errors.
+    pub shell: (f64, f64),
+    /// The largest weight of an error that its motion makes: its own, or that of a joint below it.
+    pub weight: f64,
+    /// How far a turn of the joint carries the farthest point that is measured below it, metres.
+    pub reach: f64,
+    /// How far one unit of each channel carries the joint's own points and its children's, metres.
+    pub levers: [f64; 3],
+    /// Whether a channel that is kept as it is moves.
+    keeps_keys: bool,
+    /// The code of the finest step with which 16 bits hold what moves.
+    pub finest: [u16; 3],
+    /// The rest pose below an additive clip.
+    pub base: Option<[f64; 10]>,
+}
+
+impl JointTrack {
+    /// Whether none of it moves.
+    pub fn is_still(&self) -> bool {
+        let moves = |m: &Motion| matches!(m, Motion::Moving { .. });
+        !self.motions.iter().any(moves) && !self.keeps_keys
+    }
+
+    /// Makes a constant of a channel whose motion is noise beside an error, and finds the finest
+    /// step of one that moves: 16 bits hold its range if that is fine enough, else f32 does. Fine enough
+    /// is what makes no more than the part `coarsest` of the error.
+    fn settle(&mut self, which: usize, max_error: f64, coarsest: f64) {
+        let (channel, first) = CHANNELS[which];
+        if !matches!(self.motions[which], Motion::Moving { .. }) {
+            return;
+        }
+        let turns = channel == Channel::Rotation;
+        let mut middles = [0.0; 4];
+        let (mut widest, mut farthest) = (0.0f64, 0.0f64);
+        for (c, middle) in middles.iter_mut().enumerate().take(channel.components()) {
+            let own = self.raw.iter().flat_map(|v| v[first + c].0);
+            let low = own.clone().fold(f64::INFINITY, f64::min);
+            let high = own.fold(f64::NEG_INFINITY, f64::max);
+            *middle = 0.5 * (low + high);
+            widest = widest.max(high - low);
+            farthest = farthest.max(high.max(-low));
+        }
+        let lever = match turns {
+            true => 2.0 * self.reach,
+            false => self.levers[which],
+        };
+        if widest * lever > STILL * max_error {
+            let exact = code_below(farthest / MAX_MULTIPLE) + 1;
+            let narrow = exact.max(code_below(widest / MAX_RANGE) + 1);
+            let fine = |code: u16| step(code) * self.levers[which] <= coarsest * max_error;
+            match [narrow, exact].into_iter().find(|&code| fine(code)) {
+                Some(code) => self.finest[which] = code,
+                None => {
+                    self.motions[which] = Motion::Kept;
+                    self.keeps_keys = true;
+                }
+            }
+            return;
+        }
+        if turns {
+            let length = middles.iter().map(|v| v * v).sum::<f64>().sqrt();
+            middles = middles.map(|v| v / length);
+        }
+        for v in &mut self.raw {
+            for c in 0..channel.components() {
+                v[first + c] = V::splat(middles[c]);
+            }
+        }
+        self.motions[which] = Motion::Constant;
+    }
+
+    /// How far plain lerp may leave slerp between two keys, at the joint's reach, metres: rotations θ
+    /// apart come to lie θ³/250 off (the largest difference over the way, to third order).
+    pub fn lerp_error(&self, tracks: &Tracks) -> f64 {
+        let Motion::Moving { timeline, .. } = self.motions[1] else {
+            return 0.0;
+        };
+        let at = &tracks.timelines[timeline].at;
+        let turn = |i: usize| -> [f64; 4] {
+            std::array::from_fn(|c| self.raw[i / TIMES][3 + c].0[i % TIMES])
+        };
+        let widest = at
+            .windows(2)
+            .map(|pair| angle(&turn(pair[0]), &turn(pair[1])));
+        widest.fold(0.0, f64::max).powi(3) / 250.0 * self.reach * self.weight
+    }
+}
+
+/// A timeline's keys among all key times, and where each of those lies on it.
+pub(super) struct TimelineKeys {
+    /// Index of each key's time.
+    pub at: Vec<usize>,
+    /// Key before and way to the next, for every time.
+    pub cursors: Vec<(usize, f64)>,
+    /// Whether its keys are all key times.
+    pub dense: bool,
+}
+
+/// A clip, ready to be optimised.
+pub(super) struct Tracks {
+    /// The error that is asked for, metres.
+    pub max_error: f64,
+    pub times: Vec<f32>,
+    pub timelines: Vec<TimelineKeys>,
+    pub joints: Vec<JointTrack>,
+}
+
+impl Tracks {
+    pub fn new(clip: &Clip, skeleton: &Skeleton, settings: &BakeSettings, coarsest: f64) -> Self {
+        let times = key_times(clip);
+        let timelines = clip.timelines().iter().map(|t| {
+            let own = clip.times(t);
+            let at = own.iter().map(|t| times.partition_point(|x| x < t));
+            TimelineKeys {
+                at: at.collect(),
+                cursors: times.iter().map(|&t| locate(own, t)).collect(),
+                dense: own.len() == times.len(),
+            }
+        });
+        let max_error = f64::from(settings.max_error);
+        let mut tracks = Self {
+            timelines: timelines.collect(),
+            joints: Vec::with_capacity(skeleton.len()),
+            max_error,
+            times,
+        };
+        let shells = settings.shells(skeleton);
+        for (joint, &shell) in shells.iter().enumerate() {
+            let mut track = tracks.joint(clip, skeleton, joint);
+            track.shell = shell;
+            track.weight = shell.1;
+            tracks.joints.push(track);
+        }
+        set_levers(&mut tracks.joints);
+        for track in &mut tracks.joints {
+            for which in 0..CHANNELS.len() {
+                track.settle(which, max_error / track.weight, coarsest);
+            }
+        }
+        tracks
+    }
+
+    /// How everything is stored.
+    pub fn motions(&self) -> Vec<[Motion; 3]> {
+        self.joints.iter().map(|j| j.motions).collect()
+    }
+
+    /// Groups of eight times; the last time fills the last group.
+    pub fn chunks(&self) -> usize {
+        self.times.len().div_ceil(TIMES)
+    }
+
+    fn joint(&self, clip: &Clip, skeleton: &Skeleton, joint: usize) -> JointTrack {
+        let lane = usize::from(skeleton.lane_of()[joint]);
+        let (block, l) = split_lane(lane);
+        let rest = skeleton.rest(joint).to_array().map(f64::from);
+        let mut fixed = rest;
+        if is_additive(clip) {
+            fixed = [0., 0., 0., 0., 0., 0., 1., 1., 1., 1.];
+        }
+        let mut raw = vec![fixed.map(V::splat); self.chunks()];
+        let mut keeps_keys = false;
+        let mut motions = [Motion::Kept; 3];
+        for (motion, (channel, at)) in motions.iter_mut().zip(CHANNELS) {
+            let Some(b) = clip.block_at(channel, block) else {
+                continue;
+            };
+            let width = channel.components();
+            let moving = b.moving >> l & 1 == 1;
+            for (i, &time) in self.times.iter().enumerate() {
+                if i > 0 && !moving {
+                    break;
+                }
+                let v = value(clip, channel, b, l, time);
+                for (c, &v) in v.iter().enumerate().take(width) {
+                    raw[i / TIMES][at + c].0[i % TIMES] = v;
+                }
+            }
+            if moving {
+                fill_last(&mut raw, self.times.len(), at..at + width);
+            } else {
+                let first = raw[0];
+                for chunk in &mut raw {
+                    for c in at..at + width {
+                        chunk[c] = V::splat(first[c].0[0]);
+                    }
+                }
+            }
+            *motion = motion_of(b, l);
+            keeps_keys |= moving && *motion == Motion::Kept;
+        }
+        let parent = usize::from(skeleton.parents()[joint]);
+        let base = is_additive(clip).then_some(rest);
+        let mut models = vec![Model::ZERO; raw.len()];
+        let kernel = Models {
+            raw: &mut raw,
+            models: &mut models,
+            base: base.as_ref(),
+            above: self.joints.get(parent).map(|p| &p.models[..]),
+        };
+        dispatch(SimdLevel::current(), kernel);
+        JointTrack {
+            models,
+            parent: self.joints.get(parent).map(|_| parent),
+            motions,
+            derived: derived(&raw),
+            raw,
+            shell: (0.0, 1.0),
+            weight: 1.0,
+            reach: 0.0,
+            levers: [1.0; 3],
+            keeps_keys,
+            finest: [0; 3],
+            base,
+        }
+    }
+}
+
+/// Raw values made unit rotations, and what they come to in model space.
+struct Models<'a> {
+    raw: &'a mut [Local],
+    models: &'a mut [Model],
+    base: Option<&'a [f64; 10]>,
+    above: Option<&'a [Model]>,
+}
+
+impl Kernel for Models<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        for (i, (raw, model)) in self.raw.iter_mut().zip(self.models).enumerate() {
+            let mut local = load(simd, raw);
+            let q = unit(&[local[3], local[4], local[5], local[6]]);
+            local[3..7].copy_from_slice(&q);
+            store(&local, raw);
+            let above = match self.above {
+                Some(models) => Live::load(simd, &models[i]),
+                None => Live::root(simd),
+            };
+            let own = Live::own(simd, &on_base(simd, self.base, &local));
+            above.below(&own).store(model);
+        }
+    }
+}
+
+/// The local transform of an additive clip's values; others are themselves.
+#[inline(always)]
+pub(super) fn on_base<S: Simd>(simd: S, base: Option<&[f64; 10]>, d: &Trs<S>) -> Trs<S> {
+    let Some(base) = base else { return *d };
+    let rest = each!(f64x8::splat(simd, 0.0); 10; i => f64x8::splat(simd, base[i]));
+    let turn = product(
+        &[rest[3], rest[4], rest[5], rest[6]],
+        &[d[3], d[4], d[5], d[6]],
+    );
+    let [x, y, z, w] = unit(&turn);
+    [
+        rest[0] + d[0],
+        rest[1] + d[1],
+        rest[2] + d[2],
+        x,
+        y,
+        z,
+        w,
+        rest[7] * d[7],
+        rest[8] * d[8],
+        rest[9] * d[9],
+    ]
+}
+
+/// Repeats the last time in what is left of the last eight.
+pub(super) fn fill_last(values: &mut [Local], times: usize, of: std::ops::Range<usize>) {
+    if let Some(last) = values.last_mut() {
+        let used = (times - 1) % TIMES;
+        for v in &mut last[of] {
+            for i in used + 1..TIMES {
+                v.0[i] = v.0[used];
+            }
+        }
+    }
+}
+
+/// What does not move stays as it is: clips whose constants were rounded apart blended a tenth slower.
+fn motion_of(b: &Block, l: usize) -> Motion {
+    if b.kind == BlockKind::Cubic || b.moving >> l & 1 == 0 {
+        return Motion::Kept;
+    }
+    Motion::Moving {
+        timeline: b.timeline as usize,
+        hold: b.hold >> l & 1 == 1,
+    }
+}
+
+/// The component that stays largest, if it is never small: it follows well from the others.
+fn derived(raw: &[Local]) -> Option<(usize, bool)> {
+    const LEAST: f64 = 0.35;
+    let mut least = [f64::INFINITY; 4];
+    for chunk in raw {
+        for c in 0..4 {
+            let smallest = chunk[3 + c].0.iter().map(|v| v.abs());
+            least[c] = smallest.fold(least[c], f64::min);
+        }
+    }
+    let best = (0..4).max_by(|&a, &b| least[a].total_cmp(&least[b]))?;
+    let first = raw.first()?[3 + best].0[0];
+    let one_sign = raw
+        .iter()
+        .all(|c| c[3 + best].0.iter().all(|v| (*v < 0.0) == (first < 0.0)));
+    (least[best] > LEAST && one_sign).then_some((best, first < 0.0))
+}
+
+/// Sets reach, levers and weight of every joint, in the clip's first pose.
+fn set_levers(joints: &mut [JointTrack]) {
+    let place = |j: &JointTrack, column: usize| -> [f64; 3] {
+        std::array::from_fn(|r| j.models[0].matrix[r][column].0[0])
+    };
+    let length = |v: [f64; 3]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let size = |j: &JointTrack| (0..3).map(|c| length(place(j, c))).fold(0.0, f64::max);
+    let mut arms = Vec::with_capacity(joints.len());
+    for j in joints.iter_mut() {
+        j.reach = (j.shell.0 * size(j)).max(f64::MIN_POSITIVE);
+        arms.push(j.reach);
+    }
+    for joint in (0..joints.len()).rev() {
+        let parent = joints[joint].parent;
+        let above = parent.map_or(1.0, |p| size(&joints[p]));
+        let own = (0..3).map(|c| joints[joint].raw[0][7 + c].0[0].abs());
+        let own = own.fold(f64::INFINITY, f64::min).max(LEAST_SCALE);
+        joints[joint].levers = [above.max(LEAST_SCALE), arms[joint], arms[joint] / own];
+        if let Some(parent) = parent {
+            let (a, b) = (place(&joints[joint], 3), place(&joints[parent], 3));
+            let apart = length(std::array::from_fn(|r| a[r] - b[r]));
+            let shell = joints[joint].shell.0 * size(&joints[joint]);
+            joints[parent].reach = joints[parent].reach.max(joints[joint].reach + apart);
+            arms[parent] = arms[parent].max(apart + shell);
+            joints[parent].weight = joints[parent].weight.max(joints[joint].weight);
+        }
+    }
+}
+
+/// Scales below it count as it: a joint that is shrunk to nothing has no finest step.
+const LEAST_SCALE: f64 = 1e-3;
+
+/// The lanes of a block that are stored as integers: up to the last that moves.
+pub(super) fn stored_lanes(moving: u16) -> usize {
+    LANES - moving.leading_zeros() as usize
+}

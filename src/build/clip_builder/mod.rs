@@ -1,0 +1,445 @@
+//! The clip builder, `exact` profile: raw tracks to blocks of f32 rows.
+
+mod additive;
+mod error;
+mod motion;
+
+pub use error::ClipBuildError;
+pub(crate) use motion::{Motion, check_track, classify};
+pub use motion::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
+
+use super::curve::{Curve, angle};
+use crate::clip::{
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding, MAX_KEYS,
+    RootMotionParts, TrackCounts, split_lane,
+};
+use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
+use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
+use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
+use crate::skeleton::{Pose, Skeleton};
+use additive::{make_additive, turn_back};
+use motion::tolerance;
+use std::collections::HashMap;
+
+/// The largest rotation between keys when slerp is carried by a cubic block, radians: the Hermite
+/// fit then stays within 3e-6 (20 degrees).
+const CUBIC_SLERP_MAX_ANGLE: f64 = 20.0 * std::f64::consts::PI / 180.0;
+
+/// Where a raw node's properties go: its lane, and its first scalar.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Target {
+    pub lane: Option<usize>,
+    pub scalars: Option<(usize, usize)>,
+}
+
+/// What a clip is measured against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reference<'a> {
+    /// Nothing: a full clip.
+    None,
+    /// A pose in lane order: an additive clip of differences to it.
+    Pose(&'a Pose),
+}
+
+/// Builds one clip. `targets[node]` says where a node's properties go.
+pub(crate) struct ClipBuilder<'a> {
+    pub skeleton: &'a Skeleton,
+    pub targets: &'a [Target],
+    pub model_size: f64,
+    /// The most bytes of rows a clip may take.
+    pub max_bytes: usize,
+    /// User channels, in the order of the skeleton's.
+    pub channels: &'a [RawUserChannel],
+}
+
+struct Lane {
+    lane: usize,
+    curve: Curve,
+    motion: Motion,
+}
+
+impl ClipBuilder<'_> {
+    pub fn build(
+        &self,
+        (index, raw): (usize, &RawClip),
+        reference: Reference<'_>,
+        root_motion: Option<RootMotionParts>,
+    ) -> Result<Clip, ClipBuildError> {
+        let name = raw.name.clone().unwrap_or_default();
+        let mut lanes: [Vec<Lane>; 4] = Default::default();
+        for (index, track) in raw.tracks.iter().enumerate() {
+            self.add_track(&name, index, track, reference, &mut lanes)?;
+        }
+        for user in self.channels {
+            self.add_user_track(&name, index, user, reference, &mut lanes[3])?;
+        }
+        let mut parts = ClipParts {
+            name,
+            duration: raw.duration,
+            markers: raw.markers.clone(),
+            kind: match reference {
+                Reference::None => ClipKind::Full,
+                Reference::Pose(_) => ClipKind::Additive,
+            },
+            root_motion,
+            ..ClipParts::default()
+        };
+        let mut known = HashMap::new();
+        let defaults = Defaults::new(self.skeleton, parts.kind);
+        for channel in Channel::ALL {
+            let lanes = &mut lanes[channel as usize];
+            lanes.sort_by_key(|l| l.lane);
+            let mut rest = lanes.as_slice();
+            while let Some(first) = rest.first() {
+                let (block, _) = split_lane(first.lane);
+                let len = rest.partition_point(|l| split_lane(l.lane).0 == block);
+                let (now, later) = rest.split_at(len);
+                self.add_block((channel, block), now, &defaults, &mut parts, &mut known)?;
+                rest = later;
+            }
+        }
+        Ok(Clip::new(parts, self.skeleton)?)
+    }
+
+    fn add_track(
+        &self,
+        clip: &str,
+        index: usize,
+        track: &RawTrack,
+        reference: Reference<'_>,
+        lanes: &mut [Vec<Lane>; 4],
+    ) -> Result<(), ClipBuildError> {
+        let target = self.targets.get(track.node).copied().unwrap_or_default();
+        let missing = |what| ClipBuildError::Target {
+            clip: clip.to_owned(),
+            track: index,
+            node: track.node,
+            what,
+        };
+        let channel = match track.channel {
+            RawChannel::Translation => Channel::Translation,
+            RawChannel::Rotation => Channel::Rotation,
+            RawChannel::Scale => Channel::Scale,
+            RawChannel::Weights => Channel::Scalar,
+        };
+        let (first, parts) = if channel == Channel::Scalar {
+            target.scalars.ok_or_else(|| missing("morph targets"))?
+        } else {
+            (target.lane.ok_or_else(|| missing("joint"))?, 1)
+        };
+        check_track(clip, index, track, parts)?;
+        for part in 0..parts {
+            let mut curve = Curve::new(track, part);
+            let lane = first + part;
+            if let Reference::Pose(pose) = reference {
+                make_additive(&mut curve, channel, lane, pose);
+            }
+            let motion = classify(&curve, track.channel, self.model_size);
+            lanes[channel as usize].push(Lane {
+                lane,
+                curve,
+                motion,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_user_track(
+        &self,
+        clip: &str,
+        index: usize,
+        user: &RawUserChannel,
+        reference: Reference<'_>,
+        lanes: &mut Vec<Lane>,
+    ) -> Result<(), ClipBuildError> {
+        let mut tracks = user.tracks.iter().filter(|t| t.clip == index);
+        let Some(track) = tracks.next() else {
+            return Ok(());
+        };
+        let fail = |what, have, needed| {
+            Err(ClipBuildError::UserTrack {
+                clip: clip.to_owned(),
+                channel: user.channel.name.clone(),
+                what,
+                have,
+                needed,
+            })
+        };
+        let more = tracks.count();
+        if more > 0 {
+            return fail("tracks", more + 1, 1);
+        }
+        let handle = self.skeleton.channel(&user.channel.name);
+        let Some((channel, first)) = handle.and_then(|h| self.skeleton.channel_at(h)) else {
+            return fail("channels of that name", 0, 1);
+        };
+        let width = channel.rest.width();
+        if width != user.channel.rest.width() {
+            return fail("numbers", user.channel.rest.width(), width);
+        }
+        let per_key = match track.interpolation {
+            Interpolation::CubicSpline => 3 * width,
+            _ => width,
+        };
+        let (keys, values) = (track.times.len(), track.values.len());
+        if keys == 0 || values != keys.saturating_mul(per_key) {
+            return fail("values", values, keys.max(1).saturating_mul(per_key));
+        }
+        let bad = |&k: &usize| {
+            let time = track.times[k];
+            !(time >= 0.0 && time.is_finite()) || (k > 0 && track.times[k - 1] >= time)
+        };
+        if let Some(key) = (0..keys).find(bad) {
+            return fail("times that increase before key", key, keys);
+        }
+        if let Some(value) = track.values.iter().position(|v| !v.is_finite()) {
+            return fail("finite values", value, values);
+        }
+        let raw = RawTrack {
+            node: 0,
+            channel: match channel.rest.is_quaternion() {
+                true => RawChannel::Rotation,
+                false => RawChannel::Weights,
+            },
+            interpolation: track.interpolation,
+            times: track.times.clone(),
+            values: track.values.clone(),
+        };
+        let whole = channel.rest.is_quaternion().then(|| {
+            let mut curve = Curve::new(&raw, 0);
+            if let Reference::Pose(pose) = reference {
+                let base = std::array::from_fn(|c| f64::from(pose.scalar(first + c)));
+                turn_back(&mut curve, &base);
+            }
+            curve
+        });
+        for part in 0..width {
+            let lane = first + part;
+            let curve = match &whole {
+                Some(whole) => whole.part(part, NLERP_MAX_ANGLE),
+                None => {
+                    let mut curve = Curve::new(&raw, part);
+                    if let Reference::Pose(pose) = reference {
+                        make_additive(&mut curve, Channel::Scalar, lane, pose);
+                    }
+                    curve
+                }
+            };
+            let motion = classify(&curve, RawChannel::Weights, self.model_size);
+            lanes.push(Lane {
+                lane,
+                curve,
+                motion,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_block(
+        &self,
+        (channel, block): (Channel, usize),
+        lanes: &[Lane],
+        defaults: &Defaults<'_>,
+        parts: &mut ClipParts,
+        known: &mut HashMap<Vec<u32>, u32>,
+    ) -> Result<(), ClipBuildError> {
+        let width = channel.components();
+        let mut constants = vec![Row::splat(0.0); width];
+        for l in 0..LANES {
+            let value = defaults.value(channel, block * LANES + l);
+            for (row, v) in constants.iter_mut().zip(value) {
+                row.0[l] = v;
+            }
+        }
+        let mut counts = TrackCounts::default();
+        for lane in lanes {
+            match lane.motion {
+                Motion::Moving => counts.animated += 1,
+                Motion::Still(mut value) => {
+                    let default = defaults.value(channel, lane.lane).map(f64::from);
+                    if self.is_default(channel, &default, &mut value) {
+                        continue;
+                    }
+                    counts.constant += 1;
+                    for (row, v) in constants.iter_mut().zip(value) {
+                        row.0[lane.lane % LANES] = v as f32;
+                    }
+                }
+            }
+        }
+        parts.tracks[channel as usize].animated += counts.animated;
+        parts.tracks[channel as usize].constant += counts.constant;
+        let first_row = parts.rows.len() as u32;
+        if counts.animated == 0 {
+            if counts.constant > 0 {
+                self.check_size(parts, width)?;
+                parts.rows.to_mut().extend_from_slice(&constants);
+                parts.channels[channel as usize].push(Block {
+                    block: block as u16,
+                    kind: BlockKind::Constant,
+                    encoding: Encoding::Float,
+                    hold: 0,
+                    moving: 0,
+                    timeline: 0,
+                    first_row,
+                });
+            }
+            return Ok(());
+        }
+        let moving: Vec<&Lane> = lanes
+            .iter()
+            .filter(|l| l.motion == Motion::Moving)
+            .collect();
+        let cubic = moving
+            .iter()
+            .any(|l| l.curve.interpolation == Interpolation::CubicSpline);
+        let times = self.union(channel, block, &moving, cubic, parts)?;
+        let kind = if cubic {
+            BlockKind::Cubic
+        } else if channel == Channel::Rotation && needs_slerp(&moving, &times) {
+            BlockKind::Slerp
+        } else {
+            BlockKind::Linear
+        };
+        let per_key = kind.rows_per_key(channel);
+        self.check_size(parts, per_key.saturating_mul(times.len()))?;
+        let rows = parts.rows.to_mut();
+        for (k, _) in times.iter().enumerate() {
+            if cubic {
+                rows.extend(std::iter::repeat_n(Row::splat(0.0), width));
+                rows.extend_from_slice(&constants);
+                rows.extend(std::iter::repeat_n(Row::splat(0.0), width));
+            } else {
+                rows.extend_from_slice(&constants);
+            }
+            let at = first_row as usize + k * per_key;
+            for lane in &moving {
+                write_key(&mut rows[at..at + per_key], lane, &times, k, cubic);
+            }
+        }
+        let hold = moving
+            .iter()
+            .filter(|l| l.curve.interpolation == Interpolation::Step)
+            .fold(0u16, |bits, l| bits | 1 << (l.lane % LANES));
+        let bits: Vec<u32> = times.iter().map(|t| t.to_bits()).collect();
+        let timeline = *known.entry(bits).or_insert_with(|| {
+            parts.timelines.push(times.clone());
+            parts.timelines.len() as u32 - 1
+        });
+        parts.channels[channel as usize].push(Block {
+            block: block as u16,
+            kind,
+            encoding: Encoding::Float,
+            hold,
+            moving: 0,
+            timeline,
+            first_row,
+        });
+        Ok(())
+    }
+
+    fn union(
+        &self,
+        channel: Channel,
+        block: usize,
+        moving: &[&Lane],
+        cubic: bool,
+        parts: &ClipParts,
+    ) -> Result<Vec<f32>, ClipBuildError> {
+        let max_angle = if cubic {
+            CUBIC_SLERP_MAX_ANGLE
+        } else {
+            SLERP_MAX_ANGLE
+        };
+        let mut times: Vec<f32> = Vec::new();
+        for lane in moving {
+            let extra = lane.curve.extra_times(max_angle);
+            let own = lane.curve.times.iter().copied();
+            // −0.0 and 0.0 are one time.
+            times.extend(own.chain(extra).map(|t| t + 0.0));
+            times.sort_by(f32::total_cmp);
+            times.dedup();
+            if times.len() > MAX_KEYS {
+                return Err(ClipBuildError::TooManyKeys {
+                    clip: parts.name.clone(),
+                    channel,
+                    block,
+                    keys: times.len(),
+                });
+            }
+        }
+        Ok(times)
+    }
+
+    fn check_size(&self, parts: &ClipParts, more: usize) -> Result<(), ClipBuildError> {
+        let needed = (parts.rows.len().saturating_add(more)).saturating_mul(size_of::<Row>());
+        if needed > self.max_bytes {
+            return Err(ClipBuildError::TooLarge {
+                clip: parts.name.clone(),
+                needed,
+                limit: self.max_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether a constant is the default within the channel's tolerance; rotations up to sign.
+    fn is_default(&self, channel: Channel, default: &[f64; 4], value: &mut [f64; 4]) -> bool {
+        let raw = match channel {
+            Channel::Translation => RawChannel::Translation,
+            Channel::Rotation => RawChannel::Rotation,
+            Channel::Scale => RawChannel::Scale,
+            Channel::Scalar => RawChannel::Weights,
+        };
+        let dot: f64 = value.iter().zip(default).map(|(a, b)| a * b).sum();
+        if channel == Channel::Rotation && dot < 0.0 {
+            value.iter_mut().for_each(|v| *v = -*v);
+        }
+        let tolerance = tolerance(raw, self.model_size);
+        value
+            .iter()
+            .zip(default)
+            .all(|(a, b)| (a - b).abs() <= tolerance)
+    }
+}
+
+/// Whether neighbouring keys of a slerped lane lie so far apart that plain nlerp would show.
+fn needs_slerp(moving: &[&Lane], times: &[f32]) -> bool {
+    moving
+        .iter()
+        .filter(|l| l.curve.interpolation == Interpolation::Linear)
+        .any(|l| {
+            let mut last: Option<[f64; 4]> = None;
+            times.iter().any(|&t| {
+                let value = l.curve.at(t).value;
+                let wide = last.is_some_and(|a| angle(&a, &value) > NLERP_MAX_ANGLE);
+                last = Some(value);
+                wide
+            })
+        })
+}
+
+/// Writes a lane's key `k` into the rows of that key.
+fn write_key(rows: &mut [Row], lane: &Lane, times: &[f32], k: usize, cubic: bool) {
+    let l = lane.lane % LANES;
+    let width = lane.curve.width;
+    let knot = lane.curve.at(times[k]);
+    let value_row = if cubic { width } else { 0 };
+    let noise = if width == 4 { NOISE } else { NOISE_LENGTH };
+    for c in 0..width {
+        rows[value_row + c].0[l] = settle(knot.value[c] as f32, noise);
+    }
+    if !cubic {
+        return;
+    }
+    let gap = |a: Option<&f32>, b: Option<&f32>| match (a, b) {
+        (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),
+        _ => 0.0,
+    };
+    let before = gap(k.checked_sub(1).and_then(|i| times.get(i)), times.get(k));
+    let after = gap(times.get(k), times.get(k + 1));
+    for c in 0..width {
+        rows[c].0[l] = (knot.before[c] * before) as f32;
+        rows[2 * width + c].0[l] = (knot.after[c] * after) as f32;
+    }
+}

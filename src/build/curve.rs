@@ -1,0 +1,284 @@
+//! `Curve`: one raw track in f64, as the clip builder sees it.
+
+use crate::import::raw::{Interpolation, RawChannel, RawTrack};
+
+/// One property of one joint over time, in f64, `width` values per key.
+#[derive(Clone, Debug)]
+pub(crate) struct Curve {
+    pub interpolation: Interpolation,
+    pub rotation: bool,
+    pub times: Vec<f32>,
+    pub width: usize,
+    /// Values, key-major.
+    pub values: Vec<f64>,
+    /// In- and out-tangents per second, key-major; empty unless cubic.
+    pub tangents_in: Vec<f64>,
+    pub tangents_out: Vec<f64>,
+}
+
+/// A value and its one-sided derivatives per second.
+pub(crate) struct Knot {
+    pub value: [f64; 4],
+    pub before: [f64; 4],
+    pub after: [f64; 4],
+}
+
+impl Curve {
+    /// Reads a track; rotations come out normalised, and hemisphere-aligned where they are slerped.
+    /// `part` picks one target of a weights track. The track's lengths must be consistent.
+    pub fn new(track: &RawTrack, part: usize) -> Self {
+        let keys = track.times.len();
+        let cubic = track.interpolation == Interpolation::CubicSpline;
+        let per_key = if cubic { 3 } else { 1 };
+        let stored = track
+            .values
+            .len()
+            .checked_div(keys * per_key)
+            .unwrap_or_default();
+        let (width, offset) = match track.channel {
+            RawChannel::Weights => (1, part),
+            RawChannel::Rotation => (4, 0),
+            RawChannel::Translation | RawChannel::Scale => (3, 0),
+        };
+        let read = |group: usize| -> Vec<f64> {
+            (0..keys)
+                .flat_map(|k| (0..width).map(move |c| (k * per_key + group) * stored + offset + c))
+                .map(|i| f64::from(track.values.get(i).copied().unwrap_or_default()))
+                .collect()
+        };
+        let mut curve = Self {
+            interpolation: track.interpolation,
+            rotation: track.channel == RawChannel::Rotation,
+            times: track.times.clone(),
+            width,
+            values: read(if cubic { 1 } else { 0 }),
+            tangents_in: if cubic { read(0) } else { Vec::new() },
+            tangents_out: if cubic { read(2) } else { Vec::new() },
+        };
+        if curve.rotation {
+            curve.normalize();
+        }
+        curve
+    }
+
+    fn normalize(&mut self) {
+        let align = self.interpolation == Interpolation::Linear;
+        let mut last = [0.0, 0.0, 0.0, 1.0];
+        let mut first = true;
+        for q in self.values.chunks_exact_mut(4) {
+            let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
+            if length > 0.0 && length.is_finite() {
+                q.iter_mut().for_each(|v| *v /= length);
+            } else {
+                q.copy_from_slice(&last);
+            }
+            let dot: f64 = q.iter().zip(&last).map(|(a, b)| a * b).sum();
+            if align && !first && dot < 0.0 {
+                q.iter_mut().for_each(|v| *v = -*v);
+            }
+            last.copy_from_slice(q);
+            first = false;
+        }
+    }
+
+    pub fn key(&self, k: usize) -> &[f64] {
+        &self.values[k * self.width..][..self.width]
+    }
+
+    /// Maps every value (and, through the linear part, every tangent).
+    pub fn map(&mut self, value: impl Fn(&mut [f64]), tangent: impl Fn(&mut [f64])) {
+        let width = self.width;
+        self.values.chunks_exact_mut(width).for_each(value);
+        self.tangents_in.chunks_exact_mut(width).for_each(&tangent);
+        self.tangents_out.chunks_exact_mut(width).for_each(&tangent);
+    }
+
+    /// If all values lie within `tolerance` of each other (rotations: of the first key, up to sign)
+    /// and no tangent leads further away: the middle of their range.
+    pub fn constant(&self, tolerance: f64) -> Option<[f64; 4]> {
+        let first = self.values.get(..self.width)?;
+        let mut low = [f64::INFINITY; 4];
+        let mut high = [f64::NEG_INFINITY; 4];
+        for key in self.values.chunks_exact(self.width) {
+            let dot: f64 = key.iter().zip(first).map(|(a, b)| a * b).sum();
+            let sign = if self.rotation && dot < 0.0 {
+                -1.0
+            } else {
+                1.0
+            };
+            // A cubic key of the other sign is another curve, not the same pose.
+            if sign < 0.0 && self.interpolation == Interpolation::CubicSpline {
+                return None;
+            }
+            for c in 0..self.width {
+                low[c] = low[c].min(key[c] * sign);
+                high[c] = high[c].max(key[c] * sign);
+            }
+        }
+        let span = match (self.times.first(), self.times.last()) {
+            (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),
+            _ => 0.0,
+        };
+        let tangents = self.tangents_in.iter().chain(&self.tangents_out);
+        let steepest = tangents.fold(0.0f64, |a, t| a.max(t.abs())) * span;
+        let still = (0..self.width).all(|c| high[c] - low[c] <= tolerance);
+        if !still || steepest > tolerance {
+            return None;
+        }
+        let mut out = [0.0; 4];
+        for c in 0..self.width {
+            // Equal keys give their value itself, not a rounded mean.
+            out[c] = if low[c] == high[c] {
+                low[c]
+            } else {
+                0.5 * (low[c] + high[c])
+            };
+        }
+        if self.rotation {
+            let length = out.iter().map(|v| v * v).sum::<f64>().sqrt();
+            out.iter_mut().for_each(|v| *v /= length);
+        }
+        Some(out)
+    }
+
+    /// Times to insert so that no rotation between neighbouring keys exceeds `max_angle` radians.
+    pub fn extra_times(&self, max_angle: f64) -> Vec<f32> {
+        let mut out = Vec::new();
+        if !self.rotation || self.interpolation != Interpolation::Linear {
+            return out;
+        }
+        for k in 1..self.times.len() {
+            let parts = (angle(self.key(k - 1), self.key(k)) / max_angle).ceil();
+            let (a, b) = (f64::from(self.times[k - 1]), f64::from(self.times[k]));
+            for i in 1..parts as usize {
+                out.push((a + (b - a) * i as f64 / parts) as f32);
+            }
+        }
+        out
+    }
+
+    /// One number of each value as a curve of its own. Rotations that are linear get keys so close
+    /// that straight lines between them follow slerp once normalised.
+    pub fn part(&self, part: usize, max_angle: f64) -> Self {
+        let mut times = self.times.clone();
+        times.extend(self.extra_times(max_angle));
+        times.sort_by(f32::total_cmp);
+        times.dedup();
+        let one = |values: &[f64]| -> Vec<f64> {
+            let keys = values.chunks_exact(self.width);
+            keys.map(|key| key[part]).collect()
+        };
+        Self {
+            interpolation: self.interpolation,
+            rotation: false,
+            width: 1,
+            values: match times.len() == self.times.len() {
+                true => one(&self.values),
+                false => times.iter().map(|&t| self.at(t).value[part]).collect(),
+            },
+            times,
+            tangents_in: one(&self.tangents_in),
+            tangents_out: one(&self.tangents_out),
+        }
+    }
+
+    /// Value and derivatives at a time, by glTF 2.0's appendix C; constant outside the keys.
+    pub fn at(&self, time: f32) -> Knot {
+        let mut knot = Knot {
+            value: [0.0; 4],
+            before: [0.0; 4],
+            after: [0.0; 4],
+        };
+        let keys = self.times.len();
+        let after = self.times.partition_point(|&t| t <= time);
+        if after == 0 || after == keys {
+            let k = after.saturating_sub(1).min(keys.saturating_sub(1));
+            knot.value[..self.width].copy_from_slice(self.key(k));
+            // Exactly at the last key its own interval lies before.
+            if after == keys && keys > 1 && self.times[k] == time {
+                self.interval(k - 1, 1.0, &mut [0.0; 4], &mut knot.before);
+            }
+            return knot;
+        }
+        let k = after - 1;
+        let (a, b) = (f64::from(self.times[k]), f64::from(self.times[after]));
+        let u = (f64::from(time) - a) / (b - a);
+        let mut derivative = [0.0; 4];
+        self.interval(k, u, &mut knot.value, &mut derivative);
+        knot.after = derivative;
+        knot.before = derivative;
+        if u == 0.0 {
+            knot.before = [0.0; 4];
+            if k > 0 {
+                self.interval(k - 1, 1.0, &mut [0.0; 4], &mut knot.before);
+            }
+        }
+        knot
+    }
+
+    /// Value and derivative per second within the interval after key `k`, `u` in [0, 1].
+    fn interval(&self, k: usize, u: f64, value: &mut [f64; 4], derivative: &mut [f64; 4]) {
+        let (p0, p1) = (self.key(k), self.key(k + 1));
+        let h = f64::from(self.times[k + 1]) - f64::from(self.times[k]);
+        match self.interpolation {
+            Interpolation::Step => {
+                let key = if u < 1.0 { p0 } else { p1 };
+                value[..self.width].copy_from_slice(key);
+            }
+            Interpolation::Linear if self.rotation => slerp(p0, p1, u, h, value, derivative),
+            Interpolation::Linear => {
+                for c in 0..self.width {
+                    value[c] = if u == 0.0 {
+                        p0[c]
+                    } else {
+                        p0[c] + (p1[c] - p0[c]) * u
+                    };
+                    derivative[c] = (p1[c] - p0[c]) / h;
+                }
+            }
+            Interpolation::CubicSpline => {
+                let m0 = &self.tangents_out[k * self.width..];
+                let m1 = &self.tangents_in[(k + 1) * self.width..];
+                let (u2, u3) = (u * u, u * u * u);
+                for c in 0..self.width {
+                    let (a, b) = (m0[c] * h, m1[c] * h);
+                    value[c] = (2.0 * u3 - 3.0 * u2 + 1.0) * p0[c]
+                        + (u3 - 2.0 * u2 + u) * a
+                        + (3.0 * u2 - 2.0 * u3) * p1[c]
+                        + (u3 - u2) * b;
+                    derivative[c] = ((6.0 * u2 - 6.0 * u) * (p0[c] - p1[c])
+                        + (3.0 * u2 - 4.0 * u + 1.0) * a
+                        + (3.0 * u2 - 2.0 * u) * b)
+                        / h;
+                }
+            }
+        }
+    }
+}
+
+/// The angle in radians of the rotation between two unit quaternions, taking the short way.
+pub(crate) fn angle(a: &[f64], b: &[f64]) -> f64 {
+    let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+    let apart: f64 = a
+        .iter()
+        .zip(b)
+        .map(|(x, y)| (x - y * dot.signum()).powi(2))
+        .sum();
+    // From the chord: accurate for small angles, where the cosine is flat.
+    4.0 * (0.5 * apart.sqrt()).min(1.0).asin()
+}
+
+fn slerp(a: &[f64], b: &[f64], u: f64, h: f64, value: &mut [f64; 4], derivative: &mut [f64; 4]) {
+    let theta = 0.5 * angle(a, b);
+    for c in 0..4 {
+        if theta < 1e-9 {
+            value[c] = a[c] + (b[c] - a[c]) * u;
+            derivative[c] = (b[c] - a[c]) / h;
+        } else {
+            let s = theta.sin();
+            value[c] = (((1.0 - u) * theta).sin() * a[c] + (u * theta).sin() * b[c]) / s;
+            derivative[c] =
+                theta * ((u * theta).cos() * b[c] - ((1.0 - u) * theta).cos() * a[c]) / (s * h);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The joints of a raw scene, and their order in lanes.
+
+use super::check::{BuildError, check_indices};
+use super::clip_builder::{Motion, check_track, classify};
+use super::curve::Curve;
+use super::joint_order::joint_order;
+use super::rig::{model_size, scalars_of};
+use crate::import::raw::{RawChannel, RawScene};
+use crate::rig::MorphRange;
+use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton};
+
+/// The joints of a raw scene, checked.
+pub(super) struct Joints {
+    /// The node of every joint.
+    pub order: Vec<usize>,
+    pub joint_of_node: Vec<u16>,
+    pub joints: Vec<Joint>,
+    pub scalars: Vec<Scalar>,
+    pub morphs: Vec<MorphRange>,
+    /// Of the rest pose.
+    pub model_size: f64,
+    /// Structure hash of its skeleton.
+    pub structure: u64,
+}
+
+impl Joints {
+    pub fn new(raw: &RawScene) -> Result<Self, BuildError> {
+        check_indices(raw)?;
+        let order = joint_order(raw).ok_or(BuildError::Cycle)?;
+        let mut joint_of_node = vec![NO_JOINT; raw.nodes.len()];
+        if order.len() <= MAX_JOINTS {
+            for (joint, &node) in order.iter().enumerate() {
+                joint_of_node[node] = joint as u16;
+            }
+        }
+        let joint = |&node: &usize| {
+            let n = &raw.nodes[node];
+            Joint {
+                name: n.name.clone().unwrap_or_default(),
+                parent: n.parent.map(|p| usize::from(joint_of_node[p])),
+                rest: n.local,
+            }
+        };
+        let joints: Vec<Joint> = order.iter().map(joint).collect();
+        let (scalars, morphs) = scalars_of(raw);
+        // Refuses what is no skeleton before anything is measured against it.
+        let plain = Skeleton::new(&joints, None, scalars.clone())?;
+        let model_size = model_size(&plain);
+        let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
+        let structure = plain.with_channels(channels)?.structure_hash();
+        Ok(Self {
+            order,
+            joint_of_node,
+            joints,
+            scalars,
+            morphs,
+            model_size,
+            structure,
+        })
+    }
+}
+
+/// What the clips of one or more files do with the joints of a skeleton: the lane order follows from it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LaneUses {
+    /// Translation or scale moves.
+    slides: Vec<bool>,
+    /// Clips that move it.
+    clips: Vec<usize>,
+    /// Constant, but not at rest, in some clip.
+    tracks: Vec<bool>,
+}
+
+impl LaneUses {
+    pub fn new(joints: usize) -> Self {
+        Self {
+            slides: vec![false; joints],
+            clips: vec![0; joints],
+            tracks: vec![false; joints],
+        }
+    }
+
+    pub fn add(
+        &mut self,
+        raw: &RawScene,
+        joint_of_node: &[u16],
+        model_size: f64,
+    ) -> Result<(), BuildError> {
+        for (clip, c) in raw.clips.iter().enumerate() {
+            // A list, not a flag for every joint: many clips of a large skeleton move little of it.
+            let mut moved = Vec::new();
+            for (index, t) in c.tracks.iter().enumerate() {
+                if t.channel == RawChannel::Weights {
+                    continue;
+                }
+                let name = c.name.as_deref().unwrap_or_default();
+                check_track(name, index, t, 1)
+                    .map_err(|source| BuildError::Clip { clip, source })?;
+                let joint = usize::from(joint_of_node[t.node]);
+                match classify(&Curve::new(t, 0), t.channel, model_size) {
+                    Motion::Moving => {
+                        moved.push(joint);
+                        self.slides[joint] |= t.channel != RawChannel::Rotation;
+                    }
+                    Motion::Still(_) => self.tracks[joint] = true,
+                }
+            }
+            moved.sort_unstable();
+            moved.dedup();
+            for joint in moved {
+                self.clips[joint] += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The joint of every lane: joints whose translation or scale moves, then those that most clips
+    /// move, then those that are constant but not at rest in some clip, then the rest; ties by joint.
+    pub fn order(&self) -> Vec<u16> {
+        let mut order: Vec<u16> = (0..self.clips.len()).map(|j| j as u16).collect();
+        order.sort_by_key(|&j| {
+            let j = usize::from(j);
+            let clips = std::cmp::Reverse(self.clips[j]);
+            (!self.slides[j], clips, !self.tracks[j], j)
+        });
+        order
+    }
+}
+
+/// Finds one lane order for the clips of several files of one skeleton.
+#[derive(Clone, Debug, Default)]
+pub struct LaneScan {
+    structure: Option<u64>,
+    uses: LaneUses,
+}
+
+impl LaneScan {
+    /// Takes the clips of a file into account; gives the structure hash of its skeleton. A file with
+    /// another skeleton than the first is left out.
+    ///
+    /// # Errors
+    /// If the scene makes no skeleton, or a track is not usable.
+    pub fn add(&mut self, raw: &RawScene) -> Result<u64, BuildError> {
+        let found = Joints::new(raw)?;
+        if self.structure.is_none() {
+            self.structure = Some(found.structure);
+            self.uses = LaneUses::new(found.joints.len());
+        }
+        if self.structure == Some(found.structure) {
+            let size = found.model_size;
+            self.uses.add(raw, &found.joint_of_node, size)?;
+        }
+        Ok(found.structure)
+    }
+
+    /// The joint of every lane; nothing before a file was added. For
+    /// [`BuildOptions::lane_order`](super::BuildOptions::lane_order).
+    pub fn order(&self) -> Vec<u16> {
+        self.uses.order()
+    }
+}

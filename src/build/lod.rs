@@ -1,0 +1,198 @@
+//! Levels of detail: meshes of other files on a rig's skeleton, joined by joint name.
+
+use crate::import::raw::RawScene;
+use crate::mesh::{Mesh, PrimitiveError};
+use crate::rig::{MAX_SHARED_SLOTS, Rig, RigMesh, SlotBounds};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// How far a level's inverse bind matrices may lie from the rig's, per element, relative to the
+/// larger of 1 and the element: exporters write the same pose in f32 with a few roundings.
+const BIND_TOLERANCE: f32 = 1e-4;
+
+/// Why a file is no level of detail of a rig.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum LodError {
+    /// The file has no skinned mesh.
+    #[error("{file}: there is no skinned mesh")]
+    NoMesh {
+        /// The file.
+        file: String,
+    },
+    /// No skin of the rig has all joints of the level's skin.
+    #[error("{file}: no skin of \"{rig}\" has the joint \"{joint}\"")]
+    NoSkin {
+        /// The file.
+        file: String,
+        /// The rig.
+        rig: String,
+        /// The first joint that is missing.
+        joint: String,
+    },
+    /// The level was bound in another pose.
+    #[error("{file}: joint \"{joint}\" is bound in another pose than in \"{rig}\"")]
+    BindPose {
+        /// The file.
+        file: String,
+        /// The rig.
+        rig: String,
+        /// The joint.
+        joint: String,
+    },
+    /// The streams of a primitive are not usable.
+    #[error("{file}: mesh {mesh}, primitive {primitive}: {source}")]
+    Primitive {
+        /// The file.
+        file: String,
+        /// The mesh.
+        mesh: usize,
+        /// The primitive.
+        primitive: usize,
+        /// Why.
+        source: PrimitiveError,
+    },
+    /// With the level, meshes are drawn with so many skins that measuring them would take too long.
+    #[error("{file}: the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}")]
+    SharedSlots {
+        /// The file.
+        file: String,
+        /// The slots.
+        needed: u64,
+    },
+}
+
+/// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are found by
+/// name; it must be bound in the rig's bind pose.
+///
+/// # Errors
+/// If there is no skinned mesh, a joint is missing, the bind pose differs, or a mesh is not usable; the rig
+/// is then as before.
+pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
+    let lod = rig.lod_count();
+    let file = || scene.name.clone();
+    let first_material = rig.materials.len();
+    let mut added = Vec::new();
+    // Nodes that share a skin, or a mesh with a skin, share what becomes of them.
+    let mut matched: HashMap<usize, (usize, Vec<u16>)> = HashMap::new();
+    let mut moved: HashMap<(usize, usize), Arc<Mesh>> = HashMap::new();
+    for node in &scene.nodes {
+        let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else {
+            continue;
+        };
+        let (Some(data), Some(joints)) = (scene.meshes.get(mesh), scene.skins.get(skin)) else {
+            continue;
+        };
+        let (target, slots) = match matched.entry(skin) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(match_skin(rig, scene, joints)?),
+        };
+        let shared = match moved.get(&(mesh, skin)) {
+            Some(shared) => shared.clone(),
+            None => {
+                let made = Arc::new(on_slots(data, slots, first_material));
+                for (primitive, p) in made.primitives.iter().enumerate() {
+                    p.check().map_err(|source| LodError::Primitive {
+                        file: file(),
+                        mesh,
+                        primitive,
+                        source,
+                    })?;
+                }
+                moved.insert((mesh, skin), made.clone());
+                made
+            }
+        };
+        added.push(RigMesh {
+            node: rig.meshes.first().map_or(0, |m| m.node),
+            source: mesh,
+            mesh: shared,
+            skin: *target,
+            rigid_slot: None,
+            lod,
+        });
+    }
+    if added.is_empty() {
+        return Err(LodError::NoMesh { file: file() });
+    }
+    let mut meshes = rig.meshes.clone();
+    meshes.extend(added);
+    let bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes);
+    let slot_bounds = bounds.map_err(|needed| LodError::SharedSlots {
+        file: file(),
+        needed,
+    })?;
+    let first_image = rig.images.len();
+    rig.images.extend(scene.images.iter().cloned());
+    rig.materials.extend(scene.materials.iter().map(|m| {
+        let mut m = m.clone();
+        m.base_color_image = m.base_color_image.map(|i| i + first_image);
+        m
+    }));
+    rig.meshes = meshes;
+    rig.slot_bounds = slot_bounds;
+    Ok(())
+}
+
+/// A mesh whose influences name the rig's slots.
+fn on_slots(mesh: &Mesh, slots: &[u16], first_material: usize) -> Mesh {
+    let mut moved = mesh.clone();
+    for p in &mut moved.primitives {
+        for (joint, weight) in p.influences.joints.iter_mut().zip(&p.influences.weights) {
+            let slot = slots.get(usize::from(*joint)).copied();
+            // Importers refuse weighted influences beyond the skin; unweighted ones go to 0.
+            *joint = slot.filter(|_| *weight != 0.0).unwrap_or(0);
+        }
+        p.material = p.material.map(|m| m + first_material);
+    }
+    moved
+}
+
+/// The rig's skin that has all joints of `skin`, and its slot for each of them.
+fn match_skin(
+    rig: &Rig,
+    scene: &RawScene,
+    skin: &crate::import::raw::RawSkin,
+) -> Result<(usize, Vec<u16>), LodError> {
+    let names = rig.skeleton.names();
+    let name = |slot: usize| {
+        let node = scene.nodes.get(skin.joints[slot]);
+        node.and_then(|n| n.name.as_deref()).unwrap_or_default()
+    };
+    let mut missing = 0;
+    for (index, candidate) in rig.file_skins().iter().enumerate() {
+        let mut places: HashMap<&str, usize> = HashMap::with_capacity(candidate.len());
+        for (slot, &joint) in candidate.joints().iter().enumerate() {
+            if let Some(name) = names.get(usize::from(joint)) {
+                places.entry(name.as_str()).or_insert(slot);
+            }
+        }
+        let find = |slot: usize| places.get(name(slot)).copied();
+        let found: Vec<Option<usize>> = (0..skin.joints.len()).map(find).collect();
+        let Some(slots) = found.iter().copied().collect::<Option<Vec<usize>>>() else {
+            missing = found.iter().position(Option::is_none).unwrap_or(0);
+            continue;
+        };
+        for (slot, (&target, bind)) in slots.iter().zip(&skin.inverse_bind).enumerate() {
+            let ours = candidate.inverse_bind()[target].to_cols_array();
+            let same = ours
+                .iter()
+                .zip(bind)
+                .all(|(a, b)| (a - b).abs() <= BIND_TOLERANCE * a.abs().max(1.0));
+            if !same {
+                return Err(LodError::BindPose {
+                    file: scene.name.clone(),
+                    rig: rig.name.clone(),
+                    joint: name(slot).to_owned(),
+                });
+            }
+        }
+        return Ok((index, slots.into_iter().map(|s| s as u16).collect()));
+    }
+    Err(LodError::NoSkin {
+        file: scene.name.clone(),
+        rig: rig.name.clone(),
+        joint: name(missing).to_owned(),
+    })
+}

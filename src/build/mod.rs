@@ -1,0 +1,29 @@
+//! Builders: rigs and clips from raw scenes, additive clips, levels of detail, root motion.
+//!
+//! Start with [`build_rig`]. Everything here may allocate and take seconds.
+
+mod additive;
+mod anchors;
+pub(crate) mod check;
+pub(crate) mod clip_builder;
+pub(crate) mod curve;
+mod joint_order;
+mod lanes;
+mod lod;
+mod meshes;
+mod relane;
+pub(crate) mod rig;
+pub(crate) mod root_motion;
+mod unbuild;
+
+pub use additive::{AdditiveReference, build_additive_from};
+pub use check::{BuildError, MAX_SCALARS};
+pub use clip_builder::{
+    ClipBuildError, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
+};
+pub use lanes::LaneScan;
+pub use lod::{LodError, add_lod};
+pub use relane::{RelaneError, relane};
+pub use rig::{BuildOptions, build_additive, build_rig};
+pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
+pub use unbuild::{build_additive_of, raw_joints};

@@ -1,0 +1,311 @@
+//! Root motion: what a clip's root joint travels, taken out of the raw tracks before clips are built.
+
+use super::clip_builder::{ClipBuildError, Motion, check_track, classify};
+use super::curve::Curve;
+use crate::clip::{MAX_KEYS, RootMotionParts};
+use crate::import::UpAxis;
+use crate::import::raw::{RawChannel, RawClip, RawScene};
+use std::collections::HashMap;
+use thiserror::Error;
+
+mod root;
+
+use root::Root;
+
+/// The most steps that looking for root motion may take: for every clip one for every node, and for every
+/// joint that is looked at closely one for every joint above it. A thousand clips of a thousand nodes take
+/// a million.
+pub const MAX_ROOT_STEPS: u64 = 1 << 28;
+
+/// Which joint carries the motion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RootJoint {
+    /// The first joint, parents first, that some clip leaves elsewhere than it found it. Of such a
+    /// rig only the clips that do so have root motion.
+    #[default]
+    Travelling,
+    /// A joint of the skeleton.
+    Index(usize),
+    /// A joint by its name, or by its path from the root with `/` between names.
+    Named(String),
+}
+
+/// What is taken out of clips as root motion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RootMotionOptions {
+    /// The joint.
+    pub joint: RootJoint,
+    /// Which of x, y and z of model space; `None`: the two horizontal ones.
+    pub axes: Option<[bool; 3]>,
+    /// Whether turns about the up axis are taken out, too.
+    pub rotation: bool,
+    /// The axis that points up; importers put their own here.
+    pub up: UpAxis,
+}
+
+/// Why root motion cannot be taken out.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum RootMotionError {
+    /// There is no joint of that name, path or index.
+    #[error("root motion: there is no joint {joint}")]
+    UnknownJoint {
+        /// The joint asked for.
+        joint: String,
+    },
+    /// Several joints have the name; a path tells them apart.
+    #[error("root motion: {count} joints are called \"{name}\", give one's path")]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// How many bear it.
+        count: usize,
+    },
+    /// A joint above moves, too, so that the motion is not the joint's own.
+    #[error("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" moves, too")]
+    MovingAncestor {
+        /// The clip.
+        clip: String,
+        /// The joint of the motion.
+        joint: String,
+        /// The joint above that moves.
+        above: String,
+    },
+    /// The joints above scale unevenly or by zero, so that motion does not pass through them.
+    #[error("root motion: the joints above \"{joint}\" scale unevenly or by zero")]
+    Scale {
+        /// The joint of the motion.
+        joint: String,
+    },
+    /// The motion needs more keys than a timeline holds.
+    #[error("root motion of clip \"{clip}\" needs {keys} keys, the limit is {MAX_KEYS}")]
+    TooManyKeys {
+        /// The clip.
+        clip: String,
+        /// Keys needed.
+        keys: usize,
+    },
+    /// Clips, nodes and depths are so many that the search would take too long.
+    #[error("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}")]
+    Work {
+        /// The steps.
+        needed: u64,
+    },
+    /// A track is not usable.
+    #[error(transparent)]
+    Track(#[from] ClipBuildError),
+}
+
+/// Takes the root motion out of the clips of a scene. `order` holds the node of every joint,
+/// parents first. Returns one entry per clip; the tracks then keep the joint in place, in the pose of
+/// its first frame.
+pub(crate) fn extract(
+    raw: &mut RawScene,
+    order: &[usize],
+    model_size: f64,
+    options: &RootMotionOptions,
+) -> Result<Vec<Option<RootMotionParts>>, RootMotionError> {
+    let mut out = vec![None; raw.clips.len()];
+    let mut steps = Steps::default();
+    let Some(joint) = find_joint(raw, order, model_size, options, &mut steps)? else {
+        return Ok(out);
+    };
+    let depth = up(raw, Some(order[joint])).count() as u64;
+    steps.take(depth.saturating_mul(raw.clips.len() as u64))?;
+    let mut clips = std::mem::take(&mut raw.clips);
+    let done = clips.iter_mut().zip(&mut out).try_for_each(|(clip, out)| {
+        let tracks = by_node(clip);
+        let root = Root::new(raw, order[joint], (clip, &tracks), model_size, options)?;
+        let auto = options.joint == RootJoint::Travelling;
+        if auto && !root.travels(model_size, options.rotation) {
+            return Ok(());
+        }
+        *out = root.take(clip, joint as u16, model_size, options.rotation)?;
+        Ok(())
+    });
+    raw.clips = clips;
+    done.map(|()| out)
+}
+
+fn find_joint(
+    raw: &RawScene,
+    order: &[usize],
+    model_size: f64,
+    options: &RootMotionOptions,
+    steps: &mut Steps,
+) -> Result<Option<usize>, RootMotionError> {
+    let unknown = |joint: &dyn ToString| RootMotionError::UnknownJoint {
+        joint: joint.to_string(),
+    };
+    match &options.joint {
+        RootJoint::Index(joint) if *joint < order.len() => Ok(Some(*joint)),
+        RootJoint::Index(joint) => Err(unknown(joint)),
+        RootJoint::Named(wanted) => {
+            if let Some(joint) = order.iter().position(|&n| has_path(raw, n, wanted)) {
+                return Ok(Some(joint));
+            }
+            let named = |n: usize| raw.nodes[n].name.as_ref() == Some(wanted);
+            match order.iter().filter(|&&n| named(n)).count() {
+                0 => Err(unknown(&format!("\"{wanted}\""))),
+                1 => Ok(order.iter().position(|&n| named(n))),
+                count => Err(RootMotionError::Ambiguous {
+                    name: wanted.clone(),
+                    count,
+                }),
+            }
+        }
+        RootJoint::Travelling => {
+            let mut first: Option<usize> = None;
+            let depths = depths(raw, order);
+            for clip in &raw.clips {
+                steps.take(raw.nodes.len() as u64)?;
+                let tracks = by_node(clip);
+                let moving = moving(raw, clip, model_size)?;
+                // A joint below one that moves is no root; what it does is not looked at.
+                let mut below = vec![false; raw.nodes.len()];
+                for (joint, &node) in order.iter().enumerate() {
+                    if first.is_some_and(|first| first <= joint) {
+                        break;
+                    }
+                    let above = raw.nodes[node].parent;
+                    below[node] = above.is_some_and(|p| below[p] || moving[p]);
+                    if below[node] || !moving[node] {
+                        continue;
+                    }
+                    steps.take(depths[node])?;
+                    let root = match Root::new(raw, node, (clip, &tracks), model_size, options) {
+                        Ok(root) => root,
+                        Err(RootMotionError::Track(fault)) => return Err(fault.into()),
+                        Err(_) => continue,
+                    };
+                    if root.travels(model_size, options.rotation) {
+                        first = Some(joint);
+                    }
+                }
+            }
+            Ok(first)
+        }
+    }
+}
+
+/// Steps taken so far.
+#[derive(Default)]
+struct Steps(u64);
+
+impl Steps {
+    fn take(&mut self, steps: u64) -> Result<(), RootMotionError> {
+        self.0 = self.0.saturating_add(steps);
+        match self.0 {
+            needed if needed > MAX_ROOT_STEPS => Err(RootMotionError::Work { needed }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The nodes at and above each joint's node, counted; the joints come parents first.
+fn depths(raw: &RawScene, order: &[usize]) -> Vec<u64> {
+    let mut depths = vec![0; raw.nodes.len()];
+    for &node in order {
+        depths[node] = 1 + raw.nodes[node].parent.map_or(0, |p| depths[p]);
+    }
+    depths
+}
+
+/// The places of a clip's tracks, by node.
+type TracksOf = HashMap<usize, Vec<usize>>;
+
+fn by_node(clip: &RawClip) -> TracksOf {
+    let mut tracks = TracksOf::new();
+    for (index, track) in clip.tracks.iter().enumerate() {
+        tracks.entry(track.node).or_default().push(index);
+    }
+    tracks
+}
+
+/// Which nodes a clip moves.
+fn moving(raw: &RawScene, clip: &RawClip, model_size: f64) -> Result<Vec<bool>, RootMotionError> {
+    let mut moving = vec![false; raw.nodes.len()];
+    let name = clip.name.as_deref().unwrap_or_default();
+    for (index, track) in clip.tracks.iter().enumerate() {
+        if track.channel != RawChannel::Weights {
+            check_track(name, index, track, 1)?;
+            let motion = classify(&Curve::new(track, 0), track.channel, model_size);
+            moving[track.node] |= motion == Motion::Moving;
+        }
+    }
+    Ok(moving)
+}
+
+/// Whether names from the root down, `/` between them, are a path; as a skeleton gives that of a joint.
+/// Looks at no more nodes than the path has bytes.
+fn has_path(raw: &RawScene, node: usize, path: &str) -> bool {
+    let mut rest = path;
+    for n in up(raw, Some(node)) {
+        let name = raw.nodes[n].name.as_deref().unwrap_or_default();
+        let Some(above) = rest.strip_suffix(name) else {
+            return false;
+        };
+        if raw.nodes[n].parent.is_none() {
+            return above.is_empty();
+        }
+        let Some(above) = above.strip_suffix('/') else {
+            return false;
+        };
+        rest = above;
+    }
+    false
+}
+
+/// A node and all above it.
+fn up(raw: &RawScene, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+    std::iter::successors(node, |&n| raw.nodes[n].parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::raw::{Interpolation, RawNode, RawTrack};
+
+    #[test]
+    fn searches_that_would_take_too_long_are_refused() {
+        // Every leaf moves and none travels, so each is looked at with all that is above it.
+        let scene = |depth: usize, leaves: usize| {
+            let node = |parent: Option<usize>| RawNode {
+                parent,
+                ..RawNode::default()
+            };
+            let mut nodes: Vec<RawNode> = (0..depth).map(|i| node(i.checked_sub(1))).collect();
+            nodes.extend((0..leaves).map(|_| node(Some(depth - 1))));
+            let track = |node: usize| RawTrack {
+                node,
+                channel: RawChannel::Translation,
+                interpolation: Interpolation::Linear,
+                times: vec![0.0, 0.5, 1.0],
+                values: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            };
+            let clip = RawClip {
+                duration: 1.0,
+                tracks: (depth..depth + leaves).map(track).collect(),
+                ..RawClip::default()
+            };
+            RawScene {
+                nodes,
+                clips: vec![clip],
+                ..RawScene::default()
+            }
+        };
+        let search = |depth, leaves| {
+            let mut raw = scene(depth, leaves);
+            let order: Vec<usize> = (0..raw.nodes.len()).collect();
+            let mut steps = Steps::default();
+            let found = find_joint(&raw, &order, 1.0, &RootMotionOptions::default(), &mut steps);
+            raw.clips.clear();
+            (found, steps.0)
+        };
+        // The nodes once, and for every leaf the way to the top.
+        assert_eq!(search(10, 20), (Ok(None), 30 + 20 * 11));
+        let mut steps = Steps(MAX_ROOT_STEPS - 5);
+        assert_eq!(steps.take(5), Ok(()));
+        let needed = MAX_ROOT_STEPS + 1;
+        assert_eq!(steps.take(1), Err(RootMotionError::Work { needed }));
+    }
+}

@@ -1,0 +1,354 @@
+//! The joint that carries the motion: its curves in one clip, what they come to in model space, and what
+//! is left of them.
+
+use super::{RootMotionError, RootMotionOptions, TracksOf, up};
+use crate::build::clip_builder::{Motion, check_track, classify};
+use crate::build::curve::{Curve, angle};
+use crate::clip::{MAX_KEYS, RootMotionParts};
+use crate::import::UpAxis;
+use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+/// A clip whose root ends this part of the model's size from where it began travels: above what
+/// loops leave open (the mannequin's gaits close to 1e-7), far below a step.
+const TRAVEL: f64 = 0.01;
+/// A clip whose root ends turned by this much, in radians, travels: one degree, by the same reason.
+const TURN: f64 = std::f64::consts::PI / 180.0;
+/// Motion within this part of the model's size, or this many radians, is none.
+const STILL: f64 = 1e-6;
+/// Splines are cut until a straight line is this close to them, as a part of the model's size.
+const SPLINE_TOLERANCE: f64 = 1e-4;
+/// How often a spline's segment is halved at most: 256 parts follow a swing of a unit to 1e-4.
+const MAX_HALVINGS: u32 = 8;
+/// Rotations between keys where turns are taken out, radians: what a turn leaves of the pose curves
+/// by less than 1e-3 of the joint's height within 2.5 degrees.
+const MAX_STEP: f64 = 2.5 * std::f64::consts::PI / 180.0;
+/// How far scales along the axes may differ and still count as even.
+const EVEN: f64 = 1e-5;
+
+/// The joint's curves in one clip, and what stands above it.
+pub(super) struct Root {
+    node: usize,
+    name: String,
+    translation: Option<(usize, Curve)>,
+    rotation: Option<(usize, Curve)>,
+    rest: (DVec3, DQuat),
+    /// Space of the parent to model space.
+    above: DAffine3,
+    above_rotation: DQuat,
+    even: bool,
+    axes: DVec3,
+    up: DVec3,
+}
+
+impl Root {
+    pub fn new(
+        raw: &RawScene,
+        node: usize,
+        (clip, tracks): (&RawClip, &TracksOf),
+        model_size: f64,
+        options: &RootMotionOptions,
+    ) -> Result<Self, RootMotionError> {
+        let tracks_of = |n: usize| {
+            let of = tracks.get(&n).map_or(&[][..], |of| &of[..]);
+            of.iter().map(|&index| (index, &clip.tracks[index]))
+        };
+        let name_of = |n: usize| raw.nodes[n].name.clone().unwrap_or_default();
+        let (mut above, mut above_rotation, mut even) = (DAffine3::IDENTITY, DQuat::IDENTITY, true);
+        for n in up(raw, raw.nodes[node].parent) {
+            let local = &raw.nodes[n].local;
+            let mut t = local.translation.as_dvec3();
+            let mut r = local.rotation.as_dquat().normalize();
+            let mut s = local.scale.as_dvec3();
+            for (index, track) in tracks_of(n) {
+                if track.channel == RawChannel::Weights {
+                    continue;
+                }
+                check_track(clip.name.as_deref().unwrap_or_default(), index, track, 1)?;
+                match classify(&Curve::new(track, 0), track.channel, model_size) {
+                    Motion::Still(v) => match track.channel {
+                        RawChannel::Translation => t = DVec3::new(v[0], v[1], v[2]),
+                        RawChannel::Rotation => r = DQuat::from_array(v),
+                        _ => s = DVec3::new(v[0], v[1], v[2]),
+                    },
+                    Motion::Moving => {
+                        return Err(RootMotionError::MovingAncestor {
+                            clip: clip.name.clone().unwrap_or_default(),
+                            joint: name_of(node),
+                            above: name_of(n),
+                        });
+                    }
+                }
+            }
+            above = DAffine3::from_scale_rotation_translation(s, r, t) * above;
+            above_rotation = r * above_rotation;
+            even &= (s - DVec3::splat(s.x)).abs().max_element() <= EVEN * s.x.abs() && s.x > 0.0;
+        }
+        let name = name_of(node);
+        let determinant = above.matrix3.determinant();
+        if determinant == 0.0 || !determinant.is_finite() {
+            return Err(RootMotionError::Scale { joint: name });
+        }
+        let mut curves = [None, None];
+        for (index, track) in tracks_of(node) {
+            let slot = match track.channel {
+                RawChannel::Translation => 0,
+                RawChannel::Rotation => 1,
+                _ => continue,
+            };
+            check_track(clip.name.as_deref().unwrap_or_default(), index, track, 1)?;
+            curves[slot] = Some((index, Curve::new(track, 0)));
+        }
+        let [translation, rotation] = curves;
+        let local = &raw.nodes[node].local;
+        let up = match options.up {
+            UpAxis::Y => DVec3::Y,
+            UpAxis::Z => DVec3::Z,
+        };
+        let axes = match options.axes {
+            Some(axes) => DVec3::from_array(axes.map(|on| f64::from(u8::from(on)))),
+            None => DVec3::ONE - up,
+        };
+        Ok(Self {
+            node,
+            name,
+            translation,
+            rotation,
+            rest: (
+                local.translation.as_dvec3(),
+                local.rotation.as_dquat().normalize(),
+            ),
+            above,
+            above_rotation: above_rotation.normalize(),
+            even,
+            axes,
+            up,
+        })
+    }
+
+    /// The joint's translation relative to its parent.
+    fn local_translation(&self, time: f32) -> DVec3 {
+        let curve = self.translation.as_ref().map(|(_, c)| c.at(time).value);
+        curve.map_or(self.rest.0, |v| DVec3::new(v[0], v[1], v[2]))
+    }
+
+    /// Its rotation in model space.
+    fn model_rotation(&self, time: f32) -> DQuat {
+        let curve = self.rotation.as_ref().map(|(_, c)| c.at(time).value);
+        let local = curve.map_or(self.rest.1, |v| DQuat::from_array(v).normalize());
+        (self.above_rotation * local).normalize()
+    }
+
+    /// The part of the way since the start that turns about the up axis.
+    fn yaw(&self, time: f32) -> DQuat {
+        let turn = self.model_rotation(time) * self.model_rotation(0.0).conjugate();
+        let along = turn.xyz().dot(self.up);
+        let twist = DQuat::from_vec4((self.up * along).extend(turn.w));
+        // Turned over by half a circle there is no yaw to speak of.
+        let has_direction = twist.length_squared() > STILL * STILL;
+        if has_direction {
+            twist.normalize()
+        } else {
+            DQuat::IDENTITY
+        }
+    }
+
+    /// The motion at a time: zero at the start, along the chosen axes, `yaw` about the joint's start.
+    fn motion(&self, time: f32, yaw: DQuat) -> DVec3 {
+        let place = |t| self.above.transform_point3(self.local_translation(t));
+        let start = place(0.0);
+        self.axes * (place(time) - yaw * start)
+    }
+
+    fn end(&self) -> f32 {
+        let curves = self.translation.iter().chain(&self.rotation);
+        curves
+            .filter_map(|c| c.1.times.last().copied())
+            .fold(0.0, f32::max)
+    }
+
+    pub fn travels(&self, model_size: f64, rotation: bool) -> bool {
+        let end = self.end();
+        let yaw = if rotation {
+            self.yaw(end)
+        } else {
+            DQuat::IDENTITY
+        };
+        // A turn on the spot moves nothing but itself.
+        let way = self.motion(end, DQuat::IDENTITY).length();
+        way > TRAVEL * model_size || turned(yaw) > TURN
+    }
+
+    /// Takes the motion out of the clip's tracks; `None` if there is none.
+    pub fn take(
+        &self,
+        clip: &mut RawClip,
+        joint: u16,
+        model_size: f64,
+        rotation: bool,
+    ) -> Result<Option<RootMotionParts>, RootMotionError> {
+        let rotation = rotation && self.rotation.is_some();
+        let times = self.times(clip, model_size, rotation)?;
+        let (mut yaws, mut moves) = (Vec::new(), Vec::new());
+        let mut last = DQuat::IDENTITY;
+        for &time in &times {
+            let mut yaw = if rotation {
+                self.yaw(time)
+            } else {
+                DQuat::IDENTITY
+            };
+            if yaw.dot(last) < 0.0 {
+                yaw = -yaw;
+            }
+            last = yaw;
+            yaws.push(yaw);
+            moves.push(self.motion(time, yaw));
+        }
+        let turns = yaws.iter().any(|&q| turned(q) > STILL);
+        if !turns && !moves.iter().any(|m| m.length() > STILL * model_size) {
+            return Ok(None);
+        }
+        if turns {
+            if !self.even {
+                return Err(RootMotionError::Scale {
+                    joint: self.name.clone(),
+                });
+            }
+            self.replace_both(clip, &times, &yaws, &moves);
+        } else {
+            self.keep_in_place(clip);
+        }
+        Ok(Some(RootMotionParts {
+            joint,
+            times,
+            translations: moves.iter().map(|m| m.as_vec3().to_array()).collect(),
+            rotations: if turns {
+                yaws.iter().map(|q| q.as_quat().to_array()).collect()
+            } else {
+                Vec::new()
+            },
+        }))
+    }
+
+    /// The key times of the motion.
+    fn times(
+        &self,
+        clip: &RawClip,
+        model_size: f64,
+        rotation: bool,
+    ) -> Result<Vec<f32>, RootMotionError> {
+        let mut times = vec![0.0];
+        let curves = self.translation.iter();
+        for (_, curve) in curves.chain(self.rotation.iter().filter(|_| rotation)) {
+            times.extend(curve.times.iter().map(|t| t + 0.0));
+            match curve.interpolation {
+                Interpolation::Linear => times.extend(curve.extra_times(MAX_STEP)),
+                // Held until just before the next key.
+                Interpolation::Step => times.extend(curve.times.iter().map(|t| t.next_down())),
+                Interpolation::CubicSpline => {
+                    let tolerance = if curve.rotation {
+                        SPLINE_TOLERANCE
+                    } else {
+                        SPLINE_TOLERANCE * model_size
+                    };
+                    for pair in curve.times.windows(2) {
+                        halve(curve, pair[0], pair[1], tolerance, MAX_HALVINGS, &mut times);
+                    }
+                }
+            }
+            if times.len() > 4 * MAX_KEYS {
+                break;
+            }
+        }
+        times.retain(|t| *t >= 0.0);
+        times.sort_by(f32::total_cmp);
+        times.dedup();
+        if times.len() > MAX_KEYS {
+            return Err(RootMotionError::TooManyKeys {
+                clip: clip.name.clone().unwrap_or_default(),
+                keys: times.len(),
+            });
+        }
+        Ok(times)
+    }
+
+    /// No turn: the translation track keeps its kind and its keys, and loses the chosen axes.
+    fn keep_in_place(&self, clip: &mut RawClip) {
+        let Some((index, curve)) = &self.translation else {
+            return;
+        };
+        let linear: DMat3 = self.above.matrix3;
+        let taken = linear.inverse() * DMat3::from_diagonal(self.axes) * linear;
+        let start = self.local_translation(0.0);
+        let track: &mut RawTrack = &mut clip.tracks[*index];
+        let cubic = curve.interpolation == Interpolation::CubicSpline;
+        for (i, v) in track.values.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+            let value = DVec3::from_array(v.map(f64::from));
+            // In- and out-tangents stand before and after a cubic key's value; they have no origin.
+            let origin = if cubic && i % 3 != 1 {
+                DVec3::ZERO
+            } else {
+                start
+            };
+            *v = (value - taken * (value - origin)).as_vec3().to_array();
+        }
+    }
+
+    /// With turns: both tracks are made anew, straight between the motion's keys.
+    fn replace_both(&self, clip: &mut RawClip, times: &[f32], yaws: &[DQuat], moves: &[DVec3]) {
+        let down = self.above.inverse();
+        let back = self.above_rotation.conjugate();
+        let (mut translations, mut rotations) = (Vec::new(), Vec::new());
+        for ((&time, yaw), shift) in times.iter().zip(yaws).zip(moves) {
+            let place = self.above.transform_point3(self.local_translation(time));
+            let place = yaw.conjugate() * (place - *shift);
+            translations.extend(down.transform_point3(place).as_vec3().to_array());
+            let turn = back * yaw.conjugate() * self.model_rotation(time);
+            rotations.extend(turn.normalize().as_quat().to_array());
+        }
+        let new = [
+            (&self.translation, RawChannel::Translation, translations),
+            (&self.rotation, RawChannel::Rotation, rotations),
+        ];
+        for (old, channel, values) in new {
+            let track = RawTrack {
+                node: self.node,
+                channel,
+                interpolation: Interpolation::Linear,
+                times: times.to_vec(),
+                values,
+            };
+            match old {
+                Some((index, _)) => clip.tracks[*index] = track,
+                None => clip.tracks.push(track),
+            }
+        }
+    }
+}
+
+/// How far a unit quaternion turns, in radians.
+fn turned(q: DQuat) -> f64 {
+    angle(&q.to_array(), &DQuat::IDENTITY.to_array())
+}
+
+/// Adds times between `a` and `b` until the spline's middle lies on the line within `tolerance`.
+fn halve(curve: &Curve, a: f32, b: f32, tolerance: f64, left: u32, times: &mut Vec<f32>) {
+    let middle = 0.5 * (a + b);
+    if left == 0 || !(a < middle && middle < b) || times.len() > 4 * MAX_KEYS {
+        return;
+    }
+    // A quarter, too: the middle of an S lies on its line.
+    let quarter = 0.5 * (a + middle);
+    let (va, vb) = (curve.at(a).value, curve.at(b).value);
+    let straight = |t: f32| {
+        let way = f64::from(t - a) / f64::from(b - a);
+        let value = curve.at(t).value;
+        (0..curve.width).all(|c| (value[c] - (va[c] + (vb[c] - va[c]) * way)).abs() <= tolerance)
+    };
+    if straight(middle) && straight(quarter) {
+        return;
+    }
+    times.push(middle);
+    halve(curve, a, middle, tolerance, left - 1, times);
+    halve(curve, middle, b, tolerance, left - 1, times);
+}

@@ -1,0 +1,237 @@
+//! Clips back into tracks: to build them anew for another lane order, to make differences of them, and
+//! for what is measured beside them.
+
+use super::check::BuildError;
+use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
+use super::rig::model_size;
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Encoding, RootMotionParts};
+use crate::import::raw::{
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
+};
+use crate::math::{LANES, Row};
+use crate::rig::Rig;
+use crate::skeleton::{NO_JOINT, Pose, Skeleton};
+
+/// Builds an additive clip from a clip of a rig: differences to `reference`, a pose in the lane order of
+/// its skeleton. For rigs that come without raw data; see [`build_additive`](super::build_additive).
+///
+/// # Errors
+/// If there is no such full clip, or the reference is not of the skeleton's shape.
+pub fn build_additive_of(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
+    let skeleton = rig.skeleton();
+    let found = rig.clips().get(clip).filter(|c| c.kind() == ClipKind::Full);
+    let fail = |place: &str, what, index, have| BuildError::Index {
+        place: place.to_owned(),
+        what,
+        index,
+        have,
+    };
+    let found = found.ok_or_else(|| fail("additive", "full clip", clip, rig.clips().len()))?;
+    if !reference.same_shape(skeleton.rest_pose()) {
+        let (have, needed) = (reference.blocks(), skeleton.blocks());
+        return Err(fail("additive reference", "block", have, needed));
+    }
+    rebuild(
+        found,
+        skeleton,
+        skeleton,
+        Reference::Pose(reference),
+        None,
+        usize::MAX,
+    )
+    .map_err(|source| BuildError::Clip { clip, source })
+}
+
+/// What is left of a rig's raw data: nodes, skins, and the tracks of its joints. Morph weights, user
+/// channels, meshes and surfaces are not in it.
+pub fn raw_joints(rig: &Rig) -> RawScene {
+    let mut node_of = vec![0; rig.skeleton().len()];
+    for (place, node) in rig.nodes().iter().enumerate() {
+        if let Some(slot) = node.joint.and_then(|j| node_of.get_mut(usize::from(j))) {
+            *slot = place;
+        }
+    }
+    let mut nodes: Vec<RawNode> = rig.nodes().iter().map(raw_node).collect();
+    for m in rig.meshes().iter().filter(|m| m.lod == 0) {
+        nodes[m.node].mesh = Some(m.source);
+        nodes[m.node].skin = m.rigid_slot.is_none().then_some(m.skin);
+    }
+    let slots = |joints: &[u16]| -> Vec<usize> {
+        let of = |&j: &u16| node_of.get(usize::from(j)).copied().unwrap_or(0);
+        joints.iter().map(of).collect()
+    };
+    let skins = rig.file_skins().iter().map(|s| RawSkin {
+        name: s.name().map(str::to_owned),
+        joints: slots(s.joints()),
+        inverse_bind: s.inverse_bind().iter().map(|m| m.to_cols_array()).collect(),
+    });
+    let joints = rig.skeleton().len();
+    let clips = rig.clips().iter().map(|clip| {
+        let mut raw = raw_clip(clip, rig.skeleton());
+        raw.tracks.retain(|t| t.node < joints);
+        raw.tracks.iter_mut().for_each(|t| t.node = node_of[t.node]);
+        raw
+    });
+    RawScene {
+        name: rig.name().to_owned(),
+        skins: skins.collect(),
+        clips: clips.collect(),
+        scenes: vec![rig.roots().to_vec()],
+        default_scene: Some(0),
+        nodes,
+        ..RawScene::default()
+    }
+}
+
+fn raw_node(n: &crate::rig::RigNode) -> RawNode {
+    RawNode {
+        source: n.source,
+        name: n.name.clone(),
+        parent: n.parent,
+        local: n.local,
+        matrix: n.matrix,
+        ..RawNode::default()
+    }
+}
+
+/// Builds a clip of a skeleton anew for one of the same structure.
+pub(super) fn rebuild(
+    clip: &Clip,
+    from: &Skeleton,
+    to: &Skeleton,
+    reference: Reference<'_>,
+    motion: Option<RootMotionParts>,
+    max_bytes: usize,
+) -> Result<Clip, ClipBuildError> {
+    let joints = to.lane_of().iter().map(|&lane| Target {
+        lane: Some(usize::from(lane)),
+        scalars: None,
+    });
+    let scalars = (0..to.scalars().len()).map(|i| Target {
+        lane: None,
+        scalars: Some((i, 1)),
+    });
+    let targets: Vec<Target> = joints.chain(scalars).collect();
+    let builder = ClipBuilder {
+        skeleton: to,
+        targets: &targets,
+        model_size: model_size(to),
+        max_bytes,
+        channels: &[],
+    };
+    builder.build((0, &raw_clip(clip, from)), reference, motion)
+}
+
+/// A clip's tracks; a track's node is its joint, or the number of joints and its scalar.
+fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
+    let mut tracks = Vec::new();
+    for channel in Channel::ALL {
+        for b in clip.blocks(channel) {
+            for l in 0..LANES {
+                let lane = usize::from(b.block) * LANES + l;
+                let node = match channel {
+                    Channel::Scalar => {
+                        (lane < skeleton.scalars().len()).then_some(skeleton.len() + lane)
+                    }
+                    _ => {
+                        let joint = skeleton.joint_of().get(lane);
+                        joint.filter(|&&j| j != NO_JOINT).map(|&j| usize::from(j))
+                    }
+                };
+                tracks.extend(node.map(|node| track(clip, channel, b, l, node)));
+            }
+        }
+    }
+    RawClip {
+        name: Some(clip.name().to_owned()),
+        duration: clip.duration(),
+        tracks,
+        extras: None,
+        markers: clip.markers().to_vec(),
+    }
+}
+
+/// The keys of a packed block as rows.
+fn unpack(
+    clip: &Clip,
+    b: &Block,
+    width: usize,
+    keys: usize,
+    (first, lanes): (usize, usize),
+) -> Vec<Row> {
+    let ranges = &clip.rows()[b.first_row as usize..][..width + 1];
+    let mut rows = Vec::with_capacity(keys * width);
+    for key in clip.packed()[first..]
+        .chunks_exact(width * lanes)
+        .take(keys)
+    {
+        for (least, numbers) in ranges.iter().zip(key.chunks_exact(lanes)) {
+            let mut row = *least;
+            for (l, &n) in numbers.iter().enumerate() {
+                row.0[l] += ranges[width].0[l] * f32::from(n);
+            }
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// One lane of a block as a track.
+fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> RawTrack {
+    let width = channel.components();
+    let still = b.kind == BlockKind::Constant || b.moving >> lane & 1 == 0;
+    let times = match still {
+        true => &[0.0],
+        false => clip.times(&clip.timelines()[b.timeline as usize]),
+    };
+    let held = b.hold >> lane & 1 == 1;
+    let spline = b.kind == BlockKind::Cubic && !still && !held;
+    let per_key = b.kind.rows_per_key(channel);
+    let middle = if b.kind == BlockKind::Cubic { width } else { 0 };
+    let unpacked;
+    let rows = match b.encoding {
+        Encoding::Float => &clip.rows()[b.first_row as usize..],
+        Encoding::Packed { first, lanes } => {
+            unpacked = unpack(clip, b, width, times.len(), (first as usize, lanes.into()));
+            &unpacked
+        }
+    };
+    let mut values = Vec::new();
+    for (k, rows) in rows.chunks_exact(per_key).take(times.len()).enumerate() {
+        let mut put = |first: usize, scale: f32| {
+            values.extend(
+                rows[first..first + width]
+                    .iter()
+                    .map(|r: &Row| r.0[lane] * scale),
+            );
+        };
+        if spline {
+            // Tangents are stored per interval, and the one beyond an end is never read.
+            let gap = |a: usize, b: usize| match (times.get(a), times.get(b)) {
+                (Some(a), Some(b)) if b > a => 1.0 / (b - a),
+                _ => 0.0,
+            };
+            put(0, gap(k.wrapping_sub(1), k));
+            put(width, 1.0);
+            put(2 * width, gap(k, k + 1));
+        } else {
+            put(middle, 1.0);
+        }
+    }
+    RawTrack {
+        node,
+        channel: match channel {
+            Channel::Translation => RawChannel::Translation,
+            Channel::Rotation => RawChannel::Rotation,
+            Channel::Scale => RawChannel::Scale,
+            Channel::Scalar => RawChannel::Weights,
+        },
+        interpolation: match (spline, held) {
+            (true, _) => Interpolation::CubicSpline,
+            (_, true) => Interpolation::Step,
+            _ => Interpolation::Linear,
+        },
+        times: times.to_vec(),
+        values,
+    }
+}

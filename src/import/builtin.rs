@@ -1,0 +1,69 @@
+//! The built-in character: embedded, so that a crowd needs no files.
+
+use super::file::{ImportError, import_slice};
+use super::gltf::{ImportOptions, read_slice};
+use crate::build::add_lod;
+use crate::rig::Rig;
+
+/// The files of the built-in character, finest level of detail first (CC0, see
+/// `assets/mannequin.md`).
+pub const MANNEQUIN: [(&str, &[u8]); 3] = [
+    (
+        "mannequin.glb",
+        include_bytes!("../../assets/mannequin.glb"),
+    ),
+    (
+        "mannequin_lod1.glb",
+        include_bytes!("../../assets/mannequin_lod1.glb"),
+    ),
+    (
+        "mannequin_lod2.glb",
+        include_bytes!("../../assets/mannequin_lod2.glb"),
+    ),
+];
+
+/// The built-in character: 47 joints, eleven clips, three levels of detail. Metres, Y up, faces +Z.
+///
+/// # Errors
+/// None for the files as shipped; typed all the same, since they go through the importer.
+pub fn mannequin() -> Result<Rig, ImportError> {
+    mannequin_with(&ImportOptions::default())
+}
+
+/// The built-in character, imported with options of one's own (root motion, Z up).
+///
+/// # Errors
+/// If an option does not fit it: a node to split at, or a joint, that it does not have.
+pub fn mannequin_with(options: &ImportOptions) -> Result<Rig, ImportError> {
+    let (name, bytes) = MANNEQUIN[0];
+    let mut imported = import_slice(bytes, name, None, options)?;
+    let mut rig = imported.rigs.swap_remove(0);
+    for (name, bytes) in &MANNEQUIN[1..] {
+        let (scene, _) = read_slice(bytes, name, None, options)?;
+        add_lod(&mut rig, &scene)?;
+    }
+    Ok(rig)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_with_three_levels_of_detail() {
+        let rig = mannequin().unwrap();
+        assert_eq!(rig.skeleton().len(), 47);
+        assert_eq!(rig.clips().len(), 11);
+        assert_eq!(rig.lod_count(), 3);
+        let triangles = |lod| -> usize {
+            let meshes = rig.meshes().iter().filter(|m| m.lod == lod);
+            meshes
+                .flat_map(|m| &m.mesh.primitives)
+                .map(|p| p.indices.len() / 3)
+                .sum()
+        };
+        assert_eq!([triangles(0), triangles(1), triangles(2)], [3062, 894, 262]);
+        let bounds = rig.slot_bounds().boxes();
+        assert!(bounds.iter().any(|b| !b.is_empty()));
+    }
+}

@@ -1,0 +1,187 @@
+//! glTF file to rigs: reading, splitting, building, in one call.
+
+use super::gltf::{GltfError, ImportOptions, read_path, read_slice};
+use super::markers::{MarkerError, add_markers, marker_file, read_markers};
+use super::raw::RawScene;
+use super::report::ImportReport;
+use super::split::SplitError;
+use crate::build::check::BuildError;
+use crate::build::rig::{BuildOptions, build_rig};
+use crate::build::root_motion::RootMotionOptions;
+use crate::rig::Rig;
+use std::path::Path;
+use thiserror::Error;
+
+/// What a file became.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// One rig; more if the import was asked to split the file.
+    pub rigs: Vec<Rig>,
+    /// How the rigs hang on each other.
+    pub links: Vec<RigLink>,
+    /// What was repaired or dropped.
+    pub report: ImportReport,
+}
+
+/// A rig that hangs below a node of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RigLink {
+    /// The rig that hangs.
+    pub child: usize,
+    /// The rig that it hangs on.
+    pub parent: usize,
+    /// The node of the parent rig, as a position in its nodes; `None`: it stood at the root.
+    pub node: Option<usize>,
+}
+
+/// Why a file is no rig.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    /// The file cannot be read as glTF.
+    #[error(transparent)]
+    Gltf(#[from] GltfError),
+    /// The file cannot be split as asked.
+    #[error("{file}: {source}")]
+    Split {
+        /// The file.
+        file: String,
+        /// Why.
+        source: SplitError,
+    },
+    /// A level of detail does not fit.
+    #[error(transparent)]
+    Lod(#[from] crate::build::LodError),
+    /// The markers beside the file cannot be used.
+    #[error(transparent)]
+    Markers(#[from] MarkerError),
+    /// What was read makes no rig.
+    #[error("{file}: {source}")]
+    Build {
+        /// The file.
+        file: String,
+        /// Why.
+        source: BuildError,
+    },
+}
+
+/// Bytes of clip rows allowed per byte of a file; a file of dense tracks was observed to need 2, one
+/// whose tracks share no key times 13.
+const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
+/// Bytes of clip rows allowed to any file.
+const CLIP_BYTES_BASE: usize = 16 << 20;
+
+/// Imports a .gltf or .glb file, and the [markers](marker_file) that lie beside it, if any.
+///
+/// # Errors
+/// If it cannot be read, split as asked, or built.
+pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, ImportError> {
+    let size = std::fs::metadata(path).map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
+    let (raw, report) = read_path(path, options)?;
+    let mut imported = finish(raw, report, options, size)?;
+    let beside = marker_file(path);
+    if beside.exists() {
+        let markers = read_markers(&beside)?;
+        let file = beside.display().to_string();
+        add_markers(&mut imported.rigs, &markers, &file)?;
+    }
+    Ok(imported)
+}
+
+/// Imports a .gltf or .glb file from memory. `name` is used in messages; external files are looked
+/// for in `base`, and refused without it.
+///
+/// # Errors
+/// If it cannot be read, split as asked, or built.
+pub fn import_slice(
+    bytes: &[u8],
+    name: &str,
+    base: Option<&Path>,
+    options: &ImportOptions,
+) -> Result<Imported, ImportError> {
+    let (raw, report) = read_slice(bytes, name, base, options)?;
+    finish(raw, report, options, bytes.len())
+}
+
+fn finish(
+    raw: RawScene,
+    report: ImportReport,
+    options: &ImportOptions,
+    file_bytes: usize,
+) -> Result<Imported, ImportError> {
+    let file = raw.name.clone();
+    let (scenes, links) = split(raw, &options.split).map_err(|source| ImportError::Split {
+        file: file.clone(),
+        source,
+    })?;
+    let mut left = file_bytes
+        .saturating_mul(CLIP_BYTES_PER_FILE_BYTE)
+        .saturating_add(CLIP_BYTES_BASE);
+    let mut rigs = Vec::with_capacity(scenes.len());
+    for scene in scenes {
+        let options = BuildOptions {
+            max_clip_bytes: left,
+            root_motion: options.root_motion.clone().map(|r| RootMotionOptions {
+                up: options.up_axis,
+                ..r
+            }),
+            lane_order: None,
+        };
+        let rig = build_rig(scene, &options).map_err(|source| ImportError::Build {
+            file: file.clone(),
+            source,
+        })?;
+        left -= left.min(rig.clips().iter().map(|c| c.bytes()).sum());
+        rigs.push(rig);
+    }
+    let links = links
+        .into_iter()
+        .map(|(child, parent, source)| RigLink {
+            child,
+            parent,
+            node: rigs[parent].nodes().iter().position(|n| n.source == source),
+        })
+        .collect();
+    Ok(Imported {
+        rigs,
+        links,
+        report,
+    })
+}
+
+/// Child and parent scene, and the file index of the node between them.
+type SourceLink = (usize, usize, usize);
+
+/// Splits a scene at every named node.
+fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLink>), SplitError> {
+    let mut scenes = vec![raw];
+    let mut links: Vec<SourceLink> = Vec::new();
+    for wanted in nodes {
+        let by_index = wanted.parse::<usize>().ok();
+        let found = scenes.iter().enumerate().find_map(|(s, scene)| {
+            let named = scene
+                .nodes
+                .iter()
+                .position(|n| n.name.as_ref() == Some(wanted));
+            let indexed = || scene.nodes.iter().position(|n| Some(n.source) == by_index);
+            named.or_else(indexed).map(|node| (s, node))
+        });
+        let Some((parent, node)) = found else {
+            return Err(SplitError::NoSuchName {
+                scene: scenes[0].name.clone(),
+                name: wanted.clone(),
+            });
+        };
+        let child = scenes.len();
+        let parts = std::mem::take(&mut scenes[parent]).split_at(node)?;
+        // What hung on the part that went away now hangs on the branch.
+        for link in links.iter_mut().filter(|l| l.1 == parent) {
+            if parts.branch.nodes.iter().any(|n| n.source == link.2) {
+                link.1 = child;
+            }
+        }
+        links.push((child, parent, parts.base.nodes[parts.attach_node].source));
+        scenes[parent] = parts.base;
+        scenes.push(parts.branch);
+    }
+    Ok((scenes, links))
+}

@@ -1,0 +1,148 @@
+//! What an import may cost: named limits, the running budget and the capped report.
+
+use super::error::GltfErrorKind;
+use crate::import::{ImportReport, Severity};
+
+/// Bytes of memory that an import may use per byte of the file and the files it refers to.
+///
+/// Meshopt streams of real models expand 3 to 10 times, quantised vertices 4 times as floats.
+pub const MEMORY_PER_BYTE: u64 = 64;
+
+/// Bytes of memory that an import may use whatever the file's size.
+pub const MEMORY_BASE: u64 = 64 << 20;
+
+/// Part of the base that is left to small things nobody counts (places, hash tables).
+const MEMORY_MARGIN: u64 = 4 << 20;
+
+/// How much more than the memory limit may be decoded in all, with what was freed again.
+const WORK_PER_MEMORY: u64 = 8;
+
+/// Elements of an accessor that has no buffer view and so costs the file nothing.
+///
+/// The largest in the wild are morph targets that leave normals alone: 10^5 vertices.
+pub const MAX_ZERO_ELEMENTS: u64 = 1 << 22;
+
+/// Slots of a skin: they are counted in 16 bits.
+pub const MAX_SKIN_JOINTS: usize = u16::MAX as usize;
+
+/// Levels of nested JSON arrays and objects; glTF itself needs 8.
+pub const MAX_JSON_DEPTH: usize = 100;
+
+/// Entries of an import report; one more says how many were left out.
+pub const MAX_REPORT_ENTRIES: usize = 10_000;
+
+/// Width and height of an image in pixels.
+pub const MAX_IMAGE_SIZE: u32 = 16_384;
+
+/// Bytes of one file.
+pub const MAX_FILE_BYTES: u64 = 4 << 30;
+
+/// Sums of a vertex's weights that are off 1 by less are left as they are.
+///
+/// Exporters round to 1/255 or 1/65535 and mend the sum: 1e-6 was seen, a broken one is off by
+/// 1e-2.
+pub const WEIGHT_SUM_TOLERANCE: f32 = 1e-4;
+
+/// Memory that is left, counted down as the import allocates and up as it frees.
+pub(super) struct Budget {
+    limit: u64,
+    used: u64,
+    work: u64,
+    fixed: bool,
+}
+
+impl Budget {
+    /// A budget for a file of `bytes`, or the limit that the caller chose.
+    pub fn new(bytes: u64, chosen: Option<u64>) -> Self {
+        let limit = MEMORY_BASE - MEMORY_MARGIN + bytes.saturating_mul(MEMORY_PER_BYTE);
+        Budget {
+            limit: chosen.unwrap_or(limit),
+            used: 0,
+            work: 0,
+            fixed: chosen.is_some(),
+        }
+    }
+
+    /// Another file of `bytes` belongs to the import.
+    pub fn extend(&mut self, bytes: u64) {
+        if !self.fixed {
+            self.limit = (self.limit).saturating_add(bytes.saturating_mul(MEMORY_PER_BYTE));
+        }
+    }
+
+    /// Takes `bytes` before they are allocated.
+    pub fn charge(&mut self, bytes: u64) -> Result<(), GltfErrorKind> {
+        let needed = self.used.saturating_add(bytes);
+        if needed > self.limit {
+            return Err(GltfErrorKind::Limit {
+                what: "memory of the import in bytes",
+                needed,
+                limit: self.limit,
+            });
+        }
+        let (work, limit) = (
+            self.work.saturating_add(bytes),
+            self.limit.saturating_mul(WORK_PER_MEMORY),
+        );
+        if work > limit {
+            return Err(GltfErrorKind::Limit {
+                what: "bytes decoded by the import",
+                needed: work,
+                limit,
+            });
+        }
+        (self.used, self.work) = (needed, work);
+        Ok(())
+    }
+
+    /// Takes what `count` values of `T` need.
+    pub fn charge_for<T>(&mut self, count: usize) -> Result<(), GltfErrorKind> {
+        self.charge((count as u64).saturating_mul(size_of::<T>() as u64))
+    }
+
+    /// Gives `bytes` back.
+    pub fn release(&mut self, bytes: u64) {
+        self.used = self.used.saturating_sub(bytes);
+    }
+}
+
+/// A report that stops growing at [`MAX_REPORT_ENTRIES`].
+#[derive(Default)]
+pub(super) struct Notes {
+    report: ImportReport,
+    left_out: usize,
+}
+
+impl Notes {
+    fn push(&mut self, severity: Severity, place: impl Into<String>, message: impl Into<String>) {
+        if self.report.entries.len() < MAX_REPORT_ENTRIES {
+            self.report.push(severity, place, message);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Nothing was changed.
+    pub fn note(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.push(Severity::Note, place, message);
+    }
+
+    /// A value was repaired.
+    pub fn repaired(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.push(Severity::Repaired, place, message);
+    }
+
+    /// Something is not in the result.
+    pub fn dropped(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.push(Severity::Dropped, place, message);
+    }
+
+    /// The report.
+    pub fn finish(mut self) -> ImportReport {
+        if self.left_out > 0 {
+            let message = format!("{} further entries are left out", self.left_out);
+            self.report.push(Severity::Note, "report", message);
+        }
+        self.report
+    }
+}

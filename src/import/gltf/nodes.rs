@@ -1,0 +1,353 @@
+//! Nodes, scenes and skins.
+
+use super::error::{Fault, GltfErrorKind as Kind, Within, label};
+use super::limits::{MAX_SKIN_JOINTS, Notes};
+use super::matrix::{SHEAR_TOLERANCE, decompose};
+use super::store::{Store, at};
+use crate::import::raw::{RawNode, RawSkin};
+use crate::mesh::Mesh;
+use crate::skeleton::Trs;
+use ::gltf::json;
+use glam::{Quat, Vec3};
+use json::accessor::Type;
+use std::collections::HashSet;
+
+/// Lengths of rest rotations that are off 1 by more are reported; exporters' rounding is 1e-6.
+const REPORTED_LENGTH: f64 = 1e-3;
+
+/// Lengths off by less keep the file's bits.
+const KEPT_LENGTH: f64 = 1e-6;
+
+/// Quaternions shorter than this point nowhere.
+pub(super) const ZERO_LENGTH: f64 = 1e-6;
+
+const IDENTITY: [f32; 16] = [
+    1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
+];
+
+/// Refuses NaN and infinities.
+pub(super) fn finite(what: &'static str, values: &[f32]) -> Result<(), Kind> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(Kind::NotFinite {
+            what,
+            index,
+            value: values[index],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Reads all nodes and checks that they form a forest.
+pub(super) fn nodes(
+    list: Vec<json::Node>,
+    meshes: &[Mesh],
+    skins: usize,
+    store: &mut Store,
+    notes: &mut Notes,
+) -> Result<Vec<RawNode>, Fault> {
+    store.budget.charge_for::<RawNode>(list.len())?;
+    let parents = parents(&list)?;
+    let mut out = Vec::with_capacity(list.len());
+    for (index, (node, parent)) in list.into_iter().zip(parents).enumerate() {
+        let place = label("node", index, node.name.as_deref());
+        // Nodes repeat the weights of meshes that they share.
+        let targets = node.mesh.and_then(|m| meshes.get(m.value()));
+        let weights = targets.map_or(0, |m| m.weights.len());
+        (store.budget.charge_for::<f32>(weights)).within(|| place.clone())?;
+        let raw = node_of(index, node, parent, meshes, skins, &place, notes);
+        out.push(raw.within(|| place)?);
+    }
+    Ok(out)
+}
+
+fn parents(list: &[json::Node]) -> Result<Vec<Option<usize>>, Fault> {
+    let place = |index: usize| {
+        let name = list.get(index).and_then(|n| n.name.as_deref());
+        label("node", index, name)
+    };
+    let mut parents: Vec<Option<usize>> = vec![None; list.len()];
+    for (parent, node) in list.iter().enumerate() {
+        for child in node.children.iter().flatten().map(|c| c.value()) {
+            at(list, child, "child node").within(|| place(parent))?;
+            if let Some(first) = parents[child].filter(|&first| first != parent) {
+                let second = parent;
+                return Err(Kind::TwoParents { first, second }).within(|| place(child));
+            }
+            parents[child] = Some(parent);
+        }
+    }
+    // With one parent each, a walk upwards ends at a root, meets the trail of an earlier walk, or
+    // meets its own.
+    let mut trail: Vec<Option<usize>> = vec![None; list.len()];
+    for start in 0..list.len() {
+        let mut next = Some(start);
+        while let Some(node) = next {
+            match trail[node] {
+                Some(walk) if walk == start => return Err(Kind::Cycle).within(|| place(node)),
+                Some(_) => break,
+                None => trail[node] = Some(start),
+            }
+            next = parents[node];
+        }
+    }
+    Ok(parents)
+}
+
+fn node_of(
+    index: usize,
+    node: json::Node,
+    parent: Option<usize>,
+    meshes: &[Mesh],
+    skins: usize,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<RawNode, Fault> {
+    let mesh = match node.mesh.map(|m| m.value()) {
+        Some(mesh) => Some((mesh, at(meshes, mesh, "mesh")?)),
+        None => None,
+    };
+    let skin = node.skin.map(|s| s.value());
+    if let Some(skin) = skin.filter(|&skin| skin >= skins) {
+        return Err(Kind::Index {
+            what: "skin",
+            index: skin,
+            count: skins,
+        }
+        .into());
+    }
+    let weights = default_weights(node.weights, mesh.map(|m| m.1), place, notes)?;
+    let (local, matrix) = match node.matrix {
+        Some(matrix) => {
+            if node.translation.is_some() || node.rotation.is_some() || node.scale.is_some() {
+                let message = "translation, rotation and scale beside a matrix are not used";
+                notes.dropped(place, message);
+            }
+            let matrix = affine(matrix, place, notes)?;
+            let parts = decompose(&matrix);
+            if parts.residual > SHEAR_TOLERANCE {
+                let message = format!(
+                    "the matrix has shear: translation, rotation and scale miss it by {:.3e}",
+                    parts.residual
+                );
+                notes.repaired(place, message);
+            }
+            (parts.local, Some(matrix))
+        }
+        None => {
+            let translation = node.translation.unwrap_or([0.0; 3]);
+            let rotation = node.rotation.unwrap_or_default().0;
+            let scale = node.scale.unwrap_or([1.0; 3]);
+            finite("translation", &translation)?;
+            finite("rotation", &rotation)?;
+            finite("scale", &scale)?;
+            let local = Trs {
+                translation: Vec3::from_array(translation),
+                rotation: unit_quaternion(rotation, place, notes),
+                scale: Vec3::from_array(scale),
+            };
+            (local, None)
+        }
+    };
+    Ok(RawNode {
+        source: index,
+        name: node.name,
+        parent,
+        local,
+        matrix,
+        mesh: mesh.map(|m| m.0),
+        skin,
+        weights,
+    })
+}
+
+fn unit_quaternion(q: [f32; 4], place: &str, notes: &mut Notes) -> Quat {
+    let wide = q.map(f64::from);
+    let length = wide.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let off = (length - 1.0).abs();
+    if off <= KEPT_LENGTH {
+        return Quat::from_array(q);
+    }
+    if length < ZERO_LENGTH {
+        notes.repaired(place, "a rotation of length 0 became the identity");
+        return Quat::IDENTITY;
+    }
+    if off > REPORTED_LENGTH {
+        let message = format!("a rotation of length {length} was normalised");
+        notes.repaired(place, message);
+    }
+    Quat::from_array(wide.map(|v| (v / length) as f32))
+}
+
+/// Checks a matrix and mends its last row.
+fn affine(mut matrix: [f32; 16], place: &str, notes: &mut Notes) -> Result<[f32; 16], Kind> {
+    finite("matrix", &matrix)?;
+    let last = [matrix[3], matrix[7], matrix[11], matrix[15]];
+    if last != [0.0, 0.0, 0.0, 1.0] {
+        (matrix[3], matrix[7], matrix[11], matrix[15]) = (0.0, 0.0, 0.0, 1.0);
+        let worst = (last[0].abs().max(last[1].abs()))
+            .max(last[2].abs())
+            .max((last[3] - 1.0).abs());
+        let message = format!("the matrix's last row was off 0 0 0 1 by {worst:e}");
+        notes.repaired(place, message);
+    }
+    Ok(matrix)
+}
+
+/// The node's weights, else the mesh's, else zeros: one per morph target.
+fn default_weights(
+    own: Option<Vec<f32>>,
+    mesh: Option<&Mesh>,
+    place: &str,
+    notes: &mut Notes,
+) -> Result<Vec<f32>, Fault> {
+    let targets = mesh.map_or(0, |m| m.weights.len());
+    let Some(own) = own.filter(|own| !own.is_empty()) else {
+        return Ok(mesh.map_or_else(Vec::new, |m| m.weights.clone()));
+    };
+    finite("weight", &own)?;
+    Ok(fit(own, targets, place, notes))
+}
+
+/// `weights` cut or filled with zeros to one per target.
+pub(super) fn fit(
+    mut weights: Vec<f32>,
+    targets: usize,
+    place: &str,
+    notes: &mut Notes,
+) -> Vec<f32> {
+    if weights.len() != targets {
+        let message = format!("{} weights for {targets} morph targets", weights.len());
+        notes.repaired(place, message);
+        weights.resize(targets, 0.0);
+        weights.shrink_to_fit();
+    }
+    weights
+}
+
+/// The scenes' roots; and the scene to show: the file's, else the first.
+pub(super) fn scenes(
+    list: Vec<super::document::Scene>,
+    default: Option<usize>,
+    nodes: &[RawNode],
+    notes: &mut Notes,
+) -> Result<(Vec<Vec<usize>>, Option<usize>), Fault> {
+    if let Some(scene) = default {
+        at(&list, scene, "default scene")?;
+    }
+    let default = default.or(if list.is_empty() { None } else { Some(0) });
+    let mut out = Vec::with_capacity(list.len());
+    for (index, scene) in list.into_iter().enumerate() {
+        let place = || format!("scene {index}");
+        let mut seen = HashSet::new();
+        let mut roots = Vec::with_capacity(scene.nodes.len());
+        for root in scene.nodes {
+            let node = at(nodes, root, "node").within(place)?;
+            if !seen.insert(root) {
+                notes.repaired(place(), format!("node {root} is listed twice"));
+                continue;
+            }
+            if let Some(parent) = node.parent {
+                notes.note(
+                    place(),
+                    format!("node {root} is no root but a child of {parent}"),
+                );
+            }
+            roots.push(root);
+        }
+        out.push(roots);
+    }
+    Ok((out, default))
+}
+
+/// Reads the skins.
+pub(super) fn skins(
+    list: Vec<json::Skin>,
+    nodes: usize,
+    store: &mut Store,
+    notes: &mut Notes,
+) -> Result<Vec<RawSkin>, Fault> {
+    let mut out = Vec::with_capacity(list.len());
+    for (index, skin) in list.into_iter().enumerate() {
+        let place = label("skin", index, skin.name.as_deref());
+        out.push(skin_of(skin, nodes, &place, store, notes).within(|| place)?);
+    }
+    Ok(out)
+}
+
+fn skin_of(
+    skin: json::Skin,
+    nodes: usize,
+    place: &str,
+    store: &mut Store,
+    notes: &mut Notes,
+) -> Result<RawSkin, Fault> {
+    let slots = skin.joints.len();
+    if slots > MAX_SKIN_JOINTS {
+        return Err(Kind::Limit {
+            what: "joints of a skin",
+            needed: slots as u64,
+            limit: MAX_SKIN_JOINTS as u64,
+        }
+        .into());
+    }
+    store.budget.charge_for::<(usize, [f32; 16])>(slots)?;
+    let mut seen = HashSet::new();
+    let mut joints = Vec::with_capacity(slots);
+    for (slot, joint) in skin.joints.iter().map(|j| j.value()).enumerate() {
+        if joint >= nodes {
+            return Err(Kind::Index {
+                what: "joint node",
+                index: joint,
+                count: nodes,
+            })
+            .within(|| format!("joint {slot}"));
+        }
+        if !seen.insert(joint) {
+            notes.note(place, format!("node {joint} is a joint more than once"));
+        }
+        joints.push(joint);
+    }
+    if joints.is_empty() {
+        notes.note(place, "has no joints");
+    }
+    let inverse_bind = match skin.inverse_bind_matrices.map(|a| a.value()) {
+        None => vec![IDENTITY; slots],
+        Some(accessor) => inverse_binds(accessor, slots, place, store, notes)?,
+    };
+    Ok(RawSkin {
+        name: skin.name,
+        joints,
+        inverse_bind,
+    })
+}
+
+fn inverse_binds(
+    accessor: usize,
+    slots: usize,
+    place: &str,
+    store: &mut Store,
+    notes: &mut Notes,
+) -> Result<Vec<[f32; 16]>, Fault> {
+    let expected = "MAT4 of F32";
+    let info = store.info_of(accessor, &[Type::Mat4], expected)?;
+    if !info.is_float() {
+        let found = info.describe();
+        return Err(Kind::Type { found, expected }).within(|| format!("accessor {accessor}"));
+    }
+    if info.count < slots {
+        return Err(Kind::Count {
+            what: "inverse bind matrices, at least",
+            expected: slots as u64,
+            found: info.count as u64,
+        })
+        .within(|| format!("accessor {accessor}"));
+    }
+    let mut matrices = store.rows::<16>(accessor, super::accessor::Integers::AsDeclared)?;
+    matrices.truncate(slots);
+    matrices.shrink_to_fit();
+    for (slot, matrix) in matrices.iter_mut().enumerate() {
+        let here = format!("{place}, inverse bind matrix {slot}");
+        *matrix = affine(*matrix, &here, notes).within(|| format!("inverse bind matrix {slot}"))?;
+    }
+    Ok(matrices)
+}

@@ -1,0 +1,31 @@
+//! Files to rigs: glTF 2.0, markers, and the raw scenes between a file and a rig.
+//!
+//! Start with [`import_path`]; [`raw`] is the way in for characters made in code.
+
+#[cfg(feature = "gltf")]
+mod builtin;
+#[cfg(feature = "gltf")]
+mod file;
+#[cfg(feature = "gltf")]
+pub mod gltf;
+#[cfg(feature = "gltf")]
+pub(crate) mod markers;
+pub mod raw;
+mod report;
+mod split;
+mod up_axis;
+
+#[cfg(feature = "gltf")]
+pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
+#[cfg(feature = "gltf")]
+pub use file::{ImportError, Imported, RigLink, import_path, import_slice};
+#[cfg(feature = "gltf")]
+pub use gltf::{GltfError, ImportOptions};
+#[cfg(feature = "gltf")]
+pub use markers::{
+    ClipMarkers, MARKER_SLACK, MAX_GIVEN_MARKERS, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError,
+    MarkerFault, add_markers, marker_file, parse_markers, read_markers,
+};
+pub use report::{ImportReport, ReportEntry, Severity};
+pub use split::{SplitError, SplitScene};
+pub use up_axis::UpAxis;

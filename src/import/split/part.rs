@@ -1,0 +1,214 @@
+//! One side of a split: the nodes that are on it, and everything renumbered to them.
+
+use super::Side;
+use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
+
+/// One side while it is put together.
+pub(super) struct Part {
+    pub scene: RawScene,
+    /// New position of every old node, if it is on this side.
+    place: Vec<Option<usize>>,
+    /// New position of a twin of every old node, if it has one on this side.
+    twin: Vec<Option<usize>>,
+    /// Old positions of its skins.
+    pub skins: Vec<usize>,
+    /// Old positions of its meshes.
+    pub meshes: Vec<usize>,
+}
+
+impl Part {
+    /// Decides what is on the side and where it comes to stand.
+    pub fn new(
+        whole: &RawScene,
+        side: Side,
+        sides: &[Side],
+        skin_sides: &[Side],
+        twins: &[bool],
+    ) -> Self {
+        let (mut place, mut twin) = (vec![None; sides.len()], vec![None; sides.len()]);
+        let here = (0..sides.len()).filter(|&i| sides[i] == side);
+        let mut count = 0;
+        for node in here {
+            place[node] = Some(count);
+            count += 1;
+        }
+        for node in (0..sides.len()).filter(|&i| twins[i] && sides[i] != side) {
+            twin[node] = Some(count);
+            count += 1;
+        }
+        // A mesh goes where it is drawn; one that nothing draws stays in the base.
+        let mut drawn = vec![[false; 2]; whole.meshes.len()];
+        for (i, node) in whole.nodes.iter().enumerate() {
+            if let Some(mesh) = node.mesh {
+                let branch = (sides[i] == Side::Branch) != twins[i];
+                drawn[mesh][usize::from(branch)] = true;
+            }
+        }
+        let keep = |&mesh: &usize| match side {
+            Side::Base => drawn[mesh][0] || !drawn[mesh][1],
+            Side::Branch => drawn[mesh][1],
+        };
+        Part {
+            scene: RawScene {
+                name: whole.name.clone(),
+                materials: whole.materials.clone(),
+                default_scene: whole.default_scene,
+                // They belong to no node, so they stay where they are.
+                channels: match side {
+                    Side::Base => whole.channels.clone(),
+                    Side::Branch => Vec::new(),
+                },
+                ..RawScene::default()
+            },
+            place,
+            twin,
+            skins: (0..skin_sides.len())
+                .filter(|&i| skin_sides[i] == side)
+                .collect(),
+            meshes: (0..whole.meshes.len()).filter(keep).collect(),
+        }
+    }
+
+    /// Copies everything over.
+    pub fn fill(mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) -> Self {
+        self.nodes(whole, side, sides, twins);
+        self.skins(whole);
+        self.scenes(whole, side, sides, twins);
+        self.clips(whole, side, sides, twins);
+        self
+    }
+
+    fn nodes(&mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) {
+        let skin = |old: Option<usize>| old.and_then(|old| self.skins.binary_search(&old).ok());
+        let mesh = |old: Option<usize>| old.and_then(|old| self.meshes.binary_search(&old).ok());
+        let mut nodes = Vec::new();
+        for (i, node) in whole.nodes.iter().enumerate() {
+            if sides[i] != side {
+                continue;
+            }
+            let mut node = RawNode {
+                parent: node.parent.and_then(|p| self.place[p]),
+                mesh: mesh(node.mesh),
+                skin: skin(node.skin),
+                ..node.clone()
+            };
+            if twins[i] {
+                (node.mesh, node.skin) = (None, None);
+                node.weights.clear();
+            }
+            nodes.push(node);
+        }
+        for (i, node) in whole.nodes.iter().enumerate() {
+            if self.twin[i].is_some() {
+                nodes.push(RawNode {
+                    parent: None,
+                    mesh: mesh(node.mesh),
+                    skin: skin(node.skin),
+                    ..node.clone()
+                });
+            }
+        }
+        self.scene.nodes = nodes;
+    }
+
+    fn skins(&mut self, whole: &RawScene) {
+        let moved = |&old: &usize| RawSkin {
+            joints: (whole.skins[old].joints.iter())
+                .filter_map(|&joint| self.place[joint])
+                .collect(),
+            ..whole.skins[old].clone()
+        };
+        self.scene.skins = self.skins.iter().map(moved).collect();
+        let meshes = self.meshes.iter().map(|&old| whole.meshes[old].clone());
+        self.scene.meshes = meshes.collect();
+        let mut used = vec![false; whole.images.len()];
+        for primitive in self.scene.meshes.iter().flat_map(|m| &m.primitives) {
+            let material = primitive.material.and_then(|m| whole.materials.get(m));
+            if let Some(image) = material.and_then(|m| m.base_color_image)
+                && let Some(used) = used.get_mut(image)
+            {
+                *used = true;
+            }
+        }
+        let images = whole.images.iter().zip(used);
+        self.scene.images = images
+            .map(|(image, used)| image.as_ref().filter(|_| used).cloned())
+            .collect();
+    }
+
+    /// A scene shows in a part what it showed before: its roots there, and the nodes that became
+    /// roots below a root of it.
+    fn scenes(&mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) {
+        for roots in &whole.scenes {
+            let shown = shown(whole, roots);
+            let mut here: Vec<usize> = roots.iter().filter_map(|&r| self.place[r]).collect();
+            let mut listed = vec![false; self.scene.nodes.len()];
+            here.iter().for_each(|&new| listed[new] = true);
+            for (i, node) in whole.nodes.iter().enumerate() {
+                let cut = node.parent.is_some_and(|p| sides[p] != side);
+                let new_root = match (self.place[i], self.twin[i]) {
+                    (Some(place), _) if cut => Some(place),
+                    (None, Some(twin)) if twins[i] => Some(twin),
+                    _ => None,
+                };
+                if let Some(new) = new_root.filter(|&new| shown[i] && !listed[new]) {
+                    listed[new] = true;
+                    here.push(new);
+                }
+            }
+            self.scene.scenes.push(here);
+        }
+    }
+
+    fn clips(&mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) {
+        for clip in &whole.clips {
+            let mut tracks = Vec::new();
+            for track in &clip.tracks {
+                // Weights go with the mesh, the rest with the node.
+                let away = twins[track.node] && track.channel == RawChannel::Weights;
+                let place = match away {
+                    true => self.twin[track.node],
+                    false => self.place[track.node],
+                };
+                if (sides[track.node] == side) != away
+                    && let Some(node) = place
+                {
+                    let mut track = track.clone();
+                    track.node = node;
+                    tracks.push(track);
+                }
+            }
+            self.scene.clips.push(RawClip {
+                name: clip.name.clone(),
+                duration: clip.duration,
+                tracks,
+                extras: clip.extras.clone(),
+                markers: clip.markers.clone(),
+            });
+        }
+    }
+}
+
+/// Which nodes stand at or below one of `roots`.
+fn shown(whole: &RawScene, roots: &[usize]) -> Vec<bool> {
+    let mut known: Vec<Option<bool>> = vec![None; whole.nodes.len()];
+    for &root in roots {
+        known[root] = Some(true);
+    }
+    let mut trail = Vec::new();
+    for start in 0..whole.nodes.len() {
+        let (mut at, mut answer) = (Some(start), false);
+        while let Some(i) = at {
+            if let Some(known) = known[i] {
+                answer = known;
+                break;
+            }
+            trail.push(i);
+            at = whole.nodes[i].parent;
+        }
+        for i in trail.drain(..) {
+            known[i] = Some(answer);
+        }
+    }
+    known.into_iter().map(|k| k.unwrap_or(false)).collect()
+}

@@ -1,0 +1,272 @@
+//! SIMD levels: what this machine has, what is pinned, and the dispatch that kernels go through.
+
+use super::ops::Lanes;
+use fearless_simd::{Level, Simd, SimdBase};
+use std::sync::atomic::{AtomicU8, Ordering};
+use thiserror::Error;
+
+/// An instruction set that the kernels can run on. Results of one level have the same bits on
+/// every machine; levels with fused multiply-add differ from those without in the last bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum SimdLevel {
+    /// What the build's target guarantees (SSE2 on x86-64, NEON on AArch64).
+    Portable = 1,
+    /// SSE4.2.
+    Sse42 = 2,
+    /// AVX2 and FMA.
+    Avx2 = 3,
+    /// AVX-512 (Ice Lake class: F, BW, CD, DQ, VL and VBMI).
+    Avx512 = 4,
+}
+
+/// A level was asked for by name or set, and cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SimdLevelError {
+    /// The name is none of portable, sse4.2, avx2, avx512.
+    #[error("unknown SIMD level \"{0}\" (known: portable, sse4.2, avx2, avx512)")]
+    Unknown(String),
+    /// This machine has only a lower level.
+    #[error("this machine has no {wanted}: its best SIMD level is {best}")]
+    Unsupported {
+        /// The level asked for.
+        wanted: SimdLevel,
+        /// The best level here.
+        best: SimdLevel,
+    },
+}
+
+/// 0 = not chosen yet.
+static CHOSEN: AtomicU8 = AtomicU8::new(0);
+
+impl SimdLevel {
+    /// All levels, lowest first.
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Sse42, Self::Avx2, Self::Avx512];
+
+    /// The best level of this machine.
+    pub fn best() -> Self {
+        let level = Level::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            if level.as_avx512().is_some() {
+                return Self::Avx512;
+            }
+            if level.as_avx2().is_some() {
+                return Self::Avx2;
+            }
+            if level.as_sse4_2().is_some() {
+                return Self::Sse42;
+            }
+        }
+        let _ = level;
+        Self::Portable
+    }
+
+    /// Whether this machine has the level.
+    pub fn is_supported(self) -> bool {
+        self <= Self::best()
+    }
+
+    /// The levels that this machine has, lowest first.
+    pub fn supported() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|l| l.is_supported())
+    }
+
+    /// The level in force: the one that was set, else the one named by `PHALANX_SIMD` if this
+    /// machine has it, else the best.
+    pub fn current() -> Self {
+        match CHOSEN.load(Ordering::Relaxed) {
+            0 => {
+                let level = Self::from_env().ok().flatten().unwrap_or_else(Self::best);
+                CHOSEN.store(level as u8, Ordering::Relaxed);
+                level
+            }
+            n => Self::ALL[usize::from(n) - 1],
+        }
+    }
+
+    /// Pins the level for the process; the new level holds from the next job on.
+    ///
+    /// # Errors
+    /// If this machine lacks it; then nothing changes.
+    pub fn set(self) -> Result<(), SimdLevelError> {
+        if !self.is_supported() {
+            return Err(SimdLevelError::Unsupported {
+                wanted: self,
+                best: Self::best(),
+            });
+        }
+        CHOSEN.store(self as u8, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The level that the environment variable `PHALANX_SIMD` names, if it is set.
+    ///
+    /// # Errors
+    /// If the name is unknown or this machine lacks the level.
+    pub fn from_env() -> Result<Option<Self>, SimdLevelError> {
+        match std::env::var("PHALANX_SIMD") {
+            Ok(name) if !name.is_empty() => {
+                let level: Self = name.parse()?;
+                if level.is_supported() {
+                    Ok(Some(level))
+                } else {
+                    Err(SimdLevelError::Unsupported {
+                        wanted: level,
+                        best: Self::best(),
+                    })
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The dispatch token; a level this machine lacks falls back to the best below it.
+    pub(crate) fn token(self) -> Level {
+        let best = Level::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let lower = match self {
+                Self::Avx512 => None,
+                Self::Avx2 => best.as_avx2().map(Level::Avx2),
+                Self::Sse42 => best.as_sse4_2().map(Level::Sse4_2),
+                Self::Portable => best.as_sse2().map(Level::Sse2),
+            };
+            lower.unwrap_or(best)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        best
+    }
+
+    /// Lanes of its registers.
+    pub(crate) fn width(self) -> usize {
+        struct Width;
+        impl Kernel for Width {
+            type Output = usize;
+            #[inline(always)]
+            fn run<S: Lanes>(self, _: S) -> usize {
+                S::f32s::LEN
+            }
+        }
+        dispatch(self, Width)
+    }
+
+    /// Its name on the command line and in `PHALANX_SIMD`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Sse42 => "sse4.2",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+}
+
+impl std::fmt::Display for SimdLevel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for SimdLevel {
+    type Err = SimdLevelError;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        match s.to_ascii_lowercase().as_str() {
+            "portable" => Ok(Self::Portable),
+            "sse4.2" | "sse42" => Ok(Self::Sse42),
+            "avx2" => Ok(Self::Avx2),
+            "avx512" => Ok(Self::Avx512),
+            _ => Err(SimdLevelError::Unknown(s.to_owned())),
+        }
+    }
+}
+
+/// A kernel: a struct of borrowed inputs and outputs whose `run` is generic over the token.
+/// `run` and all it calls must be `#[inline(always)]`, or it is compiled for the base target.
+pub(crate) trait Kernel {
+    /// What it returns.
+    type Output;
+    /// Runs on the token's instruction set.
+    fn run<S: Lanes>(self, simd: S) -> Self::Output;
+}
+
+/// Runs a part of a kernel in a function of its own, at the kernel's level: what the surroundings keep
+/// in registers then costs it nothing.
+#[inline(never)]
+pub(crate) fn apart<S: Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {
+    simd.vectorize(work)
+}
+
+/// Runs a kernel on the given level.
+pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
+    // `dispatch!` would hide which token it is; the shuffles of `Lanes` differ by token.
+    macro_rules! run {
+        ($token:expr) => {{
+            let token = $token;
+            token.vectorize(
+                #[inline(always)]
+                || kernel.run(token),
+            )
+        }};
+    }
+    match level.token() {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(token) => run!(token),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(token) => run!(token),
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse4_2(token) => run!(token),
+        #[cfg(target_arch = "x86_64")]
+        Level::Sse2(token) => run!(token),
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon(token) => run!(token),
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Level::WasmSimd128(token) => run!(token),
+        #[cfg(not(any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            all(target_arch = "wasm32", target_feature = "simd128")
+        )))]
+        Level::Fallback(token) => run!(token),
+        #[allow(unreachable_patterns)] // `Level` may gain variants.
+        _ => unreachable!("the levels of this target are listed above"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Sum<'a>(&'a [f32; 16]);
+
+    impl Kernel for Sum<'_> {
+        type Output = f32;
+        #[inline(always)]
+        fn run<S: Lanes>(self, simd: S) -> f32 {
+            let v = fearless_simd::f32x16::load_array_ref(simd, self.0);
+            let out = (v + v).to_array();
+            out.iter().sum()
+        }
+    }
+
+    #[test]
+    fn every_supported_level_runs() {
+        let values = std::array::from_fn(|i| i as f32);
+        for level in SimdLevel::supported() {
+            assert_eq!(dispatch(level, Sum(&values)), 240.0, "{level}");
+        }
+        assert!(SimdLevel::Portable.is_supported());
+    }
+
+    #[test]
+    fn names_parse_back() {
+        for level in SimdLevel::ALL {
+            assert_eq!(level.name().parse::<SimdLevel>(), Ok(level));
+        }
+        assert!(matches!(
+            "mmx".parse::<SimdLevel>(),
+            Err(SimdLevelError::Unknown(_))
+        ));
+    }
+}

@@ -1,0 +1,17 @@
+//! Instruction sets: which one the kernels run on, and the lane operations that they are written in.
+//!
+//! [`SimdLevel`] is chosen at run time, once per process; [`SimdLevel::set`] pins it.
+
+mod lanes;
+#[allow(unsafe_code)] // Stores through pointers, each with its reason.
+mod ops;
+#[allow(unsafe_code)] // Indices that were checked when the steps were made.
+mod walk;
+#[allow(unsafe_code)] // Loads of integers, each with its reason.
+mod widen;
+
+pub(crate) use lanes::{Kernel, apart, dispatch};
+pub use lanes::{SimdLevel, SimdLevelError};
+pub(crate) use ops::{Lanes, each};
+pub(crate) use walk::{Local, Rows, Step, Walk};
+pub(crate) use widen::Widen;

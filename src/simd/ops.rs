@@ -1,0 +1,420 @@
+//! The shuffles that `fearless_simd` lacks, per level: 4×4 transposes within 128-bit blocks, and
+//! 3×4 matrices held in registers row by row.
+
+use super::widen::Widen;
+use fearless_simd::{Simd, f32x4, f32x8, f32x16, prelude::*};
+
+/// An array of `n` values of an expression in its index.
+///
+/// In kernels instead of `array::from_fn` and `array::map`: what those do with a closure is not
+/// always inlined into the function that enables the instruction set, and then every vector
+/// operation is a call (ten times slower where it was observed, at SSE4.2).
+macro_rules! each {
+    ($zero:expr; $n:expr; $i:ident => $value:expr) => {{
+        let mut out = [$zero; $n];
+        let mut $i = 0;
+        while $i < $n {
+            out[$i] = $value;
+            $i += 1;
+        }
+        out
+    }};
+}
+pub(crate) use each;
+
+/// The three rows of a matrix that is multiplied from the right, as they lie in memory.
+pub(crate) type RowRefs<'a> = [&'a [f32; 4]; 3];
+
+/// What kernels need beyond [`Simd`].
+pub(crate) trait Lanes: Simd + Widen {
+    /// A 3×4 matrix in registers.
+    type Matrix: Copy;
+    /// A matrix made ready to be multiplied from the right, once for many products.
+    type Splats: Copy;
+    /// Transposes the 4×4 matrices that four vectors hold in each of their 128-bit blocks.
+    fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4];
+    /// Loads rows (the fourth is padding).
+    fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix;
+    /// Loads the twelve elements.
+    fn load_rows(self, m: &[f32; 12]) -> Self::Matrix;
+    /// Stores rows; the padding is unspecified.
+    fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]);
+    /// Stores the twelve elements.
+    fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]);
+    /// Stores the twelve elements past the caches, where the level can; the order of such stores is
+    /// settled by [`Lanes::settle_streams`].
+    ///
+    /// # Safety
+    /// `out` lies at a multiple of 16 bytes.
+    #[inline(always)]
+    unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+        self.store_rows(m, out);
+    }
+    /// Makes streamed stores visible before what the thread stores next.
+    #[inline(always)]
+    fn settle_streams(self) {}
+    /// Spreads the elements of every row.
+    fn splat_matrix(self, a: Self::Matrix) -> Self::Splats;
+    /// `a × b`: row = a0·B0 + a1·B1 + a2·B2 + (0, 0, 0, a3).
+    fn multiply(self, a: &Self::Splats, b: RowRefs<'_>) -> Self::Matrix;
+}
+
+/// The levels without wider shuffles: rows in three 128-bit registers.
+macro_rules! narrow {
+    ($token:ty) => {
+        impl Lanes for $token {
+            type Matrix = [f32x4<Self>; 3];
+            type Splats = Self::Matrix;
+
+            #[inline(always)]
+            fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4] {
+                let mut out = [0.0; 16];
+                self.store_four_interleaved_f32x4(v, &mut out);
+                let (rows, _) = out.as_chunks::<4>();
+                each!(f32x4::splat(self, 0.0); 4; i => f32x4::load_array_ref(self, &rows[i]))
+            }
+
+            #[inline(always)]
+            fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
+                let (rows, _) = m.as_chunks::<4>();
+                each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, &rows[i]))
+            }
+
+            #[inline(always)]
+            fn load_rows(self, m: &[f32; 12]) -> Self::Matrix {
+                let (rows, _) = m.as_chunks::<4>();
+                each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, &rows[i]))
+            }
+
+            #[inline(always)]
+            fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]) {
+                let (rows, _) = out.as_chunks_mut::<4>();
+                for i in 0..3 {
+                    m[i].store_array(&mut rows[i]);
+                }
+            }
+
+            #[inline(always)]
+            fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+                let (rows, _) = out.as_chunks_mut::<4>();
+                for i in 0..3 {
+                    m[i].store_array(&mut rows[i]);
+                }
+            }
+
+            #[inline(always)]
+            fn splat_matrix(self, a: Self::Matrix) -> Self::Splats {
+                a
+            }
+
+            #[inline(always)]
+            fn multiply(self, a: &Self::Splats, b: RowRefs<'_>) -> Self::Matrix {
+                let b = each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, b[i]));
+                each!(f32x4::splat(self, 0.0); 3; i => {
+                    let [a0, a1, a2, a3] = a[i].to_array();
+                    let last = f32x4::load_array(self, [0.0, 0.0, 0.0, a3]);
+                    let sum = f32x4::splat(self, a2).mul_add(b[2], last);
+                    let sum = f32x4::splat(self, a1).mul_add(b[1], sum);
+                    f32x4::splat(self, a0).mul_add(b[0], sum)
+                })
+            }
+        }
+    };
+}
+
+/// Applies a macro to each token of four lanes, but for SSE4.2, which some treat apart.
+macro_rules! of_four_lanes {
+    ($apply:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        $apply!(fearless_simd::Sse2);
+        #[cfg(target_arch = "aarch64")]
+        $apply!(fearless_simd::Neon);
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        $apply!(fearless_simd::WasmSimd128);
+        #[cfg(not(any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            all(target_arch = "wasm32", target_feature = "simd128")
+        )))]
+        $apply!(fearless_simd::Fallback);
+    };
+}
+pub(super) use of_four_lanes;
+
+of_four_lanes!(narrow);
+#[cfg(target_arch = "x86_64")]
+narrow!(fearless_simd::Sse4_2);
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+    use fearless_simd::{Avx2, Avx512};
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn transpose512(
+            token: Avx512,
+            a: f32x16<Avx512>,
+            b: f32x16<Avx512>,
+            c: f32x16<Avx512>,
+            d: f32x16<Avx512>,
+        ) -> [f32x16<Avx512>; 4] {
+            use core::arch::x86_64::*;
+            let (a, b, c, d): (__m512, __m512, __m512, __m512) =
+                (a.into(), b.into(), c.into(), d.into());
+            let ab = _mm512_castps_pd(_mm512_unpacklo_ps(a, b));
+            let ab_high = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+            let cd = _mm512_castps_pd(_mm512_unpacklo_ps(c, d));
+            let cd_high = _mm512_castps_pd(_mm512_unpackhi_ps(c, d));
+            [
+                _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)).simd_into(token),
+                _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)).simd_into(token),
+                _mm512_castpd_ps(_mm512_unpacklo_pd(ab_high, cd_high)).simd_into(token),
+                _mm512_castpd_ps(_mm512_unpackhi_pd(ab_high, cd_high)).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn splat512(token: Avx512, a: f32x16<Avx512>) -> [f32x16<Avx512>; 4] {
+            use core::arch::x86_64::*;
+            let a: __m512 = a.into();
+            [
+                _mm512_permute_ps::<0x00>(a).simd_into(token),
+                _mm512_permute_ps::<0x55>(a).simd_into(token),
+                _mm512_permute_ps::<0xaa>(a).simd_into(token),
+                _mm512_maskz_mov_ps(0x8888, a).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn store_rows512(token: Avx512, m: f32x16<Avx512>, out: &mut [f32; 12]) {
+            use core::arch::x86_64::*;
+            let _ = token;
+            // SAFETY: the mask lets twelve floats through, and `out` has twelve.
+            unsafe { _mm512_mask_storeu_ps(out.as_mut_ptr(), 0x0fff, m.into()) }
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn stream512(token: Avx512, m: f32x16<Avx512>, out: &mut [f32; 12]) {
+            use core::arch::x86_64::*;
+            let m: __m512 = m.into();
+            let p = out.as_mut_ptr();
+            // SAFETY: `out` has twelve floats, and `stream_rows` asks for 16-byte alignment.
+            unsafe {
+                _mm_stream_ps(p, _mm512_castps512_ps128(m));
+                _mm_stream_ps(p.add(4), _mm512_extractf32x4_ps::<1>(m));
+                _mm_stream_ps(p.add(8), _mm512_extractf32x4_ps::<2>(m));
+            }
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn fence512(token: Avx512) {
+            core::arch::x86_64::_mm_sfence();
+        }
+    );
+
+    impl Lanes for Avx512 {
+        /// Rows 0 to 2 and a block of padding.
+        type Matrix = f32x16<Self>;
+        type Splats = [f32x16<Self>; 4];
+
+        #[inline(always)]
+        fn transpose(self, [a, b, c, d]: [Self::f32s; 4]) -> [Self::f32s; 4] {
+            transpose512(self, a, b, c, d)
+        }
+
+        #[inline(always)]
+        fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
+            f32x16::load_array_ref(self, m)
+        }
+
+        #[inline(always)]
+        fn load_rows(self, m: &[f32; 12]) -> Self::Matrix {
+            let two = f32x8::from_slice(self, &m[..8]);
+            let last = f32x4::from_slice(self, &m[8..]);
+            two.combine(last.combine(last))
+        }
+
+        #[inline(always)]
+        fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]) {
+            m.store_array(out);
+        }
+
+        #[inline(always)]
+        fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+            store_rows512(self, m, out);
+        }
+
+        // SAFETY: the caller answers for the alignment, as the trait says.
+        #[inline(always)]
+        unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+            stream512(self, m, out);
+        }
+
+        #[inline(always)]
+        fn settle_streams(self) {
+            fence512(self);
+        }
+
+        #[inline(always)]
+        fn splat_matrix(self, a: Self::Matrix) -> Self::Splats {
+            splat512(self, a)
+        }
+
+        #[inline(always)]
+        fn multiply(self, a: &Self::Splats, b: RowRefs<'_>) -> Self::Matrix {
+            let b = each!(f32x16::splat(self, 0.0); 3; i => {
+                f32x16::block_splat(f32x4::load_array_ref(self, b[i]))
+            });
+            a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul_add(b[2], a[3])))
+        }
+    }
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn transpose256(
+            token: Avx2,
+            a: f32x8<Avx2>,
+            b: f32x8<Avx2>,
+            c: f32x8<Avx2>,
+            d: f32x8<Avx2>,
+        ) -> [f32x8<Avx2>; 4] {
+            use core::arch::x86_64::*;
+            let (a, b, c, d): (__m256, __m256, __m256, __m256) =
+                (a.into(), b.into(), c.into(), d.into());
+            let ab = _mm256_castps_pd(_mm256_unpacklo_ps(a, b));
+            let ab_high = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+            let cd = _mm256_castps_pd(_mm256_unpacklo_ps(c, d));
+            let cd_high = _mm256_castps_pd(_mm256_unpackhi_ps(c, d));
+            [
+                _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)).simd_into(token),
+                _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)).simd_into(token),
+                _mm256_castpd_ps(_mm256_unpacklo_pd(ab_high, cd_high)).simd_into(token),
+                _mm256_castpd_ps(_mm256_unpackhi_pd(ab_high, cd_high)).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn splat256(token: Avx2, a: f32x8<Avx2>) -> [f32x8<Avx2>; 4] {
+            use core::arch::x86_64::*;
+            let a: __m256 = a.into();
+            [
+                _mm256_permute_ps::<0x00>(a).simd_into(token),
+                _mm256_permute_ps::<0x55>(a).simd_into(token),
+                _mm256_permute_ps::<0xaa>(a).simd_into(token),
+                _mm256_blend_ps::<0x88>(_mm256_setzero_ps(), a).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn splat128(token: Avx2, a: f32x4<Avx2>) -> [f32x4<Avx2>; 4] {
+            use core::arch::x86_64::*;
+            let a: __m128 = a.into();
+            [
+                _mm_permute_ps::<0x00>(a).simd_into(token),
+                _mm_permute_ps::<0x55>(a).simd_into(token),
+                _mm_permute_ps::<0xaa>(a).simd_into(token),
+                _mm_blend_ps::<0x8>(_mm_setzero_ps(), a).simd_into(token),
+            ]
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn stream256(token: Avx2, a: f32x8<Avx2>, b: f32x4<Avx2>, out: &mut [f32; 12]) {
+            use core::arch::x86_64::*;
+            let (a, b): (__m256, __m128) = (a.into(), b.into());
+            let p = out.as_mut_ptr();
+            // SAFETY: `out` has twelve floats, and `stream_rows` asks for 16-byte alignment.
+            unsafe {
+                _mm_stream_ps(p, _mm256_castps256_ps128(a));
+                _mm_stream_ps(p.add(4), _mm256_extractf128_ps::<1>(a));
+                _mm_stream_ps(p.add(8), b);
+            }
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn fence256(token: Avx2) {
+            core::arch::x86_64::_mm_sfence();
+        }
+    );
+
+    impl Lanes for Avx2 {
+        /// Rows 0 and 1, and row 2.
+        type Matrix = (f32x8<Self>, f32x4<Self>);
+        type Splats = ([f32x8<Self>; 4], [f32x4<Self>; 4]);
+
+        #[inline(always)]
+        fn transpose(self, [a, b, c, d]: [Self::f32s; 4]) -> [Self::f32s; 4] {
+            transpose256(self, a, b, c, d)
+        }
+
+        #[inline(always)]
+        fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
+            (
+                f32x8::from_slice(self, &m[..8]),
+                f32x4::from_slice(self, &m[8..12]),
+            )
+        }
+
+        #[inline(always)]
+        fn load_rows(self, m: &[f32; 12]) -> Self::Matrix {
+            (
+                f32x8::from_slice(self, &m[..8]),
+                f32x4::from_slice(self, &m[8..]),
+            )
+        }
+
+        #[inline(always)]
+        fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]) {
+            m.0.store_slice(&mut out[..8]);
+            m.1.store_slice(&mut out[8..12]);
+        }
+
+        #[inline(always)]
+        fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+            m.0.store_slice(&mut out[..8]);
+            m.1.store_slice(&mut out[8..]);
+        }
+
+        // SAFETY: the caller answers for the alignment, as the trait says.
+        #[inline(always)]
+        unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+            stream256(self, m.0, m.1, out);
+        }
+
+        #[inline(always)]
+        fn settle_streams(self) {
+            fence256(self);
+        }
+
+        #[inline(always)]
+        fn splat_matrix(self, a: Self::Matrix) -> Self::Splats {
+            (splat256(self, a.0), splat128(self, a.1))
+        }
+
+        #[inline(always)]
+        fn multiply(self, (a, c): &Self::Splats, b: RowRefs<'_>) -> Self::Matrix {
+            let n = each!(f32x4::splat(self, 0.0); 3; i => f32x4::load_array_ref(self, b[i]));
+            let b = each!(f32x8::splat(self, 0.0); 3; i => f32x8::block_splat(n[i]));
+            (
+                a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul_add(b[2], a[3]))),
+                c[0].mul_add(n[0], c[1].mul_add(n[1], c[2].mul_add(n[2], c[3]))),
+            )
+        }
+    }
+}

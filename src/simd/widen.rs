@@ -1,0 +1,147 @@
+//! 16-bit integers to lanes of f32.
+
+use super::ops::{each, of_four_lanes};
+use crate::math::LANES;
+use fearless_simd::{f32x4, f32x16, prelude::*};
+
+/// Lanes from 16-bit integers.
+pub(crate) trait Widen: Simd {
+    /// The first integers of a slice that has as many as a register has lanes.
+    fn widen(self, integers: &[u16]) -> Self::f32s;
+
+    /// The first sixteen integers.
+    fn widen_row(self, integers: &[u16]) -> f32x16<Self>;
+
+    /// The `C` components of two keys, whose integers lie `stride` apart: a register of each.
+    ///
+    /// # Panics
+    /// If the last one reaches past the end.
+    #[inline(always)]
+    fn widen_keys<const C: usize>(self, integers: &[u16], stride: u8) -> [[Self::f32s; C]; 2] {
+        let (n, stride) = (Self::f32s::LEN, usize::from(stride));
+        assert!(integers.len() >= (2 * C - 1) * stride + n);
+        each!([Self::f32s::splat(self, 0.0); C]; 2; k => {
+            each!(Self::f32s::splat(self, 0.0); C; c => {
+                let at = (k * C + c) * stride;
+                // SAFETY: the last of 2C registers was found to lie within the slice.
+                self.widen(unsafe { integers.get_unchecked(at..at + n) })
+            })
+        })
+    }
+
+    /// As [`Widen::widen_keys`], a whole row of each.
+    ///
+    /// # Panics
+    /// If the last one reaches past the end.
+    #[inline(always)]
+    fn widen_rows<const C: usize>(self, integers: &[u16], stride: u8) -> [[f32x16<Self>; C]; 2] {
+        let stride = usize::from(stride);
+        assert!(integers.len() >= (2 * C - 1) * stride + LANES);
+        each!([f32x16::splat(self, 0.0); C]; 2; k => {
+            each!(f32x16::splat(self, 0.0); C; c => {
+                let at = (k * C + c) * stride;
+                // SAFETY: the last of 2C rows was found to lie within the slice.
+                self.widen_row(unsafe { integers.get_unchecked(at..at + LANES) })
+            })
+        })
+    }
+}
+
+/// Sixteen lanes of four registers.
+macro_rules! quarters {
+    () => {
+        #[inline(always)]
+        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
+            let integers = &integers[..LANES];
+            let (a, b) = (self.widen(integers), self.widen(&integers[4..]));
+            let (c, d) = (self.widen(&integers[8..]), self.widen(&integers[12..]));
+            a.combine(b).combine(c.combine(d))
+        }
+    };
+}
+
+macro_rules! narrow {
+    ($token:ty) => {
+        impl Widen for $token {
+            #[inline(always)]
+            fn widen(self, integers: &[u16]) -> Self::f32s {
+                let integers = &integers[..4];
+                f32x4::load_array(self, each!(0.0; 4; i => f32::from(integers[i])))
+            }
+
+            quarters!();
+        }
+    };
+}
+
+of_four_lanes!(narrow);
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+    use core::arch::x86_64::*;
+    use fearless_simd::{Avx2, Avx512, Sse4_2, f32x8};
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn widen512(token: Avx512, integers: &[u16; 16]) -> f32x16<Avx512> {
+            // SAFETY: the array has the 32 bytes that are loaded, at any alignment.
+            let k = unsafe { _mm256_loadu_si256(integers.as_ptr().cast()) };
+            _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(k)).simd_into(token)
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn widen256(token: Avx2, integers: &[u16; 8]) -> f32x8<Avx2> {
+            // SAFETY: the array has the 16 bytes that are loaded, at any alignment.
+            let k = unsafe { _mm_loadu_si128(integers.as_ptr().cast()) };
+            _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(k)).simd_into(token)
+        }
+    );
+
+    fearless_simd::kernel!(
+        #[inline(always)]
+        fn widen128(token: Sse4_2, integers: &[u16; 4]) -> f32x4<Sse4_2> {
+            // SAFETY: the array has the 8 bytes that are loaded, at any alignment.
+            let k = unsafe { _mm_loadl_epi64(integers.as_ptr().cast()) };
+            _mm_cvtepi32_ps(_mm_cvtepu16_epi32(k)).simd_into(token)
+        }
+    );
+
+    macro_rules! wide {
+        ($token:ty, $kernel:ident, $lanes:literal, $($row:tt)*) => {
+            impl Widen for $token {
+                #[inline(always)]
+                fn widen(self, integers: &[u16]) -> Self::f32s {
+                    let (first, _) = integers.split_at($lanes);
+                    let (first, _) = first.as_chunks::<$lanes>();
+                    $kernel(self, &first[0])
+                }
+
+                $($row)*
+            }
+        };
+    }
+
+    wide!(
+        Avx512,
+        widen512,
+        16,
+        #[inline(always)]
+        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
+            self.widen(integers)
+        }
+    );
+    wide!(
+        Avx2,
+        widen256,
+        8,
+        #[inline(always)]
+        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
+            let integers = &integers[..LANES];
+            self.widen(integers).combine(self.widen(&integers[8..]))
+        }
+    );
+    wide!(Sse4_2, widen128, 4, quarters!(););
+}

@@ -1,0 +1,27 @@
+//! What the tests of Phalanx share.
+//!
+//! [`oracle`] is the reference evaluator, in f64, written from the glTF specification; it never calls the
+//! library. [`compare`] holds the library's results against it and against stored golden poses, and
+//! [`adapter`] makes the library a subject of that comparison. The other modules are models made in code,
+//! allocators that count, and trials that say when a test model is missing.
+#![deny(unsafe_code)]
+
+#[cfg(feature = "gltf")]
+pub mod adapter;
+#[allow(unsafe_code)] // Allocators that pass every call on.
+pub mod alloc;
+pub mod chain;
+pub mod compare;
+#[cfg(feature = "gpu")]
+pub mod device;
+pub mod exercise;
+#[cfg(feature = "gltf")]
+pub mod gltf_file;
+#[cfg(feature = "phx")]
+pub mod made;
+pub mod memory;
+pub mod oracle;
+pub mod ruler;
+#[cfg(feature = "phx")]
+pub mod seal;
+pub mod trials;

@@ -1,0 +1,356 @@
+//! A small rig with one of everything that a .phx file holds, and a second clip's worth of kinds.
+
+// The fuzz targets include the whole module and use their own part of it.
+#![allow(dead_code)]
+
+use glam::{Quat, Vec3};
+use phalanx::bake::{BakeSettings, bake_all};
+use phalanx::build::{BuildOptions, RootMotionOptions, build_additive, build_rig};
+use phalanx::clip::{Clip, Marker};
+use phalanx::format::{ClipForm, ClipOrigin, Library, LibraryWriter, Provenance, Source};
+use phalanx::import::raw::{
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
+    RawUserTrack,
+};
+use phalanx::mesh::{Image, Influences, Material, Mesh, MorphTarget, Primitive};
+use phalanx::rig::Rig;
+use phalanx::skeleton::{ChannelValue, Trs, UserChannel};
+use std::io::Cursor;
+use std::sync::Arc;
+
+const IDENTITY: [f32; 16] = [
+    1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
+];
+
+fn node(source: usize, name: &str, parent: Option<usize>, x: f32) -> RawNode {
+    RawNode {
+        source,
+        name: (!name.is_empty()).then(|| name.to_owned()),
+        parent,
+        local: Trs {
+            translation: Vec3::new(x, 0.25 * x, 0.0),
+            rotation: Quat::from_rotation_z(0.3 * x),
+            scale: Vec3::ONE,
+        },
+        ..RawNode::default()
+    }
+}
+
+fn turn(angle: f32) -> [f32; 4] {
+    [0.0, (angle / 2.0).sin(), 0.0, (angle / 2.0).cos()]
+}
+
+fn track(
+    node: usize,
+    channel: RawChannel,
+    interpolation: Interpolation,
+    times: &[f32],
+    values: Vec<f32>,
+) -> RawTrack {
+    RawTrack {
+        node,
+        channel,
+        interpolation,
+        times: times.to_vec(),
+        values,
+    }
+}
+
+/// Joints in a chain, each moved by its own kind of track.
+fn clips() -> Vec<RawClip> {
+    use Interpolation::{CubicSpline, Linear, Step};
+    let even: Vec<f32> = (0..9).map(|k| k as f32 / 8.0).collect();
+    let odd = [0.0, 0.1, 0.45, 1.0];
+    let turns = |times: &[f32], rate: f32| -> Vec<f32> {
+        times.iter().flat_map(|t| turn(rate * t)).collect()
+    };
+    let slides =
+        |times: &[f32]| -> Vec<f32> { times.iter().flat_map(|t| [t * 2.0, 0.5, -t]).collect() };
+    let spline: Vec<f32> = odd
+        .iter()
+        .flat_map(|t| [0.5, 0.0, 0.1, t * t, 1.0, 0.0, 0.25, 0.0, 0.3])
+        .collect();
+    let walk = RawClip {
+        name: Some("walk".into()),
+        duration: 1.0,
+        tracks: vec![
+            track(1, RawChannel::Translation, Linear, &even, slides(&even)),
+            track(1, RawChannel::Rotation, Linear, &even, turns(&even, 1.0)),
+            track(2, RawChannel::Rotation, Linear, &odd, turns(&odd, 2.5)),
+            track(3, RawChannel::Rotation, Step, &odd, turns(&odd, 1.5)),
+            track(18, RawChannel::Translation, CubicSpline, &odd, spline),
+            track(4, RawChannel::Scale, Linear, &[0.0], vec![1.0, 2.0, 1.0]),
+            track(
+                20,
+                RawChannel::Weights,
+                Linear,
+                &odd,
+                odd.iter().flat_map(|t| [*t, 1.0 - t]).collect(),
+            ),
+        ],
+        extras: None,
+        markers: vec![
+            Marker::new("strike", 0.75),
+            Marker::new("step", 0.0),
+            Marker::new("step", 0.5),
+        ],
+    };
+    let nod = RawClip {
+        name: Some("nod".into()),
+        duration: 1.0,
+        tracks: vec![track(
+            17,
+            RawChannel::Rotation,
+            Linear,
+            &even,
+            turns(&even, 0.8),
+        )],
+        ..RawClip::default()
+    };
+    vec![walk, nod, RawClip::default()]
+}
+
+fn mesh() -> Mesh {
+    let positions = vec![
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+    ];
+    Mesh {
+        name: Some("body".into()),
+        primitives: vec![Primitive {
+            normals: vec![[0.0, 0.0, 1.0]; 4],
+            tangents: vec![[1.0, 0.0, 0.0, -1.0]; 4],
+            uvs: vec![[0.25, 0.5]; 4],
+            colors: vec![[1.0, 0.5, 0.25, 1.0]; 4],
+            indices: vec![0, 1, 2, 1, 2, 3],
+            influences: Influences {
+                per_vertex: 4,
+                joints: [[0, 1, 2, 0]; 4].concat(),
+                weights: [[0.5, 0.25, 0.25, 0.0]; 4].concat(),
+            },
+            targets: vec![
+                MorphTarget {
+                    positions: vec![[0.0, 0.1, 0.0]; 4],
+                    ..MorphTarget::default()
+                },
+                MorphTarget {
+                    normals: vec![[0.0, 0.1, 0.0]; 4],
+                    tangents: vec![[0.0, 0.0, 0.1]; 4],
+                    ..MorphTarget::default()
+                },
+            ],
+            material: Some(1),
+            positions,
+        }],
+        weights: vec![0.0, 0.5],
+    }
+}
+
+pub fn raw() -> RawScene {
+    let mut nodes: Vec<RawNode> = vec![node(7, "root", None, 0.0)];
+    nodes.extend((1..20).map(|i| node(7 + i, &format!("joint {i}"), Some(i - 1), 0.1 * i as f32)));
+    let mut body = node(40, "body", Some(0), 0.0);
+    body.mesh = Some(0);
+    body.skin = Some(0);
+    body.weights = vec![0.0, 0.5];
+    nodes.push(body);
+    let mut hat = node(41, "", Some(19), 0.5);
+    hat.mesh = Some(1);
+    hat.matrix = Some(IDENTITY);
+    nodes.push(hat);
+    let hat = Mesh {
+        primitives: vec![Primitive {
+            positions: vec![[0.0; 3]; 3],
+            indices: vec![0, 1, 2],
+            material: Some(0),
+            ..Primitive::default()
+        }],
+        ..Mesh::default()
+    };
+    let channel = |name: &str, rest, values: Vec<f32>| RawUserChannel {
+        channel: UserChannel {
+            name: name.into(),
+            rest,
+        },
+        tracks: vec![RawUserTrack {
+            clip: 0,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values,
+        }],
+    };
+    RawScene {
+        name: "made.glb".into(),
+        skins: vec![RawSkin {
+            name: Some("skin".into()),
+            joints: (1..20).collect(),
+            inverse_bind: (1..20)
+                .map(|i| {
+                    let mut m = IDENTITY;
+                    m[12] = -0.1 * i as f32;
+                    m
+                })
+                .collect(),
+        }],
+        clips: clips(),
+        meshes: vec![mesh(), hat],
+        materials: vec![
+            Material::default(),
+            Material {
+                name: Some("cloth".into()),
+                base_color: [0.5, 0.25, 1.0, 1.0],
+                base_color_image: Some(0),
+                double_sided: true,
+            },
+        ],
+        images: vec![
+            Some(Image {
+                width: 8,
+                height: 4,
+                rgba: (0..128).map(|i| (i * 7) as u8).collect(),
+            }),
+            None,
+            // One that PNG makes smaller.
+            Some(Image {
+                width: 64,
+                height: 64,
+                rgba: vec![200; 64 * 64 * 4],
+            }),
+        ],
+        channels: vec![
+            channel("grip", ChannelValue::Float(0.25), vec![0.0, 1.0]),
+            channel(
+                "look",
+                ChannelValue::Quaternion([0.3, 0.1, 0.7, 0.9]),
+                [turn(0.0), turn(1.0)].concat(),
+            ),
+        ],
+        scenes: vec![vec![0]],
+        default_scene: Some(0),
+        nodes,
+    }
+}
+
+pub fn rig() -> Rig {
+    build_rig(raw(), &BuildOptions::default()).expect("the scene is sound")
+}
+
+/// The same character in another lane order.
+pub fn rig_in_order(lanes: Vec<u16>) -> Rig {
+    let mut options = BuildOptions::default();
+    options.lane_order = Some(lanes);
+    build_rig(raw(), &options).expect("the order holds every joint once")
+}
+
+/// The same character, its root's way taken out of the clips: turned and straight.
+pub fn travelling() -> Rig {
+    let mut options = BuildOptions::default();
+    options.root_motion = Some(RootMotionOptions {
+        joint: phalanx::build::RootJoint::Named("joint 1".into()),
+        rotation: true,
+        ..RootMotionOptions::default()
+    });
+    build_rig(raw(), &options).expect("the joint is there")
+}
+
+pub fn additive(rig: &Rig) -> Clip {
+    build_additive(&raw(), 0, rig, rig.skeleton().rest_pose()).expect("the clip is full")
+}
+
+pub fn provenance(clips: usize) -> Provenance {
+    Provenance {
+        tool: "tests".into(),
+        sources: vec![Source {
+            name: "made.glb".into(),
+            settings: "none".into(),
+            bytes: 123,
+            hash: 0x0123_4567_89ab_cdef,
+        }],
+        clips: (0..clips as u32)
+            .map(|clip| ClipOrigin {
+                source: 0,
+                clip,
+                max_error: 0.5,
+                shell: 0.03,
+            })
+            .collect(),
+    }
+}
+
+/// Bytes at the start of a clip's section that say whose it is: kind, duration, hashes; not coded ones.
+pub fn head_bytes(form: ClipForm) -> usize {
+    match form {
+        ClipForm::Rows => 24,
+        ClipForm::Coded => 0,
+    }
+}
+
+/// The same character, its clips baked.
+pub fn baked() -> Rig {
+    let rig = travelling();
+    let library = library_of(&rig, &baked_clips(&rig), ClipForm::Rows);
+    let library = Library::from_bytes(&library).expect("it was written");
+    library.rig(Default::default()).expect("it was written")
+}
+
+fn baked_clips(rig: &Rig) -> Vec<Arc<Clip>> {
+    let settings = BakeSettings::default();
+    let baked = bake_all(rig.clips(), rig.skeleton(), &settings, &|_| {});
+    let clips = baked.into_iter().map(|b| b.expect("the clips fit").0);
+    clips.map(Arc::new).collect()
+}
+
+/// Libraries that hold, together, every kind of section in every form.
+pub fn files() -> Vec<Vec<u8>> {
+    let mut all = vec![library(&rig())];
+    for form in ClipForm::ALL {
+        all.push(library_in(&travelling(), form));
+        all.push(library_in(&baked(), form));
+    }
+    all
+}
+
+/// One of everything: exact and baked clips, each in every form, and an additive one.
+pub fn version_1() -> Vec<u8> {
+    let rig = travelling();
+    let baked = baked_clips(&rig);
+    let mut clips: Vec<(Arc<Clip>, ClipForm)> = Vec::new();
+    for form in ClipForm::ALL {
+        let all = rig.clips()[..1].iter().chain(&baked[..2]);
+        clips.extend(all.map(|c| (c.clone(), form)));
+    }
+    clips.push((Arc::new(additive(&rig)), ClipForm::Rows));
+    let out = Cursor::new(Vec::new());
+    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
+    writer.add_rig(&rig).expect("the rig has this skeleton");
+    for (clip, form) in &clips {
+        let added = writer.add_clip(clip, clip.name(), *form);
+        added.expect("the clip has this skeleton");
+    }
+    let out = writer.finish(&provenance(clips.len()));
+    out.expect("memory takes bytes").into_inner()
+}
+
+/// The bytes of a library of a rig.
+pub fn library(rig: &Rig) -> Vec<u8> {
+    library_in(rig, ClipForm::Rows)
+}
+
+/// The same with its clips in a form.
+pub fn library_in(rig: &Rig, form: ClipForm) -> Vec<u8> {
+    library_of(rig, rig.clips(), form)
+}
+
+fn library_of(rig: &Rig, clips: &[Arc<Clip>], form: ClipForm) -> Vec<u8> {
+    let out = Cursor::new(Vec::new());
+    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
+    writer.add_rig(rig).expect("the rig has this skeleton");
+    for clip in clips {
+        let added = writer.add_clip(clip, clip.name(), form);
+        added.expect("the clip has this skeleton");
+    }
+    let out = writer.finish(&provenance(clips.len()));
+    out.expect("memory takes bytes").into_inner()
+}

@@ -1,0 +1,20 @@
+//! Crowds to measure Phalanx with, the same everywhere: the standard crowd, the workloads C1 to C3, and a
+//! textbook pipeline that computes the same palettes as tutorials do.
+//!
+//! [`standard_crowd`] needs a rig. [`Workload::crowd`] needs a rig and [`WorkloadClips`], which a
+//! `subject::Subject` finds in a file or in the built-in character.
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod sampling;
+pub mod stages;
+mod standard;
+#[cfg(feature = "gltf")]
+pub mod subject;
+pub mod textbook;
+#[cfg(feature = "gltf")]
+pub mod tutorial;
+mod workload;
+
+pub use standard::{hash01, standard_crowd};
+pub use workload::{Workload, WorkloadClips};

@@ -1,0 +1,96 @@
+//! The workloads C1 to C3 that benchmarks compare: one clip, two half and half, three by thirds with
+//! an additive layer on top.
+
+use crate::hash01;
+use phalanx::clip::Clip;
+use phalanx::crowd::{Crowd, CrowdError, LayerOptions, PlayOptions, RigId};
+use phalanx::rig::Rig;
+use phalanx::skeleton::JointMask;
+use std::sync::Arc;
+
+/// What every character of a workload plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Workload {
+    /// One clip.
+    C1,
+    /// Two clips, half and half.
+    C2,
+    /// Three clips by thirds, and a masked additive layer at weight 1.
+    C3,
+}
+
+/// The clips of a workload.
+#[derive(Clone, Debug)]
+pub struct WorkloadClips {
+    /// Three clips of the rig, by index; character i, action k plays number (i + k) mod 3.
+    pub clips: [usize; 3],
+    /// The additive clip of C3.
+    pub additive: Option<Arc<Clip>>,
+    /// Its mask.
+    pub mask: Option<JointMask>,
+}
+
+impl Workload {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::C1, Self::C2, Self::C3];
+
+    /// Clips that a character plays on its first layer.
+    pub const fn actions(self) -> usize {
+        self as usize + 1
+    }
+
+    /// A crowd of `count` characters that play the workload, each at phases of its own.
+    ///
+    /// # Errors
+    /// If the crowd refuses the rig, a clip or the mask.
+    pub fn crowd(
+        self,
+        rig: Arc<Rig>,
+        clips: &WorkloadClips,
+        count: usize,
+    ) -> Result<(Crowd, RigId), CrowdError> {
+        let mut layers = vec![LayerOptions::default()];
+        if self == Self::C3 {
+            layers.push(LayerOptions {
+                additive: true,
+                mask: clips.mask.clone(),
+                ..LayerOptions::default()
+            });
+        }
+        let mut crowd = Crowd::new();
+        let id = crowd.add_rig_with_layers(rig, layers)?;
+        let additive = match &clips.additive {
+            Some(clip) if self == Self::C3 => Some(crowd.add_clip(id, clip.clone())?),
+            _ => None,
+        };
+        let clips_of = clips.clips.map(|index| crowd.clip_by_index(id, index));
+        let mut crowd_clips = Vec::with_capacity(3);
+        for (clip, index) in clips_of.into_iter().zip(clips.clips) {
+            crowd_clips.push(clip.ok_or(CrowdError::Limit {
+                what: "index of a clip",
+                count: index,
+                limit: crowd.rig(id)?.clips().len(),
+            })?);
+        }
+        for i in 0..count {
+            let instance = crowd.spawn(id)?;
+            let mut play = |layer: usize, clip, k: u64, weight: f32| {
+                let duration = f64::from(crowd.clip(id, clip)?.duration());
+                let options = PlayOptions {
+                    time: hash01(i as u64 * 4 + k) * duration,
+                    weight,
+                    ..PlayOptions::default()
+                };
+                crowd.add_action(instance, layer, clip, &options)
+            };
+            for k in 0..self.actions() {
+                let clip = crowd_clips[(i + k) % 3];
+                play(0, clip, k as u64, 1.0 / self.actions() as f32)?;
+            }
+            if let Some(clip) = additive {
+                play(1, clip, 3, 1.0)?;
+            }
+        }
+        Ok((crowd, id))
+    }
+}
