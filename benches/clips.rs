@@ -34,7 +34,7 @@ fn rig_of(rig: &Rig, clips: &[Arc<Clip>], count: usize) -> Arc<Rig> {
     let file = writer.finish(&Provenance::default()).expect("it fits");
     let library = Library::from_bytes(&file.into_inner()).expect("it was written");
     let options = RigOptions {
-        images: false,
+        images: phalanx::mesh::ImageMode::Skip,
         ..RigOptions::default()
     };
     Arc::new(library.rig(options).expect("it was written"))

@@ -17,7 +17,7 @@ fn imports(c: &mut Criterion) {
         }
     }
     let options = ImportOptions {
-        images: false,
+        images: phalanx::mesh::ImageMode::Skip,
         ..ImportOptions::default()
     };
     let mut group = c.benchmark_group("import");

@@ -133,7 +133,7 @@ fn main() {
             continue;
         };
         let options = ImportOptions {
-            images: false,
+            images: phalanx::mesh::ImageMode::Skip,
             ..ImportOptions::default()
         };
         let imported = import_path(&path, &options).expect("the model imports");

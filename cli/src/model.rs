@@ -3,9 +3,10 @@
 use super::error::CliError;
 use super::text::one_line;
 use super::{output, textures};
-use phalanx::import;
 use phalanx::format::{self, Library, OpenError, RigOptions};
+use phalanx::import;
 use phalanx::import::{ImportOptions, ImportReport};
+use phalanx::mesh::ImageMode;
 use phalanx::playback::{EvaluatedPose, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use std::fs::File;
@@ -51,7 +52,7 @@ impl Model {
         }
         let file = path.display().to_string();
         let options = ImportOptions {
-            images,
+            images: image_mode(images),
             ..ImportOptions::default()
         };
         let imported = import::import_path(path, &options)?;
@@ -89,7 +90,7 @@ impl Model {
         let library = Library::open(path)?;
         let file = path.display().to_string();
         let options = RigOptions {
-            images,
+            images: image_mode(images),
             ..RigOptions::default()
         };
         let rig = library.rig(options).map_err(|source| OpenError::Format {
@@ -139,5 +140,14 @@ impl Model {
             file: self.file.clone(),
             source,
         })
+    }
+}
+
+/// Pictures are decoded, or left out.
+fn image_mode(wanted: bool) -> ImageMode {
+    if wanted {
+        ImageMode::Decoded
+    } else {
+        ImageMode::Skip
     }
 }

@@ -2,13 +2,15 @@
 
 use super::model::Model;
 use phalanx::import::{ReportEntry, Severity};
+use phalanx::mesh::ImageData;
 
 /// What is wrong with a model's textures, if anything: the first that is missing, and how many more.
 pub fn missing(model: &Model) -> Option<String> {
     let images = model.rig.images();
     let materials = model.rig.materials().iter();
     let mut unread: Vec<usize> = materials.filter_map(|m| m.base_color_image).collect();
-    unread.retain(|&i| images.get(i).is_none_or(Option::is_none));
+    let drawable = |i: &usize| matches!(images.get(*i), Some(Some(ImageData::Decoded(_))));
+    unread.retain(|i| !drawable(i));
     unread.sort_unstable();
     unread.dedup();
     let dropped = || {

@@ -8,7 +8,7 @@ use phalanx::import::{ImportOptions, import_slice};
 
 fuzz_target!(|bytes: &[u8]| {
     let options = ImportOptions {
-        images: false,
+        images: phalanx::mesh::ImageMode::Skip,
         ..ImportOptions::default()
     };
     let Ok(imported) = import_slice(bytes, "fuzz", None, &options) else {

@@ -158,11 +158,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn import(path: &Path) -> Result<Rig, Box<dyn Error>> {
-    let options = ImportOptions {
-        images: true,
-        ..ImportOptions::default()
-    };
-    Ok(import_path(path, &options)?.rigs.remove(0))
+    Ok(import_path(path, &ImportOptions::default())?.rigs.remove(0))
 }
 
 /// Spawns an instance at a moment of a clip.

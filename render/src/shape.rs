@@ -4,7 +4,7 @@ use super::scene::{DrawMesh, Placement, tint_strength};
 use super::winding::Sides;
 use phalanx::clip::Clip;
 use phalanx::math::Affine3x4;
-use phalanx::mesh::{Influences, Material, Primitive};
+use phalanx::mesh::{ImageData, Influences, Material, Primitive};
 use phalanx::playback::evaluate_pose;
 use phalanx::rig::{Rig, RigMesh};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl<'a> RigShape<'a> {
                 out.push(DrawMesh {
                     primitive,
                     material,
-                    image: image.and_then(Option::as_ref),
+                    image: image.and_then(Option::as_ref).and_then(ImageData::decoded),
                     tint: tint_strength(material, has_tint),
                     placement: self.placement(mesh, primitive),
                     first_weight: morph.map_or(0, |m| m.scalars.start as u32),

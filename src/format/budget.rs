@@ -18,9 +18,6 @@ pub const BLOCKS_PER_BYTE: u64 = 64;
 /// Blocks that may be looked through whatever the file's size: 4,096 clips of 65,535 joints.
 pub const BLOCKS_BASE: u64 = 1 << 26;
 
-/// Width and height of an image in pixels.
-pub const MAX_IMAGE_SIDE: u32 = 16_384;
-
 /// Memory that is left, counted down before it is allocated; by several threads at once.
 #[derive(Debug)]
 pub(super) struct Budget {
@@ -75,6 +72,7 @@ impl Budget {
     }
 
     /// Gives back what was only needed for a while.
+    #[cfg(feature = "images")]
     pub fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
     }

@@ -16,7 +16,9 @@ pub const ALIGNMENT: usize = 64;
 
 /// Feature bits that a reader must know.
 pub(super) const FEATURE_CODED: u64 = 1;
-pub(super) const KNOWN_FEATURES: u64 = FEATURE_CODED;
+/// Images of form 1: as their sources hold them.
+pub(super) const FEATURE_ENCODED_IMAGES: u64 = 2;
+pub(super) const KNOWN_FEATURES: u64 = FEATURE_CODED | FEATURE_ENCODED_IMAGES;
 
 /// XXH3, 64 bits, seed 0: the checksum of sections and the hash of sources.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {

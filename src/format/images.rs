@@ -1,44 +1,142 @@
-//! Section IMAG: one picture, as PNG where that is smaller.
+//! Section IMAG: one image, as pixels or as its source holds it.
 
-use super::budget::MAX_IMAGE_SIDE;
+use super::container::FEATURE_ENCODED_IMAGES;
 use super::error::{Fault, FormatError};
 use super::read::Reader;
 use super::write::Bytes;
-use crate::mesh::Image;
+#[cfg(feature = "images")]
+use crate::mesh::Survey;
+use crate::mesh::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE};
+#[cfg(feature = "images")]
 use image::{ExtendedColorType, ImageEncoder, ImageFormat, ImageReader, Limits};
+#[cfg(feature = "images")]
 use std::io::Cursor;
 
-/// How the pixels are stored.
+/// Forms of the section: an image of known size, and a file within the file.
+const SIZED: u32 = 0;
+const ENCODED: u32 = 1;
+pub(super) const FORMS: u64 = 2;
+
+/// How the pixels of form 0 are stored.
 const ABSENT: u32 = 0;
 const PIXELS: u32 = 1;
 const PNG: u32 = 2;
 
-/// What decoding a PNG takes beside the picture: its tables, and a row.
+/// The MIME type of `PNG`.
+const PNG_TYPE: &str = "image/png";
+
+/// Bytes of a MIME type: those registered are shorter than 100.
+const MAX_MIME: usize = 255;
+
+/// What decoding a PNG takes beside the image: its tables, and a row.
+#[cfg(feature = "images")]
 const DECODER_BYTES: u64 = 1 << 20;
 
-pub(super) fn write(image: Option<&Image>) -> Vec<u8> {
-    let mut out = Bytes::default();
-    let Some(i) = image else {
-        out.many(&[ABSENT, 0, 0, 0]);
-        return out.0;
-    };
-    let mut png = Vec::new();
-    let encoder = image::codecs::png::PngEncoder::new(&mut png);
-    let encoded = encoder.write_image(&i.rgba, i.width, i.height, ExtendedColorType::Rgba8);
-    let smaller = encoded.is_ok() && png.len() < i.rgba.len();
-    let (form, bytes) = if smaller {
-        (PNG, &png)
+/// The feature that a reader must know for a form.
+pub(super) fn feature(form: u32) -> u64 {
+    if form == ENCODED {
+        FEATURE_ENCODED_IMAGES
     } else {
-        (PIXELS, &i.rgba)
+        0
+    }
+}
+
+/// The form and the bytes of a section.
+pub(super) fn write(image: Option<&ImageData>) -> (u32, Vec<u8>) {
+    match image {
+        None => {
+            let mut out = Bytes::default();
+            out.many(&[ABSENT, 0, 0, 0]);
+            (SIZED, out.0)
+        }
+        Some(ImageData::Decoded(image)) => (SIZED, sized(image)),
+        Some(ImageData::Encoded(image)) => {
+            let mut out = Bytes::default();
+            let mime = image.mime.as_bytes();
+            let mime = if mime.len() <= MAX_MIME { mime } else { &[] };
+            out.count(mime.len());
+            out.count(image.bytes.len());
+            out.many(mime);
+            out.many(&image.bytes);
+            (ENCODED, out.0)
+        }
+    }
+}
+
+fn sized(i: &Image) -> Vec<u8> {
+    let png = smaller(i);
+    let (form, bytes) = match &png {
+        Some(png) => (PNG, png),
+        None => (PIXELS, &i.rgba),
     };
+    let mut out = Bytes::default();
     out.many(&[form, i.width, i.height]);
     out.count(bytes.len());
     out.many(bytes);
     out.0
 }
 
-/// Reads a picture; without `wanted` its header alone.
-pub(super) fn read(mut r: Reader<'_>, wanted: bool) -> Result<Option<Image>, FormatError> {
+/// The image as PNG, if that is smaller.
+#[cfg(feature = "images")]
+fn smaller(i: &Image) -> Option<Vec<u8>> {
+    let mut png = Vec::new();
+    let encoder = image::codecs::png::PngEncoder::new(&mut png);
+    let encoded = encoder.write_image(&i.rgba, i.width, i.height, ExtendedColorType::Rgba8);
+    (encoded.is_ok() && png.len() < i.rgba.len()).then_some(png)
+}
+
+#[cfg(not(feature = "images"))]
+fn smaller(_: &Image) -> Option<Vec<u8>> {
+    None
+}
+
+/// Reads an image, or looks at its header alone.
+pub(super) fn read(
+    r: Reader<'_>,
+    form: u32,
+    mode: ImageMode,
+) -> Result<Option<ImageData>, FormatError> {
+    match form {
+        ENCODED => read_encoded(r, mode),
+        _ => read_sized(r, mode),
+    }
+}
+
+fn read_encoded(mut r: Reader<'_>, mode: ImageMode) -> Result<Option<ImageData>, FormatError> {
+    let mime = r.count("bytes of a MIME type", 1)?;
+    r.index("bytes of a MIME type", mime as u32, MAX_MIME + 1)?;
+    let stored = r.count("bytes of a picture", 1)?;
+    let mime = r.take(mime, "a MIME type")?;
+    let bytes = r.take(stored, "bytes of a picture")?;
+    let stated = match std::str::from_utf8(mime) {
+        Ok(mime) if mime.bytes().all(|b| b.is_ascii_graphic()) => mime,
+        _ => return Err(r.fault(Fault::Picture("its MIME type is no ASCII text".into()))),
+    };
+    let image = match mode {
+        ImageMode::Skip => None,
+        ImageMode::Encoded => {
+            r.charge(stored + mime.len())?;
+            Some(ImageData::Encoded(EncodedImage {
+                mime: stated.to_owned(),
+                bytes: bytes.to_vec(),
+            }))
+        }
+        #[cfg(feature = "images")]
+        ImageMode::Decoded => {
+            let survey = Survey::new(bytes).map_err(|e| r.fault(Fault::Picture(e)))?;
+            let needed = usize::try_from(survey.needed).unwrap_or(usize::MAX);
+            r.charge(needed)?;
+            let image = survey.decode(bytes);
+            let image = image.map_err(|e| r.fault(Fault::Picture(e)))?;
+            r.budget.release(needed - image.rgba.len().min(needed));
+            Some(ImageData::Decoded(image))
+        }
+    };
+    r.finish()?;
+    Ok(image)
+}
+
+fn read_sized(mut r: Reader<'_>, mode: ImageMode) -> Result<Option<ImageData>, FormatError> {
     let [form, width, height]: [u32; 3] = r.one("the size of a picture")?;
     for (what, found) in [("width in pixels", width), ("height in pixels", height)] {
         r.index(what, found, MAX_IMAGE_SIDE as usize + 1)?;
@@ -46,38 +144,55 @@ pub(super) fn read(mut r: Reader<'_>, wanted: bool) -> Result<Option<Image>, For
     let stored = r.count("bytes of a picture", 1)?;
     let bytes = r.take(stored, "bytes of a picture")?;
     let needed = width as usize * height as usize * 4;
-    let rgba = match form {
+    let image = match form {
         ABSENT if width == 0 && height == 0 && stored == 0 => None,
         PIXELS if stored == needed => {
+            let wanted = mode != ImageMode::Skip;
             r.charge(if wanted { needed } else { 0 })?;
-            Some(wanted.then(|| bytes.to_vec()))
+            let pixels = || Image {
+                width,
+                height,
+                rgba: bytes.to_vec(),
+            };
+            wanted.then(|| ImageData::Decoded(pixels()))
         }
         PIXELS => {
             let (found, limit) = (stored as u64, needed as u64);
             let what = "bytes of a picture";
             return Err(r.whole(Fault::Limit { what, found, limit }));
         }
-        PNG if wanted => {
-            // The decoder's copy, and the picture.
-            r.charge(2 * needed)?;
-            let decoded = png(bytes, width, height).map_err(|e| r.fault(Fault::Picture(e)))?;
-            r.budget.release(needed);
-            Some(Some(decoded))
-        }
-        PNG => Some(None),
+        PNG => match mode {
+            ImageMode::Skip => None,
+            ImageMode::Encoded => {
+                r.charge(stored + PNG_TYPE.len())?;
+                Some(ImageData::Encoded(EncodedImage {
+                    mime: PNG_TYPE.into(),
+                    bytes: bytes.to_vec(),
+                }))
+            }
+            #[cfg(feature = "images")]
+            ImageMode::Decoded => {
+                // The decoder's copy, and the image.
+                r.charge(2 * needed)?;
+                let rgba = png(bytes, width, height).map_err(|e| r.fault(Fault::Picture(e)))?;
+                r.budget.release(needed);
+                Some(ImageData::Decoded(Image {
+                    width,
+                    height,
+                    rgba,
+                }))
+            }
+        },
         found => {
             let (what, found, limit) = ("the form of a picture", found.into(), PNG.into());
             return Err(r.whole(Fault::Limit { what, found, limit }));
         }
     };
     r.finish()?;
-    Ok(rgba.flatten().map(|rgba| Image {
-        width,
-        height,
-        rgba,
-    }))
+    Ok(image)
 }
 
+#[cfg(feature = "images")]
 fn png(bytes: &[u8], width: u32, height: u32) -> Result<Vec<u8>, String> {
     let mut limits = Limits::default();
     (limits.max_image_width, limits.max_image_height) = (Some(width), Some(height));

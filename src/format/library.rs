@@ -11,7 +11,7 @@ use super::read::Reader;
 use super::{images, materials, meshes, nodes, open, skeleton, skins};
 use crate::build::relane;
 use crate::clip::{Clip, Marker, SharedBytes};
-use crate::mesh::{Image, Mesh};
+use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::Skeleton;
 use rayon::prelude::*;
@@ -41,15 +41,15 @@ pub struct Library {
 pub struct RigOptions {
     /// All clips.
     pub clips: bool,
-    /// Pictures; without them all images are none.
-    pub images: bool,
+    /// What becomes of images; decoded by default, where the feature `images` is there.
+    pub images: ImageMode,
 }
 
 impl Default for RigOptions {
     fn default() -> Self {
         Self {
             clips: true,
-            images: true,
+            images: ImageMode::default(),
         }
     }
 }
@@ -246,10 +246,10 @@ impl Library {
             Some(e) => materials::read(reader(bytes, e, &budget)?, &self.names)?,
             None => Vec::new(),
         };
-        let mut images: Vec<Option<Image>> = Vec::new();
+        let mut images: Vec<Option<ImageData>> = Vec::new();
         for e in of_kind(&self.entries, Section::Image) {
             let r = reader(bytes, e, &budget)?;
-            images.push(images::read(r, options.images)?);
+            images.push(images::read(r, e.form, options.images)?);
         }
         let nodes_at = at_most_one(&self.entries, Section::Nodes)?;
         let nodes = match nodes_at {
@@ -391,13 +391,21 @@ fn check_entry(e: &Entry, at: u64, names: usize, features: u64) -> Result<(), Fo
         Err(Section::Table.fault(offset, Fault::Limit { what, found, limit }))
     };
     let clip = section == Section::Clip;
-    let form = ClipForm::of_code(e.form).filter(|_| clip);
     let field = offset_of!(Entry, form);
-    if e.form != 0 && form.is_none() {
-        let last = if clip { ClipForm::ALL.len() - 1 } else { 0 };
-        return fail(field, "the form of a section", e.form, last as u64);
+    let (forms, needed) = match section {
+        Section::Clip => {
+            let form = ClipForm::of_code(e.form);
+            (
+                ClipForm::ALL.len() as u64,
+                form.map_or(0, ClipForm::feature),
+            )
+        }
+        Section::Image => (images::FORMS, images::feature(e.form)),
+        _ => (1, 0),
+    };
+    if u64::from(e.form) >= forms {
+        return fail(field, "the form of a section", e.form, forms - 1);
     }
-    let needed = form.map_or(0, ClipForm::feature);
     if needed & !features != 0 {
         let have = features;
         let fault = Fault::Unstated { have, needed };

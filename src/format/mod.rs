@@ -28,7 +28,7 @@ mod skins;
 mod write;
 mod writer;
 
-pub use budget::{BLOCKS_BASE, BLOCKS_PER_BYTE, MAX_IMAGE_SIDE, MEMORY_BASE, MEMORY_PER_BYTE};
+pub use budget::{BLOCKS_BASE, BLOCKS_PER_BYTE, MEMORY_BASE, MEMORY_PER_BYTE};
 pub use clip::ClipForm;
 pub use codec::CodecError;
 pub use container::{ALIGNMENT, MAGIC, Section, VERSION, hash_bytes};

@@ -117,7 +117,15 @@ impl<W: Write + Seek> LibraryWriter<W> {
             self.section(Section::Mesh, &bytes)?;
         }
         for image in rig.images() {
-            self.section(Section::Image, &images::write(image.as_ref()))?;
+            let (form, bytes) = images::write(image.as_ref());
+            self.required |= images::feature(form);
+            let entry = Entry {
+                code: Section::Image.code(),
+                form,
+                name: NO_NAME,
+                ..Entry::zeroed()
+            };
+            self.put(entry, &bytes)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! nothing resampled.
 
 use crate::clip::Marker;
-use crate::mesh::{Image, Material, Mesh};
+use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{Trs, UserChannel};
 
 /// A file of one or more characters before anything is built from it.
@@ -25,7 +25,7 @@ pub struct RawScene {
     pub materials: Vec<Material>,
     /// Images in file order; `None` where no material uses one as base colour, pictures were not
     /// asked for, or one could not be decoded (see the report).
-    pub images: Vec<Option<Image>>,
+    pub images: Vec<Option<ImageData>>,
     /// User channels, with their tracks.
     pub channels: Vec<RawUserChannel>,
     /// Root nodes of every scene.

@@ -1,9 +1,13 @@
 //! Meshes as plain arrays: what CPU skinning and the renderers read. No file types, no GPU types.
 
 mod check;
+mod image;
 mod influences;
 
 pub use check::PrimitiveError;
+#[cfg(feature = "images")]
+pub(crate) use image::Survey;
+pub use image::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE};
 pub use influences::Influences;
 
 /// A mesh: primitives that share morph targets' default weights.
@@ -75,15 +79,4 @@ impl Default for Material {
             double_sided: false,
         }
     }
-}
-
-/// A decoded picture: 8-bit sRGB RGBA, rows from the top.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Image {
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// `width × height × 4` bytes.
-    pub rgba: Vec<u8>,
 }

@@ -7,7 +7,7 @@ mod parts;
 mod scales;
 
 use crate::clip::{Clip, ClipError, Marker};
-use crate::mesh::{Image, Material, Mesh};
+use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
 pub use limits::MAX_SHARED_SLOTS;
@@ -34,7 +34,7 @@ pub struct Rig {
     pub(crate) roots: Vec<usize>,
     pub(crate) meshes: Vec<RigMesh>,
     pub(crate) materials: Vec<Material>,
-    pub(crate) images: Vec<Option<Image>>,
+    pub(crate) images: Vec<Option<ImageData>>,
     pub(crate) morphs: Vec<MorphRange>,
     pub(crate) slot_bounds: SlotBounds,
 }
@@ -166,8 +166,9 @@ impl Rig {
         &self.materials
     }
 
-    /// The images, in file order; `None` where one could not be decoded or was not asked for.
-    pub fn images(&self) -> &[Option<Image>] {
+    /// The images, in file order; `None` where one could not be decoded or was left out
+    /// ([`ImageMode`](crate::mesh::ImageMode)).
+    pub fn images(&self) -> &[Option<ImageData>] {
         &self.images
     }
 

@@ -4,7 +4,7 @@ use super::limits::{self, MAX_SHARED_SLOTS, distinct};
 use super::scales::{ScaleError, check_scales};
 use super::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
-use crate::mesh::{Image, Material, Mesh, PrimitiveError};
+use crate::mesh::{ImageData, Material, Mesh, PrimitiveError};
 use crate::skeleton::{NO_JOINT, Skeleton, Skin};
 use std::sync::Arc;
 use thiserror::Error;
@@ -31,7 +31,7 @@ pub struct RigParts {
     /// The materials.
     pub materials: Vec<Material>,
     /// The images.
-    pub images: Vec<Option<Image>>,
+    pub images: Vec<Option<ImageData>>,
     /// Nodes with morph weights.
     pub morphs: Vec<MorphRange>,
 }
@@ -123,7 +123,9 @@ impl Rig {
         check_clips(&parts)?;
         check_meshes(&parts)?;
         for (image, i) in parts.images.iter().enumerate() {
-            let Some(i) = i else { continue };
+            let Some(ImageData::Decoded(i)) = i else {
+                continue;
+            };
             let needed = u64::from(i.width) * u64::from(i.height) * 4;
             if i.rgba.len() as u64 != needed {
                 let have = i.rgba.len();

@@ -12,7 +12,7 @@ use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
     RawUserTrack,
 };
-use phalanx::mesh::{Image, Influences, Material, Mesh, MorphTarget, Primitive};
+use phalanx::mesh::{Image, ImageData, Influences, Material, Mesh, MorphTarget, Primitive};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, Trs, UserChannel};
 use std::io::Cursor;
@@ -206,18 +206,18 @@ pub fn raw() -> RawScene {
             },
         ],
         images: vec![
-            Some(Image {
+            Some(ImageData::Decoded(Image {
                 width: 8,
                 height: 4,
                 rgba: (0..128).map(|i| (i * 7) as u8).collect(),
-            }),
+            })),
             None,
             // One that PNG makes smaller.
-            Some(Image {
+            Some(ImageData::Decoded(Image {
                 width: 64,
                 height: 64,
                 rgba: vec![200; 64 * 64 * 4],
-            }),
+            })),
         ],
         channels: vec![
             channel("grip", ChannelValue::Float(0.25), vec![0.0, 1.0]),

@@ -54,7 +54,7 @@ pub fn check(scene: &RawScene) {
                 .is_none_or(|i| i < scene.images.len())
         );
     }
-    for image in scene.images.iter().flatten() {
+    for image in scene.images.iter().flatten().filter_map(|i| i.decoded()) {
         let pixels = image.width as usize * image.height as usize;
         assert_eq!(image.rgba.len(), pixels * 4);
     }

@@ -69,7 +69,7 @@ pub fn models_mean_what_their_golden_poses_say() {
     };
     let files = std::fs::read_dir(folder.join("golden")).unwrap();
     let options = ImportOptions {
-        images: false,
+        images: phalanx::mesh::ImageMode::Skip,
         ..ImportOptions::default()
     };
     for file in files {

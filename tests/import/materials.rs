@@ -3,7 +3,10 @@
 use base64::Engine;
 use image::{ImageFormat, RgbaImage};
 use phalanx::import::Severity;
-use phalanx::import::gltf::{ImportOptions, read_path};
+use phalanx::import::gltf::ImportOptions;
+#[cfg(feature = "images")]
+use phalanx::import::gltf::read_path;
+use phalanx::mesh::{EncodedImage, ImageData, ImageMode};
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
@@ -54,7 +57,7 @@ fn factors_sides_and_textures() {
         json!({ "extensions": { "KHR_materials_pbrSpecularGlossiness": old } }),
     );
     let options = ImportOptions {
-        images: false,
+        images: ImageMode::Skip,
         ..ImportOptions::default()
     };
     let (scene, report) = file.read_with(&options).unwrap();
@@ -72,6 +75,7 @@ fn factors_sides_and_textures() {
     assert_eq!(report.entries.len(), 2);
 }
 
+#[cfg(feature = "images")]
 #[test]
 fn pictures_come_from_views_data_uris_and_files() {
     let folder = std::env::temp_dir().join(format!("phalanx-images-{}", std::process::id()));
@@ -102,16 +106,17 @@ fn pictures_come_from_views_data_uris_and_files() {
     let (scene, report) = read_path(&path, &ImportOptions::default()).unwrap();
     assert!(report.entries.is_empty(), "{:?}", report.entries);
     for image in &scene.images {
-        let image = image.as_ref().unwrap();
+        let image = image.as_ref().and_then(|i| i.decoded()).unwrap();
         assert_eq!((image.width, image.height, image.rgba.len()), (3, 2, 24));
     }
     for i in [0, 2, 3] {
-        let image = scene.images[i].as_ref().unwrap();
+        let image = scene.images[i].as_ref().and_then(|i| i.decoded()).unwrap();
         assert_eq!(image.rgba[4..8], [255, 128, 0, 255]);
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+#[cfg(feature = "images")]
 #[test]
 fn pictures_that_cannot_be_decoded_are_dropped() {
     let png = encoded(ImageFormat::Png);
@@ -154,7 +159,57 @@ fn pictures_that_cannot_be_decoded_are_dropped() {
     assert_reported(&report, Severity::Dropped, &["image 6", "buffer view 99"]);
 }
 
+#[test]
+fn images_stay_as_their_file_holds_them() {
+    let (png, jpeg) = (encoded(ImageFormat::Png), encoded(ImageFormat::Jpeg));
+    let webp = b"RIFF....WEBP".to_vec();
+    let mut file = File::new();
+    // What the bytes begin as goes before what the file says of them.
+    let view = file.view(&jpeg);
+    let image = json!({ "bufferView": view, "mimeType": "image/png" });
+    file.push("images", image);
+    let text = base64::engine::general_purpose::STANDARD.encode(&png);
+    let image = json!({ "uri": format!("data:image/x-any;base64,{text}") });
+    file.push("images", image);
+    let view = file.view(&webp);
+    file.push(
+        "images",
+        json!({ "bufferView": view, "mimeType": "image/webp" }),
+    );
+    let text = base64::engine::general_purpose::STANDARD.encode(&webp);
+    let image = json!({ "uri": format!("data:image/webp;base64,{text}") });
+    file.push("images", image);
+    let view = file.view(b"?");
+    file.push("images", json!({ "bufferView": view }));
+    // No material names this one.
+    use_all_images(&mut file);
+    let view = file.view(&png);
+    file.push("images", json!({ "bufferView": view }));
+    let options = ImportOptions {
+        images: ImageMode::Encoded,
+        ..ImportOptions::default()
+    };
+    let (scene, report) = file.read_with(&options).unwrap();
+    assert!(report.entries.is_empty(), "{:?}", report.entries);
+    let image = |mime: &str, bytes: &[u8]| {
+        Some(ImageData::Encoded(EncodedImage {
+            mime: mime.into(),
+            bytes: bytes.to_vec(),
+        }))
+    };
+    let expected = [
+        image("image/jpeg", &jpeg),
+        image("image/png", &png),
+        image("image/webp", &webp),
+        image("image/webp", &webp),
+        image("application/octet-stream", b"?"),
+        None,
+    ];
+    assert_eq!(scene.images, expected);
+}
+
 /// The checksum of PNG chunks.
+#[cfg(feature = "images")]
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| {

@@ -2,6 +2,7 @@
 
 mod coded;
 mod damage;
+mod images;
 mod lanes;
 mod merge;
 mod models;
@@ -45,6 +46,8 @@ fn main() {
         ("saved_files_are_whole", stored::saving),
         ("saved_files_and_links", stored::saving_beside_links),
         ("refused_parts", merge::refused),
+        ("images_as_their_sources_hold_them", images::encoded),
+        ("damaged_encoded_images", images::damaged),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
     for file in ["pab.glb", "robot.glb", "CesiumMan.glb"] {

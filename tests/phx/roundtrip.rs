@@ -61,7 +61,7 @@ pub fn everything() -> Tested {
         check(*library.provenance() == made::provenance(3), "provenance")?;
         let without = library.rig(RigOptions {
             clips: false,
-            images: false,
+            images: phalanx::mesh::ImageMode::Skip,
         })?;
         check(without.clips().is_empty(), "clips that were not asked for")?;
         check(without.images().len() == 3, "places of images")?;

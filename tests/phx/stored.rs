@@ -66,7 +66,9 @@ pub fn version_1() -> Tested {
         "skins and nodes",
     )?;
     check(rig.materials() == made.materials(), "materials")?;
-    check(rig.images() == made.images(), "pictures")?;
+    // They are stored as PNG.
+    let pictures = cfg!(not(feature = "images")) || rig.images() == made.images();
+    check(pictures, "pictures")?;
     let meshes = rig.meshes().iter().zip(made.meshes());
     check(rig.meshes().len() == made.meshes().len(), "meshes")?;
     check(meshes.into_iter().all(|(a, b)| a.mesh == b.mesh), "a mesh")?;

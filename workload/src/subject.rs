@@ -112,7 +112,7 @@ impl Subject {
     /// Reads a file, or takes the built-in character.
     pub fn load(file: Option<&Path>, choice: &Choice) -> Result<Self, SubjectError> {
         let options = ImportOptions {
-            images: false,
+            images: phalanx::mesh::ImageMode::Skip,
             ..ImportOptions::default()
         };
         match file {

@@ -168,7 +168,8 @@ impl Document {
                 .collect(),
             images: images
                 .map(|i| {
-                    i.as_ref().map(|i| ImageInfo {
+                    let decoded = i.as_ref().and_then(|i| i.decoded());
+                    decoded.map(|i| ImageInfo {
                         width: i.width,
                         height: i.height,
                     })

@@ -31,9 +31,6 @@ pub const MAX_JSON_DEPTH: usize = 100;
 /// Entries of an import report; one more says how many were left out.
 pub const MAX_REPORT_ENTRIES: usize = 10_000;
 
-/// Width and height of an image in pixels.
-pub const MAX_IMAGE_SIZE: u32 = 16_384;
-
 /// Bytes of one file.
 pub const MAX_FILE_BYTES: u64 = 4 << 30;
 

@@ -2,15 +2,16 @@
 
 use super::document::Texture;
 use super::error::{Fault, GltfErrorKind as Kind, Within, label};
-use super::limits::{MAX_IMAGE_SIZE, Notes};
+use super::limits::Notes;
 use super::meshes::image_of;
 use super::nodes::finite;
 use super::store::Store;
-use crate::mesh::{Image, Material};
+use super::uri::media_type;
+#[cfg(feature = "images")]
+use crate::mesh::Survey;
+use crate::mesh::{EncodedImage, ImageData, ImageMode, Material};
 use ::gltf::json;
-use ::image::{ImageFormat, ImageReader, Limits};
 use serde::Deserialize;
-use std::io::Cursor;
 
 /// The part of KHR_materials_pbrSpecularGlossiness that stands for the base colour.
 #[derive(Deserialize)]
@@ -97,30 +98,32 @@ fn material_of(
     })
 }
 
-/// Decodes the images that `wanted` names; what cannot be decoded is `None` and reported.
+/// Reads the images that `wanted` names; what cannot be read is `None` and reported.
 pub(super) fn images(
     list: Vec<json::Image>,
     wanted: &[bool],
+    mode: ImageMode,
     store: &mut Store,
     notes: &mut Notes,
-) -> Vec<Option<Image>> {
+) -> Vec<Option<ImageData>> {
     let mut out = Vec::with_capacity(list.len());
     for (index, image) in list.into_iter().enumerate() {
-        if !wanted.get(index).copied().unwrap_or(false) {
+        let wanted = wanted.get(index).copied().unwrap_or(false);
+        if mode == ImageMode::Skip || !wanted {
             out.push(None);
             continue;
         }
-        let decoded = decode(&image, store);
-        if let Err(message) = &decoded {
+        let read = read(&image, mode, store);
+        if let Err(message) = &read {
             let place = label("image", index, image.name.as_deref());
             notes.dropped(place, message.replace(['\n', '\r'], " "));
         }
-        out.push(decoded.ok());
+        out.push(read.ok());
     }
     out
 }
 
-fn decode(image: &json::Image, store: &mut Store) -> Result<Image, String> {
+fn read(image: &json::Image, mode: ImageMode, store: &mut Store) -> Result<ImageData, String> {
     let text = |fault: Fault| fault.kind().to_string();
     let fetched;
     let view = match (&image.uri, image.buffer_view.map(|v| v.value())) {
@@ -135,74 +138,45 @@ fn decode(image: &json::Image, store: &mut Store) -> Result<Image, String> {
         }
         (None, None) => return Err(Kind::Missing("uri and no buffer view").to_string()),
     };
-    let bytes = |store: &Store| -> Result<u64, String> {
-        let bytes = match view {
-            Some(view) => store.view(view).map_err(text)?.bytes.len(),
-            None => fetched.len(),
-        };
-        Ok(bytes as u64)
+    let len = match view {
+        Some(view) => store.view(view).map_err(text)?.bytes.len() as u64,
+        None => fetched.len() as u64,
     };
-    // Images may share their bytes, and each looks through them all: that is work, if no memory.
-    let read = bytes(store)?;
-    store.budget.charge(read).map_err(|e| e.to_string())?;
-    store.budget.release(read);
-    let (width, height, per_pixel, format) = survey(match view {
-        Some(view) => store.view(view).map_err(text)?.bytes,
-        None => fetched.as_slice(),
-    })?;
-    let pixels = u64::from(width) * u64::from(height);
-    let needed = pixels.saturating_mul(per_pixel);
-    store.budget.charge(needed).map_err(|e| e.to_string())?;
-    let source = match view {
-        Some(view) => store.view(view).map_err(text)?.bytes,
-        None => fetched.as_slice(),
-    };
-    let mut reader = ImageReader::with_format(Cursor::new(source), format);
-    reader.limits(limits(needed));
-    let decoded = reader.decode().map(|image| image.into_rgba8());
-    // The picture stays; the decoder's own memory is free again.
-    let kept = decoded.as_ref().map_or(0, |_| pixels * 4);
-    store.budget.release(needed.saturating_sub(kept));
-    let decoded = decoded.map_err(|e| e.to_string())?;
-    Ok(Image {
-        width: decoded.width(),
-        height: decoded.height(),
-        rgba: decoded.into_raw(),
-    })
-}
-
-fn limits(bytes: u64) -> Limits {
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(MAX_IMAGE_SIZE);
-    limits.max_image_height = Some(MAX_IMAGE_SIZE);
-    limits.max_alloc = Some(bytes);
-    limits
-}
-
-/// Fixed part of what a decoder allocates (tables, window, one row of blocks).
-const DECODER_BYTES: u64 = 1 << 20;
-
-/// Size of a picture and the bytes that decoding takes per pixel, from its header.
-fn survey(bytes: &[u8]) -> Result<(u32, u32, u64, ImageFormat), String> {
-    let format = ::image::guess_format(bytes).map_err(|e| e.to_string())?;
-    // PNG: up to 8 bytes per pixel and 4 as RGBA. JPEG: up to 4 and 4, and if it is progressive
-    // (marker FF C2) all its coefficients, 4 times 2 bytes, and their padding.
-    let per_pixel = match format {
-        ImageFormat::Png => 12,
-        ImageFormat::Jpeg if bytes.windows(2).any(|w| w == [0xff, 0xc2]) => 24,
-        ImageFormat::Jpeg => 12,
-        other => return Err(format!("{other:?} pictures are not read")),
-    };
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    reader.limits(limits(DECODER_BYTES));
-    let (width, height) = reader.into_dimensions().map_err(|e| e.to_string())?;
-    if width > MAX_IMAGE_SIZE || height > MAX_IMAGE_SIZE {
-        return Err(Kind::Limit {
-            what: "width or height of an image in pixels",
-            needed: u64::from(width.max(height)),
-            limit: u64::from(MAX_IMAGE_SIZE),
+    // Images may share their bytes, and each looks through them all or copies them: that is work, and paid
+    // for as memory.
+    store.budget.charge(len).map_err(|e| e.to_string())?;
+    match mode {
+        ImageMode::Skip | ImageMode::Encoded => {
+            let bytes = match view {
+                Some(view) => store.view(view).map_err(text)?.bytes,
+                None => fetched.as_slice(),
+            };
+            let stated = image.mime_type.as_ref().map(|m| m.0.as_str());
+            let stated = stated.or_else(|| image.uri.as_deref().and_then(media_type));
+            Ok(ImageData::Encoded(EncodedImage::new(
+                bytes.to_vec(),
+                stated,
+            )))
         }
-        .to_string());
+        #[cfg(feature = "images")]
+        ImageMode::Decoded => {
+            store.budget.release(len);
+            let survey = Survey::new(match view {
+                Some(view) => store.view(view).map_err(text)?.bytes,
+                None => fetched.as_slice(),
+            })?;
+            store
+                .budget
+                .charge(survey.needed)
+                .map_err(|e| e.to_string())?;
+            let decoded = survey.decode(match view {
+                Some(view) => store.view(view).map_err(text)?.bytes,
+                None => fetched.as_slice(),
+            });
+            // The image stays; the decoder's own memory is free again.
+            let kept = decoded.as_ref().map_or(0, |_| survey.kept());
+            store.budget.release(survey.needed.saturating_sub(kept));
+            decoded.map(ImageData::Decoded)
+        }
     }
-    Ok((width, height, per_pixel, format))
 }

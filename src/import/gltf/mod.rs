@@ -22,14 +22,15 @@ mod uri;
 
 pub use error::{GltfError, GltfErrorKind};
 pub use limits::{
-    MAX_FILE_BYTES, MAX_IMAGE_SIZE, MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MAX_SKIN_JOINTS,
-    MAX_ZERO_ELEMENTS, MEMORY_BASE, MEMORY_PER_BYTE, WEIGHT_SUM_TOLERANCE,
+    MAX_FILE_BYTES, MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MAX_SKIN_JOINTS, MAX_ZERO_ELEMENTS,
+    MEMORY_BASE, MEMORY_PER_BYTE, WEIGHT_SUM_TOLERANCE,
 };
 pub use uri::external_files;
 
 use super::raw::RawScene;
 use super::{ImportReport, UpAxis};
 use crate::build::RootMotionOptions;
+use crate::mesh::ImageMode;
 use error::Fault;
 use limits::{Budget, Notes};
 use std::path::Path;
@@ -46,8 +47,8 @@ pub struct ImportOptions {
     /// What is taken out of clips as root motion, if anything; its up axis is `up_axis`. Read by
     /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice).
     pub root_motion: Option<RootMotionOptions>,
-    /// Whether pictures are decoded (default); without, all images are `None`.
-    pub images: bool,
+    /// What becomes of images; decoded by default, where the feature `images` is there.
+    pub images: ImageMode,
     /// Whether URIs may climb out of the file's folder with `..` (default: no).
     pub parent_folders: bool,
     /// Bytes the import may allocate; `None` (default) is 64 MiB and 64 times the files' size.
@@ -60,7 +61,7 @@ impl Default for ImportOptions {
             up_axis: UpAxis::Y,
             split: Vec::new(),
             root_motion: None,
-            images: true,
+            images: ImageMode::default(),
             parent_folders: false,
             memory_limit: None,
         }
@@ -132,10 +133,10 @@ fn read(
     let mut wanted = vec![false; document.images.len()];
     for image in materials.iter().filter_map(|m| m.base_color_image) {
         if let Some(wanted) = wanted.get_mut(image) {
-            *wanted = options.images;
+            *wanted = true;
         }
     }
-    let images = materials::images(document.images, &wanted, &mut store, notes);
+    let images = materials::images(document.images, &wanted, options.images, &mut store, notes);
     Ok(RawScene {
         name: String::new(),
         nodes,

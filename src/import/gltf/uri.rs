@@ -44,6 +44,15 @@ pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Fault>> {
     Some(decoded.map_err(|_| refused(uri, "its base64 text is broken")))
 }
 
+/// The media type that a data URI states, if any.
+pub(super) fn media_type(uri: &str) -> Option<&str> {
+    let scheme = uri.get(..5)?;
+    let rest = scheme.eq_ignore_ascii_case("data:").then(|| &uri[5..])?;
+    let (kind, _) = rest.split_once(',')?;
+    let media = kind.split(';').next()?;
+    (!media.is_empty()).then_some(media)
+}
+
 /// The path that a relative URI means.
 ///
 /// Schemes and absolute paths are refused, and so is `..` that climbs out of `base` unless the
