@@ -98,13 +98,13 @@ fn rows_are_fresh_or_kept_and_never_stale() {
                         crowd.set_visible(id, roll(2, i) < 0.7).unwrap();
                     }
                     let wanted = roll(3, i) < 0.5;
-                    crowd.set_due(id, wanted).unwrap();
+                    crowd.set_scheduled(id, wanted).unwrap();
                     due.insert(id, wanted);
                 }
                 if frame % 5 == 4 {
                     crowd.despawn(all.remove(frame as usize % 20)).unwrap();
                     let new = crowd.spawn(rig).unwrap();
-                    crowd.set_due(new, false).unwrap();
+                    crowd.set_scheduled(new, false).unwrap();
                     all.push(new);
                 }
 
@@ -154,7 +154,7 @@ fn time_and_events_go_on_for_those_not_due() {
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
     for &id in &all {
-        crowd.set_due(id, false).unwrap();
+        crowd.set_scheduled(id, false).unwrap();
     }
     let before = buffer.hash();
     for _ in 0..30 {
@@ -168,7 +168,7 @@ fn time_and_events_go_on_for_those_not_due() {
         other.advance(0.05).unwrap();
     }
     for &id in &all {
-        crowd.set_due(id, true).unwrap();
+        crowd.set_scheduled(id, true).unwrap();
     }
     let mut expected = BoneBuffer::new();
     other.evaluate(&mut expected);
@@ -181,7 +181,7 @@ fn another_buffer_gets_everyone() {
     let (mut crowd, all) = crowd(5);
     let (mut a, mut b) = (BoneBuffer::new(), BoneBuffer::new());
     crowd.evaluate(&mut a);
-    crowd.set_due(all[2], false).unwrap();
+    crowd.set_scheduled(all[2], false).unwrap();
     crowd.advance(0.1).unwrap();
     assert_eq!(crowd.evaluate(&mut a).carried, 1);
     assert_eq!(crowd.evaluate(&mut b).carried, 0);
@@ -207,7 +207,7 @@ fn halves_that_take_turns_are_carried_in_few_copies() {
     for turn in 0..12 {
         crowd.advance(0.02).unwrap();
         for (i, &id) in all.iter().enumerate() {
-            crowd.set_due(id, i % 3 == turn % 3).unwrap();
+            crowd.set_scheduled(id, i % 3 == turn % 3).unwrap();
         }
         ring.moves = 0;
         assert_eq!(ring.frame(&mut crowd), 200);
@@ -223,7 +223,7 @@ fn halves_that_take_turns_are_carried_in_few_copies() {
 #[test]
 fn a_restored_crowd_knows_who_is_due() {
     let (mut crowd, all) = crowd(12);
-    crowd.set_due(all[3], false).unwrap();
+    crowd.set_scheduled(all[3], false).unwrap();
     let snapshot = crowd.snapshot();
     let play = |crowd: &mut Crowd| {
         crowd.restore(&snapshot).unwrap();
@@ -240,10 +240,10 @@ fn a_restored_crowd_knows_who_is_due() {
     let first = play(&mut crowd);
     // The first frame evaluates all, the others all but one.
     assert_eq!(first.1, 4);
-    crowd.set_due(all[3], true).unwrap();
-    crowd.set_due(all[5], false).unwrap();
+    crowd.set_scheduled(all[3], true).unwrap();
+    crowd.set_scheduled(all[5], false).unwrap();
     crowd.despawn(all[7]).unwrap();
     let new = crowd.spawn(all[7].rig()).unwrap();
-    crowd.set_due(new, false).unwrap();
+    crowd.set_scheduled(new, false).unwrap();
     assert_eq!(play(&mut crowd), first);
 }

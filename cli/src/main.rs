@@ -5,11 +5,11 @@
 mod bake;
 mod bench;
 mod bounded;
-mod brush;
 mod crowd;
 mod error;
 mod escape;
 mod files;
+mod frame_renderer;
 mod info;
 mod memory;
 mod merge;

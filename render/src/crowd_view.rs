@@ -103,7 +103,7 @@ impl CrowdView {
         }
         .run()?;
         for (&id, seen) in ids.iter().zip(&self.seen) {
-            crowd.set_due(id, !skip || seen.any())?;
+            crowd.set_scheduled(id, !skip || seen.any())?;
         }
         Ok(())
     }

@@ -13,10 +13,10 @@ pub use bytes::Bytes as SharedBytes;
 /// Plain values in a vector of their own, or within shared bytes where they lie. Read as a slice;
 /// take the slice once before a loop, it is looked up again each time.
 #[derive(Clone)]
-pub struct Store<T>(Place<T>);
+pub struct Store<T>(Storage<T>);
 
 #[derive(Clone)]
-enum Place<T> {
+enum Storage<T> {
     Own(Vec<T>),
     #[cfg(feature = "phx")]
     Shared(SharedBytes),
@@ -29,54 +29,54 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
     pub fn shared(owner: &SharedBytes, bytes: Range<usize>) -> Option<Self> {
         let inside = owner.get(bytes)?;
         bytemuck::try_cast_slice::<u8, T>(inside).ok()?;
-        Some(Self(Place::Shared(owner.slice_ref(inside))))
+        Some(Self(Storage::Shared(owner.slice_ref(inside))))
     }
 
     /// The values.
     #[inline(always)]
     pub fn as_slice(&self) -> &[T] {
         match &self.0 {
-            Place::Own(values) => values,
+            Storage::Own(values) => values,
             #[cfg(feature = "phx")]
-            Place::Shared(bytes) => lying(bytes),
+            Storage::Shared(bytes) => typed_slice(bytes),
         }
     }
 
     /// The values as a vector; shared ones are copied into one of their own first.
     pub fn to_mut(&mut self) -> &mut Vec<T> {
         #[cfg(feature = "phx")]
-        if let Place::Shared(bytes) = &self.0 {
-            self.0 = Place::Own(lying(bytes).to_vec());
+        if let Storage::Shared(bytes) = &self.0 {
+            self.0 = Storage::Own(typed_slice(bytes).to_vec());
         }
         match &mut self.0 {
-            Place::Own(values) => values,
+            Storage::Own(values) => values,
             #[cfg(feature = "phx")]
-            Place::Shared(_) => unreachable!("they were copied above"),
+            Storage::Shared(_) => unreachable!("they were copied above"),
         }
     }
 
     /// Whether the values lie in shared bytes.
     pub fn is_shared(&self) -> bool {
-        !matches!(self.0, Place::Own(_))
+        !matches!(self.0, Storage::Own(_))
     }
 }
 
 /// The values of bytes that were checked when the store was made.
 #[cfg(feature = "phx")]
 #[inline(always)]
-fn lying<T: AnyBitPattern + NoUninit>(bytes: &SharedBytes) -> &[T] {
+fn typed_slice<T: AnyBitPattern + NoUninit>(bytes: &SharedBytes) -> &[T] {
     bytemuck::try_cast_slice(bytes).unwrap_or_default()
 }
 
 impl<T> Default for Store<T> {
     fn default() -> Self {
-        Self(Place::Own(Vec::new()))
+        Self(Storage::Own(Vec::new()))
     }
 }
 
 impl<T> From<Vec<T>> for Store<T> {
     fn from(values: Vec<T>) -> Self {
-        Self(Place::Own(values))
+        Self(Storage::Own(values))
     }
 }
 
@@ -98,9 +98,9 @@ impl<T: AnyBitPattern + NoUninit + PartialEq> PartialEq for Store<T> {
 impl<T> fmt::Debug for Store<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Place::Own(values) => write!(f, "Store({} of its own)", values.len()),
+            Storage::Own(values) => write!(f, "Store({} of its own)", values.len()),
             #[cfg(feature = "phx")]
-            Place::Shared(bytes) => write!(f, "Store({} shared bytes)", bytes.len()),
+            Storage::Shared(bytes) => write!(f, "Store({} shared bytes)", bytes.len()),
         }
     }
 }

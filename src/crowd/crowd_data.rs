@@ -6,7 +6,7 @@ use super::bone_buffer::RowMemoryError;
 use super::evaluate::Scratches;
 use super::rigs::RigNumbers;
 use super::scene::Mirrors;
-use super::schedule::{Asked, FrameId, RowLayout, Totals};
+use super::schedule::{FrameId, LayoutRequest, RowLayout, Totals};
 use crate::clip::Clip;
 use crate::playback::pool::{Pool, check};
 use crate::playback::{
@@ -33,7 +33,7 @@ pub struct Crowd {
     /// The frame that was scheduled last.
     pub(crate) frame: Option<FrameId>,
     /// What it depended on and came to.
-    pub(super) scheduled: Option<(Asked, Totals)>,
+    pub(super) scheduled: Option<(LayoutRequest, Totals)>,
 }
 
 /// A place for a rig.
@@ -287,7 +287,7 @@ impl Crowd {
     /// Evaluates every visible instance into the bone buffer: rigs and instances in the order of their
     /// slots (a slot that was freed is filled again). Runs on the current rayon pool.
     ///
-    /// Who is not [due](Self::set_due) keeps the rows he has in this buffer, if it holds the crowd's last
+    /// Who is not [due](Self::set_scheduled) keeps the rows he has in this buffer, if it holds the crowd's last
     /// frame. Allocates only when the crowd, its clips or the number of workers has grown, a set of clips
     /// plays together for the first time, or rows that are kept have to move. Where there may be no memory
     /// for the rows, [`BoneBuffer::try_reserve`] tells so before.

@@ -48,7 +48,7 @@ impl Crowd {
     }
 
     /// Fades to a clip on any layer: [`Player::fade_to`]. Of those that a full layer loses tells
-    /// [`Crowd::displaced`].
+    /// [`Crowd::evicted`].
     ///
     /// # Errors
     /// Those of [`Crowd::fade_to`], or if there is no such layer.
@@ -209,7 +209,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If the instance is unknown.
-    pub fn set_due(&mut self, instance: InstanceId, due: bool) -> Result<(), CrowdError> {
+    pub fn set_scheduled(&mut self, instance: InstanceId, due: bool) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
         pool.places.set_due(index, due);
         Ok(())

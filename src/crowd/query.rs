@@ -74,8 +74,8 @@ impl Crowd {
     }
 
     /// Actions that gave way, so far, because their layer was full.
-    pub fn displaced(&self) -> u64 {
-        self.pools().map(|(_, p)| p.state.displaced).sum()
+    pub fn evicted(&self) -> u64 {
+        self.pools().map(|(_, p)| p.state.evicted).sum()
     }
 
     /// The model matrix of a joint, now: joint space to model space. Evaluates the instance anew.

@@ -77,7 +77,7 @@ pub struct Schedule<'a> {
 
 /// What a frame's places depend on besides the crowd.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct LayoutRequest {
     align: usize,
     order: RowOrder,
     holds: bool,
@@ -96,45 +96,47 @@ impl Crowd {
     /// Decides who is evaluated and where all rows lie. Most callers want [`evaluate`](Self::evaluate),
     /// which does this and writes into heap memory; engines with memory of their own start here.
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
-        let asked = Asked {
+        let request = LayoutRequest {
             align: layout.align,
             order: layout.order,
             holds: layout.holds.is_some() && layout.holds == self.frame,
             level: SimdLevel::current(),
         };
-        let steady = |pool: &Pool| pool.steady(asked.holds, asked.order);
+        let steady = |pool: &Pool| pool.steady(request.holds, request.order);
         let totals = match self.scheduled {
-            Some((last, totals)) if last == asked && self.pools().all(|(_, p)| steady(p)) => totals,
-            _ => self.schedule_anew(asked),
+            Some((last, totals)) if last == request && self.pools().all(|(_, p)| steady(p)) => {
+                totals
+            }
+            _ => self.schedule_anew(request),
         };
         let id = FrameId::after(self.frame);
         self.frame = Some(id);
         Schedule {
             crowd: self,
             id,
-            follows: asked.holds,
-            level: asked.level,
+            follows: request.holds,
+            level: request.level,
             totals,
         }
     }
 
     #[inline(never)]
-    fn schedule_anew(&mut self, asked: Asked) -> Totals {
+    fn schedule_anew(&mut self, request: LayoutRequest) -> Totals {
         let mut stats = FrameStats::default();
         let mut written = 0;
-        let width = asked.level.width();
+        let width = request.level.width();
         for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
             pool.find_plans(width);
-            let counts = pool.count_places(asked.holds, asked.order);
+            let counts = pool.count_places(request.holds, request.order);
             let fresh = counts.written - counts.kept;
             stats.instances += fresh;
             stats.carried += counts.kept + counts.carried;
             stats.rows += fresh * pool.rig.palette_len();
-            written += counts.written * stride(pool.rig.palette_len(), asked.align);
+            written += counts.written * stride(pool.rig.palette_len(), request.align);
         }
         let (mut first, mut carried) = (0, written);
         for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
-            let stride = stride(pool.rig.palette_len(), asked.align);
+            let stride = stride(pool.rig.palette_len(), request.align);
             let counts = pool.places.counts();
             pool.places.place(stride, first, carried);
             first += counts.written * stride;
@@ -146,7 +148,7 @@ impl Crowd {
             written,
             stats,
         };
-        self.scheduled = Some((asked, totals));
+        self.scheduled = Some((request, totals));
         totals
     }
 }

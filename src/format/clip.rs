@@ -3,7 +3,7 @@
 use super::codec::{self, CodecError};
 use super::container::{ALIGNMENT, FEATURE_CODED};
 use super::error::{Fault, FormatError};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 use crate::clip::{
     Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts,
@@ -169,7 +169,7 @@ fn rows(clip: &Clip) -> Vec<u8> {
 }
 
 /// What the table and other sections say of a clip.
-pub(super) struct Told {
+pub(super) struct ClipEntry {
     pub form: ClipForm,
     pub name: String,
     pub duration: f32,
@@ -178,49 +178,53 @@ pub(super) struct Told {
 
 /// Reads a clip of a skeleton. `first` is where the section begins in `owner`.
 pub(super) fn read(
-    r: Reader<'_>,
+    r: SectionReader<'_>,
     skeleton: &Skeleton,
-    told: Told,
+    entry: ClipEntry,
     (owner, first): (&SharedBytes, usize),
 ) -> Result<Clip, FormatError> {
-    match told.form {
-        ClipForm::Rows => read_rows(r, skeleton, told, (owner, first)),
-        ClipForm::Coded => read_coded(r, skeleton, told),
+    match entry.form {
+        ClipForm::Rows => read_rows(r, skeleton, entry, (owner, first)),
+        ClipForm::Coded => read_coded(r, skeleton, entry),
     }
 }
 
-fn check_duration(r: &Reader<'_>, found: f32, told: f32) -> Result<(), FormatError> {
-    let (found, told) = (found.to_bits(), told.to_bits());
-    match found == told {
+fn check_duration(r: &SectionReader<'_>, found: f32, entry: f32) -> Result<(), FormatError> {
+    let (found, entry) = (found.to_bits(), entry.to_bits());
+    match found == entry {
         true => Ok(()),
-        false => Err(limit(r, "the bits of the duration", found, told)),
+        false => Err(limit(r, "the bits of the duration", found, entry)),
     }
 }
 
-fn read_coded(mut r: Reader<'_>, skeleton: &Skeleton, told: Told) -> Result<Clip, FormatError> {
+fn read_coded(
+    mut r: SectionReader<'_>,
+    skeleton: &Skeleton,
+    entry: ClipEntry,
+) -> Result<Clip, FormatError> {
     let blocks = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
-    let seen = r.budget.look_through(blocks);
+    let seen = r.memory.look_through(blocks);
     seen.map_err(|fault| r.whole(fault))?;
     let bytes = r.rest();
     // The codec bounds what it allocates by the number of bytes it is given.
-    let decoded = codec::decode(bytes, skeleton, told.name, told.markers);
+    let decoded = codec::decode(bytes, skeleton, entry.name, entry.markers);
     let clip = decoded.map_err(|e| r.whole(e))?;
     r.charge(clip.bytes())?;
-    check_duration(&r, clip.duration(), told.duration)?;
+    check_duration(&r, clip.duration(), entry.duration)?;
     Ok(clip)
 }
 
 fn read_rows(
-    mut r: Reader<'_>,
+    mut r: SectionReader<'_>,
     skeleton: &Skeleton,
-    told: Told,
+    entry: ClipEntry,
     (owner, first): (&SharedBytes, usize),
 ) -> Result<Clip, FormatError> {
     let head: Head = r.one("the head of a clip")?;
     let Some(&kind) = KINDS_OF_CLIPS.get(head.kind as usize) else {
         return Err(limit(&r, "the kind of a clip", head.kind, 1));
     };
-    check_duration(&r, head.duration, told.duration)?;
+    check_duration(&r, head.duration, entry.duration)?;
     let have = head.structure;
     if have != skeleton.structure_hash() {
         let needed = skeleton.structure_hash();
@@ -260,14 +264,14 @@ fn read_rows(
     }
     let root_motion = motion(&mut r, &head)?;
     r.pad(ALIGNMENT)?;
-    let rows = lying(&mut r, owner, first, head.rows, "rows")?;
-    let packed = lying(&mut r, owner, first, head.packed, "packed keys")?;
+    let rows = typed_slice(&mut r, owner, first, head.rows, "rows")?;
+    let packed = typed_slice(&mut r, owner, first, head.packed, "packed keys")?;
     // The places of blocks, and their copies while the clip is checked.
     let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
     r.charge(2 * places + 4096)?;
     let parts = ClipParts {
-        name: told.name,
-        duration: told.duration,
+        name: entry.name,
+        duration: entry.duration,
         kind,
         timelines,
         channels,
@@ -278,7 +282,7 @@ fn read_rows(
             constant: constant as usize,
         }),
         root_motion,
-        markers: told.markers,
+        markers: entry.markers,
     };
     let clip = Clip::new(parts, skeleton).map_err(|e| r.whole(e))?;
     r.finish()?;
@@ -286,8 +290,8 @@ fn read_rows(
 }
 
 /// Values that stay where they lie in the file.
-fn lying<T: AnyBitPattern + NoUninit>(
-    r: &mut Reader<'_>,
+fn typed_slice<T: AnyBitPattern + NoUninit>(
+    r: &mut SectionReader<'_>,
     owner: &SharedBytes,
     first: usize,
     count: u32,
@@ -299,7 +303,7 @@ fn lying<T: AnyBitPattern + NoUninit>(
     store.ok_or_else(|| limit(r, "the alignment of rows", (at % ALIGNMENT) as u32, 0))
 }
 
-fn block(r: &Reader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
+fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
     let kind = KINDS.get(usize::from(b.kind)).copied();
     let kind = kind.ok_or_else(|| limit(r, "the kind of a block", b.kind.into(), 3))?;
     let unused = u32::from(b.zero) | if b.lanes == 0 { b.first } else { 0 };
@@ -323,7 +327,7 @@ fn block(r: &Reader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
     })
 }
 
-fn motion(r: &mut Reader<'_>, head: &Head) -> Result<Option<RootMotionParts>, FormatError> {
+fn motion(r: &mut SectionReader<'_>, head: &Head) -> Result<Option<RootMotionParts>, FormatError> {
     let keys = head.motion_keys as usize;
     if keys == 0 {
         let unused = u32::from(head.motion_joint) | u32::from(head.motion_turns) << 16;
@@ -345,7 +349,7 @@ fn motion(r: &mut Reader<'_>, head: &Head) -> Result<Option<RootMotionParts>, Fo
     }))
 }
 
-fn limit(r: &Reader<'_>, what: &'static str, found: u32, limit: u32) -> FormatError {
+fn limit(r: &SectionReader<'_>, what: &'static str, found: u32, limit: u32) -> FormatError {
     let (found, limit) = (found.into(), limit.into());
     r.fault(Fault::Limit { what, found, limit })
 }

@@ -2,7 +2,7 @@
 
 use super::error::{Fault, FormatError};
 use super::names::{NO_NAME, NameTable, Names};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 use crate::clip::Marker;
 use bytemuck::{Pod, Zeroable};
@@ -35,7 +35,7 @@ pub(super) fn add(events: &mut Vec<Event>, clip: u32, markers: &[Marker], names:
 
 /// Reads the section; times are checked with the clips they belong to.
 pub(super) fn read(
-    mut r: Reader<'_>,
+    mut r: SectionReader<'_>,
     names: &Names,
     clips: usize,
 ) -> Result<Vec<Event>, FormatError> {

@@ -2,7 +2,7 @@
 
 use super::container::FEATURE_ENCODED_IMAGES;
 use super::error::{Fault, FormatError};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 #[cfg(feature = "images")]
 use crate::mesh::Survey;
@@ -92,7 +92,7 @@ fn smaller(_: &Image) -> Option<Vec<u8>> {
 
 /// Reads an image, or looks at its header alone.
 pub(super) fn read(
-    r: Reader<'_>,
+    r: SectionReader<'_>,
     form: u32,
     mode: ImageMode,
 ) -> Result<Option<ImageData>, FormatError> {
@@ -102,7 +102,10 @@ pub(super) fn read(
     }
 }
 
-fn read_encoded(mut r: Reader<'_>, mode: ImageMode) -> Result<Option<ImageData>, FormatError> {
+fn read_encoded(
+    mut r: SectionReader<'_>,
+    mode: ImageMode,
+) -> Result<Option<ImageData>, FormatError> {
     let mime = r.count("bytes of a MIME type", 1)?;
     r.index("bytes of a MIME type", mime as u32, MAX_MIME + 1)?;
     let stored = r.count("bytes of a picture", 1)?;
@@ -128,7 +131,7 @@ fn read_encoded(mut r: Reader<'_>, mode: ImageMode) -> Result<Option<ImageData>,
             r.charge(needed)?;
             let image = survey.decode(bytes);
             let image = image.map_err(|e| r.fault(Fault::Picture(e)))?;
-            r.budget.release(needed - image.rgba.len().min(needed));
+            r.memory.release(needed - image.rgba.len().min(needed));
             Some(ImageData::Decoded(image))
         }
     };
@@ -136,7 +139,7 @@ fn read_encoded(mut r: Reader<'_>, mode: ImageMode) -> Result<Option<ImageData>,
     Ok(image)
 }
 
-fn read_sized(mut r: Reader<'_>, mode: ImageMode) -> Result<Option<ImageData>, FormatError> {
+fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, FormatError> {
     let [form, width, height]: [u32; 3] = r.one("the size of a picture")?;
     for (what, found) in [("width in pixels", width), ("height in pixels", height)] {
         r.index(what, found, MAX_IMAGE_SIDE as usize + 1)?;
@@ -175,7 +178,7 @@ fn read_sized(mut r: Reader<'_>, mode: ImageMode) -> Result<Option<ImageData>, F
                 // The decoder's copy, and the image.
                 r.charge(2 * needed)?;
                 let rgba = png(bytes, width, height).map_err(|e| r.fault(Fault::Picture(e)))?;
-                r.budget.release(needed);
+                r.memory.release(needed);
                 Some(ImageData::Decoded(Image {
                     width,
                     height,

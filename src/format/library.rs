@@ -1,13 +1,13 @@
 //! `Library`: an open .phx file. Its clips are read one by one, when they are asked for.
 
-use super::budget::Budget;
-use super::clip::{self, ClipForm, Told};
+use super::clip::{self, ClipEntry, ClipForm};
 use super::container::{self, Entry, Section, hash_bytes};
 use super::error::{Fault, FormatError, OpenError};
 use super::events::{self, Event};
+use super::memory::MemoryLimit;
 use super::names::{NO_NAME, Names};
 use super::provenance::{self, Provenance};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::{images, materials, meshes, nodes, open, skeleton, skins};
 use crate::build::relane;
 use crate::clip::{Clip, Marker, SharedBytes};
@@ -97,22 +97,22 @@ impl Library {
     fn new(owner: SharedBytes) -> Result<Self, FormatError> {
         let bytes = &owner[..];
         let (header, entries) = container::read(bytes)?;
-        let budget = Budget::new(bytes.len());
+        let memory = MemoryLimit::new(bytes.len());
         let named = the_one(&entries, Section::Names)?;
-        let names = Names::read(reader(bytes, named, &budget)?)?;
+        let names = Names::read(reader(bytes, named, &memory)?)?;
         let clips: Vec<Entry> = of_kind(&entries, Section::Clip).copied().collect();
         for (place, e) in entries.iter().enumerate() {
             let at = header.table + (place * container::ENTRY) as u64;
             check_entry(e, at, names.len(), header.required)?;
         }
         let bones = the_one(&entries, Section::Skeleton)?;
-        let skeleton = skeleton::read(reader(bytes, bones, &budget)?, &names)?;
+        let skeleton = skeleton::read(reader(bytes, bones, &memory)?, &names)?;
         let events = match at_most_one(&entries, Section::Events)? {
-            Some(e) => events::read(reader(bytes, e, &budget)?, &names, clips.len())?,
+            Some(e) => events::read(reader(bytes, e, &memory)?, &names, clips.len())?,
             None => Vec::new(),
         };
         let provenance = match at_most_one(&entries, Section::Provenance)? {
-            Some(e) => provenance::read(reader(bytes, e, &budget)?, &names, clips.len())?,
+            Some(e) => provenance::read(reader(bytes, e, &memory)?, &names, clips.len())?,
             None => Provenance::default(),
         };
         let by_name = by_name(&names, &clips);
@@ -171,10 +171,10 @@ impl Library {
     /// # Errors
     /// If there is no such clip, or its section is damaged.
     pub fn clip(&self, clip: usize) -> Result<Clip, FormatError> {
-        self.clip_within(clip, &Budget::new(self.byte_len()))
+        self.clip_within(clip, &MemoryLimit::new(self.byte_len()))
     }
 
-    fn clip_within(&self, clip: usize, budget: &Budget) -> Result<Clip, FormatError> {
+    fn clip_within(&self, clip: usize, memory: &MemoryLimit) -> Result<Clip, FormatError> {
         let Some(entry) = self.clips.get(clip) else {
             return Err(Section::Table.fault(
                 0,
@@ -185,7 +185,7 @@ impl Library {
                 },
             ));
         };
-        let mut r = reader(self.bytes(), entry, budget)?;
+        let mut r = reader(self.bytes(), entry, memory)?;
         let name = r.name(&self.names, entry.name)?.unwrap_or_default();
         let mut markers = Vec::new();
         for e in events::of_clip(&self.events, clip) {
@@ -193,7 +193,7 @@ impl Library {
             r.charge(size_of::<Marker>())?;
             markers.push(Marker::new(name, e.time));
         }
-        let told = Told {
+        let entry = ClipEntry {
             // An unknown form was refused with the table.
             form: ClipForm::of_code(entry.form).unwrap_or_default(),
             name,
@@ -201,7 +201,7 @@ impl Library {
             markers,
         };
         let place = (&self.bytes, entry.offset as usize);
-        clip::read(r, &self.skeleton, told, place)
+        clip::read(r, &self.skeleton, entry, place)
     }
 
     /// Reads a clip for a skeleton that may have another lane order than the file's; then it is laid out
@@ -211,14 +211,14 @@ impl Library {
     /// Those of [`Library::clip`], and if the skeletons differ in more than their lane order, or the clip
     /// takes more memory in it than the file's size allows.
     pub fn clip_for(&self, clip: usize, skeleton: &Skeleton) -> Result<Clip, FormatError> {
-        let budget = Budget::new(self.byte_len());
-        let read = self.clip_within(clip, &budget)?;
+        let memory = MemoryLimit::new(self.byte_len());
+        let read = self.clip_within(clip, &memory)?;
         if read.fits(skeleton) {
             return Ok(read);
         }
         let offset = self.clips.get(clip).map_or(0, |e| e.offset);
         // Keys of both orders, once as tracks, are there for a while.
-        let room = usize::try_from(budget.left() / 4).unwrap_or(usize::MAX);
+        let room = usize::try_from(memory.left() / 4).unwrap_or(usize::MAX);
         let moved = relane(&read, &self.skeleton, skeleton, room);
         moved.map_err(|e| Section::Clip.fault(offset, e))
     }
@@ -228,36 +228,36 @@ impl Library {
     /// # Errors
     /// If a section is damaged or the parts do not fit each other.
     pub fn rig(&self, options: RigOptions) -> Result<Rig, FormatError> {
-        let budget = Budget::new(self.byte_len());
+        let memory = MemoryLimit::new(self.byte_len());
         let bytes = self.bytes();
         let (skins, file_skins) = match at_most_one(&self.entries, Section::Skins)? {
             Some(e) => {
                 let joints = self.skeleton.len();
-                skins::read(reader(bytes, e, &budget)?, &self.names, joints)?
+                skins::read(reader(bytes, e, &memory)?, &self.names, joints)?
             }
             None => (Vec::new(), 0),
         };
         let mut shared: Vec<Arc<Mesh>> = Vec::new();
         for e in of_kind(&self.entries, Section::Mesh) {
-            let mesh = meshes::read(reader(bytes, e, &budget)?, &self.names)?;
+            let mesh = meshes::read(reader(bytes, e, &memory)?, &self.names)?;
             shared.push(Arc::new(mesh));
         }
         let materials = match at_most_one(&self.entries, Section::Materials)? {
-            Some(e) => materials::read(reader(bytes, e, &budget)?, &self.names)?,
+            Some(e) => materials::read(reader(bytes, e, &memory)?, &self.names)?,
             None => Vec::new(),
         };
         let mut images: Vec<Option<ImageData>> = Vec::new();
         for e in of_kind(&self.entries, Section::Image) {
-            let r = reader(bytes, e, &budget)?;
+            let r = reader(bytes, e, &memory)?;
             images.push(images::read(r, e.form, options.images)?);
         }
         let nodes_at = at_most_one(&self.entries, Section::Nodes)?;
         let nodes = match nodes_at {
-            Some(e) => nodes::read(reader(bytes, e, &budget)?, &self.names, &shared)?,
+            Some(e) => nodes::read(reader(bytes, e, &memory)?, &self.names, &shared)?,
             None => nodes::Nodes::default(),
         };
         let clips = if options.clips {
-            self.clips_within(&budget)?
+            self.clips_within(&memory)?
         } else {
             Vec::new()
         };
@@ -283,14 +283,14 @@ impl Library {
     /// # Errors
     /// The first of those of [`Library::clip`].
     pub fn clips(&self) -> Result<Vec<Arc<Clip>>, FormatError> {
-        self.clips_within(&Budget::new(self.byte_len()))
+        self.clips_within(&MemoryLimit::new(self.byte_len()))
     }
 
-    /// The clips of one call share its budget, or each could repeat one long name.
-    fn clips_within(&self, budget: &Budget) -> Result<Vec<Arc<Clip>>, FormatError> {
+    /// The clips of one call share its memory, or each could repeat one long name.
+    fn clips_within(&self, memory: &MemoryLimit) -> Result<Vec<Arc<Clip>>, FormatError> {
         let all = 0..self.clips.len();
         all.into_par_iter()
-            .map(|c| self.clip_within(c, budget).map(Arc::new))
+            .map(|c| self.clip_within(c, memory).map(Arc::new))
             .collect()
     }
 
@@ -447,7 +447,7 @@ fn checked<'a>(bytes: &'a [u8], entry: &Entry) -> Result<&'a [u8], FormatError> 
 fn reader<'a>(
     bytes: &'a [u8],
     entry: &Entry,
-    budget: &'a Budget,
-) -> Result<Reader<'a>, FormatError> {
-    Ok(Reader::new(checked(bytes, entry)?, entry, budget))
+    memory: &'a MemoryLimit,
+) -> Result<SectionReader<'a>, FormatError> {
+    Ok(SectionReader::new(checked(bytes, entry)?, entry, memory))
 }

@@ -2,7 +2,7 @@
 
 use super::error::FormatError;
 use super::names::{NameTable, Names};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 use crate::mesh::Material;
 
@@ -18,7 +18,7 @@ pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
     out.0
 }
 
-pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Vec<Material>, FormatError> {
+pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Vec<Material>, FormatError> {
     let count = r.count("materials", 28)?;
     let mut out = Vec::new();
     for _ in 0..count {

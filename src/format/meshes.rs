@@ -2,7 +2,7 @@
 
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 use crate::mesh::{Influences, Mesh, MorphTarget, Primitive};
 
@@ -62,7 +62,7 @@ pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
     out.0
 }
 
-pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Mesh, FormatError> {
+pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, FormatError> {
     let name = r.one("the name of a mesh")?;
     let mut mesh = Mesh {
         name: r.name(names, name)?,
@@ -79,7 +79,7 @@ pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Mesh, FormatError
     Ok(mesh)
 }
 
-fn primitive(r: &mut Reader<'_>) -> Result<Primitive, FormatError> {
+fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
     let vertices = r.count("vertices", 12)?;
     let streams = flags(r, NORMALS | TANGENTS | UVS | COLORS)?;
     let indices = r.count("indices", 4)?;
@@ -133,7 +133,7 @@ fn primitive(r: &mut Reader<'_>) -> Result<Primitive, FormatError> {
     })
 }
 
-fn flags(r: &mut Reader<'_>, known: u32) -> Result<u32, FormatError> {
+fn flags(r: &mut SectionReader<'_>, known: u32) -> Result<u32, FormatError> {
     let flags: u32 = r.one("streams")?;
     if flags & !known == 0 {
         return Ok(flags);

@@ -3,9 +3,8 @@
 //! Lives here: the container, one section per file, the writer, the reader and the map. Not here: how
 //! clips are built (`build`) or sampled (`runtime`). FORMAT.md describes every byte.
 //! Nothing trusts a file: every count and offset is checked before it is used, and memory is paid for
-//! from a [budget](MEMORY_PER_BYTE) before it is allocated.
+//! from a [memory limit](MEMORY_PER_BYTE) before it is allocated.
 
-mod budget;
 mod clip;
 pub mod codec;
 mod container;
@@ -16,6 +15,7 @@ mod library;
 #[allow(unsafe_code)] // The map call, with its reason.
 mod map;
 mod materials;
+mod memory;
 mod meshes;
 mod names;
 mod nodes;
@@ -28,12 +28,12 @@ mod skins;
 mod write;
 mod writer;
 
-pub use budget::{BLOCKS_BASE, BLOCKS_PER_BYTE, MEMORY_BASE, MEMORY_PER_BYTE};
 pub use clip::ClipForm;
 pub use codec::CodecError;
 pub use container::{ALIGNMENT, MAGIC, Section, VERSION, hash_bytes};
 pub use error::{Fault, FormatError, OpenError};
 pub use library::{Library, RigOptions, SectionInfo};
+pub use memory::{BLOCKS_BASE, BLOCKS_PER_BYTE, MEMORY_BASE, MEMORY_PER_BYTE};
 pub use provenance::{ClipOrigin, Provenance, Source};
 pub use save::{NewFile, SaveError, save};
 pub use writer::{LibraryWriter, WriteError};

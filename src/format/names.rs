@@ -1,7 +1,7 @@
 //! Section NAME: every name of the file once.
 
 use super::error::{Fault, FormatError};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ impl Names {
         }
     }
 
-    pub fn read(mut r: Reader<'_>) -> Result<Self, FormatError> {
+    pub fn read(mut r: SectionReader<'_>) -> Result<Self, FormatError> {
         let count = r.count("names", 4)?;
         let ends: Vec<u32> = r.many(count, "the ends of names")?;
         let total = ends.last().copied().unwrap_or(0);

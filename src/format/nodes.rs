@@ -2,7 +2,7 @@
 
 use super::error::FormatError;
 use super::names::{NameTable, Names};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::skeleton::trs;
 use super::write::Bytes;
 use crate::mesh::Mesh;
@@ -60,7 +60,7 @@ pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
 
 /// Reads the section. What its indices name is checked by `Rig::new`, but for the meshes.
 pub(super) fn read(
-    mut r: Reader<'_>,
+    mut r: SectionReader<'_>,
     names: &Names,
     meshes: &[Arc<Mesh>],
 ) -> Result<Nodes, FormatError> {

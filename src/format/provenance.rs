@@ -2,7 +2,7 @@
 
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 use super::writer::WriteError;
 
@@ -99,7 +99,7 @@ pub(super) fn write(p: &Provenance, names: &mut NameTable) -> Vec<u8> {
 }
 
 pub(super) fn read(
-    mut r: Reader<'_>,
+    mut r: SectionReader<'_>,
     names: &Names,
     clips: usize,
 ) -> Result<Provenance, FormatError> {

@@ -1,14 +1,14 @@
-//! `Reader`: the values of one section, each checked to be there before it is read.
+//! `SectionReader`: the values of one section, each checked to be there before it is read.
 
-use super::budget::Budget;
 use super::container::{Entry, Section};
 use super::error::{Fault, FormatError};
+use super::memory::MemoryLimit;
 use super::names::Names;
 use crate::math::all_finite;
 use bytemuck::AnyBitPattern;
 
 /// Walks through a section's bytes.
-pub(super) struct Reader<'a> {
+pub(super) struct SectionReader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Where what was read last begins.
@@ -16,18 +16,18 @@ pub(super) struct Reader<'a> {
     section: Section,
     /// Where the section begins in the file.
     offset: u64,
-    pub budget: &'a Budget,
+    pub memory: &'a MemoryLimit,
 }
 
-impl<'a> Reader<'a> {
-    pub fn new(bytes: &'a [u8], entry: &Entry, budget: &'a Budget) -> Self {
+impl<'a> SectionReader<'a> {
+    pub fn new(bytes: &'a [u8], entry: &Entry, memory: &'a MemoryLimit) -> Self {
         Self {
             bytes,
             at: 0,
             last: 0,
             section: entry.section(),
             offset: entry.offset,
-            budget,
+            memory,
         }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
 
     /// Pays for memory.
     pub fn charge(&mut self, bytes: usize) -> Result<(), FormatError> {
-        let paid = self.budget.charge(bytes);
+        let paid = self.memory.charge(bytes);
         paid.map_err(|fault| self.fault(fault))
     }
 

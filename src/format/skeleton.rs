@@ -2,7 +2,7 @@
 
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 use crate::skeleton::{
     ChannelValue, Joint, NO_JOINT, Scalar, Skeleton, SkeletonError, Trs, UserChannel,
@@ -56,7 +56,7 @@ fn kind(value: &ChannelValue) -> u32 {
     }
 }
 
-pub(super) fn read(mut r: Reader<'_>, names: &Names) -> Result<Skeleton, FormatError> {
+pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, FormatError> {
     let joints = r.count("joints", JOINT)?;
     let scalars = r.count("scalars", 8)?;
     let channels = r.count("user channels", 24)?;

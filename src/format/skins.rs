@@ -2,7 +2,7 @@
 
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
-use super::read::Reader;
+use super::read::SectionReader;
 use super::write::Bytes;
 use crate::math::Affine3x4;
 use crate::rig::Rig;
@@ -26,7 +26,7 @@ pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
 
 /// The skins, and how many of them are the file's.
 pub(super) fn read(
-    mut r: Reader<'_>,
+    mut r: SectionReader<'_>,
     names: &Names,
     joints: usize,
 ) -> Result<(Vec<Skin>, usize), FormatError> {

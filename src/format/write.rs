@@ -2,7 +2,7 @@
 
 use bytemuck::NoUninit;
 
-/// Bytes, with the same steps as `Reader`.
+/// Bytes, with the same steps as `SectionReader`.
 #[derive(Debug, Default)]
 pub(super) struct Bytes(pub Vec<u8>);
 

@@ -3,9 +3,9 @@
 
 use super::blend_space::Members;
 use super::ids::{NO_CLIP, Source};
+use super::interval::{Loop, Playhead};
+use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
-use super::passage::{Loop, Place};
-use super::ramp::Ramp;
 
 /// Actions that a layer can hold at once.
 pub const ACTIONS_PER_LAYER: usize = 4;
@@ -48,8 +48,8 @@ pub(crate) struct Slow {
     pub speed: f64,
     /// What time moves on by per second at speed 1.
     pub pace: f64,
-    pub warp: Ramp,
-    pub fade: Ramp,
+    pub warp: LinearFade,
+    pub fade: LinearFade,
     pub paused: bool,
     pub at_end: AtEnd,
     /// Whether it was started and has not moved yet.
@@ -119,7 +119,7 @@ impl Actions {
         self.playing(entry).find(same)
     }
 
-    /// A slot for a new action: a free one, else that of least weight, which gives way.
+    /// A slot for a new action: a free one, else that of the action with the lowest weight, which is evicted.
     fn vacate(&self, entry: usize) -> (usize, bool) {
         let (clips, weights) = (&self.clip[entry], &self.weight[entry]);
         if let Some(free) = (0..ACTIONS_PER_LAYER).find(|&a| clips[a] == NO_CLIP) {
@@ -135,8 +135,8 @@ impl Actions {
         (least, true)
     }
 
-    /// Starts a clip or blend space in a slot of its own; the one of least weight gives way if none is free.
-    /// `length` is that of a pass. Returns whether one had to give way.
+    /// Starts a clip or blend space in a slot of its own; the action with the lowest weight is evicted if none is free.
+    /// `length` is that of a pass. Returns whether one was evicted.
     pub fn start(
         &mut self,
         entry: usize,
@@ -145,7 +145,7 @@ impl Actions {
         length: f64,
         options: &PlayOptions,
     ) -> bool {
-        let (a, displaced) = self.vacate(entry);
+        let (a, evicted) = self.vacate(entry);
         self.started[entry][a] = self.starts[entry];
         self.starts[entry] = self.starts[entry].wrapping_add(1);
         self.slow[entry][a] = Slow {
@@ -168,7 +168,7 @@ impl Actions {
         self.seek(entry, a, options.time);
         self.set_members(entry, a, members);
         self.busy[entry] = true;
-        displaced
+        evicted
     }
 
     /// Sets the clips of an action, their shares and their pace. Returns whether the clips changed.
@@ -207,7 +207,7 @@ impl Actions {
         if slow.warp.running() {
             slow.speed = slow.warp.end();
         }
-        slow.warp = Ramp::default();
+        slow.warp = LinearFade::default();
         self.seek(entry, a, time);
         self.set_rate(entry, a);
         self.busy[entry] = true;
@@ -220,14 +220,14 @@ impl Actions {
     }
 
     /// Where an action is.
-    pub fn place(&self, entry: usize, a: usize) -> Place {
-        Place {
+    pub fn place(&self, entry: usize, a: usize) -> Playhead {
+        Playhead {
             pass: self.slow[entry][a].pass,
             time: self.time[entry][a],
         }
     }
 
-    pub fn put(&mut self, entry: usize, a: usize, place: Place) {
+    pub fn put(&mut self, entry: usize, a: usize, place: Playhead) {
         let slow = &mut self.slow[entry][a];
         slow.pass = place.pass;
         self.time[entry][a] = place.time;
@@ -248,10 +248,10 @@ impl Actions {
     pub fn fade(&mut self, entry: usize, a: usize, target: f32, seconds: f32) {
         let slow = &mut self.slow[entry][a];
         slow.ending = false;
-        slow.fade = Ramp::default();
+        slow.fade = LinearFade::default();
         if seconds > 0.0 {
             let from = f64::from(self.weight[entry][a]);
-            slow.fade = Ramp::new(from, f64::from(target), f64::from(seconds));
+            slow.fade = LinearFade::new(from, f64::from(target), f64::from(seconds));
             self.busy[entry] = true;
         } else {
             self.weight[entry][a] = target;

@@ -1,7 +1,7 @@
 //! A step of time: how far every action moves, what it passes, and how its weight changes.
 
 use super::actions::{ACTIONS_PER_LAYER, Actions};
-use super::ears::Ears;
+use super::event_sink::EventSink;
 use super::ids::NO_CLIP;
 use super::options::AtEnd;
 use wide::{CmpGt, CmpLt, f64x4};
@@ -32,9 +32,9 @@ impl Actions {
         free
     }
 
-    /// Moves an entry on, action by action. `ears` hear of every interval that holds an end or a marker,
+    /// Moves an entry on, action by action. `sink` gets every interval that holds an end or a marker,
     /// or is an action's first. Returns whether a weight changed or an action stopped.
-    pub fn advance(&mut self, entry: usize, step: Step, ears: &mut Ears<'_>) -> bool {
+    pub fn advance(&mut self, entry: usize, step: Step, sink: &mut EventSink<'_>) -> bool {
         let mut changed = false;
         let mut busy = false;
         let calm = !self.busy[entry];
@@ -72,14 +72,14 @@ impl Actions {
             let within = moved > self.low[entry][a] && moved < self.high[entry][a];
             if within && !slow.fresh {
                 self.time[entry][a] = moved;
-            } else if let Some(passage) = {
+            } else if let Some(interval) = {
                 let from = self.place(entry, a);
                 slow.course.pass(from, distance, slow.fresh)
             } {
                 self.slow[entry][a].fresh = false;
-                self.put(entry, a, passage.to);
-                (self.low[entry][a], self.high[entry][a]) = ears.window(self, entry, a);
-                ears.hear(self, entry, a, &passage);
+                self.put(entry, a, interval.to);
+                (self.low[entry][a], self.high[entry][a]) = sink.window(self, entry, a);
+                sink.emit(self, entry, a, &interval);
                 if passage.finished && slow.at_end == AtEnd::Stop {
                     self.free(entry, a);
                     changed = true;

@@ -4,10 +4,10 @@ use super::actions::Actions;
 use super::blend_space::check_parameter;
 use super::error::PlaybackError;
 use super::ids::{BlendSpaceId, Motion, Source};
+use super::linear_fade::LinearFade;
 use super::options::PlayOptions;
 use super::player::{MAX_SPEED, Player, check_seconds};
 use super::pool::{Pool, check};
-use super::ramp::Ramp;
 use super::sync::{Beat, CrossFade, Sync, in_step};
 use crate::clip::Clip;
 
@@ -81,7 +81,7 @@ impl Player<'_> {
         let source = self.actions().source(entry, a);
         let (members, _) = self.pool.members_of(source, value);
         if self.actions().set_members(entry, a, members) {
-            self.pool.touch(self.index);
+            self.pool.mark_dirty(self.index);
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ impl Actions {
         let slow = &mut self.slow[entry][a];
         if seconds > 0.0 {
             slow.speed = from;
-            slow.warp = Ramp::new(from, to, f64::from(seconds));
+            slow.warp = LinearFade::new(from, to, f64::from(seconds));
             self.busy[entry] = true;
         } else {
             slow.speed = to;

@@ -1,7 +1,7 @@
 //! The interval rule: which events a passage fires, in order.
 
 use super::events::MAX_EVENTS_PER_ACTION;
-use super::passage::{Loop, Passage, Place};
+use super::interval::{Loop, Playhead, TimeInterval};
 use crate::clip::Marker;
 
 /// What a passage fires.
@@ -57,7 +57,7 @@ impl Timetable<'_> {
     }
 
     /// The nearest marker at or before a place, and the nearest after it, within the pass.
-    pub fn around(&self, place: Place) -> (Option<f64>, Option<f64>) {
+    pub fn around(&self, place: Playhead) -> (Option<f64>, Option<f64>) {
         let mirrored = self.course.mirrored(place.pass);
         let local = |i: usize| self.markers.get(i).map(|m| self.local(m, mirrored));
         let (now, end) = ((place.time, true), (f64::INFINITY, true));
@@ -74,17 +74,17 @@ impl Timetable<'_> {
 
     /// Fires what a passage passes; returns how many events were too many. `ends`: whether loops and
     /// the end are among them.
-    pub fn fire(&self, passage: &Passage, ends: bool, emit: impl FnMut(Fired)) -> u64 {
+    pub fn fire(&self, interval: &TimeInterval, ends: bool, emit: impl FnMut(Fired)) -> u64 {
         let mut line = Line {
             table: self,
-            backwards: passage.backwards,
+            backwards: interval.backwards,
             ends,
             room: MAX_EVENTS_PER_ACTION,
             dropped: 0.0,
             emit,
         };
-        line.run(passage);
-        if ends && passage.finished {
+        line.run(interval);
+        if ends && interval.finished {
             line.send(Fired::Finished);
         }
         line.dropped as u64
@@ -133,17 +133,17 @@ impl<F: FnMut(Fired)> Line<'_, F> {
         }
     }
 
-    fn run(&mut self, passage: &Passage) {
+    fn run(&mut self, interval: &TimeInterval) {
         let course = self.table.course;
         let end = (course.length, true);
         // What lies on a turn of a ping-pong belongs to the pass that ends there.
         let start = (0.0, !course.ping_pong);
         let step = if self.backwards { -1.0 } else { 1.0 };
-        let (mut from, mut to) = (passage.from, passage.to);
-        let mut first = (from.time, passage.closed);
+        let (mut from, mut to) = (interval.from, interval.to);
+        let mut first = (from.time, interval.closed);
         if self.backwards {
             // Seen from above, the boundary of two passes is the end of the one below.
-            let below = |p: Place| p.time == 0.0 && (p.pass > 0.0 || !course.bounded());
+            let below = |p: Playhead| p.time == 0.0 && (p.pass > 0.0 || !course.bounded());
             if below(from) {
                 if passage.closed {
                     self.part(from.pass, (0.0, true), (0.0, true));

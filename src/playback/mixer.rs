@@ -246,7 +246,7 @@ impl Mixer {
         for entry in 0..self.pool.layers.len() {
             self.pool.state.actions.clear(entry);
         }
-        self.pool.touch(ONLY);
+        self.pool.mark_dirty(ONLY);
     }
 
     /// Layers, clips and actions by layer and clip: the calls that crowds have, too.
@@ -336,7 +336,7 @@ impl Mixer {
     }
 
     /// Actions that gave way, so far, because their layer was full.
-    pub fn displaced(&self) -> u64 {
-        self.pool.state.displaced
+    pub fn evicted(&self) -> u64 {
+        self.pool.state.evicted
     }
 }

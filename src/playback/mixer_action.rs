@@ -40,7 +40,7 @@ impl ActionMut<'_> {
 
     /// Starts it beside what plays on its layer. One that plays goes on, one that is paused goes on, one
     /// that has finished starts again; one that fades out still stops then ([`fade_in`](Self::fade_in)
-    /// brings it back). If the layer is full, the action of least weight gives way.
+    /// brings it back). If the layer is full, the action with the lowest weight is evicted.
     ///
     /// # Errors
     /// None but that the clip is unknown, which a handle that is not stale rules out.

@@ -75,7 +75,7 @@ impl Plans {
     }
 
     /// An instance's sequence of clips may have changed.
-    pub fn touch(&mut self, instance: usize) {
+    pub fn mark_dirty(&mut self, instance: usize) {
         self.any_dirty = true;
         if let Some(dirty) = self.dirty.get_mut(instance) {
             *dirty = true;

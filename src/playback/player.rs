@@ -5,11 +5,11 @@ use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::blend_space::check_parameter;
 use super::error::PlaybackError;
 use super::ids::{Motion, Source};
+use super::interval::Loop;
+use super::linear_fade::LinearFade;
 use super::loop_mode::LoopMode;
 use super::options::{AtEnd, PlayOptions};
-use super::passage::Loop;
 use super::pool::{MAX_TIME, Pool, check};
-use super::ramp::Ramp;
 
 /// The largest speed factor, either sign.
 pub const MAX_SPEED: f64 = 1.0e6;
@@ -147,7 +147,7 @@ impl Player<'_> {
 
     /// Fades to a motion over `seconds`; what plays on the layer fades out from the weights it has
     /// reached. A motion that plays there already goes on from its time and weight (from
-    /// `options.time` if it had finished). If the layer is full, the action of least weight gives way.
+    /// `options.time` if it had finished). If the layer is full, the action with the lowest weight is evicted.
     ///
     /// # Errors
     /// If the layer or clip is unknown, the clip's kind is not the layer's, or a number is out of range.
@@ -167,7 +167,7 @@ impl Player<'_> {
     }
 
     /// Starts a motion beside what plays on a layer, anew if it plays there already. If the layer is
-    /// full, the action of least weight gives way.
+    /// full, the action with the lowest weight is evicted.
     ///
     /// # Errors
     /// Those of [`fade_to`](Self::fade_to).
@@ -222,7 +222,7 @@ impl Player<'_> {
         self.pool.check_weight("weight", layer, weight)?;
         check_seconds("seconds", seconds)?;
         self.actions().fade(entry, a, weight, seconds);
-        self.pool.touch(self.index);
+        self.pool.mark_dirty(self.index);
         Ok(())
     }
 
@@ -239,7 +239,7 @@ impl Player<'_> {
         let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
         check_seconds("seconds", seconds)?;
         self.actions().end(entry, a, seconds);
-        self.pool.touch(self.index);
+        self.pool.mark_dirty(self.index);
         Ok(())
     }
 
@@ -252,7 +252,7 @@ impl Player<'_> {
         check_seconds("seconds", seconds)?;
         let entry = self.pool.entry(self.index, layer);
         self.actions().end_all(entry, seconds, None);
-        self.pool.touch(self.index);
+        self.pool.mark_dirty(self.index);
         Ok(())
     }
 
@@ -322,7 +322,7 @@ impl Player<'_> {
         check_speed(speed)?;
         let actions = self.actions();
         actions.slow[entry][a].speed = f64::from(speed);
-        actions.slow[entry][a].warp = Ramp::default();
+        actions.slow[entry][a].warp = LinearFade::default();
         actions.set_rate(entry, a);
         Ok(())
     }
@@ -435,17 +435,17 @@ impl Player<'_> {
         }
         actions.fade(entry, a, options.weight, seconds);
         actions.slow[entry][a].speed = f64::from(options.speed);
-        actions.slow[entry][a].warp = Ramp::default();
+        actions.slow[entry][a].warp = LinearFade::default();
         actions.slow[entry][a].paused = false;
         actions.set_rate(entry, a);
-        self.pool.touch(self.index);
+        self.pool.mark_dirty(self.index);
     }
 
     fn begin(&mut self, entry: usize, source: Source, options: &PlayOptions) {
         let (members, length) = self.pool.members_of(source, options.parameter);
         let actions = self.actions();
-        let displaced = actions.start(entry, source, members, length, options);
-        self.pool.state.displaced += u64::from(displaced);
-        self.pool.touch(self.index);
+        let evicted = actions.start(entry, source, members, length, options);
+        self.pool.state.evicted += u64::from(evicted);
+        self.pool.mark_dirty(self.index);
     }
 }

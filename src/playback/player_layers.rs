@@ -1,8 +1,8 @@
 //! What a player sets for whole layers and for the whole character.
 
 use super::error::PlaybackError;
+use super::linear_fade::LinearFade;
 use super::player::{Player, check_seconds, check_speed};
-use super::ramp::Ramp;
 
 impl Player<'_> {
     /// Sets the speed of the character: a factor on that of its layers.
@@ -54,13 +54,13 @@ impl Player<'_> {
         let state = &mut self.pool.state;
         if seconds > 0.0 {
             let from = f64::from(state.layer_weight[entry]);
-            state.layer_fade[entry] = Ramp::new(from, f64::from(weight), f64::from(seconds));
+            state.layer_fade[entry] = LinearFade::new(from, f64::from(weight), f64::from(seconds));
             state.actions.busy[entry] = true;
         } else {
             state.layer_weight[entry] = weight;
-            state.layer_fade[entry] = Ramp::default();
+            state.layer_fade[entry] = LinearFade::default();
         }
-        self.pool.touch(self.index);
+        self.pool.mark_dirty(self.index);
         Ok(())
     }
 

@@ -4,14 +4,14 @@
 use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::advance::Step;
 use super::blend_space::Space;
-use super::ears::Ears;
 use super::error::PlaybackError;
+use super::event_sink::EventSink;
 use super::events::Events;
 use super::ids::{ClipId, InstanceId, MAX_INSTANCES, Owner, RETIRED};
+use super::linear_fade::LinearFade;
 use super::overrides::Overrides;
 use super::places::{Counts, Places, RowOrder};
 use super::plans::Plans;
-use super::ramp::Ramp;
 use super::root_motion::Roots;
 use super::slots::Slots;
 use crate::clip::{Clip, RootMotion};
@@ -64,12 +64,12 @@ pub(crate) struct PoolState {
     pub retired: usize,
     /// Instance × layer, as the next two.
     pub layer_weight: Vec<f32>,
-    pub layer_fade: Vec<Ramp>,
+    pub layer_fade: Vec<LinearFade>,
     pub layer_speed: Vec<f32>,
     pub actions: Actions,
     pub overrides: Overrides,
     /// Actions that gave way because a layer was full.
-    pub displaced: u64,
+    pub evicted: u64,
     /// The worlds in f64, if root motion moves them.
     pub places: Option<Vec<DAffine3>>,
 }
@@ -196,7 +196,7 @@ impl Pool {
                 state.world.push(Affine3x4::IDENTITY);
                 for _ in 0..self.layers.len() {
                     state.layer_weight.push(1.0);
-                    state.layer_fade.push(Ramp::default());
+                    state.layer_fade.push(LinearFade::default());
                     state.layer_speed.push(1.0);
                     state.actions.push();
                 }
@@ -213,11 +213,11 @@ impl Pool {
         let state = &mut self.state;
         for entry in i * self.layers.len()..(i + 1) * self.layers.len() {
             state.layer_weight[entry] = 1.0;
-            state.layer_fade[entry] = Ramp::default();
+            state.layer_fade[entry] = LinearFade::default();
             state.layer_speed[entry] = 1.0;
             state.actions.clear(entry);
         }
-        self.touch(i);
+        self.mark_dirty(i);
         let hints = self.hints_per_instance() * self.state.alive.len();
         self.hints.resize(hints, 0);
         Ok(index)
@@ -277,7 +277,7 @@ impl Pool {
     ) {
         let entry = self.entry(index, layer);
         let state = &mut self.state;
-        let mut ears = Ears {
+        let mut sink = EventSink {
             clips: &self.clips,
             events,
             owner: self.owner,
@@ -285,7 +285,7 @@ impl Pool {
             layer,
             layer_weight: state.layer_weight[entry],
         };
-        let mut changed = state.actions.advance(entry, step, &mut ears);
+        let mut changed = state.actions.advance(entry, step, &mut sink);
         let fade = &mut state.layer_fade[entry];
         if fade.running() {
             state.layer_weight[entry] = fade.advance(step.dt.abs()) as f32;
@@ -293,13 +293,13 @@ impl Pool {
             changed = true;
         }
         if changed {
-            self.touch(index);
+            self.mark_dirty(index);
         }
     }
 
     /// Has the plan of an instance found anew: its set of clips may have changed.
-    pub fn touch(&mut self, index: usize) {
-        self.plans.touch(index);
+    pub fn mark_dirty(&mut self, index: usize) {
+        self.plans.mark_dirty(index);
     }
 
     /// Whether a frame that asks what the last one asked comes to the same plans and places.

@@ -5,7 +5,7 @@ use super::advance::Step;
 use super::error::PlaybackError;
 use super::events::Events;
 use super::ids::{InstanceId, NO_CLIP};
-use super::passage::{Loop, Place};
+use super::interval::{Loop, Playhead};
 use super::pool::{Fill, Pool};
 use crate::clip::Clip;
 use crate::math::{Affine3x4, LANES, Rigid};
@@ -65,7 +65,7 @@ struct Before {
     other: Four<u16>,
     mix: Four<f32>,
     started: Four<u32>,
-    place: Four<Place>,
+    place: Four<Playhead>,
     course: Four<Loop>,
     weight: Four<f32>,
     /// What fades out goes no further than this, in seconds.
@@ -126,7 +126,7 @@ fn over(below: &Rigid, above: &Rigid, weight: f64) -> Rigid {
 }
 
 /// The clip time of a place.
-fn clip_time(course: &Loop, place: Place) -> f64 {
+fn clip_time(course: &Loop, place: Playhead) -> f64 {
     if course.mirrored(place.pass) {
         course.length - place.time
     } else {
@@ -135,7 +135,7 @@ fn clip_time(course: &Loop, place: Place) -> f64 {
 }
 
 /// The way from one place to another.
-fn way(clip: &Clip, course: &Loop, from: Place, to: Place) -> Option<Rigid> {
+fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid> {
     let motion = clip.root_motion()?;
     if course.length <= 0.0 {
         return Some(Rigid::IDENTITY);

@@ -38,7 +38,7 @@ pub(crate) fn packed_lerp<S: Simd, V: Floats<S>, const C: usize>(
 
 /// Integers to values: `least + step × k`.
 #[inline(always)]
-pub(crate) fn in_range<S: Simd, V: Floats<S>, const C: usize>(
+pub(crate) fn from_steps<S: Simd, V: Floats<S>, const C: usize>(
     simd: S,
     least: &[V; C],
     step: V,

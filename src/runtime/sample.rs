@@ -2,7 +2,7 @@
 
 use super::channels;
 use super::error::{JobError, at_least, same_shape};
-use super::quat::{self, dot4, hermite, in_range, lerp, packed_lerp, packed_slerp, slerp, unit};
+use super::quat::{self, dot4, from_steps, hermite, lerp, packed_lerp, packed_slerp, slerp, unit};
 use super::vector::{lanes, load, store, store_all};
 use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor, Encoding};
@@ -299,7 +299,7 @@ fn sample_vector<S: Widen, const C: usize>(
     if let Encoding::Packed { first, lanes } = b.encoding {
         let [k0, k1] = packed_keys::<S, C>(simd, keys, (first, lanes), cursor.key);
         let (least, step) = ranges(simd, keys, b);
-        return in_range(simd, &least, step, &packed_lerp(simd, &k0, &k1, t));
+        return from_steps(simd, &least, step, &packed_lerp(simd, &k0, &k1, t));
     }
     let at = first + cursor.key as usize * C;
     let k0: [_; C] = load_key(simd, rows, at);
@@ -350,7 +350,7 @@ fn sample_rotation<S: Widen>(
         let [k0, k1] = packed_keys::<S, 4>(simd, keys, (first, lanes), cursor.key);
         let (least, step) = ranges(simd, keys, b);
         let k = packed_slerp(simd, &k0, &k1, step, alpha_of(simd, b, cursor));
-        return in_range(simd, &least, step, &k);
+        return from_steps(simd, &least, step, &k);
     }
     let (rows, at) = (keys.rows, b.first_row as usize + cursor.key as usize * 4);
     let k0: [_; 4] = load_key(simd, rows, at);

@@ -103,7 +103,7 @@ fn a_full_layer_gives_way_to_the_new_and_counts() {
             .unwrap();
         crowd.advance(0.05).unwrap();
     }
-    assert_eq!(crowd.displaced(), 2);
+    assert_eq!(crowd.evicted(), 2);
     let newest = crowd.clip_by_index(id, 5).unwrap();
     assert!(crowd.action_state(i, 0, newest).is_ok());
 }

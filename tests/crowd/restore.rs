@@ -258,7 +258,7 @@ fn what_was_evaluated_since_is_forgotten() {
     let all: Vec<InstanceId> = crowd.instances().collect();
     let z = crowd.find_clip(id, "z").unwrap();
     crowd.set_override(all[1], "base", shift(5.0)).unwrap();
-    crowd.set_due(all[1], false).unwrap();
+    crowd.set_scheduled(all[1], false).unwrap();
     let snapshot = crowd.snapshot();
     let mut buffer = BoneBuffer::new();
     let mut shows = |crowd: &mut Crowd, carried, places: &[[f32; 3]]| {
@@ -274,7 +274,7 @@ fn what_was_evaluated_since_is_forgotten() {
     shows(&mut crowd, 0, &[[0.25, 0.0, 0.0], [5.0, 0.0, 0.0]]);
     shows(&mut crowd, 1, &[[0.25, 0.0, 0.0], [5.0, 0.0, 0.0]]);
     crowd.clear_overrides(all[1]).unwrap();
-    crowd.set_due(all[1], true).unwrap();
+    crowd.set_scheduled(all[1], true).unwrap();
     crowd.play(all[0], z, &held(1.0, 1.0)).unwrap();
     crowd.play(all[1], z, &held(2.0, 0.5)).unwrap();
     crowd.spawn(id).unwrap();

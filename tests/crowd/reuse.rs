@@ -113,7 +113,7 @@ fn it_is_at_the_origin() {
 
 #[test]
 fn it_is_due() {
-    let (mut crowd, ..) = again(|crowd, i| crowd.set_due(i, false).unwrap());
+    let (mut crowd, ..) = again(|crowd, i| crowd.set_scheduled(i, false).unwrap());
     let mut buffer = BoneBuffer::new();
     for _ in 0..3 {
         let stats = crowd.evaluate(&mut buffer);

@@ -97,7 +97,7 @@ fn who_comes_and_goes_is_seen() {
 #[test]
 fn who_is_not_due_keeps_its_rows() {
     let mut s = Settled::new();
-    s.crowd.set_due(s.all[2], false).unwrap();
+    s.crowd.set_scheduled(s.all[2], false).unwrap();
     let forward = |s: &mut Settled, time| {
         for (n, x) in [(0, s.x[0]), (2, s.x[0]), (3, s.x[1])] {
             s.crowd.set_time(s.all[n], 0, x, time).unwrap();
@@ -110,7 +110,7 @@ fn who_is_not_due_keeps_its_rows() {
     // A place that moves takes its rows along.
     s.crowd.set_visible(s.all[0], false).unwrap();
     s.shows(&[0.2, 0.3, 0.7]);
-    s.crowd.set_due(s.all[2], true).unwrap();
+    s.crowd.set_scheduled(s.all[2], true).unwrap();
     let stats = forward(&mut s, 0.8);
     assert_eq!((stats.instances, stats.carried), (3, 0));
     s.shows(&[0.2, 0.8, 0.8]);

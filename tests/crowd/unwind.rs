@@ -90,7 +90,7 @@ impl Stage {
                 if n % 29 == 0 {
                     crowd.mirror(i, &mut scene).unwrap();
                 }
-                crowd.set_due(i, n % 5 != 0).unwrap();
+                crowd.set_scheduled(i, n % 5 != 0).unwrap();
                 instances.push(i);
             }
         }

@@ -43,7 +43,7 @@ fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, frames: u64) -> usize {
                 crowd.set_visible(id, roll(2, i) < 0.7).unwrap();
             }
             let wanted = frame == 0 || roll(3, i) < 0.5;
-            crowd.set_due(id, wanted).unwrap();
+            crowd.set_scheduled(id, wanted).unwrap();
             due.insert(id, wanted);
         }
         if frame % 3 == 2 {
@@ -102,7 +102,7 @@ pub fn one_copy_per_frame_and_page() {
     // Half of them rest: the others are two pages, what is carried five runs at most.
     let generation = bones.generation();
     for &id in &all[8..] {
-        crowd.set_due(id, false).unwrap();
+        crowd.set_scheduled(id, false).unwrap();
     }
     for _ in 0..4 {
         crowd.advance(0.02).unwrap();

@@ -4,7 +4,6 @@
 
 mod bones;
 mod child;
-mod easel;
 mod history;
 mod limits;
 mod models;
@@ -16,6 +15,7 @@ mod sizes;
 mod skinning;
 mod subject;
 mod support;
+mod test_renderer;
 mod twins;
 
 use libtest_mimic::{Arguments, Trial};

@@ -1,10 +1,10 @@
 //! Pictures by vertex skinning through every backend, against those of vertices from the CPU skinning job.
 
-use crate::easel::{SIDE, by_the_job, by_the_shader};
 use crate::models::{Weights, chain, file, tube};
 use crate::skinning::KINDS;
 use crate::subject::{Staged, Subject};
 use crate::support::{downlevel, open};
+use crate::test_renderer::{SIDE, by_the_job, by_the_shader};
 use phalanx::gpu::{Gpu, PaletteBackend};
 
 /// Colours may differ by that much of 255,

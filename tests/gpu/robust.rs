@@ -34,7 +34,7 @@ pub fn destroyed_between_frames() {
     bones.evaluate(&mut crowd, &gpu).unwrap();
     gpu.device.destroy();
     for &id in &all[..50] {
-        crowd.set_due(id, false).unwrap();
+        crowd.set_scheduled(id, false).unwrap();
     }
     for _ in 0..3 {
         crowd.advance(0.02).unwrap();
@@ -45,7 +45,7 @@ pub fn destroyed_between_frames() {
     }
     crowd.advance(0.02).unwrap();
     for &id in &all {
-        crowd.set_due(id, true).unwrap();
+        crowd.set_scheduled(id, true).unwrap();
     }
     bones.evaluate(&mut crowd, &gpu).unwrap_err();
     assert_sound(&bones, &gpu, &crowd, &all);
@@ -53,7 +53,7 @@ pub fn destroyed_between_frames() {
     // On a new device it goes on, with everyone's rows.
     let gpu = open();
     for &id in &all[..50] {
-        crowd.set_due(id, false).unwrap();
+        crowd.set_scheduled(id, false).unwrap();
     }
     let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
     assert_eq!((upload.frame.instances, upload.frame.carried), (COUNT, 0));
@@ -103,7 +103,7 @@ pub fn another_device_untold() {
         let mut bones = bones(&first, backend);
         let (mut crowd, all, _) = crowd_of(&[chain(30)], COUNT);
         for &id in &all[..50] {
-            crowd.set_due(id, false).unwrap();
+            crowd.set_scheduled(id, false).unwrap();
         }
         for _ in 0..3 {
             bones.evaluate(&mut crowd, &first).unwrap();

@@ -1,7 +1,7 @@
 //! Rows as shaders see them: a compute shader copies them out of a page, through the binding that
 //! renderers use. Nothing waits for the device until the rows are asked for.
 
-use crate::easel::{group, layout};
+use crate::test_renderer::{group, layout};
 use phalanx::gpu::{BonePage, BonePlace, Gpu, GpuBoneBuffer, PaletteBackend, shaders};
 use phalanx::math::Affine3x4;
 

@@ -54,7 +54,7 @@ impl Twins {
                 self.both(|crowd| crowd.set_visible(id, shown)).unwrap();
             }
             let due = roll(3, i) < 0.5;
-            self.both(|crowd| crowd.set_due(id, due)).unwrap();
+            self.both(|crowd| crowd.set_scheduled(id, due)).unwrap();
         }
         // Who comes may take the place of who has gone.
         let gone = self.all.remove(frame as usize % self.all.len());

@@ -141,7 +141,7 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
         crowd.set_layer_weight(i, 0, 0.5),
         crowd.action_state(i, 0, own.clip).map(|_| ()),
         crowd.set_world(i, Affine3x4::IDENTITY),
-        crowd.set_due(i, false),
+        crowd.set_scheduled(i, false),
         crowd.set_visible(i, false),
         crowd.playing(i).map(|_| ()),
         crowd.world(i).map(|_| ()),

@@ -115,7 +115,7 @@ fn a_full_layer_loses_its_faintest() {
         .player()
         .start(0, clips[4], &PlayOptions::default())
         .unwrap();
-    assert_eq!(mixer.displaced(), 1);
+    assert_eq!(mixer.evicted(), 1);
     assert!(mixer.player().action(0, clips[1]).is_err());
     let full = mixer.player().add(0, clips[1], &PlayOptions::default());
     assert!(matches!(full, Err(PlaybackError::Limit { .. })));

@@ -57,7 +57,7 @@ fn a_mixer_gives_the_bits_of_an_instance() {
         let rows = &buffer.rows()[crowd.palette_range(instances[1]).unwrap()];
         assert!(mixer.evaluate() == rows, "frame {frame}");
     }
-    assert_eq!(mixer.displaced(), crowd.displaced());
+    assert_eq!(mixer.evicted(), crowd.evicted());
 }
 
 /// The same with layers over each other: a mask, an additive clip of negative weight, a layer that fills

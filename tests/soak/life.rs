@@ -336,7 +336,7 @@ impl Life {
             0 => ("set_override", self.crowd.set_override(i, joint, local)),
             1 => ("clear_overrides", self.crowd.clear_overrides(i)),
             2 => ("set_visible", self.crowd.set_visible(i, shown)),
-            3 => ("set_due", self.crowd.set_due(i, shown)),
+            3 => ("set_scheduled", self.crowd.set_scheduled(i, shown)),
             _ => ("set_world", self.crowd.set_world(i, local)),
         };
         assert!(self.note(what, result).is_some());

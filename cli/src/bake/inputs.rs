@@ -1,7 +1,7 @@
 //! What is baked, under which names, and what a file is made of.
 
 use super::super::error::CliError;
-use super::walk::{self, Found};
+use super::discover::{self, Found};
 use super::{BakeFault, Faults};
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Clip;
@@ -117,7 +117,7 @@ pub const BAKED: [&str; 2] = ["gltf", "glb"];
 /// The inputs of a bake.
 pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
     let mut inputs = Vec::new();
-    for found in walk::files(arguments, &BAKED, faults) {
+    for found in discover::files(arguments, &BAKED, faults) {
         if found.path.to_str().is_none() {
             let file = found.path.display().to_string();
             faults.add(file.clone(), &BakeFault::Name { file });

@@ -56,7 +56,7 @@ pub fn bake(
     }
     let Some(layout) = layout.or_else(|| scan(args, all, &mut faults)) else {
         faults.none()?;
-        return Err(walk::nothing(&args.files.join(" "), &inputs::BAKED).into());
+        return Err(discover::nothing(&args.files.join(" "), &inputs::BAKED).into());
     };
     settings.check(layout.rig.skeleton(), &layout.file)?;
     let job = Job {

@@ -1,5 +1,6 @@
 //! `phalanx bake`: glTF files become .phx files.
 
+mod discover;
 mod error;
 mod faults;
 mod inputs;
@@ -9,13 +10,12 @@ mod progress;
 mod quality;
 mod settings;
 mod summary;
-mod walk;
 
+pub use discover::{expand, nothing};
 pub use error::BakeFault;
 pub use faults::Faults;
 pub use inputs::Input;
 pub use settings::Settings;
-pub use walk::{expand, nothing};
 
 use super::error::CliError;
 use super::files::Files;

@@ -33,7 +33,7 @@ use phalanx_workload::sampling::{ROUNDS, Samples};
 use phalanx_workload::stages::{BookJobs, Jobs, Stage};
 use phalanx_workload::subject::{Choice, Subject};
 use phalanx_workload::textbook::Textbook;
-use row::{Kind, Place, Row, Timed};
+use row::{Kind, Row, RowKey, Timed};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -274,7 +274,7 @@ struct Cell {
     work: Work,
     /// The place of its threads among those asked for.
     pool: usize,
-    place: Place,
+    place: RowKey,
     series: Vec<Samples>,
 }
 
@@ -285,7 +285,7 @@ fn cells(counts: &[usize], threads: &[u16]) -> Vec<Cell> {
         cells.push(Cell {
             work,
             pool,
-            place: Place {
+            place: RowKey {
                 kind,
                 workload,
                 count,

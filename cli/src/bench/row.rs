@@ -54,7 +54,7 @@ pub struct Row {
 
 /// What the row times, but for the result.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct RowKey {
     pub kind: Kind,
     pub workload: String,
     pub count: usize,
@@ -72,7 +72,7 @@ pub struct Timed {
 
 impl Row {
     /// A row of this run.
-    pub fn new(place: Place, timed: &Timed, subject: &Subject, machine: &Machine) -> Self {
+    pub fn new(place: RowKey, timed: &Timed, subject: &Subject, machine: &Machine) -> Self {
         let machine = machine.clone();
         let ours = timed.ours;
         Self {
@@ -155,7 +155,7 @@ impl Row {
 
     /// What it times, on one line.
     pub fn label(&self) -> String {
-        let place = Place {
+        let place = RowKey {
             kind: self.kind,
             workload: text::one_line(&self.workload),
             count: self.count,
@@ -165,7 +165,7 @@ impl Row {
     }
 }
 
-impl Place {
+impl RowKey {
     /// On one line.
     pub fn label(&self) -> String {
         let threads = if self.threads == 1 {

@@ -7,9 +7,9 @@ mod measure;
 pub mod picture;
 pub mod size;
 
-use super::brush::{Brush, PaletteArg};
 use super::error::CliError;
 use super::files::Files;
+use super::frame_renderer::{FrameRenderer, PaletteArg};
 use super::memory;
 use super::model::Model;
 use super::numbers::whole;
@@ -196,8 +196,8 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
         formation: &formation,
         travel: choice.travel,
     };
-    let brush = Brush::new(args.renderer, args.backend, rig.palette_len());
-    let drawn = brush.and_then(|b| picture::draw(&subject, &mut crowd, &buffer, args.size, b));
+    let renderer = FrameRenderer::new(args.renderer, args.backend, rig.palette_len());
+    let drawn = renderer.and_then(|b| picture::draw(&subject, &mut crowd, &buffer, args.size, b));
     let written = drawn.and_then(|picture| {
         picture_file.write(&picture.png)?;
         figures.picture = Some(picture.figures(&args.out, args.size));

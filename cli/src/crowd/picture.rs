@@ -1,7 +1,7 @@
 //! The picture of the last frame.
 
-use super::super::brush::{Brush, Shot};
 use super::super::error::CliError;
+use super::super::frame_renderer::{FrameRenderer, Shot};
 use super::super::model::Model;
 use super::super::png;
 use super::cast::{self, Draw};
@@ -73,7 +73,7 @@ pub fn draw(
     crowd: &mut Crowd,
     buffer: &BoneBuffer,
     size: PictureSize,
-    mut brush: Brush,
+    mut renderer: FrameRenderer,
 ) -> Result<Picture, CliError> {
     let rig = &subject.model.rig;
     let start = Instant::now();
@@ -90,12 +90,12 @@ pub fn draw(
         camera,
         look: Look::over(min, max, camera.eye),
     };
-    let (image, counts) = brush.draw(crowd, &cast.ids, shot, size)?;
+    let (image, counts) = renderer.draw(crowd, &cast.ids, shot, size)?;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     let png = png::encode(image)?;
     Ok(Picture {
         png,
-        drawn_by: brush.name(),
+        drawn_by: renderer.name(),
         counts,
         milliseconds,
     })

@@ -1,8 +1,8 @@
 //! All frames, drawn by one camera that holds the whole movement.
 
-use super::super::brush::{Brush, Shot};
 use super::super::error::CliError;
-use super::stage::{Frame, Posed, Stage};
+use super::super::frame_renderer::{FrameRenderer, Shot};
+use super::stage::{Posed, SampledFrame, Stage};
 use glam::{Affine3A, Vec3};
 use image::RgbaImage;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -28,9 +28,9 @@ const TINT: [f32; 4] = [0.055, 0.13, 0.36, 1.0];
 /// Draws all frames; shows a bar where standard error is a terminal.
 pub fn draw(
     stage: &mut Stage,
-    frames: &[Frame],
+    frames: &[SampledFrame],
     size: PictureSize,
-    brush: &mut Brush,
+    renderer: &mut FrameRenderer,
 ) -> Result<Vec<RgbaImage>, CliError> {
     let rigs: Vec<Arc<Rig>> = stage.rigs().cloned().collect();
     let shapes: Vec<RigShape> = rigs.iter().map(|rig| RigShape::new(rig)).collect();
@@ -80,7 +80,7 @@ pub fn draw(
             look,
         };
         let (crowd, ids) = stage.at(frame.time)?;
-        pictures.push(brush.draw(crowd, &ids, shot, size)?.0);
+        pictures.push(renderer.draw(crowd, &ids, shot, size)?.0);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -96,7 +96,7 @@ fn bar(frames: usize) -> ProgressBar {
 }
 
 /// The box around all vertices of all frames.
-fn extent(meshes: &[Vec<DrawMesh>], frames: &[Frame]) -> Result<Aabb, CliError> {
+fn extent(meshes: &[Vec<DrawMesh>], frames: &[SampledFrame]) -> Result<Aabb, CliError> {
     let mut extent = Aabb::EMPTY;
     let mut positions = Vec::new();
     for frame in frames {

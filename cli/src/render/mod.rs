@@ -6,10 +6,10 @@ mod sheet;
 mod stage;
 mod times;
 
-use super::brush::{Brush, PaletteArg};
 use super::crowd::picture_size;
 use super::error::CliError;
 use super::files::Files;
+use super::frame_renderer::{FrameRenderer, PaletteArg};
 use super::model::Model;
 use super::numbers::{whole, within};
 use super::output::{self, Output};
@@ -219,9 +219,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     // Opened before the work, so that a path that cannot be written costs none.
     let file = Output::open(&args.out.path)?;
     let joints = stage.rigs().map(|rig| rig.palette_len()).max();
-    let mut brush = Brush::new(args.renderer, args.backend, joints.unwrap_or(0))?;
+    let mut renderer = FrameRenderer::new(args.renderer, args.backend, joints.unwrap_or(0))?;
     let frames = stage.play(&times)?;
-    let pictures = draw::draw(&mut stage, &frames, args.size, &mut brush)?;
+    let pictures = draw::draw(&mut stage, &frames, args.size, &mut renderer)?;
     let (bytes, form) = if args.out.gif {
         (gif::encode(&pictures, &times)?, "GIF".to_owned())
     } else {
@@ -231,7 +231,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     let size = bytes.len();
     file.write(&bytes)?;
-    output::print(&summary(args, &times, &form, size, &brush.name()))
+    output::print(&summary(args, &times, &form, size, &renderer.name()))
 }
 
 fn summary(args: &RenderArgs, times: &Times, form: &str, bytes: usize, drawn_by: &str) -> String {

@@ -31,7 +31,7 @@ pub struct Stage {
 
 /// What of a moment is drawn: the rows of all actors, and per actor where it stands and its first row
 /// and morph weight.
-pub struct Frame {
+pub struct SampledFrame {
     pub time: f64,
     pub palette: Vec<Affine3x4>,
     pub weights: Vec<f32>,
@@ -87,13 +87,13 @@ impl Stage {
         })
     }
 
-    /// The rigs of all actors, in the order of [`Frame::actors`].
+    /// The rigs of all actors, in the order of [`SampledFrame::actors`].
     pub fn rigs(&self) -> impl Iterator<Item = &Arc<Rig>> {
         self.actors.iter().map(|a| &a.rig)
     }
 
     /// Evaluates all moments.
-    pub fn play(&mut self, times: &Times) -> Result<Vec<Frame>, CliError> {
+    pub fn play(&mut self, times: &Times) -> Result<Vec<SampledFrame>, CliError> {
         let mut buffer = BoneBuffer::new();
         let mut frames = Vec::with_capacity(times.count);
         for time in times.moments() {
@@ -119,8 +119,8 @@ impl Stage {
         Ok((&mut self.crowd, ids))
     }
 
-    fn frame(&self, time: f64, buffer: &BoneBuffer) -> Result<Frame, CliError> {
-        let mut frame = Frame {
+    fn frame(&self, time: f64, buffer: &BoneBuffer) -> Result<SampledFrame, CliError> {
+        let mut frame = SampledFrame {
             time,
             palette: buffer.rows().to_vec(),
             weights: Vec::new(),

@@ -1,7 +1,7 @@
 //! `App`: the window's events, and what to do when its device is lost.
 
 use super::super::error::CliError;
-use super::display::{Display, Frame, Subject};
+use super::display::{Display, FrameOutcome, Subject};
 use super::history::milliseconds;
 use super::viewer::Viewer;
 use phalanx::gpu::GpuError;
@@ -113,7 +113,7 @@ impl<'a> App<'a> {
             display.lose_device();
         }
         match display.frame(&mut self.viewer, &self.subject) {
-            Ok(Frame::Shown) => {
+            Ok(FrameOutcome::Shown) => {
                 self.frames += 1;
                 self.shown = true;
                 let title = self.viewer.title();
@@ -129,7 +129,7 @@ impl<'a> App<'a> {
                 }
                 Ok(())
             }
-            Ok(Frame::Hidden) => Ok(()),
+            Ok(FrameOutcome::Hidden) => Ok(()),
             Err(error) => self.recover(error),
         }
     }

@@ -1,7 +1,7 @@
 //! `Display`: a window with its device. A device that is lost is opened anew on the same window.
 
-use super::super::brush::PaletteArg;
 use super::super::error::CliError;
+use super::super::frame_renderer::PaletteArg;
 use super::history::milliseconds;
 use super::viewer::Viewer;
 use super::{input, interface};
@@ -20,7 +20,7 @@ use winit::window::Window;
 
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frame {
+pub enum FrameOutcome {
     /// It is on the screen.
     Shown,
     /// There is nothing to show it on now.
@@ -125,9 +125,13 @@ impl Display {
     }
 
     /// Evaluates, draws and shows a frame, and does what was asked for meanwhile.
-    pub fn frame(&mut self, viewer: &mut Viewer, subject: &Subject) -> Result<Frame, CliError> {
+    pub fn frame(
+        &mut self,
+        viewer: &mut Viewer,
+        subject: &Subject,
+    ) -> Result<FrameOutcome, CliError> {
         if !self.has_pixels() {
-            return Ok(Frame::Hidden);
+            return Ok(FrameOutcome::Hidden);
         }
         if let Some((_, size)) = self.room {
             let Self { device, .. } = self;
@@ -252,9 +256,9 @@ impl Device {
         };
         let scene = Scene {
             models,
-            instances: viewer.troupe.drawn(),
+            instances: viewer.crowd.drawn(),
             palette: (&self.bones).into(),
-            morph_weights: viewer.troupe.morph_weights(),
+            morph_weights: viewer.crowd.morph_weights(),
             camera: viewer.camera(),
             look: viewer.look(),
         };
@@ -269,7 +273,7 @@ impl Device {
         shapes: &[egui::ClippedPrimitive],
         scale: f32,
         corner: Option<[u32; 2]>,
-    ) -> Result<Frame, GpuError> {
+    ) -> Result<FrameOutcome, GpuError> {
         let Self {
             renderer,
             screen,
@@ -287,7 +291,7 @@ impl Device {
             }
         })?;
         let shown = match screen.next_frame(gpu)? {
-            NextFrame::Later => Frame::Hidden,
+            NextFrame::Later => FrameOutcome::Hidden,
             NextFrame::Lost => {
                 return Err(GpuError::Lost {
                     reason: "the window's surface is gone".into(),
@@ -312,7 +316,7 @@ impl Device {
                     queue.submit([encoder.finish()]);
                 })?;
                 screen.present(gpu, texture)?;
-                Frame::Shown
+                FrameOutcome::Shown
             }
         };
         for id in &textures.free {

@@ -2,8 +2,8 @@
 
 use super::graph;
 use super::keys;
-use super::troupe::Playing;
 use super::viewer::{Action, FASTEST, LONGEST_FADE, MOST, Viewer};
+use super::viewer_crowd::Playing;
 use egui::{Color32, Frame, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider, Ui};
 use glam::Vec2;
 
@@ -50,7 +50,7 @@ pub fn show(ui: &mut Ui, viewer: &Viewer, bones: &[[Vec2; 2]], actions: &mut Vec
 fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.strong(&viewer.file);
-    let mut count = viewer.troupe.count();
+    let mut count = viewer.crowd.count();
     ui.label("Characters");
     let slider = Slider::new(&mut count, 1..=MOST).logarithmic(true);
     if ui.add(slider).changed() {
@@ -81,7 +81,7 @@ fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
 
 /// The list; a click fades to the clip.
 fn clips(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
-    let playing = viewer.troupe.playing();
+    let playing = viewer.crowd.playing();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         for (entry, name) in &viewer.list {
             let label = ui.selectable_label(*entry == playing, name);
@@ -106,11 +106,11 @@ fn time(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
         {
             actions.push(Action::Pause(!viewer.paused));
         }
-        let duration = viewer.troupe.duration();
-        let mut time = viewer.troupe.time();
+        let duration = viewer.crowd.duration();
+        let mut time = viewer.crowd.time();
         ui.spacing_mut().slider_width = (ui.available_width() - 330.0).max(80.0);
         let scrub = Slider::new(&mut time, 0.0..=duration.max(1e-3)).show_value(false);
-        let still = viewer.troupe.playing() == Playing::Rest;
+        let still = viewer.crowd.playing() == Playing::Rest;
         if ui.add_enabled(!still, scrub).changed() {
             actions.push(Action::Time(time));
         }

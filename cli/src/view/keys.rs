@@ -33,10 +33,10 @@ pub fn read(ui: &Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
 }
 
 fn action(key: Key, viewer: &Viewer) -> Option<Action> {
-    let count = viewer.troupe.count();
+    let count = viewer.crowd.count();
     let time = |by: f64| {
-        let duration = viewer.troupe.duration();
-        let time = viewer.troupe.time() + by;
+        let duration = viewer.crowd.duration();
+        let time = viewer.crowd.time() + by;
         (duration > 0.0).then(|| Action::Time(time.rem_euclid(duration)))
     };
     Some(match key {

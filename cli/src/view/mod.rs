@@ -9,12 +9,12 @@ mod interface;
 mod keys;
 mod notice;
 mod orbit;
-mod troupe;
 mod viewer;
+mod viewer_crowd;
 
-use super::brush::PaletteArg;
 use super::crowd::{picture, picture_size};
 use super::error::CliError;
+use super::frame_renderer::PaletteArg;
 use super::model::Model;
 use super::numbers::{whole, within};
 use super::output;
@@ -23,8 +23,8 @@ use clap::Args;
 use display::Subject;
 use phalanx_render::{DrawMesh, DrawModel, PictureSize, RigShape};
 use std::path::PathBuf;
-use troupe::Playing;
 use viewer::{LONGEST_FADE, Viewer};
+use viewer_crowd::Playing;
 use winit::error::EventLoopError;
 use winit::event_loop::EventLoop;
 
@@ -145,7 +145,7 @@ fn summary(app: &App) -> String {
         "{}, {:.2} ms each at last, {}, drawn by wgpu on {}, {}{lost}\n",
         several(app.frames, "frame"),
         mean.total,
-        several(app.viewer.troupe.count() as u64, "character"),
+        several(app.viewer.crowd.count() as u64, "character"),
         app.viewer.drawn_by,
         app.viewer.palettes,
     )

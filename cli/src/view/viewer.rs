@@ -6,7 +6,7 @@ use super::super::text;
 use super::history::{FrameTime, History, milliseconds};
 use super::notice::Notice;
 use super::orbit::Orbit;
-use super::troupe::{Playing, Troupe};
+use super::viewer_crowd::{Playing, ViewerCrowd};
 use glam::{Vec2, Vec3};
 use phalanx::crowd::{Crowd, FrameStats};
 use phalanx_render::{Camera, DrawCounts, Look, PictureSize, Projection};
@@ -51,7 +51,7 @@ pub enum Action {
 /// The state of the window.
 #[derive(Debug)]
 pub struct Viewer {
-    pub troupe: Troupe,
+    pub crowd: ViewerCrowd,
     /// The file's name, for the title.
     pub file: String,
     /// Entries of the list, with their names.
@@ -94,12 +94,12 @@ impl Viewer {
             };
             (Playing::Clip(i), name)
         }));
-        let troupe = Troupe::new(model, playing, count)?;
+        let crowd = ViewerCrowd::new(model, playing, count)?;
         let size = PictureSize {
             width: 16,
             height: 9,
         };
-        let camera = best_camera(&troupe, size);
+        let camera = best_camera(&crowd, size);
         Ok(Self {
             file: text::one_line(&model.file),
             list,
@@ -109,7 +109,7 @@ impl Viewer {
             skeleton: false,
             graph: true,
             skip_unseen: true,
-            orbit: orbit(&troupe, &camera),
+            orbit: orbit(&crowd, &camera),
             history: History::default(),
             counts: DrawCounts::default(),
             evaluated: 0,
@@ -120,13 +120,13 @@ impl Viewer {
             frame: FrameTime::default(),
             camera,
             size,
-            troupe,
+            crowd,
         })
     }
 
     /// What plays, as the list calls it.
     pub fn playing(&self) -> &str {
-        let playing = self.troupe.playing();
+        let playing = self.crowd.playing();
         let entry = self.list.iter().find(|e| e.0 == playing);
         entry.map_or("", |e| &e.1)
     }
@@ -142,10 +142,10 @@ impl Viewer {
             Action::Play(playing) => {
                 // Time stands still while paused, and so would a fade.
                 let seconds = if self.paused { 0.0 } else { self.fade };
-                self.troupe.choose(playing, seconds)?;
+                self.crowd.choose(playing, seconds)?;
             }
             Action::Step(by) => {
-                let playing = self.troupe.playing();
+                let playing = self.crowd.playing();
                 let now = self.list.iter().position(|e| e.0 == playing);
                 let next = now.unwrap_or(0) as isize + by;
                 let next = next.rem_euclid(self.list.len() as isize) as usize;
@@ -154,12 +154,12 @@ impl Viewer {
             Action::Pause(paused) => self.paused = paused,
             Action::Time(time) => {
                 self.paused = true;
-                self.troupe.set_time(time)?;
+                self.crowd.set_time(time)?;
             }
             Action::Speed(speed) => self.speed = speed.clamp(-FASTEST, FASTEST),
             Action::Fade(seconds) => self.fade = seconds.clamp(0.0, LONGEST_FADE),
             Action::Count(count) => {
-                self.troupe.set_count(count.clamp(1, MOST))?;
+                self.crowd.set_count(count.clamp(1, MOST))?;
                 if !self.orbit.moved {
                     self.reset_camera();
                 }
@@ -177,8 +177,8 @@ impl Viewer {
     }
 
     fn reset_camera(&mut self) {
-        let camera = best_camera(&self.troupe, self.size);
-        self.orbit = orbit(&self.troupe, &camera);
+        let camera = best_camera(&self.crowd, self.size);
+        self.orbit = orbit(&self.crowd, &camera);
     }
 
     /// The camera of the picture under way.
@@ -188,7 +188,7 @@ impl Viewer {
 
     /// Light, air and ground.
     pub fn look(&self) -> Look {
-        let (min, max) = self.troupe.extent();
+        let (min, max) = self.crowd.extent();
         Look::over(min, max, self.camera.eye)
     }
 
@@ -197,7 +197,7 @@ impl Viewer {
         let dt = dt.min(MOST_PER_FRAME);
         self.notice.age(dt);
         let dt = dt * f64::from(self.speed);
-        self.troupe.advance(if self.paused { 0.0 } else { dt })
+        self.crowd.advance(if self.paused { 0.0 } else { dt })
     }
 
     /// Evaluates those that a picture of some size shows, into the caller's memory.
@@ -214,11 +214,11 @@ impl Viewer {
         self.size = size;
         self.camera = self.orbit.camera();
         let look = self.look();
-        self.troupe
+        self.crowd
             .look(&self.camera, &look, size, self.skip_unseen)?;
         self.frame.advance += milliseconds(start.elapsed());
         let start = Instant::now();
-        self.evaluated = self.troupe.evaluate(into)?;
+        self.evaluated = self.crowd.evaluate(into)?;
         self.frame.evaluate = milliseconds(start.elapsed());
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Viewer {
             return Ok(Vec::new());
         }
         let projection: Projection = self.camera.projection(self.size)?;
-        let joints = self.troupe.joints(self.camera.eye, MOST_SKELETONS)?;
+        let joints = self.crowd.joints(self.camera.eye, MOST_SKELETONS)?;
         let lines = joints.into_iter();
         Ok(lines.filter_map(|(a, b)| projection.line(a, b)).collect())
     }
@@ -242,16 +242,16 @@ impl Viewer {
 }
 
 /// One alone is shown whole, a crowd with depth.
-fn best_camera(troupe: &Troupe, size: PictureSize) -> Camera {
-    let (min, max) = troupe.extent();
-    match troupe.count() {
+fn best_camera(crowd: &ViewerCrowd, size: PictureSize) -> Camera {
+    let (min, max) = crowd.extent();
+    match crowd.count() {
         1 => Camera::around(min, max, size.aspect()),
         _ => Camera::overlooking(min, max, size.aspect()),
     }
 }
 
-fn orbit(troupe: &Troupe, camera: &Camera) -> Orbit {
-    let (min, max) = troupe.extent();
+fn orbit(crowd: &ViewerCrowd, camera: &Camera) -> Orbit {
+    let (min, max) = crowd.extent();
     // Turning is best around something in the middle of the picture, not beyond it.
     let reach = (camera.eye.distance((min + max) * 0.5)).max(1e-3);
     let forward = (camera.target - camera.eye).normalize_or(Vec3::NEG_Z);

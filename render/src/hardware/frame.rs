@@ -1,4 +1,4 @@
-//! `Frame`: the buffers that change with every picture, and what binds them.
+//! `FrameResources`: the buffers that change with every picture, and what binds them.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl Growing {
 
 /// Buffers kept from picture to picture.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(super) struct FrameResources {
     view: Growing,
     records: Growing,
     rows: RowPages,
@@ -60,7 +60,7 @@ pub(super) struct Bindings {
     pub records: wgpu::Buffer,
 }
 
-impl Frame {
+impl FrameResources {
     pub fn new(backend: PaletteBackend) -> Self {
         Self {
             view: Growing::new("view uniform", wgpu::BufferUsages::UNIFORM),

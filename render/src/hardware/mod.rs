@@ -15,7 +15,7 @@ use super::plan::{Lists, Plan};
 use super::{DrawCounts, DrawModel, DrawnBy, Palette, Picture, PictureSize, RenderError, Scene};
 use batches::{Batch, BatchRules, Batches, readers};
 pub use canvas::Canvas;
-use frame::{Bindings, Frame};
+use frame::{Bindings, FrameResources};
 pub use models::GpuModels;
 use phalanx::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend, Stamps};
 use pipelines::{Pass, Pipelines};
@@ -30,7 +30,7 @@ const VERTEX_STORAGE_BUFFERS: u32 = 3;
 pub struct GpuRenderer {
     gpu: Gpu,
     pipelines: Pipelines,
-    frame: Frame,
+    frame: FrameResources,
     lists: Lists,
     stamps: Option<Stamps>,
 }
@@ -68,7 +68,7 @@ impl GpuRenderer {
         Ok(Self {
             gpu,
             pipelines,
-            frame: Frame::new(backend),
+            frame: FrameResources::new(backend),
             lists: Lists::default(),
             stamps: None,
         })

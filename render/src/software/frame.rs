@@ -9,14 +9,14 @@ use super::Chains;
 use super::clip::clip_triangle;
 use super::raster::{Corner, Hit, SAMPLES, area, triangle};
 use super::shade::{backdrop, decode, encode, lit, sample};
-use super::vertices::{Character, Place, Shape, Vertex};
+use super::vertices::{Character, Projection, Shape, Vertex};
 use phalanx::mesh::Image;
 
 /// Rows of a band: what one worker draws on its own.
 const BAND: usize = 24;
 
 /// Samples of a whole picture.
-pub(super) struct Frame<'a> {
+pub(super) struct Framebuffer<'a> {
     eye: &'a Eye,
     size: PictureSize,
     samples: Vec<[Sample; SAMPLES]>,
@@ -31,7 +31,7 @@ struct Sample {
     color: [u8; 4],
 }
 
-impl<'a> Frame<'a> {
+impl<'a> Framebuffer<'a> {
     /// An empty picture; `size` must have been checked. Errors: its samples do not fit into memory.
     pub fn new(size: PictureSize, eye: &'a Eye) -> Result<Self, RenderError> {
         Ok(Self {
@@ -187,14 +187,16 @@ fn for_each_triangle(
         let three = [(a, va), (b, vb), (c, vc)];
         match [va.place, vb.place, vc.place] {
             [
-                Place::Picture(mut p),
-                Place::Picture(mut q),
-                Place::Picture(mut r),
+                Projection::Picture(mut p),
+                Projection::Picture(mut q),
+                Projection::Picture(mut r),
             ] => {
                 (p.share, q.share, r.share) = (Vec3::X, Vec3::Y, Vec3::Z);
                 work(three, &[p, q, r]);
             }
-            [Place::Nowhere, _, _] | [_, Place::Nowhere, _] | [_, _, Place::Nowhere] => {}
+            [Projection::Nowhere, _, _]
+            | [_, Projection::Nowhere, _]
+            | [_, _, Projection::Nowhere] => {}
             _ => clip_triangle(eye.size, eye.near, [va.clip, vb.clip, vc.clip], |corners| {
                 work(three, corners);
             }),

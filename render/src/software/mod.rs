@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::plan::{Plan, Visible};
 use super::texture::mip_chain;
 use super::{PictureSize, RenderError, Scene};
-use frame::Frame;
+use frame::Framebuffer;
 use phalanx::mesh::Image;
 use vertices::Character;
 
@@ -34,7 +34,7 @@ pub(super) fn draw(
     size: PictureSize,
     plan: &Plan,
 ) -> Result<image::RgbaImage, RenderError> {
-    let mut frame = Frame::new(size, &plan.eye)?;
+    let mut frame = Framebuffer::new(size, &plan.eye)?;
     let chains = chains(scene, plan);
     // Near characters first: what they hide is never shaded.
     let mut bodies: Vec<&Visible> = plan.lists.bodies.iter().collect();

@@ -22,12 +22,12 @@ pub(super) struct Vertex {
     /// Unit length, or zero if the mesh has no normals.
     pub normal: Vec3,
     pub openness: f32,
-    pub place: Place,
+    pub place: Projection,
 }
 
 /// Where a vertex lies.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum Projection {
     /// In front of the camera and not far outside.
     Picture(Corner),
     /// Triangles with this vertex are clipped.
@@ -126,12 +126,12 @@ impl<'a> Character<'a> {
                 .collect();
             for vertex in &vertices {
                 match vertex.place {
-                    Place::Picture(corner) => {
+                    Projection::Picture(corner) => {
                         let y = corner.y as f32 / SUBPIXELS as f32;
                         height = (height.0.min(y), height.1.max(y));
                     }
-                    Place::Outside => height = (f32::NEG_INFINITY, f32::INFINITY),
-                    Place::Nowhere => {}
+                    Projection::Outside => height = (f32::NEG_INFINITY, f32::INFINITY),
+                    Projection::Nowhere => {}
                 }
             }
             out.shapes.push(Shape {
@@ -151,16 +151,16 @@ fn tail<T>(slice: &[T], from: u32) -> &[T] {
     slice.get(from as usize..).unwrap_or(&[])
 }
 
-fn place(eye: &Eye, position: Vec3) -> Place {
+fn place(eye: &Eye, position: Vec3) -> Projection {
     let clip = eye.clip(position);
     if !clip.is_finite() {
-        return Place::Nowhere;
+        return Projection::Nowhere;
     }
     let edge = GUARD * clip.w;
     if clip.w < eye.near || clip.x.abs() > edge || clip.y.abs() > edge {
-        return Place::Outside;
+        return Projection::Outside;
     }
-    Place::Picture(corner(eye.size, clip, Vec3::ZERO))
+    Projection::Picture(corner(eye.size, clip, Vec3::ZERO))
 }
 
 /// A clip-space point within the guard band as a corner of a triangle.

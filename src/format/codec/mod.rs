@@ -19,7 +19,7 @@ pub use error::CodecError;
 use crate::clip::{Clip, ClipParts, Marker};
 use crate::skeleton::Skeleton;
 use canonical::canonical;
-use range::{Reader, Writer};
+use range::{RangeDecoder, Writer};
 use walk::{Walk, folded};
 
 /// The version that is written, the first byte; others are refused.
@@ -74,7 +74,7 @@ pub fn decode(
 ) -> Result<Clip, CodecError> {
     let start = head(bytes)?;
     let limit = bytes.len().saturating_mul(EXPANSION);
-    let mut reader = Reader::new(bytes, start, limit.saturating_add(MEMORY_BASE))?;
+    let mut reader = RangeDecoder::new(bytes, start, limit.saturating_add(MEMORY_BASE))?;
     let empty = ClipParts {
         name,
         markers,

@@ -137,7 +137,7 @@ impl Coder for Writer {
 }
 
 /// Reads.
-pub(super) struct Reader<'a> {
+pub(super) struct RangeDecoder<'a> {
     bytes: &'a [u8],
     at: usize,
     code: u32,
@@ -146,7 +146,7 @@ pub(super) struct Reader<'a> {
     limit: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RangeDecoder<'a> {
     /// Reads bytes from `at` on; `limit` bytes of memory may be charged.
     pub fn new(bytes: &'a [u8], at: usize, limit: usize) -> Result<Self, CodecError> {
         let mut reader = Self {
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Coder for Reader<'_> {
+impl Coder for RangeDecoder<'_> {
     const READS: bool = true;
 
     fn bit(&mut self, model: &mut Bit, _: bool) -> Result<bool, CodecError> {

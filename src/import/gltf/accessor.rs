@@ -1,8 +1,8 @@
 //! Accessors as checked arrays of numbers: every type, strides, sparse values, no buffer view.
 
+use super::buffers::{Buffers, at};
 use super::error::{Fault, GltfErrorKind as Kind, Within};
 use super::limits::MAX_ZERO_ELEMENTS;
-use super::store::{Store, at};
 use ::gltf::json;
 use json::accessor::{ComponentType, Type};
 use json::validation::Checked;
@@ -111,7 +111,7 @@ fn walk(
     }
 }
 
-impl Store<'_> {
+impl Buffers<'_> {
     /// What accessor `index` says of itself, without reading it.
     pub fn info(&self, index: usize) -> Result<Info, Fault> {
         let accessor = at(&self.accessors, index, "accessor")?;
@@ -152,7 +152,7 @@ impl Store<'_> {
 
     /// All numbers of accessor `index`, each through `convert`.
     ///
-    /// Nothing is allocated before the range is checked and the budget charged.
+    /// Nothing is allocated before the range is checked and the memory charged.
     pub fn numbers<T: Copy + Default>(
         &mut self,
         index: usize,
@@ -193,7 +193,7 @@ impl Store<'_> {
             None => {}
         }
         let total = count.saturating_mul(shape);
-        self.budget.charge_for::<T>(total)?;
+        self.memory.charge_for::<T>(total)?;
         let mut out = vec![T::default(); total];
         if let Some(view) = view {
             let source = self.elements(view, offset, count as u64, element, false)?;

@@ -1,11 +1,11 @@
 //! Animations: samplers and channels become tracks.
 
 use super::accessor::Integers;
+use super::buffers::{Buffers, at};
 use super::document::{Animation, Channel, Sampler};
 use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
 use super::limits::Notes;
 use super::nodes::ZERO_LENGTH;
-use super::store::{Store, at};
 use crate::clip::Marker;
 use crate::import::markers::{of_extras, snap};
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawTrack};
@@ -29,7 +29,7 @@ struct Times {
 
 struct Clips<'c, 's> {
     nodes: &'c [RawNode],
-    store: &'c mut Store<'s>,
+    buffers: &'c mut Buffers<'s>,
     notes: &'c mut Notes,
     times: HashMap<usize, Rc<Times>>,
     matrix_nodes: HashSet<usize>,
@@ -39,12 +39,12 @@ struct Clips<'c, 's> {
 pub(super) fn clips(
     list: Vec<Animation>,
     nodes: &[RawNode],
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<RawClip>, Fault> {
     let mut clips = Clips {
         nodes,
-        store,
+        buffers,
         notes,
         times: HashMap::new(),
         matrix_nodes: HashSet::new(),
@@ -62,7 +62,7 @@ impl Clips<'_, '_> {
         let mut duration = 0.0f32;
         for (index, sampler) in animation.samplers.iter().enumerate() {
             let place = || format!("sampler {index}");
-            at(&self.store.accessors, sampler.output, "output accessor").within(place)?;
+            at(&self.buffers.accessors, sampler.output, "output accessor").within(place)?;
             let times = self.times(sampler.input).within(place)?;
             duration = duration.max(times.times.last().copied().unwrap_or(0.0));
         }
@@ -100,7 +100,7 @@ impl Clips<'_, '_> {
     /// The markers among an animation's extras; a report tells of those that cannot be used.
     fn markers(&mut self, extras: &str, duration: f32, place: &str) -> Result<Vec<Marker>, Fault> {
         let bytes = (extras.len() as u64).saturating_mul(JSON_BYTES_PER_BYTE);
-        self.store.budget.charge(bytes)?;
+        self.buffers.memory.charge(bytes)?;
         let found = serde_json::from_str(extras);
         let found = found.ok().and_then(|map| of_extras(&map));
         let mut markers = match found {
@@ -111,10 +111,10 @@ impl Clips<'_, '_> {
             }
             None => Vec::new(),
         };
-        self.store.budget.release(bytes);
+        self.buffers.memory.release(bytes);
         let names: usize = markers.iter().map(|m| m.name.len()).sum();
-        self.store.budget.charge(names as u64)?;
-        self.store.budget.charge_for::<Marker>(markers.len())?;
+        self.buffers.memory.charge(names as u64)?;
+        self.buffers.memory.charge_for::<Marker>(markers.len())?;
         snap(&mut markers, duration);
         markers.retain(|m| {
             let within = (0.0..=duration).contains(&m.time);
@@ -199,7 +199,7 @@ impl Clips<'_, '_> {
                 ([Type::Scalar], "SCALAR", width)
             }
         };
-        let info = self.store.info_of(sampler.output, &shapes, expected)?;
+        let info = self.buffers.info_of(sampler.output, &shapes, expected)?;
         let parts = match interpolation {
             Interpolation::CubicSpline => 3,
             _ => 1,
@@ -219,7 +219,7 @@ impl Clips<'_, '_> {
             RawChannel::Rotation => Integers::Fractions,
             _ => Integers::AsDeclared,
         };
-        let mut values = self.store.floats(sampler.output, integers)?;
+        let mut values = self.buffers.floats(sampler.output, integers)?;
         let row = parts * width;
         if let Some(index) = values.iter().position(|v| !v.is_finite()) {
             return Err(Kind::NotFinite {
@@ -230,7 +230,7 @@ impl Clips<'_, '_> {
             .within(|| format!("accessor {}", sampler.output));
         }
         if let Some(kept) = &times.kept {
-            self.store.budget.charge_for::<f32>(kept.len() * row)?;
+            self.buffers.memory.charge_for::<f32>(kept.len() * row)?;
             values = (kept.iter())
                 .flat_map(|&key| &values[key * row..(key + 1) * row])
                 .copied()
@@ -239,7 +239,7 @@ impl Clips<'_, '_> {
         if property == RawChannel::Rotation {
             self.mend_rotations(&mut values, parts, place);
         }
-        self.store.budget.charge_for::<f32>(times.times.len())?;
+        self.buffers.memory.charge_for::<f32>(times.times.len())?;
         Ok(Some(RawTrack {
             node,
             channel: property,
@@ -291,8 +291,8 @@ impl Clips<'_, '_> {
     }
 
     fn read_times(&mut self, accessor: usize) -> Result<Vec<f32>, Fault> {
-        self.store.info_of(accessor, &[Type::Scalar], "SCALAR")?;
-        self.store.floats(accessor, Integers::AsDeclared)
+        self.buffers.info_of(accessor, &[Type::Scalar], "SCALAR")?;
+        self.buffers.floats(accessor, Integers::AsDeclared)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::container::JsonCounts;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
-use super::limits::{Budget, Notes};
+use super::limits::{MemoryLimit, Notes};
 use ::gltf::json;
 use serde::Deserialize;
 
@@ -147,11 +147,15 @@ const fn largest(sizes: &[usize]) -> usize {
 }
 
 impl Document {
-    /// Parses the text; the budget pays for the worst that it can become.
-    pub fn parse(text: &[u8], counts: &JsonCounts, budget: &mut Budget) -> Result<Self, Fault> {
+    /// Parses the text; the memory limit pays for the worst that it can become.
+    pub fn parse(
+        text: &[u8],
+        counts: &JsonCounts,
+        memory: &mut MemoryLimit,
+    ) -> Result<Self, Fault> {
         let objects = counts.objects.saturating_mul(OBJECT_BYTES);
         let values = counts.values.saturating_mul(VALUE_BYTES);
-        budget.charge(objects.saturating_add(values) + text.len() as u64)?;
+        memory.charge(objects.saturating_add(values) + text.len() as u64)?;
         serde_json::from_slice(text).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let message = error.to_string();

@@ -1,9 +1,9 @@
 //! JOINTS_n and WEIGHTS_n of a primitive, all sets side by side.
 
 use super::accessor::Integers;
+use super::buffers::Buffers;
 use super::error::{Fault, GltfErrorKind as Kind, Within};
 use super::limits::{MAX_SKIN_JOINTS, Notes, WEIGHT_SUM_TOLERANCE};
-use super::store::Store;
 use crate::mesh::Influences;
 use ::gltf::json;
 use json::accessor::Type;
@@ -42,7 +42,7 @@ pub(super) fn influences(
     vertices: usize,
     slots: Option<usize>,
     place: &str,
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Influences, Fault> {
     let sets = sets(attributes, place, notes);
@@ -51,7 +51,7 @@ pub(super) fn influences(
     }
     let per_vertex = sets.len() * 4;
     let total = per_vertex.saturating_mul(vertices);
-    store.budget.charge_for::<(u16, f32)>(total)?;
+    buffers.memory.charge_for::<(u16, f32)>(total)?;
     let mut out = Influences {
         per_vertex,
         joints: vec![0; total],
@@ -62,7 +62,7 @@ pub(super) fn influences(
     for (set, &(joints, weights)) in sets.iter().enumerate() {
         for (accessor, name) in [(joints, "JOINTS"), (weights, "WEIGHTS")] {
             let place = || format!("{name}, accessor {accessor}");
-            let info = (store.info_of(accessor, &[Type::Vec4], "VEC4")).within(|| name.into())?;
+            let info = (buffers.info_of(accessor, &[Type::Vec4], "VEC4")).within(|| name.into())?;
             if info.count != vertices {
                 return Err(Kind::Count {
                     what: "vertices",
@@ -73,8 +73,8 @@ pub(super) fn influences(
             }
         }
         let joint_place = || format!("JOINTS, accessor {joints}");
-        let indices = store.numbers(joints, |v| v).within(|| "JOINTS".into())?;
-        let values = (store.floats(weights, Integers::Fractions)).within(|| "WEIGHTS".into())?;
+        let indices = buffers.numbers(joints, |v| v).within(|| "JOINTS".into())?;
+        let values = (buffers.floats(weights, Integers::Fractions)).within(|| "WEIGHTS".into())?;
         for vertex in 0..vertices {
             for k in 0..4 {
                 let (from, to) = (vertex * 4 + k, vertex * per_vertex + set * 4 + k);
@@ -96,7 +96,7 @@ pub(super) fn influences(
                 out.weights[to] = weight;
             }
         }
-        store.budget.release((vertices * 4 * (8 + 4)) as u64);
+        buffers.memory.release((vertices * 4 * (8 + 4)) as u64);
     }
     mend.sums(&mut out);
     mend.report(place, notes);

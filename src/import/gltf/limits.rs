@@ -1,4 +1,4 @@
-//! What an import may cost: named limits, the running budget and the capped report.
+//! What an import may cost: named limits, the memory that is left and the capped report.
 
 use super::error::GltfErrorKind;
 use crate::import::{ImportReport, Severity};
@@ -41,18 +41,18 @@ pub const MAX_FILE_BYTES: u64 = 4 << 30;
 pub const WEIGHT_SUM_TOLERANCE: f32 = 1e-4;
 
 /// Memory that is left, counted down as the import allocates and up as it frees.
-pub(super) struct Budget {
+pub(super) struct MemoryLimit {
     limit: u64,
     used: u64,
     work: u64,
     fixed: bool,
 }
 
-impl Budget {
-    /// A budget for a file of `bytes`, or the limit that the caller chose.
+impl MemoryLimit {
+    /// The limit of a file of `bytes`, or the limit that the caller chose.
     pub fn new(bytes: u64, chosen: Option<u64>) -> Self {
         let limit = MEMORY_BASE - MEMORY_MARGIN + bytes.saturating_mul(MEMORY_PER_BYTE);
-        Budget {
+        MemoryLimit {
             limit: chosen.unwrap_or(limit),
             used: 0,
             work: 0,

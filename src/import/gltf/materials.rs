@@ -1,11 +1,11 @@
 //! Materials and images: what the renderers use of them.
 
+use super::buffers::Buffers;
 use super::document::Texture;
 use super::error::{Fault, GltfErrorKind as Kind, Within, label};
 use super::limits::Notes;
 use super::meshes::image_of;
 use super::nodes::finite;
-use super::store::Store;
 use super::uri::media_type;
 #[cfg(feature = "images")]
 use crate::mesh::Survey;
@@ -103,7 +103,7 @@ pub(super) fn images(
     list: Vec<json::Image>,
     wanted: &[bool],
     mode: ImageMode,
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Vec<Option<ImageData>> {
     let mut out = Vec::with_capacity(list.len());
@@ -113,7 +113,7 @@ pub(super) fn images(
             out.push(None);
             continue;
         }
-        let read = read(&image, mode, store);
+        let read = read(&image, mode, buffers);
         if let Err(message) = &read {
             let place = label("image", index, image.name.as_deref());
             notes.dropped(place, message.replace(['\n', '\r'], " "));
@@ -123,32 +123,32 @@ pub(super) fn images(
     out
 }
 
-fn read(image: &json::Image, mode: ImageMode, store: &mut Store) -> Result<ImageData, String> {
+fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<ImageData, String> {
     let text = |fault: Fault| fault.kind().to_string();
     let fetched;
     let view = match (&image.uri, image.buffer_view.map(|v| v.value())) {
         (Some(uri), _) => {
-            fetched = store.fetch(uri).map_err(text)?;
+            fetched = buffers.fetch(uri).map_err(text)?;
             None
         }
         (None, Some(view)) => {
-            store.prepare_view(view).map_err(text)?;
+            buffers.prepare_view(view).map_err(text)?;
             fetched = Default::default();
             Some(view)
         }
         (None, None) => return Err(Kind::Missing("uri and no buffer view").to_string()),
     };
     let len = match view {
-        Some(view) => store.view(view).map_err(text)?.bytes.len() as u64,
+        Some(view) => buffers.view(view).map_err(text)?.bytes.len() as u64,
         None => fetched.len() as u64,
     };
     // Images may share their bytes, and each looks through them all or copies them: that is work, and paid
     // for as memory.
-    store.budget.charge(len).map_err(|e| e.to_string())?;
+    buffers.memory.charge(len).map_err(|e| e.to_string())?;
     match mode {
         ImageMode::Skip | ImageMode::Encoded => {
             let bytes = match view {
-                Some(view) => store.view(view).map_err(text)?.bytes,
+                Some(view) => buffers.view(view).map_err(text)?.bytes,
                 None => fetched.as_slice(),
             };
             let stated = image.mime_type.as_ref().map(|m| m.0.as_str());
@@ -160,22 +160,22 @@ fn read(image: &json::Image, mode: ImageMode, store: &mut Store) -> Result<Image
         }
         #[cfg(feature = "images")]
         ImageMode::Decoded => {
-            store.budget.release(len);
+            buffers.memory.release(len);
             let survey = Survey::new(match view {
-                Some(view) => store.view(view).map_err(text)?.bytes,
+                Some(view) => buffers.view(view).map_err(text)?.bytes,
                 None => fetched.as_slice(),
             })?;
             store
-                .budget
+                .memory
                 .charge(survey.needed)
                 .map_err(|e| e.to_string())?;
             let decoded = survey.decode(match view {
-                Some(view) => store.view(view).map_err(text)?.bytes,
+                Some(view) => buffers.view(view).map_err(text)?.bytes,
                 None => fetched.as_slice(),
             });
             // The image stays; the decoder's own memory is free again.
             let kept = decoded.as_ref().map_or(0, |_| survey.kept());
-            store.budget.release(survey.needed.saturating_sub(kept));
+            buffers.memory.release(survey.needed.saturating_sub(kept));
             decoded.map(ImageData::Decoded)
         }
     }

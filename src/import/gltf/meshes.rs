@@ -1,11 +1,11 @@
 //! Meshes: vertex streams, triangle lists, morph targets.
 
 use super::accessor::Integers;
+use super::buffers::{Buffers, at};
 use super::error::{Fault, GltfErrorKind as Kind, Within, label};
 use super::influences::influences;
 use super::limits::Notes;
 use super::nodes::{finite, fit};
-use super::store::{Store, at};
 use crate::mesh::{Mesh, MorphTarget, Primitive};
 use ::gltf::json;
 use json::accessor::{ComponentType, Type};
@@ -21,14 +21,14 @@ pub(super) fn meshes(
     list: Vec<json::Mesh>,
     slots: &[Option<usize>],
     materials: usize,
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<Mesh>, Fault> {
     let mut out = Vec::with_capacity(list.len());
     for (index, mesh) in list.into_iter().enumerate() {
         let place = label("mesh", index, mesh.name.as_deref());
         let slots = slots.get(index).copied().flatten();
-        let mesh = mesh_of(mesh, slots, materials, &place, store, notes);
+        let mesh = mesh_of(mesh, slots, materials, &place, buffers, notes);
         out.push(mesh.within(|| place)?);
     }
     Ok(out)
@@ -39,20 +39,20 @@ fn mesh_of(
     slots: Option<usize>,
     materials: usize,
     place: &str,
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Mesh, Fault> {
     store
-        .budget
+        .memory
         .charge_for::<Primitive>(mesh.primitives.len())?;
     let mut primitives = Vec::with_capacity(mesh.primitives.len());
     for (index, primitive) in mesh.primitives.iter().enumerate() {
-        let mut reader = Reader {
+        let mut reader = PrimitiveReader {
             primitive,
             slots,
             materials,
             place: format!("{place}, primitive {index}"),
-            store: &mut *store,
+            buffers: &mut *buffers,
             notes: &mut *notes,
         };
         primitives.push(reader.read().within(|| format!("primitive {index}"))?);
@@ -80,16 +80,16 @@ fn mesh_of(
     })
 }
 
-struct Reader<'r, 's> {
+struct PrimitiveReader<'r, 's> {
     primitive: &'r json::mesh::Primitive,
     slots: Option<usize>,
     materials: usize,
     place: String,
-    store: &'r mut Store<'s>,
+    buffers: &'r mut Buffers<'s>,
     notes: &'r mut Notes,
 }
 
-impl Reader<'_, '_> {
+impl PrimitiveReader<'_, '_> {
     fn attribute(&self, semantic: Semantic) -> Option<usize> {
         let attributes = &self.primitive.attributes;
         let accessor = attributes.get(&Checked::Valid(semantic))?;
@@ -158,7 +158,7 @@ impl Reader<'_, '_> {
             vertices,
             self.slots,
             &self.place,
-            self.store,
+            self.buffers,
             self.notes,
         )?;
         let targets = self.targets(vertices)?;
@@ -234,16 +234,17 @@ impl Reader<'_, '_> {
         };
         let (name, expected) = ("COLOR_0", "VEC3 or VEC4");
         let shapes = [Type::Vec3, Type::Vec4];
-        let info = (self.store.info_of(accessor, &shapes, expected)).within(|| name.to_owned())?;
+        let info =
+            (self.buffers.info_of(accessor, &shapes, expected)).within(|| name.to_owned())?;
         let (integers, vertices) = (Integers::Fractions, Some(vertices));
         if info.shape == Type::Vec4 {
             return self.rows(name, accessor, &shapes, expected, integers, vertices);
         }
         let rgb: Vec<[f32; 3]> =
             self.rows(name, accessor, &shapes, expected, integers, vertices)?;
-        self.store.budget.charge_for::<[f32; 4]>(rgb.len())?;
+        self.buffers.memory.charge_for::<[f32; 4]>(rgb.len())?;
         let rgba = rgb.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
-        self.store.budget.release((rgb.len() * 12) as u64);
+        self.buffers.memory.release((rgb.len() * 12) as u64);
         Ok(rgba)
     }
 
@@ -282,7 +283,7 @@ impl Reader<'_, '_> {
                     needed: vertices as u64,
                     limit: u64::from(u32::MAX),
                 })?;
-                self.store.budget.charge_for::<u32>(vertices)?;
+                self.buffers.memory.charge_for::<u32>(vertices)?;
                 (0..count).collect()
             }
         };
@@ -290,7 +291,7 @@ impl Reader<'_, '_> {
             Mode::Triangles => Ok(self.whole_triangles(indices)),
             Mode::TriangleStrip | Mode::TriangleFan => {
                 let triangles = indices.len().saturating_sub(2);
-                self.store.budget.charge_for::<[u32; 3]>(triangles)?;
+                self.buffers.memory.charge_for::<[u32; 3]>(triangles)?;
                 Ok(unroll(&indices, mode))
             }
             Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip => {
@@ -313,13 +314,13 @@ impl Reader<'_, '_> {
 
     fn indices(&mut self, accessor: usize, vertices: usize) -> Result<Vec<u32>, Fault> {
         let expected = "SCALAR of U8, U16 or U32";
-        let info = self.store.info_of(accessor, &[Type::Scalar], expected)?;
+        let info = self.buffers.info_of(accessor, &[Type::Scalar], expected)?;
         let integers = [ComponentType::U8, ComponentType::U16, ComponentType::U32];
         if !integers.contains(&info.component) {
             let found = info.describe();
             return Err(Kind::Type { found, expected }).within(|| format!("accessor {accessor}"));
         }
-        let indices = self.store.numbers(accessor, |v| v as u32)?;
+        let indices = self.buffers.numbers(accessor, |v| v as u32)?;
         match indices.iter().position(|&i| i as usize >= vertices) {
             Some(position) => Err(Kind::VertexIndex {
                 position,

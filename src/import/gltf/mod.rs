@@ -3,9 +3,10 @@
 //! Lives here: reading, checking and repairing files, one concept per file. Not here: skeletons,
 //! skins and clips as the runtime plays them (the builders make those), other file formats.
 //! Nothing trusts the file: every index, range and count is checked before it is used, memory is
-//! paid for from a [budget](MEMORY_PER_BYTE) before it is allocated.
+//! paid for from a [memory limit](MEMORY_PER_BYTE) before it is allocated.
 
 mod accessor;
+mod buffers;
 mod clips;
 mod container;
 mod document;
@@ -17,7 +18,6 @@ mod matrix;
 mod meshes;
 mod meshopt;
 mod nodes;
-mod store;
 mod uri;
 
 pub use error::{GltfError, GltfErrorKind};
@@ -31,10 +31,10 @@ use super::raw::RawScene;
 use super::{ImportReport, UpAxis};
 use crate::build::RootMotionOptions;
 use crate::mesh::ImageMode;
+use buffers::Buffers;
 use error::Fault;
-use limits::{Budget, Notes};
+use limits::{MemoryLimit, Notes};
 use std::path::Path;
-use store::Store;
 
 /// What an import may do.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,11 +111,11 @@ fn read(
 ) -> Result<RawScene, Fault> {
     let container = container::split(bytes)?;
     let counts = container::survey(container.json)?;
-    let mut budget = Budget::new(bytes.len() as u64, options.memory_limit);
-    budget.charge(bytes.len() as u64)?;
-    let mut document = document::Document::parse(container.json, &counts, &mut budget)?;
+    let mut memory = MemoryLimit::new(bytes.len() as u64, options.memory_limit);
+    memory.charge(bytes.len() as u64)?;
+    let mut document = document::Document::parse(container.json, &counts, &mut memory)?;
     document.check(notes)?;
-    let mut store = Store::new(&mut document, container.bin, base, options, budget);
+    let mut buffers = Buffers::new(&mut document, container.bin, base, options, memory);
     let slots = smallest_skins(&document);
     let materials = materials::materials(
         document.materials,
@@ -123,20 +123,32 @@ fn read(
         document.images.len(),
         notes,
     )?;
-    let meshes = meshes::meshes(document.meshes, &slots, materials.len(), &mut store, notes)?;
+    let meshes = meshes::meshes(
+        document.meshes,
+        &slots,
+        materials.len(),
+        &mut buffers,
+        notes,
+    )?;
     let skin_count = document.skins.len();
-    let nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut store, notes)?;
-    let skins = nodes::skins(document.skins, nodes.len(), &mut store, notes)?;
+    let nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
+    let skins = nodes::skins(document.skins, nodes.len(), &mut buffers, notes)?;
     let (scenes, default_scene) = nodes::scenes(document.scenes, document.scene, &nodes, notes)?;
-    let clips = clips::clips(document.animations, &nodes, &mut store, notes)?;
-    // Pictures come last: they are what the budget can do without.
+    let clips = clips::clips(document.animations, &nodes, &mut buffers, notes)?;
+    // Pictures come last: they are what the memory can do without.
     let mut wanted = vec![false; document.images.len()];
     for image in materials.iter().filter_map(|m| m.base_color_image) {
         if let Some(wanted) = wanted.get_mut(image) {
             *wanted = true;
         }
     }
-    let images = materials::images(document.images, &wanted, options.images, &mut store, notes);
+    let images = materials::images(
+        document.images,
+        &wanted,
+        options.images,
+        &mut buffers,
+        notes,
+    );
     Ok(RawScene {
         name: String::new(),
         nodes,

@@ -1,9 +1,9 @@
 //! Nodes, scenes and skins.
 
+use super::buffers::{Buffers, at};
 use super::error::{Fault, GltfErrorKind as Kind, Within, label};
 use super::limits::{MAX_SKIN_JOINTS, Notes};
 use super::matrix::{SHEAR_TOLERANCE, decompose};
-use super::store::{Store, at};
 use crate::import::raw::{RawNode, RawSkin};
 use crate::mesh::Mesh;
 use crate::skeleton::Trs;
@@ -42,10 +42,10 @@ pub(super) fn nodes(
     list: Vec<json::Node>,
     meshes: &[Mesh],
     skins: usize,
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<RawNode>, Fault> {
-    store.budget.charge_for::<RawNode>(list.len())?;
+    buffers.memory.charge_for::<RawNode>(list.len())?;
     let parents = parents(&list)?;
     let mut out = Vec::with_capacity(list.len());
     for (index, (node, parent)) in list.into_iter().zip(parents).enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn nodes(
         // Nodes repeat the weights of meshes that they share.
         let targets = node.mesh.and_then(|m| meshes.get(m.value()));
         let weights = targets.map_or(0, |m| m.weights.len());
-        (store.budget.charge_for::<f32>(weights)).within(|| place.clone())?;
+        (buffers.memory.charge_for::<f32>(weights)).within(|| place.clone())?;
         let raw = node_of(index, node, parent, meshes, skins, &place, notes);
         out.push(raw.within(|| place)?);
     }
@@ -263,13 +263,13 @@ pub(super) fn scenes(
 pub(super) fn skins(
     list: Vec<json::Skin>,
     nodes: usize,
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<RawSkin>, Fault> {
     let mut out = Vec::with_capacity(list.len());
     for (index, skin) in list.into_iter().enumerate() {
         let place = label("skin", index, skin.name.as_deref());
-        out.push(skin_of(skin, nodes, &place, store, notes).within(|| place)?);
+        out.push(skin_of(skin, nodes, &place, buffers, notes).within(|| place)?);
     }
     Ok(out)
 }
@@ -278,7 +278,7 @@ fn skin_of(
     skin: json::Skin,
     nodes: usize,
     place: &str,
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<RawSkin, Fault> {
     let slots = skin.joints.len();
@@ -290,7 +290,7 @@ fn skin_of(
         }
         .into());
     }
-    store.budget.charge_for::<(usize, [f32; 16])>(slots)?;
+    buffers.memory.charge_for::<(usize, [f32; 16])>(slots)?;
     let mut seen = HashSet::new();
     let mut joints = Vec::with_capacity(slots);
     for (slot, joint) in skin.joints.iter().map(|j| j.value()).enumerate() {
@@ -312,7 +312,7 @@ fn skin_of(
     }
     let inverse_bind = match skin.inverse_bind_matrices.map(|a| a.value()) {
         None => vec![IDENTITY; slots],
-        Some(accessor) => inverse_binds(accessor, slots, place, store, notes)?,
+        Some(accessor) => inverse_binds(accessor, slots, place, buffers, notes)?,
     };
     Ok(RawSkin {
         name: skin.name,
@@ -325,11 +325,11 @@ fn inverse_binds(
     accessor: usize,
     slots: usize,
     place: &str,
-    store: &mut Store,
+    buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<[f32; 16]>, Fault> {
     let expected = "MAT4 of F32";
-    let info = store.info_of(accessor, &[Type::Mat4], expected)?;
+    let info = buffers.info_of(accessor, &[Type::Mat4], expected)?;
     if !info.is_float() {
         let found = info.describe();
         return Err(Kind::Type { found, expected }).within(|| format!("accessor {accessor}"));
@@ -342,7 +342,7 @@ fn inverse_binds(
         })
         .within(|| format!("accessor {accessor}"));
     }
-    let mut matrices = store.rows::<16>(accessor, super::accessor::Integers::AsDeclared)?;
+    let mut matrices = buffers.rows::<16>(accessor, super::accessor::Integers::AsDeclared)?;
     matrices.truncate(slots);
     matrices.shrink_to_fit();
     for (slot, matrix) in matrices.iter_mut().enumerate() {

@@ -6,7 +6,7 @@ use crate::clip::Cursor;
 use crate::math::{LANES, Row};
 use crate::runtime::plan::{GroupMask, Plan, PlanLayer, Slot, Still, Track, TrackKind};
 use crate::runtime::quat::{
-    self, add_turn, align, dot4, hermite, in_range, inverse_length, lerp, packed_lerp,
+    self, add_turn, align, dot4, from_steps, hermite, inverse_length, lerp, packed_lerp,
     packed_slerp, slerp, weight_of_square,
 };
 use crate::runtime::sample::Keys;
@@ -353,7 +353,7 @@ impl<S: Lanes> Mix<'_, S> {
         let [a, b] = self.packed_keys(clip, track, cursor);
         let k = packed_lerp(self.simd, &a, &b, self.alpha(track, cursor));
         let (least, step) = self.ranges(clip, track);
-        in_range(self.simd, &least, step, &k)
+        from_steps(self.simd, &least, step, &k)
     }
 
     /// Samples a translation or a scale.
@@ -395,7 +395,7 @@ impl<S: Lanes> Mix<'_, S> {
             let [a, b] = self.packed_keys(clip, track, cursor);
             let (least, step) = self.ranges(clip, track);
             let k = packed_slerp(self.simd, &a, &b, step, self.alpha(track, cursor));
-            let q = in_range(self.simd, &least, step, &k);
+            let q = from_steps(self.simd, &least, step, &k);
             return (q, weight_of_square(self.simd, dot4(&q, &q), w));
         }
         let at = track.row as usize + cursor.key as usize * 4;

@@ -20,14 +20,14 @@ pub const BLOCKS_BASE: u64 = 1 << 26;
 
 /// Memory that is left, counted down before it is allocated; by several threads at once.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct MemoryLimit {
     used: AtomicU64,
     limit: u64,
     blocks: AtomicU64,
     most_blocks: u64,
 }
 
-impl Budget {
+impl MemoryLimit {
     /// What a file of `bytes` may use.
     pub fn new(bytes: usize) -> Self {
         let limit = (bytes as u64).saturating_mul(MEMORY_PER_BYTE);
@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn blocks_are_counted_over_all_clips() {
-        let budget = Budget::new(100);
+        let memory = MemoryLimit::new(100);
         let most = BLOCKS_BASE + 100 * BLOCKS_PER_BYTE;
-        assert!(budget.look_through(most as usize - 16_384).is_ok());
-        assert!(budget.look_through(16_384).is_ok());
-        let refused = budget.look_through(1);
+        assert!(memory.look_through(most as usize - 16_384).is_ok());
+        assert!(memory.look_through(16_384).is_ok());
+        let refused = memory.look_through(1);
         let named = matches!(refused, Err(Fault::Limit { found, limit, .. })
             if found == most + 1 && limit == most);
         assert!(named, "{refused:?}");

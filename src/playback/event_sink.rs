@@ -4,7 +4,7 @@ use super::actions::Actions;
 use super::events::{Event, EventKind, Events};
 use super::fire::{Fired, Timetable};
 use super::ids::{ClipId, InstanceId, NO_CLIP, Owner};
-use super::passage::{Loop, Passage, Place};
+use super::interval::{Loop, Playhead, TimeInterval};
 use super::slots::Slots;
 use crate::clip::Clip;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) type Clips = Slots<Arc<Clip>>;
 
 /// Where the events of an entry go, and whose they are.
-pub(crate) struct Ears<'a> {
+pub(crate) struct EventSink<'a> {
     pub clips: &'a Clips,
     pub events: &'a mut Events,
     pub owner: Owner,
@@ -31,11 +31,11 @@ fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timeta
     })
 }
 
-impl Ears<'_> {
+impl EventSink<'_> {
     /// The open interval around a place in which nothing happens to an action.
     pub fn window(&self, actions: &Actions, entry: usize, a: usize) -> (f64, f64) {
         let course = actions.slow[entry][a].course;
-        let place: Place = actions.place(entry, a);
+        let place: Playhead = actions.place(entry, a);
         let (mut low, mut high) = (0.0f64, course.length);
         for clip in [actions.clip[entry][a], actions.other[entry][a]] {
             if clip == NO_CLIP {
@@ -53,19 +53,26 @@ impl Ears<'_> {
     }
 
     /// Fires what an action has passed.
-    pub fn hear(&mut self, actions: &Actions, entry: usize, a: usize, passage: &Passage) {
+    pub fn emit(&mut self, actions: &Actions, entry: usize, a: usize, interval: &TimeInterval) {
         let (clip, other) = (actions.clip[entry][a], actions.other[entry][a]);
         let (course, mix) = (actions.slow[entry][a].course, actions.mix[entry][a]);
         let weight = actions.weight[entry][a] * self.layer_weight;
         // Loops and ends are told once, by the clip of greater weight.
         let first_leads = mix <= 0.5;
-        self.hear_clip(clip, &course, weight * (1.0 - mix), first_leads, passage);
+        self.emit_clip(clip, &course, weight * (1.0 - mix), first_leads, interval);
         if mix > 0.0 {
-            self.hear_clip(other, &course, weight * mix, !first_leads, passage);
+            self.emit_clip(other, &course, weight * mix, !first_leads, interval);
         }
     }
 
-    fn hear_clip(&mut self, clip: u16, course: &Loop, weight: f32, ends: bool, passage: &Passage) {
+    fn emit_clip(
+        &mut self,
+        clip: u16,
+        course: &Loop,
+        weight: f32,
+        ends: bool,
+        interval: &TimeInterval,
+    ) {
         let Some(table) = timetable(self.clips, clip, course) else {
             return;
         };
@@ -75,7 +82,7 @@ impl Ears<'_> {
         let duration = table.seconds as f32;
         // The side of a pass that time runs to, as clip time.
         let end_of = |pass: f64| {
-            if course.mirrored(pass) == passage.backwards {
+            if course.mirrored(pass) == interval.backwards {
                 duration
             } else {
                 0.0
@@ -84,11 +91,11 @@ impl Ears<'_> {
         let (instance, layer) = (self.instance, self.layer);
         let clip = ClipId::new(self.owner, clip, self.clips.generation(clip));
         let events = &mut *self.events;
-        let dropped = table.fire(passage, ends, |fired| {
+        let dropped = table.fire(interval, ends, |fired| {
             let (kind, marker, time) = match fired {
                 Fired::Marker(i) => (EventKind::Marker, i, table.markers[i].time),
                 Fired::Looped(pass) => (EventKind::Looped, 0, end_of(pass)),
-                Fired::Finished => (EventKind::Finished, 0, end_of(passage.to.pass)),
+                Fired::Finished => (EventKind::Finished, 0, end_of(interval.to.pass)),
             };
             events.push(Event {
                 instance,

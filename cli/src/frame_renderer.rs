@@ -1,4 +1,4 @@
-//! `Brush`: draws pictures of a crowd, from rows on a device or, where none works, in software.
+//! `FrameRenderer`: draws pictures of a crowd, from rows on a device or, where none works, in software.
 
 use super::error::CliError;
 use super::memory;
@@ -40,7 +40,7 @@ impl FromStr for PaletteArg {
 
 /// What a picture shows of a crowd.
 pub struct Shot<'a> {
-    /// The same for all pictures of a brush.
+    /// The same for all pictures of a renderer.
     pub models: &'a [DrawModel<'a>],
     /// Their first rows are filled in.
     pub instances: &'a mut [DrawInstance],
@@ -70,7 +70,7 @@ impl Shot<'_> {
 }
 
 /// Draws all pictures the same way, on one device.
-pub struct Brush {
+pub struct FrameRenderer {
     device: Option<Device>,
     backend: Backend,
     heap: BoneBuffer,
@@ -83,7 +83,7 @@ struct Device {
     loaded: Option<(GpuModels, Canvas)>,
 }
 
-impl Brush {
+impl FrameRenderer {
     /// Opens a device for palettes of up to `joints` rows, unless software is asked for. Whoever names a
     /// way to palettes asks for a device: without one he gets its error, not the rasteriser.
     pub fn new(backend: Backend, palettes: PaletteArg, joints: usize) -> Result<Self, CliError> {
@@ -98,7 +98,7 @@ impl Brush {
                 device.map_err(CliError::from)
             })),
         };
-        let mut brush = Self {
+        let mut renderer = Self {
             device: None,
             backend,
             heap: BoneBuffer::new(),
@@ -107,12 +107,12 @@ impl Brush {
         match device {
             None => {}
             Some(Ok(device)) => {
-                brush.drawn_by = DrawnBy::Gpu(device.renderer.gpu().adapter().clone());
-                brush.device = Some(device);
+                renderer.drawn_by = DrawnBy::Gpu(device.renderer.gpu().adapter().clone());
+                renderer.device = Some(device);
             }
-            Some(Err(error)) => brush.give_up(error)?,
+            Some(Err(error)) => renderer.give_up(error)?,
         }
-        Ok(brush)
+        Ok(renderer)
     }
 
     /// Who draws, and how shaders reach palettes.

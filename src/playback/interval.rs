@@ -15,7 +15,7 @@ pub(crate) struct Loop {
 
 /// A place in unbounded time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct Playhead {
     /// A whole number, signed.
     pub pass: f64,
     /// Within the pass, in [0, length); the end of the last pass is at its length.
@@ -25,9 +25,9 @@ pub(crate) struct Place {
 /// The interval that an action passed in a step. Forwards it is (from, to], backwards [to, from); at
 /// the start of playing its start belongs to it, too.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Passage {
-    pub from: Place,
-    pub to: Place,
+pub(crate) struct TimeInterval {
+    pub from: Playhead,
+    pub to: Playhead,
     pub backwards: bool,
     /// Whether `from` belongs to it.
     pub closed: bool,
@@ -59,22 +59,22 @@ impl Loop {
     }
 
     /// The place of an unbounded time; beyond the ends of a bounded loop those.
-    pub fn place(&self, time: f64) -> Place {
-        let start = Place::default();
+    pub fn place(&self, time: f64) -> Playhead {
+        let start = Playhead::default();
         self.advance(start, time).0
     }
 
-    fn last(&self) -> Place {
-        Place {
+    fn last(&self) -> Playhead {
+        Playhead {
             pass: self.passes - 1.0,
             time: self.length,
         }
     }
 
     /// Whether there is nothing ahead of a place.
-    pub fn over(&self, place: Place, backwards: bool) -> bool {
+    pub fn over(&self, place: Playhead, backwards: bool) -> bool {
         let end = if backwards {
-            Place::default()
+            Playhead::default()
         } else {
             self.last()
         };
@@ -82,18 +82,18 @@ impl Loop {
     }
 
     /// The place at a distance, and whether it is an end.
-    pub fn advance(&self, from: Place, distance: f64) -> (Place, bool) {
+    pub fn advance(&self, from: Playhead, distance: f64) -> (Playhead, bool) {
         if self.length <= 0.0 {
             // The only pose. It has no passes to count, and playing it once is over at once.
             return (from, self.bounded() && distance != 0.0);
         }
         let moved = from.time + distance;
         if (0.0..self.length).contains(&moved) {
-            let to = Place {
+            let to = Playhead {
                 pass: from.pass,
                 time: moved,
             };
-            let start = self.bounded() && distance < 0.0 && to == Place::default();
+            let start = self.bounded() && distance < 0.0 && to == Playhead::default();
             return (to, start);
         }
         let mut passed = (moved / self.length).floor();
@@ -109,21 +109,21 @@ impl Loop {
                 return (self.last(), true);
             }
             if pass < 0.0 {
-                return (Place::default(), true);
+                return (Playhead::default(), true);
             }
         }
-        (Place { pass, time }, false)
+        (Playhead { pass, time }, false)
     }
 
     /// The interval from a place on, or `None` if it is empty.
-    pub fn pass(&self, from: Place, distance: f64, closed: bool) -> Option<Passage> {
+    pub fn pass(&self, from: Playhead, distance: f64, closed: bool) -> Option<TimeInterval> {
         if distance == 0.0 {
             return None;
         }
         let (to, end) = self.advance(from, distance);
         // Who stood at the end has finished before.
         let finished = end && (closed || to != from);
-        (closed || to != from).then_some(Passage {
+        (closed || to != from).then_some(TimeInterval {
             from,
             to,
             backwards: distance < 0.0,

@@ -296,7 +296,7 @@ fn paint(
     let scene = gpu.buffer("scene", bytemuck::bytes_of(&scene(subject)), uniform)?;
     let scene = group(gpu, &first, &[(0, scene.as_entire_binding())]);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: Some("easel"),
+        label: Some("renderer"),
         source: wgpu::ShaderSource::Wgsl(source.into()),
     });
     let layouts: Vec<_> = [Some(&first)]

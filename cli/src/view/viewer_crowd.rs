@@ -1,4 +1,4 @@
-//! `Troupe`: the characters in the window, and what they play.
+//! `ViewerCrowd`: the characters in the window, and what they play.
 
 use super::super::crowd::cast::{self, Draw};
 use super::super::crowd::formation::Formation;
@@ -23,7 +23,7 @@ pub enum Playing {
 
 /// The characters, one or thousands, of one rig.
 #[derive(Debug)]
-pub struct Troupe {
+pub struct ViewerCrowd {
     crowd: Crowd,
     rig: RigId,
     clips: Vec<(ClipId, f64)>,
@@ -36,7 +36,7 @@ pub struct Troupe {
     view: CrowdView,
 }
 
-impl Troupe {
+impl ViewerCrowd {
     /// `count` characters of a model in formation.
     pub fn new(model: &Model, playing: Playing, count: usize) -> Result<Self, CliError> {
         let choice = cast::choose_clips(model)?;
@@ -50,7 +50,7 @@ impl Troupe {
             Some((crowd.clip_by_index(rig, i)?, f64::from(clip.duration())))
         });
         let tint = |m: &phalanx::mesh::Material| m.name.as_deref() == Some("Tint");
-        let mut troupe = Self {
+        let mut crowd = Self {
             clips: clips.collect(),
             mixed: choice.clips,
             crowd,
@@ -62,8 +62,8 @@ impl Troupe {
             tinted: model.rig.materials().iter().any(tint),
             view,
         };
-        troupe.set_count(count)?;
-        Ok(troupe)
+        crowd.set_count(count)?;
+        Ok(crowd)
     }
 
     /// Characters.
@@ -245,44 +245,44 @@ mod tests {
     use super::*;
     use phalanx::crowd::BoneBuffer;
 
-    fn troupe(count: usize) -> Troupe {
+    fn crowd(count: usize) -> ViewerCrowd {
         let model = Model::load(None, false).unwrap();
-        Troupe::new(&model, Playing::Clip(0), count).unwrap()
+        ViewerCrowd::new(&model, Playing::Clip(0), count).unwrap()
     }
 
     #[test]
     fn choosing_fades_and_scrubbing_keeps_everyones_distance() {
-        let mut troupe = troupe(7);
-        let old = troupe.clip_of(0).unwrap().0;
-        troupe.choose(Playing::Clip(1), 0.5).unwrap();
-        troupe.advance(0.25).unwrap();
-        let (new, duration) = troupe.clip_of(0).unwrap();
-        let weight = |troupe: &Troupe, clip| {
-            let state = troupe.crowd.action_state(troupe.instances[3], 0, clip);
+        let mut crowd = crowd(7);
+        let old = crowd.clip_of(0).unwrap().0;
+        crowd.choose(Playing::Clip(1), 0.5).unwrap();
+        crowd.advance(0.25).unwrap();
+        let (new, duration) = crowd.clip_of(0).unwrap();
+        let weight = |crowd: &ViewerCrowd, clip| {
+            let state = crowd.crowd.action_state(crowd.instances[3], 0, clip);
             state.map(|s| s.1)
         };
-        assert!((weight(&troupe, old).unwrap() - 0.5).abs() < 1e-3);
-        assert!((weight(&troupe, new).unwrap() - 0.5).abs() < 1e-3);
-        assert!((troupe.time() - 0.25).abs() < 1e-6);
-        troupe.advance(0.5).unwrap();
-        assert!(weight(&troupe, old).is_err() && weight(&troupe, new) == Ok(1.0));
-        troupe.set_time(0.1).unwrap();
-        assert!((troupe.time() - 0.1).abs() < 1e-6);
-        let other = troupe.crowd.action_state(troupe.instances[3], 0, new);
-        let expected = (0.1 + Troupe::lag(3) * duration) % duration;
+        assert!((weight(&crowd, old).unwrap() - 0.5).abs() < 1e-3);
+        assert!((weight(&crowd, new).unwrap() - 0.5).abs() < 1e-3);
+        assert!((crowd.time() - 0.25).abs() < 1e-6);
+        crowd.advance(0.5).unwrap();
+        assert!(weight(&crowd, old).is_err() && weight(&crowd, new) == Ok(1.0));
+        crowd.set_time(0.1).unwrap();
+        assert!((crowd.time() - 0.1).abs() < 1e-6);
+        let other = crowd.crowd.action_state(crowd.instances[3], 0, new);
+        let expected = (0.1 + ViewerCrowd::lag(3) * duration) % duration;
         assert!((other.unwrap().0 - expected).abs() < 1e-6);
-        troupe.choose(Playing::Rest, 0.0).unwrap();
-        troupe.advance(0.01).unwrap();
-        assert_eq!((troupe.time(), troupe.duration()), (0.0, 0.0));
+        crowd.choose(Playing::Rest, 0.0).unwrap();
+        crowd.advance(0.01).unwrap();
+        assert_eq!((crowd.time(), crowd.duration()), (0.0, 0.0));
     }
 
     #[test]
     fn crowds_grow_and_shrink_and_those_unseen_are_not_evaluated() {
-        let mut troupe = troupe(1);
-        troupe.choose(Playing::Mixed, 0.0).unwrap();
-        troupe.set_count(400).unwrap();
-        assert_eq!(troupe.count(), 400);
-        let (min, max) = troupe.extent();
+        let mut crowd = crowd(1);
+        crowd.choose(Playing::Mixed, 0.0).unwrap();
+        crowd.set_count(400).unwrap();
+        assert_eq!(crowd.count(), 400);
+        let (min, max) = crowd.extent();
         let size = PictureSize {
             width: 640,
             height: 360,
@@ -297,17 +297,17 @@ mod tests {
         let look = Look::over(min, max, aside.eye);
         let mut buffer = BoneBuffer::new();
         let mut evaluate = |skip| {
-            troupe.look(&aside, &look, size, skip).unwrap();
-            let evaluated = troupe.evaluate(|crowd| Ok(crowd.evaluate(&mut buffer)));
-            (evaluated.unwrap(), troupe.drawn().len())
+            crowd.look(&aside, &look, size, skip).unwrap();
+            let evaluated = crowd.evaluate(|crowd| Ok(crowd.evaluate(&mut buffer)));
+            (evaluated.unwrap(), crowd.drawn().len())
         };
         let (all, drawn) = evaluate(false);
         assert_eq!(all, 400);
         assert!(drawn > 10 && drawn < 300, "{drawn}");
         assert_eq!(evaluate(true), (drawn, drawn));
-        let bones = troupe.joints(aside.eye, 3).unwrap();
+        let bones = crowd.joints(aside.eye, 3).unwrap();
         assert!(bones.len() > 100 && bones.iter().all(|(a, b)| a.distance(*b) < 1.0));
-        troupe.set_count(0).unwrap();
-        assert_eq!(troupe.count(), 1);
+        crowd.set_count(0).unwrap();
+        assert_eq!(crowd.count(), 1);
     }
 }

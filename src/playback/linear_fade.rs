@@ -1,16 +1,16 @@
-//! `Ramp`: a number on its way to another, linear in time. Fades of weights, warps of speeds.
+//! `LinearFade`: a number on its way to another, linear in time. Fades of weights, warps of speeds.
 
 /// From one value to another over a time. Exact at both ends whatever the steps between.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Ramp {
+pub(crate) struct LinearFade {
     from: f64,
     to: f64,
     total: f64,
     left: f64,
 }
 
-impl Ramp {
-    /// A ramp over `seconds` > 0.
+impl LinearFade {
+    /// A fade over `seconds` > 0.
     pub fn new(from: f64, to: f64, seconds: f64) -> Self {
         Self {
             from,
@@ -63,16 +63,16 @@ mod tests {
 
     #[test]
     fn ends_and_integrals_do_not_depend_on_steps() {
-        let mut ramp = Ramp::new(0.25, 1.5, 0.7);
-        assert_eq!(ramp.at(0.7), 0.25);
-        let whole = ramp.integral(1.0);
+        let mut fade = LinearFade::new(0.25, 1.5, 0.7);
+        assert_eq!(fade.at(0.7), 0.25);
+        let whole = fade.integral(1.0);
         let mut sum = 0.0;
         for _ in 0..1000 {
-            sum += ramp.integral(1e-3);
-            ramp.advance(1e-3);
+            sum += fade.integral(1e-3);
+            fade.advance(1e-3);
         }
         assert!((sum - whole).abs() < 1e-12, "{sum} {whole}");
         assert!((whole - (0.875 * 0.7 + 1.5 * 0.3)).abs() < 1e-12);
-        assert_eq!((ramp.running(), ramp.advance(5.0)), (false, 1.5));
+        assert_eq!((fade.running(), fade.advance(5.0)), (false, 1.5));
     }
 }

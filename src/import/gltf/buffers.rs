@@ -2,7 +2,7 @@
 
 use super::ImportOptions;
 use super::error::{Fault, GltfErrorKind as Kind, Within, shorten};
-use super::limits::Budget;
+use super::limits::MemoryLimit;
 use super::{meshopt, uri};
 use ::gltf::json;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The binary side of a file.
-pub(super) struct Store<'a> {
+pub(super) struct Buffers<'a> {
     pub accessors: Vec<json::Accessor>,
     views: Vec<json::buffer::View>,
     buffers: Vec<json::Buffer>,
@@ -20,7 +20,7 @@ pub(super) struct Store<'a> {
     loaded: HashMap<usize, Rc<Vec<u8>>>,
     files: HashMap<PathBuf, Rc<Vec<u8>>>,
     decoded: HashMap<usize, Vec<u8>>,
-    pub budget: Budget,
+    pub memory: MemoryLimit,
 }
 
 /// The bytes of a buffer view.
@@ -55,16 +55,16 @@ fn range(
     })
 }
 
-impl<'a> Store<'a> {
+impl<'a> Buffers<'a> {
     /// Takes over accessors, buffer views and buffers of the document.
     pub fn new(
         document: &mut super::document::Document,
         bin: Option<&'a [u8]>,
         base: Option<&'a Path>,
         options: &'a ImportOptions,
-        budget: Budget,
+        memory: MemoryLimit,
     ) -> Self {
-        Store {
+        Buffers {
             accessors: std::mem::take(&mut document.accessors),
             views: std::mem::take(&mut document.buffer_views),
             buffers: std::mem::take(&mut document.buffers),
@@ -74,7 +74,7 @@ impl<'a> Store<'a> {
             loaded: HashMap::new(),
             files: HashMap::new(),
             decoded: HashMap::new(),
-            budget,
+            memory,
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Store<'a> {
             .get(..5)
             .is_some_and(|s| s.eq_ignore_ascii_case("data:"))
         {
-            self.budget.charge(text.len() as u64)?;
+            self.memory.charge(text.len() as u64)?;
         }
         if let Some(data) = uri::data(text) {
             return data.map(Rc::new);
@@ -98,8 +98,8 @@ impl<'a> Store<'a> {
             return Ok(bytes.clone());
         }
         let bytes = uri::read_file(&path).within(|| format!("file {:?}", shorten(text)))?;
-        self.budget.extend(bytes.len() as u64);
-        self.budget.charge(bytes.len() as u64)?;
+        self.memory.extend(bytes.len() as u64);
+        self.memory.charge(bytes.len() as u64)?;
         let bytes = Rc::new(bytes);
         self.files.insert(path, bytes.clone());
         Ok(bytes)
@@ -170,7 +170,7 @@ impl<'a> Store<'a> {
         }
         self.load_buffer(packed.buffer)?;
         // The decoder's output and its copy as bytes.
-        self.budget.charge(size.saturating_mul(2))?;
+        self.memory.charge(size.saturating_mul(2))?;
         let source = range(
             self.buffer_bytes(packed.buffer),
             packed.byte_offset,
@@ -178,7 +178,7 @@ impl<'a> Store<'a> {
             || format!("buffer {}", packed.buffer),
         )?;
         let bytes = meshopt::decode(packed, source)?;
-        self.budget.release(size);
+        self.memory.release(size);
         Ok(bytes)
     }
 
