@@ -1,8 +1,8 @@
-// The README's examples import models and open .phx files.
+// The README is the front page. Its examples need both features: they import models and open .phx files.
 #![cfg_attr(all(feature = "gltf", feature = "phx"), doc = include_str!("../README.md"))]
 #![cfg_attr(
     not(all(feature = "gltf", feature = "phx")),
-    doc = "Skeletal animation for crowds, without the reading of files."
+    doc = "Skeletal animation for crowds. This build cannot read files: enable `gltf` and `phx`."
 )]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,4 +1,9 @@
-//! Section CLIP: one clip. Its tables are read; its rows stay where they lie.
+//! Section CLIP: one clip. Its tables are copied; its rows are used in place.
+//!
+//! ```text
+//! form 0  [header][timeline lengths][key times][blocks][root motion][pad to 64][rows, 64 B][integers, 2 B]
+//! form 1  [bytes of `codec`]
+//! ```
 
 use super::codec::{self, CodecError};
 use super::container::{ALIGNMENT, FEATURE_CODED};
@@ -13,21 +18,21 @@ use crate::skeleton::Skeleton;
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 use std::mem::offset_of;
 
-/// How a clip's bytes are stored.
+/// How a clip is stored in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClipForm {
-    /// Rows as they are sampled, used where they lie in a mapped file.
+    /// Rows as they are sampled, used in place in a mapped file.
     #[default]
     Rows,
-    /// Smaller: decoded into rows of its own when the clip is read, to the same bits.
+    /// Entropy coded and smaller. Reading decodes it into owned rows with the same bits.
     Coded,
 }
 
 impl ClipForm {
-    /// All forms, in the order of the numbers that stand for them in files.
+    /// All forms, in the order of their numbers in files.
     pub const ALL: [Self; 2] = [Self::Rows, Self::Coded];
 
-    /// Its name on the command line and in provenance.
+    /// Name on the command line and in provenance.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rows => "rows",
@@ -43,7 +48,7 @@ impl ClipForm {
         Self::ALL.get(code as usize).copied()
     }
 
-    /// The feature that a reader of files with such clips must know.
+    /// The feature that files with such clips require; 0 for none.
     pub(super) const fn feature(self) -> u64 {
         match self {
             Self::Rows => 0,
@@ -65,14 +70,14 @@ struct Head {
     times: u32,
     blocks: [u32; 4],
     rows: u32,
-    /// Keys of the root motion; 0: there is none.
+    /// Keys of the root motion; 0 for none.
     motion_keys: u32,
     motion_joint: u16,
-    /// Whether the root motion turns.
+    /// 1 if the root motion has rotations, otherwise 0.
     motion_turns: u16,
-    /// Integers of packed blocks.
+    /// Number of 16-bit integers of packed blocks, including the padding at their end.
     packed: u32,
-    /// Animated and constant tracks of every channel.
+    /// Animated and constant tracks per channel.
     tracks: [[u32; 2]; 4],
 }
 
@@ -81,13 +86,13 @@ struct Head {
 struct StoredBlock {
     block: u16,
     kind: u8,
-    /// 0: keys are rows; else they are integers of so many lanes.
+    /// 0 for rows of f32; otherwise the number of lanes stored as integers.
     lanes: u8,
     hold: u16,
     zero: u16,
     timeline: u32,
     first_row: u32,
-    /// The first of its integers.
+    /// Index of its first integer; 0 for rows of f32.
     first: u32,
 }
 
@@ -168,7 +173,7 @@ fn rows(clip: &Clip) -> Vec<u8> {
     out.0
 }
 
-/// What the table and other sections say of a clip.
+/// The parts of a clip that are stored outside its section.
 pub(super) struct ClipEntry {
     pub form: ClipForm,
     pub name: String,
@@ -176,7 +181,7 @@ pub(super) struct ClipEntry {
     pub markers: Vec<Marker>,
 }
 
-/// Reads a clip of a skeleton. `first` is where the section begins in `owner`.
+/// Reads a clip of a skeleton. `first` is the offset of the section in `owner`, bytes.
 pub(super) fn read(
     r: SectionReader<'_>,
     skeleton: &Skeleton,
@@ -206,7 +211,7 @@ fn read_coded(
     let seen = r.memory.look_through(blocks);
     seen.map_err(|fault| r.whole(fault))?;
     let bytes = r.rest();
-    // The codec bounds what it allocates by the number of bytes it is given.
+    // The codec bounds its allocations by the number of bytes, so the charge can follow.
     let decoded = codec::decode(bytes, skeleton, entry.name, entry.markers);
     let clip = decoded.map_err(|e| r.whole(e))?;
     r.charge(clip.bytes())?;
@@ -220,7 +225,7 @@ fn read_rows(
     entry: ClipEntry,
     (owner, first): (&SharedBytes, usize),
 ) -> Result<Clip, FormatError> {
-    let head: Head = r.one("the head of a clip")?;
+    let head: Head = r.one("the header of a clip")?;
     let Some(&kind) = KINDS_OF_CLIPS.get(head.kind as usize) else {
         return Err(limit(&r, "the kind of a clip", head.kind, 1));
     };
@@ -239,12 +244,12 @@ fn read_rows(
     }
     if head.motion_turns > 1 {
         let found = head.motion_turns.into();
-        return Err(limit(&r, "whether the root motion turns", found, 1));
+        return Err(limit(&r, "the flag for rotations of the root motion", found, 1));
     }
     let lens = r.each(head.timelines as usize, "lengths of timelines")?;
     let total = lens.clone().map(|n: u32| u64::from(n)).sum::<u64>();
     if total != u64::from(head.times) {
-        let (what, found, limit) = ("key times of all timelines", total, head.times.into());
+        let (what, found, limit) = ("the number of key times of all timelines", total, head.times.into());
         let at = offset_of!(Head, times);
         return Err(r.fault_at(at, Fault::Limit { what, found, limit }));
     }
@@ -266,7 +271,7 @@ fn read_rows(
     r.pad(ALIGNMENT)?;
     let rows = typed_slice(&mut r, owner, first, head.rows, "rows")?;
     let packed = typed_slice(&mut r, owner, first, head.packed, "packed keys")?;
-    // The places of blocks, and their copies while the clip is checked.
+    // The block lookup of the clip, 2 bytes per block, and a fixed allowance.
     let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
     r.charge(2 * places + 4096)?;
     let parts = ClipParts {
@@ -289,7 +294,7 @@ fn read_rows(
     Ok(clip)
 }
 
-/// Values that stay where they lie in the file.
+/// Values that are used in place in the file.
 fn typed_slice<T: AnyBitPattern + NoUninit>(
     r: &mut SectionReader<'_>,
     owner: &SharedBytes,
@@ -300,7 +305,7 @@ fn typed_slice<T: AnyBitPattern + NoUninit>(
     let at = first + r.position();
     let bytes = r.take((count as usize).saturating_mul(size_of::<T>()), what)?;
     let store = Store::shared(owner, at..at + bytes.len());
-    store.ok_or_else(|| limit(r, "the alignment of rows", (at % ALIGNMENT) as u32, 0))
+    store.ok_or_else(|| limit(r, "the misalignment of rows in bytes", (at % ALIGNMENT) as u32, 0))
 }
 
 fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
@@ -308,7 +313,7 @@ fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
     let kind = kind.ok_or_else(|| limit(r, "the kind of a block", b.kind.into(), 3))?;
     let unused = u32::from(b.zero) | if b.lanes == 0 { b.first } else { 0 };
     if unused != 0 {
-        return Err(limit(r, "a number of a block that is not used", unused, 0));
+        return Err(limit(r, "an unused field of a block", unused, 0));
     }
     Ok(Block {
         block: b.block,

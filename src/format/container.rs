@@ -1,58 +1,62 @@
-//! The header and the table of sections.
+//! The header and the section table.
+//!
+//! ```text
+//! [header: 64 bytes][section 0, padded to 64][section 1, padded to 64] … [table: 40 bytes per section]
+//! ```
 
 use super::error::{Fault, FormatError};
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use twox_hash::XxHash3_64;
 
-/// The first eight bytes. As PNG's: a byte that is no text, and line ends that transfers spoil.
+/// The first eight bytes of a file. As in PNG, a non-ASCII byte and line ends expose text-mode transfers.
 pub const MAGIC: [u8; 8] = *b"\x89PHX\r\n\x1a\n";
 
-/// The version written, and the newest major version read.
+/// Major and minor version that is written. Newer major versions are rejected.
 pub const VERSION: (u16, u16) = (1, 0);
 
-/// Sections, and rows within them, begin at multiples of this many bytes.
+/// Alignment of sections, and of rows within them, in bytes.
 pub const ALIGNMENT: usize = 64;
 
-/// Feature bits that a reader must know.
+/// Bits of required features: a reader rejects bits it does not recognise. This one: clips of form 1.
 pub(super) const FEATURE_CODED: u64 = 1;
-/// Images of form 1: as their sources hold them.
+/// Images of form 1: bytes as in their source.
 pub(super) const FEATURE_ENCODED_IMAGES: u64 = 2;
 pub(super) const KNOWN_FEATURES: u64 = FEATURE_CODED | FEATURE_ENCODED_IMAGES;
 
-/// XXH3, 64 bits, seed 0: the checksum of sections and the hash of sources.
+/// XXH3, 64 bits, seed 0: the checksum of sections and the hash of source files.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
-/// What a section holds.
+/// The kind of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Section {
     /// The first 64 bytes.
     Header,
-    /// The table of sections.
+    /// The section table.
     Table,
-    /// All names.
+    /// All names of the file.
     Names,
     /// Joints, rest pose, lane order, scalars.
     Skeleton,
-    /// Slots and inverse bind matrices.
+    /// All skins: slots and inverse bind matrices.
     Skins,
-    /// Nodes, and the meshes on them.
+    /// Nodes and their meshes.
     Nodes,
     /// One mesh.
     Mesh,
-    /// Materials.
+    /// All materials.
     Materials,
-    /// One picture.
+    /// One image.
     Image,
     /// One clip.
     Clip,
     /// Markers of all clips.
     Events,
-    /// Where all of it comes from.
+    /// The sources of the file.
     Provenance,
-    /// One that a later version may know.
+    /// Any other section; it is skipped.
     Unknown([u8; 4]),
 }
 
@@ -116,23 +120,23 @@ pub(super) struct Header {
     pub file_bytes: u64,
     pub table: u64,
     pub table_checksum: u64,
-    /// Of the bytes before it.
+    /// Checksum of the bytes before it.
     pub checksum: u64,
 }
 
-/// One section in the table.
+/// An entry of the section table.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Entry {
     pub code: [u8; 4],
-    /// How the bytes are stored; 0: as FORMAT.md lists them.
+    /// Form in which the bytes are stored; the forms are listed in FORMAT.md.
     pub form: u32,
     pub offset: u64,
     pub bytes: u64,
     pub checksum: u64,
-    /// Its name among the file's names.
+    /// Index into the file's names.
     pub name: u32,
-    /// Clips: seconds, as the bits of an f32.
+    /// Clips: bits of the duration (f32, seconds); otherwise 0.
     pub value: u32,
 }
 
@@ -156,8 +160,8 @@ impl Header {
     }
 }
 
-/// Reads and checks header and table; the sections' own bytes are not looked at, but what lies between
-/// them is.
+/// Reads and checks the header, the table and the padding between sections. The sections themselves are
+/// not read.
 pub(super) fn read(bytes: &[u8]) -> Result<(Header, Vec<Entry>), FormatError> {
     let fail = |offset, fault: Fault| Err(Section::Header.fault(offset, fault));
     let have = bytes.len() as u64;
@@ -172,7 +176,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Header, Vec<Entry>), FormatError> {
     let Some(version) = bytes.get(8..10) else {
         return fail(8, short(HEADER as u64));
     };
-    // Before all else: a newer header may be longer.
+    // The version is checked first: a newer header may be longer.
     let major = u16::from_le_bytes([version[0], version[1]]);
     if major == 0 || major > VERSION.0 {
         let known = VERSION.0;
@@ -207,7 +211,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Header, Vec<Entry>), FormatError> {
         return fail(
             40,
             Fault::Limit {
-                what: "the table's first byte",
+                what: "the offset of the table",
                 found: header.table,
                 limit: have.saturating_sub(table_bytes),
             },
@@ -224,7 +228,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Header, Vec<Entry>), FormatError> {
     Ok((header, entries))
 }
 
-/// Sections follow each other, aligned, with nothing but zeros between them, up to the table.
+/// Checks that sections follow each other up to the table, aligned, with only zeros between them.
 fn check_places(header: &Header, entries: &[Entry], bytes: &[u8]) -> Result<(), FormatError> {
     let mut end = HEADER as u64;
     let places = entries.iter().map(|e| (e.offset, e.bytes));
@@ -232,7 +236,7 @@ fn check_places(header: &Header, entries: &[Entry], bytes: &[u8]) -> Result<(), 
         let at = header.table + (i * ENTRY) as u64;
         let next = end.next_multiple_of(ALIGNMENT as u64);
         if offset != next {
-            let (what, found, limit) = ("the section's first byte", offset, next);
+            let (what, found, limit) = ("the offset of a section", offset, next);
             return Err(Section::Table.fault(at, Fault::Limit { what, found, limit }));
         }
         let gap = bytes.get(end as usize..next as usize).unwrap_or(&[]);

@@ -1,4 +1,4 @@
-//! `FormatError`: what is wrong with a file, in which section and where.
+//! `FormatError`: why a file is rejected, with section and byte offset.
 
 use super::codec::CodecError;
 use super::container::Section;
@@ -9,125 +9,125 @@ use crate::skeleton::{SkeletonError, SkinError};
 use std::io;
 use thiserror::Error;
 
-/// Why bytes are no .phx file that can be used.
+/// Why a .phx file cannot be read.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{section} at byte {offset}: {fault}")]
 pub struct FormatError {
-    /// The section.
+    /// The section at fault.
     pub section: Section,
-    /// Where in the file, in bytes: the value that is wrong, or the list or section that holds it.
+    /// Byte offset in the file of the wrong value, or of the list or section that holds it.
     pub offset: u64,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What is wrong with a section.
+/// A fault in a section.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Fault {
     /// The first bytes are not those of a .phx file.
-    #[error("this is no .phx file")]
+    #[error("this is not a .phx file")]
     Magic,
-    /// A newer major version.
-    #[error("the file is of version {have}, versions up to {known} are read")]
+    /// The major version is 0 or newer than [`VERSION`](super::VERSION).
+    #[error("the file has version {have}, supported are versions 1 to {known}")]
     Version {
-        /// The file's.
+        /// Version of the file.
         have: u16,
-        /// The newest that is read.
+        /// Newest supported version.
         known: u16,
     },
-    /// Features that a reader must know.
-    #[error("the file needs the features {have:#x}, known are {known:#x}")]
+    /// The file requires features that this version does not support.
+    #[error("the file requires features {have:#x}, supported are {known:#x}")]
     Features {
-        /// The file's bits.
+        /// Feature bits of the file.
         have: u64,
-        /// The bits known here.
+        /// Supported feature bits.
         known: u64,
     },
-    /// What is in the file needs a feature that its header does not state.
-    #[error("the form needs the features {needed:#x}, the header states {have:#x}")]
+    /// A section uses a feature that the header does not state.
+    #[error("the form requires features {needed:#x}, the header states {have:#x}")]
     Unstated {
-        /// The bits of the header.
+        /// Feature bits of the header.
         have: u64,
-        /// The bits needed.
+        /// Feature bits required.
         needed: u64,
     },
-    /// Bytes end too early.
-    #[error("{what}: {needed} bytes are needed, {have} are there")]
+    /// The data ends too early.
+    #[error("{what}: {needed} bytes are needed, {have} are available")]
     Short {
-        /// What they hold.
+        /// The contents of the missing bytes.
         what: &'static str,
         /// Bytes needed.
         needed: u64,
-        /// Bytes there.
+        /// Bytes available.
         have: u64,
     },
-    /// Bytes go on after the end.
-    #[error("the end is at byte {expected}, bytes go on to {have}")]
+    /// Data follows after the end.
+    #[error("the end is at byte {expected}, but the data continues to byte {have}")]
     Extra {
-        /// Where the end should be.
+        /// Expected end, bytes.
         expected: u64,
-        /// Where it is.
+        /// Actual end, bytes.
         have: u64,
     },
-    /// Bytes have changed since they were written.
-    #[error("the checksum is {found:016x}, stated is {stated:016x}")]
+    /// The checksum does not match: the bytes have changed since they were written.
+    #[error("the checksum is {found:016x}, the file states {stated:016x}")]
     Checksum {
-        /// What the file says.
+        /// Checksum stated in the file.
         stated: u64,
-        /// That of its bytes.
+        /// Checksum of the bytes.
         found: u64,
     },
-    /// A hash differs from that of what was read.
-    #[error("the hash of the {what} is {found:016x}, stated is {stated:016x}")]
+    /// A stated hash does not match the data.
+    #[error("the hash of the {what} is {found:016x}, the file states {stated:016x}")]
     Hash {
-        /// Of what.
+        /// The hashed data.
         what: &'static str,
-        /// What the file says.
+        /// Hash stated in the file.
         stated: u64,
-        /// That of what was read.
+        /// Hash of the data.
         found: u64,
     },
-    /// A value is not one of those allowed.
+    /// A value is outside its limits.
     #[error("{what} is {found}, the limit is {limit}")]
     Limit {
-        /// Which value.
+        /// Name of the value.
         what: &'static str,
-        /// The value.
+        /// Value in the file.
         found: u64,
-        /// The largest, or the only one, allowed.
+        /// The nearest allowed value.
         limit: u64,
     },
     /// A number is NaN or infinite.
     #[error("{what}: number {index} is not finite")]
     NotFinite {
-        /// Of what.
+        /// The list that holds the number.
         what: &'static str,
-        /// Which.
+        /// Position of the number in the list.
         index: usize,
     },
-    /// A length that is negative, NaN or infinite.
-    #[error("{what} is {found}, it must be 0 or more, and finite")]
+    /// A length is negative, NaN or infinite.
+    #[error("{what} is {found}; it must be finite and at least 0")]
     Length {
-        /// Which length.
+        /// Name of the length.
         what: &'static str,
         /// Its value.
         found: f32,
     },
-    /// Text is not UTF-8.
-    #[error("name {name} is not UTF-8 from its byte {byte} on")]
+    /// A name is not UTF-8.
+    #[error("name {name} is not valid UTF-8 at its byte {byte}")]
     Text {
-        /// The name.
+        /// Index of the name.
         name: usize,
-        /// The first byte that is none.
+        /// First invalid byte of the name.
         byte: usize,
     },
-    /// A section of which there must be one.
-    #[error("there are {have} such sections, needed is one")]
+    /// A required section is missing, or a section is repeated.
+    #[error("there are {have} such sections, expected 1")]
     Sections {
-        /// How many there are.
+        /// Number of such sections.
         have: usize,
     },
-    /// The file would take more memory than its size allows.
+    /// Reading needs more memory than the size of the file allows.
     #[error("{needed} bytes of memory are needed, the limit is {limit}")]
     Memory {
         /// Bytes needed.
@@ -135,38 +135,38 @@ pub enum Fault {
         /// Bytes allowed.
         limit: u64,
     },
-    /// A picture cannot be decoded.
-    #[error("the picture cannot be decoded: {0}")]
+    /// An image cannot be decoded.
+    #[error("the image cannot be decoded: {0}")]
     Picture(String),
-    /// The joints make no skeleton.
+    /// The joints do not form a valid skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
-    /// A skin is not usable.
+    /// A skin is invalid.
     #[error("skin {skin}: {source}")]
     Skin {
-        /// The skin.
+        /// Index of the skin.
         skin: usize,
-        /// Why.
+        /// The cause.
         source: SkinError,
     },
-    /// A clip is not usable.
+    /// A clip is invalid.
     #[error(transparent)]
     Clip(#[from] ClipError),
-    /// The bytes of a coded clip are none.
-    #[error("in the coded clip, {0}")]
+    /// A coded clip cannot be decoded.
+    #[error("coded clip: {0}")]
     Codec(#[from] CodecError),
-    /// The parts make no rig.
+    /// The parts do not form a valid rig.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// A clip cannot be laid out for another lane order.
+    /// A clip cannot be converted to another lane order.
     #[error(transparent)]
     Relane(#[from] RelaneError),
     /// A clip was built for another skeleton.
-    #[error("the clip's skeleton has the hash {have:016x}, needed is {needed:016x}")]
+    #[error("the clip's skeleton has the hash {have:016x}, expected {needed:016x}")]
     Structure {
-        /// The clip's.
+        /// Structure hash in the clip.
         have: u64,
-        /// The skeleton's.
+        /// Structure hash of the skeleton.
         needed: u64,
     },
 }
@@ -174,20 +174,20 @@ pub enum Fault {
 /// Why a file cannot be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// The operating system refuses.
+    /// The operating system reports an error.
     #[error("{file}: {source}")]
     Io {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// It is no .phx file that can be used.
+    /// The file is not a valid .phx file.
     #[error("{file}: {source}")]
     Format {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Why.
+        /// The cause.
         source: Box<FormatError>,
     },
 }

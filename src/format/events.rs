@@ -7,11 +7,11 @@ use super::write::Bytes;
 use crate::clip::Marker;
 use bytemuck::{Pod, Zeroable};
 
-/// A marker as it is stored.
+/// A stored marker.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Event {
-    /// The clip's place among the file's clips; ascending.
+    /// Index of the clip in the file; markers are sorted by it.
     pub clip: u32,
     pub name: u32,
     pub time: f32,
@@ -24,7 +24,7 @@ pub(super) fn write(events: &[Event]) -> Vec<u8> {
     out.0
 }
 
-/// Adds the markers of a clip to those of the file.
+/// Appends the markers of a clip.
 pub(super) fn add(events: &mut Vec<Event>, clip: u32, markers: &[Marker], names: &mut NameTable) {
     events.extend(markers.iter().map(|m| Event {
         clip,
@@ -33,18 +33,18 @@ pub(super) fn add(events: &mut Vec<Event>, clip: u32, markers: &[Marker], names:
     }));
 }
 
-/// Reads the section; times are checked with the clips they belong to.
+/// Reads the section. Times are checked when their clip is read.
 pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
     clips: usize,
 ) -> Result<Vec<Event>, FormatError> {
-    let count = r.count("markers", size_of::<Event>())?;
+    let count = r.count("the number of markers", size_of::<Event>())?;
     let events: Vec<Event> = r.many(count, "markers")?;
     let mut last = 0;
     for e in &events {
         if e.clip < last {
-            let (what, found, limit) = ("a marker's clip, before", e.clip.into(), last.into());
+            let (what, found, limit) = ("a marker's clip, in ascending order,", e.clip.into(), last.into());
             return Err(r.fault(Fault::Limit { what, found, limit }));
         }
         last = e.clip;

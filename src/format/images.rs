@@ -1,4 +1,4 @@
-//! Section IMAG: one image, as pixels or as its source holds it.
+//! Section IMAG: one image, decoded or with the bytes of its source.
 
 use super::container::FEATURE_ENCODED_IMAGES;
 use super::error::{Fault, FormatError};
@@ -12,27 +12,27 @@ use image::{ExtendedColorType, ImageEncoder, ImageFormat, ImageReader, Limits};
 #[cfg(feature = "images")]
 use std::io::Cursor;
 
-/// Forms of the section: an image of known size, and a file within the file.
+/// Forms of the section: an image with its size, or an embedded image file.
 const SIZED: u32 = 0;
 const ENCODED: u32 = 1;
 pub(super) const FORMS: u64 = 2;
 
-/// How the pixels of form 0 are stored.
+/// Encodings of the pixels in form `SIZED`.
 const ABSENT: u32 = 0;
 const PIXELS: u32 = 1;
 const PNG: u32 = 2;
 
-/// The MIME type of `PNG`.
+/// MIME type of encoding `PNG`.
 const PNG_TYPE: &str = "image/png";
 
-/// Bytes of a MIME type: those registered are shorter than 100.
+/// Longest MIME type, bytes; registered ones are shorter than 100.
 const MAX_MIME: usize = 255;
 
-/// What decoding a PNG takes beside the image: its tables, and a row.
+/// Memory for decoding a PNG in addition to the image, bytes: tables and a row.
 #[cfg(feature = "images")]
 const DECODER_BYTES: u64 = 1 << 20;
 
-/// The feature that a reader must know for a form.
+/// The required feature of a form; 0 for none.
 pub(super) fn feature(form: u32) -> u64 {
     if form == ENCODED {
         FEATURE_ENCODED_IMAGES
@@ -41,7 +41,7 @@ pub(super) fn feature(form: u32) -> u64 {
     }
 }
 
-/// The form and the bytes of a section.
+/// Writes an image: the form and the bytes of its section.
 pub(super) fn write(image: Option<&ImageData>) -> (u32, Vec<u8>) {
     match image {
         None => {
@@ -76,7 +76,7 @@ fn sized(i: &Image) -> Vec<u8> {
     out.0
 }
 
-/// The image as PNG, if that is smaller.
+/// The image as PNG, if that is smaller than its pixels.
 #[cfg(feature = "images")]
 fn smaller(i: &Image) -> Option<Vec<u8>> {
     let mut png = Vec::new();
@@ -90,7 +90,7 @@ fn smaller(_: &Image) -> Option<Vec<u8>> {
     None
 }
 
-/// Reads an image, or looks at its header alone.
+/// Reads an image. With `ImageMode::Skip` only the fields of the section are checked.
 pub(super) fn read(
     r: SectionReader<'_>,
     form: u32,
@@ -106,14 +106,14 @@ fn read_encoded(
     mut r: SectionReader<'_>,
     mode: ImageMode,
 ) -> Result<Option<ImageData>, FormatError> {
-    let mime = r.count("bytes of a MIME type", 1)?;
-    r.index("bytes of a MIME type", mime as u32, MAX_MIME + 1)?;
-    let stored = r.count("bytes of a picture", 1)?;
+    let mime = r.count("the length of a MIME type", 1)?;
+    r.index("the length of a MIME type", mime as u32, MAX_MIME + 1)?;
+    let stored = r.count("the number of image bytes", 1)?;
     let mime = r.take(mime, "a MIME type")?;
-    let bytes = r.take(stored, "bytes of a picture")?;
+    let bytes = r.take(stored, "bytes of an image")?;
     let stated = match std::str::from_utf8(mime) {
         Ok(mime) if mime.bytes().all(|b| b.is_ascii_graphic()) => mime,
-        _ => return Err(r.fault(Fault::Picture("its MIME type is no ASCII text".into()))),
+        _ => return Err(r.fault(Fault::Picture("its MIME type is not printable ASCII".into()))),
     };
     let image = match mode {
         ImageMode::Skip => None,
@@ -140,12 +140,12 @@ fn read_encoded(
 }
 
 fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, FormatError> {
-    let [form, width, height]: [u32; 3] = r.one("the size of a picture")?;
-    for (what, found) in [("width in pixels", width), ("height in pixels", height)] {
+    let [form, width, height]: [u32; 3] = r.one("the size of an image")?;
+    for (what, found) in [("the width in pixels", width), ("the height in pixels", height)] {
         r.index(what, found, MAX_IMAGE_SIDE as usize + 1)?;
     }
-    let stored = r.count("bytes of a picture", 1)?;
-    let bytes = r.take(stored, "bytes of a picture")?;
+    let stored = r.count("the number of image bytes", 1)?;
+    let bytes = r.take(stored, "bytes of an image")?;
     let needed = width as usize * height as usize * 4;
     let image = match form {
         ABSENT if width == 0 && height == 0 && stored == 0 => None,
@@ -161,7 +161,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
         }
         PIXELS => {
             let (found, limit) = (stored as u64, needed as u64);
-            let what = "bytes of a picture";
+            let what = "the number of image bytes";
             return Err(r.whole(Fault::Limit { what, found, limit }));
         }
         PNG => match mode {
@@ -175,7 +175,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
             }
             #[cfg(feature = "images")]
             ImageMode::Decoded => {
-                // The decoder's copy, and the image.
+                // The decoder's copy and the result.
                 r.charge(2 * needed)?;
                 let rgba = png(bytes, width, height).map_err(|e| r.fault(Fault::Picture(e)))?;
                 r.memory.release(needed);
@@ -187,7 +187,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
             }
         },
         found => {
-            let (what, found, limit) = ("the form of a picture", found.into(), PNG.into());
+            let (what, found, limit) = ("the encoding of an image", found.into(), PNG.into());
             return Err(r.whole(Fault::Limit { what, found, limit }));
         }
     };
@@ -206,12 +206,12 @@ fn png(bytes: &[u8], width: u32, height: u32) -> Result<Vec<u8>, String> {
     let decoded = reader.decode().map_err(|e| e.to_string())?;
     if (decoded.width(), decoded.height()) != (width, height) {
         let (w, h) = (decoded.width(), decoded.height());
-        return Err(format!("it is {w} x {h}, stated is {width} x {height}"));
+        return Err(format!("it has {w} x {h} pixels, the section states {width} x {height}"));
     }
     match decoded {
         image::DynamicImage::ImageRgba8(image) => Ok(image.into_raw()),
         other => Err(format!(
-            "its pixels are {:?}, needed are Rgba8",
+            "its pixels are {:?}, expected Rgba8",
             other.color()
         )),
     }

@@ -1,4 +1,4 @@
-//! `Library`: an open .phx file. Its clips are read one by one, when they are asked for.
+//! `Library`: an open .phx file. Clips are read individually, on request.
 
 use super::clip::{self, ClipEntry, ClipForm};
 use super::container::{self, Entry, Section, hash_bytes};
@@ -20,15 +20,19 @@ use std::mem::offset_of;
 use std::path::Path;
 use std::sync::Arc;
 
-/// An open .phx file: header, table, names, skeleton, markers and provenance were read and checked;
-/// clips, meshes and pictures are when they are asked for. Clips share the file's bytes.
+/// An open .phx file.
+///
+/// Opening reads and checks the header, the table, names, skeleton, markers and provenance. Clips, meshes,
+/// materials and images are read and checked on request; each call has its own
+/// [memory limit](super::MEMORY_PER_BYTE). Rows of clips in form [`ClipForm::Rows`] are used in place, so
+/// these clips keep the file's bytes alive. Cloning shares the bytes.
 #[derive(Clone)]
 pub struct Library {
     bytes: SharedBytes,
     entries: Vec<Entry>,
-    /// The clips' entries.
+    /// Table entries of the clips.
     clips: Vec<Entry>,
-    /// Clips in the order of their names.
+    /// Indices of the clips, sorted by name.
     by_name: Vec<u32>,
     names: Names,
     skeleton: Arc<Skeleton>,
@@ -36,12 +40,12 @@ pub struct Library {
     provenance: Provenance,
 }
 
-/// What [`Library::rig`] reads.
+/// Which parts [`Library::rig`] reads; by default all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RigOptions {
-    /// All clips.
+    /// Whether to read all clips (the default) or none.
     pub clips: bool,
-    /// What becomes of images; decoded by default, where the feature `images` is there.
+    /// How to read images. Default: decoded, or encoded in builds without the feature `images`.
     pub images: ImageMode,
 }
 
@@ -54,16 +58,16 @@ impl Default for RigOptions {
     }
 }
 
-/// A section of a file.
+/// A section of a file, as listed in its table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SectionInfo {
-    /// What it holds.
+    /// Kind of the section.
     pub section: Section,
-    /// Where it begins.
+    /// Offset in the file, bytes.
     pub offset: u64,
-    /// Its bytes.
+    /// Size, bytes.
     pub bytes: u64,
-    /// How a clip's bytes are stored.
+    /// Form of a clip; `None` for other sections.
     pub form: Option<ClipForm>,
 }
 
@@ -75,10 +79,13 @@ impl std::fmt::Debug for Library {
 }
 
 impl Library {
-    /// Maps a file. Whoever replaces it must put a new file in its place, never write into it.
+    /// Opens and maps a file.
+    ///
+    /// The file must not be written in place or truncated while the library or any of its clips lives. To
+    /// change it, replace it with a new file, as [`save()`](super::save()) does.
     ///
     /// # Errors
-    /// If it cannot be read, or is no .phx file that can be used.
+    /// If the file cannot be read, is not a regular file, or is not a valid .phx file.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::new(open::map(path)?).map_err(|source| OpenError::Format {
             file: path.display().to_string(),
@@ -86,10 +93,10 @@ impl Library {
         })
     }
 
-    /// Reads a file from memory; the bytes are copied once.
+    /// Opens a file in memory. The bytes are copied once, into aligned memory.
     ///
     /// # Errors
-    /// If they are no .phx file that can be used.
+    /// If they are not a valid .phx file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         Self::new(open::copy(bytes))
     }
@@ -128,7 +135,7 @@ impl Library {
         })
     }
 
-    /// The skeleton of all clips.
+    /// The skeleton, shared by all clips.
     pub fn skeleton(&self) -> &Arc<Skeleton> {
         &self.skeleton
     }
@@ -138,27 +145,27 @@ impl Library {
         self.clips.len()
     }
 
-    /// Whether there are no clips.
+    /// True if there are no clips.
     pub fn is_empty(&self) -> bool {
         self.clips.is_empty()
     }
 
-    /// A clip's name, from the table; none if there is no such clip.
+    /// Name of a clip, from the table; `None` if there is no such clip.
     pub fn clip_name(&self, clip: usize) -> Option<&str> {
         Some(self.names.text(self.clips.get(clip)?.name))
     }
 
-    /// A clip's seconds, from the table.
+    /// Duration of a clip in seconds, from the table; `None` if there is no such clip.
     pub fn clip_duration(&self, clip: usize) -> Option<f32> {
         Some(f32::from_bits(self.clips.get(clip)?.value))
     }
 
-    /// The bytes of a clip's section.
+    /// Size of a clip's section in bytes; `None` if there is no such clip.
     pub fn clip_bytes(&self, clip: usize) -> Option<u64> {
         Some(self.clips.get(clip)?.bytes)
     }
 
-    /// The first clip of that name.
+    /// Index of the first clip with this name.
     pub fn find_clip(&self, name: &str) -> Option<usize> {
         let of = |&c: &u32| self.names.text(self.clips[c as usize].name);
         let first = self.by_name.partition_point(|c| of(c) < name);
@@ -166,7 +173,7 @@ impl Library {
         found.map(|&c| c as usize)
     }
 
-    /// Reads and checks one clip; its rows stay where they lie.
+    /// Reads and checks one clip. Rows in form [`ClipForm::Rows`] are used in place.
     ///
     /// # Errors
     /// If there is no such clip, or its section is damaged.
@@ -179,7 +186,7 @@ impl Library {
             return Err(Section::Table.fault(
                 0,
                 Fault::Limit {
-                    what: "a clip",
+                    what: "the index of a clip",
                     found: clip as u64,
                     limit: self.clips.len().saturating_sub(1) as u64,
                 },
@@ -194,7 +201,7 @@ impl Library {
             markers.push(Marker::new(name, e.time));
         }
         let entry = ClipEntry {
-            // An unknown form was refused with the table.
+            // Unknown forms were rejected with the table.
             form: ClipForm::of_code(entry.form).unwrap_or_default(),
             name,
             duration: f32::from_bits(entry.value),
@@ -204,12 +211,12 @@ impl Library {
         clip::read(r, &self.skeleton, entry, place)
     }
 
-    /// Reads a clip for a skeleton that may have another lane order than the file's; then it is laid out
-    /// anew, in rows of its own.
+    /// Reads a clip for a skeleton whose lane order may differ from the file's. If it does, the clip is
+    /// converted into owned rows.
     ///
     /// # Errors
-    /// Those of [`Library::clip`], and if the skeletons differ in more than their lane order, or the clip
-    /// takes more memory in it than the file's size allows.
+    /// As [`Library::clip`], and if the skeletons differ in more than their lane order, or the conversion
+    /// needs more memory than the file's size allows.
     pub fn clip_for(&self, clip: usize, skeleton: &Skeleton) -> Result<Clip, FormatError> {
         let memory = MemoryLimit::new(self.byte_len());
         let read = self.clip_within(clip, &memory)?;
@@ -217,16 +224,17 @@ impl Library {
             return Ok(read);
         }
         let offset = self.clips.get(clip).map_or(0, |e| e.offset);
-        // Keys of both orders, once as tracks, are there for a while.
+        // During the conversion keys are held in both orders and as tracks.
         let room = usize::try_from(memory.left() / 4).unwrap_or(usize::MAX);
         let moved = relane(&read, &self.skeleton, skeleton, room);
         moved.map_err(|e| Section::Clip.fault(offset, e))
     }
 
-    /// All of a character.
+    /// Reads and checks a whole character.
     ///
     /// # Errors
-    /// If a section is damaged or the parts do not fit each other.
+    /// If a section is damaged, the parts do not fit each other, or together they need more memory than the
+    /// file's size allows.
     pub fn rig(&self, options: RigOptions) -> Result<Rig, FormatError> {
         let memory = MemoryLimit::new(self.byte_len());
         let bytes = self.bytes();
@@ -278,15 +286,15 @@ impl Library {
         Rig::new(parts).map_err(|e| Section::Nodes.fault(offset, e))
     }
 
-    /// All clips, read by rayon's workers.
+    /// Reads all clips, in parallel on rayon's current pool.
     ///
     /// # Errors
-    /// The first of those of [`Library::clip`].
+    /// As [`Library::clip`], for the clips together: they share one memory limit.
     pub fn clips(&self) -> Result<Vec<Arc<Clip>>, FormatError> {
         self.clips_within(&MemoryLimit::new(self.byte_len()))
     }
 
-    /// The clips of one call share its memory, or each could repeat one long name.
+    /// The clips of one call share its memory limit: many clips may repeat one long name.
     fn clips_within(&self, memory: &MemoryLimit) -> Result<Vec<Arc<Clip>>, FormatError> {
         let all = 0..self.clips.len();
         all.into_par_iter()
@@ -294,19 +302,19 @@ impl Library {
             .collect()
     }
 
-    /// Compares every section with its checksum, and reads nothing.
+    /// Compares every section with its checksum, without parsing it.
     ///
     /// # Errors
-    /// The first that differs.
+    /// With a section whose checksum differs.
     pub fn check_sums(&self) -> Result<(), FormatError> {
         let sums = self.entries.par_iter().map(|e| checked(self.bytes(), e));
         sums.map(|bytes| bytes.map(|_| ())).collect()
     }
 
-    /// Reads and checks all there is; of unknown sections the checksums.
+    /// Reads and checks all sections; of unknown sections only the checksums.
     ///
     /// # Errors
-    /// The first that is found.
+    /// With the first fault found.
     pub fn verify(&self) -> Result<(), FormatError> {
         for e in &self.entries {
             if let Section::Unknown(_) = e.section() {
@@ -316,7 +324,7 @@ impl Library {
         self.rig(RigOptions::default()).map(|_| ())
     }
 
-    /// What the file was made of.
+    /// The sources of the file; empty if it has no such section.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
@@ -331,7 +339,7 @@ impl Library {
         })
     }
 
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub fn byte_len(&self) -> usize {
         self.bytes().len()
     }
@@ -361,7 +369,8 @@ fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, FormatError> {
     at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
 }
 
-/// Clips in the order of their names. Names are compared once each: many clips may have one long name.
+/// Indices of the clips, sorted by name. Distinct names are sorted first: many clips may share one long
+/// name.
 fn by_name(names: &Names, clips: &[Entry]) -> Vec<u32> {
     let mut used: Vec<u32> = clips.iter().map(|e| e.name).collect();
     used.sort_unstable();
@@ -378,8 +387,8 @@ fn by_name(names: &Names, clips: &[Entry]) -> Vec<u32> {
     order
 }
 
-/// What the table says of a section that is known; the entry is at byte `at` of the file, whose header
-/// states `features`.
+/// Checks the table entry of a known section. The entry is at byte `at` of the file; the header states
+/// the required `features`.
 fn check_entry(e: &Entry, at: u64, names: usize, features: u64) -> Result<(), FormatError> {
     let section = e.section();
     if matches!(section, Section::Unknown(_)) {
@@ -431,10 +440,10 @@ fn check_entry(e: &Entry, at: u64, names: usize, features: u64) -> Result<(), Fo
     Ok(())
 }
 
-/// A section's bytes, once their checksum was found right.
+/// The bytes of a section, after comparing their checksum.
 fn checked<'a>(bytes: &'a [u8], entry: &Entry) -> Result<&'a [u8], FormatError> {
     let end = entry.offset.saturating_add(entry.bytes) as usize;
-    // The table's places were checked against these very bytes.
+    // In range: the table was checked against these bytes.
     let bytes = bytes.get(entry.offset as usize..end).unwrap_or(&[]);
     let found = hash_bytes(bytes);
     if found != entry.checksum {

@@ -1,20 +1,20 @@
-//! `Mapping`: a file as memory. The one unsafe line outside the lanes.
+//! `Mapping`: a memory-mapped file. The only `unsafe` code outside `simd`.
 
 use memmap2::Mmap;
 use std::fs::File;
 use std::io;
 
-/// A file's bytes, mapped to be read.
+/// A file, mapped read-only.
 #[derive(Debug)]
 pub(super) struct Mapping(Mmap);
 
 impl Mapping {
-    /// Maps a file. It must not be cut or written in place while the map lives; see FORMAT.md.
+    /// Maps a file. It must not be truncated or written in place while it is mapped; see FORMAT.md.
     pub fn new(file: &File) -> io::Result<Self> {
-        // SAFETY: the map is only read. That nobody changes the file in place is what FORMAT.md asks of
-        // whoever writes .phx files, and what `save` does: a new file takes the name, the old one stays
-        // for those who mapped it. All counts and offsets are copied before they are checked, so bytes
-        // that change anyway change poses, and a file that is cut ends the process (SIGBUS).
+        // SAFETY: the map is only read. FORMAT.md forbids changing a .phx file in place. `save` complies: it
+        // renames a new file over the old one, which stays intact for processes that have mapped it. If the
+        // file changes anyway: counts and offsets are copied before they are checked, so changed bytes
+        // change poses only; truncation ends the process with SIGBUS.
         let map = unsafe { Mmap::map(file) }?;
         Ok(Self(map))
     }

@@ -19,7 +19,7 @@ pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
 }
 
 pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Vec<Material>, FormatError> {
-    let count = r.count("materials", 28)?;
+    let count = r.count("the number of materials", 28)?;
     let mut out = Vec::new();
     for _ in 0..count {
         r.charge(size_of::<Material>())?;

@@ -1,24 +1,25 @@
-//! What reading a file may cost.
+//! Limits on the memory and the work of reading a file.
 
 use super::error::Fault;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of memory that reading may use per byte of the file; rows that lie in the file count nothing.
-/// Names that every joint repeats were observed to need 7, coded clips of held poses 60, pictures of one
-/// colour more than a hundred; no coded clip may take more (`codec::EXPANSION`).
+/// Memory that one call may allocate, in bytes per byte of the file. Rows read in place count nothing.
+///
+/// Measured needs: 7 for names that every joint repeats, 60 for coded clips of held poses, above 100 for
+/// images of one colour. Coded clips have the same limit ([`codec::EXPANSION`](super::codec::EXPANSION)).
 pub const MEMORY_PER_BYTE: u64 = 256;
 
-/// Bytes of memory that reading may use whatever the file's size.
+/// Memory that one call may allocate in addition, whatever the file's size: 64 MiB.
 pub const MEMORY_BASE: u64 = 64 << 20;
 
-/// Blocks of the skeleton that reading coded clips may look through, per byte of the file: each clip says of
-/// every block whether it has it, in next to no bytes.
+/// Blocks of the skeleton that decoding coded clips may visit, per byte of the file. A coded clip visits
+/// every block, and an absent block takes almost no bytes.
 pub const BLOCKS_PER_BYTE: u64 = 64;
 
-/// Blocks that may be looked through whatever the file's size: 4,096 clips of 65,535 joints.
+/// Blocks that may be visited in addition, whatever the file's size: those of 5,461 clips of 65,535 joints.
 pub const BLOCKS_BASE: u64 = 1 << 26;
 
-/// Memory that is left, counted down before it is allocated; by several threads at once.
+/// Memory and blocks used by one call. Shared by the threads that read its clips.
 #[derive(Debug)]
 pub(super) struct MemoryLimit {
     used: AtomicU64,
@@ -28,7 +29,7 @@ pub(super) struct MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// What a file of `bytes` may use.
+    /// The limits of a file of `bytes` bytes.
     pub fn new(bytes: usize) -> Self {
         let limit = (bytes as u64).saturating_mul(MEMORY_PER_BYTE);
         Self {
@@ -41,7 +42,7 @@ impl MemoryLimit {
         }
     }
 
-    /// Takes bytes before they are allocated.
+    /// Charges memory before it is allocated.
     pub fn charge(&self, bytes: usize) -> Result<(), Fault> {
         let limit = self.limit;
         let more = |used: u64| used.checked_add(bytes as u64).filter(|&n| n <= limit);
@@ -55,23 +56,23 @@ impl MemoryLimit {
         }
     }
 
-    /// Takes blocks before they are looked through.
+    /// Charges blocks before they are visited.
     pub fn look_through(&self, blocks: usize) -> Result<(), Fault> {
         let before = self.blocks.fetch_add(blocks as u64, Ordering::Relaxed);
         let (found, limit) = (before.saturating_add(blocks as u64), self.most_blocks);
         if found <= limit {
             return Ok(());
         }
-        let what = "the blocks of the skeleton, counted for each coded clip,";
+        let what = "the number of skeleton blocks, summed over coded clips,";
         Err(Fault::Limit { what, found, limit })
     }
 
-    /// Bytes that may still be taken.
+    /// Bytes that may still be charged.
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
     }
 
-    /// Gives back what was only needed for a while.
+    /// Returns the charge of memory that was freed.
     #[cfg(feature = "images")]
     pub fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes as u64, Ordering::Relaxed);

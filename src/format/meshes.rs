@@ -6,7 +6,7 @@ use super::read::SectionReader;
 use super::write::Bytes;
 use crate::mesh::{Influences, Mesh, MorphTarget, Primitive};
 
-/// Bits of the streams that a primitive or a target has.
+/// Bits of the optional streams that a primitive or a morph target has.
 const NORMALS: u32 = 1;
 const TANGENTS: u32 = 2;
 const UVS: u32 = 4;
@@ -68,8 +68,8 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, Form
         name: r.name(names, name)?,
         ..Mesh::default()
     };
-    let primitives = r.count("primitives", 24)?;
-    let weights = r.count("morph weights", 4)?;
+    let primitives = r.count("the number of primitives", 24)?;
+    let weights = r.count("the number of morph weights", 4)?;
     mesh.weights = r.floats(weights, "morph weights")?;
     for _ in 0..primitives {
         r.charge(size_of::<Primitive>())?;
@@ -80,16 +80,16 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, Form
 }
 
 fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
-    let vertices = r.count("vertices", 12)?;
+    let vertices = r.count("the number of vertices", 12)?;
     let streams = flags(r, NORMALS | TANGENTS | UVS | COLORS)?;
-    let indices = r.count("indices", 4)?;
+    let indices = r.count("the number of indices", 4)?;
     if !indices.is_multiple_of(3) {
-        let (what, found) = ("indices", indices as u64);
+        let (what, found) = ("the number of indices, a multiple of 3,", indices as u64);
         let limit = found / 3 * 3;
         return Err(r.fault(Fault::Limit { what, found, limit }));
     }
-    let per_vertex = r.count("influences of a vertex", 6)?;
-    let targets = r.count("morph targets", 4)?;
+    let per_vertex = r.count("the number of influences per vertex", 6)?;
+    let targets = r.count("the number of morph targets", 4)?;
     let material: u32 = r.one("the material")?;
     let of = |streams: u32, bit: u32| if streams & bit != 0 { vertices } else { 0 };
     let positions = r.floats(vertices, "positions")?;
@@ -103,7 +103,7 @@ fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
     r.pad(4)?;
     let weights: Vec<f32> = r.floats(influences, "weights of vertices")?;
     if let Some(index) = weights.iter().position(|w| *w < 0.0) {
-        let what = "weights of vertices (a negative one)";
+        let what = "weights of vertices, 0 or more";
         return Err(r.fault(Fault::NotFinite { what, index }));
     }
     let mut list = Vec::new();
@@ -134,10 +134,10 @@ fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
 }
 
 fn flags(r: &mut SectionReader<'_>, known: u32) -> Result<u32, FormatError> {
-    let flags: u32 = r.one("streams")?;
+    let flags: u32 = r.one("the bit set of streams")?;
     if flags & !known == 0 {
         return Ok(flags);
     }
-    let (what, found, limit) = ("streams", flags.into(), known.into());
+    let (what, found, limit) = ("the bit set of streams", flags.into(), known.into());
     Err(r.fault(Fault::Limit { what, found, limit }))
 }

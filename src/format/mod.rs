@@ -1,9 +1,11 @@
-//! The .phx file: one skeleton, its skins, meshes and surfaces, and any number of clips.
+//! The .phx file: one skeleton with its skins, meshes, materials and images, and any number of clips.
 //!
-//! Lives here: the container, one section per file, the writer, the reader and the map. Not here: how
-//! clips are built (`build`) or sampled (`runtime`). FORMAT.md describes every byte.
-//! Nothing trusts a file: every count and offset is checked before it is used, and memory is paid for
-//! from a [memory limit](MEMORY_PER_BYTE) before it is allocated.
+//! Open a file with [`Library::open`]. [`Library::rig`] reads a whole character, [`Library::clip`] a single
+//! clip. Write a file with [`LibraryWriter`]; [`save()`] replaces an existing file atomically.
+//! FORMAT.md specifies every byte.
+//!
+//! Files are untrusted input: every count and offset is checked before it is used, and memory is charged
+//! against a [limit](MEMORY_PER_BYTE) before it is allocated.
 
 mod clip;
 pub mod codec;
@@ -12,7 +14,7 @@ mod error;
 mod events;
 mod images;
 mod library;
-#[allow(unsafe_code)] // The map call, with its reason.
+#[allow(unsafe_code)] // One call of `Mmap::map`; the reason is stated there.
 mod map;
 mod materials;
 mod memory;
@@ -38,13 +40,13 @@ pub use provenance::{ClipOrigin, Provenance, Source};
 pub use save::{NewFile, SaveError, save};
 pub use writer::{LibraryWriter, WriteError};
 
-/// Rows and tables are read where they lie, so the machine's bytes have to be those of the file.
+/// Rows are read in place and tables are copied as bytes, so the byte order has to be that of the file.
 const _: () = assert!(
     cfg!(target_endian = "little"),
-    "feature `phx`: .phx files are little endian, and so must be the machine"
+    "feature `phx`: .phx files are little endian and need a little-endian target"
 );
 
-/// Whether bytes begin as a .phx file does.
+/// True if the bytes begin with [`MAGIC`].
 pub fn is_phx(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }

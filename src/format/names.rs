@@ -1,4 +1,4 @@
-//! Section NAME: every name of the file once.
+//! Section NAME: the names of a file, each stored once.
 
 use super::error::{Fault, FormatError};
 use super::read::SectionReader;
@@ -8,11 +8,11 @@ use std::collections::HashMap;
 /// The index that stands for no name.
 pub(super) const NO_NAME: u32 = u32::MAX;
 
-/// The names of a file that is read.
+/// The names of a file that was read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     text: String,
-    /// Where each ends in the text.
+    /// End of each name in the text, bytes.
     ends: Vec<u32>,
 }
 
@@ -21,13 +21,13 @@ impl Names {
         self.ends.len()
     }
 
-    /// A name; the index must be less than the length.
+    /// A name; panics if the index is not below [`Names::len`].
     pub fn get(&self, name: usize) -> &str {
         let start = name.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start as usize..self.ends[name] as usize]
     }
 
-    /// A name that may be none, which counts as empty.
+    /// A name, or an empty string for [`NO_NAME`].
     pub fn text(&self, name: u32) -> &str {
         match name {
             NO_NAME => "",
@@ -36,7 +36,7 @@ impl Names {
     }
 
     pub fn read(mut r: SectionReader<'_>) -> Result<Self, FormatError> {
-        let count = r.count("names", 4)?;
+        let count = r.count("the number of names", 4)?;
         let ends: Vec<u32> = r.many(count, "the ends of names")?;
         let total = ends.last().copied().unwrap_or(0);
         let bytes = r.take(total as usize, "the text of names")?;
@@ -54,14 +54,14 @@ impl Names {
             start = end;
         }
         r.charge(bytes.len())?;
-        // Every name was checked, so the whole is text as well.
+        // Each name is valid UTF-8, so the concatenation is too.
         let text = String::from_utf8_lossy(bytes).into_owned();
         r.finish()?;
         Ok(Self { text, ends })
     }
 }
 
-/// The names of a file that is written, in the order of their first use.
+/// The names of a file that is being written, in the order of their first use.
 #[derive(Debug, Default)]
 pub(super) struct NameTable {
     places: HashMap<String, u32>,
@@ -70,7 +70,7 @@ pub(super) struct NameTable {
 }
 
 impl NameTable {
-    /// The index of a name, which is added if it is new.
+    /// The index of a name; a new name is appended.
     pub fn add(&mut self, name: Option<&str>) -> u32 {
         let Some(name) = name else { return NO_NAME };
         if let Some(&place) = self.places.get(name) {

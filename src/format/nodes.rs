@@ -10,7 +10,7 @@ use crate::rig::{MorphRange, Rig, RigMesh, RigNode, distinct};
 use crate::skeleton::NO_JOINT;
 use std::sync::Arc;
 
-/// What the section holds.
+/// The contents of the section.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     pub name: String,
@@ -58,7 +58,7 @@ pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
     out.0
 }
 
-/// Reads the section. What its indices name is checked by `Rig::new`, but for the meshes.
+/// Reads the section. Mesh indices are checked here, all other indices by `Rig::new`.
 pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
@@ -69,10 +69,10 @@ pub(super) fn read(
         name: r.name(names, name)?.unwrap_or_default(),
         ..Nodes::default()
     };
-    let nodes = r.count("nodes", 56)?;
-    let roots = r.count("roots", 4)?;
-    let placed = r.count("meshes on nodes", 24)?;
-    let morphs = r.count("morph ranges", 12)?;
+    let nodes = r.count("the number of nodes", 56)?;
+    let roots = r.count("the number of roots", 4)?;
+    let placed = r.count("the number of meshes on nodes", 24)?;
+    let morphs = r.count("the number of morph ranges", 12)?;
     let mut matrices = Vec::new();
     for node in 0..nodes {
         r.charge(size_of::<RigNode>())?;
@@ -105,9 +105,9 @@ pub(super) fn read(
     for _ in 0..placed {
         r.charge(size_of::<RigMesh>())?;
         let [node, source, mesh, skin, slot, lod]: [u32; 6] = r.one("a mesh on a node")?;
-        let mesh = r.index("the mesh", mesh, meshes.len())?;
+        let mesh = r.index("the mesh of a node", mesh, meshes.len())?;
         let slot = match optional(slot) {
-            Some(slot) => Some(r.index("the slot", slot as u32, usize::from(u16::MAX))? as u16),
+            Some(slot) => Some(r.index("the slot of a rigid mesh", slot as u32, usize::from(u16::MAX))? as u16),
             None => None,
         };
         out.meshes.push(RigMesh {
@@ -116,7 +116,7 @@ pub(super) fn read(
             mesh: meshes[mesh].clone(),
             skin: skin as usize,
             rigid_slot: slot,
-            // No more levels than meshes, or their numbers would be counted in vain.
+            // At most one level per mesh: this bounds loops over all levels by the size of the file.
             lod: r.index("the level of detail", lod, placed)?,
         });
     }

@@ -7,7 +7,7 @@ use crate::math::Row;
 use std::fs::File;
 use std::path::Path;
 
-/// Bytes in memory, aligned as a mapped file is.
+/// Bytes in memory, aligned to 64 bytes as the sections of a mapped file are.
 struct Copied {
     rows: Vec<Row>,
     len: usize,
@@ -19,13 +19,13 @@ impl AsRef<[u8]> for Copied {
     }
 }
 
-/// Maps a file.
+/// Maps a regular file.
 pub(super) fn map(path: &Path) -> Result<SharedBytes, OpenError> {
     let failed = |source| OpenError::Io {
         file: path.display().to_string(),
         source,
     };
-    // Before it is opened: a pipe would wait for a writer.
+    // Checked before opening: opening a pipe blocks until it has a writer.
     let kind = std::fs::metadata(path).map_err(failed)?;
     if kind.is_dir() {
         return Err(failed(std::io::ErrorKind::IsADirectory.into()));
@@ -35,7 +35,7 @@ pub(super) fn map(path: &Path) -> Result<SharedBytes, OpenError> {
     }
     let file = File::open(path).map_err(failed)?;
     let data = file.metadata().map_err(failed)?;
-    // There is nothing to map in an empty file.
+    // An empty file cannot be mapped.
     if data.len() == 0 {
         return Ok(copy(&[]));
     }
@@ -44,7 +44,7 @@ pub(super) fn map(path: &Path) -> Result<SharedBytes, OpenError> {
     ))
 }
 
-/// Copies bytes.
+/// Copies bytes into aligned memory.
 pub(super) fn copy(bytes: &[u8]) -> SharedBytes {
     let mut rows = vec![Row::default(); bytes.len().div_ceil(size_of::<Row>())];
     bytemuck::cast_slice_mut(&mut rows)[..bytes.len()].copy_from_slice(bytes);

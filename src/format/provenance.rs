@@ -1,4 +1,4 @@
-//! Section PROV: what a file was made of, by what, and how exact it is.
+//! Section PROV: the tool and the sources that a file was made from, and the error of each clip.
 
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
@@ -6,45 +6,45 @@ use super::read::SectionReader;
 use super::write::Bytes;
 use super::writer::WriteError;
 
-/// Where the contents of a file come from.
+/// The origin of a file: the tool that wrote it, its sources and the source of each clip.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Provenance {
-    /// What wrote the file: a name and a version.
+    /// Name and version of the tool that wrote the file.
     pub tool: String,
-    /// The files it was made of.
+    /// The source files.
     pub sources: Vec<Source>,
-    /// For every clip, in order.
+    /// One entry per clip, in clip order; may be empty.
     pub clips: Vec<ClipOrigin>,
 }
 
-/// A file that others were made of.
+/// A source file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Source {
-    /// Its name, without folders.
+    /// File name, without folders.
     pub name: String,
-    /// The settings that its clips were made with, as the tool writes them.
+    /// The settings its clips were baked with, in the tool's own notation.
     pub settings: String,
-    /// Its size in bytes, with those of the files it refers to.
+    /// Size in bytes, including the files it refers to.
     pub bytes: u64,
-    /// [`hash_bytes`](super::hash_bytes) of them, one after another.
+    /// [`hash_bytes`](super::hash_bytes) of these files, concatenated.
     pub hash: u64,
 }
 
-/// Where one clip comes from.
+/// The source of one clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClipOrigin {
-    /// Its place among the sources.
+    /// Index into [`Provenance::sources`].
     pub source: u32,
-    /// The clip's place in that file.
+    /// Index of the clip in that file.
     pub clip: u32,
-    /// The largest measured error in metres, finite; NaN if none was measured.
+    /// The largest measured error, metres; NaN if none was measured.
     pub max_error: f32,
-    /// The shell's distance that it was measured at, metres; 0 if it is not known.
+    /// Shell distance at which the error was measured, metres; 0 if unknown.
     pub shell: f32,
 }
 
 impl ClipOrigin {
-    /// Which of its lengths is none.
+    /// The first length that is negative, NaN or infinite.
     fn no_length(&self) -> Option<(&'static str, f32)> {
         let error = Some(self.max_error).filter(|e| !e.is_nan());
         let lengths = [
@@ -58,14 +58,14 @@ impl ClipOrigin {
     }
 }
 
-/// Refuses what a reader would refuse.
+/// Rejects what a reader would reject.
 pub(super) fn check(p: &Provenance, clips: usize) -> Result<(), WriteError> {
     let refused = |what, found: usize, limit: usize| {
         let (found, limit) = (found as u64, limit as u64);
         Err(WriteError::Provenance(Fault::Limit { what, found, limit }))
     };
     if !p.clips.is_empty() && p.clips.len() != clips {
-        return refused("origins of clips", p.clips.len(), clips);
+        return refused("the number of clip origins", p.clips.len(), clips);
     }
     for origin in &p.clips {
         if origin.source as usize >= p.sources.len() {
@@ -105,16 +105,16 @@ pub(super) fn read(
 ) -> Result<Provenance, FormatError> {
     let [tool, zero]: [u32; 2] = r.one("the tool")?;
     if zero != 0 {
-        return Err(r.zero("the number behind the tool", zero.into()));
+        return Err(r.zero("the reserved field", zero.into()));
     }
     let mut out = Provenance {
         tool: r.name(names, tool)?.unwrap_or_default(),
         ..Provenance::default()
     };
-    let sources = r.count("sources", 24)?;
-    let origins = r.count("origins of clips", 16)?;
+    let sources = r.count("the number of sources", 24)?;
+    let origins = r.count("the number of clip origins", 16)?;
     if origins != clips && origins != 0 {
-        let (what, found, limit) = ("origins of clips", origins as u64, clips as u64);
+        let (what, found, limit) = ("the number of clip origins", origins as u64, clips as u64);
         return Err(r.fault(Fault::Limit { what, found, limit }));
     }
     for _ in 0..sources {

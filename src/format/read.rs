@@ -1,4 +1,4 @@
-//! `SectionReader`: the values of one section, each checked to be there before it is read.
+//! `SectionReader`: reads the values of one section, with every read checked against its end.
 
 use super::container::{Entry, Section};
 use super::error::{Fault, FormatError};
@@ -7,14 +7,14 @@ use super::names::Names;
 use crate::math::all_finite;
 use bytemuck::AnyBitPattern;
 
-/// Walks through a section's bytes.
+/// A cursor over the bytes of a section.
 pub(super) struct SectionReader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where what was read last begins.
+    /// Start of the last value read, in bytes.
     last: usize,
     section: Section,
-    /// Where the section begins in the file.
+    /// Start of the section in the file, in bytes.
     offset: u64,
     pub memory: &'a MemoryLimit,
 }
@@ -31,22 +31,22 @@ impl<'a> SectionReader<'a> {
         }
     }
 
-    /// A fault of what was read last.
+    /// An error at the last value read.
     pub fn fault(&self, fault: impl Into<Fault>) -> FormatError {
         self.fault_at(self.last, fault)
     }
 
-    /// A fault at a byte of the section.
+    /// An error at a byte of the section.
     pub fn fault_at(&self, at: usize, fault: impl Into<Fault>) -> FormatError {
         self.section.fault(self.offset + at as u64, fault)
     }
 
-    /// A fault of the section as a whole.
+    /// An error of the section as a whole.
     pub fn whole(&self, fault: impl Into<Fault>) -> FormatError {
         self.fault_at(0, fault)
     }
 
-    /// Bytes read so far.
+    /// Number of bytes read.
     pub fn position(&self) -> usize {
         self.at
     }
@@ -69,7 +69,7 @@ impl<'a> SectionReader<'a> {
         Ok(taken)
     }
 
-    /// All bytes that were not read yet.
+    /// All bytes that are left.
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = &self.bytes[self.at..];
         self.last = self.at;
@@ -83,7 +83,8 @@ impl<'a> SectionReader<'a> {
         Ok(bytemuck::pod_read_unaligned(bytes))
     }
 
-    /// As many values as the file says; whether they are there is known before memory is.
+    /// Reads `count` values into a vector. The bytes are checked and the memory is charged before it is
+    /// allocated.
     pub fn many<T: AnyBitPattern + bytemuck::NoUninit>(
         &mut self,
         count: usize,
@@ -94,7 +95,7 @@ impl<'a> SectionReader<'a> {
         Ok(bytemuck::pod_collect_to_vec(bytes))
     }
 
-    /// The same, one by one where they lie: no memory is taken.
+    /// Iterates over `count` values in place, without allocating.
     pub fn each<T: AnyBitPattern>(
         &mut self,
         count: usize,
@@ -105,7 +106,7 @@ impl<'a> SectionReader<'a> {
         Ok(values.map(bytemuck::pod_read_unaligned))
     }
 
-    /// Floats, all of them finite.
+    /// Reads values made of floats, all of which must be finite.
     pub fn floats<T: AnyBitPattern + bytemuck::NoUninit>(
         &mut self,
         count: usize,
@@ -122,7 +123,7 @@ impl<'a> SectionReader<'a> {
         Ok(values)
     }
 
-    /// A count of things that take at least `each` bytes of the section.
+    /// Reads a number of elements. Each takes at least `each` bytes of the section, which bounds the number.
     pub fn count(&mut self, what: &'static str, each: usize) -> Result<usize, FormatError> {
         let found = self.one::<u32>(what)?;
         let limit = (self.bytes.len() / each.max(1)) as u64;
@@ -133,7 +134,7 @@ impl<'a> SectionReader<'a> {
         Ok(found as usize)
     }
 
-    /// Zero bytes up to a multiple of `alignment`.
+    /// Skips padding up to a multiple of `alignment`; every byte must be 0.
     pub fn pad(&mut self, alignment: usize) -> Result<(), FormatError> {
         let count = self.at.next_multiple_of(alignment) - self.at;
         let padding = self.take(count, "padding")?;
@@ -143,13 +144,13 @@ impl<'a> SectionReader<'a> {
         }
     }
 
-    /// The fault of a value that has to be zero.
+    /// The error for a value that must be zero.
     pub fn zero(&self, what: &'static str, found: u64) -> FormatError {
         let limit = 0;
         self.fault(Fault::Limit { what, found, limit })
     }
 
-    /// An index that must be less than `have`.
+    /// Checks that an index is less than `have`.
     pub fn index(&self, what: &'static str, index: u32, have: usize) -> Result<usize, FormatError> {
         if (index as usize) < have {
             return Ok(index as usize);
@@ -161,7 +162,7 @@ impl<'a> SectionReader<'a> {
         }))
     }
 
-    /// A name, or that there is none; paid for, as it is copied.
+    /// Copies a name, with its memory charged. `None` for the index that stands for no name.
     pub fn name(&mut self, names: &Names, name: u32) -> Result<Option<String>, FormatError> {
         if name == super::names::NO_NAME {
             return Ok(None);
@@ -172,13 +173,13 @@ impl<'a> SectionReader<'a> {
         Ok(Some(text.to_owned()))
     }
 
-    /// Pays for memory.
+    /// Charges memory before it is allocated.
     pub fn charge(&mut self, bytes: usize) -> Result<(), FormatError> {
         let paid = self.memory.charge(bytes);
         paid.map_err(|fault| self.fault(fault))
     }
 
-    /// Says that all was read.
+    /// Checks that no bytes are left.
     pub fn finish(self) -> Result<(), FormatError> {
         if self.at == self.bytes.len() {
             return Ok(());

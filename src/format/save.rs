@@ -1,4 +1,4 @@
-//! `save` and `NewFile`: a file that is there whole or not at all.
+//! `save` and `NewFile`: atomic replacement of files.
 
 use super::hash_bytes;
 use std::ffi::OsString;
@@ -7,22 +7,22 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Temporary names that are tried: what is no file, or belongs to somebody else, may be in the way.
+/// Temporary names that are tried. A name may be taken by a directory, or by a file of another user.
 const MOST_NAMES: usize = 8;
 
-/// Links that are followed to a file, as many as Linux follows.
+/// Symbolic links that are followed to a file; the limit of Linux.
 const MOST_LINKS: usize = 40;
 
-/// Bytes of a name that a temporary name repeats: systems take 255 in all.
+/// Longest name that its temporary name repeats, bytes. File systems allow 255 for the whole name.
 const LONGEST_NAME: usize = 200;
 
-/// Why a file was not written; the one that was there is as before.
+/// Why a file was not written.
 #[derive(Debug, Error)]
 #[error("{file}: cannot be written: {source}")]
 pub struct SaveError {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// Why.
+    /// The cause.
     #[source]
     pub source: io::Error,
 }
@@ -36,12 +36,14 @@ impl SaveError {
     }
 }
 
-/// Writes a file under a temporary name beside it (`.NAME.partial`), syncs it, and gives it its name, as
-/// [`NewFile`] does. Whatever happens on the way, the file under the name is whole: the old one or the new one.
+/// Writes a file atomically: under a temporary name beside it (`.NAME.partial`), then renamed.
+///
+/// The file is synced before it is renamed, so after a failure or a power cut the name refers to the
+/// complete old file or the complete new one. See [`NewFile`] for permissions, links and leftovers.
 ///
 /// # Errors
-/// If `write` fails, another process writes the same file, the name is not that of a regular file, or the
-/// operating system refuses.
+/// If `write` fails, another process is writing the same file, the path exists and is not a regular file,
+/// or the operating system reports an error.
 pub fn save<E: From<SaveError>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
@@ -51,30 +53,30 @@ pub fn save<E: From<SaveError>>(
     Ok(new.finish()?)
 }
 
-/// A file in the making, which takes its name when it is whole; dropped before, it goes.
+/// A file being written, which replaces its target on [`NewFile::finish`]. Dropping it first removes it.
 ///
-/// It lies beside the file whose place it takes, under a name of its own (`.NAME.partial`) that was not there
-/// before: no link and no file of somebody else is written through. What a process that was killed has left
-/// under that name goes; what another process is writing stays, and is an error. A file that is there keeps
-/// its permissions and, where the system allows that, its owner. If the name is a symbolic link, the file
-/// that it leads to is replaced, and the link stays.
+/// It is created beside its target as `.NAME.partial` and is always a new file, so it never writes through
+/// an existing link or into another user's file. A leftover of a killed process is removed first; a file
+/// that another process is writing is left alone and reported as an error. The new file gets the
+/// permissions of the file it replaces and, where the system allows it, its owner. If the path is a
+/// symbolic link, the link stays and its target is replaced.
 #[derive(Debug)]
 pub struct NewFile {
-    /// Dropped before the file, whose lock keeps other processes away from the name.
+    /// Dropped before the file, whose lock protects the name from other processes.
     name: TemporaryName,
     out: BufWriter<File>,
-    /// As given, for errors.
+    /// The path as given, for errors.
     path: PathBuf,
-    /// The same with links followed.
+    /// The path with links followed.
     place: PathBuf,
 }
 
 impl NewFile {
-    /// Opens a temporary file beside this one.
+    /// Creates the temporary file beside `path`.
     ///
     /// # Errors
-    /// If the name is that of something other than a regular file, another process writes the same file, or
-    /// the operating system refuses.
+    /// If the path exists and is not a regular file, another process is writing the same file, or the
+    /// operating system reports an error.
     pub fn create(path: &Path) -> Result<Self, SaveError> {
         Self::create_beside(path).map_err(SaveError::of(path))
     }
@@ -111,10 +113,11 @@ impl NewFile {
         Err(taken)
     }
 
-    /// Syncs the file and gives it its name.
+    /// Syncs the file and renames it to its target.
     ///
     /// # Errors
-    /// If the operating system refuses; the file that was there is as before.
+    /// If the operating system reports an error. Unless only the folder could not be synced, the existing file
+    /// is unchanged.
     pub fn finish(self) -> Result<(), SaveError> {
         let Self {
             mut name,
@@ -136,30 +139,30 @@ impl Write for NewFile {
     }
 }
 
-/// The name of a temporary file, until it is given another; then none.
+/// The path of a temporary file, removed on drop. `None` once it is renamed.
 #[derive(Debug)]
 struct TemporaryName(Option<PathBuf>);
 
 impl Drop for TemporaryName {
     fn drop(&mut self) {
         if let Some(name) = &self.0 {
-            // The error in flight says more than one about this.
+            // An error here would hide the one that led to the drop.
             let _ = fs::remove_file(name);
         }
     }
 }
 
-/// The file that a name leads to, whether it is there or not.
+/// Follows symbolic links; the target need not exist.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&path) {
             Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
-            // No link.
+            // Not a link.
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::other("too many links lead on from it"))
+    Err(io::Error::other("too many levels of symbolic links"))
 }
 
 fn partial(path: &Path, number: usize) -> io::Result<PathBuf> {
@@ -177,7 +180,7 @@ fn partial(path: &Path, number: usize) -> io::Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
-/// Whether another temporary name may do.
+/// True if another temporary name may succeed.
 fn is_in_the_way(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -185,8 +188,8 @@ fn is_in_the_way(error: &io::Error) -> bool {
     )
 }
 
-/// Makes the temporary file: always a new one, since a file or link that is there may be anybody's. What a
-/// process that ended left under the name goes.
+/// Creates and locks the temporary file. It is always a new file: an existing file or link may belong to
+/// another user. A leftover under the name is removed.
 fn claim(partial: &Path) -> io::Result<File> {
     loop {
         let mut options = OpenOptions::new();
@@ -194,7 +197,7 @@ fn claim(partial: &Path) -> io::Result<File> {
         match made.open(partial) {
             Ok(file) => {
                 lock(&file)?;
-                // Another process may have taken it for a leftover between making and locking it.
+                // Between creating and locking, another process may have removed it as a leftover.
                 if is_at(&file, partial)? {
                     return Ok(file);
                 }
@@ -211,11 +214,11 @@ fn remove_leftover(partial: &Path) -> io::Result<()> {
         if !fs::symlink_metadata(partial)?.is_file() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        // For the lock alone: nothing is written to what is there.
+        // Opened only to lock it.
         let file = File::open(partial)?;
         lock(&file)?;
-        // Another process may have finished between opening and locking: then this is its output, whole
-        // and perhaps mapped, and no longer a temporary file.
+        // Between opening and locking, another process may have renamed it. Then it is a complete output,
+        // possibly mapped, and no longer a temporary file.
         match is_at(&file, partial)? {
             true => fs::remove_file(partial),
             false => Ok(()),
@@ -234,13 +237,13 @@ fn lock(file: &File) -> io::Result<()> {
             let text = "another process is writing it";
             Err(io::Error::new(io::ErrorKind::ResourceBusy, text))
         }
-        // Some file systems know no locks.
+        // Some file systems do not support locks.
         Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(()),
         Err(TryLockError::Error(e)) => Err(e),
     }
 }
 
-/// Whether an open file still has this name.
+/// True if the path still refers to the open file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -252,25 +255,25 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Whether there is a file of this name: which one, systems tell in ways of their own.
+/// True if the path exists. There is no portable way to compare it with the open file.
 #[cfg(not(unix))]
 fn is_at(_: &File, path: &Path) -> io::Result<bool> {
     path.try_exists()
 }
 
-/// Gives a new file, still empty, the permissions of the one whose place it takes, and its owner where the
-/// system allows that.
+/// Copies permissions from the file to be replaced to the new, still empty file; owner and group too where
+/// the system allows it.
 #[cfg(unix)]
 fn keep_access(file: &File, before: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let own = file.metadata()?;
     let mut mode = before.mode() & 0o777;
     if own.uid() != before.uid() {
-        // Only root may give files away.
+        // Only root may change the owner.
         let _ = fchown(file, Some(before.uid()), None);
     }
     if own.gid() != before.gid() && fchown(file, None, Some(before.gid())).is_err() {
-        // What one group might do is nothing for another.
+        // The group differs, so its permissions are dropped.
         mode &= !0o070;
     }
     file.set_permissions(fs::Permissions::from_mode(mode))
@@ -290,7 +293,7 @@ fn put(mut out: BufWriter<File>, name: &mut TemporaryName, place: &Path) -> io::
         name.0 = None;
     }
     drop(file);
-    // The new name, too, has to survive a power cut; some folders cannot be opened, on some systems none.
+    // Sync the rename as well. Some folders cannot be opened, and on some systems none can.
     let folder = place.parent().filter(|p| !p.as_os_str().is_empty());
     match File::open(folder.unwrap_or(Path::new("."))) {
         Ok(folder) if cfg!(unix) => folder.sync_all(),

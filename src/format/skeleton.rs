@@ -9,14 +9,14 @@ use crate::skeleton::{
 };
 use glam::{Quat, Vec3};
 
-/// Bytes of a joint: parent, lane's joint, name, rest pose.
+/// Bytes per joint: parent, joint of a lane, name, rest pose.
 const JOINT: usize = 2 + 2 + 4 + 40;
 
 pub(super) fn write(skeleton: &Skeleton, names: &mut NameTable) -> Vec<u8> {
     let mut out = Bytes::default();
     let channels: Vec<&UserChannel> = skeleton.channels().collect();
     let numbers: usize = channels.iter().map(|c| c.rest.width()).sum();
-    // The numbers of user channels are scalars too, behind the others.
+    // The components of user channels follow the other scalars; they are written with the channels.
     let scalars = &skeleton.scalars()[..skeleton.scalars().len() - numbers];
     out.count(skeleton.len());
     out.count(scalars.len());
@@ -57,12 +57,12 @@ fn kind(value: &ChannelValue) -> u32 {
 }
 
 pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, FormatError> {
-    let joints = r.count("joints", JOINT)?;
-    let scalars = r.count("scalars", 8)?;
-    let channels = r.count("user channels", 24)?;
-    let zero: u32 = r.one("the fourth number")?;
+    let joints = r.count("the number of joints", JOINT)?;
+    let scalars = r.count("the number of scalars", 8)?;
+    let channels = r.count("the number of user channels", 24)?;
+    let zero: u32 = r.one("the reserved field")?;
     if zero != 0 {
-        return Err(r.zero("the fourth number", zero.into()));
+        return Err(r.zero("the reserved field", zero.into()));
     }
     let structure: u64 = r.one("the structure's hash")?;
     let layout: u64 = r.one("the layout's hash")?;
@@ -73,7 +73,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     let named = named.map(|n| Ok(r.name(names, n)?.unwrap_or_default()));
     let named: Vec<String> = named.collect::<Result<_, FormatError>>()?;
     let rest: Vec<[f32; 10]> = r.floats(joints, "rest pose")?;
-    // Rows of the rest pose, and what the joints take before they become a skeleton.
+    // Rows of the rest pose, and the list of joints that the skeleton is made from.
     r.charge(joints.saturating_mul(128).saturating_add(4096))?;
     let mut list = Vec::with_capacity(joints);
     for ((&parent, name), rest) in parents.iter().zip(named).zip(rest) {
@@ -97,7 +97,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
         let kind: u32 = r.one("the type of a channel")?;
         r.index("the type of a channel", kind, 5)?;
         let v: [f32; 4] = r.one("the rest value of a channel")?;
-        // Its numbers become scalars with names of their own.
+        // Each component becomes a named scalar.
         r.charge(4 * (name.len() + 64))?;
         let rest = match kind {
             0 => ChannelValue::Float(v[0]),
@@ -108,7 +108,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
         };
         let unused = v[rest.width()..].iter().find(|v| v.to_bits() != 0);
         if let Some(unused) = unused {
-            return Err(r.zero("an unused number of a channel", unused.to_bits().into()));
+            return Err(r.zero("an unused component of a channel", unused.to_bits().into()));
         }
         user.push(UserChannel { name, rest });
     }
@@ -131,7 +131,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     Ok(skeleton)
 }
 
-/// A transform of its ten floats.
+/// A transform from ten floats: translation xyz, rotation xyzw, scale xyz.
 pub(super) fn trs(v: [f32; 10]) -> Trs {
     Trs {
         translation: Vec3::new(v[0], v[1], v[2]),

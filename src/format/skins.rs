@@ -1,4 +1,4 @@
-//! Section SKIN: slots and inverse bind matrices of all skins.
+//! Section SKIN: the joints and inverse bind matrices of all slots of all skins.
 
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
@@ -24,21 +24,21 @@ pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
     out.0
 }
 
-/// The skins, and how many of them are the file's.
+/// Reads the section: all skins, and how many of them come from the source file.
 pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
     joints: usize,
 ) -> Result<(Vec<Skin>, usize), FormatError> {
-    let count = r.count("skins", 8)?;
-    let file_skins: u32 = r.one("skins of the file")?;
-    let file_skins = r.index("skins of the file", file_skins, count + 1)?;
+    let count = r.count("the number of skins", 8)?;
+    let file_skins: u32 = r.one("the number of skins of the file")?;
+    let file_skins = r.index("the number of skins of the file", file_skins, count + 1)?;
     let mut skins = Vec::new();
     for skin in 0..count {
         r.charge(size_of::<Skin>())?;
         let name = r.one("the name of a skin")?;
         let name = r.name(names, name)?;
-        let slots = r.count("slots", 2 + 48)?;
+        let slots = r.count("the number of slots", 2 + 48)?;
         let list: Vec<u16> = r.many(slots, "slots")?;
         r.pad(4)?;
         let binds: Vec<[[f32; 4]; 3]> = r.floats(slots, "inverse bind matrices")?;

@@ -1,8 +1,8 @@
-//! `Bytes`: the bytes of one section in the making.
+//! `Bytes`: writes the bytes of one section.
 
 use bytemuck::NoUninit;
 
-/// Bytes, with the same steps as `SectionReader`.
+/// A growing byte buffer, with the counterparts of `SectionReader`'s methods.
 #[derive(Debug, Default)]
 pub(super) struct Bytes(pub Vec<u8>);
 
@@ -15,13 +15,13 @@ impl Bytes {
         self.0.extend_from_slice(bytemuck::cast_slice(values));
     }
 
-    /// A count or an index. Those of a rig are checked to fit by what made them; a larger one is
-    /// written as the largest, which no reader takes.
+    /// Writes a count or an index. `Rig` and `Clip` check that theirs fit 32 bits. A larger number is written
+    /// as `u32::MAX`, which readers reject.
     pub fn count(&mut self, value: usize) {
         self.one(u32::try_from(value).unwrap_or(u32::MAX));
     }
 
-    /// An index, or that there is none.
+    /// Writes an index; `u32::MAX` stands for none.
     pub fn index(&mut self, value: Option<usize>) {
         self.count(value.unwrap_or(u32::MAX as usize));
     }

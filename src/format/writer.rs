@@ -1,4 +1,4 @@
-//! `LibraryWriter`: sections one after another, names and the table last.
+//! `LibraryWriter`: writes sections in order, then the names and the table.
 
 use super::clip::ClipForm;
 use super::codec::CodecError;
@@ -21,66 +21,69 @@ use thiserror::Error;
 /// Why a library cannot be written.
 #[derive(Debug, Error)]
 pub enum WriteError {
-    /// The operating system refuses.
+    /// The operating system reports an error.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file cannot take its place.
+    /// The file cannot be put in place.
     #[error(transparent)]
     Save(#[from] SaveError),
     /// A clip or a rig was made for another skeleton or lane order.
     #[error(
-        "\"{name}\" does not fit the library's skeleton: its hash is {have:016x}, needed is {needed:016x}"
+        "\"{name}\" does not fit the library's skeleton: its hash is {have:016x}, expected {needed:016x}"
     )]
     Skeleton {
-        /// The clip or the rig.
+        /// Name of the clip or the rig.
         name: String,
-        /// Its structure's or layout's hash.
+        /// Structure or layout hash of the clip or the rig.
         have: u64,
-        /// The library's.
+        /// The same hash of the library's skeleton.
         needed: u64,
     },
-    /// A clip cannot be coded.
+    /// A clip cannot be encoded.
     #[error("\"{name}\": {source}")]
     Codec {
-        /// The clip.
+        /// Name of the clip.
         name: String,
-        /// Why.
+        /// The cause.
         source: CodecError,
     },
-    /// What is said of the file's origin cannot be so.
+    /// The provenance is inconsistent.
     #[error("provenance: {0}")]
     Provenance(Fault),
-    /// More of something than 32 bits count.
+    /// A count does not fit 32 bits.
     #[error("{have} {what}, the limit is {}", u32::MAX)]
     TooMany {
-        /// Of what.
+        /// The counted elements.
         what: &'static str,
-        /// How many.
+        /// Their number.
         have: u64,
     },
 }
 
-/// Writes a library: the skeleton first, then whatever is added, in order. The same calls give the same
-/// bytes.
+/// Writes a .phx file to any seekable output.
+///
+/// Begin with [`LibraryWriter::new`], add at most one rig and any number of clips, then call
+/// [`LibraryWriter::finish`]. Sections are written in the order of the calls; the same calls give the same
+/// bytes. After an error the output is incomplete.
 #[derive(Debug)]
 pub struct LibraryWriter<W> {
     out: W,
-    /// Where the next section begins, once it is aligned.
+    /// End of the last section, bytes.
     end: u64,
     entries: Vec<Entry>,
     names: NameTable,
     events: Vec<Event>,
     clips: u32,
     skeleton: Skeleton,
-    /// Bits of what was written that readers must know.
+    /// Feature bits that the written sections require.
     required: u64,
 }
 
 impl<W: Write + Seek> LibraryWriter<W> {
-    /// Begins a file at the start of `out`.
+    /// Begins a file at the start of `out`, with the skeleton.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If `out` cannot be written.
     pub fn new(mut out: W, skeleton: &Skeleton) -> Result<Self, WriteError> {
         out.seek(SeekFrom::Start(0))?;
         out.write_all(&[0; HEADER])?;
@@ -99,10 +102,11 @@ impl<W: Write + Seek> LibraryWriter<W> {
         Ok(writer)
     }
 
-    /// Adds all of a rig but its skeleton and its clips; once.
+    /// Adds the skins, nodes, meshes, materials and images of a rig. Call it at most once: readers reject a
+    /// second rig.
     ///
     /// # Errors
-    /// If the rig has another skeleton, or it cannot be written.
+    /// If the rig has another skeleton or lane order, or `out` cannot be written.
     pub fn add_rig(&mut self, rig: &Rig) -> Result<(), WriteError> {
         let s = rig.skeleton();
         self.check(rig.name(), s.structure_hash(), s.layout_hash())?;
@@ -130,10 +134,11 @@ impl<W: Write + Seek> LibraryWriter<W> {
         Ok(())
     }
 
-    /// Adds a clip, under its own name or another.
+    /// Adds a clip with its markers, under the given name.
     ///
     /// # Errors
-    /// If it was made for another skeleton or lane order, or it cannot be written.
+    /// If the clip was made for another skeleton or lane order, it cannot be encoded, or `out` cannot be
+    /// written.
     pub fn add_clip(&mut self, clip: &Clip, name: &str, form: ClipForm) -> Result<(), WriteError> {
         self.check(name, clip.structure_hash(), clip.layout_hash())?;
         let bytes = clip::write(clip, &self.skeleton, form);
@@ -160,11 +165,12 @@ impl<W: Write + Seek> LibraryWriter<W> {
         Ok(())
     }
 
-    /// Writes what comes last, and the header.
+    /// Writes the remaining sections, the table and the header, and returns the output.
     ///
     /// # Errors
-    /// If it cannot be written, there is more than 32 bits count, or the provenance does not fit what was
-    /// added: origins of all clips or of none, sources that are there, lengths that are some.
+    /// If `out` cannot be written, a count does not fit 32 bits, or the provenance does not fit what was
+    /// added. It must have one origin per clip or none, indices of existing sources, and lengths that are
+    /// finite and not negative.
     pub fn finish(mut self, provenance: &Provenance) -> Result<W, WriteError> {
         provenance::check(provenance, self.clips as usize)?;
         let bytes = events::write(&self.events);

@@ -104,7 +104,7 @@ pub fn quartet() -> Result<(), Failed> {
     assert_eq!(changed(0, 9), limit(0, "the version", 9, VERSION.into()));
     let filled = changed(1, 1);
     let first = bytes[2].into();
-    assert_eq!(filled, limit(2, "a byte of the filling", first, 0));
+    assert_eq!(filled, limit(2, "a byte of the padding", first, 0));
     assert!(matches!(
         changed(1, 0x7f),
         CodecError::Limit { .. } | CodecError::Short { .. }

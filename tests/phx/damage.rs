@@ -50,12 +50,12 @@ pub fn values() -> Tested {
         (b"NAME", 0, u32s(u32::MAX), "names is 4294967295"),
         (b"NAME", 4, u32s(u32::MAX), "the end of a name"),
         (b"SKEL", 0, u32s(1 << 30), "joints is"),
-        (b"SKEL", 12, u32s(1), "the fourth number is 1"),
+        (b"SKEL", 12, u32s(1), "the reserved field is 1"),
         (
             b"SKEL",
             channel + 12,
             u32s(1),
-            "an unused number of a channel is 1",
+            "an unused component of a channel is 1",
         ),
         (
             b"SKEL",
@@ -88,20 +88,20 @@ pub fn values() -> Tested {
         (b"MESH", 4, u32s(u32::MAX), "primitives is"),
         (b"MESH", 20, u32s(u32::MAX), "vertices is"),
         (b"MESH", 24, u32s(64), "streams is 64"),
-        (b"MESH", 28, u32s(5), "indices is 5"),
+        (b"MESH", 28, u32s(5), "a multiple of 3, is 5"),
         (b"MESH", 40, u32s(9), "material 9, there are 2"),
         (b"MESH", 44, nan.clone(), "positions: number 0"),
-        (b"IMAG", 0, u32s(3), "the form of a picture is 3"),
+        (b"IMAG", 0, u32s(3), "the encoding of an image is 3"),
         (b"IMAG", 4, u32s(1 << 30), "width in pixels is"),
-        (b"IMAG", 4, u32s(4), "picture"),
+        (b"IMAG", 4, u32s(4), "image"),
         (b"EVNT", 0, u32s(u32::MAX), "markers is"),
         (b"EVNT", 4, u32s(7), "marker's clip"),
-        (b"EVNT", 4, u32s(1), "a marker's clip, before is 0"),
+        (b"EVNT", 4, u32s(1), "a marker's clip, in ascending order, is 0"),
         (b"EVNT", 8, u32s(70_000), "marker's name is 70000"),
         (b"EVNT", 12, nan.clone(), "marker \"step\" is at NaN"),
-        (b"PROV", 4, u32s(1), "behind the tool is 1"),
+        (b"PROV", 4, u32s(1), "the reserved field is 1"),
         (b"PROV", 8, u32s(u32::MAX), "sources is"),
-        (b"PROV", 12, u32s(2), "origins of clips is 2"),
+        (b"PROV", 12, u32s(2), "clip origins is 2"),
         (b"PROV", 20, u32s(70_000), "a name is 70000"),
         (b"PROV", 40, u32s(4), "source of a clip is 4"),
         (b"PROV", 48, float(f32::INFINITY), "error of a clip is inf"),
@@ -130,10 +130,10 @@ pub fn values() -> Tested {
         (b"CLIP", blocks, vec![200, 0], "block 200, there are"),
         (b"CLIP", blocks + 2, vec![4], "the kind of a block is 4"),
         (b"CLIP", blocks + 3, vec![17], "packed"),
-        (b"CLIP", blocks + 6, vec![1], "not used"),
+        (b"CLIP", blocks + 6, vec![1], "unused field of a block"),
         (b"CLIP", blocks + 8, u32s(99), "timeline 99"),
         (b"CLIP", blocks + 12, u32s(1 << 30), "row"),
-        (b"CLIP", blocks + 16, u32s(1), "not used"),
+        (b"CLIP", blocks + 16, u32s(1), "unused field of a block"),
         (b"CLIP", rows, nan, "is not finite"),
     ];
     table(&parts)?;
@@ -259,11 +259,11 @@ pub fn coded_values() -> Tested {
     let cases: Vec<Case> = vec![
         (b"CLIP", 0, vec![0], "the version is 0, the limit is 1"),
         (b"CLIP", 0, vec![2], "the version is 2, the limit is 1"),
-        (b"CLIP", 1, vec![0xff; 6], "bits of the filling's length"),
+        (b"CLIP", 1, vec![0xff; 6], "bits in the length of the padding"),
         (b"CLIP", 1, vec![0xff, 0x7f], "bytes are needed"),
-        (b"CLIP", 1, vec![1, 7], "a byte of the filling is 7"),
-        (b"CLIP", 2, vec![!clip[2]], "the clip is one of skeleton"),
-        (b"CLIP", 5, vec![!clip[5]], "the clip is one of skeleton"),
+        (b"CLIP", 1, vec![1, 7], "a byte of the padding is 7"),
+        (b"CLIP", 2, vec![!clip[2]], "the clip was made for skeleton"),
+        (b"CLIP", 5, vec![!clip[5]], "the clip was made for skeleton"),
     ];
     refused(&parts, cases)?;
     // The duration of the table is that of the code.
@@ -362,7 +362,7 @@ pub fn provenance() -> Tested {
     write(&Provenance::default())?;
     type Change = fn(&mut Provenance);
     let cases: [(Change, &str); 5] = [
-        (|p| p.clips.truncate(1), "origins of clips is 1"),
+        (|p| p.clips.truncate(1), "clip origins is 1"),
         (
             |p| p.clips[1].source = 1,
             "source of a clip is 1, the limit is 0",

@@ -1,4 +1,4 @@
-//! The blocks of a channel, lane by lane.
+//! Codes the blocks of a channel, lane by lane.
 
 use super::CodecError;
 use super::model::{Bit, Number};
@@ -16,14 +16,14 @@ const KINDS: [BlockKind; 4] = [
     BlockKind::Cubic,
 ];
 
-/// Models of a channel's blocks.
+/// Models of the blocks of a channel.
 pub(super) struct BlockModels {
     present: Bit,
     kind: [Bit; 3],
     packed: Bit,
     holds: Bit,
     timeline: Number,
-    /// Whether a lane of integers moves.
+    /// True if a lane of integers moves.
     steps: Bit,
     lanes: LaneModels,
 }
@@ -41,7 +41,7 @@ impl BlockModels {
         }
     }
 
-    /// Writes or reads all blocks of a channel. Rows and integers lie in the order of the blocks.
+    /// Codes all blocks of a channel. Rows and integers are stored in the order of the blocks.
     pub fn channel<C: Coder>(
         &mut self,
         w: &mut Walk<'_, C>,
@@ -115,7 +115,7 @@ impl BlockModels {
         }
     }
 
-    /// A block of rows of f32.
+    /// Codes a block of f32 rows.
     fn floats<C: Coder>(
         &mut self,
         w: &mut Walk<'_, C>,
@@ -143,7 +143,7 @@ impl BlockModels {
         Ok(())
     }
 
-    /// A block of integers with their ranges.
+    /// Codes a block of integers with their ranges.
     fn integers<C: Coder>(
         &mut self,
         w: &mut Walk<'_, C>,

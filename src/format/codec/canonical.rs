@@ -1,8 +1,8 @@
-//! The one order of rows and integers: that of the blocks.
+//! The canonical order of rows and integers: that of the blocks.
 
 use crate::clip::{BlockKind, Channel, Clip, ClipParts, Encoding};
 
-/// A clip's parts in that order, without its name and markers.
+/// The parts of a clip in canonical order, without its name and markers.
 pub(super) fn canonical(clip: &Clip) -> ClipParts {
     let mut parts = ClipParts {
         duration: clip.duration(),

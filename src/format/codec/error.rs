@@ -1,65 +1,65 @@
-//! `CodecError`: why bytes are no clip.
+//! `CodecError`: why a clip cannot be encoded or decoded.
 
 use crate::clip::ClipError;
 use thiserror::Error;
 
-/// Why bytes are no clip of a skeleton.
+/// Why a clip cannot be encoded or decoded.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CodecError {
-    /// Bytes end too early.
-    #[error("byte {offset}: {needed} bytes are needed, {have} are there")]
+    /// The data ends too early.
+    #[error("byte {offset}: {needed} bytes are needed, {have} are available")]
     Short {
-        /// Where they end.
+        /// Offset of the missing byte.
         offset: usize,
-        /// Bytes needed at least.
+        /// Least number of bytes needed.
         needed: usize,
-        /// Bytes there.
+        /// Bytes available.
         have: usize,
-    },
-    /// Bytes go on after the end.
-    #[error("the clip ends at byte {offset}, bytes go on to {have}")]
+        },
+        /// Data follows after the end.
+        #[error("the clip ends at byte {offset}, but the data continues to byte {have}")]
     Extra {
-        /// Where the clip ends.
+        /// End of the clip, bytes.
         offset: usize,
-        /// Bytes there.
+        /// Bytes available.
         have: usize,
     },
     /// A number is out of range.
     #[error("byte {offset}: {what} is {found}, the limit is {limit}")]
     Limit {
-        /// Up to where bytes were read.
+        /// Number of bytes read.
         offset: usize,
-        /// The number.
+        /// Name of the number.
         what: &'static str,
-        /// What it is.
+        /// Value of the number.
         found: u64,
-        /// What it may be.
+        /// The nearest allowed value.
         limit: u64,
     },
     /// The clip is larger than its bytes allow; see [`EXPANSION`](super::EXPANSION).
     #[error("byte {offset}: {needed} bytes of memory are needed, {limit} are allowed")]
     Memory {
-        /// Up to where bytes were read.
+        /// Number of bytes read.
         offset: usize,
-        /// Bytes of memory needed at least.
+        /// Least memory needed, bytes.
         needed: usize,
-        /// What is allowed for so many bytes.
+        /// Memory allowed for the size of the data, bytes.
         limit: usize,
     },
-    /// The clip was made for another skeleton, or another order of its lanes.
-    #[error("the clip is one of skeleton {have:08x}, not of {needed:08x}")]
+    /// The clip was made for another skeleton or lane order.
+    #[error("the clip was made for skeleton {have:08x}, not for {needed:08x}")]
     Skeleton {
-        /// A hash of the skeleton that it was made for.
+        /// Hash of the clip's skeleton and lane order, folded to 32 bits.
         have: u32,
-        /// That of the one here.
+        /// The same hash of the skeleton in use.
         needed: u32,
     },
-    /// The parts are no clip.
+    /// The decoded parts are not a valid clip.
     #[error("up to byte {offset}: {error}")]
     Clip {
-        /// Where the parts end.
+        /// End of the parts, bytes.
         offset: usize,
-        /// What is wrong with them.
+        /// The cause.
         #[source]
         error: ClipError,
     },

@@ -1,11 +1,11 @@
-//! Models: how likely bits are, learned from those before, and numbers made of such bits.
+//! Adaptive models of bits, and of non-negative integers made of such bits.
 
 use super::CodecError;
 use super::range::Coder;
 
-/// How fast a model learns in the end: one part in this.
+/// Number of learning rates. The last one applies to all later bits: about 1/28 of the error per bit.
 const SLOWEST: usize = 28;
-/// Parts of 2^16 by which the n-th bit moves a probability.
+/// Learning rate of the n-th bit, in units of 2^-16.
 const RATES: [u32; SLOWEST] = {
     let mut rates = [0; SLOWEST];
     let mut n = 0;
@@ -16,24 +16,24 @@ const RATES: [u32; SLOWEST] = {
     rates
 };
 
-/// A bit: what is known of those before it.
+/// The adaptive probability of a bit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bit {
-    /// How likely 0 is, in parts of 2^16.
+    /// Probability of 0, in units of 2^-16.
     zero: u16,
     seen: u8,
 }
 
 impl Bit {
-    /// Nothing is known.
+    /// Both values are equally likely.
     pub const EVEN: Self = Self::new(1 << 15);
 
-    /// 0 is expected in so many of 2^16 cases.
+    /// A model with a given probability of 0, in units of 2^-16.
     pub const fn new(zero: u16) -> Self {
         Self { zero, seen: 0 }
     }
 
-    /// How likely 0 is, in parts of 2^12: never 0, never all.
+    /// Probability of 0 in units of 2^-12, from 1 to 4095.
     pub fn zero(&self) -> u32 {
         (u32::from(self.zero) >> 4).clamp(1, 4095)
     }
@@ -47,12 +47,13 @@ impl Bit {
     }
 }
 
-/// The largest number of binary digits of a number.
+/// Limit on the exponent: numbers are below 2^40 − 1.
 pub(super) const MAX_DIGITS: usize = 40;
-/// Numbers of so many digits have models of their own for the digits below the first.
+/// Numbers with an exponent below this have separate models for the two digits after the leading one.
 const KNOWN_DIGITS: usize = 12;
 
-/// Whole numbers from 0 on: the count of binary digits of the number plus 1, then the digits.
+/// Model of non-negative integers, coded as Elias gamma: the exponent of the number plus 1 in unary, then
+/// the digits after the leading one. The exponent and the first two digits are modelled.
 #[derive(Clone, Debug)]
 pub(super) struct Number {
     more: [Bit; MAX_DIGITS],
@@ -60,21 +61,21 @@ pub(super) struct Number {
     third: [[Bit; 2]; KNOWN_DIGITS],
 }
 
-/// exp(−2^(k/2)) in parts of 2^16, from k = −10 on.
+/// exp(−2^(k/2)) in units of 2^-16, for k from −10.
 const SURVIVAL: [u16; 18] = [
     63_520, 62_703, 61_565, 59_992, 57_835, 54_917, 51_039, 46_019, 39_750, 32_314, 24_109, 15_933,
     8_869, 3_874, 1_200, 229, 22, 1,
 ];
 
 impl Number {
-    /// Nothing is known.
+    /// All bits are equally likely.
     pub const EVEN: Self = Self {
         more: [Bit::EVEN; MAX_DIGITS],
         second: [Bit::EVEN; KNOWN_DIGITS],
         third: [[Bit::EVEN; 2]; KNOWN_DIGITS],
     };
 
-    /// Numbers that fall off exponentially, of a mean of about 2^(half / 2).
+    /// A model of exponentially distributed numbers with a mean of about 2^(half / 2).
     pub fn about(half: usize) -> Self {
         let mut number = Self::EVEN;
         for (i, more) in number.more.iter_mut().enumerate() {
@@ -84,7 +85,7 @@ impl Number {
         number
     }
 
-    /// Writes or reads one.
+    /// Codes one number.
     pub fn code<C: Coder>(&mut self, c: &mut C, value: u64) -> Result<u64, CodecError> {
         let value = value + 1;
         let wanted = value.ilog2() as usize;

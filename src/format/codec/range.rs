@@ -1,35 +1,35 @@
-//! A binary range coder: bits in fractions of a bit, by how likely they are. As LZMA's, with carries
-//! passed on to bytes that are already out; writing and reading make the same steps.
+//! A binary adaptive range coder, as in LZMA: 32-bit range, 12-bit probabilities, carries propagated into
+//! bytes already written.
 
 use super::CodecError;
 use super::model::Bit;
 
-/// Ranges are kept above this.
+/// The range is renormalised when it falls below this.
 const LEAST_RANGE: u32 = 1 << 24;
-/// Bits of a probability as it is used.
+/// Bits of a probability.
 const PROBABILITY_BITS: u32 = 12;
-/// The most bits that are passed on as they are at once.
+/// The most bits that one call stores without a model.
 const RAW_BITS: u32 = 8;
 
-/// Writes a clip or reads it: each step takes what is written and gives what is read, so that one
-/// walk over a clip's parts serves both. A reader is given anything.
+/// The encoder or the decoder. Each call accepts the value to write and returns the value written or read,
+/// so one traversal of a clip serves both directions. A decoder ignores the values passed in.
 pub(super) trait Coder {
-    /// Whether values come from bytes.
+    /// True for the decoder.
     const READS: bool;
 
-    /// A bit of which a model knows how likely it is.
+    /// Codes a bit with an adaptive model.
     fn bit(&mut self, model: &mut Bit, bit: bool) -> Result<bool, CodecError>;
 
-    /// At most [`RAW_BITS`] bits, each as likely as not.
+    /// Codes at most [`RAW_BITS`] bits without a model.
     fn few(&mut self, value: u32, bits: u32) -> Result<u32, CodecError>;
 
-    /// Takes memory that the decoded clip needs, before it is allocated.
+    /// Charges memory of the decoded clip before it is allocated.
     fn charge(&mut self, bytes: usize) -> Result<(), CodecError>;
 
-    /// What is wrong with a number that was read.
+    /// The error for a number that is out of range.
     fn limit(&self, what: &'static str, found: u64, limit: u64) -> CodecError;
 
-    /// Bits as they are.
+    /// Codes any number of bits without a model.
     fn raw(&mut self, value: u64, bits: u32) -> Result<u64, CodecError> {
         let (mut read, mut left) = (0, bits);
         while left > 0 {
@@ -42,11 +42,11 @@ pub(super) trait Coder {
     }
 }
 
-/// Writes.
+/// The encoder.
 pub(super) struct Writer {
     low: u64,
     range: u32,
-    /// The last byte that a carry may still change, and bytes of 255 behind it.
+    /// The last byte that a carry can still change, and the number of bytes 0xff that follow it.
     cache: u8,
     pending: usize,
     out: Vec<u8>,
@@ -65,12 +65,12 @@ impl Writer {
         }
     }
 
-    /// The bytes, and the memory that was charged.
+    /// The encoded bytes, and the memory that was charged.
     pub fn finish(mut self) -> (Vec<u8>, usize) {
         for _ in 0..5 {
             self.shift();
         }
-        // The first byte is before all values, and always 0.
+        // The initial cache byte is always 0 and carries no value.
         self.out.remove(0);
         (self.out, self.memory)
     }
@@ -136,7 +136,7 @@ impl Coder for Writer {
     }
 }
 
-/// Reads.
+/// The decoder.
 pub(super) struct RangeDecoder<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -147,7 +147,7 @@ pub(super) struct RangeDecoder<'a> {
 }
 
 impl<'a> RangeDecoder<'a> {
-    /// Reads bytes from `at` on; `limit` bytes of memory may be charged.
+    /// Decodes bytes from `at`; at most `limit` bytes of memory may be charged.
     pub fn new(bytes: &'a [u8], at: usize, limit: usize) -> Result<Self, CodecError> {
         let mut reader = Self {
             bytes,
@@ -163,7 +163,7 @@ impl<'a> RangeDecoder<'a> {
         Ok(reader)
     }
 
-    /// The bytes read.
+    /// Number of bytes read, counted from the start of the slice.
     pub fn position(&self) -> usize {
         self.at
     }
@@ -208,7 +208,7 @@ impl Coder for RangeDecoder<'_> {
 
     fn few(&mut self, _: u32, bits: u32) -> Result<u32, CodecError> {
         self.range >>= bits;
-        // Bytes that no writer makes lead past the last value.
+        // Invalid bytes can give a value past the last one.
         let value = (self.code / self.range).min((1 << bits) - 1);
         self.code -= value * self.range;
         self.settle()?;

@@ -1,32 +1,32 @@
-//! Sequences of whole numbers: each is predicted from those before it, and the difference is kept.
+//! Sequences of integers: each is predicted from the previous ones, and the residual is coded.
 
 use super::CodecError;
 use super::model::Number;
 use super::range::Coder;
 use crate::clip::lattice;
 
-/// The most components of a key: tangents and values of a cubic rotation.
+/// The most components of a key: two tangents and the value of a cubic rotation.
 pub(super) const MAX_WIDTH: usize = 12;
-/// Numbers stay below this, so that predictions are exact in f64.
+/// Limit on the magnitude of numbers; below it predictions are exact in f64.
 pub(super) const MAX_NUMBER: i64 = 1 << 40;
-/// Contexts: two per doubling of the size that a difference is expected to be of.
+/// Number of contexts: two per octave of the expected residual.
 const SIZES: usize = 24;
-/// Binary places of the expected size.
+/// Fractional bits of the expected residual.
 const PLACES: u32 = 4;
-/// The expected size at first.
+/// The initial expected residual.
 const FIRST_SIZE: u64 = 64;
 
-/// A component of a key that follows from three others, as the fourth of a unit quaternion.
+/// A component that is predicted from the other three of a unit quaternion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Derived {
     pub component: usize,
     pub negative: bool,
-    /// What the numbers are multiples of.
+    /// The lattice step: one unit of the numbers.
     pub step: f64,
 }
 
 impl Derived {
-    /// The number that follows from the others of a key.
+    /// Predicts the component from the others of a key.
     fn follows(&self, key: &[i64]) -> i64 {
         let mut others = [0; 3];
         let all = key.iter().enumerate().filter(|(i, _)| *i != self.component);
@@ -37,10 +37,10 @@ impl Derived {
     }
 }
 
-/// Numbers that take part in a derivation are not larger.
+/// Components are clamped to this before the prediction.
 const MAX_DERIVED: i64 = 1 << 24;
 
-/// Models of the differences of one kind of sequence.
+/// Models of the residuals of one kind of sequence.
 pub(super) struct Residuals {
     first: Number,
     sizes: [Number; SIZES],
@@ -56,8 +56,7 @@ impl Residuals {
         }
     }
 
-    /// Writes or reads `keys`, key-major, of as many components as `start` has; that is what the
-    /// first key is expected to be.
+    /// Codes `keys`, key-major, with as many components as `start`, the prediction of the first key.
     pub fn code<C: Coder>(
         &mut self,
         c: &mut C,
@@ -97,7 +96,7 @@ fn within<C: Coder>(c: &C, number: i64) -> Result<i64, CodecError> {
     Ok(number)
 }
 
-/// A number that may be negative.
+/// Codes a signed number: magnitude, then sign.
 pub(super) fn signed<C: Coder>(
     c: &mut C,
     model: &mut Number,
@@ -110,7 +109,7 @@ pub(super) fn signed<C: Coder>(
     Ok(size)
 }
 
-/// Predictions by polynomials of degree 0 to 4 through the last numbers.
+/// Number of predictors: extrapolations by polynomials of degree 0 to 4 through the last numbers.
 const ORDERS: usize = 5;
 const POLYNOMIALS: [[i64; ORDERS]; ORDERS] = [
     [1, 0, 0, 0, 0],
@@ -119,11 +118,11 @@ const POLYNOMIALS: [[i64; ORDERS]; ORDERS] = [
     [4, -6, 4, -1, 0],
     [5, -10, 10, -5, 1],
 ];
-/// Errors are forgotten by this part with every number.
+/// Weight of the latest error in the running mean.
 const FORGET: f64 = 0.25;
 
-/// The last numbers of a sequence, and how well each polynomial predicted them. The arithmetic is
-/// that of f64 without fused operations: the same on every machine.
+/// The last numbers of a sequence, and the running error of each predictor. All arithmetic is f64 without
+/// fused operations, so it is bit-identical on every machine.
 #[derive(Clone, Copy)]
 struct Past {
     /// The latest first.
@@ -131,7 +130,7 @@ struct Past {
     seen: usize,
     guesses: [f64; ORDERS],
     errors: [f64; ORDERS],
-    /// The mean size of differences, with binary places.
+    /// Running mean of the residual's magnitude, with [`PLACES`] fractional bits.
     size: u64,
 }
 
@@ -144,7 +143,7 @@ impl Past {
         size: FIRST_SIZE << PLACES,
     };
 
-    /// The mean of the polynomials' predictions, those that erred less counting more.
+    /// The mean of the predictions, weighted by the inverse fourth power of their errors.
     fn predict(&mut self) -> i64 {
         let (mut weights, mut sum) = (0.0, 0.0);
         let fitted = POLYNOMIALS.iter().zip(&self.errors).zip(&mut self.guesses);

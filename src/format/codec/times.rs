@@ -1,4 +1,4 @@
-//! Key times: places on an even grid between the first and the last, and what they are off.
+//! Key times: positions on an even grid between the first and the last time, and residuals.
 
 use super::CodecError;
 use super::model::{Bit, Number};
@@ -17,7 +17,7 @@ pub(super) struct TimeModels {
     off: Number,
 }
 
-/// Places of a grid are not farther than this.
+/// The largest position on a grid.
 const MAX_PLACES: u64 = 1 << 32;
 
 impl TimeModels {
@@ -32,7 +32,7 @@ impl TimeModels {
         }
     }
 
-    /// Writes or reads the times of a timeline.
+    /// Codes the times of a timeline.
     pub fn code<C: Coder>(
         &mut self,
         c: &mut C,
@@ -44,7 +44,7 @@ impl TimeModels {
             return Err(c.limit("the number of keys", keys, MAX_KEYS as u64));
         }
         let keys = keys as usize;
-        // Once here and once in the clip.
+        // Allocated here and again in the clip.
         c.charge(2 * keys * size_of::<f32>() + size_of::<Vec<f32>>())?;
         if C::READS {
             times.resize(keys, 0.0);
@@ -75,7 +75,7 @@ impl TimeModels {
             }
             place += gap;
             if place > MAX_PLACES {
-                return Err(c.limit("the place of a key", place, MAX_PLACES));
+                return Err(c.limit("the grid position of a key", place, MAX_PLACES));
             }
             let expected = ordered((start + span * (place as f64 / parts as f64)) as f32);
             let off = signed(c, &mut self.off, ordered(times[k]) - expected)?;
@@ -84,7 +84,7 @@ impl TimeModels {
         Ok(())
     }
 
-    /// The first or last time, which mostly is that of the clip.
+    /// Codes the first or last time, which usually is that of the clip.
     fn end<C: Coder>(
         &mut self,
         c: &mut C,
@@ -104,7 +104,8 @@ impl TimeModels {
     }
 }
 
-/// The places of uneven times on the grid of their least gap; none if they are even, or fit no grid.
+/// The positions of irregular times on the grid of their smallest gap. `None` if the times are even or fit
+/// no grid.
 fn places(times: &[f32], span: f64) -> Option<Vec<u64>> {
     let gaps = times.windows(2).map(|p| f64::from(p[1]) - f64::from(p[0]));
     let parts = (span / gaps.fold(f64::INFINITY, f64::min)).round();

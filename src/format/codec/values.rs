@@ -1,4 +1,4 @@
-//! The values of one lane: at their default, still, on a lattice, or the bits of any f32.
+//! The values of one lane: at their default, constant, multiples of a lattice step, or arbitrary f32 bits.
 
 use super::CodecError;
 use super::model::{Bit, Number};
@@ -6,7 +6,7 @@ use super::range::Coder;
 use super::residuals::{Derived, MAX_WIDTH, Residuals, signed};
 use crate::clip::lattice::{self, MAX_MULTIPLE, STEPS, multiple_of};
 
-/// The range of a lane of integers: the least value of every component, and the step.
+/// The range of a lane of integers: the least value of each component, then the step.
 pub(super) struct Lane<'a> {
     pub range: &'a mut [f32],
     pub defaults: &'a [f32],
@@ -20,7 +20,7 @@ pub(super) struct LaneModels {
     derived: Bit,
     regular: Bit,
     code: [Number; 2],
-    /// The last step's code, of what is still and of what moves.
+    /// Code of the last step used, for constant and for moving lanes.
     last: [u16; 2],
     multiples: [Residuals; 2],
     bits: [Residuals; 2],
@@ -42,8 +42,8 @@ impl LaneModels {
         }
     }
 
-    /// Values of f32, key-major, of as many components as there are defaults. A lane whose keys are
-    /// all the same is kept once.
+    /// Codes f32 values, key-major, with one component per default. A lane whose keys are all equal is stored
+    /// once.
     pub fn floats<C: Coder>(
         &mut self,
         c: &mut C,
@@ -68,7 +68,7 @@ impl LaneModels {
         Ok(())
     }
 
-    /// One value.
+    /// Codes the value of a constant lane.
     pub fn constant<C: Coder>(
         &mut self,
         c: &mut C,
@@ -83,7 +83,7 @@ impl LaneModels {
         self.numbers(c, false, defaults, value, numbers)
     }
 
-    /// Values as whole numbers: multiples of a step, or their bits in the order of their values.
+    /// Codes values as integers: multiples of a step, or their bits mapped to an order-preserving integer.
     fn numbers<C: Coder>(
         &mut self,
         c: &mut C,
@@ -123,8 +123,8 @@ impl LaneModels {
         Ok(())
     }
 
-    /// A lane of integers, key-major: as multiples of its step if its range is of the lattice and no
-    /// wider than its keys, else as they are.
+    /// Codes a lane of integers, key-major: as multiples of its step if its range is on a lattice and as
+    /// tight as its keys, otherwise unchanged.
     pub fn integers<C: Coder>(
         &mut self,
         c: &mut C,
@@ -160,7 +160,7 @@ impl LaneModels {
         Ok(())
     }
 
-    /// The code of a lattice's step.
+    /// Codes a lattice step, as a difference to the last one.
     fn code<C: Coder>(&mut self, c: &mut C, moves: bool, code: u16) -> Result<u16, CodecError> {
         let last = &mut self.last[usize::from(moves)];
         let (model, difference) = (&mut self.code[usize::from(moves)], i64::from(code));
@@ -173,7 +173,8 @@ impl LaneModels {
         Ok(*last)
     }
 
-    /// Multiples of a step; four are a rotation, of which one may follow from the others.
+    /// Codes multiples of a step. Four components are a rotation, one of which may be derived from the
+    /// others.
     fn multiples<C: Coder>(
         &mut self,
         c: &mut C,
@@ -196,7 +197,7 @@ impl LaneModels {
         self.multiples[usize::from(moves)].code(c, start, derived, keys)
     }
 
-    /// The component that follows from the others: the one that stays largest, if any does.
+    /// Chooses the derived component: the one with the largest minimum magnitude, if it keeps its sign.
     fn derived<C: Coder>(
         &mut self,
         c: &mut C,
@@ -219,7 +220,7 @@ impl LaneModels {
         }))
     }
 
-    /// The coarsest lattice that holds values, or the last one if it does.
+    /// The last lattice if it holds the values exactly, otherwise the coarsest that does.
     fn find(&self, moves: bool, values: &[f32]) -> Option<u16> {
         let holds = |code: u16| {
             let step = lattice::step(code);
@@ -237,8 +238,8 @@ impl LaneModels {
     }
 }
 
-/// The code of a range's step and its least multiples; none if it is of no lattice, or wider than
-/// the integers.
+/// The code of a range's step and its least multiples. `None` if the range is not on a lattice, or its
+/// lowest integer is not 0.
 fn multiples(range: &[f32], integers: &[u16]) -> Option<(u16, [i64; 4])> {
     let (&step, least) = range.split_last()?;
     let code = lattice::code_below(step.into());
@@ -263,7 +264,7 @@ fn multiples(range: &[f32], integers: &[u16]) -> Option<(u16, [i64; 4])> {
 
 const MINUS_ZERO: u32 = 1 << 31;
 
-/// The range of multiples, and where they lie in it.
+/// Computes the range of multiples, and the integers relative to it.
 fn place<C: Coder>(
     c: &C,
     code: u16,
@@ -279,7 +280,7 @@ fn place<C: Coder>(
         let least = own.clone().copied().min().unwrap_or(0);
         if least.unsigned_abs() as f64 >= MAX_MULTIPLE {
             let limit = MAX_MULTIPLE as u64 - 1;
-            return Err(c.limit("a least multiple", least.unsigned_abs(), limit));
+            return Err(c.limit("the least multiple of a range", least.unsigned_abs(), limit));
         }
         *place = (least as f64 * step) as f32;
         for (integer, &k) in integers.iter_mut().skip(i).step_by(width).zip(own) {
@@ -294,27 +295,27 @@ fn integer_of<C: Coder>(c: &C, number: i64) -> Result<u16, CodecError> {
     u16::try_from(number).map_err(|_| c.limit("an integer of a key", number.unsigned_abs(), limit))
 }
 
-/// A step of about 1e-5.
+/// Code of a step of about 1e-5.
 const FIRST_CODE: u16 = 370;
 
-/// Whether two values have the same bits.
+/// True if the values have the same bits.
 fn same(a: &[f32], b: &[f32]) -> bool {
     a.iter()
         .map(|v| v.to_bits())
         .eq(b.iter().map(|v| v.to_bits()))
 }
 
-/// The bits of an f32 as a number that grows with it.
+/// Maps the bits of an f32 to an integer with the same order.
 pub(super) fn ordered(v: f32) -> i64 {
     let bits = v.to_bits() as i32;
     i64::from(if bits < 0 { i32::MIN ^ !bits } else { bits })
 }
 
-/// The f32 of such a number.
+/// The inverse of [`ordered`].
 pub(super) fn in_order<C: Coder>(c: &C, number: i64) -> Result<f32, CodecError> {
     let Ok(bits) = i32::try_from(number) else {
         let limit = i32::MAX as u64;
-        return Err(c.limit("the bits of a value", number.unsigned_abs(), limit));
+        return Err(c.limit("the integer of an f32", number.unsigned_abs(), limit));
     };
     let bits = if bits < 0 { !(i32::MIN ^ bits) } else { bits };
     Ok(f32::from_bits(bits as u32))

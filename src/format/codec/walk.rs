@@ -1,4 +1,4 @@
-//! The walk over a clip's parts, which writes them or reads them.
+//! The traversal of a clip's parts that encodes or decodes them.
 
 use super::CodecError;
 use super::blocks::BlockModels;
@@ -12,17 +12,17 @@ use crate::math::{LANES, Row};
 use crate::skeleton::{Pose, Skeleton};
 use std::borrow::Cow;
 
-/// The most timelines, and the largest count of tracks.
+/// Limit on the number of timelines, and on counts of tracks.
 const MAX_COUNT: u64 = u32::MAX as u64;
 
-/// A clip's parts, where they come from or go to.
+/// The traversal: the coder, and the parts that are encoded or decoded.
 pub(super) struct Walk<'a, C> {
     pub c: &'a mut C,
     pub parts: ClipParts,
     skeleton: &'a Skeleton,
-    /// What lanes without keys are.
+    /// Values of lanes without keys: the rest pose, or the identity for additive clips.
     rest: Cow<'a, Pose>,
-    /// One lane's values, as they are needed.
+    /// Scratch space for the values of one lane.
     pub values: Vec<f32>,
     pub numbers: Vec<i64>,
     pub integers: Vec<u16>,
@@ -41,7 +41,7 @@ impl<'a, C: Coder> Walk<'a, C> {
         }
     }
 
-    /// Writes or reads all of it.
+    /// Codes all parts.
     pub fn run(&mut self) -> Result<(), CodecError> {
         let skeleton = self.skeleton;
         let needed = folded(skeleton.structure_hash(), skeleton.layout_hash());
@@ -133,12 +133,12 @@ impl<'a, C: Coder> Walk<'a, C> {
         Ok(())
     }
 
-    /// Blocks that a channel of the skeleton has.
+    /// Number of blocks that a channel of the skeleton has.
     pub fn blocks(&self, channel: Channel) -> usize {
         self.rest.shape()[channel as usize]
     }
 
-    /// What a lane of a block is without keys: for cubic blocks between tangents of 0.
+    /// The default of a lane of a block; for cubic blocks with zero tangents on both sides.
     pub fn defaults(&self, channel: Channel, b: &Block, lane: usize) -> [f32; MAX_WIDTH] {
         let block = usize::from(b.block);
         let rows: &[Row] = match channel {
@@ -159,7 +159,7 @@ impl<'a, C: Coder> Walk<'a, C> {
         out
     }
 
-    /// Makes room for rows and integers of the clip.
+    /// Appends zero rows and integers to the clip when decoding; charges their memory.
     pub fn grow(&mut self, rows: usize, integers: usize) -> Result<(), CodecError> {
         self.c
             .charge(rows * size_of::<Row>() + integers * size_of::<u16>())?;
@@ -174,7 +174,7 @@ impl<'a, C: Coder> Walk<'a, C> {
         Ok(())
     }
 
-    /// Makes room for the values of a lane.
+    /// Grows the scratch space to the values of a lane; charges its memory.
     pub fn room(&mut self, values: usize) -> Result<(), CodecError> {
         let more = values.saturating_sub(self.values.len());
         self.c
@@ -186,7 +186,7 @@ impl<'a, C: Coder> Walk<'a, C> {
     }
 }
 
-/// Both hashes of a skeleton, folded.
+/// Both hashes of a skeleton, folded to 32 bits.
 pub(super) fn folded(structure: u64, layout: u64) -> u32 {
     let both = structure ^ layout.rotate_left(1);
     (both ^ both >> 32) as u32
