@@ -2,6 +2,7 @@
 
 mod bits;
 mod layers;
+mod mirrors;
 mod model;
 mod playing;
 mod refusals;
