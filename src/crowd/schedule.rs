@@ -122,7 +122,7 @@ impl Crowd {
         let mut stats = FrameStats::default();
         let mut written = 0;
         let width = asked.level.width();
-        for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+        for pool in self.pools.iter_mut().flatten() {
             pool.find_plans(width);
             let counts = pool.count_places(asked.holds, asked.order);
             let fresh = counts.written - counts.kept;
@@ -132,7 +132,7 @@ impl Crowd {
             written += counts.written * stride(pool.rig.palette_len(), asked.align);
         }
         let (mut first, mut carried) = (0, written);
-        for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+        for pool in self.pools.iter_mut().flatten() {
             let stride = stride(pool.rig.palette_len(), asked.align);
             let counts = pool.places.counts();
             pool.places.place(stride, first, carried);
@@ -236,7 +236,7 @@ impl Schedule<'_> {
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
         let stream = self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES;
-        for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+        for pool in pools.iter_mut().flatten() {
             let written = pool.places.counts().written;
             let (now, later) = rest.split(written * pool.places.stride());
             let scratches = scratches.prepare(pool, written);

@@ -1,6 +1,6 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
-use super::crowd_data::{Crowd, Slot};
+use super::crowd_data::Crowd;
 use crate::clip::{Clip, ClipKind};
 use crate::playback::blend_space::Space;
 use crate::playback::pool::{Pool, PoolState};
@@ -85,7 +85,7 @@ impl Crowd {
             tag: self.rigs.tag(),
             rigs: self.rigs.given(),
             pools: pools
-                .map(|s| s.pool.as_ref().map(PoolSnapshot::take))
+                .map(|pool| pool.as_ref().map(PoolSnapshot::take))
                 .collect(),
         }
     }
@@ -109,7 +109,7 @@ impl Crowd {
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
         let slots = self.pools.len().max(snapshot.pools.len());
         for slot in 0..slots {
-            let now = self.pools.get(slot).and_then(|s| s.pool.as_ref());
+            let now = self.pools.get(slot).and_then(Option::as_ref);
             let then = snapshot.pools.get(slot).and_then(Option::as_ref);
             match (now, then) {
                 (Some(now), Some(then)) => then.check(now)?,
@@ -118,7 +118,7 @@ impl Crowd {
             }
         }
         self.events.clear();
-        self.pools.resize_with(snapshot.pools.len(), Slot::default);
+        self.pools.resize_with(snapshot.pools.len(), || None);
         let numbers = snapshot.pools.iter().enumerate();
         let numbers = numbers.filter_map(|(slot, then)| Some((slot, then.as_ref()?.number)));
         let Self {
@@ -128,8 +128,8 @@ impl Crowd {
             ..
         } = self;
         rigs.restore(snapshot.tag, snapshot.rigs, numbers);
-        for (slot, then) in pools.iter_mut().zip(&snapshot.pools) {
-            if let (Some(pool), Some(then)) = (&mut slot.pool, then) {
+        for (pool, then) in pools.iter_mut().zip(&snapshot.pools) {
+            if let (Some(pool), Some(then)) = (pool, then) {
                 if snapshot.tag != pool.owner.rig().tag() {
                     mirrors.forget(pool.owner.rig());
                     pool.owner = rigs.owner(then.number);
