@@ -3,6 +3,7 @@
 use super::crowd_data::Crowd;
 use crate::clip::{Clip, ClipKind};
 use crate::playback::blend_space::Space;
+use crate::playback::lent::Lent;
 use crate::playback::pool::{Pool, PoolState};
 use crate::playback::slots::Slots;
 use crate::playback::{LayerOptions, PlaybackError as CrowdError};
@@ -145,9 +146,9 @@ impl Crowd {
                 pool.roots.clear();
             }
         }
-        let mut mirrors = std::mem::take(&mut self.mirrors);
-        mirrors.undo(|instance| self.instance(instance).is_err());
-        self.mirrors = mirrors;
+        let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
+        let (crowd, mirrors) = lent.split();
+        mirrors.undo(|instance| crowd.instance(instance).is_err());
         Ok(())
     }
 }
