@@ -28,7 +28,7 @@ struct PoolSnapshot {
     layers: Vec<LayerOptions>,
     spaces: Slots<Space>,
     /// The content of every clip that was loaded.
-    clips: Slots<u64>,
+    clips: Slots<(u64, ClipKind)>,
     state: PoolState,
     due: Vec<bool>,
 }
@@ -42,7 +42,7 @@ impl PoolSnapshot {
             layout: skeleton.layout_hash(),
             layers: pool.layers.clone(),
             spaces: pool.spaces.clone(),
-            clips: pool.clips.map(|clip| content(clip)),
+            clips: pool.clips.map(|clip| clip.identity()),
             state: pool.state.clone(),
             due: pool.places.due().to_vec(),
         }
@@ -65,17 +65,12 @@ impl PoolSnapshot {
         {
             return fail("blend spaces");
         }
-        let same = |now: &Arc<Clip>, then: &u64| content(now) == *then;
+        let same = |now: &Arc<Clip>, then: &(u64, ClipKind)| now.identity() == *then;
         if !pool.clips.still_holds(&self.clips, same) {
             return fail("clips");
         }
         Ok(())
     }
-}
-
-/// Names a clip's content and its kind, which says what a lane without keys is.
-fn content(clip: &Clip) -> u64 {
-    clip.content_hash() ^ u64::from(clip.kind() == ClipKind::Additive)
 }
 
 impl Crowd {
