@@ -276,7 +276,33 @@ pub fn plans_hold_at_every_level() {
         level.set().unwrap();
         rows_stored_past_the_caches_have_the_same_bits();
     }
+    settled_frames_follow_the_level();
     plans_follow_every_call();
+}
+
+/// A frame that asks what the last one asked keeps its plans, which are made for one register width.
+fn settled_frames_follow_the_level() {
+    let rig = Arc::new(phalanx::import::mannequin().unwrap());
+    let crowd = || {
+        let (mut crowd, _) = phalanx_workload::standard_crowd(rig.clone(), &[], SOME).unwrap();
+        crowd.advance(0.1).unwrap();
+        crowd
+    };
+    let levels: Vec<SimdLevel> = SimdLevel::supported().collect();
+    for before in &levels {
+        for after in &levels {
+            before.set().unwrap();
+            let (mut settled, mut rows) = (crowd(), BoneBuffer::new());
+            for _ in 0..4 {
+                settled.evaluate(&mut rows);
+            }
+            after.set().unwrap();
+            settled.evaluate(&mut rows);
+            let mut wanted = BoneBuffer::new();
+            crowd().evaluate(&mut wanted);
+            assert!(rows.rows() == wanted.rows(), "from {before} to {after}");
+        }
+    }
 }
 
 /// Has some joints stand still in every clip, each time otherwise: some of them close to each other or

@@ -3,7 +3,7 @@
 
 use glam::{Affine3A, DMat4, DQuat, DVec3, Quat, Vec3};
 use phalanx::build::{BuildOptions, RootMotionOptions, build_additive, build_rig};
-use phalanx::crowd::{Crowd, InstanceId, LayerOptions, PlayOptions};
+use phalanx::crowd::{Crowd, InstanceId, LayerOptions, MAX_TIME, PlayOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
@@ -11,7 +11,7 @@ use phalanx::math::{Affine3x4, Rigid};
 use phalanx::playback::{ClipId, Fill, LoopMode, Mixer, RigId};
 use phalanx::rig::Rig;
 use phalanx::scene::SceneGraph;
-use phalanx::skeleton::JointMask;
+use phalanx::skeleton::{JointMask, MAX_WORLD};
 use std::sync::Arc;
 
 /// Metres per second along z of clip `walk`, and along x of `strafe`.
@@ -491,4 +491,63 @@ fn who_is_carried_walks_on_from_where_it_is_set_down() {
     crowd.advance(0.1).unwrap();
     let way = crowd.world(all[0]).unwrap().translation() - on_board;
     near(way.as_dvec3(), DVec3::Z * WALK * 0.1, 1e-5);
+}
+
+/// A layer counts with the mean of its weights before and after each step.
+#[test]
+fn a_layer_that_fades_goes_as_far_in_one_step_as_in_many() {
+    for count in [1, 2, 40] {
+        let layers = vec![LayerOptions::default(); 2];
+        let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
+        let clips = ["walk", "strafe"].map(|name| mixer.find_clip(name).unwrap());
+        let mut player = mixer.player();
+        for (layer, clip) in clips.into_iter().enumerate() {
+            player.start(layer, clip, &options()).unwrap();
+        }
+        player.set_layer_weight(1, 0.0).unwrap();
+        player.fade_layer(1, 1.0, 2.0).unwrap();
+        let mut went = DVec3::ZERO;
+        for _ in 0..count {
+            mixer.update(2.0 / f64::from(count)).unwrap();
+            went += mixer.root_motion().translation;
+        }
+        // Half of two seconds each.
+        near(went, DVec3::new(STRAFE, 0.0, WALK), 1e-6);
+    }
+}
+
+#[test]
+fn who_would_walk_out_of_the_world_stays() {
+    let (mut crowd, id, all) = crowd(1);
+    crowd.apply_root_motion(id, true).unwrap();
+    let walk = clip(&crowd, id, "walk");
+    crowd.play(all[0], walk, &options()).unwrap();
+    let edge = Affine3x4::from(Affine3A::from_translation(Vec3::Z * MAX_WORLD));
+    crowd.set_world(all[0], edge).unwrap();
+    crowd.advance(MAX_TIME).unwrap();
+    assert_eq!(crowd.root_motion(id).unwrap().instances, all);
+    assert_eq!(*crowd.world(all[0]).unwrap(), edge);
+    crowd.set_speed(all[0], -1.0).unwrap();
+    crowd.advance(MAX_TIME).unwrap();
+    let z = f64::from(crowd.world(all[0]).unwrap().translation().z);
+    let wanted = f64::from(MAX_WORLD) - WALK * MAX_TIME;
+    assert!((z - wanted).abs() < 1e8, "{z:e} is not {wanted:e}");
+}
+
+/// Weights above 1 leave nothing to the layers below, and count as shares of their sum.
+#[test]
+fn a_layer_that_fills_from_below_takes_no_more_than_all() {
+    let layers = [Fill::Rest, Fill::Below].map(|fill| LayerOptions {
+        fill,
+        ..LayerOptions::default()
+    });
+    let mut mixer = Mixer::with_layers(rig(), layers.into()).unwrap();
+    let [walk, strafe] = ["walk", "strafe"].map(|name| mixer.find_clip(name).unwrap());
+    let mut player = mixer.player();
+    player.start(0, walk, &options()).unwrap();
+    player.start(1, walk, &options()).unwrap();
+    player.start(1, strafe, &options()).unwrap();
+    mixer.update(1.0).unwrap();
+    let wanted = 0.5 * DVec3::new(STRAFE, 0.0, WALK);
+    near(mixer.root_motion().translation, wanted, 1e-6);
 }

@@ -2,6 +2,7 @@
 
 mod bits;
 mod layers;
+mod mirrors;
 mod playing;
 mod refusals;
 mod restore;

@@ -179,3 +179,28 @@ fn every_rig_with_overrides_has_room() {
         }
     }
 }
+
+/// Room that was enough for the frames before, of a crowd without overrides.
+#[test]
+fn a_clip_of_more_timelines_has_room() {
+    let mut h = Held::new();
+    h.crowd.clear_overrides(h.all[1]).unwrap();
+    for palette in h.palettes() {
+        stands(palette, [0.25, 0.0, 0.0]);
+    }
+    let clip = h.add(many());
+    h.play(clip);
+    for palette in h.palettes() {
+        stands(palette, [0.5, 0.0, 0.0]);
+    }
+    // Four of them at once.
+    let more = [0; 3].map(|_| h.add(many()));
+    for i in h.all {
+        for clip in more {
+            h.crowd.add_action(i, 0, clip, &held(0.5, 1.0)).unwrap();
+        }
+    }
+    for palette in h.palettes() {
+        stands(palette, [0.5, 0.0, 0.0]);
+    }
+}

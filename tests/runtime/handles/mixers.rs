@@ -1,8 +1,8 @@
 //! Mixers of one skeleton share the handles of clips; actions are a mixer's own.
 
 use super::models::one_joint;
-use phalanx::crowd::Crowd;
-use phalanx::playback::{Mixer, PlayOptions, PlaybackError};
+use phalanx::crowd::{Crowd, InstanceId};
+use phalanx::playback::{BlendSpaceId, ClipId, Mixer, PlayOptions, PlaybackError};
 
 /// The structure hashes of the first two end in ffff, which once meant "no clip": the second member of a
 /// blend space was dropped, and the first one's phase taken for seconds.
@@ -110,4 +110,24 @@ fn stale_actions_are_unknown() {
     }
     assert_eq!(mixer.evaluate(), palette);
     assert_eq!(mixer.action(own).unwrap().state().unwrap().weight, 1.0);
+}
+
+/// Whatever a skeleton's hash is, no handle looks like a crowd's, and all come back from their numbers.
+#[test]
+fn handles_of_mixers_are_known_as_such_whatever_the_skeleton_is_called() {
+    let instances: Vec<InstanceId> = (0..32)
+        .map(|n| {
+            let mut mixer = Mixer::new(one_joint(&format!("joint{n}"))).unwrap();
+            let clip = mixer.find_clip("a").unwrap();
+            let space = mixer.add_blend_space(&[(0.0, clip)]).unwrap();
+            assert_eq!(ClipId::from_bits(clip.to_bits()), Some(clip));
+            assert_eq!(BlendSpaceId::from_bits(space.to_bits()), Some(space));
+            assert_eq!((clip.to_bits() >> 63, space.to_bits() >> 63), (1, 1));
+            let mut player = mixer.player();
+            player.play(0, clip, &PlayOptions::default()).unwrap();
+            mixer.update(1.5).unwrap();
+            mixer.events().iter().next().unwrap().instance
+        })
+        .collect();
+    assert!(instances.iter().all(|i| *i == instances[0]));
 }

@@ -2,6 +2,7 @@
 
 use super::models::chain;
 use phalanx::crowd::{Crowd, RigId};
+use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use phalanx::scene::{Hanging, SceneGraph};
 use std::sync::Arc;
@@ -77,4 +78,26 @@ fn one_that_a_restore_brings_back_keeps_its_mirror() {
     crowd.restore(&saved).unwrap();
     assert_eq!(crowd.mirror_of(instance, &scene), Some(mirror));
     assert_eq!(crowd.update_scene(&mut scene), 1);
+}
+
+/// Where a mirror of the undone time hangs is no matter of who has its handle now.
+#[test]
+fn an_instance_that_a_replay_spawns_stands_where_it_is_put() {
+    let mut crowd = Crowd::new();
+    let rig = crowd.add_rig(chain(3)).unwrap();
+    let mut scene = SceneGraph::new();
+    let saved = crowd.snapshot();
+    let first = crowd.spawn(rig).unwrap();
+    let mirror = crowd.mirror(first, &mut scene).unwrap();
+    let mut away = Affine3x4::IDENTITY;
+    away.rows[0][3] = 9.0;
+    let node = scene.add(None, away).unwrap();
+    let root = scene.root(mirror).unwrap();
+    scene.set_parent(root, node).unwrap();
+    crowd.update_scene(&mut scene);
+    assert_eq!(*crowd.world(first).unwrap(), away);
+    crowd.restore(&saved).unwrap();
+    assert_eq!(crowd.spawn(rig), Ok(first));
+    assert_eq!(crowd.update_scene_with(&mut scene, None), 0);
+    assert_eq!(*crowd.world(first).unwrap(), Affine3x4::IDENTITY);
 }

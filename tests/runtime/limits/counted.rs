@@ -1,13 +1,15 @@
 //! Limits that count: layers, overrides of an instance, steps of deforming, markers of equal clips.
 
 use super::refused::small;
-use phalanx::build::{BuildOptions, build_additive, build_rig};
-use phalanx::clip::Marker;
+use phalanx::build::{BuildError, BuildOptions, add_lod, build_additive, build_rig};
+use phalanx::clip::{Clip, Marker};
 use phalanx::crowd::{Crowd, CrowdError, LayerOptions};
-use phalanx::import::raw::RawChannel;
+use phalanx::import::raw::{
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
+};
 use phalanx::import::{MAX_GIVEN_MARKERS, MarkerError, add_markers};
 use phalanx::math::Affine3x4;
-use phalanx::mesh::MorphTarget;
+use phalanx::mesh::{Influences, MorphTarget};
 use phalanx::playback::{MAX_POSED_STEPS, PoseError, evaluate_pose};
 use phalanx::scene::SceneGraph;
 use phalanx::skeleton::{MAX_OVERRIDE_SCALE, MAX_WORLD};
@@ -155,4 +157,81 @@ fn markers_are_counted_for_every_clip_that_takes_them() {
     let file = "walk.events.json".to_owned();
     assert_eq!(refused, Err(MarkerError::TooMany { file, needed }));
     assert!(rigs[0].clips().iter().all(|c| c.markers().is_empty()));
+}
+
+/// Clips take tables as long as what they move of the skeleton, and these count as their keys do.
+#[test]
+fn tables_of_clips_count_with_their_keys() {
+    const JOINTS: usize = 1600;
+    const CLIPS: usize = 100;
+    let raw = |moved: Option<usize>| {
+        let node = |n: usize| RawNode {
+            name: Some(format!("joint{n}")),
+            ..RawNode::default()
+        };
+        let track = |node| RawTrack {
+            node,
+            channel: RawChannel::Translation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        };
+        let clip = RawClip {
+            duration: 1.0,
+            tracks: moved.map(track).into_iter().collect(),
+            ..RawClip::default()
+        };
+        RawScene {
+            nodes: (0..JOINTS).map(node).collect(),
+            skins: vec![RawSkin {
+                joints: (0..JOINTS).collect(),
+                inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array(); JOINTS],
+                ..RawSkin::default()
+            }],
+            clips: vec![clip; CLIPS],
+            ..RawScene::default()
+        }
+    };
+    // The joint that moves stands last.
+    let mut options = BuildOptions::default();
+    options.lane_order = Some((0..JOINTS as u16).collect());
+    let all = |raw, options: &BuildOptions| build_rig(raw, options).map(|rig| rig.clips().to_vec());
+    let keys = |clips: Vec<Arc<Clip>>| clips.iter().map(|c| c.bytes()).sum();
+    for (moved, table) in [(None, 0), (Some(JOINTS - 1), JOINTS / 16 * 2)] {
+        options.max_clip_bytes = usize::MAX;
+        let keys: usize = keys(all(raw(moved), &options).unwrap());
+        options.max_clip_bytes = keys + CLIPS * table;
+        assert!(all(raw(moved), &options).is_ok(), "{moved:?}");
+        if table == 0 {
+            // There is nothing to take away.
+            continue;
+        }
+        options.max_clip_bytes -= 1;
+        let refused = all(raw(moved), &options).map(|_| ());
+        assert!(
+            matches!(refused, Err(BuildError::Clip { clip, .. }) if clip == CLIPS - 1),
+            "{refused:?}"
+        );
+    }
+}
+
+/// A level of detail that many nodes draw is one mesh, as it is in the rig.
+#[test]
+fn nodes_share_the_mesh_of_a_level() {
+    let mut raw = small();
+    raw.nodes[3].skin = Some(0);
+    raw.meshes[0].primitives[0].influences = Influences {
+        per_vertex: 1,
+        joints: vec![0, 1, 2],
+        weights: vec![1.0; 3],
+    };
+    let again = raw.nodes[3].clone();
+    raw.nodes.push(RawNode { source: 5, ..again });
+    let mut rig = build_rig(raw.clone(), &BuildOptions::default()).unwrap();
+    for lod in [0, 1] {
+        let meshes: Vec<_> = rig.meshes().iter().filter(|m| m.lod == lod).collect();
+        assert_eq!(meshes.len(), 2);
+        assert!(Arc::ptr_eq(&meshes[0].mesh, &meshes[1].mesh), "level {lod}");
+        add_lod(&mut rig, &raw).unwrap();
+    }
 }

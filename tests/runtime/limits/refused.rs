@@ -8,6 +8,8 @@ use phalanx::import::raw::{
 };
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Mesh, Primitive};
+use phalanx::playback::Mixer;
+use phalanx::rig::{Rig, RigParts};
 use phalanx::skeleton::{
     MAX_CHAIN_SCALE, MAX_LENGTH, MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, MAX_SCALAR, MAX_SECONDS,
     MAX_WORLD,
@@ -338,4 +340,100 @@ fn overrides_and_worlds_have_limits_of_their_own() {
     crowd
         .set_override(i, 2, scaled(half * half * 0.999))
         .unwrap();
+}
+
+/// A node above that makes small what is too large, or two that are too large only together.
+#[test]
+fn nodes_that_never_move_have_limits_alone_and_together() {
+    let refused = |above: f32, own: fn(&mut RawNode)| {
+        let mut raw = small();
+        raw.nodes[4].local.scale = Vec3::splat(above);
+        let mut node = RawNode {
+            name: Some("leaf".into()),
+            parent: Some(4),
+            source: 5,
+            ..RawNode::default()
+        };
+        own(&mut node);
+        raw.nodes.push(node);
+        let rig = build_rig(raw, &BuildOptions::default());
+        rig.map_or_else(|error| error.to_string(), |_| "a rig".into())
+    };
+    let cases: [(&str, f32, fn(&mut RawNode)); 4] = [
+        ("a number of the matrix is 1e13", 1e-6, |n| {
+            let mut m = Affine3x4::IDENTITY.to_cols_array();
+            m[0] = 1e13;
+            n.matrix = Some(m);
+        }),
+        ("a number of the scale is 1e13", 1e-6, |n| {
+            n.local.scale.x = 1e13;
+        }),
+        ("a number of the translation is 1e13", 1e-6, |n| {
+            n.local.translation.x = 1e13;
+        }),
+        (
+            "a number of the matrix relative to the joint above is",
+            1e7,
+            |n| n.local.scale.x = 1e7,
+        ),
+    ];
+    for (words, above, own) in cases {
+        let text = refused(above, own);
+        assert!(
+            text.contains("node 5 \"leaf\"") && text.contains(words),
+            "{text}"
+        );
+    }
+    assert_eq!(refused(1e7, |n| n.local.scale.x = 1e4), "a rig");
+}
+
+/// What a rig brings along is looked at as what is added later.
+#[test]
+fn additive_clips_of_a_rig_count_when_it_is_added() {
+    let with = |scale: f32| {
+        let mut raw = small();
+        raw.clips[0]
+            .tracks
+            .retain(|t| t.channel == RawChannel::Scale);
+        raw.clips[0].tracks[0].values = vec![1.0, 1.0, 1.0, scale, 1.0, 1.0];
+        let mut rest = raw.clone();
+        rest.clips[0].tracks[0].values = vec![1.0; 6];
+        let rig = build_rig(rest, &BuildOptions::default()).expect("a rig at rest");
+        let clip = build_additive(&raw, 0, &rig, rig.skeleton().rest_pose()).expect("differences");
+        let parts = RigParts {
+            name: rig.name().to_owned(),
+            skeleton: rig.skeleton().clone(),
+            skins: rig.skins().to_vec(),
+            file_skins: rig.file_skins().len(),
+            clips: vec![Arc::new(clip)],
+            nodes: rig.nodes().to_vec(),
+            roots: rig.roots().to_vec(),
+            meshes: rig.meshes().to_vec(),
+            materials: rig.materials().to_vec(),
+            images: rig.images().to_vec(),
+            morphs: rig.morphs().to_vec(),
+        };
+        Arc::new(Rig::new(parts).expect("no layer plays it"))
+    };
+    let layers = [false, true].map(|additive| LayerOptions {
+        additive,
+        ..LayerOptions::default()
+    });
+    let mut crowd = Crowd::new();
+    let mut add = |scale: f32, layers: &[LayerOptions]| {
+        let added = crowd.add_rig_with_layers(with(scale), layers.to_vec());
+        added.map(|_| ())
+    };
+    assert_eq!(add(10.0, &layers), Ok(()));
+    assert_eq!(add(1e6, &layers[..1]), Ok(()));
+    let refused = add(1e6, &layers);
+    assert!(
+        matches!(refused, Err(CrowdError::Scales { .. })),
+        "{refused:?}"
+    );
+    let refused = Mixer::with_layers(with(1e6), layers.to_vec()).map(|_| ());
+    assert!(
+        matches!(refused, Err(CrowdError::Scales { .. })),
+        "{refused:?}"
+    );
 }

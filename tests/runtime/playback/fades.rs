@@ -246,3 +246,75 @@ fn fades_go_on_while_time_runs_backwards() {
     mixer.update(0.25).unwrap();
     assert_eq!(mixer.player().layer_weight(0).unwrap(), 0.125);
 }
+
+/// A clip of the rig with markers of these names and times.
+fn with_markers(mixer: &mut Mixer, clip: &str, markers: &[(&str, f32)]) -> ClipId {
+    let clip = mixer.find_clip(clip).unwrap();
+    let clip = mixer.clip(clip).unwrap().as_ref().clone();
+    let markers = markers.iter().map(|&(name, time)| Marker::new(name, time));
+    let clip = clip.with_markers(markers.collect()).unwrap();
+    mixer.add_clip(Arc::new(clip)).unwrap()
+}
+
+/// Of the places where the one marker is followed by the other, the first; where it never is, the one marker.
+#[test]
+fn strides_that_repeat_or_come_in_another_order() {
+    // From half-way between the first two of its markers, in a clip of 1 s, to one of 2 s.
+    let starts = |from: &[(&str, f32)], to: &[(&str, f32)]| {
+        let mut mixer = Mixer::new(rig()).unwrap();
+        let one = with_markers(&mut mixer, "a", from);
+        let two = with_markers(&mut mixer, "c", to);
+        let mut options = PlayOptions {
+            time: 0.25,
+            ..PlayOptions::default()
+        };
+        mixer.player().play(0, one, &options).unwrap();
+        options.time = 0.0;
+        let fade = CrossFade {
+            seconds: 0.5,
+            warp: false,
+            sync: Sync::Markers(&[]),
+        };
+        let mut player = mixer.player();
+        player.cross_fade(0, one, two, fade, &options).unwrap();
+        player.action(0, two).unwrap().time
+    };
+    let walk = [("left", 0.0), ("right", 0.5)];
+    let twice = [("left", 0.2), ("left", 0.4), ("right", 0.8)];
+    assert!((starts(&walk, &twice) - 0.6).abs() < 1e-6);
+    let walk = [("left", 0.0), ("right", 0.5), ("lift", 0.75)];
+    let other = [("left", 0.2), ("lift", 0.6), ("right", 1.0)];
+    assert!((starts(&walk, &other) - 0.4).abs() < 1e-6);
+}
+
+/// A blend space that plays goes on at its own parameter, whatever the options say.
+#[test]
+fn a_crossfade_takes_a_space_that_plays_as_it_is() {
+    let mut mixer = Mixer::new(rig()).unwrap();
+    let a = mixer.find_clip("a").unwrap();
+    let b = with_markers(&mut mixer, "b", &[("left", 0.0)]);
+    let c = with_markers(&mut mixer, "c", &[("left", 0.5)]);
+    let space = mixer.add_blend_space(&[(0.0, a), (1.0, c)]).unwrap();
+    let options = PlayOptions::default();
+    let at_c = PlayOptions {
+        parameter: 1.0,
+        ..options
+    };
+    let mut player = mixer.player();
+    player.play(0, b, &options).unwrap();
+    player.add(0, space, &at_c).unwrap();
+    let fade = CrossFade {
+        seconds: 1.0,
+        warp: true,
+        sync: Sync::Markers(&["left"]),
+    };
+    player.cross_fade(0, b, space, fade, &options).unwrap();
+    let action = player.action(0, space).unwrap();
+    // The marker of "c" lies at a quarter of its 2 s, and "b" takes 0.7 s for what that takes 2 s for.
+    assert!((action.time - 0.25).abs() < 1e-6, "{action:?}");
+    let ratio = 2.0 / f64::from(0.7f32);
+    assert!((f64::from(action.speed) - ratio).abs() < 1e-6, "{action:?}");
+    mixer.update(0.5).unwrap();
+    let speed = f64::from(mixer.player().action(0, b).unwrap().speed);
+    assert!((speed - 0.5 * (1.0 + 1.0 / ratio)).abs() < 1e-6, "{speed}");
+}

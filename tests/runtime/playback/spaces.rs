@@ -1,6 +1,6 @@
 //! Blend spaces: two neighbours by linear weights, all in one phase.
 
-use super::stage::{marked, rig};
+use super::stage::{marked, rig, told};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::playback::{EventKind, LoopMode, Mixer, PlayOptions, PlaybackError};
 
@@ -160,4 +160,21 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
         crowd.evaluate(&mut buffer);
         assert_eq!(buffer.hash(), hash);
     }
+}
+
+/// What lies ahead is looked for anew when a parameter brings in another clip.
+#[test]
+fn markers_of_a_clip_that_comes_in_are_heard() {
+    let (mut mixer, marked) = marked("b", &[0.35]);
+    let a = mixer.find_clip("a").unwrap();
+    let space = mixer.add_blend_space(&[(0.0, a), (1.0, marked)]).unwrap();
+    mixer.player().play(0, space, &options(0.0)).unwrap();
+    for _ in 0..3 {
+        mixer.update(0.05).unwrap();
+        assert!(mixer.events().is_empty());
+    }
+    mixer.player().set_parameter(0, space, 1.0).unwrap();
+    // From a phase of 0.15 by 0.4 / 0.7 of a pass, over the marker at a half.
+    mixer.update(0.4).unwrap();
+    assert_eq!(told(mixer.events()), [(EventKind::Marker, 0)]);
 }
