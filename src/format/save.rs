@@ -10,6 +10,9 @@ use thiserror::Error;
 /// Temporary names that are tried. A name may be taken by a directory, or by a file of another user.
 const MOST_NAMES: usize = 8;
 
+/// Attempts to create a temporary file while other processes keep removing it.
+const MOST_TRIES: usize = 1000;
+
 /// Symbolic links that are followed to a file; the limit of Linux.
 const MOST_LINKS: usize = 40;
 
@@ -116,8 +119,8 @@ impl NewFile {
     /// Syncs the file and renames it to its target.
     ///
     /// # Errors
-    /// If the operating system reports an error. Unless only the folder could not be synced, the existing file
-    /// is unchanged.
+    /// If the operating system reports an error. Unless only the folder could not be synced, the existing
+    /// file is unchanged.
     pub fn finish(self) -> Result<(), SaveError> {
         let Self {
             mut name,
@@ -191,7 +194,7 @@ fn is_in_the_way(error: &io::Error) -> bool {
 /// Creates and locks the temporary file. It is always a new file: an existing file or link may belong to
 /// another user. A leftover under the name is removed.
 fn claim(partial: &Path) -> io::Result<File> {
-    loop {
+    for _ in 0..MOST_TRIES {
         let mut options = OpenOptions::new();
         let made = options.read(true).write(true).create_new(true);
         match made.open(partial) {
@@ -206,6 +209,10 @@ fn claim(partial: &Path) -> io::Result<File> {
             Err(e) => return Err(e),
         }
     }
+    Err(io::Error::new(
+        io::ErrorKind::ResourceBusy,
+        "other processes keep removing its temporary file",
+    ))
 }
 
 /// Removes a temporary file that no process is writing.
@@ -323,6 +330,22 @@ mod tests {
         assert!(!is_at(&file, &partial)?);
         let next = claim(&partial)?;
         assert!(is_at(&next, &partial)? && !is_at(&file, &partial)?);
+        fs::remove_dir_all(&folder)
+    }
+
+    #[test]
+    fn a_link_under_the_temporary_name_is_not_followed() -> io::Result<()> {
+        let folder = folder("link")?;
+        let (out, other) = (folder.join("a"), folder.join("other"));
+        fs::write(&other, "another's")?;
+        let link = folder.join(".a.partial");
+        std::os::unix::fs::symlink("other", &link)?;
+        let mut new = NewFile::create(&out).map_err(|e| e.source)?;
+        new.write_all(b"new")?;
+        new.finish().map_err(|e| e.source)?;
+        assert_eq!(fs::read(&out)?, b"new");
+        assert_eq!(fs::read(&other)?, b"another's");
+        assert_eq!(fs::read_link(&link)?, Path::new("other"));
         fs::remove_dir_all(&folder)
     }
 

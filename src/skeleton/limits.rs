@@ -10,7 +10,7 @@
 //! No model of the world comes near: a light year in millimetres is 1e19, the largest scale of any model
 //! that was seen is 100.
 
-use super::{Trs, skeleton_data::NO_JOINT};
+use super::{Skeleton, Trs, skeleton_data::NO_JOINT};
 use crate::math::{Affine3x4, within};
 
 /// The largest component of a translation, an inverse bind matrix, a node's matrix, a position or a
@@ -87,6 +87,15 @@ pub(crate) fn check_local(rest: &Trs) -> Result<(), Beyond> {
         return Err(Beyond { what, value, limit });
     }
     Ok(())
+}
+
+/// What a joint counts with in its chain: the largest size of its scale in the rest pose, and what clips scale
+/// its lane by.
+pub(crate) fn scale_factor(skeleton: &Skeleton, clips: &[f32], joint: usize) -> f64 {
+    let lane = usize::from(skeleton.lane_of()[joint]);
+    let rest = skeleton.rest_pose().lane(lane).scale.abs().max_element();
+    let clips = clips.get(lane).copied().unwrap_or(1.0);
+    f64::from(clips.max(rest))
 }
 
 /// The first joint at which the product of factors down its chain is above a limit, and the product.
