@@ -1,4 +1,4 @@
-//! The error of a clip: how far it carries points around its joints from where another does.
+//! The error metric: displacement of points around the joints between two clips.
 
 use super::report::{ErrorReport, TrackBytes};
 use super::walk::{Live, Local, Model, TIMES, V, apart, load, unit};
@@ -10,21 +10,25 @@ use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{Pose, Skeleton, Trs};
 use fearless_simd::prelude::*;
 
-/// The part of the error that is asked for which the optimiser may use: what is left is for the f32
-/// arithmetic of sampling (1e-7 of a metre was observed) and for times between keys.
+/// Share of the error bound that the optimiser may use. The rest is for the f32 arithmetic of sampling
+/// (measured: 1e-7 m) and for times between keys.
 pub(super) const MARGIN: f64 = 0.985;
 
 /// Bytes of raw data per joint and frame.
 const RAW_BYTES: usize = 40;
 
-/// Measures a built clip against the raw one: the largest distance, over all joints, key times and
-/// times between them, of three points on a shell around the joint as both carry them in model space
-/// (the metric of ACL). Additive clips are measured on top of the rest pose. Both are sampled by the
-/// portable kernels: others differ in their rounding, by some 1e-7 of the model's size.
+/// Measures a baked clip against the raw one.
+///
+/// The error of a joint at a time is the largest distance in model space between the positions that the
+/// two clips give three points on a shell around the joint (the metric of ACL). It is measured at all key
+/// times of the raw clip and at times between them. Additive clips are measured on top of the rest pose.
+///
+/// Both clips are sampled by the portable kernels, so the result is the same on every machine. Other SIMD
+/// levels round differently, by about 1e-7 of the model's size.
 ///
 /// # Errors
-/// If a setting is out of range, a clip is too long or does not fit the skeleton, or they differ in
-/// kind or length.
+/// If a setting is out of range, a clip does not fit the skeleton, the raw clip is larger than
+/// [`MAX_BAKED_KEYS`], or the clips differ in kind or duration.
 pub fn measure_error(
     raw: &Clip,
     built: &Clip,
@@ -34,10 +38,10 @@ pub fn measure_error(
     measure_error_across((raw, skeleton), (built, skeleton), settings)
 }
 
-/// As [`measure_error`], of clips of one skeleton in two lane orders.
+/// As [`measure_error`], for clips of one skeleton in two lane orders.
 ///
 /// # Errors
-/// Those of [`measure_error`], and if the skeletons differ in more than their lane order.
+/// As [`measure_error`], and if the skeletons differ in more than their lane order.
 pub fn measure_error_across(
     raw: (&Clip, &Skeleton),
     built: (&Clip, &Skeleton),
@@ -56,8 +60,8 @@ pub fn measure_error_across(
     Ok(measure(raw, built, settings)?.0)
 }
 
-/// The report, and the largest error once those of joints with settings of their own are weighted to be
-/// compared with the clip's bound.
+/// The report, and the largest error weighted by the joints' settings, which is comparable with the
+/// clip's bound.
 pub(super) fn measure(
     (raw, skeleton): (&Clip, &Skeleton),
     (built, other): (&Clip, &Skeleton),
@@ -133,7 +137,7 @@ pub(super) fn measure(
     Ok((report, weighted))
 }
 
-/// Whether a clip fits a skeleton, and is not too long.
+/// Checks that a clip fits a skeleton and is not larger than [`MAX_BAKED_KEYS`].
 pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), BakeError> {
     let (times, joints) = (key_times(clip).len(), skeleton.len());
     if times.saturating_mul(joints) > MAX_BAKED_KEYS {
@@ -146,13 +150,13 @@ pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), BakeError> {
     Sampler::new(clip, skeleton).sample(0.0)
 }
 
-/// Frames of a clip: the keys of its longest timeline.
+/// Number of frames of a clip: keys of its longest timeline.
 pub(super) fn frames(clip: &Clip) -> usize {
     let keys = clip.timelines().iter().map(|t| t.len as usize);
     keys.max().unwrap_or(1)
 }
 
-/// All key times of a clip, once each, sorted.
+/// All distinct key times of a clip, sorted.
 pub(super) fn key_times(clip: &Clip) -> Vec<f32> {
     let mut times: Vec<f32> = match clip.timelines() {
         [] => vec![0.0],
@@ -163,14 +167,14 @@ pub(super) fn key_times(clip: &Clip) -> Vec<f32> {
     times
 }
 
-/// Where plain lerp is farthest from slerp between two keys, which the middle does not show. In turns, as
-/// both sides cost half as much again.
+/// Where normalised lerp is farthest from slerp between two keys; in the middle both agree. The two
+/// positions alternate, since measuring both would cost half as much again.
 const BESIDE: [f32; 2] = [0.21, 0.79];
-/// Where cubic curves are looked at.
+/// Where cubic curves are measured between keys.
 const QUARTERS: [f32; 3] = [0.25, 0.5, 0.75];
 
-/// Key times, and one place between two keys; for cubic curves the quarters, and before steps the last
-/// moment, at which all else is elsewhere than behind them.
+/// The times to measure: all key times and one time between each two; quarters if there are cubic curves.
+/// With stepped lanes also the last moment before each key, where other lanes differ most from the step.
 fn sample_times(clip: &Clip) -> Vec<f32> {
     let keys = key_times(clip);
     let has = |what: fn(&Block) -> bool| {
@@ -190,7 +194,7 @@ fn sample_times(clip: &Clip) -> Vec<f32> {
     times
 }
 
-/// A clip with what the sample job needs.
+/// A clip with the scratch data of the sample job.
 struct Sampler<'a> {
     skeleton: &'a Skeleton,
     clip: &'a Clip,
@@ -219,11 +223,12 @@ impl<'a> Sampler<'a> {
             cursors: &mut self.cursors,
             output: &mut self.pose,
         };
-        // Whether an error is reached, and with it the bits of a clip, must not depend on the machine.
+        // Always portable: whether the bound is reached, and so the baked clip, must not depend on the
+        // machine.
         Ok(job.run_at(SimdLevel::Portable)?)
     }
 
-    /// Writes the pose as one of eight times.
+    /// Writes the sampled pose at one of eight times.
     fn write(&self, at: usize, locals: &mut [Local]) {
         for (joint, local) in locals.iter_mut().enumerate() {
             let lane = usize::from(self.skeleton.lane_of()[joint]);
@@ -238,7 +243,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// The rest pose with a difference on top of it.
+/// The rest pose with a difference added to it.
 pub(super) fn added(rest: &Trs, d: &Trs) -> Trs {
     Trs {
         translation: rest.translation + d.translation,
@@ -247,7 +252,7 @@ pub(super) fn added(rest: &Trs, d: &Trs) -> Trs {
     }
 }
 
-/// Per scalar: what its errors are divided by, and what f32 may round.
+/// Per scalar: the divisor of its errors, and the rounding error of f32.
 fn scalar_ranges(raw: &Clip, skeleton: &Skeleton) -> Vec<[f32; 2]> {
     let mut ranges = vec![[1.0, 0.0]; skeleton.rest_pose().scalar_blocks() * LANES];
     for b in raw.blocks(Channel::Scalar) {
@@ -262,12 +267,12 @@ fn scalar_ranges(raw: &Clip, skeleton: &Skeleton) -> Vec<[f32; 2]> {
     ranges
 }
 
-/// The larger one; NaN counts as the worst, and stays.
+/// The larger error; NaN counts as the largest.
 fn worse(a: f32, b: f32) -> f32 {
     if a.is_nan() || a >= b { a } else { b }
 }
 
-/// The largest difference of two scalars, and the largest in parts of its range.
+/// The largest difference of a scalar, absolute and relative to its range.
 fn scalar_errors([a, b]: &[Sampler<'_>; 2], ranges: &[[f32; 2]]) -> [f32; 2] {
     let rows = a.pose.scalars.iter().zip(&b.pose.scalars);
     let apart = rows.flat_map(|(a, b)| a.0.iter().zip(&b.0).map(|(a, b)| (a - b).abs()));
@@ -298,7 +303,7 @@ impl Kernel for Distances<'_> {
     fn run<S: Lanes>(self, simd: S) {
         for (joint, &parent) in self.parents.iter().enumerate() {
             let (before, after) = self.models.split_at_mut(joint);
-            // Roots have the parent u16::MAX.
+            // Roots have parent u16::MAX, which is never in range.
             let above = before.get(usize::from(parent));
             let mut pair = [Live::root(simd); 2];
             let mut which = 0;

@@ -1,4 +1,8 @@
-//! The `baked` profile: clips of 16-bit keys whose error was measured.
+//! Baking: reduces clips of f32 keys to 16-bit keys, within a measured error bound.
+//!
+//! Start with [`bake`], or [`bake_all`] for many clips. [`measure_error`] compares any two clips. The error
+//! metric is that of ACL (Animation Compression Library): the displacement in model space of points on a
+//! shell around each joint.
 
 mod metric;
 mod optimise;
@@ -20,41 +24,43 @@ use std::sync::Arc;
 use thiserror::Error;
 use tracks::Tracks;
 
-/// The largest error of a baked clip if nothing else is said, metres.
+/// Default of [`BakeSettings::max_error`], metres: 0.1 mm.
 pub const MAX_ERROR: f32 = 1e-4;
-/// Distance of the shell around a joint if nothing else is said, metres.
+/// Default of [`BakeSettings::shell`], metres: 3 cm.
 pub const SHELL: f32 = 0.03;
-/// Times a clip is baked anew, more finely, when what was measured is above what was asked for.
+/// Attempts to bake a clip, each with a finer target if the measured error is above the bound.
 const ATTEMPTS: usize = 4;
-/// The part of the error that the finest step of 16 bits may make on its own: tracks that need coarser
-/// steps stay f32. The next part is tried where what the others make comes on top of it.
+/// Share of the error that the finest 16-bit step of a track may cause; tracks that need a coarser step
+/// stay f32. The next, smaller share is tried if the errors of all tracks together exceed the bound.
 const COARSEST: [f64; 3] = [0.8, 0.2, 0.05];
-/// The most joints × key times of a clip. Baking holds 0.3 kB of each: 5 GB. Ten minutes of 200 joints at
-/// 60 frames a second are 7 million.
+/// Limit on joints × key times of a clip. Baking needs 0.3 kB for each, so at most 5 GB. Ten minutes of 200
+/// joints at 60 frames per second are 7 million.
 pub const MAX_BAKED_KEYS: usize = 1 << 24;
 
 /// Settings of [`bake`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BakeSettings {
-    /// The largest distance of a point on a joint's shell from where the raw clip carries it, metres.
+    /// Bound on the displacement of points on a joint's shell from the raw clip, metres. Default:
+    /// [`MAX_ERROR`].
     pub max_error: f32,
-    /// Distance of the shell's points from the joint, metres.
+    /// Distance of the shell from the joint, metres. Default: [`SHELL`].
     pub shell: f32,
-    /// The largest error of morph weights and user channels, relative to their range or to 1.
+    /// Bound on the error of morph weights and user channels, relative to their range or to 1, whichever is
+    /// larger. Default: 1e-4.
     pub scalar_error: f32,
-    /// Joints with settings of their own.
+    /// Overrides for single joints. Default: none.
     pub joints: Vec<JointQuality>,
 }
 
-/// Settings of one joint.
+/// Overrides of the settings for one joint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointQuality {
-    /// The joint.
+    /// Index of the joint.
     pub joint: u16,
-    /// Its largest error, metres, in place of the clip's.
+    /// Replaces [`BakeSettings::max_error`], metres.
     pub max_error: Option<f32>,
-    /// Its shell, metres, in place of the clip's.
+    /// Replaces [`BakeSettings::shell`], metres.
     pub shell: Option<f32>,
 }
 
@@ -72,50 +78,50 @@ impl Default for BakeSettings {
 /// Why a clip cannot be baked or measured.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BakeError {
-    /// A setting is negative, NaN or infinite.
+    /// A setting is not a finite number above 0.
     #[error("{setting} is {value}; it must be a finite number above 0")]
     Setting {
-        /// The setting.
+        /// Name of the setting.
         setting: &'static str,
         /// Its value.
         value: f32,
     },
-    /// A setting names a joint that is not there.
-    #[error("settings of joint {joint}, the skeleton has {joints}")]
+    /// An override names a joint that does not exist.
+    #[error("settings for joint {joint}: the skeleton has {joints} joints")]
     Joint {
-        /// The joint.
+        /// Index of the joint.
         joint: u16,
-        /// Joints of the skeleton.
+        /// Number of joints of the skeleton.
         joints: usize,
     },
-    /// A clip is too long for so many joints.
+    /// A clip has more joints × key times than [`MAX_BAKED_KEYS`].
     #[error(
-        "clip \"{clip}\": {times} key times of {joints} joints, the limit of both together is {MAX_BAKED_KEYS}"
+        "clip \"{clip}\": {times} key times × {joints} joints, the limit of the product is {MAX_BAKED_KEYS}"
     )]
     TooLarge {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Times at which it has keys.
+        /// Number of distinct key times.
         times: usize,
-        /// Joints of the skeleton.
+        /// Number of joints of the skeleton.
         joints: usize,
     },
-    /// A clip does not fit the skeleton.
+    /// A clip cannot be sampled with the skeleton.
     #[error(transparent)]
     Sample(#[from] JobError),
-    /// Two clips are compared that are not of one kind or length.
-    #[error("clip \"{clip}\": {what} is {have}, of the clip that it is compared with {needed}")]
+    /// Two clips cannot be compared: their kind, duration or skeleton differs.
+    #[error("clip \"{clip}\": {what} is {have}, that of the raw clip is {needed}")]
     Different {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
-        /// The clip's.
+        /// Value of the clip.
         have: String,
-        /// The other's.
+        /// Value of the raw clip.
         needed: String,
     },
-    /// The baked parts were refused.
+    /// The baked clip was rejected.
     #[error(transparent)]
     Clip(#[from] ClipError),
 }
@@ -142,7 +148,7 @@ impl BakeSettings {
         Ok(())
     }
 
-    /// Per joint: the shell's distance, and what its errors are multiplied by to be compared with
+    /// Per joint: the distance of the shell, and the weight that makes its error comparable with
     /// `max_error`.
     fn shells(&self, skeleton: &Skeleton) -> Vec<(f64, f64)> {
         let mut shells = vec![(f64::from(self.shell), 1.0); skeleton.len()];
@@ -155,13 +161,15 @@ impl BakeSettings {
     }
 }
 
-/// Bakes a clip of f32 rows: 16-bit keys where they keep the error below the settings' bound, as
-/// measured on the clip as it is sampled. Times, markers and root motion stay.
+/// Bakes a clip of f32 rows to 16-bit keys, and reports the measured error.
 ///
-/// Additive clips are measured on top of the rest pose. The result does not depend on the machine.
+/// Blocks for which 16 bits cannot keep the error within the settings stay f32. Key times, markers and root
+/// motion are kept; timelines that no block uses any more are dropped. Additive clips are measured on top
+/// of the rest pose. The result is bit-identical on every machine.
 ///
 /// # Errors
-/// If a setting is out of range, the clip does not fit the skeleton, or it is too long.
+/// If a setting is out of range, the clip does not fit the skeleton, or it is larger than
+/// [`MAX_BAKED_KEYS`].
 pub fn bake(
     raw: &Clip,
     skeleton: &Skeleton,
@@ -181,12 +189,12 @@ pub fn bake(
         }
         before = Some(motions);
     }
-    // No 16-bit keys reach it: the rows stay as they are.
+    // 16-bit keys do not reach the bound: the clip stays as it is.
     let (report, _) = metric::measure((raw, skeleton), (raw, skeleton), settings)?;
     Ok((raw.clone(), report))
 }
 
-/// Bakes with these tracks; none if the error is not reached.
+/// Bakes with these tracks; `None` if the error bound is not reached.
 fn attempt(
     raw: &Clip,
     skeleton: &Skeleton,
@@ -197,7 +205,7 @@ fn attempt(
     for _ in 0..ATTEMPTS {
         let built = optimise(tracks, target);
         let clip = match pack::pack(raw, skeleton, settings, tracks, &built) {
-            // Steps so coarse that a rotation has no direction, or a scale grows beyond its limit.
+            // The steps are so coarse that a rotation lost its direction or a scale exceeds its limit.
             Err(ClipError::Beyond { .. } | ClipError::Scale { .. }) if built.reached => {
                 target *= 0.5;
                 continue;
@@ -217,8 +225,10 @@ fn attempt(
     Ok(None)
 }
 
-/// Bakes many clips of a skeleton on rayon's current pool; results are in the order of the clips.
-/// `done` is called once per finished clip, from any thread, with its index.
+/// Bakes many clips of a skeleton in parallel, on rayon's current pool.
+///
+/// Results are in the order of the clips; an error affects its clip only. `done` is called with the index of
+/// each finished clip, from any thread.
 pub fn bake_all(
     raw: &[Arc<Clip>],
     skeleton: &Skeleton,
@@ -233,7 +243,7 @@ pub fn bake_all(
     raw.par_iter().enumerate().map(one).collect()
 }
 
-/// What a lane without keys is: the rest pose, or nothing added to it.
+/// True if lanes without keys are the identity, false if they are the rest pose.
 fn is_additive(clip: &Clip) -> bool {
     clip.kind() == ClipKind::Additive
 }

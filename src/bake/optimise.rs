@@ -1,4 +1,4 @@
-//! Chooses the steps of all tracks: as coarse as the error allows, down every chain of the hierarchy.
+//! Chooses the steps of all tracks: as coarse as the error bound allows, down every chain of joints.
 
 use super::reference::mix;
 use super::tracks::{CHANNELS, JointTrack, Motion, Tracks, on_base};
@@ -14,36 +14,35 @@ use std::ops::Range;
 
 /// Rounds of measuring and correcting.
 const ROUNDS: usize = 9;
-/// Rounds after them that make everything finer by as much as is missing: 4 were observed where the
-/// error can be reached.
+/// Further rounds, which refine all steps by the missing factor. Measured: 4 where the bound is reachable.
 const FINER: usize = 8;
-/// Rounds after these that halve all shares: from the largest to a thousandth of the error.
+/// Final rounds, which halve all shares: from the largest share to a thousandth of the target.
 const HALVED: usize = 14;
-/// What a joint may add to the error at most, in parts of the whole.
+/// Largest share of the target that a joint's steps may cause.
 const LARGEST_SHARE: f64 = 16.0;
-/// What a joint may add to the error at first, in parts of the whole.
+/// Initial share of the target that a joint's steps may cause.
 const FIRST_SHARE: f64 = 0.4;
-/// Constants are this much finer than keys: they are stored once, and are off at all times.
+/// Step of constants relative to that of keys: they are stored once and their error applies at all times.
 const CONSTANT: f64 = 0.25;
-/// Groups of eight times that go through the hierarchy together: with 67 joints they fill half of a
-/// megabyte.
+/// Groups of eight times that are evaluated together down the hierarchy. With 67 joints they fill 0.5 MB.
 const BLOCK: usize = 8;
-/// The largest number of steps in the range of a track.
+/// Largest number of steps in the range of a track.
 pub(super) const MAX_RANGE: f64 = 65_000.0;
 
-/// What was chosen.
+/// The result of the optimiser.
 #[derive(Clone)]
 pub(super) struct Built {
-    /// Per joint and channel: the step's code.
+    /// Per joint and channel: the code of the step.
     pub codes: Vec<[u16; 3]>,
-    /// Per joint: its values at all key times, on the lattices, by eight times.
+    /// Per joint: its quantised values at all key times, in groups of eight times.
     pub values: Vec<Vec<Local>>,
-    /// Whether no error at the key times is above the target: if not, finer steps do not help.
+    /// Whether no error at the key times is above the target. If not, finer steps do not help.
     pub reached: bool,
 }
 
-/// Finds steps with which no error is above `target` metres at the key times. The work is bounded:
-/// `ROUNDS + FINER + HALVED` rounds over all times and joints, whatever they hold.
+/// Finds steps for which no error at the key times is above `target` metres.
+///
+/// The work is bounded for any input: `ROUNDS + FINER + HALVED` passes over all times and joints.
 pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
     let (state, reached) = search(tracks, target);
     Built {
@@ -53,7 +52,7 @@ pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
     }
 }
 
-/// The state in which the search ends, and whether it reached the target.
+/// The final state of the search, and whether it reached the target.
 fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
     let joints = tracks.joints.len();
     let mut shares = vec![target * FIRST_SHARE; joints];
@@ -90,7 +89,7 @@ fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
     }
 }
 
-/// Bits that finer steps cost, up to a constant.
+/// Bits of all keys for these shares, up to a constant.
 fn cost(tracks: &Tracks, shares: &[f64]) -> f64 {
     let of = |(track, share): (&JointTrack, &f64)| -> f64 {
         let moving = track.motions.iter().filter_map(|m| match m {
@@ -102,7 +101,7 @@ fn cost(tracks: &Tracks, shares: &[f64]) -> f64 {
     tracks.joints.iter().zip(shares).map(of).sum()
 }
 
-/// The step of a channel for a share of the error.
+/// The code of the step of a channel for a share of the error, metres.
 fn code_of(track: &JointTrack, which: usize, share: f64) -> u16 {
     let lever = track.levers[which];
     let part = match track.motions[which] {
@@ -114,16 +113,16 @@ fn code_of(track: &JointTrack, which: usize, share: f64) -> u16 {
 
 struct State<'a> {
     tracks: &'a Tracks,
-    /// Of joints that are still only the first eight times.
+    /// Per joint: quantised values in groups of eight times. Joints that do not move have one group.
     values: Vec<Vec<Local>>,
-    /// Groups of times that are taken at once, down the whole hierarchy.
+    /// Groups of times that are evaluated together down the hierarchy.
     block: usize,
-    /// Of these.
+    /// Per joint: model-space transforms of these groups.
     models: Vec<Vec<Model>>,
     codes: Vec<[u16; 3]>,
-    /// The largest error of every joint.
+    /// Per joint: its largest error, weighted, metres.
     errors: Vec<f64>,
-    /// Evaluations so far.
+    /// Number of evaluations.
     rounds: usize,
 }
 
@@ -148,7 +147,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The largest error at or below every joint.
+    /// Evaluates steps for these shares. Returns per joint the largest error at it or at any joint below it.
     fn evaluate(&mut self, shares: &[f64], keep: bool) -> Vec<f64> {
         self.rounds += 1;
         for (joint, track) in self.tracks.joints.iter().enumerate() {
@@ -168,7 +167,7 @@ impl<'a> State<'a> {
 
 struct Evaluate<'s, 'a> {
     state: &'s mut State<'a>,
-    /// Whether values are needed, not only errors.
+    /// Whether to store the values as well as the errors.
     keep: bool,
 }
 
@@ -190,7 +189,7 @@ impl Kernel for Evaluate<'_, '_> {
     }
 }
 
-/// One joint at a range of times; those above it are done.
+/// Evaluates a joint over a range of groups. Its ancestors must have been evaluated.
 #[inline(always)]
 fn evaluate_joint<S: Simd>(
     simd: S,
@@ -250,7 +249,7 @@ fn evaluate_joint<S: Simd>(
     *error = error.max(worst.sqrt() * track.shell.1);
 }
 
-/// A local transform as it is shown: of length 1, and on top of the rest pose if it is added to it.
+/// A local transform as it is displayed: normalised, and added to the rest pose if the clip is additive.
 #[inline(always)]
 fn shown_local<S: Simd>(simd: S, track: &JointTrack, mut local: Trs<S>) -> Trs<S> {
     let q = unit(&[local[3], local[4], local[5], local[6]]);
@@ -258,7 +257,7 @@ fn shown_local<S: Simd>(simd: S, track: &JointTrack, mut local: Trs<S>) -> Trs<S
     on_base(simd, track.base.as_ref(), &local)
 }
 
-/// Values of eight times on the lattices.
+/// Quantises the values of eight times.
 #[inline(always)]
 fn quantise<S: Simd>(
     simd: S,
@@ -284,7 +283,7 @@ fn quantise<S: Simd>(
     if track.motions[1] == Motion::Kept {
         return out;
     }
-    // A turn makes up for the errors of those above it, so that they do not add up.
+    // The rotation compensates the rotation errors of its ancestors, so that they do not accumulate.
     if matches!(track.motions[1], Motion::Moving { .. }) && track.base.is_none() {
         let wanted = Live::load(simd, &track.models[chunk]).turn;
         let wanted = product(&conjugate(&parent.turn), &wanted);
@@ -339,7 +338,7 @@ fn nearest_turn<S: Simd>(
     out
 }
 
-/// Whether some of a joint's times are not keys of their own.
+/// True if a moving channel of the joint has no key at some of the key times, or is stepped.
 fn is_sparse(tracks: &Tracks, track: &JointTrack) -> bool {
     track.motions.iter().any(|m| match m {
         Motion::Moving { timeline, hold } => *hold || !tracks.timelines[*timeline].dense,
@@ -347,7 +346,7 @@ fn is_sparse(tracks: &Tracks, track: &JointTrack) -> bool {
     })
 }
 
-/// What is shown at all times if only keys are stored.
+/// The displayed values at all key times, interpolated from each channel's own keys.
 fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> {
     let mut out = values.to_vec();
     for (which, (channel, first)) in CHANNELS.into_iter().enumerate() {
@@ -381,7 +380,7 @@ fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> 
     out
 }
 
-/// Whether 16 bits and the lattice hold a track's range at this step.
+/// True if 16 bits and the lattice hold the range of a track at this step.
 pub(super) fn fits(low: f64, high: f64, step: f64) -> bool {
     (high - low) / step <= MAX_RANGE && low.abs().max(high.abs()) / step < MAX_MULTIPLE
 }

@@ -1,4 +1,4 @@
-//! The optimiser's values as a clip.
+//! Packs the values of the optimiser into a clip.
 
 use super::BakeSettings;
 use super::optimise::{Built, fits};
@@ -9,7 +9,7 @@ use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encodin
 use crate::math::{LANES, Row};
 use crate::skeleton::{NO_JOINT, Skeleton};
 
-/// Packs what was built; blocks that 16 bits cannot hold stay as they are in the raw clip.
+/// Packs the values. Blocks that 16 bits cannot hold stay rows of f32.
 pub(super) fn pack(
     raw: &Clip,
     skeleton: &Skeleton,
@@ -49,7 +49,7 @@ pub(super) fn pack(
     Clip::new(parts, skeleton)
 }
 
-/// Blocks that became constant may have been the last of a timeline.
+/// Drops timelines whose blocks have all become constant.
 fn drop_unused_timelines(parts: &mut ClipParts) {
     let mut places = vec![None; parts.timelines.len()];
     let blocks = parts.channels.iter_mut().flatten();
@@ -76,7 +76,7 @@ struct Packer<'a> {
     parts: ClipParts,
 }
 
-/// One lane's whole numbers: key-major, as many per key as the channel has components.
+/// The integers of a lane: key-major, one per component.
 struct LaneKeys {
     step: f64,
     multiples: Vec<i32>,
@@ -101,7 +101,7 @@ impl Packer<'_> {
         self.parts.channels[channel as usize].push(block);
     }
 
-    /// The lanes that still move.
+    /// The lanes that still move after optimisation.
     fn moving(&self, channel: Channel, b: &Block) -> u16 {
         let still = (0..LANES).filter(|&l| match self.joint(channel, b, l) {
             Some((joint, which, _)) => self.tracks.joints[joint].motions[which] == Motion::Constant,
@@ -110,7 +110,7 @@ impl Packer<'_> {
         still.fold(b.moving, |moving, l| moving & !(1 << l))
     }
 
-    /// Rows of a block that does not move.
+    /// Appends the rows of a block that no longer moves.
     fn constants(&mut self, channel: Channel, b: &Block) {
         let mut rows = vec![Row::splat(0.0); channel.components()];
         for l in 0..LANES {
@@ -121,7 +121,7 @@ impl Packer<'_> {
         self.parts.rows.to_mut().extend_from_slice(&rows);
     }
 
-    /// A block's rows; lanes on a lattice take their values on it.
+    /// Appends a block as rows of f32. Lanes on a lattice get their quantised values.
     fn rows(&mut self, channel: Channel, b: &Block) {
         let keys = self.raw.timelines()[b.timeline as usize].len as usize;
         let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
@@ -150,7 +150,7 @@ impl Packer<'_> {
         self.parts.rows.to_mut().extend_from_slice(&rows);
     }
 
-    /// The joint of a lane, and the channel's place in its transforms.
+    /// The joint of a lane, the index of the channel in [`CHANNELS`], and its first component in a transform.
     fn joint(&self, channel: Channel, b: &Block, l: usize) -> Option<(usize, usize, usize)> {
         let lane = usize::from(b.block) * LANES + l;
         let which = CHANNELS.iter().position(|(c, _)| *c == channel)?;
@@ -158,7 +158,7 @@ impl Packer<'_> {
         (joint != NO_JOINT).then(|| (usize::from(joint), which, CHANNELS[which].1))
     }
 
-    /// The value of a lane that does not move.
+    /// The value of a lane that no longer moves.
     fn constant(&self, channel: Channel, b: &Block, l: usize) -> [f32; 4] {
         let raw = self.raw.constant(channel, b, l);
         let Some((joint, which, at)) = self.joint(channel, b, l) else {
@@ -175,7 +175,7 @@ impl Packer<'_> {
         out
     }
 
-    /// Packs a block; none if a lane's range does not fit.
+    /// Packs a block; `None` if the range of a lane does not fit 16 bits.
     fn packed(&mut self, channel: Channel, b: &Block, moving: u16) -> Option<Encoding> {
         let (width, lanes) = (channel.components(), stored_lanes(moving));
         let keys = self.raw.timelines()[b.timeline as usize].len as usize;
@@ -248,7 +248,7 @@ impl Packer<'_> {
         Some(LaneKeys { step, multiples })
     }
 
-    /// A scalar's keys, within its own error.
+    /// The keys of a scalar, quantised within its error bound.
     fn scalar_keys(&self, b: &Block, l: usize) -> Option<LaneKeys> {
         let keys = self.raw.timelines()[b.timeline as usize].len as usize;
         let first = b.first_row as usize;
@@ -263,7 +263,7 @@ impl Packer<'_> {
         })
     }
 
-    /// Whether lerp will do for a block of rotations.
+    /// The kind of a packed block: `Linear` where the error of uncorrected lerp is small enough.
     fn kind(&self, channel: Channel, b: &Block) -> BlockKind {
         if channel != Channel::Rotation || b.kind != BlockKind::Slerp {
             return BlockKind::Linear;
@@ -283,5 +283,5 @@ impl Packer<'_> {
     }
 }
 
-/// The part of the error that lerp without correction may take.
+/// Share of the error bound that uncorrected lerp may cause.
 const LERP_SHARE: f64 = 0.4;

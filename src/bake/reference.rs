@@ -1,9 +1,9 @@
-//! A clip's values at a time, in f64 and one lane at a time: the same on every machine, for the
-//! optimiser. What is reported is measured on what the sample job makes.
+//! Reference sampling for the optimiser: in f64, one lane at a time, bit-identical on every machine. The
+//! reported error is measured on the output of the sample job instead.
 
 use crate::clip::{Block, BlockKind, Channel, Clip, Encoding};
 
-/// Where a time lies on a timeline: the key before, and the way to the next.
+/// The position of a time on a timeline: the key before it, and the fraction to the next key.
 pub(super) fn locate(times: &[f32], time: f32) -> (usize, f64) {
     let last = times.len() - 2;
     let key = times
@@ -14,7 +14,7 @@ pub(super) fn locate(times: &[f32], time: f32) -> (usize, f64) {
     (key, ((f64::from(time) - a) / (b - a)).clamp(0.0, 1.0))
 }
 
-/// One number of one key. `part` is 0, or 0 to 2 for cubic blocks.
+/// One component of one key. `part` is 0; in cubic blocks 0 in-tangent, 1 value, 2 out-tangent.
 fn number(
     clip: &Clip,
     channel: Channel,
@@ -43,7 +43,7 @@ fn number(
     }
 }
 
-/// The value of a lane of a block at a time; rotations are not normalised.
+/// The value of a lane of a block at a time, seconds. Rotations are not normalised.
 pub(super) fn value(clip: &Clip, channel: Channel, b: &Block, lane: usize, time: f32) -> [f64; 4] {
     let width = channel.components();
     let key = |k: usize, part: usize| {
@@ -75,7 +75,7 @@ pub(super) fn value(clip: &Clip, channel: Channel, b: &Block, lane: usize, time:
     mix(b.kind == BlockKind::Slerp, key(k, 0), key(k + 1, 0), t)
 }
 
-/// What lies between two values: of rotations along the arc, else on the line.
+/// Interpolates two values: slerp if `turns`, otherwise lerp.
 pub(super) fn mix(turns: bool, a: [f64; 4], b: [f64; 4], t: f64) -> [f64; 4] {
     if t == 0.0 {
         return a;

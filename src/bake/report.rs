@@ -1,54 +1,57 @@
-//! What baking a clip came to.
+//! `ErrorReport`: error and size of a baked clip.
 
 use crate::clip::{Block, BlockKind, Channel, Clip, Encoding};
 use crate::math::Row;
 
-/// The error of a built clip against its raw one, and its bytes in memory.
+/// The error of a baked clip against the raw one, and its size in memory.
+///
+/// The error of a joint at a time is the largest displacement of the points on its shell, in model space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ErrorReport {
-    /// The largest error over joints and times, metres.
+    /// Largest error over joints and times, metres.
     pub max: f32,
-    /// The mean over joints and times.
+    /// Mean error over joints and times, metres.
     pub mean: f32,
-    /// What 99 of 100 errors stay below.
+    /// 99th percentile of the error over joints and times, metres.
     pub p99: f32,
-    /// The joint of the largest.
+    /// Joint with the largest error.
     pub worst_joint: u16,
-    /// Its time, seconds.
+    /// Time of the largest error, seconds.
     pub worst_time: f32,
-    /// Joints × times that were measured.
+    /// Number of measurements: joints × times.
     pub samples: usize,
-    /// The largest error of a scalar (morph weights, user channels), in its own unit.
+    /// Largest error of a scalar (morph weight or component of a user channel), in its own unit.
     pub scalar_max: f32,
-    /// The largest error of a scalar in parts of its range over the raw clip's keys, or of 1 where the
-    /// range is smaller; without what f32 rounds. What `BakeSettings::scalar_error` bounds, for
-    /// quaternions before they are normalised.
+    /// Largest error of a scalar relative to its range in the raw clip, or to 1 if the range is smaller.
+    ///
+    /// This is what [`BakeSettings::scalar_error`](super::BakeSettings::scalar_error) bounds. Rounding to f32
+    /// is subtracted. Quaternions count before they are normalised.
     pub scalar_relative: f32,
-    /// Bytes of the built clip.
+    /// Size of the baked clip, bytes.
     pub bytes: TrackBytes,
-    /// Bytes of raw data: 40 per joint and frame.
+    /// Size of the raw data, bytes: 40 per joint and frame.
     pub raw_bytes: usize,
 }
 
-/// Bytes of a clip in memory, by kind.
+/// Size of a clip in memory, in bytes by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrackBytes {
-    /// Translations that move.
+    /// Blocks of animated translations.
     pub translation: usize,
-    /// Rotations that move.
+    /// Blocks of animated rotations.
     pub rotation: usize,
-    /// Scales that move.
+    /// Blocks of animated scales.
     pub scale: usize,
-    /// Scalars that move.
+    /// Blocks of animated scalars.
     pub scalar: usize,
-    /// Blocks that do not move.
+    /// Constant blocks.
     pub constant: usize,
     /// Key times, tables and root motion.
     pub tables: usize,
 }
 
 impl TrackBytes {
-    /// Counts a clip.
+    /// Measures a clip.
     pub fn of(clip: &Clip) -> Self {
         let mut out = Self::default();
         for channel in Channel::ALL {
@@ -71,14 +74,14 @@ impl TrackBytes {
         self.translation + self.rotation + self.scale + self.scalar + self.constant
     }
 
-    /// All of them.
+    /// Total bytes.
     pub fn total(&self) -> usize {
         self.keys() + self.tables
     }
 }
 
 impl ErrorReport {
-    /// Raw bytes per byte of the built clip.
+    /// Compression ratio: raw bytes per byte of the baked clip.
     pub fn ratio(&self) -> f32 {
         self.raw_bytes as f32 / self.bytes.total().max(1) as f32
     }

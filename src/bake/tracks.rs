@@ -1,4 +1,4 @@
-//! What the optimiser works on: a raw clip's transforms at all its key times, joint by joint.
+//! The input of the optimiser: the transforms of a raw clip at all its key times, joint by joint.
 
 use super::metric::key_times;
 use super::reference::{locate, value};
@@ -13,65 +13,65 @@ use crate::skeleton::Skeleton;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 
-/// The channels of joints, and where their numbers stand in a local transform.
+/// The channels of joints, and their first component in a local transform.
 pub(super) const CHANNELS: [(Channel, usize); 3] = [
     (Channel::Translation, 0),
     (Channel::Rotation, 3),
     (Channel::Scale, 7),
 ];
 
-/// The part of the error that noise in a track may make for the track to count as still.
+/// Share of the error bound below which the motion of a track counts as noise.
 const STILL: f64 = 0.2;
-/// Steps in the range of a track of 16 bits; the rest is for turns that make up for errors above them.
+/// Steps in the range of a 16-bit track. The rest is for rotations that compensate errors of ancestors.
 const MAX_RANGE: f64 = 60_000.0;
 
 /// How a channel of a joint is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Motion {
-    /// Not at all, or as it is: rows of f32.
+    /// Not stored, or unchanged as rows of f32.
     Kept,
-    /// One value on a lattice, for motion that is noise.
+    /// One quantised value, for motion that is noise.
     Constant,
-    /// Keys on a lattice, on this timeline of the clip.
+    /// Quantised keys on this timeline of the clip; `hold` for stepped interpolation.
     Moving { timeline: usize, hold: bool },
 }
 
-/// One joint.
+/// The tracks of one joint.
 pub(super) struct JointTrack {
     pub parent: Option<usize>,
     pub motions: [Motion; 3],
-    /// The component of its rotations that follows from the others, and whether it is negative.
+    /// The component of its rotations that is derived from the others, and whether it is negative.
     pub derived: Option<(usize, bool)>,
-    /// The clip's own values, by eight times.
+    /// The values of the raw clip, in groups of eight times.
     pub raw: Vec<Local>,
-    /// In model space, on top of the rest pose if the clip is additive.
+    /// The raw transforms in model space, added to the rest pose if the clip is additive.
     pub models: Vec<Model>,
-    /// Shell and weight of its errors.
+    /// Distance of its shell in metres, and the weight of its errors.
     pub shell: (f64, f64),
-    /// The largest weight of an error that its motion makes: its own, or that of a joint below it.
+    /// Largest weight of an error that its motion causes: its own, or that of a joint below it.
     pub weight: f64,
-    /// How far a turn of the joint carries the farthest point that is measured below it, metres.
+    /// Distance of the farthest measured point that a rotation of the joint moves, metres.
     pub reach: f64,
-    /// How far one unit of each channel carries the joint's own points and its children's, metres.
+    /// Per channel: displacement of the measured points of the joint and its children per unit, metres.
     pub levers: [f64; 3],
-    /// Whether a channel that is kept as it is moves.
+    /// Whether a channel that is kept unchanged moves.
     keeps_keys: bool,
-    /// The code of the finest step with which 16 bits hold what moves.
+    /// Per channel: the code of the finest step for which 16 bits hold the range.
     pub finest: [u16; 3],
     /// The rest pose below an additive clip.
     pub base: Option<[f64; 10]>,
 }
 
 impl JointTrack {
-    /// Whether none of it moves.
+    /// True if no channel moves.
     pub fn is_still(&self) -> bool {
         let moves = |m: &Motion| matches!(m, Motion::Moving { .. });
         !self.motions.iter().any(moves) && !self.keeps_keys
     }
 
-    /// Makes a constant of a channel whose motion is noise beside an error, and finds the finest
-    /// step of one that moves: 16 bits hold its range if that is fine enough, else f32 does. Fine enough
-    /// is what makes no more than the part `coarsest` of the error.
+    /// Decides how a moving channel is stored. Motion below the noise share becomes a constant. Other motion
+    /// gets the finest step for which 16 bits hold its range, or stays f32 if that step causes more than
+    /// the share `coarsest` of the error.
     fn settle(&mut self, which: usize, max_error: f64, coarsest: f64) {
         let (channel, first) = CHANNELS[which];
         if !matches!(self.motions[which], Motion::Moving { .. }) {
@@ -117,8 +117,8 @@ impl JointTrack {
         self.motions[which] = Motion::Constant;
     }
 
-    /// How far plain lerp may leave slerp between two keys, at the joint's reach, metres: rotations θ
-    /// apart come to lie θ³/250 off (the largest difference over the way, to third order).
+    /// Bound on the difference of normalised lerp and slerp between keys at the joint's reach, metres. For
+    /// rotations θ apart it is θ³/250: the largest difference over the interval, to third order.
     pub fn lerp_error(&self, tracks: &Tracks) -> f64 {
         let Motion::Moving { timeline, .. } = self.motions[1] else {
             return 0.0;
@@ -134,19 +134,19 @@ impl JointTrack {
     }
 }
 
-/// A timeline's keys among all key times, and where each of those lies on it.
+/// The keys of a timeline among all key times, and the position of each key time on it.
 pub(super) struct TimelineKeys {
-    /// Index of each key's time.
+    /// Per key: the index of its time.
     pub at: Vec<usize>,
-    /// Key before and way to the next, for every time.
+    /// Per key time: the key before it, and the fraction to the next key.
     pub cursors: Vec<(usize, f64)>,
-    /// Whether its keys are all key times.
+    /// Whether it has a key at every key time.
     pub dense: bool,
 }
 
-/// A clip, ready to be optimised.
+/// A clip, prepared for the optimiser.
 pub(super) struct Tracks {
-    /// The error that is asked for, metres.
+    /// The error bound, metres.
     pub max_error: f64,
     pub times: Vec<f32>,
     pub timelines: Vec<TimelineKeys>,
@@ -188,12 +188,12 @@ impl Tracks {
         tracks
     }
 
-    /// How everything is stored.
+    /// How each channel of each joint is stored.
     pub fn motions(&self) -> Vec<[Motion; 3]> {
         self.joints.iter().map(|j| j.motions).collect()
     }
 
-    /// Groups of eight times; the last time fills the last group.
+    /// Number of groups of eight times; the last time fills up the last group.
     pub fn chunks(&self) -> usize {
         self.times.len().div_ceil(TIMES)
     }
@@ -264,7 +264,7 @@ impl Tracks {
     }
 }
 
-/// Raw values made unit rotations, and what they come to in model space.
+/// Normalises the rotations of raw values and computes the transforms in model space.
 struct Models<'a> {
     raw: &'a mut [Local],
     models: &'a mut [Model],
@@ -292,7 +292,7 @@ impl Kernel for Models<'_> {
     }
 }
 
-/// The local transform of an additive clip's values; others are themselves.
+/// The rest pose with the difference `d` added; `d` itself if the clip is not additive.
 #[inline(always)]
 pub(super) fn on_base<S: Simd>(simd: S, base: Option<&[f64; 10]>, d: &Trs<S>) -> Trs<S> {
     let Some(base) = base else { return *d };
@@ -316,7 +316,7 @@ pub(super) fn on_base<S: Simd>(simd: S, base: Option<&[f64; 10]>, d: &Trs<S>) ->
     ]
 }
 
-/// Repeats the last time in what is left of the last eight.
+/// Fills up the last group of eight times with the last time.
 pub(super) fn fill_last(values: &mut [Local], times: usize, of: std::ops::Range<usize>) {
     if let Some(last) = values.last_mut() {
         let used = (times - 1) % TIMES;
@@ -328,7 +328,8 @@ pub(super) fn fill_last(values: &mut [Local], times: usize, of: std::ops::Range<
     }
 }
 
-/// What does not move stays as it is: clips whose constants were rounded apart blended a tenth slower.
+/// Lanes that do not move are kept unchanged: quantising the constants of each clip separately made blends
+/// 10 % slower.
 fn motion_of(b: &Block, l: usize) -> Motion {
     if b.kind == BlockKind::Cubic || b.moving >> l & 1 == 0 {
         return Motion::Kept;
@@ -339,7 +340,8 @@ fn motion_of(b: &Block, l: usize) -> Motion {
     }
 }
 
-/// The component that stays largest, if it is never small: it follows well from the others.
+/// The component with the largest minimum magnitude, if it is never small and keeps its sign. It can be
+/// derived accurately from the others.
 fn derived(raw: &[Local]) -> Option<(usize, bool)> {
     const LEAST: f64 = 0.35;
     let mut least = [f64::INFINITY; 4];
@@ -357,7 +359,7 @@ fn derived(raw: &[Local]) -> Option<(usize, bool)> {
     (least[best] > LEAST && one_sign).then_some((best, first < 0.0))
 }
 
-/// Sets reach, levers and weight of every joint, in the clip's first pose.
+/// Sets reach, levers and weight of every joint from the first pose of the clip.
 fn set_levers(joints: &mut [JointTrack]) {
     let place = |j: &JointTrack, column: usize| -> [f64; 3] {
         std::array::from_fn(|r| j.models[0].matrix[r][column].0[0])
@@ -386,10 +388,10 @@ fn set_levers(joints: &mut [JointTrack]) {
     }
 }
 
-/// Scales below it count as it: a joint that is shrunk to nothing has no finest step.
+/// Lower bound of scales: a joint scaled to zero would have no finest step.
 const LEAST_SCALE: f64 = 1e-3;
 
-/// The lanes of a block that are stored as integers: up to the last that moves.
+/// Number of lanes of a block that are stored as integers: up to the last one that moves.
 pub(super) fn stored_lanes(moving: u16) -> usize {
     LANES - moving.leading_zeros() as usize
 }

@@ -1,14 +1,14 @@
-//! Eight times at once, in f64: transforms and matrices of one joint, and how far two matrices carry
-//! the points of a shell apart. No fused operations: the same bits on every machine.
+//! Transforms and matrices of one joint at eight times at once, in f64, and the distance that two matrices
+//! move the points of a shell apart. Without fused operations, so bit-identical on every machine.
 
 use crate::simd::each;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 
-/// Times side by side.
+/// Number of times that are processed together.
 pub(super) const TIMES: usize = 8;
 
-/// One number at each of them, in memory.
+/// One number at eight times, in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub(super) struct V(pub [f64; TIMES]);
@@ -21,10 +21,10 @@ impl V {
     }
 }
 
-/// Translation, rotation and scale, as ten numbers.
+/// Translation xyz, rotation xyzw and scale xyz at eight times.
 pub(super) type Local = [V; 10];
 
-/// What eight times of a joint's transforms become in model space.
+/// Rotation and matrix of a joint in model space at eight times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Model {
     turn: [V; 4],
@@ -38,7 +38,7 @@ impl Model {
     };
 }
 
-/// In registers: a rotation as xyzw, a local transform, the rows of a 3×4 matrix.
+/// Types in registers, at eight times: a rotation xyzw, a local transform, the rows of a 3×4 matrix.
 pub(super) type Turn<S> = [f64x8<S>; 4];
 pub(super) type Trs<S> = [f64x8<S>; 10];
 pub(super) type Matrix<S> = [[f64x8<S>; 4]; 3];
@@ -65,7 +65,7 @@ pub(super) struct Live<S: Simd> {
 }
 
 impl<S: Simd> Live<S> {
-    /// A root's parent.
+    /// The identity: the parent of roots.
     #[inline(always)]
     pub fn root(simd: S) -> Self {
         let (zero, one) = (f64x8::splat(simd, 0.0), f64x8::splat(simd, 1.0));
@@ -103,7 +103,7 @@ impl<S: Simd> Live<S> {
         }
     }
 
-    /// A joint's own transform, its rotation of length 1.
+    /// A local transform whose rotation has unit length.
     #[inline(always)]
     pub fn own(simd: S, local: &Trs<S>) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl<S: Simd> Live<S> {
         }
     }
 
-    /// A joint below this one.
+    /// The product of this transform and that of a child.
     #[inline(always)]
     pub fn below(&self, own: &Self) -> Self {
         Self {
@@ -147,15 +147,14 @@ pub(super) fn unit<S: Simd>(q: &Turn<S>) -> Turn<S> {
     [q[0] * k, q[1] * k, q[2] * k, q[3] * k]
 }
 
-/// To the nearest integer, ties to even, as [`round`](crate::clip::lattice::round) does; for numbers
-/// below 2^51.
+/// Rounds to the nearest integer, ties to even, for magnitudes below 2^51; as `clip::lattice` does.
 #[inline(always)]
 pub(super) fn round<S: Simd>(v: f64x8<S>) -> f64x8<S> {
     let shift = f64x8::splat(v.simd, crate::clip::lattice::SHIFT);
     (v + shift) - shift
 }
 
-/// The matrix of a local transform, whose rotation is of length 1.
+/// The matrix of a local transform whose rotation has unit length.
 #[inline(always)]
 fn matrix<S: Simd>(simd: S, local: &Trs<S>) -> Matrix<S> {
     let [tx, ty, tz, x, y, z, w, sx, sy, sz] = *local;
@@ -171,7 +170,7 @@ fn matrix<S: Simd>(simd: S, local: &Trs<S>) -> Matrix<S> {
     ]
 }
 
-/// `a × b` of matrices.
+/// Matrix product `a × b`.
 #[inline(always)]
 fn multiply<S: Simd>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     let mut out = *a;
@@ -188,8 +187,8 @@ fn multiply<S: Simd>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     out
 }
 
-/// The square of the largest distance between where two matrices carry the points of a shell: as in
-/// ACL, three points on the axes suffice, for the joint's place and its scale on each of them.
+/// The square of the largest distance that two matrices move the points of a shell apart. As in ACL, one
+/// point on each axis covers position, rotation and scale.
 #[inline(always)]
 pub(super) fn apart<S: Simd>(simd: S, a: &Matrix<S>, b: &Matrix<S>, shell: f64) -> f64x8<S> {
     let shell = f64x8::splat(simd, shell);

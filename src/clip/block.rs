@@ -1,19 +1,19 @@
-//! Channels and blocks: what a clip's keys are of, and how they are meant.
+//! Channels and blocks: which properties a clip animates, and how their keys are interpolated.
 
 use super::encoding::Encoding;
 use crate::math::LANES;
 
-/// The properties that a clip moves.
+/// The properties that a clip animates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Channel {
-    /// Three rows a key.
+    /// Translations in metres: three components.
     Translation = 0,
-    /// Four rows a key.
+    /// Rotations, quaternions xyzw: four components.
     Rotation = 1,
-    /// Three rows a key.
+    /// Scales: three components.
     Scale = 2,
-    /// One row a key.
+    /// Morph weights and components of user channels: one component.
     Scalar = 3,
 }
 
@@ -21,7 +21,7 @@ impl Channel {
     /// All channels in order.
     pub const ALL: [Self; 4] = [Self::Translation, Self::Rotation, Self::Scale, Self::Scalar];
 
-    /// Rows of one value.
+    /// Components of a value; each takes one row.
     pub const fn components(self) -> usize {
         match self {
             Self::Translation | Self::Scale => 3,
@@ -31,49 +31,49 @@ impl Channel {
     }
 }
 
-/// How a block's keys are meant.
+/// How the keys of a block are interpolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockKind {
-    /// One value, held for ever.
+    /// One value for all times.
     Constant,
-    /// A value per key, interpolated linearly (rotations: normalised lerp).
+    /// One value per key, interpolated linearly; rotations by normalised lerp.
     Linear,
-    /// As `Linear`, for rotations whose keys lie apart: the parameter is corrected to follow slerp.
+    /// As `Linear`, for rotations with large steps: the parameter is corrected to follow slerp.
     Slerp,
-    /// In-tangent, value and out-tangent per key; tangents are per interval, not per second.
+    /// Cubic Hermite: in-tangent, value and out-tangent per key. Tangents are per interval, not per second.
     Cubic,
 }
 
-/// Sixteen lanes of one channel of a clip. Blocks that stay at their default are not stored.
+/// One channel of sixteen lanes of a clip. Blocks in which all lanes keep their default are not stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block {
-    /// Lanes `16 × block ..`.
+    /// Index of the block: its lanes begin at `16 × block`.
     pub block: u16,
-    /// How values between keys come about.
+    /// How the keys are interpolated.
     pub kind: BlockKind,
     /// How the keys are stored.
     pub encoding: Encoding,
-    /// Lanes that hold a key's value until the next key (bit l: lane l).
+    /// Lanes with stepped interpolation (bit l: lane l).
     pub hold: u16,
-    /// Lanes whose keys differ (bit l: lane l); found by [`Clip::new`](super::Clip::new).
+    /// Lanes whose keys differ (bit l: lane l); set by [`Clip::new`](super::Clip::new).
     pub moving: u16,
-    /// Index of its timeline; unused if constant.
+    /// Index of the timeline; unused if constant.
     pub timeline: u32,
-    /// Its first row: of its keys, or of their ranges.
+    /// Index of the first row of its keys, or of their ranges if it is packed.
     pub first_row: u32,
 }
 
-/// What a block does, counted.
+/// Numbers of tracks in one channel of a clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrackCounts {
-    /// Lanes that change over time.
+    /// Tracks that change over time.
     pub animated: usize,
-    /// Lanes that are constant but not at their default.
+    /// Tracks that are constant and not at their default.
     pub constant: usize,
 }
 
 impl BlockKind {
-    /// Rows of one key of this kind.
+    /// Rows per key of this kind.
     pub const fn rows_per_key(self, channel: Channel) -> usize {
         match self {
             Self::Cubic => 3 * channel.components(),
@@ -82,7 +82,7 @@ impl BlockKind {
     }
 }
 
-/// The lane `lane` of a row index, as (block, lane within the block).
+/// Splits a lane into its block and its position within the block.
 pub(crate) const fn split_lane(lane: usize) -> (usize, usize) {
     (lane / LANES, lane % LANES)
 }

@@ -1,4 +1,4 @@
-//! Blocks, checked before anything is sampled from them, and the lanes of theirs that move.
+//! Checks of blocks before sampling, and detection of moving lanes.
 
 use super::block::{BlockKind, Channel};
 use super::clip_data::ClipParts;
@@ -7,7 +7,7 @@ use super::error::ClipError;
 use crate::math::{LANES, Row, within};
 use crate::skeleton::{MAX_LENGTH, Skeleton};
 
-/// Whether the blocks of a channel ascend and reach only what is there.
+/// Checks that the blocks of a channel ascend and that all their references are in range.
 pub(super) fn check_blocks(
     parts: &ClipParts,
     channel: Channel,
@@ -29,7 +29,7 @@ pub(super) fn check_blocks(
             have,
         };
         let block = usize::from(b.block);
-        // Ascending blocks: each is written once by a sample.
+        // Blocks ascend, so sampling writes each block once.
         if block >= have_blocks || block < least {
             return Err(fail("block", block, have_blocks));
         }
@@ -66,7 +66,7 @@ pub(super) fn check_blocks(
             if end > packed.len() {
                 return Err(fail("packed key", end, packed.len()));
             }
-            // Where every number of the range may be reached.
+            // Any integer may occur, so the whole range must be within the limit.
             let ranges = &rows[b.first_row as usize..][..channel.components()];
             let farthest = |l: usize| {
                 let least = ranges.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
@@ -96,7 +96,7 @@ pub(super) fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u
     let mut moving = [0u32; LANES];
     for key in rows.chunks_exact(per_key) {
         for (part, (row, first)) in key.iter().zip(rows).enumerate() {
-            // Tangents have to be zero.
+            // The tangents of a lane that does not move are zero.
             let still = if values.contains(&part) {
                 first.0
             } else {
@@ -111,7 +111,7 @@ pub(super) fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u
     bits.fold(0, |all, (l, &moving)| all | (moving as u16) << l)
 }
 
-/// Keys that are compared before it is asked whether all lanes are known to move.
+/// Keys that are compared between checks for an early exit.
 const KEYS_AT_ONCE: usize = 4;
 
 /// The lanes of a packed block that change over its keys.

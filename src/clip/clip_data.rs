@@ -1,4 +1,4 @@
-//! `Clip`: timelines and SoA blocks of keys. Immutable; made by `build` or read from a file.
+//! `Clip`: timelines, blocks of keys, markers and root motion of one animation.
 
 use super::block::{Block, BlockKind, Channel, TrackCounts};
 use super::check::{check_blocks, moving_lanes, packed_moving_lanes};
@@ -12,17 +12,21 @@ use super::timeline::{MAX_KEYS, Timeline, regular_rate};
 use crate::math::{Fnv1a, LANES, Row, within};
 use crate::skeleton::{MAX_SECONDS, Skeleton};
 
-/// What kind of values a clip holds.
+/// Whether a clip replaces a pose or is added to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClipKind {
-    /// Local transforms; a lane without keys is the rest pose.
+    /// Local transforms. A lane without keys is the rest pose.
     #[default]
     Full,
-    /// Differences to a reference pose; a lane without keys is the identity.
+    /// Differences from a reference pose. A lane without keys is the identity.
     Additive,
 }
 
-/// An animation of one skeleton, packed for sampling.
+/// An animation of one skeleton, laid out for sampling.
+///
+/// A clip is immutable. Its transforms are in local space, in metres; times are in seconds. It fits every
+/// skeleton with the same structure and the same lane order ([`Clip::fits`]). The rows are owned, or shared
+/// with the file that the clip was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clip {
     pub(crate) name: String,
@@ -38,44 +42,43 @@ pub struct Clip {
     pub(crate) tracks: [TrackCounts; 4],
     pub(crate) markers: Vec<Marker>,
     pub(crate) hints: usize,
-    /// For every channel and block, its place in `channels`, or [`NO_BLOCK`].
+    /// Per channel: for each block its index in `channels`, or [`NO_BLOCK`]; ends at the last stored block.
     pub(crate) lookup: [Vec<u16>; 4],
     pub(crate) root_motion: Option<RootMotion>,
-    /// What the scales multiply a lane by at most; empty if that is 1.
+    /// Per lane: the largest factor of its scales, at least 1. Empty if all factors are 1.
     pub(super) scales: Vec<f32>,
 }
 
-/// No keys are stored for a block.
+/// The lookup entry of a block without keys.
 const NO_BLOCK: u16 = u16::MAX;
 
-/// The parts of a clip, as a builder or a reader has them.
+/// The parts of a clip, unchecked; [`Clip::new`] checks them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClipParts {
-    /// Name.
+    /// Name; may be empty.
     pub name: String,
-    /// Seconds.
+    /// Duration, seconds.
     pub duration: f32,
     /// Full or additive.
     pub kind: ClipKind,
-    /// Key times of every timeline.
+    /// Key times of each timeline, seconds, strictly increasing.
     pub timelines: Vec<Vec<f32>>,
-    /// Blocks of every channel, ascending.
+    /// Blocks of each channel, in [`Channel::ALL`] order, ascending by block index.
     pub channels: [Vec<Block>; 4],
-    /// All rows.
+    /// Rows of all blocks.
     pub rows: Store<Row>,
-    /// The keys of packed blocks.
+    /// Integers of packed blocks.
     pub packed: Store<u16>,
-    /// Tracks of every channel, counted.
+    /// Numbers of tracks of each channel.
     pub tracks: [TrackCounts; 4],
-    /// The motion that was taken out of the root joint's keys, if any.
+    /// The motion that was extracted from the root joint, if any.
     pub root_motion: Option<RootMotionParts>,
     /// Markers, in any order.
     pub markers: Vec<Marker>,
 }
 
 impl ClipParts {
-    /// Puts zeros behind the last integer, if there are integers: the last block is read as whole rows,
-    /// too.
+    /// Appends zeros to the integers, if there are any: the last block, too, is read in whole rows.
     pub(crate) fn end_packed(&mut self) {
         if !self.packed.is_empty() {
             let end = self.packed.len() + LANES;
@@ -85,14 +88,16 @@ impl ClipParts {
 }
 
 impl Clip {
-    /// Makes a clip for a skeleton of its parts, after checking that no sample can leave them, and that
-    /// palettes of what is sampled stay finite: numbers are at most
-    /// [`MAX_LENGTH`](crate::skeleton::MAX_LENGTH), scales multiply to at most
-    /// [`MAX_CHAIN_SCALE`](crate::skeleton::MAX_CHAIN_SCALE) down a chain, rotations lie within
-    /// [`ROTATION_SQUARES`](crate::skeleton::ROTATION_SQUARES) and turn from key to key on one hemisphere.
+    /// Checks the parts and makes a clip for a skeleton.
+    ///
+    /// The checks ensure that sampling never reads outside the parts and that palettes of sampled poses stay
+    /// finite. Numbers are at most [`MAX_LENGTH`](crate::skeleton::MAX_LENGTH). The product of scales down a
+    /// chain of joints is at most [`MAX_CHAIN_SCALE`](crate::skeleton::MAX_CHAIN_SCALE). Squared lengths of
+    /// rotations are within [`ROTATION_SQUARES`](crate::skeleton::ROTATION_SQUARES), and the dot product of
+    /// neighbouring keys is at least [`LEAST_ROTATION_DOT`](crate::skeleton::LEAST_ROTATION_DOT).
     ///
     /// # Errors
-    /// If a time, a row, a block or a count is not usable; see [`ClipError`].
+    /// If a time, a row, a block or a count is invalid; see [`ClipError`].
     pub fn new(mut parts: ClipParts, skeleton: &Skeleton) -> Result<Self, ClipError> {
         let clip = || parts.name.clone();
         if !(0.0..=MAX_SECONDS).contains(&parts.duration) {
@@ -154,7 +159,8 @@ impl Clip {
         let mut lookup: [Vec<u16>; 4] = Default::default();
         let (all_rows, all_packed) = (parts.rows.as_slice(), parts.packed.as_slice());
         for channel in Channel::ALL {
-            // Blocks ascend. As long as is needed: many clips of a large skeleton move little of it.
+            // Blocks ascend. The lookup ends at the last stored block: many clips of a large skeleton animate
+            // only a small part of it.
             let stored = &parts.channels[channel as usize];
             let blocks = stored.last().map_or(0, |b| usize::from(b.block) + 1);
             let places = &mut lookup[channel as usize];
@@ -163,7 +169,7 @@ impl Clip {
                 places[usize::from(b.block)] = place as u16;
                 let keys = match b.kind {
                     BlockKind::Constant => {
-                        // Nobody reads it: one clip has one hash.
+                        // Unused; set to 0 so that equal clips have equal hashes.
                         b.timeline = 0;
                         1
                     }
@@ -205,12 +211,12 @@ impl Clip {
         Ok(clip)
     }
 
-    /// Its name; may be empty.
+    /// The name; may be empty.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Seconds; 0 for a clip that is one pose.
+    /// Duration in seconds; 0 for a single pose.
     pub fn duration(&self) -> f32 {
         self.duration
     }
@@ -220,37 +226,37 @@ impl Clip {
         self.kind
     }
 
-    /// Whether the clip was built for this skeleton with this lane order.
+    /// True if the clip was built for a skeleton with the same structure and lane order.
     pub fn fits(&self, skeleton: &Skeleton) -> bool {
         self.structure == skeleton.structure_hash() && self.layout == skeleton.layout_hash()
     }
 
-    /// Structure hash of its skeleton.
+    /// Structure hash of the skeleton: joints, rest pose, scalars.
     pub fn structure_hash(&self) -> u64 {
         self.structure
     }
 
-    /// Layout hash of its skeleton.
+    /// Layout hash of the skeleton: its lane order.
     pub fn layout_hash(&self) -> u64 {
         self.layout
     }
 
-    /// Its timelines.
+    /// The timelines.
     pub fn timelines(&self) -> &[Timeline] {
         &self.timelines
     }
 
-    /// Key times of a timeline.
+    /// Key times of one of its timelines, seconds.
     pub fn times(&self, timeline: &Timeline) -> &[f32] {
         &self.times[timeline.first as usize..][..timeline.len as usize]
     }
 
-    /// Blocks of a channel.
+    /// Stored blocks of a channel, ascending.
     pub fn blocks(&self, channel: Channel) -> &[Block] {
         &self.channels[channel as usize]
     }
 
-    /// Keys of one of its blocks.
+    /// Number of keys of one of its blocks.
     pub(crate) fn keys_of(&self, b: &Block) -> usize {
         match b.kind {
             BlockKind::Constant => 1,
@@ -258,7 +264,7 @@ impl Clip {
         }
     }
 
-    /// The block of a channel that holds lanes `16 × block ..`, if keys are stored for it.
+    /// The block that holds the lanes from `16 × block`, if it is stored.
     #[inline(always)]
     pub(crate) fn block_at(&self, channel: Channel, block: usize) -> Option<&Block> {
         let place = *self.lookup[channel as usize].get(block)?;
@@ -285,34 +291,35 @@ impl Clip {
         out
     }
 
-    /// All rows; looked up each time, so take them once before a loop.
+    /// All rows. Each call resolves the storage, so hoist it out of loops.
     #[inline(always)]
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The keys of packed blocks; looked up each time, as [`Clip::rows`].
+    /// Integers of packed blocks. Hoist it out of loops, as [`Clip::rows`].
     #[inline(always)]
     pub fn packed(&self) -> &[u16] {
         &self.packed
     }
 
-    /// Tracks of a channel, counted.
+    /// Numbers of tracks of a channel.
     pub fn tracks(&self, channel: Channel) -> TrackCounts {
         self.tracks[channel as usize]
     }
 
-    /// The motion that was taken out of its root joint, if any; see [`RootMotionOptions`](crate::build::RootMotionOptions).
+    /// The motion that was extracted from the root joint, if any; see
+    /// [`RootMotionOptions`](crate::build::RootMotionOptions).
     pub fn root_motion(&self) -> Option<&RootMotion> {
         self.root_motion.as_ref()
     }
 
-    /// Key hints that a player of this clip needs: one per irregular timeline.
+    /// Key hints that playing this clip needs: one per irregular timeline.
     pub fn hint_count(&self) -> usize {
         self.hints
     }
 
-    /// Keys stored, over all blocks and lanes that move.
+    /// Keys stored, summed over all blocks. A key of a block holds up to 16 lanes; a constant block has one.
     pub fn key_count(&self) -> usize {
         Channel::ALL
             .iter()
@@ -321,7 +328,7 @@ impl Clip {
             .sum()
     }
 
-    /// Bytes of key data and tables in memory.
+    /// Bytes in memory of rows, integers, key times, timelines, blocks and root motion.
     pub fn bytes(&self) -> usize {
         self.rows.len() * size_of::<Row>()
             + self.packed.len() * size_of::<u16>()
@@ -331,20 +338,20 @@ impl Clip {
             + self.root_motion.as_ref().map_or(0, RootMotion::bytes)
     }
 
-    /// Bytes of the tables beside the keys that grow with the skeleton, not with the clip.
+    /// Bytes of the tables that grow with the skeleton instead of the keys; not part of [`Clip::bytes`].
     pub(crate) fn table_bytes(&self) -> usize {
         let places: usize = self.lookup.iter().map(Vec::len).sum();
         places * size_of::<u16>() + self.scales.len() * size_of::<f32>()
     }
 
-    /// Tells clips of one skeleton apart: the hash of the content, and the kind, which says what a lane
-    /// without keys is.
+    /// Identifies a clip among those of one skeleton: the content hash, and the kind, which determines the
+    /// default of lanes without keys.
     pub(crate) fn identity(&self) -> (u64, ClipKind) {
         (self.content_hash(), self.kind)
     }
 
-    /// Hash of all that a sample reads but the kind, and of the markers; for snapshots and files, not for
-    /// hostile input.
+    /// Hash of the sampled data, the root motion and the markers; without name and kind. For snapshots and
+    /// files; it does not resist deliberate collisions (FNV-1a).
     pub fn content_hash(&self) -> u64 {
         let mut h = Fnv1a::default();
         h.write_f32(self.duration);

@@ -1,11 +1,11 @@
-//! What lanes are that a clip stores no keys for.
+//! Default values of lanes for which a clip stores no keys.
 
 use super::block::Channel;
 use super::clip_data::ClipKind;
 use crate::math::LANES;
 use crate::skeleton::Skeleton;
 
-/// The rest pose's value of a joint's lane.
+/// The value of a joint's lane in the rest pose.
 pub(crate) fn rest_value(skeleton: &Skeleton, channel: Channel, lane: usize) -> [f32; 4] {
     let trs = skeleton.rest_pose().lane(lane);
     let mut rest = [0.0; 4];
@@ -17,7 +17,7 @@ pub(crate) fn rest_value(skeleton: &Skeleton, channel: Channel, lane: usize) -> 
     rest
 }
 
-/// What an additive clip leaves alone.
+/// The identity of additive clips.
 pub(crate) const fn neutral(channel: Channel) -> [f32; 4] {
     match channel {
         Channel::Rotation => [0.0, 0.0, 0.0, 1.0],
@@ -26,11 +26,11 @@ pub(crate) const fn neutral(channel: Channel) -> [f32; 4] {
     }
 }
 
-/// The defaults of a kind of clip, scalars with them.
+/// Default values of a kind of clip, including scalars.
 pub(crate) struct Defaults<'a> {
     skeleton: &'a Skeleton,
     kind: ClipKind,
-    /// The scalars that are the w of a quaternion.
+    /// Per scalar: true if it is the w of a quaternion channel.
     quaternion_w: Vec<bool>,
 }
 
@@ -50,13 +50,13 @@ impl<'a> Defaults<'a> {
         }
     }
 
-    /// A lane's value; as many of the numbers count as the channel has components.
+    /// The default of a lane; components that the channel lacks are unspecified.
     pub fn value(&self, channel: Channel, lane: usize) -> [f32; 4] {
         match (channel, self.kind) {
             (Channel::Scalar, ClipKind::Full) => {
                 [self.skeleton.rest_pose().scalar(lane), 0.0, 0.0, 0.0]
             }
-            // No turn has a w of 1.
+            // The identity quaternion has w = 1.
             (Channel::Scalar, ClipKind::Additive) => {
                 let is_w = self.quaternion_w.get(lane) == Some(&true);
                 [f32::from(u8::from(is_w)), 0.0, 0.0, 0.0]

@@ -9,20 +9,19 @@ pub enum Encoding {
     /// Rows of f32.
     #[default]
     Float,
-    /// 16-bit integers; the block's rows hold their ranges: one row per component with the least
-    /// value of every lane, and one with the lanes' steps. A value is `least + step × integer`.
-    /// Only for linear blocks.
+    /// 16-bit integers: a value is `least + step × integer`. The block's rows hold the ranges: one row of
+    /// least values per component, then one row of steps. Only for [`Linear`](super::BlockKind::Linear)
+    /// and [`Slerp`](super::BlockKind::Slerp) blocks.
     Packed {
-        /// The first integer of the first key.
+        /// Index of the first integer of the first key.
         first: u32,
-        /// Lanes stored per component, 1 to 16: those before the last that moves. The lanes
-        /// behind them have step 0.
+        /// Lanes stored per component, 1 to 16: up to the last one that moves. Later lanes have step 0.
         lanes: u8,
     },
 }
 
 impl Encoding {
-    /// Rows that a block of `keys` keys takes, of `per_key` rows each.
+    /// Rows of a block with `keys` keys of `per_key` rows each.
     pub(crate) const fn rows(self, channel: Channel, keys: usize, per_key: usize) -> usize {
         match self {
             Self::Float => keys * per_key,
@@ -31,7 +30,7 @@ impl Encoding {
     }
 }
 
-/// Integers behind the last key of a block, so that a whole row can be read at any of its components.
+/// Integers that must follow the last key of a block, so that a whole row can be read at any component.
 pub(crate) const fn slack(lanes: usize) -> usize {
     LANES - lanes
 }

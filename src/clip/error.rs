@@ -1,4 +1,4 @@
-//! `ClipError`: why parts are no clip.
+//! `ClipError`: why a clip is rejected.
 
 use super::block::Channel;
 use super::limits::MAX_SHARING;
@@ -7,150 +7,150 @@ use super::timeline::MAX_KEYS;
 use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
 use thiserror::Error;
 
-/// Why parts are no clip.
+/// Why a clip is rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ClipError {
     /// The duration is negative, NaN, or above [`MAX_SECONDS`].
-    #[error("clip \"{clip}\": the duration is {duration} s, allowed are 0 to {MAX_SECONDS:e}")]
+    #[error("clip \"{clip}\": the duration is {duration} s, allowed are 0 to {MAX_SECONDS:e} s")]
     Duration {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Its duration.
+        /// Duration, seconds.
         duration: f32,
     },
     /// A timeline has too few or too many keys.
     #[error("clip \"{clip}\": timeline {timeline} has {keys} keys, allowed are 2 to {MAX_KEYS}")]
     KeyCount {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The timeline.
+        /// Index of the timeline.
         timeline: usize,
-        /// Its keys.
+        /// Number of keys.
         keys: usize,
     },
-    /// Times do not increase, or lie beyond [`MAX_SECONDS`].
+    /// Times do not increase, or exceed [`MAX_SECONDS`] in magnitude.
     #[error(
-        "clip \"{clip}\": timeline {timeline}, key {key}: times must increase, from -{MAX_SECONDS:e} to {MAX_SECONDS:e}"
+        "clip \"{clip}\": timeline {timeline}, key {key}: times must increase, from -{MAX_SECONDS:e} to {MAX_SECONDS:e} s"
     )]
     Times {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The timeline.
+        /// Index of the timeline.
         timeline: usize,
-        /// The key.
+        /// Index of the key.
         key: usize,
     },
-    /// More timelines than hints can be told apart.
+    /// There are more irregular timelines than 16-bit hint indices.
     #[error(
         "clip \"{clip}\": {count} irregular timelines, the limit is {}",
         u16::MAX
     )]
     TooManyTimelines {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Irregular timelines.
+        /// Number of irregular timelines.
         count: usize,
     },
-    /// A block names lanes, rows or a timeline that do not exist.
-    #[error("clip \"{clip}\": {channel:?} block {index} reaches {what} {needed}, there are {have}")]
+    /// A block refers to lanes, rows, integers or a timeline that do not exist.
+    #[error("clip \"{clip}\": {channel:?} block {index} refers to {what} {needed}, there are {have}")]
     Block {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
         /// The channel.
         channel: Channel,
-        /// Position in the channel's list of blocks.
+        /// Index in the channel's list of blocks.
         index: usize,
-        /// What it reaches past.
+        /// What the block refers to.
         what: &'static str,
-        /// How far it reaches.
+        /// Index or end of the reference.
         needed: usize,
-        /// How many there are.
+        /// Number of existing elements.
         have: usize,
     },
     /// There is no such clip.
-    #[error("there is no clip {clip}, the rig has {clips}")]
+    #[error("there is no clip {clip}: the rig has {clips} clips")]
     Unknown {
-        /// The clip.
+        /// Name of the clip.
         clip: usize,
-        /// Clips of the rig.
+        /// Number of clips of the rig.
         clips: usize,
     },
-    /// A marker lies outside the clip.
+    /// A marker is outside the clip.
     #[error("clip \"{clip}\": marker \"{marker}\" is at {time} s, the clip ends at {duration} s")]
     Marker {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The marker.
+        /// Name of the marker.
         marker: String,
-        /// Its time.
+        /// Time of the marker, seconds.
         time: f32,
-        /// Seconds of the clip.
+        /// Duration of the clip, seconds.
         duration: f32,
     },
-    /// More markers than events can name.
+    /// There are more markers than 16-bit marker indices.
     #[error("clip \"{clip}\": {count} markers, the limit is {MAX_MARKERS}")]
     TooManyMarkers {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Markers.
+        /// Number of markers.
         count: usize,
     },
-    /// A row holds NaN or an infinity.
+    /// A row holds NaN or infinity.
     #[error("clip \"{clip}\": row {row} is not finite")]
     NotFinite {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The row.
+        /// Index of the row.
         row: usize,
     },
     /// A number is beyond its limit.
     #[error("clip \"{clip}\": {place}: {value:e} is beyond the limit of {limit:e}")]
     Beyond {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Where it stands.
+        /// Where the number is: channel, joint and key.
         place: String,
-        /// The number.
+        /// Value of the number.
         value: f32,
-        /// What it may be at most, or at least.
+        /// The exceeded limit, upper or lower.
         limit: f32,
     },
-    /// The scales multiply to too much down a chain of joints.
+    /// The product of scales down a chain of joints exceeds [`MAX_CHAIN_SCALE`].
     #[error(
         "clip \"{clip}\": the largest scales down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {MAX_CHAIN_SCALE:e}"
     )]
     Scale {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The joint.
+        /// Index of the joint.
         joint: usize,
-        /// Its name.
+        /// Name of the joint.
         name: String,
-        /// The product.
+        /// Product of the largest scales down to the joint.
         product: f64,
     },
-    /// Blocks share rows or integers too often.
+    /// Blocks share rows or integers more often than [`MAX_SHARING`].
     #[error(
-        "clip \"{clip}\": blocks read {needed} {what}, the limit is {limit} ({MAX_SHARING} times what is there)"
+        "clip \"{clip}\": blocks read {needed} {what}, the limit is {limit} ({MAX_SHARING} times those stored, plus 65536)"
     )]
     Sharing {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
         /// Rows or integers.
         what: &'static str,
-        /// How many are read, counted for every block.
+        /// Number read, summed over the blocks.
         needed: usize,
-        /// How many may be.
+        /// Largest number allowed.
         limit: usize,
     },
-    /// The root motion is not usable, or none may be there.
+    /// The root motion is invalid, or not allowed.
     #[error("clip \"{clip}\", root motion: {what} ({index})")]
     RootMotion {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
-        /// With which key, joint or count.
+        /// The key, joint or count at fault.
         index: usize,
     },
 }

@@ -1,15 +1,15 @@
-//! The steps that keys are multiples of.
+//! Lattice steps: baked keys are integer multiples of a step.
 //!
-//! A step is a power of two times a number of five bits, so that its multiples below 2^19 are exact
-//! in f32, and values have the same bits however they are computed.
+//! A step is a power of two times a five-bit number. Its multiples below 2^19 are therefore exact in f32,
+//! so values have the same bits however they are computed.
 
-/// Steps per doubling.
+/// Steps per octave.
 const PER_OCTAVE: i32 = 16;
 /// The exponent of the finest step, 2^−40.
 const LEAST: i32 = -40;
 /// Number of steps: the coarsest is just below 2^24.
 pub(crate) const STEPS: u16 = 64 * PER_OCTAVE as u16;
-/// Multiples that are exact.
+/// Multiples below this are exact in f32.
 pub(crate) const MAX_MULTIPLE: f64 = (1 << 19) as f64;
 
 /// The step of a code below [`STEPS`].
@@ -19,7 +19,7 @@ pub(crate) fn step(code: u16) -> f64 {
     octave * f64::from(PER_OCTAVE + part) / f64::from(PER_OCTAVE)
 }
 
-/// The code of the largest step that is not above a value.
+/// The code of the largest step not above a value; 0 if there is none.
 pub(crate) fn code_below(value: f64) -> u16 {
     let (mut low, mut high) = (0, STEPS);
     while low + 1 < high {
@@ -33,24 +33,24 @@ pub(crate) fn code_below(value: f64) -> u16 {
     low
 }
 
-/// How many steps a value is, if it is an exact multiple.
+/// The multiple of `step` that equals a value, if there is one below [`MAX_MULTIPLE`].
 #[cfg(feature = "phx")]
 pub(crate) fn multiple_of(value: f32, step: f64) -> Option<i32> {
     let k = f64::from(value) / step;
     (k.fract() == 0.0 && k.abs() < MAX_MULTIPLE).then_some(k as i32)
 }
 
-/// 1.5 × 2^52: a number that is added to it loses its fraction.
+/// 1.5 × 2^52: adding a number to it rounds the number to an integer.
 pub(crate) const SHIFT: f64 = 6_755_399_441_055_744.0;
 
-/// To the nearest whole number, ties to even; for numbers below 2^51. As the optimiser rounds, eight
-/// numbers at once.
+/// Rounds to the nearest integer, ties to even, for magnitudes below 2^51. The optimiser rounds eight
+/// numbers at once in the same way, so both give the same bits.
 #[cfg(feature = "phx")]
 fn round(v: f64) -> f64 {
     (v + SHIFT) - SHIFT
 }
 
-/// The multiple of `step` that makes a unit quaternion of three others, with a sign.
+/// The fourth component of a unit quaternion from the other three, all as multiples of `step`.
 #[cfg(feature = "phx")]
 pub(crate) fn fourth(others: [i32; 3], step: f64, negative: bool) -> i32 {
     let square: f64 = others.iter().map(|&k| (f64::from(k) * step).powi(2)).sum();

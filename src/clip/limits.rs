@@ -1,4 +1,4 @@
-//! Limits on a clip's numbers: what keeps every sample, and every product of samples, within f32.
+//! Limits on the numbers of a clip. They keep every sample, and every product of samples, within f32.
 
 use super::block::{Block, BlockKind, Channel};
 use super::clip_data::{Clip, ClipKind, ClipParts};
@@ -8,15 +8,17 @@ use crate::math::{LANES, Row, all_within, within};
 use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_factor};
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
 
-/// How often the blocks of a clip may read its rows and integers, all together. Blocks may share them, and
-/// each is looked at by itself; builders share none.
+/// How often the blocks of a clip together may read its rows and integers.
+///
+/// Blocks may share rows, and each block is checked by itself, so the limit bounds the work of loading.
+/// Builders share none.
 pub const MAX_SHARING: usize = 16;
 
-/// Rows and integers that may be read whatever the clip's size.
+/// Rows and integers that may be read in addition, whatever the size of the clip.
 const SHARING_BASE: usize = 1 << 16;
 
-/// Refuses blocks that share more than [`MAX_SHARING`] allows, and rows with numbers beyond
-/// [`MAX_LENGTH`]. The blocks reach only what is there.
+/// Rejects blocks that share more than [`MAX_SHARING`] allows, and rows with numbers beyond [`MAX_LENGTH`].
+/// References of the blocks must have been checked.
 pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), ClipError> {
     let (mut rows, mut packed) = (0usize, 0usize);
     for channel in Channel::ALL {
@@ -77,7 +79,7 @@ fn keys_of(parts: &ClipParts, b: &Block) -> usize {
     }
 }
 
-/// What a lane of a row is, for people: the channel, the joint and the key.
+/// Describes a lane of a row for messages: channel, joint and key.
 fn place_of(parts: &ClipParts, skeleton: &Skeleton, row: usize, lane: usize) -> String {
     for channel in Channel::ALL {
         for b in &parts.channels[channel as usize] {
@@ -113,12 +115,12 @@ fn owner_of(skeleton: &Skeleton, channel: Channel, lane: usize) -> String {
             let name = &skeleton.names()[usize::from(joint)];
             format!("{what} of joint {joint} \"{name}\"")
         }
-        _ => format!("{what} of lane {lane}, which is no joint"),
+        _ => format!("{what} of lane {lane}, which holds no joint"),
     }
 }
 
-/// Refuses rotations whose keys are not of about unit length, or lie so far from the key before that
-/// what is between them has no direction. The rows are within their limit, and it is known which lanes move.
+/// Rejects rotations whose keys are far from unit length, or so far from the previous key that the
+/// interpolation between them may have no direction. Rows must have been checked, and `moving` must be set.
 pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), ClipError> {
     for b in &parts.channels[Channel::Rotation as usize] {
         let lanes = skeleton
@@ -129,8 +131,8 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
         let live = joints.fold(0u16, |bits, (l, &joint)| {
             bits | u16::from(joint != NO_JOINT) << l
         });
-        // Between the keys of a spline anything may lie; samples of it are guarded. What stands still there
-        // is taken as it is.
+        // A spline may pass through any value, so its samples are guarded. Lanes that do not move are used
+        // unguarded, so they are checked.
         let live = match b.kind {
             BlockKind::Cubic => live & !b.moving,
             _ => live,
@@ -146,7 +148,7 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
             usize::from(b.block) * LANES + lane,
         );
         let what = match limit == LEAST_ROTATION_DOT {
-            true => "product with the key before",
+            true => "dot product with the key before",
             false => "square of the length",
         };
         return Err(ClipError::Beyond {
@@ -164,7 +166,7 @@ struct Keys<'a> {
     count: usize,
     kind: BlockKind,
     rows: &'a [Row],
-    /// Integers and lanes of a packed block.
+    /// Integers and number of stored lanes of a packed block.
     packed: Option<(&'a [u16], usize)>,
 }
 
@@ -203,7 +205,7 @@ impl<'a> Keys<'a> {
             }
             return q;
         }
-        // In a cubic key the value stands between its tangents.
+        // A cubic key stores the value between its tangents.
         let first = match self.kind {
             BlockKind::Cubic => k * 12 + 4,
             _ => k * 4,
@@ -212,12 +214,12 @@ impl<'a> Keys<'a> {
         [rows[0].0, rows[1].0, rows[2].0, rows[3].0]
     }
 
-    /// Whether straight lines lead from key to key.
+    /// True if values between keys are interpolated linearly.
     fn linear(&self) -> bool {
         matches!(self.kind, BlockKind::Linear | BlockKind::Slerp)
     }
 
-    /// Whether the lanes of `live` are sound, those of `hold` by their lengths alone.
+    /// True if the lanes of `live` are sound. Lanes of `hold` are checked for length only.
     fn sound(&self, live: u16, hold: u16) -> bool {
         let [low, high] = ROTATION_SQUARES;
         let (mut lengths, mut turns) = ([0u32; LANES], [0u32; LANES]);
@@ -226,7 +228,7 @@ impl<'a> Keys<'a> {
             let q = self.key(k);
             for l in 0..LANES {
                 let square = dot(&q, &q, l);
-                // NaN compares as false.
+                // Comparisons with NaN are false.
                 lengths[l] |= 1 ^ (u32::from(square >= low) & u32::from(square <= high));
                 turns[l] |= 1 ^ u32::from(dot(&q, &last, l) >= LEAST_ROTATION_DOT);
             }
@@ -237,7 +239,7 @@ impl<'a> Keys<'a> {
         bits(&lengths) & live == 0 && bits(&turns) & turning == 0
     }
 
-    /// Key, lane, value and limit of what is not sound.
+    /// Key, lane, value and limit of the first fault.
     fn first_fault(&self, live: u16, hold: u16) -> (usize, usize, f32, f32) {
         let [low, high] = ROTATION_SQUARES;
         let mut last = self.key(0);
@@ -264,8 +266,8 @@ fn dot(a: &Rotations, b: &Rotations, l: usize) -> f32 {
     a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l] + a[3][l] * b[3][l]
 }
 
-/// What the scales of a clip multiply a lane by at most, at least 1; empty if it is 1 in every lane. For
-/// an additive clip, whose weight may be from −1 to 1.
+/// Per lane: the largest factor of the clip's scales, at least 1; empty if it is 1 in every lane. Additive
+/// clips are measured over weights from −1 to 1.
 pub(super) fn scale_factors(clip: &Clip, skeleton: &Skeleton) -> Vec<f32> {
     let mut factors = Vec::new();
     for b in clip.blocks(Channel::Scale) {
@@ -291,7 +293,8 @@ pub(super) fn scale_factors(clip: &Clip, skeleton: &Skeleton) -> Vec<f32> {
     factors
 }
 
-/// Refuses a clip whose scales, with those of the rest pose, multiply to too much down a chain.
+/// Rejects a clip whose scales, with those of the rest pose, exceed [`MAX_CHAIN_SCALE`] down a chain of
+/// joints.
 pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), ClipError> {
     if clip.scale_factors().is_empty() {
         return Ok(());
@@ -309,7 +312,7 @@ pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), ClipE
 }
 
 impl Clip {
-    /// What its scales multiply each lane by at most; empty if that is 1.
+    /// Per lane: the largest factor of its scales, at least 1; empty if it is 1 in every lane.
     pub(crate) fn scale_factors(&self) -> &[f32] {
         &self.scales
     }

@@ -3,20 +3,20 @@
 use super::clip_data::Clip;
 use super::error::ClipError;
 
-/// The most markers of one clip: events name them by 16 bits.
+/// Limit on the markers of a clip: events store 16-bit marker indices.
 pub const MAX_MARKERS: usize = u16::MAX as usize;
 
-/// A named time of a clip: a footstep, the moment a blow lands.
+/// A named time in a clip, such as a footstep or the moment a blow lands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marker {
-    /// Its name; several markers may share one.
+    /// Name; several markers may share it.
     pub name: String,
-    /// Seconds, in [0, duration].
+    /// Clip time in seconds, in [0, duration].
     pub time: f32,
 }
 
 impl Marker {
-    /// A marker.
+    /// Makes a marker; the time is checked when it is added to a clip.
     pub fn new(name: impl Into<String>, time: f32) -> Self {
         Self {
             name: name.into(),
@@ -25,7 +25,7 @@ impl Marker {
     }
 }
 
-/// Sorts markers by time (those of one time keep their order) after checking them.
+/// Checks markers and sorts them by time; markers at equal times keep their order.
 pub(super) fn sorted(
     mut markers: Vec<Marker>,
     clip: &str,
@@ -46,23 +46,23 @@ pub(super) fn sorted(
             duration,
         });
     }
-    // −0.0 and 0.0 are one time.
+    // Turns −0.0 into 0.0, which `total_cmp` distinguishes.
     markers.iter_mut().for_each(|m| m.time += 0.0);
     markers.sort_by(|a, b| a.time.total_cmp(&b.time));
     Ok(markers)
 }
 
 impl Clip {
-    /// The clip with these markers in place of those it has.
+    /// Replaces all markers of the clip.
     ///
     /// # Errors
-    /// If a time lies outside [0, duration], or there are more than [`MAX_MARKERS`].
+    /// If a time is outside [0, duration], or there are more than [`MAX_MARKERS`].
     pub fn with_markers(mut self, markers: Vec<Marker>) -> Result<Self, ClipError> {
         self.markers = sorted(markers, &self.name, self.duration)?;
         Ok(self)
     }
 
-    /// Its markers, by time.
+    /// The markers, sorted by time.
     pub fn markers(&self) -> &[Marker] {
         &self.markers
     }

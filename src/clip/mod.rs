@@ -1,5 +1,14 @@
-//! Clips: timelines, SoA blocks of keys, key hints. Knows `math` and `skeleton`; how clips are made
-//! is `build`'s business, how they are sampled is `runtime`'s.
+//! Clips: animations of one skeleton, laid out for sampling 16 joints at once.
+//!
+//! Start with [`Clip`]. [`build`](crate::build) makes clips from raw keys, [`bake`](crate::bake) reduces
+//! them to 16-bit keys, and [`SampleJob`](crate::runtime::SampleJob) samples them into a pose.
+//!
+//! ```text
+//! row    | lane 0 | lane 1 | … | lane 15 |      one component of 16 joints, 64 bytes
+//! key    | row x | row y | row z | row w |      one rotation of 16 joints
+//! block  | key 0 | key 1 | … |                  one channel of 16 joints, on one timeline
+//! clip   timelines, blocks of four channels, rows, integers of packed blocks
+//! ```
 
 mod block;
 mod check;

@@ -1,4 +1,4 @@
-//! How far the values of a block go, whatever the time: bounds without sampling.
+//! Bounds on the values of a lane over all times, without sampling.
 
 use super::block::{Block, BlockKind, Channel};
 use super::clip_data::Clip;
@@ -6,10 +6,10 @@ use super::encoding::Encoding;
 use crate::math::LANES;
 
 impl Clip {
-    /// The least and the greatest value of every component of a lane, over all times: bounds without
-    /// sampling. `block` counts [`Clip::blocks`] of the channel; `lane` is the place in its row.
+    /// The least and the greatest value of each component of a lane over all times, without sampling.
     ///
-    /// `None` if the channel has no such block, or a row no such lane.
+    /// `block` is an index into [`Clip::blocks`], `lane` a position in its rows, below 16. `None` if there is
+    /// no such block or lane. Unused components are `[inf, -inf]`.
     pub fn value_range(
         &self,
         channel: Channel,
@@ -20,10 +20,10 @@ impl Clip {
         Some(self.reach(channel, block, lane))
     }
 
-    /// The least and the greatest value of every component of a lane, over all times.
+    /// The least and the greatest value of each component of a lane over all times.
     ///
-    /// Between linear keys and held ones nothing lies beyond the keys; a cubic segment stays within the
-    /// control points of its Bézier form, which are counted.
+    /// Linear and stepped keys bound the values between them. A cubic segment stays within the control points
+    /// of its Bézier form, which are included.
     pub(crate) fn reach(&self, channel: Channel, b: &Block, lane: usize) -> [[f32; 2]; 4] {
         let width = channel.components();
         let keys = self.keys_of(b);
@@ -49,7 +49,7 @@ impl Clip {
                         let part = |part: usize| rows[(key * 3 + part) * width + c].0[lane];
                         let (into, value, out) = (part(0), part(1), part(2));
                         add(c, value);
-                        // Tangents are per interval: a third of one is the way to its control point.
+                        // Tangents are per interval, so a control point is a third of its tangent away.
                         if key > 0 {
                             add(c, value - into / 3.0);
                         }
@@ -72,7 +72,7 @@ mod tests {
     use crate::math::Row;
     use crate::skeleton::{Joint, Skeleton, Trs};
 
-    /// The reach of lane 3 in a block of scales with keys at 0 and 1 s; `rows` are those of lane 3.
+    /// The bounds of lane 3 in a block of scales with keys at 0 and 1 s; `rows` holds the values of lane 3.
     fn reach(kind: BlockKind, rows: &[f32], encoding: Encoding, packed: Vec<u16>) -> [[f32; 2]; 3] {
         let joint = |name: &str| Joint {
             name: name.into(),
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn splines_stay_within_their_reach_and_beyond_their_keys() {
-        // In-tangents, values and out-tangents of three components; unused tangents count for nothing.
+        // In-tangents, values and out-tangents of three components. The outer tangents must not count.
         let (a, out) = ([1.0, 1.0, 2.0], [-9.0, 3.0, 0.0]);
         let (b, into) = ([1.5, 1.0, 0.5], [6.0, 3.0, -0.3]);
         let rows = [[99.0; 3], a, out, into, b, [-99.0; 3]].concat();
@@ -147,7 +147,7 @@ mod tests {
                 );
                 below += i32::from(value < f64::from(a[c].min(b[c])) - 0.1);
             }
-            assert_eq!(below > 0, c < 2, "the last does not swing out downwards");
+            assert_eq!(below > 0, c < 2, "only the first two overshoot below their keys");
             assert!(least > -3.0 && most < 4.0);
         }
     }

@@ -1,4 +1,4 @@
-//! `RootMotion`: how a clip's root joint travels, taken out of its pose.
+//! `RootMotion`: the motion of a clip's root joint, extracted from its pose.
 
 use super::clip_data::{ClipKind, ClipParts};
 use super::error::ClipError;
@@ -7,34 +7,34 @@ use crate::math::{Fnv1a, Rigid, within};
 use crate::skeleton::{MAX_LENGTH, MAX_SECONDS, Skeleton};
 use glam::{DQuat, DVec3, Quat};
 
-/// The motion of a clip's root joint, as a builder or a reader has it.
+/// The keys of a [`RootMotion`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RootMotionParts {
-    /// The joint that it was taken from.
+    /// The joint that the motion was extracted from.
     pub joint: u16,
-    /// Key times in seconds; they increase.
+    /// Key times in seconds, strictly increasing.
     pub times: Vec<f32>,
-    /// Per key, in model space, metres.
+    /// One translation per key, in model space, metres.
     pub translations: Vec<[f32; 3]>,
-    /// Per key, quaternions xyzw; empty if the clip never turns.
+    /// One rotation per key, quaternion xyzw; empty if the root never rotates.
     pub rotations: Vec<[f32; 4]>,
 }
 
-/// How a clip's root joint travels through model space. The clip's pose stays in place, so the
-/// joint's model matrix in the file was this motion × the one that the clip shows.
+/// The motion of a clip's root joint through model space.
 ///
-/// Motions are relative: what counts is the way from one time to another.
+/// The poses of the clip stay in place: the joint's model matrix in the source is this motion × its model
+/// matrix in the clip. Playback applies relative motion, [`RootMotion::delta`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct RootMotion {
     parts: RootMotionParts,
     rate: f32,
     start: Rigid,
-    /// From the first pose to the last.
+    /// From the first pose to the last, in the space of the first.
     whole: Rigid,
 }
 
 impl RootMotion {
-    /// Checks the parts; `fail` names what is wrong with which key.
+    /// Checks the parts against the limits and the skeleton.
     pub(crate) fn new(
         parts: RootMotionParts,
         clip: &ClipParts,
@@ -46,26 +46,26 @@ impl RootMotion {
             index,
         };
         if clip.kind == ClipKind::Additive {
-            return Err(fail("an additive clip has none", 0));
+            return Err(fail("an additive clip cannot have root motion", 0));
         }
         if usize::from(parts.joint) >= skeleton.len() {
-            return Err(fail("no such joint", usize::from(parts.joint)));
+            return Err(fail("there is no such joint", usize::from(parts.joint)));
         }
         let keys = parts.times.len();
         if keys == 0 || keys > MAX_KEYS {
             return Err(fail("the number of keys is out of range", keys));
         }
         if parts.translations.len() != keys {
-            return Err(fail("one translation per key", parts.translations.len()));
+            return Err(fail("the number of translations is not that of keys", parts.translations.len()));
         }
         if !(parts.rotations.is_empty() || parts.rotations.len() == keys) {
-            return Err(fail("one rotation per key", parts.rotations.len()));
+            return Err(fail("the number of rotations is not that of keys", parts.rotations.len()));
         }
         let times = &parts.times;
         let unordered =
             |&k: &usize| !within(times[k], MAX_SECONDS) || (k > 0 && times[k - 1] >= times[k]);
         if let Some(key) = (0..keys).find(unordered) {
-            return Err(fail("times must be within the limit and increase", key));
+            return Err(fail("times must increase and be within the limit", key));
         }
         let moves = parts.translations.as_flattened();
         if let Some(at) = moves.iter().position(|v| !v.is_finite()) {
@@ -98,7 +98,7 @@ impl RootMotion {
         Ok(motion)
     }
 
-    /// The joint that it was taken from.
+    /// The joint that the motion was extracted from.
     pub fn joint(&self) -> usize {
         usize::from(self.parts.joint)
     }
@@ -108,12 +108,13 @@ impl RootMotion {
         &self.parts
     }
 
-    /// From the clip's first pose to its last, in the space of the first.
+    /// The motion from the clip's first pose to its last, in the space of the first; metres.
     pub fn whole(&self) -> Rigid {
         self.whole
     }
 
-    /// The motion's value at a clip time in seconds, in model space; the ends hold.
+    /// The root's transform at a clip time in seconds, in model space, metres. Times outside the keys are
+    /// clamped.
     pub fn at(&self, time: f64) -> Rigid {
         let p = &self.parts;
         if p.times.len() == 1 {
@@ -126,7 +127,7 @@ impl RootMotion {
         };
         let k = cursor.key as usize;
         let (a, b) = (f64::from(p.times[k]), f64::from(p.times[k + 1]));
-        // In f64: an f32 time is too coarse for the way of one frame. NaN counts as 0.
+        // In f64: f32 times are too coarse for the motion of one frame. NaN counts as 0.
         let way = ((time - a) / (b - a)).clamp(0.0, 1.0);
         let way = if way.is_nan() { 0.0 } else { way };
         let (from, to) = (self.key(k), self.key(k + 1));
@@ -150,9 +151,10 @@ impl RootMotion {
         }
     }
 
-    /// The way from clip time `from` to clip time `to` with `wraps` passages from the clip's end to
-    /// its start between them (negative: from the start to the end), in the space of the root at
-    /// `from`. Clips that play once, or back and forth, pass none.
+    /// The motion from clip time `from` to clip time `to`, seconds, in the space of the root at `from`.
+    ///
+    /// `wraps` is the number of times playback wraps from the clip's end to its start in between; negative
+    /// for reverse playback. It is 0 for clips that play once or back and forth.
     pub fn delta(&self, from: f64, to: f64, wraps: i64) -> Rigid {
         let (a, b) = (self.at(from).inverse(), self.at(to));
         if wraps == 0 {

@@ -1,4 +1,4 @@
-//! `Store`: the rows of a clip, in a vector of their own or where they lie in shared bytes.
+//! `Store`: values in an owned vector, or in place in shared bytes.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use std::fmt;
@@ -6,12 +6,13 @@ use std::ops::Deref;
 #[cfg(feature = "phx")]
 use std::ops::Range;
 
-/// Bytes that several stores share and that stay as they are: a mapped file, a buffer.
+/// Immutable bytes that several stores share: a mapped file or a buffer.
 #[cfg(feature = "phx")]
 pub use bytes::Bytes as SharedBytes;
 
-/// Plain values in a vector of their own, or within shared bytes where they lie. Read as a slice;
-/// take the slice once before a loop, it is looked up again each time.
+/// A slice of plain values, owned or in place in shared bytes.
+///
+/// Each access resolves the storage, so hoist the slice out of loops.
 #[derive(Clone)]
 pub struct Store<T>(Storage<T>);
 
@@ -23,8 +24,8 @@ enum Storage<T> {
 }
 
 impl<T: AnyBitPattern + NoUninit> Store<T> {
-    /// The values that lie in a range of shared bytes; none if the range is not within them, not
-    /// aligned, or no whole number of values.
+    /// The values in a range of shared bytes. `None` if the range is out of bounds, misaligned, or not a
+    /// whole number of values.
     #[cfg(feature = "phx")]
     pub fn shared(owner: &SharedBytes, bytes: Range<usize>) -> Option<Self> {
         let inside = owner.get(bytes)?;
@@ -42,7 +43,7 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
         }
     }
 
-    /// The values as a vector; shared ones are copied into one of their own first.
+    /// The values as a mutable vector. Shared values are copied first.
     pub fn to_mut(&mut self) -> &mut Vec<T> {
         #[cfg(feature = "phx")]
         if let Storage::Shared(bytes) = &self.0 {
@@ -51,17 +52,17 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
         match &mut self.0 {
             Storage::Own(values) => values,
             #[cfg(feature = "phx")]
-            Storage::Shared(_) => unreachable!("they were copied above"),
+            Storage::Shared(_) => unreachable!("shared values were copied above"),
         }
     }
 
-    /// Whether the values lie in shared bytes.
+    /// True if the values are stored in shared bytes.
     pub fn is_shared(&self) -> bool {
         !matches!(self.0, Storage::Own(_))
     }
 }
 
-/// The values of bytes that were checked when the store was made.
+/// The bytes as values; size and alignment were checked when the store was made.
 #[cfg(feature = "phx")]
 #[inline(always)]
 fn typed_slice<T: AnyBitPattern + NoUninit>(bytes: &SharedBytes) -> &[T] {
@@ -98,7 +99,7 @@ impl<T: AnyBitPattern + NoUninit + PartialEq> PartialEq for Store<T> {
 impl<T> fmt::Debug for Store<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Storage::Own(values) => write!(f, "Store({} of its own)", values.len()),
+            Storage::Own(values) => write!(f, "Store({} owned values)", values.len()),
             #[cfg(feature = "phx")]
             Storage::Shared(bytes) => write!(f, "Store({} shared bytes)", bytes.len()),
         }
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
     use crate::math::Row;
 
-    /// Rows as an owner of bytes, aligned as a mapped file is.
+    /// Rows that own bytes with the alignment of a mapped file.
     struct Buffer(Vec<Row>);
 
     impl AsRef<[u8]> for Buffer {

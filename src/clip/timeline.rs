@@ -1,36 +1,37 @@
-//! Timelines: sorted key times that blocks share, and the search for the interval of a time.
+//! Timelines: sorted key times shared by blocks, and the search for the interval of a time.
 
-/// The most keys of one timeline, so that a key hint fits 16 bits.
+/// Limit on the keys of a timeline: key hints are 16 bits.
 pub const MAX_KEYS: usize = u16::MAX as usize;
 
-/// Key times count as evenly spaced when each lies this close to its place, in intervals. The
-/// search corrects by one interval, so any value below 0.5 is exact; exporters' rounding of times
-/// to f32 was observed to stay below 0.01.
+/// Key times count as evenly spaced if each is this close to its even position, in intervals.
+///
+/// The search corrects its guess by one interval, which is exact for any tolerance below 0.5. Exporters
+/// that round times to f32 were measured to stay below 0.01.
 pub const REGULAR_TOLERANCE: f64 = 0.25;
 
-/// A sorted array of key times; a range of the clip's times.
+/// A sorted array of key times: a range of the clip's times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timeline {
-    /// First time in the clip's array of times.
+    /// Index of the first time in the clip's array.
     pub first: u32,
     /// Number of keys, at least 2.
     pub len: u32,
-    /// Keys per second if the times are evenly spaced, else 0.
+    /// Keys per second if the times are evenly spaced, otherwise 0.
     pub rate: f32,
-    /// The slot of its key hint, if it is irregular.
+    /// Index of its key hint; `None` if the times are evenly spaced.
     pub hint: Option<u16>,
 }
 
-/// Where a time lies on a timeline: between keys `key` and `key + 1`.
+/// The position of a time on a timeline: between keys `key` and `key + 1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cursor {
-    /// The key before.
+    /// The key at or before the time.
     pub key: u32,
-    /// The way to the next key, in [0, 1].
+    /// Fraction of the interval to the next key, in [0, 1].
     pub alpha: f32,
 }
 
-/// Keys per second if `times` are evenly spaced within [`REGULAR_TOLERANCE`], else 0.
+/// Keys per second if `times` are evenly spaced within [`REGULAR_TOLERANCE`], otherwise 0.
 pub(crate) fn regular_rate(times: &[f32]) -> f32 {
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else {
         return 0.0;
@@ -47,8 +48,8 @@ pub(crate) fn regular_rate(times: &[f32]) -> f32 {
     }
 }
 
-/// Finds the interval of `time` on evenly spaced `times` (at least 2), by arithmetic and one
-/// correction against the times themselves.
+/// Finds the interval of `time` in evenly spaced `times` (at least 2): a guess by arithmetic, and one
+/// correction against the times.
 #[inline(always)]
 pub(crate) fn locate_regular(times: &[f32], rate: f32, time: f32) -> Cursor {
     let last = times.len() - 2;
@@ -65,8 +66,8 @@ pub(crate) fn locate_regular(times: &[f32], rate: f32, time: f32) -> Cursor {
     between(a, b, key, time)
 }
 
-/// Finds the interval of `time` on any `times` (at least 2), trying the hinted interval and its
-/// successor before a binary search; the hint is updated.
+/// Finds the interval of `time` in any `times` (at least 2): the hinted interval, the one after it, then
+/// a binary search. Updates the hint.
 #[inline(always)]
 pub(crate) fn locate_hinted(times: &[f32], hint: &mut u16, time: f32) -> Cursor {
     let last = times.len() - 2;
@@ -91,7 +92,7 @@ fn finish(times: &[f32], key: usize, time: f32) -> Cursor {
     between(times[key], times[key + 1], key, time)
 }
 
-/// A time in the interval from `a` to `b`.
+/// The cursor of a time in the interval from `a` to `b`.
 #[inline(always)]
 fn between(a: f32, b: f32, key: usize, time: f32) -> Cursor {
     let way = (time - a) / (b - a);

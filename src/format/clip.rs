@@ -367,7 +367,7 @@ mod tests {
     use super::*;
     use crate::skeleton::{Joint, Trs};
 
-    /// No byte of a coded clip is looked at before its blocks are counted.
+    /// The blocks of a coded clip are charged before any of its bytes is read.
     #[test]
     fn coded_clips_count_the_blocks_of_the_skeleton() {
         let joint = Joint {
@@ -390,7 +390,7 @@ mod tests {
             fault.expect_err("no clip has no bytes").fault
         };
         assert!(!matches!(read(), Fault::Limit { .. }));
-        // Three of a joint, one for each channel.
+        // One joint has three blocks, one per channel.
         budget.look_through(BLOCKS_BASE as usize - 5).unwrap();
         let refused = read();
         let named = matches!(refused, Fault::Limit { found, limit, .. }

@@ -1,49 +1,51 @@
-//! Whether a primitive's streams fit each other.
+//! Checks of a primitive's streams.
 
 use super::Primitive;
 use crate::math::{all_within, within};
 use crate::skeleton::MAX_LENGTH;
 use thiserror::Error;
 
-/// Why the streams of a primitive are not usable.
+/// Why the streams of a primitive are rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PrimitiveError {
-    /// A stream has not one element per vertex.
-    #[error("{stream} holds {have}, needed are {needed}")]
+    /// A stream has the wrong length.
+    #[error("{stream} holds {have} elements, expected {needed}")]
     Stream {
-        /// The stream.
+        /// Name of the stream.
         stream: &'static str,
-        /// Its length.
+        /// Length of the stream.
         have: usize,
-        /// The length needed.
+        /// Expected length.
         needed: usize,
     },
-    /// An index names a vertex that is not there.
-    #[error("vertex {index}, there are {have}")]
+    /// A vertex index is out of range.
+    #[error("vertex {index} is out of range, there are {have} vertices")]
     Vertex {
         /// The index.
         index: usize,
-        /// Vertices.
+        /// Number of vertices.
         have: usize,
     },
-    /// A position is NaN, or beyond its limit.
+    /// A position or displacement is NaN or beyond [`MAX_LENGTH`].
     #[error("{stream}, vertex {vertex}: {value:e} is beyond the limit of {MAX_LENGTH:e}")]
     Beyond {
-        /// The stream.
+        /// Name of the stream.
         stream: &'static str,
-        /// The vertex.
+        /// Index of the vertex.
         vertex: usize,
-        /// The number.
+        /// Value of the component.
         value: f32,
     },
 }
 
 impl Primitive {
-    /// Checks that every stream is empty or as long as needed, positions are within [`MAX_LENGTH`], and every
-    /// index names a vertex.
+    /// Checks the lengths of all streams, the limits of positions, and the vertex indices.
+    ///
+    /// Optional streams must be empty or match the number of vertices. Positions and displacements must be
+    /// within [`MAX_LENGTH`].
     ///
     /// # Errors
-    /// With the first stream or index that does not fit.
+    /// With the first stream or index that fails.
     pub fn check(&self) -> Result<(), PrimitiveError> {
         let vertices = self.positions.len();
         let influences = vertices.saturating_mul(self.influences.per_vertex);
@@ -63,7 +65,7 @@ impl Primitive {
         optional("uvs", self.uvs.len(), vertices)?;
         optional("colors", self.colors.len(), vertices)?;
         optional("influences.joints", joints.len(), influences)?;
-        // Weights may be missing only where the joints are.
+        // Joints and weights come in pairs.
         if weights.len() != joints.len() {
             return Err(PrimitiveError::Stream {
                 stream: "influences.weights",

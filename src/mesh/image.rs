@@ -1,31 +1,31 @@
-//! Images of a rig: decoded, or as they stand in their file.
+//! Images of a rig: decoded, or encoded as in their file.
 
 #[cfg(feature = "images")]
 use image::{ImageFormat, ImageReader, Limits};
 #[cfg(feature = "images")]
 use std::io::Cursor;
 
-/// The most pixels of an image's width and height.
+/// Largest width and height of an image, pixels.
 pub const MAX_IMAGE_SIDE: u32 = 16_384;
 
-/// A decoded image: 8-bit sRGB RGBA, rows from the top.
+/// A decoded image: RGBA with 8 bits per channel, sRGB, rows from top to bottom.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Image {
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// `width × height × 4` bytes.
+    /// Pixels: `width × height × 4` bytes.
     pub rgba: Vec<u8>,
 }
 
-/// An image as its file holds it.
+/// An image with the bytes of its file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedImage {
-    /// MIME type, `image/png` for example: what the bytes begin as where that is PNG or JPEG, else what the
-    /// file states, else `application/octet-stream`.
+    /// MIME type, such as `image/png`. PNG and JPEG are recognised by their first bytes. For other formats it
+    /// is the type that the file states, or `application/octet-stream`.
     pub mime: String,
-    /// The bytes.
+    /// The encoded bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -34,24 +34,24 @@ pub struct EncodedImage {
 pub enum ImageData {
     /// Pixels.
     Decoded(Image),
-    /// Bytes of the source.
+    /// Bytes of the source file.
     Encoded(EncodedImage),
 }
 
-/// What becomes of the images of a file that is read.
+/// How reading a file handles images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageMode {
-    /// They are left out: a rig has `None` in their places.
+    /// Images are left out: the rig has `None` in their positions.
     Skip,
-    /// They stay as their file holds them: [`ImageData::Encoded`]. Pixels stay pixels.
+    /// Images keep the bytes of their file: [`ImageData::Encoded`]. Stored pixels stay pixels.
     Encoded,
-    /// They are decoded: [`ImageData::Decoded`].
+    /// Images are decoded: [`ImageData::Decoded`].
     #[cfg(feature = "images")]
     Decoded,
 }
 
 impl Default for ImageMode {
-    /// `Decoded` with the feature `images`, else `Encoded`.
+    /// `Decoded` with the feature `images`, otherwise `Encoded`.
     fn default() -> Self {
         #[cfg(feature = "images")]
         return Self::Decoded;
@@ -61,7 +61,7 @@ impl Default for ImageMode {
 }
 
 impl ImageData {
-    /// The pixels, if it is decoded.
+    /// The pixels, if the image is decoded.
     pub fn decoded(&self) -> Option<&Image> {
         match self {
             Self::Decoded(image) => Some(image),
@@ -69,7 +69,7 @@ impl ImageData {
         }
     }
 
-    /// The bytes of the source, if it is not decoded.
+    /// The encoded bytes, if the image is not decoded.
     pub fn encoded(&self) -> Option<&EncodedImage> {
         match self {
             Self::Encoded(image) => Some(image),
@@ -79,8 +79,8 @@ impl ImageData {
 }
 
 impl EncodedImage {
-    /// An image of these bytes. `stated` is the type that the file names; PNG and JPEG are known by their
-    /// first bytes, whatever it says.
+    /// Makes an image of encoded bytes. `stated` is the MIME type that the file states; the first bytes of
+    /// PNG and JPEG take precedence.
     pub fn new(bytes: Vec<u8>, stated: Option<&str>) -> Self {
         let mime = match bytes.as_slice() {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
@@ -94,37 +94,37 @@ impl EncodedImage {
     }
 }
 
-/// What an encoded image needs to be decoded, from its header.
+/// Format, size and decoding memory of an encoded image, from its header.
 #[cfg(feature = "images")]
 pub(crate) struct Survey {
     format: ImageFormat,
     pixels: u64,
-    /// Bytes that decoding allocates, the image included.
+    /// Bytes that decoding allocates, including the image.
     pub needed: u64,
 }
 
 #[cfg(feature = "images")]
 impl Survey {
-    /// Fixed part of what a decoder allocates (tables, window, one row of blocks).
+    /// Allocation limit while the header is read: tables, window, one row of blocks.
     const DECODER_BYTES: u64 = 1 << 20;
 
     /// Reads the header of a PNG or JPEG.
     pub fn new(bytes: &[u8]) -> Result<Self, String> {
         let format = image::guess_format(bytes).map_err(|e| e.to_string())?;
-        // PNG: up to 8 bytes per pixel and 4 as RGBA. JPEG: up to 4 and 4, and if it is progressive
-        // (marker FF C2) all its coefficients, 4 times 2 bytes, and their padding.
+        // Bytes per pixel. PNG: up to 8, and 4 as RGBA. JPEG: up to 4, and 4 as RGBA; progressive files
+        // (marker FF C2) also hold all coefficients, 4 × 2 bytes, and their padding.
         let per_pixel = match format {
             ImageFormat::Png => 12,
             ImageFormat::Jpeg if bytes.windows(2).any(|w| w == [0xff, 0xc2]) => 24,
             ImageFormat::Jpeg => 12,
-            other => return Err(format!("{other:?} pictures are not read")),
+            other => return Err(format!("{other:?} images are not supported")),
         };
         let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
         reader.limits(Self::limits(Self::DECODER_BYTES));
         let (width, height) = reader.into_dimensions().map_err(|e| e.to_string())?;
         if width.max(height) > MAX_IMAGE_SIDE {
             return Err(format!(
-                "width or height of an image in pixels: {} needed, the limit is {MAX_IMAGE_SIDE}",
+                "the longer side of an image is {} pixels, the limit is {MAX_IMAGE_SIDE}",
                 width.max(height)
             ));
         }

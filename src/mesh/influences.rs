@@ -1,24 +1,25 @@
-//! Skin influences of any number per vertex, and their reduction for the GPU paths.
+//! Skin influences with any number per vertex, and their reduction to the largest.
 
 use crate::math::Affine3x4;
 
-/// Joint indices and weights of a primitive: `per_vertex` of each for every vertex, vertex-major.
+/// Slots and weights of a primitive: `per_vertex` of each per vertex, vertex-major.
 ///
-/// Indices are slots of the primitive's skin. Weights are those of the file (normalised integers as
-/// fractions); import rescales sums that are not 1.
+/// Weights are those of the file, with normalised integers as fractions. Import rescales them where their
+/// sum is not 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Influences {
     /// Influences per vertex: a multiple of 4, or 0 for a rigid primitive.
     pub per_vertex: usize,
-    /// Slots of the skin, `per_vertex × vertices`.
+    /// Slots of the primitive's skin, `per_vertex × vertices`.
     pub joints: Vec<u16>,
     /// Weights, `per_vertex × vertices`.
     pub weights: Vec<f32>,
 }
 
 impl Influences {
-    /// The weighted sum of a vertex's palette rows, in the order of its influences; those whose slot the
-    /// palette lacks add nothing. `None` if the vertex has no influences.
+    /// The weighted sum of the palette rows of a vertex, in the order of its influences.
+    ///
+    /// Influences whose slot is outside the palette are skipped. `None` if the vertex has no influences.
     pub fn blended_row(&self, palette: &[Affine3x4], vertex: usize) -> Option<Affine3x4> {
         let first = vertex.checked_mul(self.per_vertex)?;
         let range = first..first.checked_add(self.per_vertex)?;
@@ -37,20 +38,21 @@ impl Influences {
         Some(sum)
     }
 
-    /// Number of vertices that have influences.
+    /// Number of vertices with influences.
     pub fn vertex_count(&self) -> usize {
         self.joints.len().checked_div(self.per_vertex).unwrap_or(0)
     }
 
-    /// Whether there are none.
+    /// True if there are no influences.
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty()
     }
 
-    /// The `count` largest influences of every vertex, renormalised to the sum they had together
-    /// with those dropped; and the largest weight dropped from one vertex.
+    /// Keeps the `count` largest influences of each vertex. Returns them with the largest sum of weights
+    /// dropped from one vertex.
     ///
-    /// Fewer than `count` influences are padded with zero weights.
+    /// The weights of a vertex are rescaled to their sum before dropping. Missing influences are filled with
+    /// zero weights.
     pub fn largest(&self, count: usize) -> (Influences, f32) {
         let vertices = self.vertex_count();
         let mut out = Influences {

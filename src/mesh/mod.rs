@@ -1,4 +1,6 @@
-//! Meshes as plain arrays: what CPU skinning and the renderers read. No file types, no GPU types.
+//! Meshes, materials and images as plain arrays, for CPU skinning and renderers.
+//!
+//! Start with [`Mesh`]; a rig lists its meshes in [`Rig::meshes`](crate::rig::Rig::meshes).
 
 mod check;
 mod image;
@@ -10,46 +12,46 @@ pub(crate) use image::Survey;
 pub use image::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE};
 pub use influences::Influences;
 
-/// A mesh: primitives that share morph targets' default weights.
+/// A mesh: primitives with common default morph weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
-    /// The name in the file, if any.
+    /// Name in the file, if any.
     pub name: Option<String>,
-    /// Primitives in file order.
+    /// Primitives, in file order.
     pub primitives: Vec<Primitive>,
-    /// Default morph weights; empty if there are no targets.
+    /// Default weights of the morph targets; empty if there are none.
     pub weights: Vec<f32>,
 }
 
-/// One drawable part of a mesh, in mesh space; vertices are in file order.
+/// One drawable part of a mesh, in mesh space, with vertices in file order.
 ///
-/// Optional streams are empty when the file lacks them, else as long as `positions`.
+/// An optional stream is empty if the file lacks it, otherwise as long as `positions`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Primitive {
-    /// Positions, metres as in the file.
+    /// Positions in metres, as in the file.
     pub positions: Vec<[f32; 3]>,
     /// Unit normals.
     pub normals: Vec<[f32; 3]>,
-    /// Unit tangents; w is the bitangent's sign.
+    /// Unit tangents; w is the sign of the bitangent.
     pub tangents: Vec<[f32; 4]>,
     /// First texture coordinate set.
     pub uvs: Vec<[f32; 2]>,
     /// Vertex colours, linear RGBA.
     pub colors: Vec<[f32; 4]>,
-    /// Triangle list (strips and fans are unrolled; points and lines have none).
+    /// Triangle list. Strips and fans are converted; points and lines have no indices.
     pub indices: Vec<u32>,
     /// Skin influences; `Influences::default()` if the primitive is rigid.
     pub influences: Influences,
     /// Morph targets in file order.
     pub targets: Vec<MorphTarget>,
-    /// Index into the materials of the file.
+    /// Index into the materials of the rig.
     pub material: Option<usize>,
 }
 
-/// Displacements of one morph target; a stream is empty when the target leaves it alone.
+/// Displacements of one morph target. A stream that the target does not change is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MorphTarget {
-    /// Added to positions, times the weight.
+    /// Added to positions, times the weight; metres.
     pub positions: Vec<[f32; 3]>,
     /// Added to normals, times the weight.
     pub normals: Vec<[f32; 3]>,
@@ -57,16 +59,16 @@ pub struct MorphTarget {
     pub tangents: Vec<[f32; 3]>,
 }
 
-/// What the renderers use of a material.
+/// A material, as far as the renderers use it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    /// The name in the file, if any.
+    /// Name in the file, if any.
     pub name: Option<String>,
     /// Base colour factor, linear RGBA.
     pub base_color: [f32; 4],
-    /// Index into the images of the file.
+    /// Index into the images of the rig.
     pub base_color_image: Option<usize>,
-    /// Drawn from both sides.
+    /// Whether back faces are drawn.
     pub double_sided: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Boxes: of a rig's slots, and of an instance.
+//! Bounding boxes, and those of the slots of a rig.
 
 use super::RigMesh;
 use super::limits::{MAX_SHARED_SLOTS, distinct};
@@ -23,30 +23,30 @@ impl Default for Aabb {
 }
 
 impl Aabb {
-    /// The box that holds nothing.
+    /// The empty box.
     pub const EMPTY: Self = Self {
         min: Vec3::INFINITY,
         max: Vec3::NEG_INFINITY,
     };
 
-    /// Whether it holds nothing.
+    /// True if it contains nothing.
     pub fn is_empty(&self) -> bool {
         !(self.min.cmple(self.max).all())
     }
 
-    /// Grows to hold a point; a NaN coordinate is passed over.
+    /// Extends the box to contain a point. NaN coordinates are ignored.
     pub fn add(&mut self, p: Vec3) {
         self.min = self.min.min(p);
         self.max = self.max.max(p);
     }
 
-    /// Grows to hold another box.
+    /// Extends the box to contain another box.
     pub fn union(&mut self, other: &Self) {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
 
-    /// Its centre; the origin if it is empty.
+    /// The centre; the origin if the box is empty.
     pub fn center(&self) -> Vec3 {
         if self.is_empty() {
             Vec3::ZERO
@@ -55,7 +55,7 @@ impl Aabb {
         }
     }
 
-    /// Half its size; zero if it is empty.
+    /// Half the size; zero if the box is empty.
     pub fn half_size(&self) -> Vec3 {
         if self.is_empty() {
             Vec3::ZERO
@@ -65,21 +65,22 @@ impl Aabb {
     }
 }
 
-/// For every palette row of a rig, the box (in mesh space) of the vertices that it moves.
+/// For each palette row of a rig, the bounding box of the vertices that it moves, in mesh space.
 ///
-/// A skinned vertex is a weighted mean of its places under each of its slots, so the union of the
-/// moved boxes holds the deformed mesh (weights that sum to 1, morph weights in [0, 1]).
+/// A skinned vertex is a weighted mean of its positions under each of its slots. The union of the
+/// transformed boxes therefore contains the deformed mesh, for weights that sum to 1 and morph weights in
+/// [0, 1].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SlotBounds {
     boxes: Vec<Aabb>,
 }
 
-/// What a mesh moves, measured once however many nodes draw it.
+/// The boxes of a mesh, measured once however many nodes draw it.
 #[derive(Clone, Debug, Default)]
 struct Measured {
-    /// Of all its vertices.
+    /// Box of all its vertices.
     whole: Aabb,
-    /// The slots that its influences name with a weight, ascending, with the boxes of their vertices.
+    /// The slots with a weight above 0, ascending, with the boxes of their vertices.
     slots: Vec<(u16, Aabb)>,
 }
 
@@ -116,7 +117,7 @@ impl SlotBounds {
     /// Measures the boxes of all slots.
     ///
     /// # Errors
-    /// With the slots that would be looked at, if they are above [`MAX_SHARED_SLOTS`].
+    /// With the number of slots to visit, if it is above [`MAX_SHARED_SLOTS`].
     pub(crate) fn measure(
         skins: &[Skin],
         offsets: &[usize],
@@ -174,7 +175,7 @@ impl SlotBounds {
     }
 }
 
-/// Where morph weights in [0, 1] can bring a vertex.
+/// The box of a vertex over all morph weights in [0, 1].
 fn reach(p: &Primitive, v: usize) -> Aabb {
     #[cfg(test)]
     tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
@@ -199,7 +200,7 @@ mod tests {
     use std::sync::Arc;
 
     thread_local! {
-        /// Vertices whose reach was asked for.
+        /// Number of vertices measured.
         pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -245,7 +246,7 @@ mod tests {
         LOOKED_AT.set(0);
         let bounds = SlotBounds::measure(&skins, &[0, 8, 16], &meshes).unwrap();
         assert_eq!(LOOKED_AT.get(), 2 * VERTICES);
-        // Slots 0 to 4 take every fifth vertex; nothing has a weight on the others.
+        // Slots 0 to 4 move every fifth vertex each; the other slots have no weights.
         for skin in 0..2 {
             for slot in 0..8 {
                 let found = bounds.boxes()[skin * 8 + slot];
@@ -272,7 +273,7 @@ mod tests {
         let (a, b) = (mesh(), mesh());
         let pairs = (0..10).flat_map(|s| [on(&a, s, None), on(&b, s, None), on(&a, s, None)]);
         let pairs: Vec<RigMesh> = pairs.collect();
-        // Two meshes, ten skins, five slots that have a weight.
+        // Two meshes × ten skins × five slots with a weight.
         let within = SlotBounds::measure_within(&skins, &offsets, &pairs, 100);
         assert!(within.is_ok());
         let refused = SlotBounds::measure_within(&skins, &offsets, &pairs, 99);

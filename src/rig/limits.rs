@@ -1,4 +1,4 @@
-//! Limits on a rig's nodes, and on the work that meshes which many nodes share may make.
+//! Limits on the nodes of a rig, and on the work for meshes that many nodes share.
 
 use super::{RigMesh, RigNode};
 use crate::mesh::Mesh;
@@ -7,15 +7,16 @@ use glam::{DAffine3, DMat4};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most slots that are looked at for the boxes of a rig: for every pair of a mesh and a skin that some
-/// node draws together, the slots that the mesh uses. A second of work; a rig of 500 meshes with 200 slots
-/// each has 100,000.
+/// Limit on the slots visited to measure the boxes of a rig: about one second of work.
+///
+/// Each pair of a mesh and a skin that is drawn together counts with the slots that the mesh uses. A rig of
+/// 500 meshes with 200 slots each has 100,000.
 pub const MAX_SHARED_SLOTS: u64 = 1 << 28;
 
-/// The first node whose numbers are beyond their limit, and which.
+/// Checks the numbers of all nodes. Returns the first node with a number beyond its limit.
 ///
-/// A node that is no joint never moves, so its matrix relative to the joint above is known here; that has
-/// to be within [`MAX_LENGTH`] too. The parents are a forest.
+/// A node that is not a joint is static, so its matrix relative to the joint above must be within
+/// [`MAX_LENGTH`] too. The parents must form a forest.
 pub(super) fn check_nodes(nodes: &[RigNode]) -> Result<(), (usize, Beyond)> {
     for (n, node) in nodes.iter().enumerate() {
         let matrix = node.matrix.as_ref().map_or(&[][..], |m| &m[..]);
@@ -58,7 +59,7 @@ fn local(node: &RigNode) -> DAffine3 {
     }
 }
 
-/// The different meshes of a rig, in the order of their first use, and which of them each place has.
+/// The distinct meshes of a rig, in the order of their first use, and for each entry its index among them.
 pub(crate) fn distinct(meshes: &[RigMesh]) -> (Vec<&Arc<Mesh>>, Vec<usize>) {
     let mut all = Vec::new();
     let mut places: HashMap<*const Mesh, usize> = HashMap::new();

@@ -1,5 +1,7 @@
-//! `Rig`: what a file of one character becomes. Skeleton, skins, clips, meshes and the tables
-//! derived from them. Shared and immutable; knows `clip`, `skeleton` and `mesh`.
+//! Rigs: everything that a file of one character contains.
+//!
+//! Start with [`Rig`]. Rigs come from [`import`](crate::import), from a .phx file or from
+//! [`build_rig`](crate::build::build_rig). Mixers and crowds are made from rigs.
 
 mod bounds;
 mod limits;
@@ -20,7 +22,10 @@ pub(crate) use scales::check_scales;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A character: one skeleton, its skins, its clips and its meshes.
+/// A character: one skeleton, its skins, clips, meshes, materials and images.
+///
+/// A rig owns its parts and the tables derived from them: palette offsets and the boxes of slots. The
+/// skeleton, clips and meshes are reference-counted and immutable.
 #[derive(Clone, Debug)]
 pub struct Rig {
     pub(crate) name: String,
@@ -39,52 +44,51 @@ pub struct Rig {
     pub(crate) slot_bounds: SlotBounds,
 }
 
-/// A node of the file: a joint of the skeleton, or one that stays in the scene.
+/// A node of the file. It is a joint of the skeleton, or static relative to the joint above.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigNode {
     /// Index in the file.
     pub source: usize,
     /// Name in the file, if any.
     pub name: Option<String>,
-    /// Parent, as a position in [`Rig::nodes`].
+    /// Parent, as an index into [`Rig::nodes`].
     pub parent: Option<usize>,
-    /// Rest transform relative to the parent.
+    /// Rest transform relative to the parent, in metres.
     pub local: Trs,
-    /// The 16 column-major floats, if the file gave a matrix.
+    /// The node's 4×4 matrix, column-major, if the file has one.
     pub matrix: Option<[f32; 16]>,
-    /// The joint that it is, if any.
+    /// Its joint, if it is one.
     pub joint: Option<u16>,
 }
 
-/// A mesh as it hangs on the rig.
+/// A mesh attached to a node of the rig.
 #[derive(Clone, Debug)]
 pub struct RigMesh {
-    /// The node that draws it, as a position in [`Rig::nodes`].
+    /// The node that it is attached to, as an index into [`Rig::nodes`].
     pub node: usize,
     /// Index of the mesh in the file.
     pub source: usize,
-    /// Vertices, triangles, influences.
+    /// Vertices, triangles and influences; shared by all nodes that draw the same mesh.
     pub mesh: Arc<Mesh>,
-    /// The skin of its influences, as a position in [`Rig::skins`]; for rigid meshes the skin of
-    /// [`Rig::rigid_skin`].
+    /// The skin of its influences, as an index into [`Rig::skins`]; [`Rig::rigid_skin`] for rigid meshes.
     pub skin: usize,
     /// The slot that moves a rigid mesh; `None` if the mesh is skinned.
     pub rigid_slot: Option<u16>,
-    /// Level of detail, 0 is the finest.
+    /// Level of detail; 0 is the finest.
     pub lod: usize,
 }
 
-/// The scalars that are the morph weights of a node.
+/// The scalars that hold the morph weights of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MorphRange {
-    /// The node, as a position in [`Rig::nodes`].
+    /// The node, as an index into [`Rig::nodes`].
     pub node: usize,
-    /// Its scalars in the skeleton.
+    /// Range of its scalars in the skeleton.
     pub scalars: Range<usize>,
 }
 
 impl Rig {
-    /// A label: the file's name.
+    /// The label of the rig: the name of its file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -94,27 +98,27 @@ impl Rig {
         &self.skeleton
     }
 
-    /// All skins: the file's, in file order, then one for rigid meshes if there are any.
+    /// All skins: those of the file, in file order, then one for rigid meshes if there are any.
     pub fn skins(&self) -> &[Skin] {
         &self.skins
     }
 
-    /// The file's skins, in file order.
+    /// The skins of the file, in file order.
     pub fn file_skins(&self) -> &[Skin] {
         &self.skins[..self.file_skins]
     }
 
-    /// The skin made for meshes without one: a slot per rigid mesh node.
+    /// Index of the skin for meshes without one, with a slot per rigid mesh node; `None` if there are none.
     pub fn rigid_skin(&self) -> Option<usize> {
         (self.skins.len() > self.file_skins).then_some(self.file_skins)
     }
 
-    /// Rows of one instance's palette: all skins, one after another.
+    /// Rows of an instance's palette: the slots of all skins, one after another.
     pub fn palette_len(&self) -> usize {
         self.palette_len
     }
 
-    /// The first palette row of a skin.
+    /// The first palette row of a skin. Panics if there is no such skin.
     pub fn palette_offset(&self, skin: usize) -> usize {
         self.palette_offsets[skin]
     }
@@ -124,10 +128,11 @@ impl Rig {
         &self.clips
     }
 
-    /// Gives a clip markers in place of those it has.
+    /// Replaces the markers of a clip.
     ///
     /// # Errors
-    /// If there is no such clip, a marker lies outside it, or there are too many.
+    /// If there is no such clip, a marker is outside the clip, or there are more than
+    /// [`MAX_MARKERS`](crate::clip::MAX_MARKERS). The rig is then unchanged.
     pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), ClipError> {
         let clips = self.clips.len();
         let place = self.clips.get_mut(clip);
@@ -136,7 +141,7 @@ impl Rig {
         Ok(())
     }
 
-    /// The first clip of that name.
+    /// Index of the first clip with this name.
     pub fn find_clip(&self, name: &str) -> Option<usize> {
         self.clips.iter().position(|c| c.name() == name)
     }
@@ -146,17 +151,17 @@ impl Rig {
         &self.nodes
     }
 
-    /// Root nodes of the default scene, as positions in [`Rig::nodes`].
+    /// Root nodes of the default scene, as indices into [`Rig::nodes`].
     pub fn roots(&self) -> &[usize] {
         &self.roots
     }
 
-    /// The meshes, in node order, finest level of detail first.
+    /// The meshes: in node order, finest level of detail first.
     pub fn meshes(&self) -> &[RigMesh] {
         &self.meshes
     }
 
-    /// Levels of detail, at least 1.
+    /// Number of levels of detail, at least 1.
     pub fn lod_count(&self) -> usize {
         self.meshes.iter().map(|m| m.lod + 1).max().unwrap_or(1)
     }
@@ -166,18 +171,18 @@ impl Rig {
         &self.materials
     }
 
-    /// The images, in file order; `None` where one could not be decoded or was left out
-    /// ([`ImageMode`](crate::mesh::ImageMode)).
+    /// The images, in file order. `None` for an image that could not be decoded or was left out; see
+    /// [`ImageMode`](crate::mesh::ImageMode).
     pub fn images(&self) -> &[Option<ImageData>] {
         &self.images
     }
 
-    /// Nodes with morph weights, and where those lie among the skeleton's scalars.
+    /// Nodes with morph weights, and the scalars of the skeleton that hold them.
     pub fn morphs(&self) -> &[MorphRange] {
         &self.morphs
     }
 
-    /// For every palette row, the box of the vertices that it moves.
+    /// Bounding boxes of the vertices that each palette row moves.
     pub fn slot_bounds(&self) -> &SlotBounds {
         &self.slot_bounds
     }

@@ -1,4 +1,4 @@
-//! `RigParts`: a rig as a builder or a reader has it, checked before it becomes one.
+//! `RigParts`: the unchecked parts of a rig, and their checks.
 
 use super::limits::{self, MAX_SHARED_SLOTS, distinct};
 use super::scales::{ScaleError, check_scales};
@@ -9,16 +9,16 @@ use crate::skeleton::{NO_JOINT, Skeleton, Skin};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The parts of a rig; see [`Rig`] for what they are.
+/// The parts of a rig, unchecked; [`Rig::new`] checks them. See [`Rig`] for their meaning.
 #[derive(Clone, Debug)]
 pub struct RigParts {
-    /// A label: the file's name.
+    /// Label: the name of the file.
     pub name: String,
     /// The skeleton.
     pub skeleton: Arc<Skeleton>,
-    /// The file's skins, then one for rigid meshes if there are any.
+    /// Skins of the file, then one for rigid meshes if there are any.
     pub skins: Vec<Skin>,
-    /// How many of them are the file's.
+    /// Number of skins of the file.
     pub file_skins: usize,
     /// Clips that fit the skeleton.
     pub clips: Vec<Arc<Clip>>,
@@ -36,19 +36,19 @@ pub struct RigParts {
     pub morphs: Vec<MorphRange>,
 }
 
-/// Why parts are no rig.
+/// Why a rig is rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RigError {
-    /// An index points past the end of what it indexes.
+    /// An index is out of range.
     #[error("{place}: {what} {index}, there are {have}")]
     Index {
-        /// Where the index stands.
+        /// Where the index is.
         place: String,
-        /// What it names.
+        /// What the index refers to.
         what: &'static str,
         /// The index.
         index: usize,
-        /// How many there are.
+        /// Number of existing elements.
         have: usize,
     },
     /// The parents of the nodes form a cycle.
@@ -56,68 +56,69 @@ pub enum RigError {
     Cycle,
     /// A clip was built for another skeleton or another lane order.
     #[error(
-        "clip {clip} does not fit the skeleton: its hash is {have:016x}, needed is {needed:016x}"
+        "clip {clip} does not fit the skeleton: its hash is {have:016x}, expected {needed:016x}"
     )]
     Clip {
-        /// The clip.
+        /// Index of the clip.
         clip: usize,
-        /// Its structure's or layout's hash.
+        /// Structure or layout hash of the clip.
         have: u64,
-        /// The skeleton's.
+        /// The same hash of the skeleton.
         needed: u64,
     },
-    /// A primitive's streams do not fit each other.
+    /// The streams of a primitive are rejected.
     #[error("mesh {mesh}, primitive {primitive}: {source}")]
     Primitive {
-        /// Place of the mesh in the rig.
+        /// Index into the meshes of the rig.
         mesh: usize,
-        /// The primitive.
+        /// Index of the primitive.
         primitive: usize,
-        /// Why.
+        /// The cause.
         source: PrimitiveError,
     },
-    /// A node's transform holds a number beyond its limit.
+    /// A transform of a node has a number beyond its limit.
     #[error("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}")]
     Beyond {
-        /// The node.
+        /// Index of the node in the file.
         node: usize,
-        /// Its name.
+        /// Name of the node.
         name: String,
-        /// Which number.
+        /// The part of the transform.
         what: &'static str,
-        /// Its value.
+        /// Value of the number.
         value: f32,
-        /// What it may be at most, or at least.
+        /// The exceeded limit, upper or lower.
         limit: f32,
     },
-    /// Scales multiply to too much down a chain of joints.
+    /// The product of scales down a chain of joints exceeds its limit.
     #[error(transparent)]
     Scales(#[from] ScaleError),
-    /// Meshes are drawn with so many skins that measuring them would take too long.
+    /// The meshes use more slots than [`MAX_SHARED_SLOTS`], summed over pairs of mesh and skin.
     #[error(
         "the meshes use {needed} slots, counted for each skin that they are drawn with; the limit is {MAX_SHARED_SLOTS}"
     )]
     SharedSlots {
-        /// The slots.
+        /// Number of slots.
         needed: u64,
     },
-    /// A picture has not four bytes per pixel.
-    #[error("image {image} holds {have} bytes, needed are {needed}")]
+    /// A decoded image does not have four bytes per pixel.
+    #[error("image {image} holds {have} bytes, expected {needed}")]
     Image {
-        /// The image.
+        /// Index of the image.
         image: usize,
-        /// Its bytes.
+        /// Bytes of the image.
         have: usize,
-        /// Bytes needed.
+        /// Expected bytes.
         needed: u64,
     },
 }
 
 impl Rig {
-    /// Makes a rig of its parts and measures the boxes of its slots.
+    /// Checks the parts, makes a rig and measures the boxes of its slots.
     ///
     /// # Errors
-    /// If an index is out of range, nodes form a cycle, or a clip or a stream does not fit.
+    /// If an index is out of range, nodes form a cycle, a number is beyond its limit, or a clip, a stream or
+    /// an image does not fit; see [`RigError`].
     pub fn new(parts: RigParts) -> Result<Self, RigError> {
         check_nodes(&parts)?;
         check_clips(&parts)?;
@@ -207,7 +208,7 @@ fn check_nodes(parts: &RigParts) -> Result<(), RigError> {
             within(|| format!("skin {i}"), "joint", usize::from(joint), joints)?;
         }
     }
-    // The file's skins, and at most one more.
+    // At most one skin besides those of the file.
     let extra = parts.skins.len().wrapping_sub(parts.file_skins);
     within(|| "skins".into(), "skin for rigid meshes", extra, 2)?;
     let scalars = parts.skeleton.scalars().len();
@@ -241,12 +242,12 @@ fn check_clips(parts: &RigParts) -> Result<(), RigError> {
             return Err(RigError::Clip { clip, have, needed });
         }
     }
-    // What plays on additive layers is known to crowds and mixers.
+    // Additive layers are checked by crowds and mixers, which set their number of actions.
     let clips = parts.clips.iter().map(|c| &**c);
     Ok(check_scales(skeleton, clips, 0)?)
 }
 
-/// Each mesh is looked at once, however many nodes draw it.
+/// Checks each mesh once, however many nodes draw it.
 fn check_meshes(parts: &RigParts) -> Result<(), RigError> {
     let (distinct, which) = distinct(&parts.meshes);
     let mut known: Vec<Option<Used>> = vec![None; distinct.len()];
@@ -271,10 +272,10 @@ fn check_meshes(parts: &RigParts) -> Result<(), RigError> {
     Ok(())
 }
 
-/// The largest slot of a mesh that has a weight, and its primitive.
+/// The largest slot with a weight in a mesh, and its primitive.
 type Used = Option<(u16, usize)>;
 
-/// Checks a mesh for itself.
+/// Checks a mesh independently of its nodes.
 fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, RigError> {
     #[cfg(test)]
     tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
@@ -299,9 +300,9 @@ fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, RigEr
     Ok(most)
 }
 
-/// Whether no node is its own ancestor. The parents must be in range.
+/// True if no node is its own ancestor. Parents must be in range.
 pub(crate) fn is_forest<N>(nodes: &[N], parent: impl Fn(&N) -> Option<usize>) -> bool {
-    // 0: not seen, 1: on the way up from here, 2: leads to a root.
+    // 0: not visited, 1: on the current path, 2: known to lead to a root.
     let mut state = vec![0u8; nodes.len()];
     let mut path = Vec::new();
     for start in 0..nodes.len() {
@@ -329,7 +330,7 @@ mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// Meshes that were looked at.
+        /// Number of meshes checked.
         pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
     }
 

@@ -1,31 +1,33 @@
-//! How far the scales of a rig multiply down a chain, over its rest pose and clips.
+//! Limits on the product of scales down a chain of joints, over the rest pose and all clips of a rig.
 
 use crate::clip::{Clip, ClipKind};
 use crate::skeleton::Skeleton;
 use crate::skeleton::limits::{MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, check_chain, scale_factor};
 use thiserror::Error;
 
-/// The scales of a rig and its clips multiply to too much down a chain of joints.
+/// The product of scales of a rig and its clips exceeds its limit down a chain of joints.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error(
     "the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {limit:e}"
 )]
 pub struct ScaleError {
-    /// Of what: all clips, or those of additive layers too.
+    /// What is included: all clips, or also those of additive layers.
     pub what: &'static str,
-    /// The joint.
+    /// Index of the joint.
     pub joint: usize,
-    /// Its name.
+    /// Name of the joint.
     pub name: String,
-    /// The product.
+    /// Product of the largest scales down to the joint.
     pub product: f64,
-    /// What it may be.
+    /// Largest product allowed.
     pub limit: f64,
 }
 
-/// Checks that clips may play together. Each joint counts with the largest of its scales over the rest
-/// pose and all full clips, since a blend may take each from another clip; with `additive` actions that
-/// may play at once on additive layers, with those of additive clips as often.
+/// Checks that clips can play together.
+///
+/// Each joint counts with its largest scale over the rest pose and all full clips, since a blend may combine
+/// any of them. Additive clips count `additive` times: the number of actions that can play at once on
+/// additive layers.
 pub(crate) fn check_scales<'c>(
     skeleton: &Skeleton,
     clips: impl Iterator<Item = &'c Clip>,
@@ -45,7 +47,7 @@ pub(crate) fn check_scales<'c>(
             *most = most.max(factor);
         }
     }
-    // The rest pose alone was checked when the skeleton was made, each clip when it was.
+    // The rest pose was checked with the skeleton, and each clip by itself when it was made.
     if lanes == 0 || (full.is_empty() && (added.is_empty() || additive == 0)) {
         return Ok(());
     }
@@ -65,7 +67,7 @@ pub(crate) fn check_scales<'c>(
     if added.is_empty() || additive == 0 {
         return Ok(());
     }
-    // Additive translations add up, so lengths count as often.
+    // Additive translations add up, so the limit shrinks with the number of actions.
     let places = 4.0 * (skeleton.len() as f64 + 1.0) * (additive as f64 + 1.0);
     let limit = MAX_ADDITIVE_REACH / places;
     let with = |joint: usize| {

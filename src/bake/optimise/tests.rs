@@ -6,8 +6,8 @@ use crate::rig::Rig;
 use crate::skeleton;
 use glam::{Quat, Vec3};
 
-/// A chain of joints that grow by `scale`, each moved by a track of its own kind and times, by up to
-/// `way` metres: nothing of 16 bits comes close.
+/// A chain of joints that scale by `scale` each. Their tracks differ in kind and times and move by up to
+/// `way` metres, far beyond what 16 bits can hold.
 fn hostile(scale: f32, way: f32) -> Rig {
     let node = |i: usize| RawNode {
         source: i,
@@ -57,7 +57,7 @@ fn rounds_are_bounded() {
         let (skeleton, clip) = (rig.skeleton(), &rig.clips()[0]);
         let settings = BakeSettings::default();
         let tracks = Tracks::new(clip, skeleton, &settings, COARSEST[0]);
-        // Not numbers come from errors that are none.
+        // NaN and infinite targets result from errors that are not finite.
         for target in [1e-4, 1.0, 1e-30, 0.0, f64::NAN, f64::INFINITY] {
             let (state, reached) = search(&tracks, target);
             assert!(
@@ -72,7 +72,7 @@ fn rounds_are_bounded() {
     assert!(missed > 10, "{missed} searches used all of their rounds");
 }
 
-/// The halves get from the largest share to one that no error shows.
+/// Halving ends at a share with negligible error.
 #[test]
 fn the_last_shares_are_small() {
     let last = LARGEST_SHARE * 0.5f64.powi(HALVED as i32);
