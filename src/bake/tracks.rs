@@ -117,8 +117,8 @@ impl JointTrack {
         self.motions[which] = Motion::Constant;
     }
 
-    /// Bound on the difference of normalised lerp and slerp between keys at the joint's reach, metres. For
-    /// rotations θ apart it is θ³/250: the largest difference over the interval, to third order.
+    /// Largest difference of normalised lerp and slerp between keys, at the joint's reach, in metres. For
+    /// rotations θ apart it is θ³/250 of the reach, to third order.
     pub fn lerp_error(&self, tracks: &Tracks) -> f64 {
         let Motion::Moving { timeline, .. } = self.motions[1] else {
             return 0.0;

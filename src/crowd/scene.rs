@@ -329,8 +329,8 @@ fn remove(scene: &mut SceneGraph, mirror: MirrorId, hanging: Hanging) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offline::build_rig;
-    use crate::offline::raw::{RawNode, RawScene};
+    use crate::build::build_rig;
+    use crate::import::raw::{RawNode, RawScene};
     use std::sync::Arc;
 
     /// Rigs of another tag are other rigs: their handles find no scratch of the ones before.

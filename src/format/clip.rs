@@ -361,8 +361,8 @@ fn limit(r: &SectionReader<'_>, what: &'static str, found: u32, limit: u32) -> F
 
 #[cfg(test)]
 mod tests {
-    use super::super::budget::{BLOCKS_BASE, Budget};
     use super::super::container::Entry;
+    use super::super::memory::{BLOCKS_BASE, MemoryLimit};
     use super::super::open;
     use super::*;
     use crate::skeleton::{Joint, Trs};
@@ -376,22 +376,22 @@ mod tests {
             rest: Trs::IDENTITY,
         };
         let skeleton = Skeleton::new(&[joint], None, Vec::new()).unwrap();
-        let told = || Told {
+        let stated = || ClipEntry {
             form: ClipForm::Coded,
             name: "clip".into(),
             duration: 0.0,
             markers: Vec::new(),
         };
-        let budget = Budget::new(0);
+        let memory = MemoryLimit::new(0);
         let (owner, entry) = (open::copy(&[]), Entry::zeroed());
         let read = || {
-            let reader = Reader::new(&[], &entry, &budget);
-            let fault = read(reader, &skeleton, told(), (&owner, 0)).map(|_| ());
-            fault.expect_err("no clip has no bytes").fault
+            let reader = SectionReader::new(&[], &entry, &memory);
+            let fault = read(reader, &skeleton, stated(), (&owner, 0)).map(|_| ());
+            fault.expect_err("a clip needs bytes").fault
         };
         assert!(!matches!(read(), Fault::Limit { .. }));
         // One joint has three blocks, one per channel.
-        budget.look_through(BLOCKS_BASE as usize - 5).unwrap();
+        memory.look_through(BLOCKS_BASE as usize - 5).unwrap();
         let refused = read();
         let named = matches!(refused, Fault::Limit { found, limit, .. }
             if found == BLOCKS_BASE + 1 && limit == BLOCKS_BASE);

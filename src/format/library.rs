@@ -200,7 +200,7 @@ impl Library {
             r.charge(size_of::<Marker>())?;
             markers.push(Marker::new(name, e.time));
         }
-        let entry = ClipEntry {
+        let stated = ClipEntry {
             // Unknown forms were rejected with the table.
             form: ClipForm::of_code(entry.form).unwrap_or_default(),
             name,
@@ -208,7 +208,7 @@ impl Library {
             markers,
         };
         let place = (&self.bytes, entry.offset as usize);
-        clip::read(r, &self.skeleton, entry, place)
+        clip::read(r, &self.skeleton, stated, place)
     }
 
     /// Reads a clip for a skeleton whose lane order may differ from the file's. If it does, the clip is

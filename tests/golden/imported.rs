@@ -24,7 +24,6 @@ pub fn trials() -> Vec<Trial> {
         }),
     ]
 }
-use phalanx_testkit::trials;
 
 fn numbers(value: &Value, out: &mut Vec<f64>) {
     match value {

@@ -93,7 +93,7 @@ fn every_level(rig: Rig) -> Result<(), Failed> {
         packed += clips[0].packed().len();
         for part in [0.0, 0.137, 0.5, 0.871] {
             let time = raw.duration() * part;
-            let models = oracle::models(&clips[0], skeleton, time.into());
+            let models = phalanx_testkit::baked::models(&clips[0], skeleton, time.into());
             for level in SimdLevel::supported() {
                 level.set()?;
                 let palettes = palettes(&rig, &clips, time)?;
@@ -104,7 +104,7 @@ fn every_level(rig: Rig) -> Result<(), Failed> {
                     return Err(format!("{} at {time}, {level}: {worst:?} off", raw.name()).into());
                 }
                 // Rows of f32, alone and blended with themselves.
-                let exact = oracle::models(raw, skeleton, time.into());
+                let exact = phalanx_testkit::baked::models(raw, skeleton, time.into());
                 for palette in self::palettes(&rig, &[raw.clone(), raw.clone()], time)? {
                     let off = apart(&rig, &exact, &palette);
                     if off.is_nan() || off > TOLERANCE {

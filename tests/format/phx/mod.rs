@@ -11,7 +11,6 @@ mod roundtrip;
 mod stored;
 
 use libtest_mimic::Trial;
-use phalanx_testkit::trials;
 use phalanx_testkit::trials::trial;
 
 pub type Tested = Result<(), libtest_mimic::Failed>;

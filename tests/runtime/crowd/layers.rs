@@ -105,7 +105,7 @@ fn a_full_layer_gives_way_to_the_new_and_counts() {
             .unwrap();
         crowd.advance(0.05).unwrap();
     }
-    assert_eq!(crowd.displaced(), 2);
+    assert_eq!(crowd.evicted(), 2);
     let newest = crowd.clip_by_index(id, 5).unwrap();
     assert!(crowd.action_state(i, 0, newest).is_ok());
 }
@@ -160,5 +160,5 @@ fn the_faintest_gives_way_whatever_its_sign() {
     player.start(1, clips[4], &held(0.5, 0.2)).unwrap();
     let plays = clips.map(|clip| player.action(1, clip).is_ok());
     assert_eq!(plays, [true, true, false, true, true]);
-    assert_eq!(crowd.displaced(), 1);
+    assert_eq!(crowd.evicted(), 1);
 }

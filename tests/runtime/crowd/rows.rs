@@ -93,7 +93,7 @@ fn memory_of_one_crowd_holds_no_frame_of_another() {
     let (mut of_one, mut of_other) = (BoneBuffer::new(), BoneBuffer::new());
     one.evaluate(&mut of_one);
     other.evaluate(&mut of_other);
-    other.set_due(i, false).unwrap();
+    other.set_scheduled(i, false).unwrap();
     let stats = other.evaluate(&mut of_one);
     assert_eq!((stats.instances, stats.carried), (1, 0));
     stands(of_one.rows(), [0.75, 0.0, 0.0]);
@@ -128,7 +128,7 @@ fn groups_tell_where_rows_lie() {
     assert_eq!(all, [group(0, 8, ROWS, 3), group(24, 24, 20, 2)]);
     let last = schedule.id();
     for i in [small[1], small[2], large[0]] {
-        crowd.set_due(i, false).unwrap();
+        crowd.set_scheduled(i, false).unwrap();
     }
     let schedule = crowd.schedule(&layout(Some(last)));
     let all: Vec<RowGroup> = schedule.groups().collect();
