@@ -147,7 +147,7 @@ mod tests {
                 );
                 below += i32::from(value < f64::from(a[c].min(b[c])) - 0.1);
             }
-            assert_eq!(below > 0, c < 2, "only the first two overshoot below their keys");
+            assert_eq!(below > 0, c < 2, "only the first two overshoot");
             assert!(least > -3.0 && most < 4.0);
         }
     }

@@ -56,10 +56,13 @@ impl RootMotion {
             return Err(fail("the number of keys is out of range", keys));
         }
         if parts.translations.len() != keys {
-            return Err(fail("the number of translations is not that of keys", parts.translations.len()));
+            return Err(fail(
+                "needs one translation per key",
+                parts.translations.len(),
+            ));
         }
         if !(parts.rotations.is_empty() || parts.rotations.len() == keys) {
-            return Err(fail("the number of rotations is not that of keys", parts.rotations.len()));
+            return Err(fail("needs one rotation per key", parts.rotations.len()));
         }
         let times = &parts.times;
         let unordered =

@@ -244,12 +244,16 @@ fn read_rows(
     }
     if head.motion_turns > 1 {
         let found = head.motion_turns.into();
-        return Err(limit(&r, "the flag for rotations of the root motion", found, 1));
+        return Err(limit(&r, "the flag of root rotations", found, 1));
     }
     let lens = r.each(head.timelines as usize, "lengths of timelines")?;
     let total = lens.clone().map(|n: u32| u64::from(n)).sum::<u64>();
     if total != u64::from(head.times) {
-        let (what, found, limit) = ("the number of key times of all timelines", total, head.times.into());
+        let (what, found, limit) = (
+            "the number of key times of all timelines",
+            total,
+            head.times.into(),
+        );
         let at = offset_of!(Head, times);
         return Err(r.fault_at(at, Fault::Limit { what, found, limit }));
     }
@@ -305,7 +309,7 @@ fn typed_slice<T: AnyBitPattern + NoUninit>(
     let at = first + r.position();
     let bytes = r.take((count as usize).saturating_mul(size_of::<T>()), what)?;
     let store = Store::shared(owner, at..at + bytes.len());
-    store.ok_or_else(|| limit(r, "the misalignment of rows in bytes", (at % ALIGNMENT) as u32, 0))
+    store.ok_or_else(|| limit(r, "the misalignment of rows", (at % ALIGNMENT) as u32, 0))
 }
 
 fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, FormatError> {

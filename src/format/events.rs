@@ -44,7 +44,11 @@ pub(super) fn read(
     let mut last = 0;
     for e in &events {
         if e.clip < last {
-            let (what, found, limit) = ("a marker's clip, in ascending order,", e.clip.into(), last.into());
+            let (what, found, limit) = (
+                "a marker's clip, in ascending order,",
+                e.clip.into(),
+                last.into(),
+            );
             return Err(r.fault(Fault::Limit { what, found, limit }));
         }
         last = e.clip;

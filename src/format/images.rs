@@ -113,7 +113,7 @@ fn read_encoded(
     let bytes = r.take(stored, "bytes of an image")?;
     let stated = match std::str::from_utf8(mime) {
         Ok(mime) if mime.bytes().all(|b| b.is_ascii_graphic()) => mime,
-        _ => return Err(r.fault(Fault::Picture("its MIME type is not printable ASCII".into()))),
+        _ => return Err(r.fault(Fault::Picture("its MIME type is not ASCII text".into()))),
     };
     let image = match mode {
         ImageMode::Skip => None,
@@ -141,7 +141,10 @@ fn read_encoded(
 
 fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, FormatError> {
     let [form, width, height]: [u32; 3] = r.one("the size of an image")?;
-    for (what, found) in [("the width in pixels", width), ("the height in pixels", height)] {
+    for (what, found) in [
+        ("the width in pixels", width),
+        ("the height in pixels", height),
+    ] {
         r.index(what, found, MAX_IMAGE_SIDE as usize + 1)?;
     }
     let stored = r.count("the number of image bytes", 1)?;
@@ -206,7 +209,9 @@ fn png(bytes: &[u8], width: u32, height: u32) -> Result<Vec<u8>, String> {
     let decoded = reader.decode().map_err(|e| e.to_string())?;
     if (decoded.width(), decoded.height()) != (width, height) {
         let (w, h) = (decoded.width(), decoded.height());
-        return Err(format!("it has {w} x {h} pixels, the section states {width} x {height}"));
+        return Err(format!(
+            "it has {w} x {h} pixels, the section states {width} x {height}"
+        ));
     }
     match decoded {
         image::DynamicImage::ImageRgba8(image) => Ok(image.into_raw()),

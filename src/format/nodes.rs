@@ -107,7 +107,11 @@ pub(super) fn read(
         let [node, source, mesh, skin, slot, lod]: [u32; 6] = r.one("a mesh on a node")?;
         let mesh = r.index("the mesh of a node", mesh, meshes.len())?;
         let slot = match optional(slot) {
-            Some(slot) => Some(r.index("the slot of a rigid mesh", slot as u32, usize::from(u16::MAX))? as u16),
+            Some(slot) => Some(r.index(
+                "the slot of a rigid mesh",
+                slot as u32,
+                usize::from(u16::MAX),
+            )? as u16),
             None => None,
         };
         out.meshes.push(RigMesh {

@@ -15,9 +15,9 @@ pub enum CodecError {
         needed: usize,
         /// Bytes available.
         have: usize,
-        },
-        /// Data follows after the end.
-        #[error("the clip ends at byte {offset}, but the data continues to byte {have}")]
+    },
+    /// Data follows after the end.
+    #[error("the clip ends at byte {offset}, but the data continues to byte {have}")]
     Extra {
         /// End of the clip, bytes.
         offset: usize,

@@ -127,7 +127,12 @@ fn head(bytes: &[u8]) -> Result<usize, CodecError> {
         }
         shift += 7;
         if shift > 28 {
-            return Err(limit(at, "the number of bits in the length of the padding", shift as u64, 28));
+            return Err(limit(
+                at,
+                "the bits of the padding's length",
+                shift as u64,
+                28,
+            ));
         }
     }
     let Some(zeros) = bytes[at..].get(..filling) else {

@@ -96,7 +96,12 @@ pub fn values() -> Tested {
         (b"IMAG", 4, u32s(4), "image"),
         (b"EVNT", 0, u32s(u32::MAX), "markers is"),
         (b"EVNT", 4, u32s(7), "marker's clip"),
-        (b"EVNT", 4, u32s(1), "a marker's clip, in ascending order, is 0"),
+        (
+            b"EVNT",
+            4,
+            u32s(1),
+            "a marker's clip, in ascending order, is 0",
+        ),
         (b"EVNT", 8, u32s(70_000), "marker's name is 70000"),
         (b"EVNT", 12, nan.clone(), "marker \"step\" is at NaN"),
         (b"PROV", 4, u32s(1), "the reserved field is 1"),
@@ -259,7 +264,7 @@ pub fn coded_values() -> Tested {
     let cases: Vec<Case> = vec![
         (b"CLIP", 0, vec![0], "the version is 0, the limit is 1"),
         (b"CLIP", 0, vec![2], "the version is 2, the limit is 1"),
-        (b"CLIP", 1, vec![0xff; 6], "bits in the length of the padding"),
+        (b"CLIP", 1, vec![0xff; 6], "bits of the padding's length"),
         (b"CLIP", 1, vec![0xff, 0x7f], "bytes are needed"),
         (b"CLIP", 1, vec![1, 7], "a byte of the padding is 7"),
         (b"CLIP", 2, vec![!clip[2]], "the clip was made for skeleton"),
