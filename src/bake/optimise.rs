@@ -12,7 +12,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 use std::ops::Range;
 
-/// Rounds of measuring and correcting.
+/// Rounds that measure the error and correct the shares in both directions.
 const ROUNDS: usize = 9;
 /// Further rounds, which refine all steps by the missing factor. Measured: 4 where the bound is reachable.
 const FINER: usize = 8;

@@ -58,7 +58,7 @@ pub(super) struct JointTrack {
     keeps_keys: bool,
     /// Per channel: the code of the finest step for which 16 bits hold the range.
     pub finest: [u16; 3],
-    /// The rest pose below an additive clip.
+    /// The joint's rest pose, if the clip is additive.
     pub base: Option<[f64; 10]>,
 }
 

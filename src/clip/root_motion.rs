@@ -106,7 +106,7 @@ impl RootMotion {
         usize::from(self.parts.joint)
     }
 
-    /// The keys.
+    /// The keys of the motion.
     pub fn parts(&self) -> &RootMotionParts {
         &self.parts
     }

@@ -1,4 +1,4 @@
-//! Section MESH: one mesh, its primitives as plain arrays.
+//! Section MESH: one mesh, with its primitives as plain arrays.
 
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};

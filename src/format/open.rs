@@ -1,4 +1,4 @@
-//! Where a library's bytes come from: a mapped file, or a copy in memory.
+//! The bytes of a library: a mapped file, or a copy in memory.
 
 use super::error::OpenError;
 use super::map::Mapping;

@@ -51,7 +51,7 @@ impl<'a> SectionReader<'a> {
         self.at
     }
 
-    /// The next bytes.
+    /// Reads the next `count` bytes, in place.
     pub fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], FormatError> {
         let rest = &self.bytes[self.at..];
         let Some(taken) = rest.get(..count) else {
@@ -77,7 +77,7 @@ impl<'a> SectionReader<'a> {
         rest
     }
 
-    /// One value.
+    /// Reads one value.
     pub fn one<T: AnyBitPattern>(&mut self, what: &'static str) -> Result<T, FormatError> {
         let bytes = self.take(size_of::<T>(), what)?;
         Ok(bytemuck::pod_read_unaligned(bytes))

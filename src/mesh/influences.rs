@@ -8,7 +8,7 @@ use crate::math::Affine3x4;
 /// sum is not 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Influences {
-    /// Influences per vertex: a multiple of 4, or 0 for a rigid primitive.
+    /// Influences per vertex; 0 for a rigid primitive. Imported primitives have a multiple of 4.
     pub per_vertex: usize,
     /// Slots of the primitive's skin, `per_vertex × vertices`.
     pub joints: Vec<u16>,
