@@ -39,6 +39,19 @@ pub fn help_and_version() -> Tested {
     Ok(())
 }
 
+/// Without the feature `view` the command is known, and says how to get it.
+#[cfg(not(feature = "view"))]
+pub fn no_window() -> Tested {
+    for args in [&["view"][..], &["view", "fox.glb", "--count", "5"]] {
+        let line = one_line(args, 1)?;
+        check(
+            line.contains("cargo install --path cli --features view"),
+            line,
+        )?;
+    }
+    Ok(())
+}
+
 pub fn usage_errors() -> Tested {
     let cases: &[&[&str]] = &[
         &[],
