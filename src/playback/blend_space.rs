@@ -6,8 +6,9 @@ use super::pool::{Pool, check};
 
 /// Clips at ascending values of a parameter, such as a walking speed.
 ///
-/// At any value, the two neighbouring clips are blended with linear weights. All clips share one phase, which
-/// advances at the blend of their rates, so that their strides match. The time of such an action is its phase.
+/// At any value, the two neighbouring clips are blended with linear weights. All clips share one phase,
+/// which advances at the blend of their rates, so that their strides match. The time of such an action is
+/// its phase.
 #[derive(Clone, Copy, Debug)]
 pub struct BlendSpace1D<'a> {
     pool: &'a Pool,

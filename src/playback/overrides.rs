@@ -1,4 +1,4 @@
-//! Local matrices that users set on single joints of single instances. Stored sparsely: most joints have none.
+//! Local matrices that users set on single joints of single instances. Stored sparsely: few joints have one.
 
 use super::error::PlaybackError;
 use crate::math::Affine3x4;
@@ -176,7 +176,7 @@ mod tests {
         let by = |s: f32| {
             Affine3x4::from_scale_rotation_translation(Vec3::splat(s), Quat::IDENTITY, Vec3::ZERO)
         };
-        // Joints 1 to 9 are children of the root. Joint 12 is below 3; between them is 11, without an override.
+        // Joints 1 to 9 are children of the root. Joint 12 is below 3 through 11, which has no override.
         let mut parents = vec![0u16; 13];
         parents[0] = u16::MAX;
         (parents[11], parents[12]) = (3, 11);
