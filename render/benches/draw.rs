@@ -140,7 +140,8 @@ fn measure(
     }
     let counts = counts.ok_or("no frame was drawn")?;
     println!(
-        "\n{count} characters, {} of them seen, {} triangles, {} x {}, {} palette bytes; median of {} frames, ms",
+        "\n{count} characters, {} of them visible, {} triangles, {} x {}, {} palette bytes; \
+         median of {} frames, ms",
         counts.instances,
         counts.triangles,
         SIZE.width,

@@ -132,7 +132,7 @@ impl Camera {
 impl Projection {
     /// The ends of a line in pixels from the upper left corner, clipped at the near plane.
     ///
-    /// They may be outside the picture. `None` if the whole line is in front of the near plane.
+    /// They may be outside the picture. `None` if the whole line is nearer than the near plane.
     pub fn line(&self, a: Vec3, b: Vec3) -> Option<[Vec2; 2]> {
         let eye = &self.0;
         let (a, b) = (a - eye.position, b - eye.position);

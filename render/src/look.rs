@@ -38,7 +38,7 @@ impl Look {
         Self {
             ground: Some(min.y),
             tile: round_length((max.y - min.y).max(1e-3) * 1.15),
-            // The farthest corner keeps three quarters of its colour; a few characters have almost no haze.
+            // The farthest corner keeps three quarters of its colour; small scenes have almost no haze.
             haze: (far * 1.9).max((max.y - min.y).max(0.1) * 70.0),
             ..Self::default()
         }

@@ -71,7 +71,8 @@ pub enum PoseError {
     },
     /// The meshes have too many vertices, counted for every node that draws them.
     #[error(
-        "deforming the meshes takes {needed} steps (vertices x influences and targets); the limit is {MAX_POSED_STEPS}"
+        "deforming the meshes takes {needed} steps (vertices x influences and targets); \
+         the limit is {MAX_POSED_STEPS}"
     )]
     TooManyVertices {
         /// The steps needed.
