@@ -194,6 +194,13 @@ pub enum CliError {
         /// The hash of one thread.
         one: u64,
     },
+    /// The program was built without its window.
+    #[cfg(not(feature = "view"))]
+    #[error(
+        "this build has no window: \"cargo install --path cli --features view\" builds one that has, \
+         \"cargo run --release --features phalanx-cli/view -- view\" runs it from the sources"
+    )]
+    NoWindow,
     /// There is no display, or it gives no window.
     #[cfg(feature = "view")]
     #[error("no window could be opened: {reason}")]

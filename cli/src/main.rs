@@ -56,6 +56,15 @@ Examples:
 
 Errors are one line on standard error (of several files one each) and exit status 1; usage errors exit with 2.";
 
+/// What `phalanx view` is given where there is no window.
+#[cfg(not(feature = "view"))]
+#[derive(Debug, clap::Args)]
+struct NoWindow {
+    /// Everything that the window would accept
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    arguments: Vec<std::ffi::OsString>,
+}
+
 /// The most threads: more than any machine has cores, few enough to start.
 const MAX_THREADS: u64 = 1024;
 
@@ -71,6 +80,9 @@ enum Command {
     Verify(verify::VerifyArgs),
     #[cfg(feature = "view")]
     View(view::ViewArgs),
+    /// Show a model in a window; not in this build: it needs the feature `view`
+    #[cfg(not(feature = "view"))]
+    View(NoWindow),
 }
 
 fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
@@ -114,6 +126,8 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Verify(args) => verify::run(&args),
         #[cfg(feature = "view")]
         Command::View(args) => view::run(&args),
+        #[cfg(not(feature = "view"))]
+        Command::View(_) => Err(CliError::NoWindow),
     }
 }
 

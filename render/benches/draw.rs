@@ -1,10 +1,10 @@
-//! Frames of a crowd of the built-in character in its three levels of detail, evaluated, uploaded, skinned
-//! and drawn: what every stage takes of the processor and, by timestamps, of the device.
+//! Times the stages of a frame: a crowd of the built-in character in its three levels of detail, evaluated,
+//! uploaded, skinned and drawn. CPU time for every stage and, by timestamps, device time.
 //!
-//! Everyone stands where the camera sees them: near ones in the finest detail, thousands in the coarsest.
-//! Every frame is waited for, so stages do not overlap. A table of its own: criterion measures one thing at
-//! a time. `-- 10000` measures as many characters, `--test` few and briefly; `PHALANX_BENCH_BACKEND` pins
-//! the backend.
+//! All characters are visible: near ones in the finest detail, thousands in the coarsest. Each frame waits
+//! for the device after the copies and after drawing, so stages do not overlap. The bench prints its own
+//! table because criterion measures one thing at a time. `-- 10000` sets the number of characters, `--test`
+//! runs few characters briefly, and `PHALANX_BENCH_BACKEND` pins the backend.
 
 #[path = "draw/skinning.rs"]
 mod skinning;
@@ -33,8 +33,9 @@ const FRAME: f64 = 1.0 / 60.0;
 const COUNTS: [usize; 2] = [10_000, 100_000];
 const TEST_COUNT: usize = 100;
 
-/// How long frames of one count are measured, and how many at least: software devices are slow.
+/// Time to measure frames of one count.
 const BUDGET: Duration = Duration::from_secs(10);
+/// The fewest measured frames, whatever they take: software devices are slow.
 const FEWEST: usize = 5;
 const WARM_UP: usize = 2;
 
@@ -43,11 +44,12 @@ const SIZE: PictureSize = PictureSize {
     height: 720,
 };
 
-/// Heights in pixels from which the details are used, those of `phalanx crowd`.
+/// Pixel heights from which the details are used: those of `phalanx crowd`.
 const DETAILS: [f32; 3] = [110.0, 40.0, 0.0];
 
-/// Metres between neighbours, and from the eye to the first row.
+/// Metres between neighbours.
 const STEP: f32 = 1.5;
+/// Metres from the eye to the first row.
 const NEAREST: f32 = 7.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -69,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let threads = rayon::current_num_threads();
     println!("{adapter}, {backend} backend; processor: {level}, {threads} threads");
     if !renderer.time_passes() {
-        println!("the device has no timestamps between passes: its stages are not in the table");
+        println!("the device has no timestamps between passes; the table has no device times");
     }
     let budget = if test { Duration::ZERO } else { BUDGET };
     for count in counts {
@@ -78,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Draws frames of so many characters for as long as the budget lasts, and prints what they took.
+/// Draws frames of `count` characters until the budget is spent, and prints their times.
 fn measure(
     renderer: &mut GpuRenderer,
     rig: &Arc<Rig>,
@@ -138,7 +140,8 @@ fn measure(
     }
     let counts = counts.ok_or("no frame was drawn")?;
     println!(
-        "\n{count} characters, {} of them seen, {} triangles, {} x {}, {} palette bytes; median of {} frames, ms",
+        "\n{count} characters, {} of them visible, {} triangles, {} x {}, {} palette bytes; \
+         median of {} frames, ms",
         counts.instances,
         counts.triangles,
         SIZE.width,
@@ -154,7 +157,7 @@ fn measure(
     Ok(())
 }
 
-/// Places everyone in rows that widen as the camera's view does, and returns the camera.
+/// Places the instances in rows that widen with the camera's view, and returns the camera.
 fn spread(crowd: &mut Crowd, ids: &[InstanceId]) -> Result<Camera, Box<dyn Error>> {
     let camera = Camera {
         eye: Vec3::new(0.0, 3.2, NEAREST),

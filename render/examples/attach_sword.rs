@@ -1,5 +1,5 @@
-//! Things in hands: a sword made in code hangs on the hands of the built-in character through the scene
-//! graph, and the greenman holds his own where the folder of test models is there.
+//! Attachments: a sword made in code is attached to the hand of the built-in character through the scene
+//! graph. If the folder of test models exists, the greenman holds its sword, shield and hat, too.
 //!
 //! `cargo run --release --example attach_sword [PICTURE.png]`
 
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (mut crowd, mut scene) = (Crowd::new(), SceneGraph::new());
 
-    // Four fighters at four moments of a blow, each mirrored in the scene: its joints are nodes.
+    // Four fighters at four times of an attack, each mirrored in the scene: its joints are nodes.
     let fighter = Arc::new(mannequin()?);
     let fighters = crowd.add_rig(fighter.clone())?;
     let mut swords: Vec<NodeId> = Vec::new();
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cast.push((0, one));
     }
 
-    // The greenman's things are files of their own; they have no joints and hang on his sockets.
+    // The greenman's items are separate files without joints; they are attached to its sockets.
     let mut rigs = vec![fighter];
     let assets = std::env::var_os("PHALANX_ASSETS").map(PathBuf::from);
     let assets =
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if assets.join("greenman.glb").is_file() {
         let man = Arc::new(import(&assets.join("greenman.glb"))?);
         let id = crowd.add_rig(man.clone())?;
-        // He is as large as the fighters; his things take his size from the node that they hang on.
+        // Scaled to the size of the fighters; the items inherit the scale from the node they are attached to.
         let small = Affine3A::from_scale_rotation_translation(
             Vec3::splat(0.36),
             Quat::IDENTITY,
@@ -78,10 +78,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             rigs.push(thing);
         }
     } else {
-        println!("no greenman.glb in {}: drawn without him", assets.display());
+        println!("no greenman.glb in {}: drawn without it", assets.display());
     }
 
-    // One frame: palettes, then the scene. What hangs on joints stands where they are, at once.
+    // One frame: palettes, then the scene. Attached nodes follow their joints in the same frame.
     let mut bones = BoneBuffer::new();
     crowd.evaluate(&mut bones);
     let mirrored = crowd.update_scene(&mut scene);
@@ -91,7 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("a sword at {:.3} {:.3} {:.3}", at.x, at.y, at.z);
     }
 
-    // Draw everyone from the bone buffer, and the swords from their nodes.
+    // Draw the instances from the bone buffer, and the swords from their nodes.
     let shapes: Vec<RigShape> = rigs.iter().map(|r| RigShape::new(r)).collect();
     let mut meshes: Vec<Vec<DrawMesh>> = shapes.iter().map(|s| s.meshes(0)).collect();
     let parts = sword();
@@ -111,7 +111,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     let mut instances = Vec::new();
     for (model, one) in cast {
-        let rows = crowd.palette_range(one).ok_or("nobody is hidden")?;
+        let rows = crowd
+            .palette_range(one)
+            .ok_or("an instance has no palette rows")?;
         instances.push(instance(
             model,
             *crowd.world(one)?,
@@ -161,7 +163,7 @@ fn import(path: &Path) -> Result<Rig, Box<dyn Error>> {
     Ok(import_path(path, &ImportOptions::default())?.rigs.remove(0))
 }
 
-/// Spawns an instance at a moment of a clip.
+/// Spawns an instance at a time of a clip.
 fn stand(
     crowd: &mut Crowd,
     rig: phalanx::crowd::RigId,
@@ -181,8 +183,8 @@ fn stand(
     Ok(one)
 }
 
-/// Where the sword's grip is in the hand's space: in the closed fingers, the blade leaving the fist at
-/// the index finger. (The character's joints have the axes of its rest pose, an A.)
+/// The sword's grip in the hand's space: in the closed fingers, the blade leaving the fist at the index
+/// finger. (The character's joints have the axes of its rest pose, an A-pose.)
 fn grip() -> Affine3A {
     let fingers = Vec3::new(-1.0, -1.0, 0.2).normalize();
     let palm = Vec3::new(1.0, -1.0, 0.0).normalize();
@@ -209,7 +211,7 @@ fn sword() -> Vec<(Primitive, Material)> {
     ]
 }
 
-/// A bar with a rhombic section from height `y0` to `y1`, half as wide as `half`, its far end scaled.
+/// A bar of rhombic section from height `y0` to `y1`, with half-widths `half`; its far end is scaled.
 fn spindle(y0: f32, y1: f32, half: [f32; 2], taper: f32) -> Primitive {
     let ring = |y: f32, scale: f32| {
         let [x, z] = half.map(|h| h * scale);

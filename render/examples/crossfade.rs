@@ -1,7 +1,7 @@
-//! From one clip to another and back: weights over time, as numbers and as a row of poses.
+//! A crossfade from one clip to another and back: weights over time, as numbers and as a row of poses.
 //!
-//! The second fade interrupts the first: it goes on from the weights that had been reached, so nothing
-//! jumps.
+//! The second fade interrupts the first. It continues from the weights that the first had reached, so the
+//! pose does not jump.
 //!
 //! `cargo run --release --example crossfade [picture.png]`
 
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if frame == 2 * STEP {
             mixer.cross_fade(walking, cheering, 0.6)?;
         }
-        // Half-way there it changes its mind.
+        // Half-way through, fade back.
         if frame == 6 * STEP {
             mixer.cross_fade(cheering, walking, 0.6)?;
         }

@@ -1,8 +1,7 @@
-//! Footsteps: the file's markers say when a heel strikes, the pose and the root motion say where.
+//! Footsteps: the file's markers give the time of a heel strike, the pose and the root motion its position.
 //!
-//! The mannequin's clips name `LeftFoot.strike` and `RightFoot.strike` among their events. Each passage
-//! fires once, whatever the frame rate; what happened is read after the step, so nothing is called back
-//! in the middle of it.
+//! The mannequin's clips have the markers `LeftFoot.strike` and `RightFoot.strike`. A marker fires once each
+//! time it is passed, whatever the frame rate. Events are read after the step; there are no callbacks.
 //!
 //! `cargo run --release --example events_footsteps [picture.png]`
 
@@ -67,8 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // One step of five seconds fires what 150 frames do. There is a limit, and what it leaves out is
-    // counted.
+    // One step of 5 s fires the same events as 150 frames. Events beyond the limit per action are counted.
     mixer.update(5.0)?;
     let strikes = mixer
         .events()

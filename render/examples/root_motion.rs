@@ -1,7 +1,7 @@
-//! A character that walks around a square by the motion of its own clips: nobody moves it.
+//! Root motion: a character walks around a square, moved by its clips alone.
 //!
-//! `Walk_RootMotion` travels and `TurnLeft` turns in the file. The import takes that out of the poses;
-//! the mixer says each frame how far the root went, crossfades included.
+//! `Walk_RootMotion` travels and `TurnLeft` turns. The import extracts that motion from the poses, and the
+//! mixer returns each frame how far the root moved, crossfades included.
 //!
 //! `cargo run --release --example root_motion [picture.png]`
 
@@ -18,8 +18,9 @@ use std::error::Error;
 use std::sync::Arc;
 
 const FRAME: f64 = 1.0 / 60.0;
-/// Seconds of walking along a side, and of the turn at its end.
+/// Seconds of walking along a side.
 const WALK: f64 = 3.0;
+/// Seconds of the turn at the end of a side.
 const TURN: f64 = 1.2;
 const FADE: f32 = 0.2;
 

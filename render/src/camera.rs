@@ -1,4 +1,4 @@
-//! Where a picture is taken from.
+//! `Camera`, with framings of crowds and single models, and `Projection`.
 
 use super::view::Eye;
 use super::{Look, PictureSize, RenderError};
@@ -7,44 +7,44 @@ use glam::{Vec2, Vec3};
 /// A perspective camera in world space: right-handed, Y up, metres, no far plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// Position.
+    /// Position in metres.
     pub eye: Vec3,
     /// A point in the middle of the picture.
     pub target: Vec3,
     /// A direction that points up in the picture.
     pub up: Vec3,
-    /// Vertical opening angle, radians.
+    /// Vertical field of view in radians, 0.001 to 3.
     pub fov_y: f32,
-    /// Distance of the near plane.
+    /// Distance of the near plane in metres, > 0.
     pub near: f32,
 }
 
-/// Vertical opening angles of [`Camera::overlooking`], radians: for a few characters, for thousands.
+/// Vertical field of view of [`Camera::overlooking`], radians: for a few characters, for thousands.
 const FOV_Y: (f32, f32) = (0.62, 0.92);
 
-/// Depth of a formation, in heights of a character, from which on the widest angle is used.
+/// Depth of a formation, in character heights, from which the widest field of view is used.
 const DEEP: f32 = 24.0;
 
-/// Share of half the opening angle that [`Camera::overlooking`] fills; the rest is margin.
+/// Share of half the field of view that the framings fill; the rest is margin.
 const FILL: f32 = 0.92;
 
-/// Share of the free height that lies below the front row's feet.
+/// Share of the free height below the front row's feet.
 const FREE_BELOW: f32 = 0.36;
 
-/// How far the camera of [`Camera::overlooking`] stands to the right of straight ahead, radians: for
-/// a few characters, for thousands.
+/// Yaw of the camera of [`Camera::overlooking`], to the right of straight ahead, radians: for a few
+/// characters, for thousands.
 const YAW: (f32, f32) = (0.30, 0.11);
 
-/// Where the camera of [`Camera::around`] stands: to the right of straight ahead, and above, radians.
+/// Yaw of the camera of [`Camera::around`], to the right of straight ahead, radians.
 const AROUND_YAW: f32 = 0.55;
+/// Elevation of the camera of [`Camera::around`], radians.
 const AROUND_RISE: f32 = 0.16;
 
 impl Camera {
-    /// Looks at a formation that faces +Z and fills the box from `min` to `max`, its tallest member
-    /// as high as the box.
+    /// Frames a formation that faces +Z and fills the box from `min` to `max`, in metres.
     ///
-    /// Few characters fill the picture; of thousands the front row stands whole at its lower edge
-    /// and the others recede towards the horizon.
+    /// The tallest character is as high as the box. A few characters fill the picture. Of thousands, the
+    /// front row stands whole at the lower edge and the others recede towards the horizon.
     pub fn overlooking(min: Vec3, max: Vec3, aspect: f32) -> Self {
         let size = (max - min).max(Vec3::splat(1e-3));
         let height = size.y;
@@ -54,22 +54,22 @@ impl Camera {
         let (sin, cos) = between(YAW).sin_cos();
         let half = fov_y * 0.5 * FILL;
         let (tan_x, tan_y) = ((fov_y * 0.5).tan() * aspect.max(0.1) * FILL, half.tan());
-        // Deep formations are seen from higher up, so that their rows do not hide each other.
+        // Deep formations are viewed from higher up, so that their rows do not hide each other.
         let rise = height * (0.72 + 0.42 * depth.powf(0.45));
-        // Wide formations are not shown whole: their front row keeps a fair share of the picture.
+        // Wide formations are not shown whole: their front row keeps a minimum share of the picture.
         let alone = height * 0.53 / tan_y;
         let whole = size.x * 0.5 / tan_x + size.x * 0.5 * sin;
         let distance = whole.clamp(alone.max(rise), (alone * 2.4).max(rise * 1.05));
         let front = Vec3::new((min.x + max.x) * 0.5, min.y, max.z);
         let eye = front + Vec3::new(sin * distance, rise, cos * distance);
-        // The front row comes nearer to the right; its last visible member decides.
+        // The front row comes nearer to the right; its last visible character sets the near distance.
         let aside = (distance * tan_x / (cos + sin * tan_x)).min(size.x * 0.5);
         let near = distance - aside * sin;
         let far = distance + size.z * cos;
         let angle = |up: f32, away: f32| ((up - rise) / away).atan();
         let bottom = angle(0.0, near);
         let top = angle(height, near).max(angle(height, far));
-        // What the characters leave free is mostly sky.
+        // Most of the free height is sky.
         let free = (2.0 * half - (top - bottom)).max(0.0);
         let pitch = bottom + half - free * FREE_BELOW;
         let forward = Vec3::new(-sin * pitch.cos(), pitch.sin(), -cos * pitch.cos());
@@ -82,8 +82,9 @@ impl Camera {
         }
     }
 
-    /// Looks at what fills the box from `min` to `max`, from the front, a little from the side and
-    /// from above: all of the box is in the picture, as large as can be.
+    /// Frames the box from `min` to `max`, in metres, from the front, slightly from the right and from above.
+    ///
+    /// All of the box is in the picture, as large as possible.
     pub fn around(min: Vec3, max: Vec3, aspect: f32) -> Self {
         let half = ((max - min) * 0.5).max(Vec3::splat(1e-3));
         let center = (min + max) * 0.5;
@@ -113,15 +114,15 @@ impl Camera {
     }
 }
 
-/// Where points of the world lie in a picture.
+/// Projects points of the world into a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Projection(Eye);
 
 impl Camera {
-    /// The projection into a picture of a size.
+    /// The projection into a picture of this size.
     ///
     /// # Errors
-    /// If the camera sees nothing or the picture is empty.
+    /// If the camera is invalid or the picture is empty.
     pub fn projection(&self, size: PictureSize) -> Result<Projection, RenderError> {
         size.validate()?;
         Ok(Projection(Eye::new(self, &Look::default(), size)?))
@@ -129,8 +130,9 @@ impl Camera {
 }
 
 impl Projection {
-    /// The ends of a line in pixels from the upper left corner, cut at the near plane; none if all of
-    /// it is nearer. They may lie outside of the picture.
+    /// The ends of a line in pixels from the upper left corner, clipped at the near plane.
+    ///
+    /// They may be outside the picture. `None` if the whole line is nearer than the near plane.
     pub fn line(&self, a: Vec3, b: Vec3) -> Option<[Vec2; 2]> {
         let eye = &self.0;
         let (a, b) = (a - eye.position, b - eye.position);
@@ -258,7 +260,7 @@ mod tests {
         let [a, b] = line(Vec3::new(-5.0, 1.0, 0.0), Vec3::new(0.0, 6.0, 0.0)).unwrap();
         assert!(a.distance(Vec2::new(100.0, 100.0)) < 1e-3, "{a}");
         assert!(b.distance(Vec2::new(200.0, 0.0)) < 1e-3, "{b}");
-        // The far end lies behind the eye: at distance 0.5 the line is half a metre high.
+        // The far end is behind the eye: at distance 0.5 the line is half a metre high.
         let [a, b] = line(Vec3::new(0.0, 1.0, 4.0), Vec3::new(0.0, 2.0, 6.0)).unwrap();
         assert!(a.distance(Vec2::new(200.0, 100.0)) < 1e-3, "{a}");
         assert!(b.distance(Vec2::new(200.0, 100.0 - 50.0)) < 1e-3, "{b}");

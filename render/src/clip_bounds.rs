@@ -1,36 +1,36 @@
-//! `ClipBounds`: where the clips of a rig can bring its meshes, measured once.
+//! `ClipBounds`: bounds of a rig's meshes per clip, measured once.
 
 use super::Sphere;
 use phalanx::playback::{EvaluatedPose, PoseAction, PoseError, evaluate_pose};
 use phalanx::rig::{Aabb, Rig};
 use phalanx::runtime::BoundsJob;
 
-/// Moments per second at which clips are measured, as many as common files have keys, and the bounds
-/// of their number: twenty minutes.
+/// Samples per second at which clips are measured; common files have as many keys.
 const RATE: f32 = 30.0;
+/// The fewest and most intervals between the samples of a clip; the most is 20 minutes of it.
 const MOMENTS: std::ops::RangeInclusive<usize> = 2..=36_000;
 
-/// Share of its half sides that a box is enlarged by: for what lies between the moments, and for
-/// blends, whose limbs can reach beyond those of both clips. 0.03 is the most that was seen, of the
-/// built-in character's clips in crossfades.
+/// Share by which a sphere's radius is enlarged: for poses between samples, and for blends, whose limbs
+/// can reach beyond those of both clips. The most that was measured is 0.03, in crossfades of the built-in
+/// character's clips.
 const SLACK: f32 = 0.12;
 
-/// The same for rigs with morph targets, whose weights may leave 0 and 1.
+/// The same for rigs with morph targets, whose weights may leave [0, 1].
 const MORPH_SLACK: f32 = 0.5;
 
-/// A box per clip of a rig, in model space, that holds its meshes while the clip plays.
+/// Bounds of a rig's meshes while each of its clips plays, in model space.
 ///
-/// So instances can be culled before they are evaluated. Source of a pose's box: [`BoundsJob`].
+/// With them, instances can be culled before they are evaluated. [`BoundsJob`] measures each pose.
 #[derive(Clone, Debug)]
 pub struct ClipBounds {
-    /// By the clip's place in the rig.
+    /// By the clip's index in the rig.
     clips: Vec<Aabb>,
     rest: Aabb,
     slack: f32,
 }
 
 impl ClipBounds {
-    /// Measures all clips of a rig; some milliseconds for each minute of clips.
+    /// Measures all clips of a rig: some milliseconds per minute of clips.
     ///
     /// # Errors
     /// If a pose cannot be evaluated.
@@ -49,8 +49,10 @@ impl ClipBounds {
         })
     }
 
-    /// The sphere around blends of some clips and the rest pose; none if one of them is not the
-    /// rig's, or nothing is drawn of the rig, or numbers are out of range.
+    /// The sphere around any blend of some clips and the rest pose, in model space.
+    ///
+    /// `None` if an index is not that of a clip of the rig, the rig draws nothing, or the bounds are not
+    /// finite.
     pub fn sphere(&self, clips: impl IntoIterator<Item = usize>) -> Option<Sphere> {
         let mut all = self.rest;
         for clip in clips {

@@ -1,4 +1,4 @@
-//! `CrowdView`: the instances of a crowd as pictures want them, and only those that a camera sees.
+//! `CrowdView`: the visible instances of a crowd, as a scene draws them.
 
 use super::clip_bounds::ClipBounds;
 use super::cull::{CullJob, Seen};
@@ -9,7 +9,7 @@ use phalanx::playback::PoseError;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A rig of the crowd: which model of the scene draws it, and where its clips can bring it.
+/// A rig of the crowd, the model of the scene that draws it, and the bounds of its clips.
 #[derive(Debug)]
 struct Member {
     rig: RigId,
@@ -18,11 +18,11 @@ struct Member {
     morphs: bool,
 }
 
-/// What a camera sees of a crowd, from frame to frame.
+/// The part of a crowd that a camera sees, frame by frame.
 ///
 /// A frame is [`look`](Self::look), then [`Crowd::evaluate`] or
 /// [`GpuBoneBuffer::evaluate`](phalanx::gpu::GpuBoneBuffer::evaluate), then [`collect`](Self::collect).
-/// Nothing is allocated once the crowd has stopped growing.
+/// It allocates only while the crowd grows.
 #[derive(Debug, Default)]
 pub struct CrowdView {
     members: Vec<Member>,
@@ -34,13 +34,14 @@ pub struct CrowdView {
 }
 
 impl CrowdView {
-    /// A view of no rigs.
+    /// A view without rigs.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a rig of the crowd, drawn by a model of the scene; instances of other rigs are not drawn. A rig
-    /// that was added before gets the new model, and rigs that the crowd has removed are forgotten.
+    /// Adds a rig of the crowd and the index of the model that draws it; other rigs are not drawn.
+    ///
+    /// A rig that was added before gets the new model. Rigs that the crowd has removed are dropped.
     ///
     /// # Errors
     /// If the rig is unknown or its clips cannot be evaluated.
@@ -58,12 +59,14 @@ impl CrowdView {
         Ok(())
     }
 
-    /// Finds out who is in the picture. With `skip` the others are not due in the crowd, so that they
-    /// keep their last rows and cost no evaluation; without, everyone is. Those with overrides,
-    /// additive layers or clips that did not come with their rig count as seen.
+    /// Culls the crowd's instances against the camera.
+    ///
+    /// With `skip`, only visible instances are scheduled in the crowd; the others keep their last palette
+    /// rows and cost no evaluation. Without it, all are scheduled. Instances with overrides, additive clips
+    /// or clips that were added after their rig always count as visible.
     ///
     /// # Errors
-    /// If the camera sees nothing or the picture is empty.
+    /// If the camera is invalid or the picture is empty.
     pub fn look(
         &mut self,
         crowd: &mut Crowd,
@@ -108,11 +111,12 @@ impl CrowdView {
         Ok(())
     }
 
-    /// Gathers those who were seen, after the crowd's evaluation; `tint` gives linear colours by an
-    /// instance's place in the crowd.
+    /// Collects the visible instances; call it after the crowd's evaluation.
+    ///
+    /// `tint` returns the linear colour for an instance's position in the order of [`seen`](Self::seen).
     ///
     /// # Errors
-    /// If an instance has gone since [`look`](Self::look).
+    /// If an instance was despawned since [`look`](Self::look).
     pub fn collect(
         &mut self,
         crowd: &Crowd,
@@ -140,7 +144,7 @@ impl CrowdView {
         Ok(())
     }
 
-    /// Those who were seen, for a scene.
+    /// The visible instances, for a scene.
     pub fn instances(&self) -> &[DrawInstance] {
         &self.drawn
     }
@@ -150,29 +154,29 @@ impl CrowdView {
         &self.weights
     }
 
-    /// What was seen of each instance of the crowd, in its order.
+    /// The visibility of each instance, in the crowd's order.
     pub fn seen(&self) -> impl Iterator<Item = (InstanceId, Seen)> {
         self.ids.iter().copied().zip(self.seen.iter().copied())
     }
 }
 
-/// Why a crowd cannot be looked at.
+/// An error of a [`CrowdView`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ViewError {
-    /// The crowd refused a handle.
+    /// The crowd rejected a handle.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
     /// A clip cannot be measured.
     #[error(transparent)]
     Pose(#[from] PoseError),
-    /// The camera or the picture.
+    /// The camera or the picture size is invalid.
     #[error(transparent)]
     Render(#[from] RenderError),
 }
 
-/// The sphere around whatever an instance's clips show; none if they do not say where its meshes are:
-/// overrides, additive layers and clips that did not come with the rig bring them anywhere.
+/// The bounding sphere of an instance's playing clips; `None` if they do not bound its meshes: overrides,
+/// additive clips and clips that were added after the rig can move them anywhere.
 fn sphere(crowd: &Crowd, id: InstanceId, bounds: &ClipBounds) -> Result<Option<Sphere>, ViewError> {
     if crowd.overrides(id)?.next().is_some() {
         return Ok(None);
@@ -187,8 +191,8 @@ fn sphere(crowd: &Crowd, id: InstanceId, bounds: &ClipBounds) -> Result<Option<S
     Ok(sphere.filter(|_| known))
 }
 
-/// The place in its rig of a full clip that came with it. A clip that came later may have the place of
-/// one that was unloaded.
+/// The index in its rig of a full clip that came with it. A clip that was added later may have the index of
+/// one that was unloaded, so the clips are compared, too.
 fn measured(crowd: &Crowd, rig: RigId, clip: ClipId) -> Option<usize> {
     let place = clip.index();
     let own = crowd.rig(rig).ok()?.clips().get(place)?;

@@ -1,4 +1,4 @@
-//! `CullJob`: what a camera sees of many instances, eight at a time, before any of them is evaluated.
+//! `CullJob`: tests many instances against a camera, eight at a time, before any of them is evaluated.
 
 use rayon::prelude::*;
 use ultraviolet::{Vec3x8, f32x8};
@@ -9,43 +9,43 @@ use super::view::Eye;
 use super::{Camera, DrawInstance, Look, RenderError};
 use glam::Vec3;
 
-/// Instances that one worker takes at once: 20 µs of work, well above what handing them out costs.
+/// Instances per task: 20 µs of work, well above the cost of scheduling a task.
 const CHUNK: usize = 1024;
 
-/// What a camera sees of an instance.
+/// The visibility of an instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// It can touch the picture.
+    /// The instance may touch the picture.
     pub body: bool,
-    /// Its shadow on the ground can.
+    /// The instance's shadow on the ground may touch the picture.
     pub shadow: bool,
-    /// Height of its bounding sphere in the picture, pixels; infinite around the eye and without bounds.
+    /// Height of the bounding sphere in pixels; infinite if the sphere contains the eye or there is none.
     pub pixels: f32,
 }
 
 impl Seen {
-    /// Whether the picture needs the instance's pose.
+    /// True if the picture needs the instance's pose: the body or the shadow may be visible.
     pub fn any(self) -> bool {
         self.body || self.shadow
     }
 }
 
-/// Tests the bounding spheres of instances against a camera and the ground's shadows.
+/// Tests the bounding spheres of instances, and of their shadows on the ground, against a camera.
 ///
-/// Bounds in model space, transforms to world space, metres. A sphere that touches the picture is
-/// always seen; one near a corner may be seen without touching it. Bounds must hold the instance in
-/// the pose that is drawn: see [`ClipBounds`](super::ClipBounds).
+/// Bounds are in model space, transforms map to world space, in metres. A sphere that touches the picture is
+/// always reported; one near a corner may be reported without touching it. Bounds must contain the instance
+/// in the pose that is drawn: see [`ClipBounds`](super::ClipBounds).
 #[derive(Debug)]
 pub struct CullJob<'a> {
-    /// Where the picture is taken from.
+    /// The camera.
     pub camera: &'a Camera,
-    /// Its light and ground, for shadows.
+    /// The light and the ground, for shadows.
     pub look: &'a Look,
-    /// The picture.
+    /// The size of the picture.
     pub size: PictureSize,
-    /// Whose bounds are tested.
+    /// The instances to test.
     pub instances: &'a [DrawInstance],
-    /// What is seen of each.
+    /// Output: the visibility of each instance.
     pub seen: &'a mut [Seen],
 }
 
@@ -53,7 +53,7 @@ impl CullJob<'_> {
     /// Checks the camera and the sizes.
     ///
     /// # Errors
-    /// If the camera sees nothing, the picture is empty, or `seen` is not as long as `instances`.
+    /// If the camera is invalid, the picture is empty, or `seen` is not as long as `instances`.
     pub fn validate(&self) -> Result<(), RenderError> {
         self.eye().map(|_| ())
     }
@@ -69,7 +69,7 @@ impl CullJob<'_> {
         Eye::new(self.camera, self.look, self.size)
     }
 
-    /// Validates, then tests on the current rayon pool.
+    /// Validates, then tests all instances on the current rayon pool.
     ///
     /// # Errors
     /// Those of [`CullJob::validate`].
@@ -80,7 +80,7 @@ impl CullJob<'_> {
     }
 }
 
-/// [`CullJob`] for a camera that was checked.
+/// [`CullJob`] for a camera that is validated.
 pub(super) fn cull(eye: &Eye, instances: &[DrawInstance], seen: &mut [Seen]) {
     let wide = WideEye::new(eye);
     let chunks = instances.par_chunks(CHUNK);
@@ -91,7 +91,7 @@ pub(super) fn cull(eye: &Eye, instances: &[DrawInstance], seen: &mut [Seen]) {
     });
 }
 
-/// The camera with every number in all eight lanes.
+/// The camera with every number splatted to eight lanes.
 struct WideEye {
     position: Vec3x8,
     right: Vec3x8,
@@ -100,20 +100,20 @@ struct WideEye {
     near: f32x8,
     tan_x: f32x8,
     tan_y: f32x8,
-    /// What a radius counts against the slanted planes of each axis.
+    /// Factor on a radius for the slanted planes of each axis.
     slant_x: f32x8,
     slant_y: f32x8,
     height: f32x8,
-    /// If the light throws shadows on the ground.
+    /// Present if the light casts shadows on the ground.
     shadow: Option<WideShadow>,
 }
 
 struct WideShadow {
-    /// Its height over the eye.
+    /// Height of the ground relative to the eye.
     ground: f32x8,
-    /// How far a shadow lies from a point, per metre that it is high.
+    /// Offset of a point's shadow per metre of the point's height.
     slope: Vec3x8,
-    /// How much longer a shadow is than what throws it.
+    /// Factor from the radius of a sphere to that of its shadow.
     reach: f32x8,
 }
 
@@ -151,7 +151,7 @@ impl WideEye {
         }
     }
 
-    /// At most eight instances; lanes beyond repeat the last.
+    /// Tests at most eight instances; unused lanes repeat the last.
     fn eight(&self, instances: &[DrawInstance], seen: &mut [Seen]) {
         let Some(last) = instances.len().checked_sub(1) else {
             return;
@@ -163,8 +163,8 @@ impl WideEye {
         let local = |c: usize| gather(&|i| i.bounds.map_or(0.0, |s| s.center[c]));
         let sphere = Vec3x8::new(local(0), local(1), local(2));
         let rows: [[f32x8; 4]; 3] = std::array::from_fn(|r| std::array::from_fn(|c| world(r, c)));
-        // The eye is subtracted from the translation, not from the centre: that difference of near
-        // numbers is exact, so what is seen does not change far from the origin.
+        // The eye is subtracted from the translation, not from the centre: the difference of two close
+        // numbers is exact, so the result does not change far from the origin.
         let axis = |r: usize, eye: f32x8| {
             let [x, y, z, t] = rows[r];
             x * sphere.x + y * sphere.y + z * sphere.z + (t - eye)
@@ -191,7 +191,7 @@ impl WideEye {
         let (body, pixels, around) = (body.to_array(), pixels.to_array(), around.to_array());
         for (lane, (seen, instance)) in seen.iter_mut().zip(instances).enumerate() {
             let endless = !instance.bounds.is_some_and(|s| s.radius.is_finite());
-            // Margins that overflowed to NaN count as seen.
+            // Margins that overflow to NaN count as visible.
             let seen_by = |margin: f32| endless || margin >= 0.0 || margin.is_nan();
             *seen = Seen {
                 body: seen_by(body[lane]),
@@ -205,10 +205,10 @@ impl WideEye {
         }
     }
 
-    /// How far each sphere reaches over the least favourable side of the picture; negative outside.
+    /// How far each sphere reaches across the frustum plane that it is furthest outside of; negative outside.
     fn margin(&self, center: Vec3x8, radius: f32x8) -> f32x8 {
         let along = dot(self.forward, center);
-        // The two slanted planes of an axis, the sphere taken to the positive side.
+        // Both slanted planes of an axis: the absolute value mirrors the sphere to the positive side.
         let inside =
             |across: f32x8, tan: f32x8, slant: f32x8| radius * slant - (across.abs() - along * tan);
         let x = inside(dot(self.right, center), self.tan_x, self.slant_x);
@@ -217,7 +217,7 @@ impl WideEye {
     }
 }
 
-/// An upper bound of how much each of eight transforms lengthens: `largest_scale` in lanes.
+/// An upper bound of the scale of each of eight transforms: `largest_scale` in lanes.
 fn stretch(rows: &[[f32x8; 4]; 3]) -> f32x8 {
     let column = |c: usize| Vec3x8::new(rows[0][c], rows[1][c], rows[2][c]);
     let (a, b, c) = (column(0), column(1), column(2));

@@ -1,59 +1,61 @@
-//! What can be wrong with a scene or a picture.
+//! `RenderError`: errors of scenes and of drawing.
 
 use phalanx::gpu::{GpuError, PaletteBackend};
 use phalanx::runtime::JobError;
 
-/// Errors of drawing.
+/// An error of a scene or of drawing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// A picture without pixels.
+    /// The picture has no pixels.
     #[error("a picture of {width} x {height} has no pixels")]
     EmptyPicture {
-        /// Width asked for.
+        /// The requested width.
         width: u32,
-        /// Height asked for.
+        /// The requested height.
         height: u32,
     },
-    /// A picture too large to draw.
-    #[error("a picture of {width} x {height} is larger than {limit} on one side or in all")]
+    /// The picture is too large.
+    #[error(
+        "a picture of {width} x {height} exceeds the limit of {limit} pixels on one side or in total"
+    )]
     PictureTooLarge {
-        /// Width asked for.
+        /// The requested width.
         width: u32,
-        /// Height asked for.
+        /// The requested height.
         height: u32,
         /// The limit that was exceeded, in pixels.
         limit: u64,
     },
-    /// A picture that the machine has no memory for, drawn in software.
+    /// There is not enough memory to draw the picture in software.
     #[error(
-        "a picture of {width} x {height} needs {needed} bytes, which this machine does not give"
+        "a picture of {width} x {height} needs {needed} bytes, more than this machine can provide"
     )]
     OutOfMemory {
-        /// Width asked for.
+        /// The requested width.
         width: u32,
-        /// Height asked for.
+        /// The requested height.
         height: u32,
-        /// Bytes of the allocation that was refused.
+        /// Bytes of the allocation that failed.
         needed: u64,
     },
-    /// No backend of that name.
-    #[error("unknown renderer {name:?}: auto, gpu or software")]
+    /// There is no backend of that name.
+    #[error("unknown renderer {name:?}: expected auto, gpu or software")]
     Backend {
-        /// The name given.
+        /// The name.
         name: String,
     },
-    /// A camera that sees nothing, or a light without a direction.
-    #[error("the {what} is {value}, which is not usable")]
+    /// A number of the camera or the look is invalid.
+    #[error("the {what} is {value}, which is not valid")]
     View {
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
         /// Its value.
         value: f32,
     },
-    /// A mesh whose arrays do not fit each other.
+    /// The arrays of a mesh do not fit each other.
     #[error(
-        "model {model}, detail {detail}, mesh {mesh}: {what} is {found}, it must be {relation} {expected}"
+        "model {model}, detail {detail}, mesh {mesh}: {what} is {found}; it must be {relation} {expected}"
     )]
     Mesh {
         /// Index of the model in the scene.
@@ -62,60 +64,60 @@ pub enum RenderError {
         detail: usize,
         /// Index of the mesh in the detail.
         mesh: usize,
-        /// Which number is wrong.
+        /// Name of the number.
         what: &'static str,
         /// Its value.
         found: u64,
-        /// `equal to` or `below`.
+        /// `equal to`, `below` or `above`.
         relation: &'static str,
-        /// What it is compared with.
+        /// The number that it is compared with.
         expected: u64,
     },
-    /// A list of what is seen that has not one entry per instance.
-    #[error("there are {found} places for what is seen of {expected} instances")]
+    /// `CullJob::seen` does not have one entry per instance.
+    #[error("`seen` has {found} entries for {expected} instances")]
     Seen {
-        /// Places.
+        /// Number of entries.
         found: usize,
-        /// Instances.
+        /// Number of instances.
         expected: usize,
     },
-    /// Models on the device that are not those of the scene.
-    #[error("the scene has {found} models, {expected} were loaded")]
+    /// The models on the device are not those of the scene.
+    #[error("the scene has {found} models, but {expected} are loaded")]
     Loaded {
-        /// Models of the scene.
+        /// Number of models in the scene.
         found: usize,
-        /// Models on the device.
+        /// Number of models on the device.
         expected: usize,
     },
-    /// Rows on a device that are not laid out for its renderer.
-    #[error("the palette is laid out for the {found} backend, the renderer reads {expected}")]
+    /// The palette rows are laid out for another backend than the renderer's.
+    #[error("the palette is laid out for the {found} backend; the renderer reads {expected}")]
     PaletteBackend {
-        /// Of the bone buffer.
+        /// Backend of the bone buffer.
         found: PaletteBackend,
-        /// Of the renderer.
+        /// Backend of the renderer.
         expected: PaletteBackend,
     },
-    /// Rows on a device, without the renderer of that device.
-    #[error("the palette is on a graphics device: only a renderer on that device can draw it")]
+    /// The palette rows are on a device that is not the renderer's.
+    #[error("the palette is on a graphics device; only a renderer on that device can draw it")]
     OnDevice,
-    /// Something that was made on another device than the renderer's: one that was lost, say.
+    /// An object belongs to another device than the renderer's, for example to one that was lost.
     #[error("the {what} belongs to another graphics device than the renderer")]
     OtherDevice {
-        /// What.
+        /// The kind of object.
         what: &'static str,
     },
-    /// An instance of a model that the scene does not have.
-    #[error("instance {instance} is of model {model}, the scene has {models}")]
+    /// An instance refers to a model that the scene does not have.
+    #[error("instance {instance} refers to model {model}; the scene has {models} models")]
     Model {
         /// Index of the instance.
         instance: usize,
-        /// The model it names.
+        /// Index of the model.
         model: u32,
         /// Number of models.
         models: usize,
     },
-    /// An instance whose palette rows reach past the end.
-    #[error("instance {instance} needs palette rows up to {needed}, the palette has {rows}")]
+    /// The palette rows of an instance reach past the end, or across two pages of a device.
+    #[error("instance {instance} needs palette rows up to {needed}; the palette has {rows}")]
     Palette {
         /// Index of the instance.
         instance: usize,
@@ -124,8 +126,8 @@ pub enum RenderError {
         /// Number of rows.
         rows: usize,
     },
-    /// An instance whose morph weights reach past the end.
-    #[error("instance {instance} needs morph weights up to {needed}, the scene has {weights}")]
+    /// The morph weights of an instance reach past the end.
+    #[error("instance {instance} needs morph weights up to {needed}; the scene has {weights}")]
     MorphWeights {
         /// Index of the instance.
         instance: usize,
@@ -134,18 +136,18 @@ pub enum RenderError {
         /// Number of weights.
         weights: usize,
     },
-    /// An instance whose world transform, tint, bounds or morph weights hold a NaN or an infinity.
+    /// The world transform, tint, bounds or morph weights of an instance contain NaN or an infinity.
     #[error("instance {instance} has a {what} that is not finite")]
     NotFinite {
         /// Index of the instance.
         instance: usize,
-        /// Which value.
+        /// Name of the value.
         what: &'static str,
     },
-    /// The CPU skinning job's errors.
+    /// An error of the CPU skinning job.
     #[error(transparent)]
     Skinning(#[from] JobError),
-    /// The device's errors.
+    /// An error of the device.
     #[error(transparent)]
     Gpu(#[from] GpuError),
 }

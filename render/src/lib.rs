@@ -1,8 +1,10 @@
-//! Pictures of crowds: one scene description, drawn by wgpu or, where there is no adapter, by a small
-//! software rasteriser that follows the same formulas. Headless, or frame by frame into a window.
+//! Renders crowds with wgpu or, without an adapter, with a small software rasteriser of the same formulas.
+//! Headless, or frame by frame into a window.
 //!
-//! Here live cameras, lights, the choice of what is visible and in which detail, and the two ways
-//! to draw it. Nothing here changes a pose: input is plain slices of meshes, instances and rows.
+//! Describe a [`Scene`] with a [`Camera`] and a [`Look`], then call [`draw`] for one picture. For many
+//! frames keep a [`GpuRenderer`] with its [`GpuModels`] and a [`Canvas`]; a [`Screen`] shows canvases in a
+//! window. [`RigShape`] makes the meshes of a rig. [`CrowdView`] culls a crowd before it is evaluated.
+//! Poses are input: plain slices of meshes, instances and palette rows.
 
 mod camera;
 mod clip_bounds;
@@ -38,13 +40,13 @@ pub use winding::Winding;
 
 use phalanx::gpu::{AdapterName, GpuOptions};
 
-/// Which of the two ways a picture is drawn.
+/// What draws a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// wgpu where it works, else software.
+    /// wgpu where it works, else the software rasteriser.
     #[default]
     Auto,
-    /// wgpu or an error.
+    /// wgpu, or an error.
     Gpu,
     /// The software rasteriser.
     Software,
@@ -64,14 +66,14 @@ impl std::str::FromStr for Backend {
     }
 }
 
-/// Who drew a picture.
+/// What drew a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DrawnBy {
     /// wgpu on this adapter.
     Gpu(AdapterName),
-    /// The software rasteriser; with the reason if wgpu was tried first.
+    /// The software rasteriser.
     Software {
-        /// Why wgpu did not draw it.
+        /// The reason why wgpu failed, if it was tried first.
         instead: Option<String>,
     },
 }
@@ -84,7 +86,7 @@ impl std::fmt::Display for DrawnBy {
             Self::Software {
                 instead: Some(reason),
             } => {
-                // Why every single backend gave no adapter is more than a line can hold.
+                // The reasons of all backends are too long for a line; the first is enough.
                 let reason = reason.split(';').next().unwrap_or_default();
                 write!(f, "software rasteriser ({reason})")
             }
@@ -95,9 +97,9 @@ impl std::fmt::Display for DrawnBy {
 /// A finished picture.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// 8-bit sRGB, opaque.
+    /// The pixels: 8-bit sRGB, opaque.
     pub image: image::RgbaImage,
-    /// Who drew it.
+    /// What drew it.
     pub drawn_by: DrawnBy,
     /// What was drawn and what was left out.
     pub counts: DrawCounts,
@@ -105,13 +107,19 @@ pub struct Picture {
 
 /// Draws one picture.
 ///
-/// `Backend::Auto` falls back to software when there is no adapter or the device fails, and says so
-/// in [`Picture::drawn_by`]. Errors: what the scene gets wrong, and device errors of `Backend::Gpu`.
+/// `Backend::Auto` falls back to software when there is no adapter or the device fails, and reports that in
+/// [`Picture::drawn_by`].
+///
+/// # Errors
+/// If the scene or the size is invalid, or, with `Backend::Gpu`, the device fails.
 pub fn draw(scene: &Scene, size: PictureSize, backend: Backend) -> Result<Picture, RenderError> {
     draw_with(scene, size, backend, &GpuOptions::default())
 }
 
-/// [`draw`] with a choice of adapters and page sizes.
+/// [`draw`] with options for adapters and page sizes.
+///
+/// # Errors
+/// Those of [`draw`].
 pub fn draw_with(
     scene: &Scene,
     size: PictureSize,
@@ -121,7 +129,7 @@ pub fn draw_with(
     if matches!(scene.palette, Palette::Device(_)) {
         return Err(RenderError::OnDevice);
     }
-    // The scene's own errors are the same for both ways and come before any device's.
+    // Errors of the scene are the same for both backends and come before those of a device.
     let plan = plan::Plan::new(scene, size)?;
     let instead = if backend == Backend::Software {
         None

@@ -1,17 +1,17 @@
-//! Light, air and ground: numbers that both ways of drawing share.
+//! `Look`: light, haze and ground, and the colours that both backends share.
 
 use glam::Vec3;
 
-/// The surroundings of a crowd.
+/// Light, haze and ground of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Towards the light, any length; shadows need it above the horizon.
+    /// Direction towards the light, of any length > 0. Shadows need a light above the horizon.
     pub light: Vec3,
-    /// Height of the ground plane with its shadows, metres; none leaves the characters in the air.
+    /// Height of the ground plane in metres; without it, neither ground nor shadows are drawn. Default 0.
     pub ground: Option<f32>,
-    /// Distance at which 63% of a colour is lost in the haze, metres; infinity clears the air.
+    /// Distance in metres at which haze replaces 63% of a colour; infinity means no haze. Default 300.
     pub haze: f32,
-    /// Side of the ground's tiles, metres.
+    /// Side of the ground's tiles in metres, > 0. Default 2.
     pub tile: f32,
 }
 
@@ -27,7 +27,7 @@ impl Default for Look {
 }
 
 impl Look {
-    /// A look whose haze and tiles suit what lies between `min` and `max` when seen from `eye`, in metres.
+    /// A look whose haze and tiles suit the box from `min` to `max`, viewed from `eye`, in metres.
     pub fn over(min: Vec3, max: Vec3, eye: Vec3) -> Self {
         let far = Vec3::new(
             (eye.x - min.x).abs().max((max.x - eye.x).abs()),
@@ -38,14 +38,14 @@ impl Look {
         Self {
             ground: Some(min.y),
             tile: round_length((max.y - min.y).max(1e-3) * 1.15),
-            // The farthest corner keeps three quarters of its colour; few stand in clear air.
+            // The farthest corner keeps three quarters of its colour; small scenes have almost no haze.
             haze: (far * 1.9).max((max.y - min.y).max(0.1) * 70.0),
             ..Self::default()
         }
     }
 }
 
-/// The largest of 1, 2 or 5 times a power of ten that is not above `length`.
+/// The largest product of 1, 2 or 5 and a power of ten that is not above `length`.
 fn round_length(length: f32) -> f32 {
     let power = 10f32.powf(length.log10().floor());
     let steps = [5.0, 2.0].map(|s| s * power);
@@ -54,21 +54,21 @@ fn round_length(length: f32) -> f32 {
 
 /// Linear colours and strengths of the picture, named as in `shaders/view.wgsl`.
 pub(super) mod palette {
-    /// Light from its direction.
+    /// Directional light.
     pub const SUN: [f32; 3] = [1.22, 1.12, 0.95];
-    /// Share of the sun that a shadow takes away.
+    /// Share of the sun that a shadow removes.
     pub const SHADOW: f32 = 0.80;
-    /// Light from above.
+    /// Ambient light from above.
     pub const SKY: [f32; 3] = [0.27, 0.33, 0.43];
-    /// Light that glances off edges.
+    /// Strength of the rim light.
     pub const RIM: f32 = 0.3;
-    /// Light from below.
+    /// Ambient light from below.
     pub const BOUNCE: [f32; 3] = [0.17, 0.145, 0.12];
-    /// Share of the surroundings' light that reaches the feet of a crowd.
+    /// Share of the ambient light that reaches the feet of a crowd.
     pub const FLOOR_OPENNESS: f32 = 0.45;
-    /// The air far away.
+    /// Sky at the horizon, and haze.
     pub const HORIZON: [f32; 3] = [0.70, 0.77, 0.84];
-    /// The sky overhead.
+    /// Sky overhead.
     pub const ZENITH: [f32; 3] = [0.16, 0.34, 0.66];
     /// Light tiles of the ground.
     pub const TILE_LIGHT: [f32; 3] = [0.44, 0.42, 0.38];

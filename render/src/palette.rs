@@ -1,20 +1,20 @@
-//! `Palette`: where the rows of a picture's instances are.
+//! `Palette`: the palette rows of a scene, in heap memory or on a device.
 
 use phalanx::gpu::GpuBoneBuffer;
 use phalanx::math::Affine3x4;
 use std::ops::Range;
 
-/// Where the palette rows of a scene's instances are.
+/// The palette rows of a scene's instances, in heap memory or on a device.
 #[derive(Clone, Copy, Debug)]
 pub enum Palette<'a> {
     /// In heap memory, as [`Crowd::evaluate`](phalanx::crowd::Crowd::evaluate) writes them.
     Heap(&'a [Affine3x4]),
-    /// On a device, as [`GpuBoneBuffer::evaluate`] writes them: the renderer of that device draws them.
+    /// On a device, as [`GpuBoneBuffer::evaluate`] writes them. Only a renderer on that device can draw them.
     Device(&'a GpuBoneBuffer),
 }
 
 impl<'a> Palette<'a> {
-    /// The rows that can be read here: none of those on a device.
+    /// The rows in heap memory; empty for a palette on a device.
     pub(super) fn heap(self) -> &'a [Affine3x4] {
         match self {
             Self::Heap(rows) => rows,
@@ -22,7 +22,7 @@ impl<'a> Palette<'a> {
         }
     }
 
-    /// The same, but that there is always a page to bind.
+    /// The same palette, with an empty heap palette for a device without pages, so that a page can be bound.
     pub(super) fn bound(self) -> Self {
         match self {
             Self::Device(bones) if bones.page_count() == 0 => Self::Heap(&[]),
@@ -30,7 +30,7 @@ impl<'a> Palette<'a> {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) fn len(self) -> usize {
         match self {
             Self::Heap(rows) => rows.len(),
@@ -38,7 +38,7 @@ impl<'a> Palette<'a> {
         }
     }
 
-    /// Whether some rows are there, one after another.
+    /// Whether the rows exist and are contiguous.
     pub(super) fn holds(self, rows: Range<usize>) -> bool {
         match self {
             Self::Heap(all) => rows.end <= all.len(),
@@ -63,7 +63,7 @@ impl<'a> From<&'a Vec<Affine3x4>> for Palette<'a> {
     }
 }
 
-/// On the device, or in heap memory if the device could not take the frame.
+/// The rows on the device, or in heap memory if the device could not hold the frame.
 impl<'a> From<&'a GpuBoneBuffer> for Palette<'a> {
     fn from(bones: &'a GpuBoneBuffer) -> Self {
         match bones.heap() {

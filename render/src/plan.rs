@@ -1,4 +1,4 @@
-//! What of a scene is drawn: checks, culling and levels of detail, for both ways of drawing.
+//! `Plan`: validation, culling and levels of detail of a scene, for both backends.
 
 use glam::Vec3;
 
@@ -8,39 +8,39 @@ use super::view::Eye;
 use super::{DrawInstance, DrawModel, PictureSize, RenderError, Scene};
 use phalanx::math::Affine3x4;
 
-/// What a picture drew and what it left out.
+/// Counts of what a picture drew and what it culled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrawCounts {
     /// Instances drawn.
     pub instances: usize,
-    /// Instances outside of the picture.
+    /// Instances outside the picture.
     pub culled: usize,
-    /// Triangles of the instances drawn, shadows not counted.
+    /// Triangles of the instances drawn, without shadows.
     pub triangles: u64,
 }
 
-/// One instance in the detail it is drawn in.
+/// One instance with the level of detail that it is drawn in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Visible {
     pub instance: usize,
     pub model: usize,
     pub detail: usize,
-    /// The world transform mirrors.
+    /// Whether the world transform mirrors.
     pub world_mirrors: bool,
     /// Distance along the view axis.
     pub distance: f32,
 }
 
 impl Visible {
-    /// Instances with equal keys are drawn by the same pipelines and meshes.
+    /// Instances with equal keys use the same pipelines and meshes.
     pub fn key(&self) -> (usize, usize, bool) {
         (self.model, self.detail, self.world_mirrors)
     }
 }
 
-/// A checked scene: the camera, what is seen and what throws a shadow into the picture.
+/// A validated scene: the camera, the visible instances and those whose shadows are visible.
 ///
-/// Both lists are grouped by [`Visible::key`], near ones first within a group.
+/// Both lists are grouped by [`Visible::key`], front to back within a group.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub eye: Eye,
@@ -50,7 +50,7 @@ pub(super) struct Plan {
     pub joints: usize,
 }
 
-/// What a plan is made of; kept from picture to picture, so that a steady one allocates nothing.
+/// The lists of a plan, reused from picture to picture, so that a steady picture allocates nothing.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub bodies: Vec<Visible>,
@@ -59,14 +59,15 @@ pub(super) struct Lists {
 }
 
 impl Plan {
-    /// Errors: everything that can be wrong with a scene or a size.
+    /// # Errors
+    /// If the scene or the size is invalid.
     pub fn new(scene: &Scene, size: PictureSize) -> Result<Self, RenderError> {
         size.validate()?;
         let needs = Needs::of(scene.models)?;
         Self::with(scene, size, &needs, Lists::default())
     }
 
-    /// A plan for models that were checked before.
+    /// A plan for models that are validated.
     pub fn with(
         scene: &Scene,
         size: PictureSize,
@@ -120,7 +121,7 @@ impl Lists {
             }
             if seen.shadow {
                 self.shadows.push(Visible {
-                    // A shadow has no surface: the next coarser detail does.
+                    // Only a shadow's outline is visible: the next coarser detail is enough.
                     detail: (detail + 1).min(last),
                     ..visible
                 });
@@ -153,7 +154,7 @@ fn triangles(scene: &Scene, visible: &Visible) -> u64 {
         })
 }
 
-/// The middle of an instance relative to the eye.
+/// The centre of an instance relative to the eye.
 fn center(instance: &DrawInstance, eye: Vec3) -> Vec3 {
     let world = relative(&instance.world, eye);
     match instance.bounds {
@@ -162,14 +163,14 @@ fn center(instance: &DrawInstance, eye: Vec3) -> Vec3 {
     }
 }
 
-/// Columns whose products stay below this share of the longest one's square count as orthogonal, and
-/// what that can lengthen them by.
+/// Columns count as orthogonal if their dot products stay below this share of the longest one's square.
 pub(super) const SKEW: f32 = 1e-4;
+/// Bound of the extra scale that columns of that skew can have.
 pub(super) const SKEW_SLACK: f32 = 1.0002;
 
-/// An upper bound of how much a transform lengthens.
+/// An upper bound of a transform's scale, its largest singular value.
 pub(super) fn largest_scale(m: &Affine3x4) -> f32 {
-    // The Frobenius norm bounds the largest singular value; for a uniform scale divide by √3.
+    // The Frobenius norm bounds the largest singular value, but is √3 times too large for a uniform scale.
     let columns = [0, 1, 2].map(|c| {
         let column = m.rows.map(|row| row[c]);
         Vec3::from_array(column).length()
@@ -179,7 +180,7 @@ pub(super) fn largest_scale(m: &Affine3x4) -> f32 {
     let frobenius = (a * a + b * b + c * c).sqrt();
     let axes = [0, 1, 2].map(|c| Vec3::from_array(m.rows.map(|row| row[c])));
     let skew = axes[0].dot(axes[1]).abs() + axes[1].dot(axes[2]).abs() + axes[2].dot(axes[0]).abs();
-    // Orthogonal columns stretch by no more than the longest of them.
+    // The scale of orthogonal columns is the length of the longest.
     if skew <= SKEW * largest * largest {
         largest * SKEW_SLACK
     } else {
@@ -187,10 +188,10 @@ pub(super) fn largest_scale(m: &Affine3x4) -> f32 {
     }
 }
 
-/// A world transform with the eye as the origin.
+/// A world transform relative to the eye.
 ///
-/// The subtraction of two near numbers is exact, so pictures far from the origin do not shake more
-/// than the transforms themselves.
+/// The difference of two close numbers is exact, so pictures far from the origin jitter no more than the
+/// transforms themselves.
 pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
     let mut out = *world;
     for (row, eye) in out.rows.iter_mut().zip(eye.to_array()) {
@@ -199,12 +200,13 @@ pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
     out
 }
 
-/// Rows and morph weights that an instance of each model reads.
+/// The palette rows and morph weights that an instance of each model reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs(Vec<(u64, u64)>);
 
 impl Needs {
-    /// Errors: meshes whose arrays do not fit each other.
+    /// # Errors
+    /// If the arrays of a mesh do not fit each other.
     pub fn of(models: &[DrawModel]) -> Result<Self, RenderError> {
         let mut needs = Vec::with_capacity(models.len());
         for (model, m) in models.iter().enumerate() {
@@ -232,13 +234,13 @@ impl Needs {
         Ok(Self(needs))
     }
 
-    /// Palette rows that an instance of a model reads.
+    /// The palette rows that an instance of a model reads.
     pub fn rows(&self, model: usize) -> usize {
         let rows = self.0.get(model).map_or(0, |n| n.0);
         usize::try_from(rows).unwrap_or(usize::MAX)
     }
 
-    /// The most that an instance of any model reads.
+    /// The most palette rows that an instance of any model reads.
     pub fn most_rows(&self) -> usize {
         (0..self.0.len()).map(|m| self.rows(m)).max().unwrap_or(0)
     }

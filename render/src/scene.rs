@@ -1,4 +1,4 @@
-//! What to draw: borrowed meshes, instances and palette rows.
+//! `Scene`: borrowed models, instances and palette rows to draw.
 
 use glam::Vec3;
 
@@ -6,28 +6,28 @@ use super::{Camera, Look, Palette, RenderError, Winding};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Image, Material, Primitive};
 
-/// Everything that a picture shows; all borrowed.
+/// Everything that a picture shows, borrowed.
 ///
-/// Palette rows are in model space, as a crowd's bone buffer holds them; several rigs may share one.
+/// Palette rows are in model space, as a crowd's bone buffer holds them; several rigs may share one buffer.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
-    /// The characters' shapes.
+    /// The models that instances refer to.
     pub models: &'a [DrawModel<'a>],
-    /// The characters.
+    /// The characters to draw.
     pub instances: &'a [DrawInstance],
     /// The bone buffer: the rows of all instances.
     pub palette: Palette<'a>,
-    /// Morph weights of all instances; empty draws every mesh without its targets.
+    /// Morph weights of all instances; if empty, meshes are drawn without their morph targets.
     pub morph_weights: &'a [f32],
-    /// Where the picture is taken from.
+    /// The camera.
     pub camera: Camera,
-    /// Light, air and ground.
+    /// Light, haze and ground.
     pub look: Look,
 }
 
-/// A character's shape in one or several levels of detail, finest first.
+/// The meshes of a character in one or several levels of detail.
 ///
-/// All details read the same palette rows. Without details nothing is drawn.
+/// All details read the same palette rows. A model without details draws nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawModel<'a> {
     /// Levels of detail, finest first.
@@ -37,31 +37,31 @@ pub struct DrawModel<'a> {
 /// One level of detail.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawDetail<'a> {
-    /// Its meshes.
+    /// The meshes of the level.
     pub meshes: &'a [DrawMesh<'a>],
-    /// Used while the instance's bounds are at least so many pixels high; the last detail is also
-    /// used for all that is smaller.
+    /// The level is used while the instance's bounds are at least this many pixels high. Below the last
+    /// level's threshold the last level is used.
     pub min_pixels: f32,
 }
 
 /// How a mesh follows its character.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Placement {
-    /// By its influences; slot 0 is this row of the instance's rows.
+    /// By its influences.
     Skinned {
-        /// First row of the mesh's skin within the instance's rows.
+        /// The row of the mesh's slot 0 within the instance's rows.
         first_slot: u32,
-        /// Which way the rows turn triangles; [`Winding::ByRows`] where that is not known.
+        /// Whether the rows mirror triangles; [`Winding::ByRows`] where that is not known.
         winding: Winding,
     },
     /// As a whole, by a transform from mesh space to model space.
     Rigid(Affine3x4),
 }
 
-/// A primitive with its material and its place.
+/// A primitive with its material and placement.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawMesh<'a> {
-    /// Geometry.
+    /// The geometry.
     pub primitive: &'a Primitive,
     /// Base colour and sidedness.
     pub material: &'a Material,
@@ -69,9 +69,9 @@ pub struct DrawMesh<'a> {
     pub image: Option<&'a Image>,
     /// How much of the instance's tint multiplies the colour, 0 to 1; see [`tint_strength`].
     pub tint: f32,
-    /// How it follows its character. `Skinned` needs influences.
+    /// How the mesh follows its character. `Skinned` needs influences.
     pub placement: Placement,
-    /// First weight of the mesh's targets within the instance's morph weights.
+    /// Index of the mesh's first weight within the instance's morph weights.
     pub first_weight: u32,
 }
 
@@ -84,20 +84,20 @@ pub struct Sphere {
     pub radius: f32,
 }
 
-/// One character.
+/// One character to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawInstance {
-    /// Index into the scene's models.
+    /// Index of the model in the scene.
     pub model: u32,
-    /// From model space to world space.
+    /// Transform from model space to world space.
     pub world: Affine3x4,
-    /// Its first row in the palette.
+    /// Index of the instance's first row in the palette.
     pub palette_offset: u32,
-    /// Its first weight in the morph weights.
+    /// Index of the instance's first weight in the morph weights.
     pub morph_offset: u32,
-    /// Linear colour that tinted meshes are multiplied with.
+    /// Linear colour that multiplies tinted meshes.
     pub tint: [f32; 4],
-    /// What it never leaves, in model space. None: never culled, always in full detail.
+    /// Bounds of the instance, in model space. Without bounds it is never culled and has full detail.
     pub bounds: Option<Sphere>,
 }
 
@@ -110,10 +110,10 @@ pub struct PictureSize {
     pub height: u32,
 }
 
-/// The most pixels of a side. Devices stop at 8,192 or 16,384 and have their own error.
+/// The most pixels per side. Devices allow 8,192 or 16,384 and report a lower limit as a device error.
 const MAX_SIDE: u32 = 16_384;
 
-/// The most pixels of a picture: 64 Mi, 2.5 GB of samples and depths on the way.
+/// The most pixels of a picture: 64 Mi, for which the software rasteriser needs 2.5 GB.
 const MAX_PIXELS: u64 = 1 << 26;
 
 impl PictureSize {
@@ -142,11 +142,13 @@ impl PictureSize {
     }
 }
 
-/// How strongly a model without a material of the name `Tint` takes its instance's tint.
+/// The tint strength of models without a material named `Tint`.
 const SOFT_TINT: f32 = 0.35;
 
-/// How much of the instance's tint a material takes: all if it is named `Tint`, none if another of
-/// the model's materials is, else a little.
+/// How much of the instance's tint a material receives, 0 to 1.
+///
+/// A material named `Tint` receives all of it. Other materials receive none if the model has a material
+/// named `Tint`, else 0.35.
 pub fn tint_strength(material: &Material, model_has_tint: bool) -> f32 {
     match (material.name.as_deref() == Some("Tint"), model_has_tint) {
         (true, _) => 1.0,
@@ -156,8 +158,8 @@ pub fn tint_strength(material: &Material, model_has_tint: bool) -> f32 {
 }
 
 impl DrawMesh<'_> {
-    /// Checks the arrays against each other; returns how many rows of an instance's and how many of
-    /// its morph weights the mesh reads.
+    /// Checks the arrays against each other. Returns the number of the instance's palette rows and of its
+    /// morph weights that the mesh needs.
     pub(super) fn validate(&self) -> Result<(u64, u64), MeshFault> {
         let p = self.primitive;
         let vertices = p.positions.len() as u64;
@@ -218,7 +220,7 @@ impl DrawMesh<'_> {
         Ok((rows, weights))
     }
 
-    /// Which way the placement turns triangles.
+    /// Whether the placement mirrors triangles.
     pub(super) fn winding(&self) -> Winding {
         match self.placement {
             Placement::Rigid(place) if mirrors(&place) => Winding::Turned,
@@ -228,10 +230,10 @@ impl DrawMesh<'_> {
     }
 }
 
-/// What is wrong with a mesh: which number, its value, the relation that fails, with what.
+/// An error of a mesh: which number, its value, the relation that it must have, and to what.
 pub(super) struct MeshFault(pub &'static str, pub u64, pub &'static str, pub u64);
 
-/// Whether a transform turns left hands into right ones.
+/// Whether a transform mirrors: its determinant is negative.
 pub(super) fn mirrors(m: &Affine3x4) -> bool {
     let [x, y, z] = m.rows.map(|[a, b, c, _]| Vec3::new(a, b, c));
     x.dot(y.cross(z)) < 0.0

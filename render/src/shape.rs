@@ -1,4 +1,4 @@
-//! `RigShape`: a rig's meshes as pictures draw them.
+//! `RigShape`: the meshes of a rig in the form that scenes draw.
 
 use super::scene::{DrawMesh, Placement, tint_strength};
 use super::winding::Sides;
@@ -9,13 +9,14 @@ use phalanx::playback::evaluate_pose;
 use phalanx::rig::{Rig, RigMesh};
 use std::sync::Arc;
 
-/// What is drawn of a rig. An instance's rows are its whole palette, its morph weights all its
-/// scalars, as a crowd has them.
+/// The meshes of a rig in the form that scenes draw.
+///
+/// An instance's rows are its whole palette, and its morph weights all its scalars, as a crowd returns them.
 #[derive(Clone, Debug)]
 pub struct RigShape<'a> {
     rig: &'a Rig,
-    /// For rigid meshes their primitives with the mesh's slot as every vertex's only influence: so
-    /// they follow the palette like the others. Empty for skinned meshes.
+    /// The primitives of rigid meshes, with the mesh's slot as the only influence of every vertex, so that
+    /// they follow the palette like skinned ones. Empty for skinned meshes.
     rigid: Vec<Vec<Primitive>>,
     /// World matrices of the nodes at rest.
     rest: Vec<Affine3x4>,
@@ -23,13 +24,14 @@ pub struct RigShape<'a> {
 }
 
 impl<'a> RigShape<'a> {
-    /// Prepares a rig's meshes, for its own clips.
+    /// Prepares a rig's meshes for the clips of the rig.
     pub fn new(rig: &'a Rig) -> Self {
         Self::with_clips(rig, &[])
     }
 
-    /// As [`new`](Self::new), for clips from elsewhere, too. Where joint overrides mirror, set the
-    /// meshes' [`Winding`](super::Winding) to `ByRows`.
+    /// As [`new`](Self::new), for further clips, too.
+    ///
+    /// If joint overrides mirror, set the [`Winding`](super::Winding) of the meshes to `ByRows`.
     pub fn with_clips(rig: &'a Rig, clips: &[Arc<Clip>]) -> Self {
         let follow = |p: &Primitive, slot: u16| {
             let vertices = p.positions.len();
@@ -47,7 +49,7 @@ impl<'a> RigShape<'a> {
             None => Vec::new(),
             Some(slot) => m.mesh.primitives.iter().map(|p| follow(p, slot)).collect(),
         });
-        // The rest pose needs no clip, so there is nothing to refuse.
+        // The rest pose needs no clip, so this does not fail.
         let pose = evaluate_pose(rig, &[]);
         let (rest, rows) = pose.map_or_else(
             |_| (Vec::new(), Vec::new()),
@@ -97,7 +99,7 @@ impl<'a> RigShape<'a> {
         out
     }
 
-    /// Whether a material is named `Tint`: the instance's tint is meant for it alone.
+    /// True if a material is named `Tint`: the instance's tint then applies to it alone.
     pub fn has_tint(&self) -> bool {
         let mut materials = self.rig.materials().iter();
         materials.any(|m| m.name.as_deref() == Some("Tint"))
@@ -105,7 +107,7 @@ impl<'a> RigShape<'a> {
 
     fn placement(&self, mesh: &RigMesh, primitive: &Primitive) -> Placement {
         if primitive.influences.is_empty() {
-            // A primitive without influences on a mesh with a skin: it stays at its node.
+            // A primitive without influences on a mesh with a skin stays at its node.
             return Placement::Rigid(self.rest.get(mesh.node).copied().unwrap_or_default());
         }
         let first = self.rig.palette_offset(mesh.skin);

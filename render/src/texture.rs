@@ -1,8 +1,8 @@
-//! Base colour textures: the chain of half sizes that both ways of drawing sample.
+//! Base colour textures: the mip chain that both backends sample.
 
 use phalanx::mesh::Image;
 
-/// A decoded sRGB value.
+/// Decodes an 8-bit sRGB value to linear.
 pub(super) fn to_linear(v: u8) -> f32 {
     let v = f32::from(v) / 255.0;
     if v <= 0.04045 {
@@ -12,7 +12,7 @@ pub(super) fn to_linear(v: u8) -> f32 {
     }
 }
 
-/// A linear value, 0 to 1, as an 8-bit sRGB one.
+/// Encodes a linear value, 0 to 1, as 8-bit sRGB.
 pub(super) fn to_srgb(v: f32) -> u8 {
     let v = v.clamp(0.0, 1.0);
     let encoded = if v <= 0.003_130_8 {
@@ -24,9 +24,9 @@ pub(super) fn to_srgb(v: f32) -> u8 {
     (encoded * 255.0 + 0.5) as u8
 }
 
-/// The image and its halves down to one texel; averages are taken of linear values.
+/// The mip chain of an image, down to one texel. Texels are averaged in linear space.
 ///
-/// The image must hold `width × height × 4` bytes; one that does not yields only itself.
+/// An image that does not hold `width × height × 4` bytes returns a chain of itself alone.
 pub(super) fn mip_chain(image: &Image) -> Vec<Image> {
     let mut chain = vec![image.clone()];
     let linear: Vec<f32> = (0..=255).map(to_linear).collect();

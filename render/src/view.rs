@@ -1,4 +1,4 @@
-//! The camera and the look as numbers: what the shaders and the software rasteriser read.
+//! The camera and the look as the numbers that the shaders and the software rasteriser read.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Mat4, Vec3, Vec4};
@@ -25,33 +25,34 @@ pub(super) struct ViewUniform {
     pub tile_dark: [f32; 4],
 }
 
-/// A checked camera: axes, opening and light, for positions relative to the eye.
+/// A validated camera with its look: axes, field of view and light, for positions relative to the eye.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Eye {
     pub position: Vec3,
     pub right: Vec3,
     pub up: Vec3,
     pub forward: Vec3,
-    /// Tangents of half the opening angles.
+    /// Tangents of half the horizontal and half the vertical field of view.
     pub tan_x: f32,
     pub tan_y: f32,
     pub near: f32,
     pub light: Vec3,
-    /// The ground's height over the eye.
+    /// Height of the ground relative to the eye.
     pub ground: Option<f32>,
     pub haze: f32,
     pub tile: f32,
     pub size: PictureSize,
 }
 
-/// The narrowest and widest vertical opening angles, radians: about 0.06 and 172 degrees.
+/// The narrowest and widest vertical field of view, radians: about 0.06 and 172 degrees.
 const FOV_RANGE: (f32, f32) = (1e-3, 3.0);
 
-/// The lowest light that still throws shadows: 3 degrees, shadows 19 times as long as high.
+/// The lowest light that still casts shadows: 3 degrees, shadows 20 times as long as their casters are high.
 const LOWEST_SHADOW: f32 = 0.05;
 
 impl Eye {
-    /// Errors: numbers that are not finite or leave the camera without a direction or an opening.
+    /// # Errors
+    /// If a number is not finite, or the camera has no direction or no field of view.
     pub fn new(camera: &Camera, look: &Look, size: PictureSize) -> Result<Self, RenderError> {
         let refuse = |what, value| Err(RenderError::View { what, value });
         let (near, fov) = (camera.near, camera.fov_y);
@@ -59,7 +60,7 @@ impl Eye {
             return refuse("camera's near distance", near);
         }
         if !(fov >= FOV_RANGE.0 && fov <= FOV_RANGE.1) {
-            return refuse("camera's opening angle", fov);
+            return refuse("camera's vertical field of view in radians", fov);
         }
         let Some(forward) = (camera.target - camera.eye).try_normalize() else {
             return refuse("camera's distance to its target", {
@@ -67,23 +68,26 @@ impl Eye {
             });
         };
         let Some(right) = forward.cross(camera.up).try_normalize() else {
-            return refuse("camera's up vector across its view", camera.up.length());
+            return refuse(
+                "length of the camera's up vector (zero or parallel to the view)",
+                camera.up.length(),
+            );
         };
         let Some(light) = look.light.try_normalize() else {
-            return refuse("light's length", look.light.length());
+            return refuse("length of the light direction", look.light.length());
         };
         if !camera.eye.is_finite() {
             return refuse("camera's distance from the origin", camera.eye.length());
         }
         if let Some(height) = look.ground.filter(|h| !h.is_finite()) {
-            return refuse("ground's height", height);
+            return refuse("height of the ground", height);
         }
         // Infinity means clear air.
         if look.haze.is_nan() || look.haze <= 0.0 {
             return refuse("haze distance", look.haze);
         }
         if !(look.tile > 0.0 && look.tile.is_finite()) {
-            return refuse("side of the ground's tiles", look.tile);
+            return refuse("side of the ground tiles", look.tile);
         }
         let tan_y = (fov * 0.5).tan();
         Ok(Self {
@@ -96,26 +100,26 @@ impl Eye {
             near,
             light,
             ground: look.ground.map(|h| h - camera.eye.y),
-            // Shaders may not know infinity.
+            // WGSL does not guarantee infinities.
             haze: look.haze.min(1e30),
             tile: look.tile,
             size,
         })
     }
 
-    /// The ground's height over the eye if the light throws shadows on it.
+    /// The height of the ground relative to the eye, if the light casts shadows on it.
     pub fn shadow_ground(&self) -> Option<f32> {
         self.ground.filter(|_| self.light.y > LOWEST_SHADOW)
     }
 
-    /// Clip space of a point relative to the eye: depth is reversed, the far plane infinitely far.
+    /// Clip space of a point relative to the eye: reversed depth, far plane at infinity.
     pub fn clip(&self, p: Vec3) -> Vec4 {
         let x = self.right.dot(p) / self.tan_x;
         let y = self.up.dot(p) / self.tan_y;
         Vec4::new(x, y, self.near, self.forward.dot(p))
     }
 
-    /// The ray through a point of the picture, of length 1 along the view axis.
+    /// The ray through a point of the picture in pixels, of length 1 along the view axis.
     pub fn ray(&self, x: f32, y: f32) -> Vec3 {
         let x = x / self.size.width as f32 * 2.0 - 1.0;
         let y = 1.0 - y / self.size.height as f32 * 2.0;

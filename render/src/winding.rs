@@ -1,4 +1,4 @@
-//! Which way palette rows turn the triangles of a mesh, and what can change that.
+//! Whether palette rows mirror the triangles of a mesh, and which clips can change that.
 
 use phalanx::clip::{Channel, Clip, ClipKind};
 use phalanx::math::{Affine3x4, LANES};
@@ -8,25 +8,25 @@ use phalanx::skeleton::NO_JOINT;
 
 use super::scene::mirrors;
 
-/// Which way the palette rows of a mesh turn its triangles: which of their sides is the front.
+/// Whether the palette rows of a mesh mirror its triangles, which decides their front side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Winding {
-    /// No row mirrors: fronts are counter-clockwise, as in the mesh.
+    /// No row mirrors: front faces are counter-clockwise, as in the mesh.
     Kept,
-    /// All rows mirror: fronts are clockwise.
+    /// All rows mirror: front faces are clockwise.
     Turned,
-    /// Rows may mirror or not, each by itself and at any time. Every triangle asks the rows of its first
-    /// vertex where it is drawn: right in all cases, and backs are shaded before they are dropped.
+    /// Each row may mirror at any time. Every triangle checks the rows of its first vertex when it is drawn.
+    /// This is correct in all cases, but back faces are shaded before they are discarded.
     #[default]
     ByRows,
 }
 
-/// Of every palette row of a rig: whether it mirrors at rest; `None` if a clip can change that.
+/// For every palette row of a rig: whether it mirrors at rest; `None` if a clip can change that.
 #[derive(Clone, Debug)]
 pub(super) struct Sides(Vec<Option<bool>>);
 
 impl Sides {
-    /// `rest` are the palette rows at rest, `clips` all that will be played.
+    /// `rest` are the palette rows at rest, `clips` all clips that will be played.
     pub fn new<'a>(
         rig: &Rig,
         rest: &[Affine3x4],
@@ -34,14 +34,14 @@ impl Sides {
     ) -> Self {
         let skeleton = rig.skeleton();
         let mut changing: Vec<bool> = (0..skeleton.len())
-            // Any difference to a scale of zero is a change of sign.
+            // Any change from a scale of zero may be a change of sign.
             .map(|joint| skeleton.rest(joint).scale.to_array().contains(&0.0))
             .collect();
         for clip in clips {
             mark(rig, clip, &mut changing);
         }
         for (joint, &parent) in skeleton.parents().iter().enumerate() {
-            // Parents stand first; a root has none.
+            // Parents precede their children; a root has no parent.
             changing[joint] |= changing.get(usize::from(parent)).is_some_and(|&c| c);
         }
         let joints = rig.skins().iter().flat_map(|skin| skin.joints());
@@ -71,7 +71,7 @@ impl Sides {
     }
 }
 
-/// Marks the joints whose scale a clip can take through zero, in any blend with others that cannot.
+/// Marks the joints whose scale a clip can take through zero, in any blend with clips that cannot.
 fn mark(rig: &Rig, clip: &Clip, changing: &mut [bool]) {
     let skeleton = rig.skeleton();
     for (block, b) in clip.blocks(Channel::Scale).iter().enumerate() {

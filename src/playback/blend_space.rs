@@ -1,20 +1,21 @@
-//! `BlendSpace1D`: clips along a parameter, of which two neighbours play in step.
+//! `BlendSpace1D`: clips along a parameter; the two neighbours of its value play in phase.
 
 use super::error::PlaybackError;
 use super::ids::{BlendSpaceId, ClipId, NO_CLIP, Source};
 use super::pool::{Pool, check};
 
-/// Clips at values of a parameter (a speed, say), in ascending order.
+/// Clips at ascending values of a parameter, such as a walking speed.
 ///
-/// At any value its two neighbours are blended by linear weights. All clips share one phase, which moves
-/// on at the blend of their rates, so that their strides match; the time of such an action is its phase.
+/// At any value, the two neighbouring clips are blended with linear weights. All clips share one phase,
+/// which advances at the blend of their rates, so that their strides match. The time of such an action is
+/// its phase.
 #[derive(Clone, Copy, Debug)]
 pub struct BlendSpace1D<'a> {
     pool: &'a Pool,
     space: &'a Space,
 }
 
-/// A blend space as a pool and its snapshots keep it.
+/// A blend space as pools and snapshots store it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Space {
     points: Vec<Point>,
@@ -23,28 +24,28 @@ pub(crate) struct Space {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
     parameter: f32,
-    /// Its place in the pool.
+    /// Index of the clip in the pool.
     clip: u16,
     /// Phases per second; 0 for a clip without length.
     rate: f64,
 }
 
-/// What plays at a value of the parameter.
+/// The clips that play at a value of the parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Members {
     pub clip: u16,
-    /// [`NO_CLIP`] tells a clip that plays by itself, in seconds, from a member of a blend space.
+    /// The second clip. [`NO_CLIP`] marks a clip outside blend spaces, whose time is in seconds.
     pub other: u16,
-    /// The share of `other`.
+    /// The weight of `other`; that of `clip` is the rest to 1.
     pub mix: f32,
-    /// Phases per second.
+    /// Phases per second; 1 for a clip outside blend spaces.
     pub rate: f64,
 }
 
-/// The largest value of a parameter, either sign; differences of two stay finite.
+/// The largest magnitude of a parameter; differences of two stay finite.
 const MAX_PARAMETER: f64 = 1.0e9;
 
-/// The most places for blend spaces of one rig: their indices are 16 bits, of which one means "none".
+/// The most blend space indices of one rig: an index has 16 bits, and one value means "none".
 const MAX_SPACES: usize = u16::MAX as usize;
 
 pub(super) fn check_parameter(value: f32) -> Result<(), PlaybackError> {
@@ -52,7 +53,7 @@ pub(super) fn check_parameter(value: f32) -> Result<(), PlaybackError> {
 }
 
 impl<'a> BlendSpace1D<'a> {
-    /// The clips and their values, ascending.
+    /// The clips and their values, in ascending order.
     pub fn points(self) -> impl Iterator<Item = (f32, ClipId)> + 'a {
         let Self { pool, space } = self;
         let points = space.points.iter();
@@ -61,7 +62,7 @@ impl<'a> BlendSpace1D<'a> {
 }
 
 impl Space {
-    /// The neighbours of a value; beyond the ends the last clip alone.
+    /// The neighbours of a value; beyond the ends, the last clip alone.
     pub(crate) fn at(&self, value: f32) -> Members {
         let alone = |p: &Point| Members {
             clip: p.clip,
@@ -93,14 +94,14 @@ impl Space {
         self.points.iter().any(|p| p.clip == clip)
     }
 
-    /// A clip of it; all are of one kind.
+    /// One of the clips; all are of one kind.
     pub(super) fn any_clip(&self) -> u16 {
         self.points[0].clip
     }
 }
 
 impl Pool {
-    /// The clips of what plays at a value of its parameter, and the length of a pass over it.
+    /// The clips of a motion at a value of its parameter, and the length of a pass over it.
     pub fn members_of(&self, source: Source, parameter: f32) -> (Members, f64) {
         match source {
             Source::Clip(clip) => {
@@ -134,7 +135,7 @@ impl Pool {
         }
     }
 
-    /// The place of a blend space.
+    /// The index of a blend space.
     pub(super) fn space_index(&self, space: BlendSpaceId) -> Result<u16, PlaybackError> {
         self.space(space).map(|_| space.index)
     }

@@ -1,4 +1,4 @@
-//! The clips of a pool: which are loaded, under which handles, and on which layers they fit.
+//! The clips of a pool: which are loaded, their handles, and the layers that accept them.
 
 use super::actions::ACTIONS_PER_LAYER;
 use super::blend_space::Space;
@@ -10,11 +10,11 @@ use crate::rig::{Rig, check_scales};
 use crate::skeleton::JointMask;
 use std::sync::Arc;
 
-/// The most places for clips of one rig: their indices are 16 bits and the last value means "none".
+/// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
 const MAX_CLIPS: usize = u16::MAX as usize - 1;
 
 impl Pool {
-    /// Checks that a rig can be played with these layers.
+    /// Checks that a rig and its clips fit these layers and the limits.
     pub fn validate(rig: &Rig, layers: &[LayerOptions]) -> Result<(), PlaybackError> {
         let limit = |what, count, limit| {
             if count > limit {
@@ -45,7 +45,7 @@ impl Pool {
         Self::check_scales(rig, layers, clips)
     }
 
-    /// Checks that what may play at once stays within f32.
+    /// Checks that scales stay within f32 whatever clips play together.
     fn check_scales<'c>(
         rig: &Rig,
         layers: &[LayerOptions],
@@ -112,18 +112,18 @@ impl Pool {
         taken.ok_or(PlaybackError::UnknownClip { clip })
     }
 
-    /// The handle of the clip at a place.
+    /// The handle of the clip at an index.
     pub fn clip_id(&self, index: u16) -> ClipId {
         ClipId::new(self.owner, index, self.clips.generation(index))
     }
 
-    /// The place of a clip.
+    /// The index of a clip.
     fn clip_index(&self, clip: ClipId) -> Result<u16, PlaybackError> {
         let found = self.clip(clip).map(|_| clip.index);
         found.ok_or(PlaybackError::UnknownClip { clip })
     }
 
-    /// What a motion is here.
+    /// Resolves a motion to its index in this pool.
     ///
     /// # Errors
     /// If its handle is stale or of another rig, crowd or mixer.
@@ -134,7 +134,7 @@ impl Pool {
         }
     }
 
-    /// What a motion is here, if it may play on a layer.
+    /// Resolves a motion and checks that its kind (full or additive) is that of the layer.
     pub fn check_motion(&self, layer: usize, motion: Motion) -> Result<Source, PlaybackError> {
         self.check_layer(layer)?;
         let source = self.source(motion)?;

@@ -1,4 +1,4 @@
-//! Crossfades of two actions: fades, warped speeds, a start in step.
+//! Crossfades of two actions: fades, time warping, synchronised start.
 
 use super::actions::Actions;
 use super::blend_space::check_parameter;
@@ -11,22 +11,23 @@ use super::pool::{Pool, check};
 use super::sync::{Beat, CrossFade, Sync, in_step};
 use crate::clip::Clip;
 
-/// What a crossfade comes to before anything is changed.
+/// The values of a crossfade, computed and checked before anything is changed.
 struct Prepared {
-    /// The clip time that the second starts at, if it is put in step.
+    /// The clip time that the second starts at, if it is synchronised.
     time: Option<f64>,
-    /// The speeds that the first ends and the second begins with.
+    /// The speed that the first ends with, and the speed that the second begins with.
     speeds: Option<(f64, f64)>,
 }
 
 impl Player<'_> {
-    /// Fades one action out and another in over a time in seconds, or as a [`CrossFade`] says. The first
-    /// stops when its fade ends; what else plays on the layer goes on. The second starts with `options`; if
-    /// it plays already, it goes on as with [`fade_to`](Self::fade_to).
+    /// Fades one action out and another in, over a time in seconds or as a [`CrossFade`] states.
+    ///
+    /// The first stops when its fade ends; other actions of the layer are not changed. The second starts
+    /// with `options`; if it is playing, it continues as with [`fade_to`](Self::fade_to).
     ///
     /// # Errors
-    /// Those of [`fade_to`](Self::fade_to), or if `from` does not play on the layer, the two share no
-    /// markers to be in step by, or a warped speed is out of range.
+    /// Those of [`fade_to`](Self::fade_to), or if `from` does not play on the layer, the two clips share no
+    /// markers for [`Sync::Markers`], or a warped speed is out of range.
     pub fn cross_fade<'f>(
         &mut self,
         layer: usize,
@@ -66,7 +67,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Sets the parameter of a blend space that plays; beyond its ends it stays at the last clip.
+    /// Sets the parameter of a playing blend space; beyond its ends the last clip plays alone.
     ///
     /// # Errors
     /// If the blend space does not play on the layer, or the value is not within ±1e9.
@@ -88,7 +89,7 @@ impl Player<'_> {
 }
 
 impl Actions {
-    /// Runs the speed of an action from one value to another over `seconds`.
+    /// Changes the speed of an action linearly from one value to another over `seconds`.
     fn warp(&mut self, entry: usize, a: usize, from: f64, to: f64, seconds: f32) {
         let slow = &mut self.slow[entry][a];
         if seconds > 0.0 {
@@ -130,7 +131,7 @@ impl Pool {
             speeds: None,
         };
         if mine == 0.0 || theirs == 0.0 {
-            // What has no length has no strides.
+            // Clips without length can be neither warped nor synchronised.
             return Ok(prepared);
         }
         if fade.warp {

@@ -1,4 +1,4 @@
-//! `PlaybackError`: what mixers and crowds refuse. They stay as they were.
+//! `PlaybackError`: the errors of mixers and crowds.
 
 use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Motion, RigId};
 use crate::rig::ScaleError;
@@ -7,29 +7,29 @@ use crate::skeleton::ChannelHandle;
 use crate::skeleton::limits;
 use thiserror::Error;
 
-/// A call that a mixer or a crowd refused; nothing was changed.
+/// An error of a mixer or a crowd. The call that returned it changed nothing.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PlaybackError {
     /// The rig was removed, or belongs to another crowd.
-    #[error("there is no rig {rig:?}")]
+    #[error("unknown {rig:?}: it was removed or belongs to another crowd")]
     UnknownRig {
         /// The rig.
         rig: RigId,
     },
     /// The instance was despawned, or belongs to another crowd.
-    #[error("there is no instance {instance:?}")]
+    #[error("unknown {instance:?}: it was despawned or belongs to another crowd")]
     UnknownInstance {
         /// The instance.
         instance: InstanceId,
     },
     /// The clip was unloaded, or belongs to another rig, crowd or mixer.
-    #[error("there is no clip {clip:?}")]
+    #[error("unknown {clip:?}: it was unloaded or belongs to another rig, crowd or mixer")]
     UnknownClip {
         /// The clip.
         clip: ClipId,
     },
     /// The action's clip was unloaded, or it belongs to another mixer.
-    #[error("there is no action {action:?}")]
+    #[error("unknown {action:?}: its clip was unloaded or it belongs to another mixer")]
     UnknownAction {
         /// The action.
         action: ActionId,
@@ -37,75 +37,75 @@ pub enum PlaybackError {
     /// The clip (or blend space) does not play on the layer.
     #[error("{motion:?} does not play on layer {layer}")]
     NotPlaying {
-        /// What should play.
+        /// The clip or blend space.
         motion: Motion,
         /// The layer.
         layer: usize,
     },
     /// The rig has no such layer.
-    #[error("there is no layer {layer}, the rig has {layers}")]
+    #[error("unknown layer {layer}: the rig has {layers} layers")]
     UnknownLayer {
         /// The layer.
         layer: usize,
-        /// Layers of the rig.
+        /// Number of layers.
         layers: usize,
     },
     /// The skeleton has no such joint.
-    #[error("there is no joint {joint}, the skeleton has {joints}")]
+    #[error("unknown joint {joint}: the skeleton has {joints} joints")]
     UnknownJoint {
         /// The joint.
         joint: usize,
-        /// Joints of the skeleton.
+        /// Number of joints in the skeleton.
         joints: usize,
     },
-    /// The handle is one of another skeleton's user channels.
-    #[error("there is no user channel {channel:?} here")]
+    /// The handle belongs to a user channel of another skeleton.
+    #[error("unknown {channel:?}: it belongs to another skeleton")]
     UnknownChannel {
         /// The channel.
         channel: ChannelHandle,
     },
     /// Instances of the rig are alive.
-    #[error("rig {rig:?} still has {instances} instances")]
+    #[error("{rig:?} still has {instances} instances")]
     RigInUse {
         /// The rig.
         rig: RigId,
-        /// How many.
+        /// Number of its instances.
         instances: usize,
     },
     /// Actions play the clip, or blend spaces hold it.
-    #[error("clip {clip:?} is still used by {actions} actions or blend spaces")]
+    #[error("{clip:?} is still used by {actions} actions or blend spaces")]
     ClipInUse {
         /// The clip.
         clip: ClipId,
-        /// Actions that play it, and blend spaces that hold it.
+        /// Number of actions that play it and blend spaces that hold it.
         actions: usize,
     },
     /// The blend space was removed, or belongs to another rig, crowd or mixer.
-    #[error("there is no blend space {space:?}")]
+    #[error("unknown {space:?}: it was removed or belongs to another rig, crowd or mixer")]
     UnknownSpace {
         /// The blend space.
         space: BlendSpaceId,
     },
     /// Actions play the blend space.
-    #[error("blend space {space:?} is still played {actions} times")]
+    #[error("{space:?} is still played by {actions} actions")]
     SpaceInUse {
         /// The blend space.
         space: BlendSpaceId,
-        /// Actions that play it.
+        /// Number of actions that play it.
         actions: usize,
     },
-    /// Clips and values that make no blend space.
-    #[error("no blend space: {what}")]
+    /// The clips and values do not form a blend space.
+    #[error("invalid blend space: {what}")]
     BlendSpace {
-        /// Why.
+        /// The reason.
         what: &'static str,
     },
-    /// Two clips are to be put in step by markers, and share none.
-    #[error("clips \"{from}\" and \"{to}\" share no markers to be in step by")]
+    /// Two clips are to be synchronised by markers and share none.
+    #[error("clips \"{from}\" and \"{to}\" share no markers to synchronise by")]
     NoSyncMarkers {
-        /// The first.
+        /// The clip that fades out.
         from: String,
-        /// The second.
+        /// The clip that fades in.
         to: String,
     },
     /// A clip was built for another skeleton or lane order.
@@ -117,33 +117,33 @@ pub enum PlaybackError {
         rig: String,
     },
     /// An additive clip on a layer that blends, or the reverse.
-    #[error("clip \"{clip}\" is {have}, layer {layer} takes {needed} clips")]
+    #[error("clip \"{clip}\" is {have}; layer {layer} accepts {needed} clips")]
     ClipKind {
         /// The clip.
         clip: String,
-        /// What it is.
+        /// The clip's kind.
         have: &'static str,
         /// The layer.
         layer: usize,
-        /// What the layer takes.
+        /// The kind that the layer accepts.
         needed: &'static str,
     },
     /// A number is NaN, infinite or out of range.
-    #[error("{what} is {value}, allowed are {low} to {high}")]
+    #[error("{what} is {value}; the allowed range is {low} to {high}")]
     Value {
-        /// The number's name.
+        /// Name of the number.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// Least value allowed.
+        /// Smallest allowed value.
         low: f64,
-        /// Greatest value allowed.
+        /// Largest allowed value.
         high: f64,
     },
-    /// A transform holds NaN or an infinity.
+    /// A transform contains NaN or an infinity.
     #[error("the transform is not finite")]
     Transform,
-    /// A transform holds a number beyond its limit.
+    /// A transform contains a number beyond its limit.
     #[error("{what}: {value:e} is beyond the limit of {limit:e}")]
     Beyond {
         /// The transform.
@@ -153,27 +153,27 @@ pub enum PlaybackError {
         /// The limit.
         limit: f32,
     },
-    /// Clips scale too much together, down a chain of joints.
+    /// The scales of the clips multiply beyond the limit down a chain of joints.
     #[error("rig \"{rig}\": {source}")]
     Scales {
         /// The rig's name.
         rig: String,
-        /// Where, and how much.
+        /// The joint and the product.
         source: ScaleError,
     },
-    /// The instance has no mirror in that scene.
+    /// The instance is not mirrored in that scene.
     #[error("{instance:?} is not mirrored in this scene")]
     NoMirror {
         /// The instance.
         instance: InstanceId,
     },
-    /// The node is no joint of an instance of this crowd.
-    #[error("{node:?} is no joint of an instance of this crowd")]
+    /// The node is not a mirrored joint of an instance of this crowd.
+    #[error("{node:?} is not a joint of an instance of this crowd")]
     NotMirrored {
         /// The node.
         node: NodeId,
     },
-    /// The scene graph refused something, or a joint is unknown.
+    /// An error of the scene graph, or a joint is unknown.
     #[error(transparent)]
     Scene(#[from] SceneError),
     /// A mask was made for another skeleton.
@@ -184,18 +184,18 @@ pub enum PlaybackError {
         /// The rig's name.
         rig: String,
     },
-    /// Too many of something.
-    #[error("{what}: {count}, the limit is {limit}")]
+    /// A count is above its limit.
+    #[error("{what}: {count}; the limit is {limit}")]
     Limit {
-        /// Of what.
+        /// What is counted.
         what: &'static str,
-        /// How many were asked for.
+        /// The requested count.
         count: usize,
         /// The limit.
         limit: usize,
     },
     /// A snapshot does not fit the rigs and clips that the crowd holds now.
-    #[error("the snapshot was taken with other {what} than the crowd holds now")]
+    #[error("the snapshot was taken with {what} that differ from those the crowd holds now")]
     Snapshot {
         /// What differs.
         what: &'static str,

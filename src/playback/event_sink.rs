@@ -1,4 +1,4 @@
-//! From time intervals to events: what a pool listens to while it advances.
+//! `EventSink`: turns the time intervals of an advancing pool into events.
 
 use super::actions::Actions;
 use super::events::{Event, EventKind, Events};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The clips of a pool.
 pub(crate) type Clips = Slots<Arc<Clip>>;
 
-/// Where the events of an entry go, and whose they are.
+/// Receives the events of one entry and labels them with its instance and layer.
 pub(crate) struct EventSink<'a> {
     pub clips: &'a Clips,
     pub events: &'a mut Events,
@@ -32,7 +32,7 @@ fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timeta
 }
 
 impl EventSink<'_> {
-    /// The open interval around a place in which nothing happens to an action.
+    /// The open interval around an action's playhead that holds no marker and no end of a pass.
     pub fn window(&self, actions: &Actions, entry: usize, a: usize) -> (f64, f64) {
         let course = actions.slow[entry][a].course;
         let place: Playhead = actions.place(entry, a);
@@ -52,12 +52,12 @@ impl EventSink<'_> {
         (low, high)
     }
 
-    /// Fires what an action has passed.
+    /// Fires the events of an action in an interval.
     pub fn emit(&mut self, actions: &Actions, entry: usize, a: usize, interval: &TimeInterval) {
         let (clip, other) = (actions.clip[entry][a], actions.other[entry][a]);
         let (course, mix) = (actions.slow[entry][a].course, actions.mix[entry][a]);
         let weight = actions.weight[entry][a] * self.layer_weight;
-        // Loops and ends are told once, by the clip of greater weight.
+        // Loop and finish events fire once, for the clip of greater weight.
         let first_leads = mix <= 0.5;
         self.emit_clip(clip, &course, weight * (1.0 - mix), first_leads, interval);
         if mix > 0.0 {
@@ -80,7 +80,7 @@ impl EventSink<'_> {
             return;
         }
         let duration = table.seconds as f32;
-        // The side of a pass that time runs to, as clip time.
+        // The clip time at the end of a pass that time runs towards.
         let end_of = |pass: f64| {
             if course.mirrored(pass) == interval.backwards {
                 duration

@@ -1,34 +1,35 @@
-//! `Events`: what happened in a step, as plain arrays.
+//! `Events`: the events of a step, as parallel arrays.
 
 use super::ids::{ClipId, InstanceId};
 
-/// The most events that one action fires in one step; the others are counted. More than a frame of
-/// normal length ever fires, and a step of years stays cheap.
+/// The most events that one action fires in one step; further events are counted in [`Events::dropped`].
+///
+/// A frame of normal length fires far fewer, and a step of years stays cheap.
 pub const MAX_EVENTS_PER_ACTION: usize = 64;
 
-/// What happened.
+/// The kind of an [`Event`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
     /// A marker of the clip was passed.
     Marker,
     /// A pass over the clip ended and another began.
     Looped,
-    /// The last pass ended (backwards: the first one's start was reached).
+    /// The last pass ended (backwards: the start of the first pass was reached).
     Finished,
 }
 
-/// One event.
+/// An event of one action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// The character (of a crowd; a mixer has but one).
+    /// The instance of a crowd; for mixers always the same handle.
     pub instance: InstanceId,
     /// The layer that the action is on.
     pub layer: usize,
-    /// The clip; of a blend space the one whose marker it is, or else the one of greater weight.
+    /// The clip. For a blend space: the clip that has the marker, otherwise the clip of greater weight.
     pub clip: ClipId,
-    /// What happened.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// The marker's place in [`Clip::markers`](crate::clip::Clip::markers); 0 for other kinds.
+    /// The marker's index in [`Clip::markers`](crate::clip::Clip::markers); 0 for other kinds.
     pub marker: usize,
     /// Clip time in seconds.
     pub time: f32,
@@ -36,8 +37,9 @@ pub struct Event {
     pub weight: f32,
 }
 
-/// The events of the last step: by rig, instance and layer, each action's in order of time. All arrays
-/// have the same length.
+/// The events of the last step, as parallel arrays of one length.
+///
+/// They are sorted by rig, instance and layer; the events of one action are in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Events {
     instances: Vec<InstanceId>,
@@ -51,17 +53,17 @@ pub struct Events {
 }
 
 impl Events {
-    /// How many.
+    /// The number of events.
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// Whether nothing happened.
+    /// True if there are no events.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// The characters.
+    /// The instances.
     pub fn instances(&self) -> &[InstanceId] {
         &self.instances
     }
@@ -76,12 +78,12 @@ impl Events {
         &self.clips
     }
 
-    /// What happened.
+    /// The kinds of the events.
     pub fn kinds(&self) -> &[EventKind] {
         &self.kinds
     }
 
-    /// The markers' places in their clips; 0 for other kinds.
+    /// The markers' indices in their clips; 0 for other kinds.
     pub fn markers(&self) -> &[u16] {
         &self.markers
     }
@@ -96,12 +98,12 @@ impl Events {
         &self.weights
     }
 
-    /// Events left out because their action had fired [`MAX_EVENTS_PER_ACTION`] in the step.
+    /// The number of events left out because their action had fired [`MAX_EVENTS_PER_ACTION`] in the step.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// One by one.
+    /// Iterates over the events.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
         (0..self.len()).map(|i| Event {
             instance: self.instances[i],
@@ -125,7 +127,7 @@ impl Events {
         self.dropped = 0;
     }
 
-    /// Makes room, so that frames need not.
+    /// Reserves capacity for `events` in total, so that frames need not allocate.
     pub(crate) fn reserve(&mut self, events: usize) {
         let more = events.saturating_sub(self.len());
         self.instances.reserve(more);

@@ -4,16 +4,16 @@ use super::events::MAX_EVENTS_PER_ACTION;
 use super::interval::{Loop, Playhead, TimeInterval};
 use crate::clip::Marker;
 
-/// What a time interval fires.
+/// An event that a time interval fires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fired {
     Marker(usize),
-    /// Out of the end of a pass, or backwards out of its start: the pass that ends.
+    /// A pass ended at its end (backwards: at its start). Holds that pass.
     Looped(f64),
     Finished,
 }
 
-/// The end of an interval, and whether it belongs to it.
+/// The end of an interval, and whether the interval includes it.
 type End = (f64, bool);
 
 /// The markers of a clip under a loop.
@@ -21,12 +21,12 @@ type End = (f64, bool);
 pub(crate) struct Timetable<'a> {
     pub course: &'a Loop,
     pub markers: &'a [Marker],
-    /// Seconds of the clip; of a blend space, where the loop has length 1, they become phases.
+    /// Duration of the clip in seconds. In a blend space, whose loop has length 1, times become phases.
     pub seconds: f64,
 }
 
 impl Timetable<'_> {
-    /// Where a marker lies within a pass.
+    /// The time of a marker within a pass.
     fn local(&self, marker: &Marker, mirrored: bool) -> f64 {
         let (time, length) = (f64::from(marker.time), self.course.length);
         let time = if length == self.seconds {
@@ -39,7 +39,7 @@ impl Timetable<'_> {
         if mirrored { length - time } else { time }
     }
 
-    /// The markers of a pass within [low, high], each end as it says.
+    /// The markers of a pass between `low` and `high`, each end included or not.
     fn range(&self, pass: f64, low: End, high: End) -> std::ops::Range<usize> {
         let before = |t: f64| t < low.0 || (t == low.0 && !low.1);
         let after = |t: f64| t > high.0 || (t == high.0 && !high.1);
@@ -56,7 +56,7 @@ impl Timetable<'_> {
         first..end.max(first)
     }
 
-    /// The nearest marker at or before a place, and the nearest after it, within the pass.
+    /// The nearest marker at or before the playhead and the nearest after it, within the pass.
     pub fn around(&self, place: Playhead) -> (Option<f64>, Option<f64>) {
         let mirrored = self.course.mirrored(place.pass);
         let local = |i: usize| self.markers.get(i).map(|m| self.local(m, mirrored));
@@ -72,8 +72,8 @@ impl Timetable<'_> {
         (last, local(next).filter(|_| !after.is_empty()))
     }
 
-    /// Fires what an interval passes; returns how many events were too many. `ends`: whether loops and
-    /// the end are among them.
+    /// Fires the events of an interval and returns how many were dropped. `ends` includes loop and finish
+    /// events.
     pub fn fire(&self, interval: &TimeInterval, ends: bool, emit: impl FnMut(Fired)) -> u64 {
         let mut line = Line {
             table: self,
@@ -91,7 +91,7 @@ impl Timetable<'_> {
     }
 }
 
-/// Events on their way out.
+/// Emits the events of one interval, up to the limit.
 struct Line<'a, F> {
     table: &'a Timetable<'a>,
     backwards: bool,
@@ -111,12 +111,12 @@ impl<F: FnMut(Fired)> Line<'_, F> {
         }
     }
 
-    /// The markers of a part of a pass.
+    /// Fires the markers of a part of a pass.
     fn part(&mut self, pass: f64, low: End, high: End) {
         let range = self.table.range(pass, low, high);
         let late = range.len().saturating_sub(self.room);
         self.dropped += late as f64;
-        // The array runs with time in passes of the clip's own direction.
+        // In passes that run forwards in the clip, the array is in order of time.
         let with_time = self.table.course.mirrored(pass) == self.backwards;
         for i in 0..range.len() - late {
             self.send(Fired::Marker(if with_time {
@@ -136,13 +136,13 @@ impl<F: FnMut(Fired)> Line<'_, F> {
     fn run(&mut self, interval: &TimeInterval) {
         let course = self.table.course;
         let end = (course.length, true);
-        // What lies on a turn of a ping-pong belongs to the pass that ends there.
+        // A marker at a ping-pong turn belongs to the pass that ends there.
         let start = (0.0, !course.ping_pong);
         let step = if self.backwards { -1.0 } else { 1.0 };
         let (mut from, mut to) = (interval.from, interval.to);
         let mut first = (from.time, interval.closed);
         if self.backwards {
-            // Seen from above, the boundary of two passes is the end of the one below.
+            // Backwards, the boundary of two passes counts as the end of the earlier one.
             let below = |p: Playhead| p.time == 0.0 && (p.pass > 0.0 || !course.bounded());
             if below(from) {
                 if interval.closed {
@@ -172,7 +172,7 @@ impl<F: FnMut(Fired)> Line<'_, F> {
         };
         self.part(pass, low, high);
         self.looped(pass);
-        // Whole passes. Of two in a row at least one has an event, or none ever has.
+        // Whole passes. Of two in a row at least one has an event, or no pass has any.
         let mut whole = crossed - 1.0;
         for _ in 0..2 * MAX_EVENTS_PER_ACTION + 2 {
             if whole < 1.0 {

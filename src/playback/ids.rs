@@ -1,5 +1,5 @@
-//! Handles: whose it is, a place, and the generation of what lies there, so that a stale or a foreign
-//! handle is known as such.
+//! Handles: an owner, an index, and the generation of the value at that index. Stale and foreign handles
+//! are detected.
 //!
 //! ```text
 //! a crowd's rig         | 0000 | tag 10 | number 18 |             28 bits; the tag is 1 to 1,023
@@ -10,16 +10,16 @@
 //! ActionId              | mixer 32 | index 16 | generation 16 |
 //! ```
 //!
-//! Arrays hold the bare indices: a clip that plays cannot be unloaded. Handles are put together when they
-//! are given out.
+//! Arrays store bare indices, which stay valid because a playing clip cannot be unloaded. Handles are
+//! assembled when they are returned.
 
 use std::fmt::{self, Debug, Formatter};
 use std::num::{NonZeroU32, NonZeroU64};
 
-/// The largest tag of a crowd; 0 is none's.
+/// The largest tag of a crowd; no crowd has the tag 0.
 pub const MAX_TAG: u16 = (1 << TAG_BITS) - 1;
 
-/// The most instances of one rig: an [`InstanceId`] has 20 bits for the place of an instance.
+/// The most instances of one rig: an [`InstanceId`] has 20 bits for the index.
 pub const MAX_INSTANCES: usize = 1 << INDEX_BITS;
 
 const TAG_BITS: u32 = 10;
@@ -27,10 +27,10 @@ const NUMBER_BITS: u32 = 18;
 const INDEX_BITS: u32 = 20;
 const GENERATION_BITS: u32 = 16;
 
-/// How many rigs a crowd can be given in its life: their numbers are 18 bits and never given twice.
+/// The most rigs added to a crowd over its lifetime: a rig number has 18 bits and is never reused.
 pub(crate) const MAX_RIGS_GIVEN: usize = (1 << NUMBER_BITS) - 1;
 
-/// The generation of a place that has had all others: it is not filled again.
+/// The generation of an index whose generations are used up; it is not reused.
 pub(crate) const RETIRED: u16 = u16::MAX;
 
 /// An action slot that plays nothing: no clip has this index.
@@ -39,18 +39,18 @@ pub(crate) const NO_CLIP: u16 = u16::MAX;
 /// A rig of a crowd.
 ///
 /// Valid until [`Crowd::remove_rig`](crate::crowd::Crowd::remove_rig). No other rig of the crowd gets the
-/// same handle, unless a [`restore`](crate::crowd::Crowd::restore) goes back to a time before this one was
-/// added. To a crowd with another [tag](crate::crowd::Crowd::tag) it is unknown.
+/// same handle, unless a [`restore`](crate::crowd::Crowd::restore) goes back to a time before this rig was
+/// added. Crowds with another [tag](crate::crowd::Crowd::tag) reject it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RigId(Owner);
 
 /// A clip of a rig of a crowd, or of the mixers of a skeleton.
 ///
-/// Valid until the clip is unloaded; the place may then be filled by another clip, with a handle of its
-/// own. A clip that was added and unloaded after a snapshot leaves its handle to what the same calls put
-/// there after a [`restore`](crate::crowd::Crowd::restore). It is unknown to other rigs of the crowd and to crowds with another
-/// [tag](crate::crowd::Crowd::tag). All mixers of one skeleton give the clip at a place the same handle;
-/// skeletons are told apart by 31 bits of their hashes.
+/// Valid until the clip is unloaded. A later clip may reuse the index under another handle. After a
+/// [`restore`](crate::crowd::Crowd::restore), repeated calls reuse the handles of clips that were added and
+/// unloaded since the snapshot. Other rigs of the crowd and crowds with another
+/// [tag](crate::crowd::Crowd::tag) reject the handle. In all mixers of one skeleton, the clip at an index has
+/// the same handle; skeletons are distinguished by 31 bits of their hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClipId {
     pub(super) owner: Owner,
@@ -60,8 +60,8 @@ pub struct ClipId {
 
 /// A blend space of a rig of a crowd, or of the mixers of a skeleton.
 ///
-/// Valid until the blend space is removed, with [`ClipId`]'s exception for restored crowds. It is unknown to other rigs of the crowd and to crowds with
-/// another [tag](crate::crowd::Crowd::tag).
+/// Valid until the blend space is removed, with [`ClipId`]'s exception for restored crowds. Other rigs of
+/// the crowd and crowds with another [tag](crate::crowd::Crowd::tag) reject it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlendSpaceId {
     pub(super) owner: Owner,
@@ -71,18 +71,17 @@ pub struct BlendSpaceId {
 
 /// An instance of a crowd.
 ///
-/// Valid until [`Crowd::despawn`](crate::crowd::Crowd::despawn). Its place is filled again, at most 65,535
-/// times, each time under another handle; it is unknown to crowds with another
-/// [tag](crate::crowd::Crowd::tag). After a [`restore`](crate::crowd::Crowd::restore) the crowd gives out
-/// the handles that it gave out since the snapshot once more: one of those then names whatever the replay
-/// spawns in its place.
+/// Valid until [`Crowd::despawn`](crate::crowd::Crowd::despawn). An index serves at most 65,535 instances,
+/// each under another handle. Crowds with another [tag](crate::crowd::Crowd::tag) reject the handle. After a
+/// [`restore`](crate::crowd::Crowd::restore) the crowd reuses the handles that it returned since the
+/// snapshot: such a handle then refers to whatever the replay spawns at that index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceId(NonZeroU64);
 
 /// An action of a mixer.
 ///
-/// Valid until its clip is unloaded or its blend space removed. It is unknown to all other mixers of the
-/// process, of 4,294,967,295 that follow each other.
+/// Valid until its clip is unloaded or its blend space removed. All other mixers of the process reject it;
+/// mixer numbers repeat after 4,294,967,295 mixers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActionId {
     pub(super) mixer: NonZeroU32,
@@ -90,47 +89,47 @@ pub struct ActionId {
     pub(super) generation: u16,
 }
 
-/// What an action plays.
+/// The clip or blend space that an action plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Motion {
     /// A clip.
     Clip(ClipId),
-    /// Two neighbours of a [`BlendSpace1D`](super::BlendSpace1D), in step.
+    /// Two neighbouring clips of a [`BlendSpace1D`](super::BlendSpace1D), in phase.
     Space(BlendSpaceId),
 }
 
-/// What an action plays, by its place in the pool.
+/// The clip or blend space that an action plays, by its index in the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Clip(u16),
     Space(u16),
 }
 
-/// A rig of a crowd, or the mixers of a skeleton.
+/// The owner of a handle: a rig of a crowd, or the mixers of a skeleton.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Owner(NonZeroU32);
 
 impl Owner {
-    /// The bit that tells mixers from crowds.
+    /// The bit that distinguishes mixers from crowds.
     const MIXERS: u32 = 1 << 31;
 
-    /// Whose the only instance of a mixer is: no crowd has tag 0.
+    /// The owner of a mixer's only instance. It differs from any crowd's, since no crowd has the tag 0.
     const OF_ANY_MIXER: Self = Self(NonZeroU32::MIN);
 
-    /// A rig of a crowd.
+    /// The owner for a rig of a crowd.
     pub fn of_rig(tag: u16, number: u32) -> Self {
         let bits = u32::from(tag) << NUMBER_BITS | number;
         // A tag is never 0.
         Self(NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN))
     }
 
-    /// The mixers of a skeleton.
+    /// The owner for the mixers of a skeleton.
     pub fn of_mixers(structure: u64) -> Self {
         let folded = (structure ^ structure >> 32) as u32;
         Self(NonZeroU32::MIN | Self::MIXERS | folded)
     }
 
-    /// That of clips and blend spaces with these bits.
+    /// The owner with these bits; `None` if no clip or blend space has such an owner.
     fn from_bits(bits: u32) -> Option<Self> {
         let tag = bits >> NUMBER_BITS;
         let known = bits >= Self::MIXERS || (1..=u32::from(MAX_TAG)).contains(&tag);
@@ -158,13 +157,14 @@ impl Debug for Owner {
 }
 
 impl RigId {
-    /// The handle as a number, for files and other languages: from the top 10 bits of the
-    /// crowd's tag and 18 of the rig's number, 28 in all.
+    /// The handle as a number, for files and other languages.
+    ///
+    /// From the highest bit used: the crowd's tag (10 bits) and the rig's number (18 bits), 28 in all.
     pub fn to_bits(self) -> u64 {
         u64::from(self.0.bits())
     }
 
-    /// The handle with these bits; `None` if no handle of a rig has them.
+    /// The handle with these bits; `None` if no rig handle has them.
     pub fn from_bits(bits: u64) -> Option<Self> {
         let fits = bits >> (TAG_BITS + NUMBER_BITS) == 0;
         let bits = NonZeroU32::new(bits as u32).filter(|_| fits)?;
@@ -176,7 +176,7 @@ impl RigId {
         (self.0.bits() >> NUMBER_BITS) as u16
     }
 
-    /// Its number in the crowd.
+    /// The rig's number in its crowd.
     pub(crate) fn number(self) -> u32 {
         self.0.bits() & ((1 << NUMBER_BITS) - 1)
     }
@@ -190,8 +190,9 @@ impl InstanceId {
         Self(NonZeroU64::new(bits).unwrap_or(NonZeroU64::MIN))
     }
 
-    /// The rig that it is an instance of. (A mixer's events name one instance, the same for all mixers and
-    /// no crowd's.)
+    /// The rig of the instance.
+    ///
+    /// The events of mixers have one instance handle, the same for all mixers and unknown to crowds.
     pub fn rig(self) -> RigId {
         let bits = (self.0.get() >> (INDEX_BITS + GENERATION_BITS)) as u32;
         RigId(Owner(
@@ -199,8 +200,9 @@ impl InstanceId {
         ))
     }
 
-    /// Its place among the instances of its rig, below [`MAX_INSTANCES`]: for arrays of the caller's own.
-    /// One that comes after it may have the same.
+    /// The index among the instances of its rig, below [`MAX_INSTANCES`]: for the caller's arrays.
+    ///
+    /// A later instance may reuse the index.
     pub fn index(self) -> usize {
         (self.0.get() >> GENERATION_BITS) as usize & (MAX_INSTANCES - 1)
     }
@@ -209,13 +211,14 @@ impl InstanceId {
         self.0.get() as u16
     }
 
-    /// The handle as a number, for files and other languages: from the top 28 bits of its
-    /// rig, 20 of its place, 16 of a generation.
+    /// The handle as a number, for files and other languages.
+    ///
+    /// From the top: rig (28 bits), index (20 bits), generation (16 bits).
     pub fn to_bits(self) -> u64 {
         self.0.get()
     }
 
-    /// The handle with these bits; `None` if no handle of an instance has them.
+    /// The handle with these bits; `None` if no instance handle has them.
     pub fn from_bits(bits: u64) -> Option<Self> {
         let owned = bits >> (INDEX_BITS + GENERATION_BITS) != 0;
         let id = NonZeroU64::new(bits).filter(|_| owned).map(Self);
@@ -233,12 +236,12 @@ impl Debug for InstanceId {
     }
 }
 
-/// 32 bits of whose it is, 16 of an index and 16 of a generation.
+/// Packs an owner (32 bits), an index (16 bits) and a generation (16 bits).
 fn join(upper: u32, index: u16, generation: u16) -> u64 {
     u64::from(upper) << 32 | u64::from(index) << 16 | u64::from(generation)
 }
 
-/// The parts of [`join`]; `None` for an index and a generation that are never given out.
+/// The parts that [`join`] packs; `None` for an index or a generation that no handle has.
 fn split(bits: u64) -> Option<(u32, u16, u16)> {
     let (index, generation) = ((bits >> 16) as u16, bits as u16);
     (index != NO_CLIP && generation != RETIRED).then_some(((bits >> 32) as u32, index, generation))
@@ -253,18 +256,20 @@ impl ClipId {
         }
     }
 
-    /// Its place in the crowd's or mixer's list of clips: below the number of clips ever held at once.
+    /// The index in the rig's or mixer's list of clips: below the largest number of clips held at once.
     pub fn index(self) -> usize {
         usize::from(self.index)
     }
 
-    /// The handle as a number, for files and other languages: from the top 32 bits of its
-    /// rig or its mixers' skeleton (the first says which), 16 of its place, 16 of a generation.
+    /// The handle as a number, for files and other languages.
+    ///
+    /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
+    /// (16 bits).
     pub fn to_bits(self) -> u64 {
         join(self.owner.bits(), self.index, self.generation)
     }
 
-    /// The handle with these bits; `None` if no handle of a clip has them.
+    /// The handle with these bits; `None` if no clip handle has them.
     pub fn from_bits(bits: u64) -> Option<Self> {
         let (owner, index, generation) = split(bits)?;
         Some(Self::new(Owner::from_bits(owner)?, index, generation))
@@ -280,13 +285,15 @@ impl BlendSpaceId {
         }
     }
 
-    /// The handle as a number, for files and other languages: from the top 32 bits of its
-    /// rig or its mixers' skeleton (the first says which), 16 of its place, 16 of a generation.
+    /// The handle as a number, for files and other languages.
+    ///
+    /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
+    /// (16 bits).
     pub fn to_bits(self) -> u64 {
         join(self.owner.bits(), self.index, self.generation)
     }
 
-    /// The handle with these bits; `None` if no handle of a blend space has them.
+    /// The handle with these bits; `None` if no blend space handle has them.
     pub fn from_bits(bits: u64) -> Option<Self> {
         let (owner, index, generation) = split(bits)?;
         Some(Self::new(Owner::from_bits(owner)?, index, generation))
@@ -294,13 +301,14 @@ impl BlendSpaceId {
 }
 
 impl ActionId {
-    /// The handle as a number, for files and other languages: from the top 32 bits of its
-    /// mixer, 16 of its place, 16 of a generation.
+    /// The handle as a number, for files and other languages.
+    ///
+    /// From the top: mixer (32 bits), index (16 bits), generation (16 bits).
     pub fn to_bits(self) -> u64 {
         join(self.mixer.get(), self.index, self.generation)
     }
 
-    /// The handle with these bits; `None` if no handle of an action has them.
+    /// The handle with these bits; `None` if no action handle has them.
     pub fn from_bits(bits: u64) -> Option<Self> {
         let (mixer, index, generation) = split(bits)?;
         Some(Self {

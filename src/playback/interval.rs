@@ -1,42 +1,42 @@
-//! The time rule: a clip is passed over, once or many times, and a step covers an interval of that.
+//! The time rule: an action makes passes over its clip, and a step of time covers an interval of them.
 
 use super::loop_mode::LoopMode;
 
-/// How an action's unbounded time lies over its clip: passes of one length, one after another. Every
-/// second pass of a ping-pong runs the other way.
+/// How an action's unbounded time maps to its clip: passes of one length, one after another. Every
+/// second pass of a ping-pong runs backwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Loop {
-    /// Of one pass: seconds, or 1 for a blend space, whose time is a phase.
+    /// Length of one pass: seconds, or 1 for a blend space, whose time is a phase.
     pub length: f64,
-    /// A whole number, or infinite. Of a finite number the first is pass 0.
+    /// Number of passes: a whole number, or infinite. If it is finite, the first pass is pass 0.
     pub passes: f64,
     pub ping_pong: bool,
 }
 
-/// A place in unbounded time.
+/// A position in unbounded time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Playhead {
-    /// A whole number, signed.
+    /// The pass: a whole number, signed.
     pub pass: f64,
-    /// Within the pass, in [0, length); the end of the last pass is at its length.
+    /// Time within the pass, in [0, length). The end of the last pass has the time `length`.
     pub time: f64,
 }
 
-/// The interval that an action passed in a step. Forwards it is (from, to], backwards [to, from); at
-/// the start of playing its start belongs to it, too.
+/// The interval that an action covers in a step. Forwards it is (from, to], backwards [to, from). In an
+/// action's first step it includes `from`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TimeInterval {
     pub from: Playhead,
     pub to: Playhead,
     pub backwards: bool,
-    /// Whether `from` belongs to it.
+    /// Whether the interval includes `from`.
     pub closed: bool,
     /// Whether the end of the last pass (backwards: the start of the first) was reached.
     pub finished: bool,
 }
 
 impl Loop {
-    /// The loop of a clip; `repetitions` counts passes (`None`: for ever).
+    /// The loop of a clip; `repetitions` counts passes (`None`: without end).
     pub fn new(mode: LoopMode, repetitions: Option<u32>, length: f64) -> Self {
         Self {
             length,
@@ -58,7 +58,7 @@ impl Loop {
         self.ping_pong && pass.rem_euclid(2.0) == 1.0
     }
 
-    /// The place of an unbounded time; beyond the ends of a bounded loop those.
+    /// The playhead of an unbounded time, clamped to the ends of a bounded loop.
     pub fn place(&self, time: f64) -> Playhead {
         let start = Playhead::default();
         self.advance(start, time).0
@@ -71,7 +71,7 @@ impl Loop {
         }
     }
 
-    /// Whether there is nothing ahead of a place.
+    /// True if a bounded loop is at its end in the direction of play.
     pub fn over(&self, place: Playhead, backwards: bool) -> bool {
         let end = if backwards {
             Playhead::default()
@@ -81,10 +81,10 @@ impl Loop {
         self.bounded() && (self.length <= 0.0 || place == end)
     }
 
-    /// The place at a distance, and whether it is an end.
+    /// The playhead at a distance, and whether that is an end of a bounded loop.
     pub fn advance(&self, from: Playhead, distance: f64) -> (Playhead, bool) {
         if self.length <= 0.0 {
-            // The only pose. It has no passes to count, and playing it once is over at once.
+            // A clip of one pose. It has no passes to count; a bounded loop finishes at once.
             return (from, self.bounded() && distance != 0.0);
         }
         let moved = from.time + distance;
@@ -115,13 +115,13 @@ impl Loop {
         (Playhead { pass, time }, false)
     }
 
-    /// The interval from a place on, or `None` if it is empty.
+    /// The interval covered from `from` over a distance; `None` if it is empty.
     pub fn pass(&self, from: Playhead, distance: f64, closed: bool) -> Option<TimeInterval> {
         if distance == 0.0 {
             return None;
         }
         let (to, end) = self.advance(from, distance);
-        // Who stood at the end has finished before.
+        // An action that was already at the end finished earlier.
         let finished = end && (closed || to != from);
         (closed || to != from).then_some(TimeInterval {
             from,

@@ -1,7 +1,7 @@
-//! `Lent`: a part of a structure that is taken out while the rest is borrowed, and always goes back.
+//! `Lent`: takes a part out of a structure while the rest is borrowed, and always puts it back.
 
-/// A part taken out of a whole, so that both can be borrowed at once. It goes back when this is dropped, on
-/// unwinding too: a panic in a caller's code leaves nothing missing.
+/// A part taken out of a structure, so that both can be borrowed at once. It is put back on drop, also
+/// while unwinding, so a panic in a caller's code leaves nothing missing.
 pub(crate) struct Lent<'a, W, T, P>
 where
     T: Default,
@@ -17,7 +17,7 @@ where
     T: Default,
     P: Fn(&mut W) -> &mut T,
 {
-    /// Takes the part at `place`; its default stands there meanwhile.
+    /// Takes the part that `place` returns and leaves its default there until the drop.
     pub fn new(whole: &'a mut W, place: P) -> Self {
         let part = std::mem::take(place(whole));
         Self { whole, part, place }

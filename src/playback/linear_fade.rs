@@ -1,6 +1,6 @@
-//! `LinearFade`: a number on its way to another, linear in time. Fades of weights, warps of speeds.
+//! `LinearFade`: a number that changes linearly over time. Used for fades of weights and warps of speeds.
 
-/// From one value to another over a time. Exact at both ends whatever the steps between.
+/// A linear change from one value to another. Exact at both ends, whatever the steps between.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LinearFade {
     from: f64,
@@ -20,17 +20,17 @@ impl LinearFade {
         }
     }
 
-    /// Whether it has a way to go.
+    /// True until the fade reaches its target.
     pub fn running(&self) -> bool {
         self.left > 0.0
     }
 
-    /// Seconds to go.
+    /// Seconds left.
     pub fn left(&self) -> f64 {
         self.left
     }
 
-    /// The value that it ends at.
+    /// The target value.
     pub fn end(&self) -> f64 {
         self.to
     }
@@ -43,13 +43,13 @@ impl LinearFade {
         }
     }
 
-    /// Moves on by `seconds` ≥ 0 and returns the value there.
+    /// Advances by `seconds` ≥ 0 and returns the value there.
     pub fn advance(&mut self, seconds: f64) -> f64 {
         self.left = (self.left - seconds).max(0.0);
         self.at(self.left)
     }
 
-    /// The integral of the value over the next `seconds`, past the end too.
+    /// The integral of the value over the next `seconds`, which may go past the end.
     pub fn integral(&self, seconds: f64) -> f64 {
         let within = seconds.min(self.left);
         let mean = 0.5 * (self.at(self.left) + self.at(self.left - within));

@@ -1,21 +1,22 @@
-//! Loop modes: from unbounded time to a clip's own.
+//! Loop modes: map unbounded time to clip time.
 
 /// What happens at a clip's ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LoopMode {
-    /// Stays on the last pose (or the first, when played backwards).
+    /// Plays once and stays on the last pose (on the first, when played backwards).
     Once,
-    /// Starts over: time modulo the duration, so the duration itself shows the first pose.
+    /// Starts over: time modulo the duration. The duration itself shows the first pose.
     #[default]
     Repeat,
-    /// Runs back and forth.
+    /// Plays forwards, then backwards, and so on.
     PingPong,
 }
 
 impl LoopMode {
-    /// The clip time in [0, `duration`] for any time in seconds; 0 if the clip has no length.
+    /// The clip time in [0, `duration`] for any time in seconds; 0 if the duration is not positive or the
+    /// time is not finite.
     pub fn clip_time(self, time: f64, duration: f64) -> f64 {
-        // Also when either is NaN.
+        // Negated so that NaN is caught, too.
         if !(duration > 0.0 && time.is_finite()) {
             return 0.0;
         }

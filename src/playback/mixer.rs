@@ -1,4 +1,4 @@
-//! `Mixer`: one character, in the way of three.js: actions of clips that play, fade and stop.
+//! `Mixer`: one character, played as in three.js through actions of clips.
 
 use super::error::PlaybackError;
 use super::events::{Events, MAX_EVENTS_PER_ACTION};
@@ -23,11 +23,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One character of a rig. A frame is [`update`](Self::update), then [`evaluate`](Self::evaluate).
 ///
-/// Its rules, and the bits of its palette, are those of an instance of a crowd. Calls that refuse
-/// something change nothing.
+/// A mixer follows the rules of a crowd's instance and computes the same palette, bit for bit. A call that
+/// fails changes nothing.
 #[derive(Debug)]
 pub struct Mixer {
-    /// Unlike that of any other mixer of the process.
+    /// Differs from that of any other mixer of the process.
     pub(super) id: NonZeroU32,
     pub(super) pool: Pool,
     pub(super) actions: Slots<Remembered>,
@@ -39,14 +39,14 @@ pub struct Mixer {
 /// The identity of the next mixer.
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
 
-/// The most places for actions of one mixer: their indices are 16 bits, of which one means "none".
+/// The most action indices of one mixer: an index has 16 bits, and one value means "none".
 const MAX_ACTIONS: usize = u16::MAX as usize;
 
 /// The only instance of a mixer's pool.
 const ONLY: usize = 0;
 
 impl Mixer {
-    /// A character in the rest pose, with one layer that blends.
+    /// Makes a character in the rest pose, with one blending layer.
     ///
     /// # Errors
     /// If the rig has too many clips.
@@ -54,13 +54,14 @@ impl Mixer {
         Self::with_layers(rig, vec![LayerOptions::default()])
     }
 
-    /// A character with the given layers, lowest first.
+    /// Makes a character in the rest pose, with the given layers, lowest first.
     ///
     /// # Errors
-    /// If there are no or too many layers or clips, or a mask was made for another skeleton.
+    /// If there are no layers, too many layers or clips, a mask was made for another skeleton, or the clips'
+    /// scales multiply beyond their limit.
     pub fn with_layers(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Result<Self, PlaybackError> {
         Pool::validate(&rig, &layers)?;
-        // Clips of one skeleton have the same handles in all its mixers, those of others none.
+        // Clip handles are valid in all mixers of one skeleton and in no mixer of another.
         let owner = Owner::of_mixers(rig.skeleton().structure_hash());
         let palette = vec![Affine3x4::IDENTITY; rig.palette_len()];
         let mut events = Events::default();
@@ -77,22 +78,22 @@ impl Mixer {
         })
     }
 
-    /// The rig.
+    /// The rig that the mixer plays.
     pub fn rig(&self) -> &Arc<Rig> {
         &self.pool.rig
     }
 
-    /// The handle of a clip by its place in the file, if it is loaded.
+    /// The handle of a clip by its index in the rig, if it is loaded.
     pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
         self.pool.clip_by_index(clip)
     }
 
-    /// The handle of a clip by name: the first loaded one of that name.
+    /// The handle of the first loaded clip with this name.
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
         self.pool.find_clip(name)
     }
 
-    /// A loaded clip.
+    /// The clip of a handle.
     ///
     /// # Errors
     /// If the clip is unknown.
@@ -101,18 +102,19 @@ impl Mixer {
         found.ok_or(PlaybackError::UnknownClip { clip })
     }
 
-    /// Adds a clip (one made at run time, or an additive one).
+    /// Adds a clip, such as one made at run time or an additive one.
     ///
     /// # Errors
-    /// If the clip was built for another skeleton, or there are too many.
+    /// If the clip was built for another skeleton, there are too many clips, or their scales multiply beyond
+    /// the limit.
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
         self.pool.add_clip(clip)
     }
 
-    /// Unloads a clip that does not play; its handle and its actions' become stale.
+    /// Unloads a clip that nothing plays; its handle and those of its actions become stale.
     ///
     /// # Errors
-    /// If the clip is unknown or still played.
+    /// If the clip is unknown, an action plays it, or a blend space holds it.
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
         let taken = self.pool.unload_clip(clip)?;
         self.forget(Motion::Clip(clip));
@@ -120,7 +122,7 @@ impl Mixer {
     }
 
     fn forget(&mut self, motion: Motion) {
-        // One per layer at most.
+        // There is at most one action per layer.
         for layer in 0..self.pool.layers.len() {
             let same = |(_, a): &(u16, &Remembered)| (a.layer, a.motion) == (layer, motion);
             let index = self.actions.iter().find(same).map(|(index, _)| index);
@@ -128,10 +130,10 @@ impl Mixer {
         }
     }
 
-    /// Makes a blend space of clips at values of a parameter, ascending.
+    /// Makes a blend space of clips at ascending values of a parameter.
     ///
     /// # Errors
-    /// If there are no clips, one is unknown, they are not of one kind, or the values do not ascend.
+    /// If there are no clips, a clip is unknown, the clips are not of one kind, or the values do not ascend.
     pub fn add_blend_space(
         &mut self,
         points: &[(f32, ClipId)],
@@ -139,25 +141,25 @@ impl Mixer {
         self.pool.add_space(points)
     }
 
-    /// Removes a blend space that does not play; its handle and its actions' become stale.
+    /// Removes a blend space that nothing plays; its handle and those of its actions become stale.
     ///
     /// # Errors
-    /// If it is unknown or still played.
+    /// If the blend space is unknown or an action plays it.
     pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
         self.pool.remove_space(space)?;
         self.forget(Motion::Space(space));
         Ok(())
     }
 
-    /// The action of a clip (or blend space) on the first layer; the same clip gives the same action.
+    /// The action of a clip or blend space on the first layer. The same clip returns the same action.
     ///
     /// # Errors
-    /// If the clip is unknown, or additive while the layer is not (or the reverse).
+    /// If the clip is unknown, or it is additive and the layer is not, or the reverse.
     pub fn clip_action(&mut self, motion: impl Into<Motion>) -> Result<ActionId, PlaybackError> {
         self.clip_action_on(0, motion)
     }
 
-    /// The action of a clip on any layer.
+    /// The action of a clip or blend space on any layer.
     ///
     /// # Errors
     /// Those of [`clip_action`](Self::clip_action), or if the layer is unknown.
@@ -190,10 +192,10 @@ impl Mixer {
         })
     }
 
-    /// An action, to be played, stopped and set; the calls chain.
+    /// Access to an action, to play, stop and set it. The calls chain.
     ///
     /// # Errors
-    /// If the handle is stale.
+    /// If the handle is stale or of another mixer.
     pub fn action(&mut self, action: ActionId) -> Result<ActionMut<'_>, PlaybackError> {
         self.remembered(action)?;
         Ok(ActionMut {
@@ -202,11 +204,13 @@ impl Mixer {
         })
     }
 
-    /// Fades one action out and another in, the second with its own settings, over seconds or as a
-    /// [`CrossFade`] says: [`Player::cross_fade`]. The first stops when its fade ends.
+    /// Fades one action out and another in, over a time in seconds or as a [`CrossFade`] states.
+    ///
+    /// The second plays with its own settings. The first stops when its fade ends. See
+    /// [`Player::cross_fade`].
     ///
     /// # Errors
-    /// If a handle is stale, or the actions are on different layers, and those of the player's call.
+    /// If a handle is stale or the actions are on different layers, and those of [`Player::cross_fade`].
     pub fn cross_fade<'f>(
         &mut self,
         from: ActionId,
@@ -224,7 +228,7 @@ impl Mixer {
             .cross_fade(to.layer, from.motion, to.motion, fade, &to.options)
     }
 
-    /// Fades to a clip on the first layer over `seconds`; all that plays there fades out.
+    /// Fades to a clip on the first layer over `seconds`; all other actions of the layer fade out.
     ///
     /// # Errors
     /// Those of [`clip_action`](Self::clip_action), or if `seconds` is negative or not finite.
@@ -241,7 +245,7 @@ impl Mixer {
         Ok(id)
     }
 
-    /// Stops all that plays, at once.
+    /// Stops all actions at once, without a fade.
     pub fn stop_all(&mut self) {
         for entry in 0..self.pool.layers.len() {
             self.pool.state.actions.clear(entry);
@@ -249,7 +253,7 @@ impl Mixer {
         self.pool.mark_dirty(ONLY);
     }
 
-    /// Layers, clips and actions by layer and clip: the calls that crowds have, too.
+    /// Access to layers and actions by layer and clip: the interface that crowds have, too.
     pub fn player(&mut self) -> Player<'_> {
         Player {
             pool: &mut self.pool,
@@ -257,7 +261,7 @@ impl Mixer {
         }
     }
 
-    /// Moves all times on by `dt` seconds, and all fades by its size.
+    /// Advances all actions by `dt` seconds, and all fades by its absolute value.
     ///
     /// # Errors
     /// If `dt` is not within ±[`MAX_TIME`].
@@ -268,20 +272,22 @@ impl Mixer {
         Ok(())
     }
 
-    /// What happened in the last [`update`](Self::update).
+    /// The events of the last [`update`](Self::update).
     pub fn events(&self) -> &Events {
         &self.events
     }
 
-    /// Evaluates the character: its palette, the skins of the rig one after another. Model space × inverse
-    /// bind. Allocates only when clips have been added, or play together for the first time.
+    /// Evaluates the character and returns its skinning palette: model matrix × inverse bind matrix.
+    ///
+    /// The palette holds the skins of the rig one after another. The call allocates only after clips have
+    /// been added, or when clips play together for the first time.
     pub fn evaluate(&mut self) -> &[Affine3x4] {
         let level = SimdLevel::current();
         self.pool.find_plans(level.width());
         self.pool
             .reserve_all(std::slice::from_mut(&mut self.scratch));
         let output = &mut self.palette;
-        // A mixer's character is always shown and due.
+        // A mixer's character is always visible and scheduled.
         self.pool.count_places(false, RowOrder::Slots);
         let all = ONLY..ONLY + 1;
         let mut lent = Lent::new(&mut self.pool, |pool| &mut pool.hints);
@@ -297,14 +303,15 @@ impl Mixer {
         &self.palette
     }
 
-    /// The model matrices of all joints, now: joint space to model space. Evaluates anew, and allocates.
+    /// The current model matrices of all joints: joint space to model space. Re-evaluates, and allocates.
     pub fn models(&self) -> Vec<Affine3x4> {
         self.pool.evaluate_models(ONLY, &mut []).models
     }
 
-    /// The local matrices of all joints, now: joint space to the parent's, as
-    /// [`SceneGraph::set_joint_locals`](crate::scene::SceneGraph::set_joint_locals) takes them. Evaluates
-    /// anew, and allocates.
+    /// The current local matrices of all joints: joint space to the parent's space.
+    ///
+    /// [`SceneGraph::set_joint_locals`](crate::scene::SceneGraph::set_joint_locals) accepts them.
+    /// Re-evaluates, and allocates.
     pub fn locals(&self) -> Vec<Affine3x4> {
         let scratch = self.pool.evaluate_models(ONLY, &mut []);
         let skeleton = self.pool.rig.skeleton();
@@ -313,29 +320,30 @@ impl Mixer {
             .collect()
     }
 
-    /// The scalars, now, in the skeleton's order: morph weights, then the numbers of user channels.
-    /// Evaluates them anew, and allocates.
+    /// The current scalars in the skeleton's order: morph weights, then the numbers of user channels.
+    /// Re-evaluates, and allocates.
     pub fn scalars(&self) -> Vec<f32> {
         let pose = self.pool.evaluate_scalars(ONLY);
         let count = self.pool.rig.skeleton().scalars().len();
         (0..count).map(|i| pose.scalar(i)).collect()
     }
 
-    /// The value of a user channel, now (see `Skeleton::channel`). Evaluates the scalars anew.
+    /// The current value of a user channel (see `Skeleton::channel`). Re-evaluates the scalars.
     ///
     /// # Errors
-    /// If the channel is one of another skeleton.
+    /// If the channel belongs to another skeleton.
     pub fn channel(&self, channel: ChannelHandle) -> Result<ChannelValue, PlaybackError> {
         self.pool.channel(ONLY, channel)
     }
 
-    /// How far the root went in the last [`update`](Self::update), in the space that it had before:
-    /// from clips with root motion, blended as their poses are.
+    /// How far the root moved in the last [`update`](Self::update), in the root's space before it.
+    ///
+    /// The motions of clips with root motion are blended as their poses are.
     pub fn root_motion(&self) -> Rigid {
         self.pool.roots.of_only()
     }
 
-    /// Actions that gave way, so far, because their layer was full.
+    /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
         self.pool.state.evicted
     }

@@ -1,4 +1,4 @@
-//! The actions of a mixer: a clip on a layer with settings of its own, whether it plays or not.
+//! The actions of a mixer: a clip on a layer with its settings, playing or not.
 
 use super::error::PlaybackError;
 use super::ids::{ActionId, Motion};
@@ -7,7 +7,7 @@ use super::mixer::Mixer;
 use super::options::{AtEnd, PlayOptions};
 use super::player::ActionState;
 
-/// What a mixer remembers of an action that does not play.
+/// What a mixer stores of an action, playing or not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Remembered {
     pub layer: usize,
@@ -24,8 +24,10 @@ impl Mixer {
     }
 }
 
-/// An action of a mixer, to be played and set. Settings hold from the next [`play`](Self::play) on,
-/// and at once if it plays. Every call checks first; what it refuses changes nothing.
+/// Access to an action of a mixer, to play and set it.
+///
+/// A setting applies at once if the action is playing, and from its next [`play`](Self::play) on. A call
+/// that fails changes nothing.
 #[derive(Debug)]
 pub struct ActionMut<'a> {
     pub(super) mixer: &'a mut Mixer,
@@ -33,17 +35,19 @@ pub struct ActionMut<'a> {
 }
 
 impl ActionMut<'_> {
-    /// Its handle.
+    /// The handle of the action.
     pub fn id(&self) -> ActionId {
         self.id
     }
 
-    /// Starts it beside what plays on its layer. One that plays goes on, one that is paused goes on, one
-    /// that has finished starts again; one that fades out still stops then ([`fade_in`](Self::fade_in)
-    /// brings it back). If the layer is full, the action with the lowest weight is evicted.
+    /// Starts the action beside the other actions of its layer.
+    ///
+    /// If it is playing or paused, it continues. If it has finished, it starts again. If it is fading out,
+    /// it still stops at the end of the fade; [`fade_in`](Self::fade_in) brings it back. If the layer is
+    /// full, the action with the lowest weight is evicted.
     ///
     /// # Errors
-    /// None but that the clip is unknown, which a handle that is not stale rules out.
+    /// None with a valid handle.
     pub fn play(self) -> Result<Self, PlaybackError> {
         let Remembered {
             layer,
@@ -58,18 +62,18 @@ impl ActionMut<'_> {
         Ok(self)
     }
 
-    /// Stops it at once. Its settings stay.
+    /// Stops the action at once. It keeps its settings.
     ///
     /// # Errors
-    /// None beside a stale handle.
+    /// None with a valid handle.
     pub fn stop(self) -> Result<Self, PlaybackError> {
         self.fade_out(0.0)
     }
 
-    /// Has its time stand still; it keeps its weight and its place on the layer.
+    /// Pauses the action. It keeps its weight and stays on the layer.
     ///
     /// # Errors
-    /// If it does not play.
+    /// If the action is not playing.
     pub fn pause(self) -> Result<Self, PlaybackError> {
         let own = self.own()?;
         self.mixer
@@ -78,10 +82,10 @@ impl ActionMut<'_> {
         Ok(self)
     }
 
-    /// Puts it back to its start as if it had just been played.
+    /// Sets the action back to time 0, as if it had just been started.
     ///
     /// # Errors
-    /// None beside a stale handle.
+    /// None with a valid handle.
     pub fn reset(self) -> Result<Self, PlaybackError> {
         let own = self.own()?;
         if self.playing() {
@@ -90,7 +94,7 @@ impl ActionMut<'_> {
         self.change(|o| o.time = 0.0)
     }
 
-    /// Starts it with settings of its own from then on; anew, if it plays already.
+    /// Starts the action with new settings, or restarts it if it is playing. The action keeps the settings.
     ///
     /// # Errors
     /// If an option is out of range.
@@ -100,8 +104,9 @@ impl ActionMut<'_> {
         self.change(|o| *o = *options)
     }
 
-    /// Plays it from weight 0 (from the weight it has reached, if it plays) up to its weight over
-    /// `seconds`; what else plays goes on.
+    /// Fades the action in to its weight over `seconds`; the other actions of the layer keep theirs.
+    ///
+    /// It starts at weight 0, or continues from its present weight if it is playing.
     ///
     /// # Errors
     /// If `seconds` is negative or not finite.
@@ -120,7 +125,7 @@ impl ActionMut<'_> {
         Ok(self)
     }
 
-    /// Fades it out over `seconds` and stops it then.
+    /// Fades the action out over `seconds`, then stops it.
     ///
     /// # Errors
     /// If `seconds` is negative or not finite.
@@ -133,7 +138,7 @@ impl ActionMut<'_> {
         Ok(self)
     }
 
-    /// Sets its weight; a fade of it ends.
+    /// Sets the weight of the action and ends its fade.
     ///
     /// # Errors
     /// If the weight is outside [0, 1] (additive layers: [−1, 1]).
@@ -148,7 +153,7 @@ impl ActionMut<'_> {
         self.change(|o| o.weight = weight)
     }
 
-    /// Sets its speed: a factor on its time; negative plays backwards.
+    /// Sets the speed of the action: a factor on its time. A negative speed plays backwards.
     ///
     /// # Errors
     /// If the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
@@ -163,7 +168,7 @@ impl ActionMut<'_> {
         self.change(|o| o.speed = speed)
     }
 
-    /// Sets what it does at its ends, and how many passes it makes (`None`: for ever).
+    /// Sets the loop mode of the action and the number of its passes (`None`: without end).
     ///
     /// # Errors
     /// If `repetitions` is 0.
@@ -178,10 +183,10 @@ impl ActionMut<'_> {
         self.change(|o| (o.loop_mode, o.repetitions) = (mode, repetitions))
     }
 
-    /// Sets what it does after its last pass.
+    /// Sets what the action does after its last pass.
     ///
     /// # Errors
-    /// None beside a stale handle.
+    /// None with a valid handle.
     pub fn set_at_end(self, at_end: AtEnd) -> Result<Self, PlaybackError> {
         let own = self.own()?;
         if self.playing() {
@@ -192,7 +197,7 @@ impl ActionMut<'_> {
         self.change(|o| o.at_end = at_end)
     }
 
-    /// Puts it at a time, in seconds of unbounded time: now if it plays, else when it starts.
+    /// Sets the time of the action in seconds of unbounded time: at once if it plays, else when it starts.
     ///
     /// # Errors
     /// If the time is not within ±[`MAX_TIME`](super::MAX_TIME).
@@ -206,7 +211,7 @@ impl ActionMut<'_> {
         self.change(|o| o.time = time)
     }
 
-    /// Sets the parameter of a blend space; nothing to clips.
+    /// Sets the parameter of a blend space. It has no effect on a clip.
     ///
     /// # Errors
     /// If the value is not within ±1e9.
@@ -221,7 +226,7 @@ impl ActionMut<'_> {
         self.change(|o| o.parameter = value)
     }
 
-    /// How it stands; `None` if it does not play.
+    /// The state of the action; `None` if it is not playing.
     pub fn state(&self) -> Option<ActionState> {
         let own = self.own().ok()?;
         let pool = &self.mixer.pool;

@@ -1,6 +1,8 @@
-//! Playing characters: actions, layers, fades, loop modes, and the rules under them, which `Mixer`
-//! (one character) and crowds share; a pose at given times. Knows `runtime` and below; nothing of
-//! workers, files or the GPU.
+//! Playback: actions, layers, fades, loop modes, blend spaces, events and root motion.
+//!
+//! [`Mixer`] plays one character; start with [`Mixer::new`]. [`Player`] is the interface to the layers and
+//! actions of one character, whether of a mixer or of a [`Crowd`](crate::crowd::Crowd); both follow the same
+//! rules. [`evaluate_pose`] evaluates a rig at given clip times without any playback state.
 
 mod actions;
 mod advance;

@@ -1,37 +1,39 @@
-//! How clips are played: options of actions and fades.
+//! `PlayOptions`: how an action plays.
 
 use super::loop_mode::LoopMode;
 
-/// What an action does when its last repetition is over.
+/// What an action does after its last pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AtEnd {
-    /// Stays on the pose it ended at.
+    /// Stays on its last pose.
     #[default]
     Hold,
-    /// Stops: its share of the layer goes to the other actions, or to the rest pose.
+    /// Stops. Its share of the layer goes to the other actions, or to what the layer's fill states.
     Stop,
 }
 
-/// How a clip is to be played.
+/// How an action plays its clip or blend space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlayOptions {
-    /// Factor on time; negative plays backwards.
+    /// Factor on time, within ±[`MAX_SPEED`](super::MAX_SPEED); negative plays backwards. Default 1.
     pub speed: f32,
-    /// What happens at the ends.
+    /// What happens at the ends of the clip. Default [`LoopMode::Repeat`].
     pub loop_mode: LoopMode,
-    /// Passes over the clip, at least 1 (ping-pong: there is one, back another); `None`: for ever.
-    /// [`LoopMode::Once`] is one pass whatever stands here.
+    /// Passes over the clip, at least 1; `None` plays without end. Default `None`.
+    ///
+    /// In a ping-pong, forwards and backwards are a pass each. [`LoopMode::Once`] always is one pass.
     pub repetitions: Option<u32>,
-    /// What happens after the last pass.
+    /// What happens after the last pass. Default [`AtEnd::Hold`].
     pub at_end: AtEnd,
-    /// Where to start, in seconds of unbounded time (mapped by the loop mode); what is to end
-    /// backwards starts at the end of its last pass, or anywhere beyond.
+    /// Start time in seconds of unbounded time, mapped by the loop mode. Default 0.
+    ///
+    /// To play a bounded action backwards, start it at the end of its last pass or at any later time.
     pub time: f64,
-    /// The weight to play at (or to fade to).
+    /// The weight to play at, or to fade to: [0, 1], on additive layers [−1, 1]. Default 1.
     pub weight: f32,
-    /// Seconds from weight 0 to `weight`.
+    /// Seconds from weight 0 to `weight`, ≥ 0. Default 0.
     pub fade_in: f32,
-    /// Where a blend space starts on its parameter; nothing to clips.
+    /// Start value of a blend space's parameter; no effect on clips. Default 0.
     pub parameter: f32,
 }
 

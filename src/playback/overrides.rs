@@ -1,4 +1,4 @@
-//! Local matrices that users set on single joints of single instances: sparse, for nearly all have none.
+//! Local matrices that users set on single joints of single instances. Stored sparsely: few joints have one.
 
 use super::error::PlaybackError;
 use crate::math::Affine3x4;
@@ -12,7 +12,7 @@ pub(crate) struct Overrides {
     instances: Vec<u32>,
     /// Parallel to `instances`.
     locals: Vec<LocalOverride>,
-    /// What each stretches by, at least 1.
+    /// The stretch factor of each, at least 1.
     stretches: Vec<f64>,
 }
 
@@ -21,16 +21,16 @@ impl Overrides {
         self.instances.is_empty()
     }
 
-    /// Those of an instance.
+    /// The overrides of an instance.
     pub fn of(&self, instance: usize) -> &[LocalOverride] {
         &self.locals[self.range(instance)]
     }
 
-    /// Sets the matrix of a joint of a skeleton.
+    /// Sets the local matrix of a joint.
     ///
     /// # Errors
-    /// If it holds a number that is not finite or beyond its limit, or the overrides down a chain of joints
-    /// would stretch by too much together.
+    /// If a number is not finite or beyond its limit, or the stretch factors of the overrides down a chain of
+    /// joints multiply beyond [`MAX_OVERRIDE_SCALE`].
     pub fn set(
         &mut self,
         parents: &[u16],
@@ -51,7 +51,7 @@ impl Overrides {
         let stretch = local.stretch().max(1.0);
         let others = self.range(instance).filter(|&at| found != Ok(at));
         let product = others.fold(stretch, |product, at| product * self.stretches[at]);
-        // Chains are looked at only if all of the instance's overrides would be too much in one.
+        // Chains are walked only if the product over all overrides of the instance exceeds the limit.
         if product.is_nan() || product > MAX_OVERRIDE_SCALE {
             let most = self.most_down_a_chain(parents, instance, (joint, stretch));
             if most.is_nan() || most > MAX_OVERRIDE_SCALE {
@@ -75,7 +75,7 @@ impl Overrides {
         Ok(())
     }
 
-    /// The largest product of stretches down a chain, if a joint were to stretch by so much.
+    /// The largest product of stretch factors down a chain, with the given factor for one joint.
     fn most_down_a_chain(&self, parents: &[u16], instance: usize, with: (u16, f64)) -> f64 {
         let range = self.range(instance);
         let others = self.locals[range.clone()]
@@ -84,7 +84,7 @@ impl Overrides {
         let others = others.map(|(o, &stretch)| (o.joint, stretch));
         let mut all: Vec<_> = others.filter(|o| o.0 != with.0).collect();
         all.push(with);
-        // Parents stand before their children.
+        // Parents precede their children.
         all.sort_unstable_by_key(|o| o.0);
         let mut most = 1.0f64;
         for at in 0..all.len() {
@@ -120,7 +120,7 @@ impl Overrides {
         }
     }
 
-    /// Removes all of an instance.
+    /// Removes all overrides of an instance.
     pub fn clear_all(&mut self, instance: usize) {
         let range = self.range(instance);
         self.instances.drain(range.clone());
@@ -176,7 +176,7 @@ mod tests {
         let by = |s: f32| {
             Affine3x4::from_scale_rotation_translation(Vec3::splat(s), Quat::IDENTITY, Vec3::ZERO)
         };
-        // Joints 1 to 9 below the root, and 10 below 3 over a joint without an override, 11.
+        // Joints 1 to 9 are children of the root. Joint 12 is below 3 through 11, which has no override.
         let mut parents = vec![0u16; 13];
         parents[0] = u16::MAX;
         (parents[11], parents[12]) = (3, 11);
@@ -186,7 +186,7 @@ mod tests {
         }
         overrides.set(&parents, 0, 12, by(999.0)).unwrap();
         let before = overrides.clone();
-        // Down 0, 3 and 12 it is 2 × 999², above the million.
+        // Down 0, 3 and 12 the product is 2 × 999², above the limit of 1e6.
         let refused = overrides.set(&parents, 0, 0, by(2.0)).unwrap_err();
         let PlaybackError::Value { value, high, .. } = refused else {
             panic!("{refused}");
@@ -200,7 +200,7 @@ mod tests {
         overrides.set(&parents, 0, 12, by(400.0)).unwrap();
         overrides.set(&parents, 0, 0, by(2.0)).unwrap();
         assert!(overrides.set(&parents, 0, 3, by(f32::MAX)).is_err());
-        // Another instance has its own.
+        // Another instance has separate overrides.
         overrides.set(&parents, 1, 0, by(9e5)).unwrap();
     }
 }

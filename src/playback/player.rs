@@ -1,5 +1,5 @@
-//! `Player`: the calls on one character, the same for a mixer and for an instance of a crowd. Every
-//! call checks first.
+//! `Player`: the layers and actions of one character, of a mixer or of a crowd's instance. Every call
+//! validates before it changes anything.
 
 use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::blend_space::check_parameter;
@@ -14,37 +14,38 @@ use super::pool::{MAX_TIME, Pool, check};
 /// The largest speed factor, either sign.
 pub const MAX_SPEED: f64 = 1.0e6;
 
-/// One character's layers and actions: of a [`Mixer`](super::Mixer), or of an instance of a crowd.
+/// The layers and actions of one character: of a [`Mixer`](super::Mixer), or of an instance of a crowd.
 ///
-/// Actions are named by their layer and what they play. What is refused changes nothing: a clip or blend
-/// space that is [unknown](PlaybackError::UnknownClip) here as well as one that does not play.
+/// An action is identified by its layer and the clip or blend space that it plays. A call that fails changes
+/// nothing. Calls fail for a clip or blend space that is [unknown](PlaybackError::UnknownClip), and calls
+/// on an action for one that [does not play](PlaybackError::NotPlaying).
 #[derive(Debug)]
 pub struct Player<'a> {
     pub(crate) pool: &'a mut Pool,
     pub(crate) index: usize,
 }
 
-/// An action as it stands.
+/// The state of an action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActionState {
     /// Clip time in seconds, in [0, duration].
     pub time: f64,
-    /// Passes over the clip that lie behind, signed.
+    /// Completed passes over the clip: a whole number, negative if it has played backwards past its start.
     pub loops: f64,
-    /// Its weight now, and the one that it fades to.
+    /// Current weight.
     pub weight: f32,
-    /// Where a fade takes the weight.
+    /// Weight at the end of the running fade; without a fade, the current weight.
     pub target: f32,
-    /// Its own factor on time.
+    /// The action's factor on time.
     pub speed: f32,
-    /// Whether its time stands still.
+    /// True if the action is paused.
     pub paused: bool,
-    /// Whether it stays at the end of its last pass (backwards: at the start of the first).
+    /// True if the action holds the end of its last pass (backwards: the start of the first).
     pub finished: bool,
 }
 
 impl Pool {
-    /// The entry and slot of what plays on a layer.
+    /// The entry and slot of the action that plays a motion on a layer.
     pub(crate) fn slot(
         &self,
         index: usize,
@@ -119,7 +120,7 @@ pub(super) fn check_repetitions(repetitions: Option<u32>) -> Result<(), Playback
 }
 
 impl Player<'_> {
-    /// Checks what is to be played, and finds the entry of the layer for it.
+    /// Checks a motion and its options, and finds the entry of the layer.
     pub(super) fn admit(
         &self,
         layer: usize,
@@ -131,8 +132,7 @@ impl Player<'_> {
         Ok((self.pool.entry(self.index, layer), source))
     }
 
-    /// Plays a motion alone on a layer; what plays there fades out while it fades in. See
-    /// [`fade_to`](Self::fade_to).
+    /// Plays a motion alone on a layer: [`fade_to`](Self::fade_to) over the seconds of `options.fade_in`.
     ///
     /// # Errors
     /// Those of [`fade_to`](Self::fade_to).
@@ -145,9 +145,11 @@ impl Player<'_> {
         self.fade_to(layer, motion, options.fade_in, options)
     }
 
-    /// Fades to a motion over `seconds`; what plays on the layer fades out from the weights it has
-    /// reached. A motion that plays there already goes on from its time and weight (from
-    /// `options.time` if it had finished). If the layer is full, the action with the lowest weight is evicted.
+    /// Fades to a motion over `seconds`; the other actions of the layer fade out from their present weights.
+    ///
+    /// If the motion already plays there, it continues from its time and weight, or restarts at
+    /// `options.time` if it had finished. With 0 seconds all actions stop at once and the motion starts at
+    /// `options.time`. If the layer is full, the action with the lowest weight is evicted.
     ///
     /// # Errors
     /// If the layer or clip is unknown, the clip's kind is not the layer's, or a number is out of range.
@@ -166,8 +168,9 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Starts a motion beside what plays on a layer, anew if it plays there already. If the layer is
-    /// full, the action with the lowest weight is evicted.
+    /// Starts a motion beside the other actions of a layer, or restarts it if it plays there already.
+    ///
+    /// If the layer is full, the action with the lowest weight is evicted.
     ///
     /// # Errors
     /// Those of [`fade_to`](Self::fade_to).
@@ -185,10 +188,10 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Adds a motion beside those that play on a layer, at once: for weighted sets of actions.
+    /// Adds a motion beside the other actions of a layer, without eviction: for weighted sets of actions.
     ///
     /// # Errors
-    /// Those of [`fade_to`](Self::fade_to), or if the layer holds [`ACTIONS_PER_LAYER`] actions already.
+    /// Those of [`fade_to`](Self::fade_to), or if the layer already plays [`ACTIONS_PER_LAYER`] actions.
     pub fn add(
         &mut self,
         layer: usize,
@@ -207,7 +210,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Fades the weight of an action to a target over `seconds`; it goes on playing at 0, too.
+    /// Fades the weight of an action to a target over `seconds`; an action of weight 0 keeps playing.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or a number is out of range.
@@ -226,7 +229,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Fades an action out and stops it then; 0 seconds stops at once.
+    /// Fades an action out over `seconds`, then stops it; 0 seconds stop it at once.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or `seconds` is negative or not finite.
@@ -243,7 +246,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Fades out and stops all that plays on a layer; 0 seconds stops at once.
+    /// Fades out and stops all actions of a layer; 0 seconds stop them at once.
     ///
     /// # Errors
     /// If the layer is unknown, or `seconds` is negative or not finite.
@@ -256,7 +259,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Fades out and stops all that plays on all layers.
+    /// Fades out and stops all actions of all layers; 0 seconds stop them at once.
     ///
     /// # Errors
     /// If `seconds` is negative or not finite.
@@ -265,8 +268,7 @@ impl Player<'_> {
         (0..self.pool.layers.len()).try_for_each(|layer| self.stop_layer(layer, seconds))
     }
 
-    /// Has an action's time stand still, or go on. A paused action keeps its slot and its weight, and
-    /// its fades go on.
+    /// Pauses or resumes an action. A paused action keeps its weight, and its fades continue.
     ///
     /// # Errors
     /// If the motion does not play on the layer.
@@ -283,8 +285,9 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Puts an action back to time 0 as if it had just been started: not paused, no warp; its weight
-    /// and a fade of it stay.
+    /// Sets an action back to time 0 as if it had just been started: not paused, no warp.
+    ///
+    /// It keeps its weight and a running fade.
     ///
     /// # Errors
     /// If the motion does not play on the layer.
@@ -294,7 +297,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Sets the weight of an action; a fade of it ends.
+    /// Sets the weight of an action and ends its fade.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or the weight is outside [0, 1] (additive layers:
@@ -308,7 +311,7 @@ impl Player<'_> {
         self.fade(layer, motion, weight, 0.0)
     }
 
-    /// Sets the speed of an action: a factor on its time; a warp of it ends.
+    /// Sets the speed of an action, a factor on its time, and ends its warp.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or the speed is not within ±[`MAX_SPEED`].
@@ -327,8 +330,9 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Sets what an action does at its ends. It goes on from the clip time it shows, forwards, and
-    /// counts its passes anew.
+    /// Sets the loop mode of an action and the number of its passes (`None`: without end).
+    ///
+    /// The action continues from its current clip time, in its first pass.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or `repetitions` is 0.
@@ -364,7 +368,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Puts an action at a time, in seconds of unbounded time. No event between fires.
+    /// Sets the time of an action in seconds of unbounded time. Events in between do not fire.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or the time is not within ±[`MAX_TIME`].
@@ -380,7 +384,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Puts an action at a phase: 0 is the start of the clip, 1 its end.
+    /// Sets the phase of an action: 0 is the start of the clip, 1 its end. Events in between do not fire.
     ///
     /// # Errors
     /// Those of [`set_time`](Self::set_time).
@@ -396,7 +400,7 @@ impl Player<'_> {
         self.set_time(layer, motion, time)
     }
 
-    /// An action as it stands.
+    /// The state of an action.
     ///
     /// # Errors
     /// If the motion does not play on the layer.
@@ -413,7 +417,7 @@ impl Player<'_> {
         &mut self.pool.state.actions
     }
 
-    /// Brings what is to play to its weight; the calls have been checked.
+    /// Fades a motion in to its weight, starting it unless it is `known`. The arguments have been checked.
     pub(super) fn fade_in(
         &mut self,
         entry: usize,

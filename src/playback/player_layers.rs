@@ -1,11 +1,11 @@
-//! What a player sets for whole layers and for the whole character.
+//! The settings of a player for whole layers and for the whole character.
 
 use super::error::PlaybackError;
 use super::linear_fade::LinearFade;
 use super::player::{Player, check_seconds, check_speed};
 
 impl Player<'_> {
-    /// Sets the speed of the character: a factor on that of its layers.
+    /// Sets the speed of the character: a factor on the speed of its layers.
     ///
     /// # Errors
     /// If the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
@@ -15,7 +15,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Sets the speed of a layer: a factor on that of its actions.
+    /// Sets the speed of a layer: a factor on the speed of its actions.
     ///
     /// # Errors
     /// If the layer is unknown, or the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
@@ -27,7 +27,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Sets the weight of a layer; a fade of it ends.
+    /// Sets the weight of a layer and ends its fade.
     ///
     /// # Errors
     /// If the layer is unknown, or the weight is outside [0, 1] (additive layers: [−1, 1]).
@@ -35,8 +35,10 @@ impl Player<'_> {
         self.fade_layer(layer, weight, 0.0)
     }
 
-    /// Fades the weight of a layer to a target over `seconds`: how a layer above others comes and
-    /// goes, since what its own actions leave goes to the rest pose.
+    /// Fades the weight of a layer to a target over `seconds`.
+    ///
+    /// Use it to fade a whole layer in and out over those below. Fading its last action out blends to the
+    /// rest pose instead, unless the layer has [`Fill::Below`](super::Fill::Below).
     ///
     /// # Errors
     /// If the layer is unknown, the weight is outside [0, 1] (additive layers: [−1, 1]), or `seconds`
@@ -64,7 +66,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// The weight of a layer now.
+    /// The current weight of a layer.
     ///
     /// # Errors
     /// If the layer is unknown.

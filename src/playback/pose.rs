@@ -1,4 +1,4 @@
-//! A rig at given clip times, node by node: what `pose` prints and tests compare.
+//! `evaluate_pose`: a rig at given clip times, node by node. The command `pose` prints it; tests compare it.
 
 use crate::clip::Cursor;
 use crate::math::Affine3x4;
@@ -10,10 +10,10 @@ use crate::runtime::{
 use crate::skeleton::{ChannelHandle, ChannelValue, Pose, Trs};
 use thiserror::Error;
 
-/// A clip at a time with a weight.
+/// A clip, sampled at a time, with a weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseAction {
-    /// The clip, by its place in the rig.
+    /// The clip's index in [`Rig::clips`].
     pub clip: usize,
     /// Seconds within the clip.
     pub time: f32,
@@ -21,14 +21,14 @@ pub struct PoseAction {
     pub weight: f32,
 }
 
-/// A rig evaluated once. Node arrays run parallel to [`Rig::nodes`].
+/// The result of [`evaluate_pose`]. Node arrays are parallel to [`Rig::nodes`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluatedPose {
     /// Local transform of every node.
     pub locals: Vec<Trs>,
     /// Matrix of every node relative to the file's root space.
     pub worlds: Vec<Affine3x4>,
-    /// Palette of every skin of the rig.
+    /// Skinning palette of every skin of the rig.
     pub palettes: Vec<Vec<Affine3x4>>,
     /// The blended pose, in lane order, with the morph weights.
     pub pose: Pose,
@@ -39,40 +39,43 @@ pub struct EvaluatedPose {
 pub struct PosedPrimitive {
     /// Position in [`Rig::meshes`].
     pub mesh: usize,
-    /// Primitive of that mesh.
+    /// Index of the primitive in that mesh.
     pub primitive: usize,
     /// Positions in the file's root space.
     pub positions: Vec<[f32; 3]>,
 }
 
-/// The most steps that deforming all meshes of a rig may take: for every vertex that a node draws one, one
-/// for each of its influences and one for each morph target. Some seconds; a rig of a million vertices
-/// with 8 influences and 52 targets takes 61 million.
+/// The most steps that deforming all meshes of a rig may take.
+///
+/// Every vertex that a node draws counts one step, plus one for each of its influences and one for each
+/// morph target. The limit is a few seconds of work; a rig of a million vertices with 8 influences and 52
+/// targets takes 61 million steps.
 pub const MAX_POSED_STEPS: u64 = 1 << 30;
 
-/// The steps of one primitive.
+/// The steps that deforming one primitive takes.
 fn steps(p: &Primitive) -> u64 {
     let each = 1 + p.influences.per_vertex + p.targets.len();
     (p.positions.len() as u64).saturating_mul(each as u64)
 }
 
-/// A pose was asked for that cannot be had.
+/// An error of [`evaluate_pose`] or of an [`EvaluatedPose`].
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PoseError {
     /// The rig has no such clip.
-    #[error("there is no clip {clip}, the rig has {clips}")]
+    #[error("unknown clip {clip}: the rig has {clips} clips")]
     UnknownClip {
-        /// The clip.
+        /// The requested index.
         clip: usize,
-        /// Clips of the rig.
+        /// Number of clips in the rig.
         clips: usize,
     },
     /// The meshes have too many vertices, counted for every node that draws them.
     #[error(
-        "deforming the meshes takes {needed} steps (vertices x influences and targets), the limit is {MAX_POSED_STEPS}"
+        "deforming the meshes takes {needed} steps (vertices x influences and targets); \
+         the limit is {MAX_POSED_STEPS}"
     )]
     TooManyVertices {
-        /// The steps.
+        /// The steps needed.
         needed: u64,
     },
     /// A number of the pose is NaN or infinite.
@@ -83,16 +86,18 @@ pub enum PoseError {
         /// The node's index in the file.
         node: usize,
     },
-    /// A job refused its input.
+    /// A job rejected its input.
     #[error(transparent)]
     Job(#[from] JobError),
 }
 
-/// Evaluates a rig: one layer of actions (the rest pose if there are none), by the same jobs that
-/// crowds use.
+/// Evaluates a rig with one layer of actions.
+///
+/// The weighted clips are blended by the rules of a layer; without actions the result is the rest pose. It
+/// runs the public jobs, one after another, and allocates.
 ///
 /// # Errors
-/// If a clip does not exist or a weight is negative or not finite.
+/// If a clip does not exist, or a weight is negative or not finite.
 pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose, PoseError> {
     let skeleton = rig.skeleton();
     let mut sampled = Vec::with_capacity(actions.len());
@@ -116,7 +121,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
     let inputs: Vec<(&Pose, f32)> = sampled.iter().map(|(p, w)| (p, *w)).collect();
     let mut pose = skeleton.new_pose();
     match inputs[..] {
-        // One action at full weight is its own blend: what a crowd does, too.
+        // One action at full weight needs no blend; crowds skip it, too.
         [(only, 1.0)] => pose = only.clone(),
         _ => BlendJob {
             actions: &inputs,
@@ -156,7 +161,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
     })
 }
 
-/// Joints have model matrices; what hangs below them follows its parent.
+/// The world matrix of every node. Joints have model matrices; other nodes follow their parents.
 fn worlds(rig: &Rig, models: &[Affine3x4]) -> Vec<Affine3x4> {
     let nodes = rig.nodes();
     let mut worlds: Vec<Option<Affine3x4>> = nodes
@@ -184,18 +189,19 @@ fn worlds(rig: &Rig, models: &[Affine3x4]) -> Vec<Affine3x4> {
 }
 
 impl EvaluatedPose {
-    /// The morph weights of a node, if it has any.
+    /// The morph weights of a node; empty if it has none.
     pub fn morph_weights(&self, rig: &Rig, node: usize) -> Vec<f32> {
         let range = rig.morphs().iter().find(|m| m.node == node);
         let scalars = range.map_or(0..0, |m| m.scalars.clone());
         scalars.map(|i| self.pose.scalar(i)).collect()
     }
 
-    /// Checks that all of it is finite. Limits on rigs and clips see to that, but for what hangs on a chain
-    /// of nodes and morph weights beyond use.
+    /// Checks that every number of the pose is finite.
+    ///
+    /// The limits on rigs and clips ensure this, except for long chains of nodes and extreme morph weights.
     ///
     /// # Errors
-    /// With the first number that is not.
+    /// [`PoseError::NotFinite`] with the first number that is not finite.
     pub fn check_finite(&self, rig: &Rig) -> Result<(), PoseError> {
         let source = |place: usize| rig.nodes().get(place).map_or(place, |n| n.source);
         let fail = |what, place| PoseError::NotFinite {
@@ -229,10 +235,11 @@ impl EvaluatedPose {
         Some(user.rest.with(|i| self.pose.scalar(first + i)))
     }
 
-    /// Deforms all meshes of the finest level of detail, all influences counted.
+    /// Deforms all meshes of the finest level of detail, with all influences.
     ///
     /// # Errors
-    /// If an influence names a slot that its skin lacks, or the meshes take more than [`MAX_POSED_STEPS`].
+    /// If an influence refers to a slot that its skin lacks, or the meshes need more than
+    /// [`MAX_POSED_STEPS`] steps.
     pub fn vertices(&self, rig: &Rig) -> Result<Vec<PosedPrimitive>, PoseError> {
         let finest = || rig.meshes().iter().enumerate().filter(|(_, m)| m.lod == 0);
         let needed = finest().flat_map(|(_, m)| &m.mesh.primitives).map(steps);

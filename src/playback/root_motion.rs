@@ -1,4 +1,4 @@
-//! Root motion in a step: the ways of all that plays, blended as poses are, and what they move.
+//! Root motion of a step: the motions of all playing actions, blended as poses are, and applied.
 
 use super::actions::Four;
 use super::advance::Step;
@@ -13,27 +13,28 @@ use crate::skeleton::limits::is_world;
 use crate::skeleton::{ChannelHandle, ChannelValue};
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
-/// How far roots went in the last step, in the space that each had before it. The arrays run parallel;
-/// instances that play no root motion are not in them.
+/// How far the roots moved in the last step, each in the root's space before the step.
+///
+/// The arrays are parallel. Instances that play no root motion are left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootMotions<'a> {
-    /// Who moved, in the order of their slots.
+    /// The instances that moved, in the order of their indices.
     pub instances: &'a [InstanceId],
-    /// Metres.
+    /// Translations in metres.
     pub translations: &'a [Vec3],
-    /// Unit quaternions.
+    /// Rotations, as unit quaternions.
     pub rotations: &'a [Quat],
 }
 
 /// The root motion of a pool in its last step.
 #[derive(Debug, Default)]
 pub(crate) struct Roots {
-    /// The joint of the first clip that has root motion; `None` if no clip has, and nobody pays.
+    /// The root joint of the first clip with root motion; `None` if no clip has it, and the pass is skipped.
     pub joint: Option<usize>,
     instances: Vec<InstanceId>,
     translations: Vec<Vec3>,
     rotations: Vec<Quat>,
-    /// What a mixer's only instance did, unrounded.
+    /// The last motion in f64: that of a mixer's only instance.
     last: Rigid,
 }
 
@@ -58,7 +59,7 @@ impl Roots {
     }
 }
 
-/// What is known of an entry before a step.
+/// The state of an entry before a step.
 #[derive(Clone, Copy)]
 struct Before {
     clip: Four<u16>,
@@ -68,7 +69,7 @@ struct Before {
     place: Four<Playhead>,
     course: Four<Loop>,
     weight: Four<f32>,
-    /// What fades out goes no further than this, in seconds.
+    /// Seconds until an action that fades out stops; infinite for the others.
     left: Four<f64>,
     rate: Four<f64>,
     layer_weight: f32,
@@ -101,7 +102,7 @@ impl Sum {
         self.total *= factor;
     }
 
-    /// The rest pose, which goes nowhere, takes what is missing to 1.
+    /// Normalises the sum. The rest pose, which does not move, takes the weight missing to 1.
     fn finish(mut self) -> Rigid {
         if self.total < 1.0 {
             self.add(&Rigid::IDENTITY, 1.0 - self.total);
@@ -117,7 +118,7 @@ impl Sum {
     }
 }
 
-/// `below` towards `above`.
+/// Blends from `below` towards `above`.
 fn over(below: &Rigid, above: &Rigid, weight: f64) -> Rigid {
     let mut sum = Sum::NOTHING;
     sum.add(below, 1.0 - weight);
@@ -125,7 +126,7 @@ fn over(below: &Rigid, above: &Rigid, weight: f64) -> Rigid {
     sum.finish()
 }
 
-/// The clip time of a place.
+/// The clip time of a playhead.
 fn clip_time(course: &Loop, place: Playhead) -> f64 {
     if course.mirrored(place.pass) {
         course.length - place.time
@@ -134,7 +135,7 @@ fn clip_time(course: &Loop, place: Playhead) -> f64 {
     }
 }
 
-/// The way from one place to another.
+/// The root motion from one playhead to another; `None` if the clip has none.
 fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid> {
     let motion = clip.root_motion()?;
     if course.length <= 0.0 {
@@ -142,11 +143,11 @@ fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid
     }
     // The time of a blend space is its phase.
     let scale = f64::from(clip.duration()) / course.length;
-    // Back and forth there is no passage from the end to the start.
+    // A ping-pong never jumps from the end to the start.
     let wraps = if course.ping_pong {
         0
     } else {
-        // `as` saturates.
+        // The cast saturates.
         (to.pass - from.pass) as i64
     };
     let [from, to] = [from, to].map(|place| clip_time(course, place) * scale);
@@ -154,7 +155,7 @@ fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid
 }
 
 impl Pool {
-    /// A step of a pool with root motion. `joint` says how masks count.
+    /// Advances a pool with root motion. The mask weight of `joint` applies to the motion.
     pub(super) fn advance_roots(&mut self, joint: usize, dt: f64, events: &mut Events) {
         let layers = self.layers.len();
         let lane = self.rig.skeleton().lane_of().get(joint).copied();
@@ -224,15 +225,15 @@ impl Pool {
         }
     }
 
-    /// The motion of a layer's actions, and whether one of their clips has any; `None` if none plays.
-    /// An action counts with the mean of its weights before and after the step, so that a fade moves as
+    /// The motion of a layer's actions, and whether one of their clips has root motion; `None` if none
+    /// plays. An action's weight is the mean of those before and after the step, so that a fade moves as
     /// far in one step as in many.
     fn layer_motion(&self, entry: usize, step: Step, before: &Before) -> Option<(Sum, bool)> {
         let actions = &self.state.actions;
         let (mut sum, mut moves) = (Sum::NOTHING, false);
         let mut order = [0, 1, 2, 3];
         if before.clip.iter().filter(|&&c| c != NO_CLIP).count() > 2 {
-            // Of three turns the order decides to which side each of them goes: oldest first, as in poses.
+            // From three rotations on, the order decides the hemisphere of each: oldest first, as in poses.
             let newest = actions.starts[entry];
             let age = before.started.map(|s| newest.wrapping_sub(s));
             order.sort_unstable_by_key(|&a: &usize| std::cmp::Reverse(age[a]));
@@ -247,7 +248,7 @@ impl Pool {
             let (to, weight) = if stays {
                 (actions.place(entry, a), actions.weight[entry][a])
             } else {
-                // It stopped in the step: where it came to is not kept.
+                // It stopped in this step. Its end position is not stored, so it is computed here.
                 let seconds = step.dt.abs().min(before.left[a]).copysign(step.dt);
                 let distance = seconds * step.factor * before.rate[a];
                 (course.advance(from, distance).0, 0.0)
@@ -269,7 +270,7 @@ impl Pool {
         (sum.total > 0.0).then_some((sum, moves))
     }
 
-    /// Writes down an instance's motion, and moves its world transform if that is wanted.
+    /// Records an instance's motion and, if root motion is applied, moves its world transform.
     fn move_root(&mut self, index: usize, root: &Rigid) {
         let round = |v: f64| v.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
         let t = root.translation;
@@ -284,14 +285,14 @@ impl Pool {
         };
         let moved = *place * DAffine3::from_rotation_translation(root.rotation, t);
         let world = narrow(&moved);
-        // What leaves the world stays where it is.
+        // A step beyond the limits of the world is not applied.
         if is_world(&world) {
             *place = moved;
             self.state.world[index] = world;
         }
     }
 
-    /// Places an instance in the world.
+    /// Sets the world transform of an instance.
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.state.world[index] = world;
         if let Some(places) = &mut self.state.places {
@@ -300,12 +301,12 @@ impl Pool {
         }
     }
 
-    /// Starts or ends moving worlds by root motion.
+    /// Turns the movement of world transforms by root motion on or off.
     pub fn apply_roots(&mut self, apply: bool) {
         self.state.places = apply.then(|| self.state.world.iter().map(widen).collect());
     }
 
-    /// The value of a user channel of an instance, now.
+    /// The current value of a user channel of an instance.
     pub fn channel(
         &self,
         index: usize,

@@ -1,14 +1,14 @@
-//! `Slots`: places for clips, blend spaces and actions, each with the generation of what lies there.
+//! `Slots`: generational storage for clips, blend spaces and actions.
 
 use super::error::PlaybackError;
 use super::ids::RETIRED;
 
-/// Places that are filled, freed and filled again. A place whose generations are used up stays empty, so
-/// that the handle of something that has gone never names something else.
+/// Values by index, each index with a generation that changes when its value is removed. An index whose
+/// generations are used up stays empty, so a stale handle never refers to another value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slots<T> {
     places: Vec<(u16, Option<T>)>,
-    /// What came after the moment that [`rewind`](Self::rewind) went back to, and stayed.
+    /// Indices of values that were added after the moment that [`rewind`](Self::rewind) went back to.
     stayed: Vec<u16>,
 }
 
@@ -40,7 +40,7 @@ impl<T> Slots<T> {
         self.places.get(usize::from(index))?.1.as_ref()
     }
 
-    /// What lies at a place, if it is of this generation.
+    /// The value at an index, if the generation matches.
     pub fn find(&self, index: u16, generation: u16) -> Option<&T> {
         let (known, value) = self.places.get(usize::from(index))?;
         value.as_ref().filter(|_| *known == generation)
@@ -55,13 +55,13 @@ impl<T> Slots<T> {
         self.places.get(usize::from(index)).map_or(RETIRED, |s| s.0)
     }
 
-    /// All that lies somewhere, with its place.
+    /// All values with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &T)> + Clone {
         let all = (0..).zip(&self.places);
         all.filter_map(|(i, (_, value))| Some((i, value.as_ref()?)))
     }
 
-    /// Puts something into the first free place.
+    /// Stores a value at the first free index and returns the index.
     pub fn add(
         &mut self,
         value: T,
@@ -85,9 +85,9 @@ impl<T> Slots<T> {
         Ok(index as u16)
     }
 
-    /// The place of what stayed over a [`rewind`](Self::rewind), if it lies where [`add`](Self::add) would
-    /// put it now had it not stayed, and is the `same`: a call that is made again gives the handle that it
-    /// gave before.
+    /// The index of a value that survived a [`rewind`](Self::rewind), if it is the `same` and is stored
+    /// where [`add`](Self::add) would put it now. So a repeated call returns the handle that it returned
+    /// before the rewind.
     pub fn add_again(&mut self, same: impl Fn(&T) -> bool) -> Option<u16> {
         if self.stayed.is_empty() {
             return None;
@@ -103,7 +103,7 @@ impl<T> Slots<T> {
         Some(index)
     }
 
-    /// Takes away what lies at a place; its handles become stale.
+    /// Removes the value at an index; its handles become stale.
     pub fn take(&mut self, index: u16) -> Option<T> {
         let slot = self.places.get_mut(usize::from(index))?;
         let taken = slot.1.take()?;
@@ -112,7 +112,7 @@ impl<T> Slots<T> {
         Some(taken)
     }
 
-    /// The same places with something else in them.
+    /// The same indices and generations with mapped values.
     pub fn map<U>(&self, f: impl Fn(&T) -> U) -> Slots<U> {
         let all = self.places.iter();
         Slots {
@@ -121,7 +121,7 @@ impl<T> Slots<T> {
         }
     }
 
-    /// Whether all that lay somewhere then still does.
+    /// True if every value of `then` is still here under the same handle.
     pub fn still_holds<U>(&self, then: &Slots<U>, same: impl Fn(&T, &U) -> bool) -> bool {
         then.iter().all(|(i, value)| {
             let now = self.find(i, then.generation(i));
@@ -129,8 +129,8 @@ impl<T> Slots<T> {
         })
     }
 
-    /// Gives empty places the generations that they had then, so that the same calls give the same handles.
-    /// What was added since stays in its place; see [`add_again`](Self::add_again).
+    /// Restores the generations of `then` at empty indices, so that the same calls return the same handles.
+    /// Values added since then stay where they are; see [`add_again`](Self::add_again).
     pub fn rewind<U>(&mut self, then: &Slots<U>) {
         while self.places.len() > then.places.len()
             && self.places.pop_if(|s| s.1.is_none()).is_some()
@@ -204,7 +204,7 @@ mod tests {
         slots.rewind(&then);
         assert_eq!(slots, then);
         assert_eq!(run(&mut slots), first);
-        // In one that has had less, too.
+        // The same for storage that has held fewer values.
         let mut other: Slots<char> = ['x'].into_iter().collect();
         other.take(0);
         other.rewind(&then);
@@ -224,14 +224,14 @@ mod tests {
             (slots.find(0, 1), slots.find(2, 0)),
             (Some(&'g'), Some(&'h'))
         );
-        // 'h' is not what comes next, and what is new gets a place of its own.
+        // 'h' is not the next value, and a new value gets a new index.
         assert_eq!(slots.add_again(|c| *c == 'h'), None);
         assert_eq!(slots.add('i', "things", 9), Ok(3));
         assert_eq!(slots.add_again(|c| *c == 'g'), Some(0));
         assert_eq!(slots.add_again(|c| *c == 'g'), None, "once");
         assert_eq!(slots.add_again(|c| *c == 'h'), Some(2));
         assert_eq!(slots.add_again(|_| true), None);
-        // What is taken away has not stayed.
+        // A removed value is no longer found.
         slots.rewind(&then);
         slots.take(0);
         assert_eq!(slots.add_again(|_| true), None, "place 0 is free");

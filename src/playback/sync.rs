@@ -1,29 +1,30 @@
-//! Where a clip has to start so that it is in step with another.
+//! Synchronisation: the time at which a clip must start to be in step with another.
 
 use crate::clip::Marker;
 
-/// How the second action of a crossfade is put in step with the first when the fade begins.
+/// How the second action of a crossfade is synchronised with the first when the fade begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sync<'a> {
-    /// Not at all.
+    /// No synchronisation.
     #[default]
     No,
-    /// By the share of the clip that lies behind.
+    /// By phase: the second starts at the same fraction of its duration.
     Phase,
-    /// By markers of the same names (foot contacts, say): it starts as far between two markers as the
-    /// first one is between its own of those names. Of these names only; none given: all that both have.
+    /// By markers of the same names, such as foot contacts. If the first is a third of the way from one
+    /// marker to the next, the second starts a third of the way between its markers of those names. Only
+    /// these names count; an empty list means all names that both clips have.
     Markers(&'a [&'a str]),
 }
 
-/// How one action gives way to another.
+/// Options of a crossfade from one action to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CrossFade<'a> {
-    /// Of the fade.
+    /// Duration of the fade in seconds, ≥ 0. Default 0.
     pub seconds: f32,
-    /// Whether both speeds run, over the fade, from what suits the first clip to what suits the second,
-    /// so that both clips take the same time: strides of the same phase stay together.
+    /// Whether both speeds change over the fade, from that of the first clip to that of the second, so that
+    /// a pass of either takes the same time: strides in phase stay in phase. Default `false`.
     pub warp: bool,
-    /// Whether the second is put in step.
+    /// How the second action is synchronised with the first. Default [`Sync::No`].
     pub sync: Sync<'a>,
 }
 
@@ -52,14 +53,14 @@ pub(super) fn in_step(from: Beat<'_>, to: Beat<'_>, names: &[&str]) -> Option<f6
         asked && has(&from, &m.name) && has(&to, &m.name)
     };
     let time = |m: &Marker| f64::from(m.time);
-    // Clips are taken as circles here: before the first marker lies the last.
+    // Clips are treated as cycles: the last marker precedes the first.
     let mine = || from.markers.iter().filter(counts);
     let before = mine().rfind(|m| time(m) <= from.time);
     let after = mine().find(|m| time(m) > from.time);
     let (last, next) = (before.or(mine().next_back())?, after.or(mine().next())?);
     let since = (from.time - time(last)).rem_euclid(from.duration);
     let share = since / span(time(last), time(next), from.duration);
-    // Of the places where the second marker follows the first, the earliest.
+    // In the second clip: the earliest marker of that name whose follower matches, too, else the earliest.
     let theirs = || to.markers.iter().filter(counts);
     let follower = |at: usize| theirs().nth(at + 1).or(theirs().next());
     let starts = || theirs().enumerate().filter(|(_, m)| m.name == last.name);
@@ -70,7 +71,7 @@ pub(super) fn in_step(from: Beat<'_>, to: Beat<'_>, names: &[&str]) -> Option<f6
     Some(there.rem_euclid(to.duration))
 }
 
-/// From one marker to the next on a circle; one marker alone is a whole turn apart from itself.
+/// Time from one marker to the next in a cycle; from a single marker to itself it is one full cycle.
 fn span(from: f64, to: f64, duration: f64) -> f64 {
     let span = (to - from).rem_euclid(duration);
     if span > 0.0 { span } else { duration }
@@ -109,7 +110,7 @@ mod tests {
         near(0.0, 0.25);
         near(0.25, 0.375);
         near(0.5, 0.5);
-        // Half-way from right to left, over the end.
+        // Half-way from right to left, across the end.
         near(0.75, 0.0);
         assert_eq!(at(0.0, &["whistle"]), None);
         let alone = at(0.1, &["left"]).unwrap();

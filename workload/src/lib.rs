@@ -1,8 +1,8 @@
-//! Crowds to measure Phalanx with, the same everywhere: the standard crowd, the workloads C1 to C3, and a
-//! textbook pipeline that computes the same palettes as tutorials do.
+//! Crowds for measuring Phalanx: the standard crowd, the workloads C1 to C3, and a textbook pipeline that
+//! computes the same palettes the way tutorials do.
 //!
 //! [`standard_crowd`] needs a rig. [`Workload::crowd`] needs a rig and [`WorkloadClips`], which a
-//! `subject::Subject` finds in a file or in the built-in character.
+//! `subject::Subject` chooses from a file or from the built-in character.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

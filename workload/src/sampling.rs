@@ -1,38 +1,38 @@
-//! Repeated timings of things that are compared, taken in turn, and what they come to.
+//! Repeated, interleaved timings of things to compare, and their summaries.
 
 use std::time::{Duration, Instant};
 
-/// The least time of one sample: the clock's reading is below 0.01% of it.
+/// The shortest time of one sample: reading the clock takes less than 0.01% of it.
 const SAMPLE: Duration = Duration::from_millis(1);
-/// The share of a round's budget that one sample may take, so that small budgets have several.
+/// Samples per budget of a round, at least, so that small budgets have several.
 const SAMPLES_PER_BUDGET: u32 = 8;
-/// The least number of samples of a round, whatever they take.
+/// The fewest samples of a round, whatever they take.
 pub const MIN_SAMPLES: usize = 2;
-/// Times that everything is measured anew, with new buffers, all else in between: a busy neighbour that
-/// comes and goes, and where buffers happen to lie, count as noise then. Two runs of one program differed
-/// by up to 30% where each figure was measured at one moment alone.
+/// Number of rounds. Each round measures everything again with new buffers, so that other load on the
+/// machine and the addresses of buffers count as noise. Two runs of one program differed by up to 30% where
+/// each figure was measured in one round only.
 pub const ROUNDS: u32 = 4;
 /// The most passes of one sample.
 const MAX_PASSES: u32 = 1 << 24;
-/// Standard deviations of a normal distribution in its median absolute deviation.
+/// Standard deviation of a normal distribution, in units of its median absolute deviation.
 pub const DEVIATIONS: f64 = 1.4826;
 
-/// What the samples of one thing came to, in nanoseconds of one pass.
+/// The summary of the samples of one thing, in nanoseconds per pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// The median.
     pub median: f64,
-    /// The least.
+    /// The minimum.
     pub min: f64,
-    /// The greater of two: the median absolute deviation, scaled to be a standard deviation where the noise
-    /// is normal; and half the range of the rounds' medians.
+    /// The larger of two: the median absolute deviation, scaled to the standard deviation of normal noise,
+    /// and half the range of the rounds' medians.
     pub noise: f64,
     /// Number of samples.
     pub samples: usize,
 }
 
 impl Summary {
-    /// Of a part of a pass.
+    /// The summary per part of a pass that has so many parts.
     pub fn over(self, parts: usize) -> Self {
         let parts = parts.max(1) as f64;
         Self {
@@ -54,12 +54,12 @@ fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// The samples of one thing, in nanoseconds of one pass, by rounds.
+/// The samples of one thing by rounds, in nanoseconds per pass.
 #[derive(Clone, Debug, Default)]
 pub struct Samples(pub Vec<Vec<f64>>);
 
 impl Samples {
-    /// What they come to; there is at least one.
+    /// The summary of all samples. There must be at least one.
     pub fn summary(&self) -> Summary {
         let all = self.0.concat();
         let centre = median(all.clone());
@@ -77,16 +77,21 @@ impl Samples {
     }
 }
 
-/// One of the things compared.
+/// The samples of one thing in a round.
 struct Series {
     passes: u32,
     spent: Duration,
     samples: Vec<f64>,
 }
 
-/// One round: times `count` things, of which `run(which, passes)` runs one so many times, each for about
-/// `budget`, in turn: whatever else the machine does falls on all of them alike. When another one ran in
-/// between, a pass that is not counted comes first, so that each finds its own data in the caches.
+/// Runs one round: times `count` things for about `budget` each, and returns nanoseconds per pass.
+///
+/// `run(which, passes)` runs one of them `passes` times. Samples are interleaved, so that other load on the
+/// machine affects all of them alike. When another thing ran before, an uncounted pass comes first, so that
+/// each finds its data in the caches.
+///
+/// # Errors
+/// Those of `run`.
 pub fn compare<E>(
     count: usize,
     budget: Duration,

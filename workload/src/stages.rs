@@ -1,5 +1,5 @@
-//! The public jobs one by one, timed for one character that stays in the cache, each in turn with the
-//! textbook pipeline's way of doing the same.
+//! The public jobs one by one, for one character whose data stays in the cache, and the same stages of the
+//! textbook pipeline to compare with.
 
 use super::subject::Subject;
 use super::textbook::Textbook;
@@ -13,26 +13,26 @@ use phalanx::skeleton::{Pose, Trs};
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Seconds from one pass to the next.
+/// Clip time in seconds from one pass to the next.
 const FRAME: f32 = 1.0 / 60.0;
 
-/// A job.
+/// A stage of the pipeline, run by one or two jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// One clip.
+    /// Samples one clip.
     Sample,
-    /// Two poses, half and half.
+    /// Blends two poses, each at weight 1/2.
     Blend,
-    /// The same, and a masked additive pose on top.
+    /// Blends two poses and adds a masked additive pose.
     BlendAdditive,
-    /// Down the hierarchy.
+    /// Computes the model matrices of all joints.
     LocalToModel,
-    /// All skins.
+    /// Computes the palettes of all skins.
     Palette,
 }
 
 impl Stage {
-    /// All of them, in a chain's order.
+    /// All stages, in pipeline order.
     pub const ALL: [Self; 5] = [
         Self::Sample,
         Self::Blend,
@@ -41,7 +41,7 @@ impl Stage {
         Self::Palette,
     ];
 
-    /// Its name in tables and rows.
+    /// The stage's name in tables and CSV rows.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sample => "sample",
@@ -53,7 +53,7 @@ impl Stage {
     }
 }
 
-/// One character's buffers.
+/// The jobs of one character, with its buffers.
 pub struct Jobs<'a> {
     subject: &'a Subject,
     time: f32,
@@ -68,7 +68,10 @@ pub struct Jobs<'a> {
 }
 
 impl<'a> Jobs<'a> {
-    /// The first two clips of the workloads sampled in their middle, and all that follows from them.
+    /// Samples the first two clips of the workloads half-way, and runs all stages once.
+    ///
+    /// # Errors
+    /// If a job rejects its input.
     pub fn new(subject: &'a Subject) -> Result<Self, JobError> {
         let skeleton = subject.rig.skeleton();
         let pose = || skeleton.new_pose();
@@ -127,7 +130,10 @@ impl<'a> Jobs<'a> {
         &self.subject.rig.clips()[self.subject.clips.clips[0]]
     }
 
-    /// Runs a job once.
+    /// Runs a stage once.
+    ///
+    /// # Errors
+    /// If a job rejects its input.
     pub fn run(&mut self, stage: Stage) -> Result<(), JobError> {
         let skeleton = self.subject.rig.skeleton();
         match stage {
@@ -188,7 +194,10 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// Runs a job many times; the results count as used.
+    /// Runs a stage `passes` times; the optimiser cannot drop the results.
+    ///
+    /// # Errors
+    /// If a job rejects its input.
     pub fn passes(&mut self, stage: Stage, passes: u32) -> Result<(), JobError> {
         for _ in 0..passes {
             self.run(stage)?;
@@ -198,7 +207,7 @@ impl<'a> Jobs<'a> {
     }
 }
 
-/// The same by the textbook pipeline.
+/// The stages of one character in the textbook pipeline, with its buffers.
 pub struct BookJobs<'a> {
     book: &'a Textbook,
     clip: usize,
@@ -214,7 +223,7 @@ pub struct BookJobs<'a> {
 }
 
 impl<'a> BookJobs<'a> {
-    /// The same clips at the same times.
+    /// Samples the same clips at the same times as [`Jobs::new`].
     pub fn new(book: &'a Textbook, subject: &Subject) -> Self {
         let sampled = |clip: usize, share: f32| {
             let mut pose = vec![Trs::IDENTITY; book.joints()];
@@ -245,7 +254,7 @@ impl<'a> BookJobs<'a> {
                 self.time = next_time(self.time, self.duration);
                 self.book.sample(self.clip, self.time, &mut self.pose);
             }
-            // In place, as tutorials do: the pose ends near the other one, and the work is the same.
+            // In place, as tutorials do. The pose converges to the other one; the work stays the same.
             Stage::Blend => Textbook::blend(&mut self.pose, &self.other, 0.5),
             Stage::BlendAdditive => {
                 Textbook::blend(&mut self.pose, &self.other, 0.5);
@@ -256,7 +265,7 @@ impl<'a> BookJobs<'a> {
         }
     }
 
-    /// Runs a job many times; the results count as used.
+    /// Runs a stage `passes` times; the optimiser cannot drop the results.
     pub fn passes(&mut self, stage: Stage, passes: u32) {
         for _ in 0..passes {
             self.run(stage);

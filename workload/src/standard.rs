@@ -1,10 +1,10 @@
-//! The standard crowd: one scene for tests, benchmarks and the command line, the same everywhere.
+//! The standard crowd: the scene that tests, benchmarks and the command line share.
 
 use phalanx::crowd::{Crowd, CrowdError, InstanceId, PlayOptions};
 use phalanx::rig::Rig;
 use std::sync::Arc;
 
-/// A fixed pseudo-random number in [0, 1) for a seed (SplitMix64's finaliser).
+/// A pseudo-random number in [0, 1), the same for the same seed. Source: SplitMix64's finaliser.
 pub fn hash01(seed: u64) -> f64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -12,12 +12,14 @@ pub fn hash01(seed: u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Spawns `count` instances of one rig that play its clips in turn (`clips` by index; none: all),
-/// at fixed pseudo-random phases and speeds. Every fourth one is half-way through a fade of a
-/// second to the next clip, so that blending is at work.
+/// Makes a crowd of `count` instances of one rig that play its clips in turn.
+///
+/// `clips` are indices; an empty slice means all. Phases and speeds are pseudo-random and fixed. If there are
+/// several clips, every fourth instance is half-way through a fade of one second to the next clip, so that
+/// the crowd blends.
 ///
 /// # Errors
-/// If the crowd refuses the rig.
+/// If the crowd rejects the rig.
 pub fn standard_crowd(
     rig: Arc<Rig>,
     clips: &[usize],

@@ -1,4 +1,4 @@
-//! What is measured: a model and the clips of its workloads.
+//! `Subject`: a model to measure, with the clips of its workloads.
 
 use crate::WorkloadClips;
 use phalanx::build::{BuildError, BuildOptions, build_additive, build_additive_of, build_rig};
@@ -12,82 +12,82 @@ use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// What the built-in character is called where a file's name would stand.
+/// The built-in character's name in place of a file name.
 pub const BUILT_IN: &str = "built-in character";
 
-/// Clips that are taken by name, in any case, where a model has all three.
+/// Names of the default clips, case-insensitive, if a model has all three.
 const GAITS: [&str; 3] = ["walk", "jog", "run"];
-/// Clips that are made additive, best first, where a model has one.
+/// Names of the clip to make additive, preferred first.
 const ADDITIVE: [&str; 2] = ["atlas", "wave"];
-/// Parts of names of the joint that the mask begins at, best first.
+/// Parts of the name of the joint at which the mask begins, preferred first.
 const MASK: [&str; 3] = ["spine1", "spine", "chest"];
 
-/// What a caller wants instead of the defaults. Clips by name, else by index; joints by name.
+/// A caller's choices instead of the defaults. Clips are given by name or index, joints by name.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// One to three clips; fewer than three are repeated.
     pub clips: Vec<String>,
-    /// The clip that is made additive.
+    /// The clip to make additive.
     pub additive: Option<String>,
     /// The joint at which the additive layer's mask begins.
     pub mask: Option<String>,
 }
 
-/// A model, as the importer read it and as a rig, and the clips of its workloads.
+/// A model, as raw scene and as rig, and the clips of its workloads.
 #[derive(Debug)]
 pub struct Subject {
     /// The file's name, or that of the built-in character.
     pub name: String,
-    /// What the textbook pipeline is made from.
+    /// The scene as the importer read it, for the textbook pipeline.
     pub raw: RawScene,
-    /// What crowds are made from.
+    /// The rig, for crowds.
     pub rig: Arc<Rig>,
-    /// The clips; the additive one is a difference to its first frame.
+    /// The clips; the additive one holds differences to its first frame.
     pub clips: WorkloadClips,
-    /// The clip of the rig that the additive one was made from.
+    /// Index of the rig's clip that the additive one was made from.
     pub additive: usize,
-    /// The node at which the mask begins; none: the additive layer moves all joints.
+    /// The node at which the mask begins; without it, the additive layer moves all joints.
     pub mask_node: Option<usize>,
 }
 
-/// Why a model cannot be measured.
+/// An error of loading a [`Subject`].
 #[derive(Debug, Error)]
 pub enum SubjectError {
     /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] GltfError),
-    /// What was read makes no rig, or a clip makes no additive one.
+    /// The rig or the additive clip could not be built.
     #[error("{file}: {source}")]
     Build {
         /// The model.
         file: String,
-        /// Why.
+        /// The cause.
         source: BuildError,
     },
-    /// There is nothing to play.
-    #[error("{file}: has no clips, and a workload plays some")]
+    /// The model has no clips.
+    #[error("{file}: has no clips; a workload needs at least one")]
     NoClips {
         /// The model.
         file: String,
     },
-    /// A clip that the model does not have.
+    /// The model does not have the clip.
     #[error("{file}: there is no clip \"{wanted}\"; it has {available}")]
     UnknownClip {
         /// The model.
         file: String,
-        /// What was asked for.
+        /// The requested clip.
         wanted: String,
-        /// What there is instead.
+        /// The model's clips.
         available: String,
     },
-    /// A joint that the model does not have.
-    #[error("{file}: there is no joint \"{wanted}\" among its {joints}")]
+    /// The model does not have the joint.
+    #[error("{file}: there is no joint \"{wanted}\" among its {joints} joints")]
     UnknownJoint {
         /// The model.
         file: String,
-        /// What was asked for.
+        /// The requested joint.
         wanted: String,
-        /// Joints of its skeleton.
+        /// Number of joints in its skeleton.
         joints: usize,
     },
     /// The reference frame could not be evaluated.
@@ -95,7 +95,7 @@ pub enum SubjectError {
     Pose {
         /// The model.
         file: String,
-        /// Why.
+        /// The cause.
         source: PoseError,
     },
     /// The mask could not be made.
@@ -103,13 +103,16 @@ pub enum SubjectError {
     Mask {
         /// The model.
         file: String,
-        /// Why.
+        /// The cause.
         source: MaskError,
     },
 }
 
 impl Subject {
-    /// Reads a file, or takes the built-in character.
+    /// Loads a file or, without one, the built-in character.
+    ///
+    /// # Errors
+    /// If the file cannot be read, and those of [`Subject::new`].
     pub fn load(file: Option<&Path>, choice: &Choice) -> Result<Self, SubjectError> {
         let options = ImportOptions {
             images: phalanx::mesh::ImageMode::Skip,
@@ -130,8 +133,15 @@ impl Subject {
         }
     }
 
-    /// Builds the rig and chooses the clips. By default walk, jog and run where the model has them, else
-    /// its first clips; additive becomes `atlas` or `wave`, else the clip after those, else the last.
+    /// Builds the rig and chooses the clips.
+    ///
+    /// The default clips are walk, jog and run if the model has all three, else the first three that have a
+    /// duration. The default additive clip is `atlas` or `wave`, else the first clip not chosen, else the
+    /// last.
+    ///
+    /// # Errors
+    /// If the rig or the additive clip cannot be built, there are no clips, or a chosen clip or joint does
+    /// not exist.
     pub fn new(name: String, raw: RawScene, choice: &Choice) -> Result<Self, SubjectError> {
         let rig = build_rig(raw.clone(), &BuildOptions::default());
         let rig = rig.map_err(|source| SubjectError::Build {
@@ -141,7 +151,10 @@ impl Subject {
         Self::of_rig(name, raw, rig, choice)
     }
 
-    /// Chooses the clips of a rig that was built before.
+    /// Chooses the clips of a built rig.
+    ///
+    /// # Errors
+    /// Those of [`Subject::new`].
     pub fn of_rig(
         name: String,
         raw: RawScene,
@@ -158,7 +171,7 @@ impl Subject {
             file: name.clone(),
             source,
         })?;
-        // Raw data that come from a rig have no scalars: its own clip has all.
+        // Raw scenes that were made from a rig have no scalars; the clip of the rig has them.
         let difference = match raw.meshes.is_empty() {
             true => build_additive_of(&rig, additive, &first.pose),
             false => build_additive(&raw, additive, &rig, &first.pose),
@@ -191,7 +204,7 @@ impl Subject {
         })
     }
 
-    /// The three clips' names.
+    /// The names of the three clips.
     pub fn clip_names(&self) -> [&str; 3] {
         self.clips.clips.map(|clip| self.rig.clips()[clip].name())
     }
@@ -208,7 +221,7 @@ impl Subject {
     }
 }
 
-/// Three clips, and the one that becomes additive.
+/// Chooses the three clips and the clip to make additive.
 fn choose_clips(
     file: &str,
     rig: &Rig,
@@ -256,7 +269,7 @@ fn choose_clips(
     Ok((std::array::from_fn(|k| chosen[k % chosen.len()]), additive))
 }
 
-/// Clips that an error lists before it says how many more there are.
+/// The most clips that an error lists; it counts the others.
 const LISTED_CLIPS: usize = 40;
 
 fn clip_list(rig: &Rig) -> String {
@@ -270,7 +283,7 @@ fn clip_list(rig: &Rig) -> String {
     }
 }
 
-/// The joint at which the mask begins.
+/// Chooses the joint at which the mask begins.
 fn choose_mask(file: &str, rig: &Rig, wanted: Option<&str>) -> Result<Option<usize>, SubjectError> {
     let skeleton = rig.skeleton();
     if let Some(wanted) = wanted {

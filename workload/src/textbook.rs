@@ -1,14 +1,16 @@
-//! The textbook pipeline: what tutorials write, in f32 with glam. One track per joint and channel, a binary
-//! search per track, lerp and slerp, a local 4×4 matrix per joint, the parent's product in joint order, the
-//! inverse bind product. Tracks are arrays of structures; scratch is the caller's, so a frame allocates
-//! nothing. It shares no code with the library's kernels: the row to compare them with.
+//! The textbook pipeline: skeletal animation as tutorials write it, in f32 with glam.
+//!
+//! One track per joint and channel, a binary search per track, lerp for translation and scale, slerp for
+//! rotation, a local 4×4 matrix per joint, the product with the parent in joint order, the product with the
+//! inverse bind matrix. Tracks are arrays of structures. The caller owns the scratch memory, so a frame
+//! allocates nothing. The pipeline shares no code with the library's kernels; it is their baseline.
 
 use glam::{Mat4, Quat, Vec3};
 use phalanx::import::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 use phalanx::skeleton::Trs;
 
-/// One character: the joints of all skins, the nodes of rigid meshes and the ancestors of both, parents
-/// first, and the clips that move them.
+/// The joints and clips of one character: the joints of all skins, the nodes of rigid meshes and the
+/// ancestors of both, parents first.
 #[derive(Debug)]
 pub struct Textbook {
     nodes: Vec<usize>,
@@ -33,7 +35,7 @@ struct Track<T> {
 }
 
 impl<T: Copy> Track<T> {
-    /// The value at `t`, clamped to the first and last key; `mix` goes from key to key.
+    /// The value at `t` seconds, clamped to the first and last key; `mix` interpolates between two keys.
     #[inline]
     fn sample(&self, t: f32, mix: impl Fn(T, T, f32) -> T) -> T {
         let next = self.times.partition_point(|&key| key <= t);
@@ -50,10 +52,16 @@ impl<T: Copy> Track<T> {
 
     fn of<const N: usize>(raw: &RawTrack, value: impl Fn([f32; N]) -> T) -> Result<Self, String> {
         if raw.interpolation == Interpolation::CubicSpline {
-            return Err(format!("node {}: cubic splines are left out", raw.node));
+            return Err(format!(
+                "node {}: cubic splines are not supported",
+                raw.node
+            ));
         }
         if raw.times.is_empty() || raw.values.len() != raw.times.len() * N {
-            return Err(format!("node {}: a track without keys", raw.node));
+            return Err(format!(
+                "node {}: a track has no keys or a wrong number of values",
+                raw.node
+            ));
         }
         Ok(Self {
             step: raw.interpolation == Interpolation::Step,
@@ -64,11 +72,13 @@ impl<T: Copy> Track<T> {
 }
 
 impl Textbook {
-    /// A scene with all its clips. Its palette is that of a crowd: the slots of every skin, then one per
-    /// rigid mesh. No cubic splines, no morph targets.
+    /// Prepares a scene with all its clips.
+    ///
+    /// The palette has the order of a crowd's: the slots of every skin, then one per rigid mesh. Morph
+    /// weights are ignored.
     ///
     /// # Errors
-    /// If a track is a cubic spline; the text names its node.
+    /// If a track is a cubic spline, or has no keys or a wrong number of values. The text names the node.
     pub fn new(scene: &RawScene) -> Result<Self, String> {
         let mut slots: Vec<(usize, Mat4)> = Vec::new();
         for skin in &scene.skins {
@@ -78,7 +88,7 @@ impl Textbook {
         let rigid = scene.nodes.iter().enumerate();
         let rigid = rigid.filter(|(_, node)| node.mesh.is_some() && node.skin.is_none());
         slots.extend(rigid.map(|(node, _)| (node, Mat4::IDENTITY)));
-        // Every ancestor before what hangs on it.
+        // Ancestors precede their descendants.
         let mut order: Vec<usize> = Vec::new();
         for &(node, _) in &slots {
             let above = std::iter::successors(Some(node), |&n| scene.nodes[n].parent);
@@ -123,12 +133,12 @@ impl Textbook {
         })
     }
 
-    /// Joints per pose and world matrices.
+    /// Number of joints: the length of poses and of world matrices.
     pub fn joints(&self) -> usize {
         self.parents.len()
     }
 
-    /// Matrices per palette.
+    /// Number of slots: the length of a palette.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }
@@ -154,7 +164,7 @@ impl Textbook {
         }
     }
 
-    /// Moves `pose` towards `other` by `weight`.
+    /// Blends `pose` towards `other` by `weight`. Rotations are lerped along the shorter arc and normalised.
     pub fn blend(pose: &mut [Trs], other: &[Trs], weight: f32) {
         for (a, b) in pose.iter_mut().zip(other) {
             a.translation = a.translation.lerp(b.translation, weight);
@@ -163,7 +173,7 @@ impl Textbook {
         }
     }
 
-    /// 1 for the joint of a node and all below it, 0 elsewhere; 1 everywhere without a node.
+    /// A mask of 1 for the joint of a node and its descendants and 0 elsewhere; without a node, 1 for all.
     pub fn mask(&self, node: Option<usize>) -> Vec<f32> {
         let Some(node) = node else {
             return vec![1.0; self.joints()];
@@ -176,7 +186,7 @@ impl Textbook {
         mask
     }
 
-    /// Adds the difference of `other` to `reference`, by a weight per joint.
+    /// Adds the difference between `other` and `reference` to `pose`, with a weight per joint.
     pub fn add(pose: &mut [Trs], other: &[Trs], reference: &[Trs], mask: &[f32]) {
         let differences = other.iter().zip(reference).zip(mask);
         for (a, ((b, reference), &weight)) in pose.iter_mut().zip(differences) {
@@ -191,7 +201,7 @@ impl Textbook {
         }
     }
 
-    /// World matrices, one per joint.
+    /// Computes the world matrices, one per joint.
     pub fn models(&self, pose: &[Trs], world: &mut [Mat4]) {
         for (joint, (trs, parent)) in pose.iter().zip(&self.parents).enumerate() {
             let local =
@@ -203,7 +213,7 @@ impl Textbook {
         }
     }
 
-    /// The palette, one 4×4 matrix per slot, of world matrices.
+    /// Computes the palette from world matrices, one 4×4 matrix per slot.
     pub fn palette(&self, world: &[Mat4], palette: &mut [Mat4]) {
         for (out, (joint, inverse_bind)) in palette.iter_mut().zip(&self.slots) {
             *out = world[*joint] * *inverse_bind;

@@ -1,4 +1,4 @@
-//! The workloads on the textbook pipeline: the crowd that is compared with.
+//! `Tutorial`: the workloads on the textbook pipeline, the baseline of the benchmarks.
 
 use super::subject::Subject;
 use super::textbook::Textbook;
@@ -7,10 +7,10 @@ use glam::Mat4;
 use phalanx::skeleton::Trs;
 use rayon::prelude::*;
 
-/// Characters of one task.
+/// Characters per task.
 const CHUNK: usize = 32;
 
-/// As many characters as a crowd has, with the same clips at the same times.
+/// The characters of a workload on the textbook pipeline, with the same clips at the same times as its crowd.
 #[derive(Debug)]
 pub struct Tutorial<'a> {
     book: &'a Textbook,
@@ -20,13 +20,13 @@ pub struct Tutorial<'a> {
     /// The additive clip's first frame.
     reference: Vec<Trs>,
     mask: Vec<f32>,
-    /// Four per character: three clips and the additive one.
+    /// Clip times, four per character: three clips and the additive one.
     times: Vec<[f32; 4]>,
     palettes: Vec<Mat4>,
 }
 
 impl<'a> Tutorial<'a> {
-    /// The characters of [`Workload::crowd`].
+    /// Makes the characters of [`Workload::crowd`].
     pub fn new(book: &'a Textbook, subject: &Subject, workload: Workload, count: usize) -> Self {
         let timed = |clip: usize| (clip, subject.raw.clips[clip].duration);
         let clips = subject.clips.clips.map(timed);
@@ -51,7 +51,7 @@ impl<'a> Tutorial<'a> {
         }
     }
 
-    /// Moves all times on and evaluates every character, on the current rayon pool.
+    /// Advances by `dt` seconds and evaluates every character, on the current rayon pool.
     pub fn frame(&mut self, dt: f32) {
         let Self {
             book,

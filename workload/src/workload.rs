@@ -1,5 +1,5 @@
-//! The workloads C1 to C3 that benchmarks compare: one clip, two half and half, three by thirds with
-//! an additive layer on top.
+//! The workloads C1 to C3 that benchmarks compare: one clip; two clips of equal weight; three clips of equal
+//! weight with an additive layer.
 
 use crate::hash01;
 use phalanx::clip::Clip;
@@ -8,41 +8,41 @@ use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
 use std::sync::Arc;
 
-/// What every character of a workload plays.
+/// The actions that every character of a workload plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Workload {
     /// One clip.
     C1,
-    /// Two clips, half and half.
+    /// Two clips, each at weight 1/2.
     C2,
-    /// Three clips by thirds, and a masked additive layer at weight 1.
+    /// Three clips, each at weight 1/3, and a masked additive layer at weight 1.
     C3,
 }
 
 /// The clips of a workload.
 #[derive(Clone, Debug)]
 pub struct WorkloadClips {
-    /// Three clips of the rig, by index; character i, action k plays number (i + k) mod 3.
+    /// Three clips of the rig, by index; action k of character i plays clip (i + k) mod 3 of them.
     pub clips: [usize; 3],
     /// The additive clip of C3.
     pub additive: Option<Arc<Clip>>,
-    /// Its mask.
+    /// The mask of the additive layer.
     pub mask: Option<JointMask>,
 }
 
 impl Workload {
-    /// All of them.
+    /// All workloads.
     pub const ALL: [Self; 3] = [Self::C1, Self::C2, Self::C3];
 
-    /// Clips that a character plays on its first layer.
+    /// Number of clips that a character plays on its first layer.
     pub const fn actions(self) -> usize {
         self as usize + 1
     }
 
-    /// A crowd of `count` characters that play the workload, each at phases of its own.
+    /// Makes a crowd of `count` characters that play the workload, each at different phases.
     ///
     /// # Errors
-    /// If the crowd refuses the rig, a clip or the mask.
+    /// If the crowd rejects the rig, a clip or the mask, or an index is not that of a clip.
     pub fn crowd(
         self,
         rig: Arc<Rig>,

@@ -39,6 +39,16 @@ pub fn help_and_version() -> Tested {
     Ok(())
 }
 
+/// Without the feature `view` the command is known, and says how to get it.
+#[cfg(not(feature = "view"))]
+pub fn no_window() -> Tested {
+    for args in [&["view"][..], &["view", "fox.glb", "--count", "5"]] {
+        let out = phalanx().args(args).output()?;
+        one_line(&out, &["cargo install --path cli --features view"])?;
+    }
+    Ok(())
+}
+
 pub fn usage_errors() -> Tested {
     let cases: &[&[&str]] = &[
         &[],

@@ -24,6 +24,8 @@ type Test = (&'static str, fn() -> Tested);
 fn main() {
     let plain: Vec<Test> = vec![
         ("help_and_version", errors::help_and_version),
+        #[cfg(not(feature = "view"))]
+        ("no_window_without_the_feature", errors::no_window),
         ("usage_errors_exit_with_2", errors::usage_errors),
         ("refused_numbers_are_told_in_words", errors::refused_numbers),
         ("files_that_are_no_models", errors::files_that_are_no_models),

@@ -1,4 +1,5 @@
-//! Compute skinning of everyone in the coarsest detail: what a renderer with several passes would do once.
+//! Compute skinning of all instances in the coarsest detail. A renderer with several passes would run it once
+//! per frame.
 
 use super::table::Table;
 use phalanx::gpu::{
@@ -7,13 +8,13 @@ use phalanx::gpu::{
 };
 use phalanx::rig::Rig;
 
-/// Times that everyone is skinned; the first is not counted.
+/// Rounds over all instances; the first is not counted.
 const ROUNDS: usize = 6;
 
 /// The most bytes of skinned vertices at a time.
 const OUTPUT: u64 = 64 << 20;
 
-/// Prints what recording and skinning take.
+/// Times recording and skinning, and prints the table.
 pub fn measure(
     gpu: &Gpu,
     rig: &Rig,
@@ -22,13 +23,13 @@ pub fn measure(
 ) -> Result<(), GpuError> {
     let backend = bones.options().backend;
     if backend == PaletteBackend::Uniform {
-        println!("compute skinning is left out: windows of the uniform backend take a run each");
+        println!("compute skinning skipped: the uniform backend needs a run per window");
         return Ok(());
     }
     let mut skinner = match ComputeSkinner::new(gpu, backend) {
         Ok(skinner) => skinner,
         Err(error) => {
-            println!("compute skinning is left out: {error}");
+            println!("compute skinning skipped: {error}");
             return Ok(());
         }
     };
@@ -92,7 +93,7 @@ struct Stage<'a> {
     meshes: &'a [Skinned],
 }
 
-/// A mesh with room for the vertices of some instances, which are skinned in one run.
+/// A mesh with an output buffer for the vertices of the instances of one run.
 struct Skinned {
     first_slot: u32,
     mesh: SkinningMesh,
@@ -101,8 +102,8 @@ struct Skinned {
 }
 
 impl Stage<'_> {
-    /// Records and submits the skinning of all meshes for everyone, page by page, in runs of as many
-    /// instances as a dispatch takes.
+    /// Records and submits the skinning of all meshes and instances, page by page, in runs of as many
+    /// instances as fit one dispatch and the output buffer.
     fn record(
         &self,
         skinner: &mut ComputeSkinner,

@@ -1,9 +1,9 @@
-//! What stages took: of the processor, of the device.
+//! `Table`: CPU and device times by stage.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// Samples by stage, in the order in which stages first came.
+/// Samples by stage, in the order in which the stages first ran.
 #[derive(Default)]
 pub struct Table {
     stages: Vec<Stage>,
@@ -17,7 +17,7 @@ struct Stage {
 }
 
 impl Table {
-    /// Runs a stage on the processor.
+    /// Runs a stage and records its CPU time.
     pub fn time<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let done = work();
@@ -26,7 +26,7 @@ impl Table {
         done
     }
 
-    /// What the device took for a stage, if it noted that.
+    /// Records the device time of a stage, if it was measured.
     pub fn device(&mut self, name: &'static str, time: Option<Duration>) {
         let stage = self.stage(name);
         stage.device.extend(time.map(milliseconds));

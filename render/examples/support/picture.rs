@@ -1,4 +1,4 @@
-//! Pictures of the examples: poses of one rig, each somewhere in the world.
+//! Draws the pictures of the examples: poses of one rig, each with a world transform.
 
 use glam::Vec3;
 use phalanx::math::Affine3x4;
@@ -10,15 +10,14 @@ use phalanx_render::{
 use std::error::Error;
 use std::path::Path;
 
-/// A pose to be drawn: where it stands, its palette, the colour of its shirt.
+/// A pose to draw: its world transform, its palette and the tint of its shirt.
 pub struct Posed {
     pub world: Affine3x4,
     pub palette: Vec<Affine3x4>,
     pub tint: [f32; 3],
 }
 
-/// Draws poses of a rig whose meshes are all skinned, and writes them as a PNG. `eye` and `target` are
-/// in metres.
+/// Draws poses of a rig whose meshes are all skinned, and writes a PNG. `eye` and `target` are in metres.
 pub fn draw_poses(
     rig: &Rig,
     poses: &[Posed],
@@ -30,7 +29,7 @@ pub fn draw_poses(
     for mesh in rig.meshes().iter().filter(|m| m.lod == 0) {
         for primitive in &mesh.mesh.primitives {
             let material = primitive.material.and_then(|m| rig.materials().get(m));
-            let material = material.ok_or("a primitive without a material")?;
+            let material = material.ok_or("a primitive has no material")?;
             meshes.push(DrawMesh {
                 primitive,
                 material,

@@ -1,4 +1,4 @@
-//! Eight spheres at a time against planes in f64.
+//! Compares the eight-lane culling with frustum planes in f64.
 
 use super::super::Sphere;
 use super::*;
@@ -47,7 +47,7 @@ fn scattered(count: usize, origin: Vec3) -> Vec<DrawInstance> {
     (0..count).map(instance).collect()
 }
 
-/// Whether a sphere of a world lies outside of the picture, in f64: the least margin in metres.
+/// The smallest margin of a world-space sphere to the frustum planes, in metres and f64; negative outside.
 fn margin(camera: &Camera, center: DVec3, radius: f64) -> f64 {
     let forward = (camera.target - camera.eye).as_dvec3().normalize();
     let right = forward.cross(camera.up.as_dvec3()).normalize();
@@ -66,7 +66,7 @@ fn margin(camera: &Camera, center: DVec3, radius: f64) -> f64 {
     sides.into_iter().fold(near, f64::min)
 }
 
-/// The sphere of an instance in its world, in f64; its radius times the largest singular value.
+/// The world-space sphere of an instance in f64; its radius is scaled by the largest singular value.
 fn sphere(instance: &DrawInstance) -> Option<(DVec3, f64)> {
     let s = instance.bounds?;
     let rows = instance.world.rows.map(|r| r.map(f64::from));
@@ -142,7 +142,7 @@ fn eight_at_a_time_agrees_with_planes_in_f64() {
                 assert!(seen.body && seen.shadow && seen.pixels.is_infinite());
                 continue;
             };
-            // Between touching and what skewed or rounded bounds add, both answers are right.
+            // Between touching and the slack of skewed or rounded bounds, both answers are correct.
             let slack = radius * 0.1 + 0.01;
             let body = margin(&camera, center, radius);
             assert!(seen.body || body < 0.001, "missed by {body}");

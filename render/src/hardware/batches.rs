@@ -1,4 +1,4 @@
-//! Instances as vertex records, grouped into draws.
+//! `Batches`: instances as vertex records, grouped into draws.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) struct InstanceRecord {
     pub padding: u32,
 }
 
-/// The first weight of instances that are drawn without their morph targets.
+/// `first_weight` of instances that are drawn without their morph targets.
 const NO_WEIGHTS: u32 = u32::MAX;
 
 impl InstanceRecord {
@@ -36,27 +36,27 @@ impl InstanceRecord {
     };
 }
 
-/// Instances that one draw per mesh covers: equal model, detail, winding, page and window.
+/// Instances that share one draw per mesh: equal model, detail, winding, page and window.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     pub model: usize,
     pub detail: usize,
     pub world_mirrors: bool,
     pub page: usize,
-    /// The row of the page that the uniform backend's window starts at.
+    /// The row of the page at which the uniform backend's window starts.
     pub window: u32,
     pub first: u64,
     pub count: u32,
 }
 
 impl Batch {
-    /// The bytes of the batch's records.
+    /// The byte range of the batch's records.
     pub fn bytes(&self) -> Range<u64> {
         let stride = size_of::<InstanceRecord>() as u64;
         self.first * stride..(self.first + u64::from(self.count)) * stride
     }
 
-    /// The dynamic offset of its window.
+    /// The dynamic offset of the batch's window.
     pub fn offset(&self) -> u32 {
         let (page, row) = (self.page, self.window);
         BonePlace { page, row }.offset()
@@ -71,16 +71,16 @@ pub(super) struct Batches {
     pub records: Vec<InstanceRecord>,
 }
 
-/// What instances are batched by, beside the scene.
+/// What batching needs besides the scene.
 pub(super) struct BatchRules<'a> {
     pub needs: &'a Needs,
-    /// Rows of a window of the uniform backend; `None` for the others, which see whole pages.
+    /// Rows per window of the uniform backend; `None` for the others, which bind whole pages.
     pub window: Option<usize>,
 }
 
 impl Batches {
-    /// Groups the visible instances and fills in their records; `places` are of those that `readers`
-    /// names, in its order.
+    /// Groups the visible instances and fills in their records. `places` are the positions of the ranges
+    /// that [`readers`] returns, in the same order.
     pub fn new(scene: &Scene, plan: &Plan, rules: &BatchRules, places: &[BonePlace]) -> Self {
         let Lists {
             bodies, shadows, ..
@@ -129,7 +129,7 @@ fn batch(
     records: &mut Vec<InstanceRecord>,
 ) -> Vec<Batch> {
     let mut order: Vec<(&Visible, BonePlace)> = list.iter().zip(places.iter().copied()).collect();
-    // Stable: near instances stay first within a batch. Windows hold neighbours in memory instead.
+    // The sort is stable: batches stay front to back. With windows they are in memory order instead.
     let row = |place: &BonePlace| rules.window.map(|_| place.row);
     order.sort_by_key(|(v, place)| (v.key(), place.page, row(place)));
     let mut batches: Vec<Batch> = Vec::new();

@@ -1,27 +1,27 @@
-//! `Canvas`: what pictures of one size are drawn into, and the way back to memory.
+//! `Canvas`: the render targets for pictures of one size, and their read-back.
 
 use super::super::PictureSize;
 use phalanx::gpu::{Gpu, GpuError};
 
-/// Pictures: written as linear colours, stored and resolved as sRGB.
+/// Format of pictures: written as linear colours, stored and resolved as sRGB.
 pub(super) const PICTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
-/// Shadow masks: the share of a pixel that lies in shadow.
+/// Format of shadow masks: the share of a pixel that is in shadow.
 pub(super) const MASK_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::R8Unorm;
-/// Reversed depth wants floats.
+/// Format of depth: reversed depth needs floats.
 pub(super) const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// The textures that pictures of one size are drawn into, one after another.
+/// The textures that pictures of one size are drawn into.
 #[derive(Debug)]
 pub struct Canvas {
     size: PictureSize,
-    /// The device that has it: [`Gpu::serial`].
+    /// The device that owns the textures: [`Gpu::serial`].
     pub(super) device: u64,
     picture: Resolved,
     mask: Resolved,
     depth: wgpu::TextureView,
 }
 
-/// A texture, with one of several samples in front of it if there are any.
+/// A texture, with a multisampled one that resolves to it if the device multisamples.
 #[derive(Debug)]
 struct Resolved {
     samples: Option<wgpu::TextureView>,
@@ -48,7 +48,8 @@ impl Resolved {
 }
 
 impl Canvas {
-    /// Errors: a picture larger than the device's textures.
+    /// # Errors
+    /// If the picture is larger than the device's textures can be.
     pub(super) fn new(gpu: &Gpu, size: PictureSize) -> Result<Self, GpuError> {
         let limit = gpu.device.limits().max_texture_dimension_2d;
         let side = size.width.max(size.height);
@@ -98,12 +99,12 @@ impl Canvas {
         })
     }
 
-    /// Width and height.
+    /// Width and height in pixels.
     pub fn size(&self) -> PictureSize {
         self.size
     }
 
-    /// The finished picture: linear colours when sampled.
+    /// The finished picture; sampling it returns linear colours.
     pub fn view(&self) -> &wgpu::TextureView {
         &self.picture.view
     }
@@ -143,9 +144,10 @@ impl Canvas {
         })
     }
 
-    /// Waits for the picture and takes it to memory.
+    /// Waits for the picture and copies it to memory.
     ///
-    /// Errors: a picture larger than the device's buffers, or what the device says.
+    /// # Errors
+    /// If the picture is larger than the device's buffers can be, or the device fails.
     pub(super) fn read(&self, gpu: &Gpu) -> Result<image::RgbaImage, GpuError> {
         let PictureSize { width, height } = self.size;
         let row_bytes = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -182,7 +184,7 @@ impl Canvas {
             bytes.extend_from_slice(row.get(..used).unwrap_or(row));
         }
         image::RgbaImage::from_raw(width, height, bytes).ok_or_else(|| GpuError::Refused {
-            reason: format!("the picture came back with {} bytes", padded.len()),
+            reason: format!("the picture's read-back has {} bytes", padded.len()),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `FrameResources`: the buffers that change with every picture, and what binds them.
+//! `FrameResources`: the buffers that change with every picture, and their bind groups.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::batches::InstanceRecord;
 use super::pipelines::Pipelines;
 use phalanx::gpu::{BonePlace, Gpu, GpuError, PaletteBackend, RowPages, Table};
 
-/// A buffer that is written anew for every picture and replaced only when it has become too small.
+/// A buffer that is rewritten for every picture and replaced only when it is too small.
 #[derive(Debug)]
 struct Growing {
     what: &'static str,
@@ -25,12 +25,13 @@ impl Growing {
         }
     }
 
-    /// Errors: larger than the device's limit.
+    /// # Errors
+    /// If the bytes exceed the device's limit.
     fn write(&mut self, gpu: &Gpu, bytes: &[u8]) -> Result<&wgpu::Buffer, GpuError> {
         let fits = |b: &wgpu::Buffer| b.size() >= bytes.len() as u64;
         let buffer = match self.buffer.take().filter(fits) {
             Some(buffer) => {
-                // All that is written here is a whole number of words.
+                // Every write here is a whole number of 4-byte words, as `write_buffer` requires.
                 gpu.queue.write_buffer(&buffer, 0, bytes);
                 buffer
             }
@@ -40,17 +41,17 @@ impl Growing {
     }
 }
 
-/// Buffers kept from picture to picture.
+/// Buffers that are reused from picture to picture.
 #[derive(Debug)]
 pub(super) struct FrameResources {
     view: Growing,
     records: Growing,
     rows: RowPages,
-    /// Kept while there are no weights: one zero.
+    /// A table of one zero, kept while the scene has no morph weights.
     weights: Option<Table>,
 }
 
-/// What the passes of one picture bind.
+/// The bind groups and the instance buffer of one picture.
 #[derive(Debug)]
 pub(super) struct Bindings {
     pub view: wgpu::BindGroup,
@@ -70,8 +71,8 @@ impl FrameResources {
         }
     }
 
-    /// Where the rows of all readers lie on the device, those of heap memory once they were brought
-    /// there. Call inside [`Gpu::checked`].
+    /// The positions of all readers' rows on the device; rows in heap memory are uploaded first. Call inside
+    /// [`Gpu::checked`].
     pub fn place(
         &mut self,
         gpu: &Gpu,
@@ -81,7 +82,7 @@ impl FrameResources {
         let nowhere = BonePlace { page: 0, row: 0 };
         match palette.bound() {
             Palette::Heap(rows) => self.rows.upload(gpu, readers, rows),
-            // The plan has refused rows that are not there.
+            // The plan has rejected rows that do not exist.
             Palette::Device(bones) => Ok(readers
                 .iter()
                 .map(|rows| bones.locate(rows).unwrap_or(nowhere))
@@ -89,7 +90,7 @@ impl FrameResources {
         }
     }
 
-    /// Writes what a picture needs. Call inside [`Gpu::checked`].
+    /// Writes the buffers of a picture and makes its bind groups. Call inside [`Gpu::checked`].
     pub fn write(
         &mut self,
         gpu: &Gpu,

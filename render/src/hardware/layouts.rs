@@ -1,4 +1,4 @@
-//! Layouts of the bind groups: the view, an instance's rows, a mesh, the shadow mask.
+//! Layouts of the bind groups: view, palette rows, mesh, shadow mask.
 
 use phalanx::gpu::{Gpu, PaletteBackend, Table};
 

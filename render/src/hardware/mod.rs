@@ -1,7 +1,6 @@
-//! Pictures through wgpu: instanced draws over pages of one bone buffer.
+//! Drawing with wgpu: instanced draws over the pages of one bone buffer.
 //!
-//! Here lives what needs a device: pipelines, targets, passes and the read-back. What is visible
-//! and in which detail is decided before, in `plan`.
+//! Pipelines, render targets, passes and read-back. `plan` has decided what is visible, in which detail.
 
 mod batches;
 mod canvas;
@@ -25,7 +24,7 @@ use std::time::Duration;
 /// Storage buffers that the vertex stage binds: palette rows, morph weights, morph displacements.
 const VERTEX_STORAGE_BUFFERS: u32 = 3;
 
-/// A device with the pipelines of pictures; keeps both, and its buffers, for further pictures.
+/// Draws pictures on a device, and keeps the device, pipelines and buffers for further pictures.
 #[derive(Debug)]
 pub struct GpuRenderer {
     gpu: Gpu,
@@ -35,17 +34,20 @@ pub struct GpuRenderer {
     stamps: Option<Stamps>,
 }
 
-/// How long the device took for the passes of a picture.
+/// The device time of a picture's passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PassTimes {
-    /// The mask of the shadows on the ground.
+    /// The shadow mask of the ground.
     pub shadows: Duration,
-    /// Characters, ground and sky, with the skinning in their vertex stage.
+    /// Characters, ground and sky, including the skinning in the vertex stage.
     pub picture: Duration,
 }
 
 impl GpuRenderer {
-    /// Opens a device. Errors: those of [`Gpu::open`] and of [`GpuRenderer::on`].
+    /// Opens a device and makes a renderer on it.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::open`] and of [`GpuRenderer::on`].
     pub fn open(
         options: &GpuOptions,
         joints: usize,
@@ -54,11 +56,13 @@ impl GpuRenderer {
         Ok(Self::on(Gpu::open(options)?, joints, backend)?)
     }
 
-    /// Draws on an open device, palettes of up to `joints` rows, by a backend or else by the best one
-    /// that holds them.
+    /// Makes a renderer on an open device, for palettes of up to `joints` rows per instance.
     ///
-    /// Errors: a backend that the device lacks or that does not hold so many joints; a driver that
-    /// refuses the shaders.
+    /// Without a `backend`, it chooses the best one that holds such palettes.
+    ///
+    /// # Errors
+    /// If the device lacks the backend, the backend does not hold so many joints, or the driver rejects the
+    /// shaders.
     pub fn on(gpu: Gpu, joints: usize, backend: Option<PaletteBackend>) -> Result<Self, GpuError> {
         let backend = match backend {
             Some(backend) => check(&gpu, backend, joints).map(|()| backend)?,
@@ -74,8 +78,9 @@ impl GpuRenderer {
         })
     }
 
-    /// How shaders reach palette rows: a [`GpuBoneBuffer`](phalanx::gpu::GpuBoneBuffer) that is drawn
-    /// must have the same backend.
+    /// How shaders read palette rows.
+    ///
+    /// A [`GpuBoneBuffer`](phalanx::gpu::GpuBoneBuffer) to draw from must have the same backend.
     pub fn backend(&self) -> PaletteBackend {
         self.pipelines.backend
     }
@@ -85,7 +90,10 @@ impl GpuRenderer {
         &self.gpu
     }
 
-    /// Draws one picture. Errors: what the scene gets wrong, and the device's.
+    /// Draws one picture and reads it back.
+    ///
+    /// # Errors
+    /// If the scene or the size is invalid, or the device fails.
     pub fn draw(&mut self, scene: &Scene, size: PictureSize) -> Result<Picture, RenderError> {
         let plan = Plan::new(scene, size)?;
         self.draw_plan(scene, size, &plan)
@@ -107,22 +115,31 @@ impl GpuRenderer {
         })
     }
 
-    /// Takes models to the device, for many pictures. Errors: meshes whose arrays do not fit each
-    /// other, and the device's.
+    /// Uploads models to the device, for any number of pictures.
+    ///
+    /// # Errors
+    /// If the arrays of a mesh do not fit each other, or the device fails.
     pub fn load(&self, models: &[DrawModel]) -> Result<GpuModels, RenderError> {
         GpuModels::load(&self.gpu, &self.pipelines, models)
     }
 
-    /// Makes a canvas for [`paint`](Self::paint). Errors: no pixels or too many, and the device's.
+    /// Makes a canvas for [`paint`](Self::paint).
+    ///
+    /// # Errors
+    /// If the size has no pixels or too many, or the device fails.
     pub fn canvas(&self, size: PictureSize) -> Result<Canvas, RenderError> {
         size.validate()?;
         let gpu = &self.gpu;
         Ok(gpu.checked(|| Canvas::new(gpu, size))?)
     }
 
-    /// Draws a picture into a canvas and leaves it there; returns before the device has finished.
+    /// Draws a picture into a canvas; returns before the device has finished.
     ///
-    /// `models` are the scene's, loaded. Errors: what the scene gets wrong, and the device's.
+    /// `models` must be loaded from the scene's models.
+    ///
+    /// # Errors
+    /// If the scene is invalid, the models, the canvas or the palette belong to another device, the number of
+    /// models differs, the palette is laid out for another backend, or the device fails.
     pub fn paint(
         &mut self,
         models: &GpuModels,
@@ -142,27 +159,34 @@ impl GpuRenderer {
         Ok(plan.counts)
     }
 
-    /// Waits for a canvas's picture and takes it to memory. Errors: the device's.
+    /// Waits for the picture in a canvas and copies it to memory.
+    ///
+    /// # Errors
+    /// If the canvas belongs to another device, or the device fails.
     pub fn read(&self, canvas: &Canvas) -> Result<image::RgbaImage, RenderError> {
         self.check_device("canvas", canvas.device)?;
         Ok(self.gpu.checked(|| canvas.read(&self.gpu))?)
     }
 
-    /// Refuses what was made on another device.
+    /// Rejects objects of another device.
     fn check_device(&self, what: &'static str, device: u64) -> Result<(), RenderError> {
         let same = device == self.gpu.serial();
         same.then_some(()).ok_or(RenderError::OtherDevice { what })
     }
 
-    /// Has the device note how long the passes of every picture take, from the next one on; tells whether
-    /// it can.
+    /// Measures the device time of every picture's passes, from the next picture on. Returns whether the
+    /// device supports it.
     pub fn time_passes(&mut self) -> bool {
         self.stamps = Stamps::new(&self.gpu, 2);
         self.stamps.is_some()
     }
 
-    /// How long the device took for the last picture, waiting for it; `None` if that was not
-    /// [asked for](Self::time_passes). Errors: the device's.
+    /// The device time of the last picture's passes; waits for the device.
+    ///
+    /// `None` if it was not [measured](Self::time_passes).
+    ///
+    /// # Errors
+    /// If the device fails.
     pub fn pass_times(&self) -> Result<Option<PassTimes>, GpuError> {
         let Some(stamps) = &self.stamps else {
             return Ok(None);
@@ -235,7 +259,7 @@ impl GpuRenderer {
     }
 }
 
-/// Records a part of a picture, between timestamps if they are asked for.
+/// Records a part of a picture, between timestamps if passes are measured.
 fn timed(
     stamps: &mut Option<Stamps>,
     encoder: &mut wgpu::CommandEncoder,
@@ -251,19 +275,19 @@ fn timed(
     }
 }
 
-/// The best backend that holds palettes of some joints.
+/// The best backend that holds palettes of `joints` rows.
 fn choose(gpu: &Gpu, joints: usize) -> Result<PaletteBackend, GpuError> {
     let best = PaletteBackend::choose(gpu, joints)?;
     if check(gpu, best, joints).is_ok() {
         return Ok(best);
     }
-    // Palettes could be stored, but not what else the vertex stage reads.
+    // The palette fits, but not the other storage buffers of the vertex stage.
     let others = [PaletteBackend::Texture, PaletteBackend::Uniform];
     let other = others.into_iter().find(|b| b.check(gpu, joints).is_ok());
     other.map_or_else(|| check(gpu, best, joints).map(|()| best), Ok)
 }
 
-/// Refuses backends that a device lacks or that do not hold so many joints.
+/// Checks that the device has the backend and that it holds so many joints.
 fn check(gpu: &Gpu, backend: PaletteBackend, joints: usize) -> Result<(), GpuError> {
     backend.check(gpu, joints.max(1))?;
     let found = gpu.vertex_storage_buffers();
@@ -278,7 +302,7 @@ fn check(gpu: &Gpu, backend: PaletteBackend, joints: usize) -> Result<(), GpuErr
     Ok(())
 }
 
-/// What the passes of one picture draw with.
+/// Records the draws of one picture.
 struct Painter<'a> {
     pipelines: &'a Pipelines,
     models: &'a GpuModels,
@@ -300,7 +324,7 @@ impl Painter<'_> {
         }
     }
 
-    /// Ground and sky, behind all that is there.
+    /// Draws ground and sky behind the characters.
     fn surroundings(&self, pass: &mut wgpu::RenderPass, ground: bool) {
         pass.set_bind_group(1, &self.bindings.mask, &[]);
         if ground {
@@ -311,7 +335,7 @@ impl Painter<'_> {
         pass.draw(0..3, 0..1);
     }
 
-    /// One draw per mesh.
+    /// Draws a batch: one draw per mesh.
     fn batch(&self, pass: &mut wgpu::RenderPass, kind: Pass, batch: &Batch) {
         let Some(rows) = self.bindings.pages.get(batch.page) else {
             return;
@@ -332,8 +356,8 @@ impl Painter<'_> {
             pass.set_bind_group(1, rows, offsets);
             pass.set_bind_group(2, &mesh.bind_group, &[]);
             pass.set_vertex_buffer(0, mesh.mesh.surface.slice(..));
-            // The records of the batch are bound as a slice: a first instance other than zero is
-            // not to be had on every GL device.
+            // The records of the batch are bound as a slice: not every GL device supports a first instance
+            // other than zero.
             pass.set_vertex_buffer(1, self.bindings.records.slice(batch.bytes()));
             if let Some(influences) = &mesh.mesh.influences {
                 pass.set_vertex_buffer(2, influences.slice(..));

@@ -1,4 +1,4 @@
-//! `GpuModels`: meshes and textures on the device, for as many pictures as one likes.
+//! `GpuModels`: meshes and textures on the device, for any number of pictures.
 
 use std::collections::HashMap;
 
@@ -44,12 +44,15 @@ pub struct GpuModels {
     /// By model, detail and mesh.
     models: Vec<Vec<Vec<LoadedMesh>>>,
     pub(super) needs: Needs,
-    /// The device that has them: [`Gpu::serial`].
+    /// The device that owns the models: [`Gpu::serial`].
     pub(super) device: u64,
 }
 
 impl GpuModels {
-    /// Checks and uploads. Errors: meshes whose arrays do not fit, and the device's.
+    /// Validates and uploads models.
+    ///
+    /// # Errors
+    /// If the arrays of a mesh do not fit each other, or the device fails.
     pub(super) fn load(
         gpu: &Gpu,
         pipelines: &Pipelines,
@@ -80,7 +83,7 @@ impl GpuModels {
         self.models.len()
     }
 
-    /// Whether there are no models.
+    /// True if there are no models.
     pub fn is_empty(&self) -> bool {
         self.models.is_empty()
     }
@@ -162,7 +165,7 @@ impl Textures {
         let Some(image) = image else {
             return Ok(self.white.clone());
         };
-        // Only a key: the images are borrowed for as long as this lives.
+        // The address is a valid key: the images are borrowed for the lifetime of the map.
         let key = std::ptr::from_ref(image).addr();
         let view = self
             .by_address
@@ -175,7 +178,7 @@ impl Textures {
 fn texture(gpu: &Gpu, image: &Image) -> wgpu::TextureView {
     let limit = gpu.device.limits().max_texture_dimension_2d;
     let chain = mip_chain(image);
-    // An image too large for the device loses its finest levels.
+    // An image too large for the device loses its finest mip levels.
     let fits = |i: &Image| i.width.max(i.height) <= limit;
     let first = chain.iter().position(fits).unwrap_or(0);
     let levels = chain.get(first..).unwrap_or(&[]);

@@ -1,4 +1,4 @@
-//! Shader modules, layouts and pipelines, made when first needed.
+//! Shader modules, layouts and pipelines. Pipelines of characters are made when first needed.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::models::LoadedMesh;
 use crate::Winding;
 use phalanx::gpu::{Gpu, InfluenceCount, InfluenceFormat, PaletteBackend, SURFACE_LAYOUT, shaders};
 
-/// The whole module that draws characters.
+/// The source of the module that draws characters.
 pub(super) fn character_source(backend: PaletteBackend, window: u64) -> String {
     [
         shaders::VIEW,
@@ -19,12 +19,12 @@ pub(super) fn character_source(backend: PaletteBackend, window: u64) -> String {
     .join("\n")
 }
 
-/// The whole module that draws ground and sky.
+/// The source of the module that draws ground and sky.
 pub(super) fn background_source() -> String {
     [shaders::VIEW, shaders::BACKGROUND].join("\n")
 }
 
-/// What a draw is for.
+/// The pass that a draw belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Pass {
     Body,
@@ -37,10 +37,10 @@ struct Key {
     count: InfluenceCount,
     /// How influences are stored.
     stored: Option<InfluenceFormat>,
-    /// No side is left out before the fragment stage.
+    /// No faces are culled before the fragment stage.
     both_sides: bool,
     mirrored: bool,
-    /// The fragment stage asks which side is the front.
+    /// The fragment stage determines the front side.
     by_rows: bool,
 }
 
@@ -48,7 +48,7 @@ impl Key {
     fn new(pass: Pass, mesh: &LoadedMesh, batch: &Batch) -> Self {
         let (count, stored) = (mesh.mesh.count(), mesh.mesh.stored);
         match pass {
-            // Shadows have no sides.
+            // Both sides cast shadows.
             Pass::Shadow => Self {
                 pass,
                 count,
@@ -153,7 +153,7 @@ impl Pipelines {
         }
     }
 
-    /// Makes the pipeline that draws `mesh` in `batch`, unless it is there.
+    /// Makes the pipeline that draws `mesh` in `batch`, unless it exists.
     pub fn prepare(&mut self, gpu: &Gpu, pass: Pass, mesh: &LoadedMesh, batch: &Batch) {
         let key = Key::new(pass, mesh, batch);
         if self.characters.contains_key(&key) {
@@ -269,7 +269,7 @@ mod tests {
             Ok(module) => module,
             Err(e) => panic!("{}", e.emit_to_string(source)),
         };
-        // No capability beyond those that every device has.
+        // No capabilities beyond those that every device has.
         let mut validator = naga::valid::Validator::new(
             naga::valid::ValidationFlags::all(),
             naga::valid::Capabilities::empty(),

@@ -1,10 +1,10 @@
-//! `Screen`: a window's surface that canvases are shown on, and what can become of it.
+//! `Screen`: a window's surface, which shows canvases.
 
 use super::canvas::Canvas;
 use crate::PictureSize;
 use phalanx::gpu::{Gpu, GpuError, WindowSurface};
 
-/// Frames that may wait to be presented: one more than is shown.
+/// The most frames in flight on the surface: one more than the frame that is shown.
 const LATENCY: u32 = 2;
 
 /// A window's surface, configured for the window's size.
@@ -18,19 +18,22 @@ pub struct Screen {
     pipeline: wgpu::RenderPipeline,
 }
 
-/// What a surface gives when it is asked for the next frame.
+/// The result of [`Screen::next_frame`].
 #[derive(Debug)]
 pub enum NextFrame {
-    /// A texture to draw into and to [`present`](Screen::present).
+    /// A texture to draw into and then to [`present`](Screen::present).
     Ready(wgpu::SurfaceTexture),
-    /// Nothing now: the window is hidden, has no pixels, or the compositor is busy. Ask again later.
+    /// No texture now: the window is hidden or has no pixels, or the compositor is busy. Try again later.
     Later,
-    /// The surface is gone: open the window anew with [`Gpu::open_for_window`].
+    /// The surface is lost: open the window again with [`Gpu::open_for_window`].
     Lost,
 }
 
 impl Screen {
-    /// A screen for a window of some width and height. Errors: what the device refuses.
+    /// Makes a screen for a window of this width and height in pixels.
+    ///
+    /// # Errors
+    /// If the surface has no format, or the device fails.
     pub fn new(
         gpu: &Gpu,
         window: WindowSurface,
@@ -38,7 +41,7 @@ impl Screen {
         height: u32,
     ) -> Result<Self, GpuError> {
         let formats = &window.capabilities.formats;
-        // Interfaces blend as they are designed on surfaces that store values as they are.
+        // User interfaces are designed for blending on surfaces that do not convert to sRGB.
         let plain = formats.iter().find(|f| {
             matches!(
                 f,
@@ -68,13 +71,18 @@ impl Screen {
         self.format
     }
 
-    /// The surface's size; none while the window has no pixels.
+    /// The surface's size; `None` while the window has no pixels.
     pub fn size(&self) -> Option<PictureSize> {
         self.size
     }
 
-    /// Follows the window's size. One without pixels (a minimised window) pauses the screen; one above
-    /// the device's limit is cut to it. Errors: what the device refuses.
+    /// Resizes the surface to the window's size in pixels.
+    ///
+    /// A size without pixels (a minimised window) pauses the screen. A size above the device's limit is
+    /// clamped to it.
+    ///
+    /// # Errors
+    /// If the device fails.
     pub fn resize(&mut self, gpu: &Gpu, width: u32, height: u32) -> Result<(), GpuError> {
         self.size = surface_size(width, height, gpu.device.limits().max_texture_dimension_2d);
         self.configure(gpu)
@@ -103,9 +111,10 @@ impl Screen {
         })
     }
 
-    /// The next texture of the surface; a surface that has changed is configured anew first.
+    /// The next texture of the surface. A surface that has changed is reconfigured first.
     ///
-    /// Errors: what the device refuses, its loss among them.
+    /// # Errors
+    /// If the device fails or is lost.
     pub fn next_frame(&mut self, gpu: &Gpu) -> Result<NextFrame, GpuError> {
         if self.size.is_none() {
             return Ok(NextFrame::Later);
@@ -132,8 +141,8 @@ impl Screen {
         })
     }
 
-    /// Begins a pass over a surface's texture and shows a canvas in it, its upper left corner at a
-    /// place in pixels; draw interfaces around and over it.
+    /// Begins a render pass on a surface's texture and draws a canvas, its upper left corner at a position
+    /// in pixels. Draw user interfaces around and over it in the same pass.
     pub fn begin<'a>(
         &self,
         gpu: &Gpu,
@@ -156,7 +165,7 @@ impl Screen {
             ..Default::default()
         });
         if let Some((canvas, [x, y])) = canvas {
-            // While a window changes its size, a canvas of the old one may not fit.
+            // While a window is resized, a canvas of the old size may not fit.
             let PictureSize { width, height } = canvas.size();
             let width = width.min(texture.texture.width().saturating_sub(x));
             let height = height.min(texture.texture.height().saturating_sub(y));
@@ -173,6 +182,9 @@ impl Screen {
     }
 
     /// Presents a texture that was drawn into.
+    ///
+    /// # Errors
+    /// If the device fails.
     pub fn present(&self, gpu: &Gpu, texture: wgpu::SurfaceTexture) -> Result<(), GpuError> {
         gpu.checked(|| {
             gpu.queue.present(texture);
@@ -181,7 +193,7 @@ impl Screen {
     }
 }
 
-/// The size that a surface gets in a window: none without pixels, cut to the device's limit.
+/// The size of a surface in a window: `None` without pixels, clamped to the device's limit.
 fn surface_size(width: u32, height: u32, limit: u32) -> Option<PictureSize> {
     let (width, height) = (width.min(limit), height.min(limit));
     (width > 0 && height > 0).then_some(PictureSize { width, height })

@@ -1,4 +1,4 @@
-//! Clipping of triangles that reach behind the camera or far out of the picture.
+//! Clips triangles that reach behind the camera or far outside the picture.
 
 use glam::{Vec3, Vec4};
 
@@ -6,11 +6,10 @@ use super::super::PictureSize;
 use super::raster::Corner;
 use super::vertices::{GUARD, corner};
 
-/// A corner of a clipped polygon: clip space, and its shares of the triangle's three corners.
+/// A corner of a clipped polygon: clip-space position and barycentric coordinates in the triangle.
 type Point = (Vec4, Vec3);
 
-/// Calls `draw` with the triangles that remain of one after clipping at the near plane and the
-/// guard band.
+/// Clips a triangle at the near plane and the guard band, and calls `draw` with the resulting triangles.
 pub(super) fn clip_triangle(
     size: PictureSize,
     near: f32,
@@ -85,7 +84,7 @@ mod tests {
         let cut = clipped([p(0.0, 0.0, 1.5), p(1.0, 0.0, 1.5), p(0.0, 1.0, -0.5)]);
         assert_eq!(cut.len(), 2);
         for corner in cut.iter().flatten() {
-            // Nearest possible: the near plane, where depth is 1.
+            // The nearest possible depth is 1, at the near plane.
             assert!(corner.depth <= 1.0 + 1e-5, "{corner:?}");
             assert!((corner.share.element_sum() - 1.0).abs() < 1e-5);
         }

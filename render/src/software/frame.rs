@@ -1,4 +1,4 @@
-//! The picture in the making: samples, depths and the shadow mask, in bands of rows.
+//! `Framebuffer`: samples, depths and the shadow mask of a picture, drawn in bands of rows.
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
@@ -12,19 +12,19 @@ use super::shade::{backdrop, decode, encode, lit, sample};
 use super::vertices::{Character, Projection, Shape, Vertex};
 use phalanx::mesh::Image;
 
-/// Rows of a band: what one worker draws on its own.
+/// Rows per band, the unit of work of one worker.
 const BAND: usize = 24;
 
-/// Samples of a whole picture.
+/// The samples and the shadow mask of a picture.
 pub(super) struct Framebuffer<'a> {
     eye: &'a Eye,
     size: PictureSize,
     samples: Vec<[Sample; SAMPLES]>,
-    /// One bit per sample that lies in shadow.
+    /// One bit per sample, set if it is in shadow.
     mask: Vec<u8>,
 }
 
-/// One sample: the colour as 8-bit sRGB, as devices keep it, and the depth; 0 is the backdrop.
+/// One sample: the colour as 8-bit sRGB, as devices store it, and the depth; depth 0 is the backdrop.
 #[derive(Clone, Copy, Default)]
 struct Sample {
     depth: f32,
@@ -32,7 +32,10 @@ struct Sample {
 }
 
 impl<'a> Framebuffer<'a> {
-    /// An empty picture; `size` must have been checked. Errors: its samples do not fit into memory.
+    /// An empty picture of a validated size.
+    ///
+    /// # Errors
+    /// If there is not enough memory for the samples.
     pub fn new(size: PictureSize, eye: &'a Eye) -> Result<Self, RenderError> {
         Ok(Self {
             eye,
@@ -61,7 +64,7 @@ impl<'a> Framebuffer<'a> {
         });
     }
 
-    /// Paints characters, hiding what is behind them.
+    /// Draws characters with depth test.
     pub fn paint(&mut self, characters: &[Character], chains: &Chains) {
         let (eye, width) = (self.eye, self.size.width as usize);
         let bands = self.samples.par_chunks_mut(width * BAND).enumerate();
@@ -86,7 +89,10 @@ impl<'a> Framebuffer<'a> {
         });
     }
 
-    /// Averages the samples over ground and sky. Errors: the picture does not fit into memory.
+    /// Averages the samples over ground and sky.
+    ///
+    /// # Errors
+    /// If there is not enough memory for the pixels.
     pub fn resolve(self) -> Result<image::RgbaImage, RenderError> {
         let PictureSize { width, height } = self.size;
         let mut pixels = filled(self.size, [0; 4])?;
@@ -120,8 +126,7 @@ impl<'a> Framebuffer<'a> {
     }
 }
 
-/// One value for every pixel. A picture is the one thing here whose size the caller alone decides: it
-/// may be more than the machine gives.
+/// One value for every pixel. The caller decides the size of the picture, so the allocation may fail.
 fn filled<T: Clone + Send + Sync>(size: PictureSize, value: T) -> Result<Vec<T>, RenderError> {
     let pixels = size.width as usize * size.height as usize;
     let mut all = Vec::new();
@@ -131,12 +136,12 @@ fn filled<T: Clone + Send + Sync>(size: PictureSize, value: T) -> Result<Vec<T>,
             height: size.height,
             needed: pixels as u64 * size_of::<T>() as u64,
         })?;
-    // Side by side, because the system hands out pages as they are first written to.
+    // In parallel, because the system maps pages on the first write.
     rayon::iter::repeat_n(value, pixels).collect_into_vec(&mut all);
     Ok(all)
 }
 
-/// Writes the covered samples of a pixel that are nearer than what is there; colours it once.
+/// Writes the covered samples of a pixel that are nearer than the present ones; shades once per pixel.
 fn cover(pixel: &mut [Sample; SAMPLES], hit: &Hit, color: impl FnOnce() -> Vec3) {
     let mut nearer = hit.covered;
     for (s, (sample, depth)) in pixel.iter().zip(hit.depth).enumerate() {
@@ -169,7 +174,7 @@ fn for_each_shape<'c, 's>(
     }
 }
 
-/// Calls `work` with every triangle's vertices, their indices and its corners after clipping.
+/// Calls `work` with the indices and vertices of every triangle, and its corners after clipping.
 fn for_each_triangle(
     eye: &Eye,
     shape: &Shape,
@@ -204,7 +209,7 @@ fn for_each_triangle(
     }
 }
 
-/// A shape's colours.
+/// Shades the triangles of a shape.
 struct Paint<'a> {
     eye: &'a Eye,
     shape: &'a Shape<'a>,
@@ -212,14 +217,14 @@ struct Paint<'a> {
     chain: Option<&'a [Image]>,
 }
 
-/// What is interpolated over one triangle.
+/// The values to interpolate over one triangle.
 struct Surface {
     positions: [Vec3; 3],
     normals: [Vec3; 3],
     openness: Vec3,
     colors: [Vec3; 3],
     uvs: [Vec2; 3],
-    /// The level of the texture's chain.
+    /// The mip level of the texture.
     level: usize,
 }
 
@@ -265,7 +270,7 @@ impl<'a> Paint<'a> {
         }
     }
 
-    /// The level at which a texel is about as large as a pixel.
+    /// The mip level at which a texel is about as large as a pixel.
     fn level(&self, uvs: &[Vec2; 3], corners: &[Corner; 3]) -> usize {
         let Some(finest) = self.chain.and_then(<[Image]>::first) else {
             return 0;

@@ -1,8 +1,8 @@
-//! Pictures without a graphics device: CPU skinning and a small rasteriser over rayon.
+//! Drawing without a graphics device: CPU skinning and a small rasteriser on rayon.
 //!
-//! It follows `shaders/` formula by formula, so that both ways show the same picture. It is our own
-//! because no crate fits: `euc` 0.5, the nearest, divides by w without clipping at the near plane,
-//! tests pixel centres only (no anti-aliasing, gaps and doubles along edges) and draws on one thread.
+//! It follows `shaders/` formula by formula, so that both backends draw the same picture. No existing crate
+//! fits: `euc` 0.5, the closest, divides by w without clipping at the near plane, tests pixel centres only
+//! (no anti-aliasing, gaps and overlaps along edges) and draws on one thread.
 
 mod clip;
 mod frame;
@@ -22,13 +22,13 @@ use frame::Framebuffer;
 use phalanx::mesh::Image;
 use vertices::Character;
 
-/// Vertices that are skinned before they are drawn: bounds the memory of a picture of any crowd.
+/// Vertices that are skinned at a time before they are drawn. This bounds the memory for any crowd.
 const CHUNK_VERTICES: usize = 1 << 19;
 
-/// Half-size chains of the scene's images, by the images' addresses.
+/// Mip chains of the scene's images, by the addresses of the images.
 type Chains = HashMap<usize, Vec<Image>>;
 
-/// Draws a checked scene. The picture does not depend on the number of rayon's workers.
+/// Draws a validated scene. The picture does not depend on the number of rayon workers.
 pub(super) fn draw(
     scene: &Scene,
     size: PictureSize,
@@ -36,7 +36,7 @@ pub(super) fn draw(
 ) -> Result<image::RgbaImage, RenderError> {
     let mut frame = Framebuffer::new(size, &plan.eye)?;
     let chains = chains(scene, plan);
-    // Near characters first: what they hide is never shaded.
+    // Front to back, so that hidden samples are not shaded.
     let mut bodies: Vec<&Visible> = plan.lists.bodies.iter().collect();
     bodies.sort_by(|a, b| {
         let near = a.distance.total_cmp(&b.distance);
@@ -56,7 +56,7 @@ pub(super) fn draw(
     frame.resolve()
 }
 
-/// Hands out the list in chunks of about [`CHUNK_VERTICES`].
+/// Processes the list in chunks of at most [`CHUNK_VERTICES`], or of one instance.
 fn in_chunks(
     scene: &Scene,
     list: &[&Visible],

@@ -1,55 +1,54 @@
-//! Triangles to covered samples.
+//! Rasterises triangles to covered samples.
 
 use std::ops::Range;
 
 use glam::Vec3;
 
-/// Steps of a fixed-point coordinate per pixel.
+/// Fixed-point steps per pixel.
 pub(super) const SUBPIXELS: i32 = 256;
 
 /// Samples per pixel.
 pub(super) const SAMPLES: usize = 4;
 
-/// Where a pixel's samples lie, from its middle: the pattern that graphics interfaces use for four.
+/// Offsets of a pixel's samples from its centre: the standard pattern of graphics APIs for four samples.
 const OFFSETS: [(i32, i32); SAMPLES] = [(-32, -96), (96, -32), (-96, 32), (32, 96)];
 
-/// A triangle's corner on the picture.
+/// A triangle's corner in the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Corner {
     /// Pixels from the left, times [`SUBPIXELS`].
     pub x: i32,
     /// Pixels from the top, times [`SUBPIXELS`].
     pub y: i32,
-    /// Near distance over distance: 1 at the near plane, 0 infinitely far.
+    /// Near distance over distance: 1 at the near plane, 0 at infinity.
     pub depth: f32,
-    /// Shares of the unclipped triangle's corners.
+    /// Barycentric coordinates in the unclipped triangle.
     pub share: Vec3,
 }
 
-/// What of a triangle falls on one pixel.
+/// The part of a triangle in one pixel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hit {
     pub x: usize,
     pub y: usize,
     /// One bit per covered sample.
     pub covered: u8,
-    /// Depths at the samples; those not covered are meaningless.
+    /// Depths at the samples; valid for covered ones only.
     pub depth: [f32; SAMPLES],
-    /// Shares of the unclipped triangle's corners at the pixel's middle, perspective undone.
+    /// Perspective-correct barycentric coordinates of the pixel's centre in the unclipped triangle.
     pub share: Vec3,
 }
 
-/// Twice the area of a triangle; positive if its corners go counter-clockwise on the picture.
+/// Twice the area of a triangle in fixed-point steps; positive if it is counter-clockwise in the picture.
 pub(super) fn area(t: &[Corner; 3]) -> i64 {
     let [a, b, c] = t;
     let d = |p: i32, q: i32| i64::from(p) - i64::from(q);
     d(b.y, a.y) * d(c.x, a.x) - d(b.x, a.x) * d(c.y, a.y)
 }
 
-/// Calls `hit` for every pixel of `columns` × `rows` with a covered sample, either side.
+/// Calls `hit` for every pixel of `columns` × `rows` with a covered sample, for either winding.
 ///
-/// Triangles that share an edge neither overlap on it nor leave a gap. Coordinates must lie within
-/// ±2^26.
+/// Triangles that share an edge neither overlap on it nor leave a gap. Coordinates must be within ±2^26.
 pub(super) fn triangle(
     t: &[Corner; 3],
     columns: usize,
@@ -70,7 +69,7 @@ pub(super) fn triangle(
     let xs = first(a.x.min(b.x).min(c.x))..last(a.x.max(b.x).max(c.x)).min(columns);
     let low = first(a.y.min(b.y).min(c.y)).max(rows.start);
     let ys = low..last(a.y.max(b.y).max(c.y)).min(rows.end);
-    // Each edge belongs to the corner it does not touch.
+    // Each edge belongs to the opposite corner.
     let edges = [Edge::new(b, c), Edge::new(c, a), Edge::new(a, b)];
     for y in ys {
         for x in xs.clone() {
@@ -89,8 +88,8 @@ pub(super) fn triangle(
             if covered == 0 {
                 continue;
             }
-            // The middle itself may lie outside; its shares are those of a point on the edge nearby. Devices
-            // go on beyond the edge there: a mean of the covered samples was further from their pictures.
+            // The centre may be outside the triangle; it is then clamped to the edge. Devices extrapolate
+            // there, but the mean of the covered samples differed more from their pictures.
             let [u, v, w] = middle.map(|m| m.max(0) as f32);
             let (u, v, w) = (u * a.depth, v * b.depth, w * c.depth);
             let sum = u + v + w;
@@ -110,14 +109,14 @@ pub(super) fn triangle(
     }
 }
 
-/// A directed line; values are zero or positive inside.
+/// An edge function: zero or positive inside.
 struct Edge {
     x: i64,
     y: i64,
     dx: i64,
     dy: i64,
     bias: i64,
-    /// What the samples add to the value at the pixel's middle.
+    /// Differences of the samples' values to the value at the pixel's centre.
     offsets: [i64; SAMPLES],
 }
 
@@ -125,8 +124,8 @@ impl Edge {
     fn new(from: Corner, to: Corner) -> Self {
         let dx = i64::from(to.x) - i64::from(from.x);
         let dy = i64::from(to.y) - i64::from(from.y);
-        // Samples on an edge belong to one of its two triangles: the two see it in opposite
-        // directions, so exactly one of them gets the bias.
+        // A sample on an edge belongs to one of its two triangles. The edge has opposite directions in
+        // them, so exactly one of them gets the bias.
         let owns = dy < 0 || (dy == 0 && dx > 0);
         Self {
             x: from.x.into(),

@@ -1,4 +1,4 @@
-//! Colours: the functions of `shaders/view.wgsl`, `character.wgsl` and `background.wgsl` on the CPU.
+//! Shading: the functions of `shaders/view.wgsl`, `character.wgsl` and `background.wgsl` on the CPU.
 
 use glam::{Vec2, Vec3};
 
@@ -7,14 +7,14 @@ use super::super::texture::{to_linear, to_srgb};
 use super::super::view::Eye;
 use phalanx::mesh::Image;
 
-/// As in `background.wgsl`: half the side of the ground's square.
+/// Half the side of the ground's square, as in `background.wgsl`.
 const REACH: f32 = 50_000.0;
 
 fn rgb(c: [f32; 3]) -> Vec3 {
     Vec3::from_array(c)
 }
 
-/// How open a point is that stands `height` over the ground among others of `size`.
+/// Share of the ambient light that reaches a point at `height` above the ground, for a character of `size`.
 pub(super) fn openness(height: f32, size: f32) -> f32 {
     if size <= 0.0 {
         return 1.0;
@@ -24,13 +24,13 @@ pub(super) fn openness(height: f32, size: f32) -> f32 {
     palette::FLOOR_OPENNESS + (1.0 - palette::FLOOR_OPENNESS) * smooth
 }
 
-/// The colour of the sky in a direction of length 1.
+/// The colour of the sky in a unit direction.
 pub(super) fn sky_color(direction: Vec3) -> Vec3 {
     let rest = 1.0 - direction.y.clamp(0.0, 1.0);
     rgb(palette::HORIZON).lerp(rgb(palette::ZENITH), 1.0 - rest * rest * rest)
 }
 
-/// A colour seen through `distance` of air.
+/// A colour seen through haze over `distance` metres.
 pub(super) fn hazed(eye: &Eye, color: Vec3, distance: f32) -> Vec3 {
     let depth = distance / eye.haze;
     rgb(palette::HORIZON).lerp(color, (-depth * depth).exp())
@@ -40,7 +40,7 @@ fn ambient(normal: Vec3) -> Vec3 {
     rgb(palette::BOUNCE).lerp(rgb(palette::SKY), normal.y * 0.5 + 0.5)
 }
 
-/// A matt surface seen from the eye, through the air.
+/// The colour of a matte surface seen from the eye, with haze.
 pub(super) fn lit(eye: &Eye, albedo: Vec3, normal: Vec3, position: Vec3, openness: f32) -> Vec3 {
     let sun = normal.dot(eye.light).max(0.0);
     let distance = position.length();
@@ -59,7 +59,7 @@ pub(super) struct Backdrop {
     pub depth: f32,
 }
 
-/// What is behind a pixel, a share of `shadow` of which lies in shadow.
+/// The ground or sky at a pixel; `shadow` is the share of the pixel that is in shadow.
 pub(super) fn backdrop(eye: &Eye, x: usize, y: usize, shadow: f32) -> Backdrop {
     let (x, y) = (x as f32 + 0.5, y as f32 + 0.5);
     let ray = eye.ray(x, y);
@@ -109,7 +109,7 @@ fn tiles(at: Vec2, width: Vec2) -> f32 {
     0.5 + 0.5 * mean.x * mean.y
 }
 
-/// A texture's linear colour, bilinear within the level that suits `texels` per pixel.
+/// Samples a texture's linear colour, bilinear within one mip level.
 pub(super) fn sample(chain: &[Image], uv: Vec2, level: usize) -> Vec3 {
     let Some(image) = chain.get(level.min(chain.len().saturating_sub(1))) else {
         return Vec3::ONE;
@@ -132,12 +132,12 @@ pub(super) fn sample(chain: &[Image], uv: Vec2, level: usize) -> Vec3 {
     top.lerp(bottom, part.y)
 }
 
-/// A linear colour as opaque 8-bit sRGB.
+/// Encodes a linear colour as opaque 8-bit sRGB.
 pub(super) fn encode(color: Vec3) -> [u8; 4] {
     [to_srgb(color.x), to_srgb(color.y), to_srgb(color.z), 255]
 }
 
-/// An 8-bit sRGB colour as linear.
+/// Decodes an 8-bit sRGB colour to linear.
 pub(super) fn decode([r, g, b, _]: [u8; 4]) -> Vec3 {
     Vec3::new(to_linear(r), to_linear(g), to_linear(b))
 }

@@ -1,4 +1,4 @@
-//! One mesh of one character through the CPU skinning job, with all its influences.
+//! Skins one mesh of one character with the CPU skinning job, with all its influences.
 
 use glam::Vec3;
 
@@ -16,8 +16,8 @@ pub(super) struct Skinned {
 
 /// Morphs and skins the vertices of a mesh into model space.
 ///
-/// `rows` start with the instance's palette rows, `weights` with the mesh's morph weights (empty: no
-/// morphing).
+/// `rows` begin with the instance's palette rows, `weights` with the mesh's morph weights; empty weights mean
+/// no morphing.
 pub(super) fn skin_vertices(
     mesh: &DrawMesh,
     rows: &[Affine3x4],
@@ -29,7 +29,7 @@ pub(super) fn skin_vertices(
         normals: vec![[0.0; 3]; p.normals.len()],
     };
     let (palette, rigid) = match mesh.placement {
-        // Without a palette the job moves a primitive as a whole, whatever its influences.
+        // Without a palette the job transforms a primitive as a whole, whatever its influences.
         Placement::Rigid(place) => (&[][..], place),
         Placement::Skinned { first_slot, .. } => (
             rows.get(first_slot as usize..).unwrap_or(&[]),
@@ -49,7 +49,7 @@ pub(super) fn skin_vertices(
     Ok(out)
 }
 
-/// Whether the rows of each vertex mirror, for meshes that ask; empty for others.
+/// Whether the blended row of each vertex mirrors, for meshes with [`Winding::ByRows`]; empty for others.
 pub(super) fn turned_vertices(mesh: &DrawMesh, rows: &[Affine3x4]) -> Vec<bool> {
     let Placement::Skinned {
         first_slot,
@@ -68,7 +68,7 @@ pub(super) fn turned_vertices(mesh: &DrawMesh, rows: &[Affine3x4]) -> Vec<bool> 
     (0..p.positions.len()).map(turned).collect()
 }
 
-/// A normal through the inverse transpose, up to a positive factor: `transform_normal` of
+/// Transforms a normal by the inverse transpose, up to a positive factor: `transform_normal` of
 /// `shaders/skinning.wgsl`.
 pub(super) fn transform_normal(m: &Affine3x4, normal: Vec3) -> Vec3 {
     let [x, y, z] = m.rows.map(|[a, b, c, _]| Vec3::new(a, b, c));

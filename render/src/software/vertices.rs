@@ -1,4 +1,4 @@
-//! A character's vertices on the picture.
+//! Skins a character's vertices and projects them into the picture.
 
 use glam::{Vec3, Vec4};
 
@@ -10,11 +10,11 @@ use super::shade::openness;
 use super::skin::{skin_vertices, transform_normal, turned_vertices};
 use phalanx::runtime::JobError;
 
-/// Vertices beyond this many half pictures from the middle are clipped before rasterisation, which
-/// keeps fixed-point coordinates below 2^26.
+/// Triangles with vertices beyond this many half pictures from the centre are clipped before rasterisation,
+/// which keeps fixed-point coordinates below 2^26.
 pub(super) const GUARD: f32 = 16.0;
 
-/// One vertex: in clip space, relative to the eye, and on the picture if it needs no clipping.
+/// One vertex: in clip space, relative to the eye, and in the picture if it needs no clipping.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vertex {
     pub clip: Vec4,
@@ -25,14 +25,14 @@ pub(super) struct Vertex {
     pub place: Projection,
 }
 
-/// Where a vertex lies.
+/// Position of a vertex relative to the picture.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Projection {
     /// In front of the camera and not far outside.
     Picture(Corner),
     /// Triangles with this vertex are clipped.
     Outside,
-    /// Not a number: triangles with this vertex are dropped.
+    /// Not finite: triangles with this vertex are dropped.
     Nowhere,
 }
 
@@ -41,20 +41,20 @@ pub(super) enum Projection {
 pub(super) struct Shape<'a> {
     pub mesh: &'a DrawMesh<'a>,
     pub vertices: Vec<Vertex>,
-    /// Fronts are clockwise, but for triangles that `turned` says the opposite of.
+    /// Front faces are clockwise, except where `turned` inverts this.
     pub mirrored: bool,
-    /// By first vertex; empty if all are alike.
+    /// By first vertex of a triangle; empty if no triangle is inverted.
     pub turned: Vec<bool>,
 }
 
 impl Shape<'_> {
-    /// Whether the fronts of a triangle with this first vertex are clockwise.
+    /// Whether front faces are clockwise for a triangle with this first vertex.
     pub fn mirrors(&self, first: usize) -> bool {
         self.mirrored ^ self.turned.get(first).is_some_and(|&turned| turned)
     }
 }
 
-/// A skinned character, with the rows of pixels that it can touch.
+/// A skinned character, with the pixel rows that it can touch.
 #[derive(Debug)]
 pub(super) struct Character<'a> {
     pub shapes: Vec<Shape<'a>>,
@@ -63,12 +63,12 @@ pub(super) struct Character<'a> {
 }
 
 impl<'a> Character<'a> {
-    /// The character as it stands.
+    /// The character itself.
     pub fn body(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Result<Self, JobError> {
         Self::new(scene, plan, visible, |p| p)
     }
 
-    /// The character flattened along the light onto the ground.
+    /// The character's shadow: flattened along the light onto the ground.
     pub fn shadow(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Result<Self, JobError> {
         let light = plan.eye.light;
         let ground = plan.eye.ground.unwrap_or(0.0);
@@ -141,7 +141,7 @@ impl<'a> Character<'a> {
                 turned: turned_vertices(mesh, rows),
             });
         }
-        // Casts from floats saturate: at zero, and at the largest number of rows.
+        // Casts from floats saturate, at zero and at the largest `usize`.
         out.rows = (height.0 - 1.0) as usize..(height.1 + 2.0).max(0.0) as usize;
         Ok(out)
     }
@@ -163,9 +163,9 @@ fn place(eye: &Eye, position: Vec3) -> Projection {
     Projection::Picture(corner(eye.size, clip, Vec3::ZERO))
 }
 
-/// A clip-space point within the guard band as a corner of a triangle.
+/// Projects a clip-space point within the guard band to a corner of a triangle.
 pub(super) fn corner(size: PictureSize, clip: Vec4, share: Vec3) -> Corner {
-    // Clipping huge triangles leaves rounding errors beyond the guard band.
+    // Clipping huge triangles can leave points beyond the guard band, by rounding.
     let on_guard = |v: f32| (v / clip.w).clamp(-GUARD, GUARD);
     let fixed = |v: f32, side: u32| (v * side as f32 * SUBPIXELS as f32).round() as i32;
     Corner {
