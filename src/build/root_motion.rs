@@ -264,6 +264,32 @@ mod tests {
     use super::*;
     use crate::import::raw::{Interpolation, RawNode, RawTrack};
 
+    /// A requested joint needs no search, but the joints above it are visited for every clip.
+    #[test]
+    fn the_way_above_a_joint_is_counted_for_every_clip() {
+        const DEPTH: usize = 40_000;
+        const CLIPS: usize = 7_000;
+        let node = |n: usize| RawNode {
+            parent: n.checked_sub(1),
+            ..RawNode::default()
+        };
+        let mut raw = RawScene {
+            nodes: (0..DEPTH).map(node).collect(),
+            clips: vec![RawClip::default(); CLIPS],
+            ..RawScene::default()
+        };
+        let order: Vec<usize> = (0..DEPTH).collect();
+        let options = RootMotionOptions {
+            joint: RootJoint::Index(DEPTH - 1),
+            ..RootMotionOptions::default()
+        };
+        let needed = (DEPTH * CLIPS) as u64;
+        assert!(needed > MAX_ROOT_STEPS);
+        let refused = extract(&mut raw, &order, 1.0, &options);
+        assert_eq!(refused, Err(RootMotionError::Work { needed }));
+        assert_eq!(raw.clips.len(), CLIPS);
+    }
+
     #[test]
     fn searches_that_would_take_too_long_are_refused() {
         // Every leaf is animated and none travels, so each is examined with all its ancestors.

@@ -337,6 +337,12 @@ impl Clip {
         places * size_of::<u16>() + self.scales.len() * size_of::<f32>()
     }
 
+    /// Tells clips of one skeleton apart: the hash of the content, and the kind, which says what a lane
+    /// without keys is.
+    pub(crate) fn identity(&self) -> (u64, ClipKind) {
+        (self.content_hash(), self.kind)
+    }
+
     /// Hash of all that a sample reads but the kind, and of the markers; for snapshots and files, not for
     /// hostile input.
     pub fn content_hash(&self) -> u64 {

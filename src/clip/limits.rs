@@ -5,7 +5,7 @@ use super::clip_data::{Clip, ClipKind, ClipParts};
 use super::encoding::Encoding;
 use super::error::ClipError;
 use crate::math::{LANES, Row, all_within, within};
-use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain};
+use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_factor};
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
 
 /// How often the blocks of a clip may read its rows and integers, all together. Blocks may share them, and
@@ -296,11 +296,7 @@ pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), ClipE
     if clip.scale_factors().is_empty() {
         return Ok(());
     }
-    let factor = |joint: usize| {
-        let lane = usize::from(skeleton.lane_of()[joint]);
-        let rest = skeleton.rest_pose().lane(lane).scale.abs().max_element();
-        f64::from(clip.scale_factor(lane).max(rest))
-    };
+    let factor = |joint: usize| scale_factor(skeleton, clip.scale_factors(), joint);
     let checked = check_chain(skeleton.parents(), MAX_CHAIN_SCALE, factor);
     checked
         .map(|_| ())
@@ -316,10 +312,5 @@ impl Clip {
     /// What its scales multiply each lane by at most; empty if that is 1.
     pub(crate) fn scale_factors(&self) -> &[f32] {
         &self.scales
-    }
-
-    /// The same of one lane.
-    pub(crate) fn scale_factor(&self, lane: usize) -> f32 {
-        self.scales.get(lane).copied().unwrap_or(1.0)
     }
 }

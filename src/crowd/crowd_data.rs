@@ -23,7 +23,8 @@ use std::sync::Arc;
 /// [tag](Self::tag).
 #[derive(Debug, Default)]
 pub struct Crowd {
-    pub(crate) pools: Vec<Slot>,
+    /// By the slots of rigs.
+    pub(crate) pools: Vec<Option<Pool>>,
     pub(super) rigs: RigNumbers,
     pub(crate) scratches: Scratches,
     pub(crate) mirrors: Mirrors,
@@ -34,12 +35,6 @@ pub struct Crowd {
     pub(crate) frame: Option<FrameId>,
     /// What it depended on and came to.
     pub(super) scheduled: Option<(LayoutRequest, Totals)>,
-}
-
-/// A place for a rig.
-#[derive(Debug, Default)]
-pub(crate) struct Slot {
-    pub pool: Option<Pool>,
 }
 
 /// What a frame's evaluation did.
@@ -101,7 +96,7 @@ impl Crowd {
         layers: Vec<LayerOptions>,
     ) -> Result<RigId, CrowdError> {
         Pool::validate(&rig, &layers)?;
-        let index = match self.pools.iter().position(|s| s.pool.is_none()) {
+        let index = match self.pools.iter().position(Option::is_none) {
             Some(index) => index,
             None => {
                 let (count, limit) = (self.pools.len() + 1, usize::from(u16::MAX));
@@ -117,9 +112,9 @@ impl Crowd {
         };
         let owner = self.rigs.add(index)?;
         if index == self.pools.len() {
-            self.pools.push(Slot::default());
+            self.pools.push(None);
         }
-        self.pools[index].pool = Some(Pool::new(owner, rig, layers));
+        self.pools[index] = Some(Pool::new(owner, rig, layers));
         Ok(owner.rig())
     }
 
@@ -133,7 +128,7 @@ impl Crowd {
             return Err(CrowdError::RigInUse { rig, instances });
         }
         let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
-        let pool = slot.and_then(|slot| slot.pool.take());
+        let pool = slot.and_then(Option::take);
         let pool = pool.ok_or(CrowdError::UnknownRig { rig })?;
         self.scheduled = None;
         self.rigs.remove(rig);
@@ -265,7 +260,7 @@ impl Crowd {
             events_room: room,
             ..
         } = self;
-        let instances = pools.iter().filter_map(|s| s.pool.as_ref());
+        let instances = pools.iter().flatten();
         let instances = instances.map(|p| p.state.alive.len()).sum();
         events.clear();
         if instances > *room {
@@ -273,7 +268,7 @@ impl Crowd {
             events.reserve(instances);
             *room = instances;
         }
-        for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+        for pool in pools.iter_mut().flatten() {
             pool.advance(dt, events);
         }
         Ok(())
@@ -313,18 +308,18 @@ impl Crowd {
 
     pub(crate) fn pools(&self) -> impl Iterator<Item = (usize, &Pool)> {
         let slots = self.pools.iter().enumerate();
-        slots.filter_map(|(i, s)| Some((i, s.pool.as_ref()?)))
+        slots.filter_map(|(i, s)| Some((i, s.as_ref()?)))
     }
 
     pub(crate) fn pool(&self, rig: RigId) -> Result<&Pool, CrowdError> {
         let slot = self.rigs.slot(rig).and_then(|i| self.pools.get(i));
-        let pool = slot.and_then(|s| s.pool.as_ref());
+        let pool = slot.and_then(Option::as_ref);
         pool.ok_or(CrowdError::UnknownRig { rig })
     }
 
     pub(crate) fn pool_mut(&mut self, rig: RigId) -> Result<&mut Pool, CrowdError> {
         let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
-        let pool = slot.and_then(|s| s.pool.as_mut());
+        let pool = slot.and_then(Option::as_mut);
         pool.ok_or(CrowdError::UnknownRig { rig })
     }
 

@@ -325,3 +325,34 @@ fn remove(scene: &mut SceneGraph, mirror: MirrorId, hanging: Hanging) {
         .into_iter()
         .find(|&way| scene.remove_mirror(mirror, way).is_ok());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::build_rig;
+    use crate::import::raw::{RawNode, RawScene};
+    use std::sync::Arc;
+
+    /// Rigs of another tag are other rigs: their handles find no scratch of the ones before.
+    #[test]
+    fn scratch_goes_with_the_tag() {
+        let raw = RawScene {
+            nodes: vec![RawNode::default()],
+            ..RawScene::default()
+        };
+        let rig = Arc::new(build_rig(raw, &Default::default()).unwrap());
+        let [mut crowd, other] = [1, 2].map(|tag| {
+            let mut crowd = Crowd::with_tag(tag).unwrap();
+            let id = crowd.add_rig(rig.clone()).unwrap();
+            crowd.spawn(id).unwrap();
+            crowd
+        });
+        let mut scene = SceneGraph::new();
+        let instance = crowd.instances().next().unwrap();
+        crowd.mirror(instance, &mut scene).unwrap();
+        assert_eq!(crowd.update_scene(&mut scene), 1);
+        assert_eq!(crowd.mirrors.scratch.len(), 1);
+        crowd.restore(&other.snapshot()).unwrap();
+        assert_eq!(crowd.mirrors.scratch.len(), 0);
+    }
+}

@@ -125,7 +125,7 @@ impl Crowd {
         let mut stats = FrameStats::default();
         let mut written = 0;
         let width = request.level.width();
-        for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+        for pool in self.pools.iter_mut().flatten() {
             pool.find_plans(width);
             let counts = pool.count_places(request.holds, request.order);
             let fresh = counts.written - counts.kept;
@@ -135,7 +135,7 @@ impl Crowd {
             written += counts.written * stride(pool.rig.palette_len(), request.align);
         }
         let (mut first, mut carried) = (0, written);
-        for pool in self.pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+        for pool in self.pools.iter_mut().flatten() {
             let stride = stride(pool.rig.palette_len(), request.align);
             let counts = pool.places.counts();
             pool.places.place(stride, first, carried);
@@ -239,7 +239,7 @@ impl Schedule<'_> {
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
         let stream = self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES;
-        for pool in pools.iter_mut().filter_map(|s| s.pool.as_mut()) {
+        for pool in pools.iter_mut().flatten() {
             let written = pool.places.counts().written;
             let (now, later) = rest.split(written * pool.places.stride());
             let scratches = scratches.prepare(pool, written);

@@ -1,8 +1,9 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
-use super::crowd_data::{Crowd, Slot};
+use super::crowd_data::Crowd;
 use crate::clip::{Clip, ClipKind};
 use crate::playback::blend_space::Space;
+use crate::playback::lent::Lent;
 use crate::playback::pool::{Pool, PoolState};
 use crate::playback::slots::Slots;
 use crate::playback::{LayerOptions, PlaybackError as CrowdError};
@@ -27,7 +28,7 @@ struct PoolSnapshot {
     layers: Vec<LayerOptions>,
     spaces: Slots<Space>,
     /// The content of every clip that was loaded.
-    clips: Slots<u64>,
+    clips: Slots<(u64, ClipKind)>,
     state: PoolState,
     due: Vec<bool>,
 }
@@ -41,7 +42,7 @@ impl PoolSnapshot {
             layout: skeleton.layout_hash(),
             layers: pool.layers.clone(),
             spaces: pool.spaces.clone(),
-            clips: pool.clips.map(|clip| content(clip)),
+            clips: pool.clips.map(|clip| clip.identity()),
             state: pool.state.clone(),
             due: pool.places.due().to_vec(),
         }
@@ -64,17 +65,12 @@ impl PoolSnapshot {
         {
             return fail("blend spaces");
         }
-        let same = |now: &Arc<Clip>, then: &u64| content(now) == *then;
+        let same = |now: &Arc<Clip>, then: &(u64, ClipKind)| now.identity() == *then;
         if !pool.clips.still_holds(&self.clips, same) {
             return fail("clips");
         }
         Ok(())
     }
-}
-
-/// Names a clip's content and its kind, which says what a lane without keys is.
-fn content(clip: &Clip) -> u64 {
-    clip.content_hash() ^ u64::from(clip.kind() == ClipKind::Additive)
 }
 
 impl Crowd {
@@ -85,7 +81,7 @@ impl Crowd {
             tag: self.rigs.tag(),
             rigs: self.rigs.given(),
             pools: pools
-                .map(|s| s.pool.as_ref().map(PoolSnapshot::take))
+                .map(|pool| pool.as_ref().map(PoolSnapshot::take))
                 .collect(),
         }
     }
@@ -109,7 +105,7 @@ impl Crowd {
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
         let slots = self.pools.len().max(snapshot.pools.len());
         for slot in 0..slots {
-            let now = self.pools.get(slot).and_then(|s| s.pool.as_ref());
+            let now = self.pools.get(slot).and_then(Option::as_ref);
             let then = snapshot.pools.get(slot).and_then(Option::as_ref);
             match (now, then) {
                 (Some(now), Some(then)) => then.check(now)?,
@@ -118,7 +114,7 @@ impl Crowd {
             }
         }
         self.events.clear();
-        self.pools.resize_with(snapshot.pools.len(), Slot::default);
+        self.pools.resize_with(snapshot.pools.len(), || None);
         let numbers = snapshot.pools.iter().enumerate();
         let numbers = numbers.filter_map(|(slot, then)| Some((slot, then.as_ref()?.number)));
         let Self {
@@ -128,8 +124,8 @@ impl Crowd {
             ..
         } = self;
         rigs.restore(snapshot.tag, snapshot.rigs, numbers);
-        for (slot, then) in pools.iter_mut().zip(&snapshot.pools) {
-            if let (Some(pool), Some(then)) = (&mut slot.pool, then) {
+        for (pool, then) in pools.iter_mut().zip(&snapshot.pools) {
+            if let (Some(pool), Some(then)) = (pool, then) {
                 if snapshot.tag != pool.owner.rig().tag() {
                     mirrors.forget(pool.owner.rig());
                     pool.owner = rigs.owner(then.number);
@@ -145,9 +141,9 @@ impl Crowd {
                 pool.roots.clear();
             }
         }
-        let mut mirrors = std::mem::take(&mut self.mirrors);
-        mirrors.undo(|instance| self.instance(instance).is_err());
-        self.mirrors = mirrors;
+        let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
+        let (crowd, mirrors) = lent.split();
+        mirrors.undo(|instance| crowd.instance(instance).is_err());
         Ok(())
     }
 }

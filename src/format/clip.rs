@@ -353,3 +353,43 @@ fn limit(r: &SectionReader<'_>, what: &'static str, found: u32, limit: u32) -> F
     let (found, limit) = (found.into(), limit.into());
     r.fault(Fault::Limit { what, found, limit })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::container::Entry;
+    use super::super::memory::{BLOCKS_BASE, MemoryLimit};
+    use super::super::open;
+    use super::*;
+    use crate::skeleton::{Joint, Trs};
+
+    /// No byte of a coded clip is looked at before its blocks are counted.
+    #[test]
+    fn coded_clips_count_the_blocks_of_the_skeleton() {
+        let joint = Joint {
+            name: "joint".into(),
+            parent: None,
+            rest: Trs::IDENTITY,
+        };
+        let skeleton = Skeleton::new(&[joint], None, Vec::new()).unwrap();
+        let stated = || ClipEntry {
+            form: ClipForm::Coded,
+            name: "clip".into(),
+            duration: 0.0,
+            markers: Vec::new(),
+        };
+        let memory = MemoryLimit::new(0);
+        let (owner, entry) = (open::copy(&[]), Entry::zeroed());
+        let read = || {
+            let reader = SectionReader::new(&[], &entry, &memory);
+            let fault = read(reader, &skeleton, stated(), (&owner, 0)).map(|_| ());
+            fault.expect_err("no clip has no bytes").fault
+        };
+        assert!(!matches!(read(), Fault::Limit { .. }));
+        // Three of a joint, one for each channel.
+        memory.look_through(BLOCKS_BASE as usize - 5).unwrap();
+        let refused = read();
+        let named = matches!(refused, Fault::Limit { found, limit, .. }
+            if found == BLOCKS_BASE + 1 && limit == BLOCKS_BASE);
+        assert!(named, "{refused:?}");
+    }
+}

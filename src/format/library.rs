@@ -193,7 +193,7 @@ impl Library {
             r.charge(size_of::<Marker>())?;
             markers.push(Marker::new(name, e.time));
         }
-        let entry = ClipEntry {
+        let stated = ClipEntry {
             // An unknown form was refused with the table.
             form: ClipForm::of_code(entry.form).unwrap_or_default(),
             name,
@@ -201,7 +201,7 @@ impl Library {
             markers,
         };
         let place = (&self.bytes, entry.offset as usize);
-        clip::read(r, &self.skeleton, entry, place)
+        clip::read(r, &self.skeleton, stated, place)
     }
 
     /// Reads a clip for a skeleton that may have another lane order than the file's; then it is laid out

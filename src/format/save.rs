@@ -10,6 +10,9 @@ use thiserror::Error;
 /// Temporary names that are tried: what is no file, or belongs to somebody else, may be in the way.
 const MOST_NAMES: usize = 8;
 
+/// How often a temporary file is made anew, where another process took the last one away.
+const MOST_TRIES: usize = 1000;
+
 /// Links that are followed to a file, as many as Linux follows.
 const MOST_LINKS: usize = 40;
 
@@ -188,7 +191,7 @@ fn is_in_the_way(error: &io::Error) -> bool {
 /// Makes the temporary file: always a new one, since a file or link that is there may be anybody's. What a
 /// process that ended left under the name goes.
 fn claim(partial: &Path) -> io::Result<File> {
-    loop {
+    for _ in 0..MOST_TRIES {
         let mut options = OpenOptions::new();
         let made = options.read(true).write(true).create_new(true);
         match made.open(partial) {
@@ -203,6 +206,10 @@ fn claim(partial: &Path) -> io::Result<File> {
             Err(e) => return Err(e),
         }
     }
+    Err(io::Error::new(
+        io::ErrorKind::ResourceBusy,
+        "others make and remove its temporary file",
+    ))
 }
 
 /// Removes a temporary file that no process is writing.
@@ -320,6 +327,22 @@ mod tests {
         assert!(!is_at(&file, &partial)?);
         let next = claim(&partial)?;
         assert!(is_at(&next, &partial)? && !is_at(&file, &partial)?);
+        fs::remove_dir_all(&folder)
+    }
+
+    #[test]
+    fn a_link_under_the_temporary_name_is_not_followed() -> io::Result<()> {
+        let folder = folder("link")?;
+        let (out, other) = (folder.join("a"), folder.join("other"));
+        fs::write(&other, "another's")?;
+        let link = folder.join(".a.partial");
+        std::os::unix::fs::symlink("other", &link)?;
+        let mut new = NewFile::create(&out).map_err(|e| e.source)?;
+        new.write_all(b"new")?;
+        new.finish().map_err(|e| e.source)?;
+        assert_eq!(fs::read(&out)?, b"new");
+        assert_eq!(fs::read(&other)?, b"another's");
+        assert_eq!(fs::read_link(&link)?, Path::new("other"));
         fs::remove_dir_all(&folder)
     }
 

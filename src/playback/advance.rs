@@ -80,7 +80,7 @@ impl Actions {
                 self.put(entry, a, interval.to);
                 (self.low[entry][a], self.high[entry][a]) = sink.window(self, entry, a);
                 sink.emit(self, entry, a, &interval);
-                if passage.finished && slow.at_end == AtEnd::Stop {
+                if interval.finished && slow.at_end == AtEnd::Stop {
                     self.free(entry, a);
                     changed = true;
                     continue;

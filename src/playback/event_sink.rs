@@ -1,4 +1,4 @@
-//! From passages to events: what a pool listens to while it advances.
+//! From time intervals to events: what a pool listens to while it advances.
 
 use super::actions::Actions;
 use super::events::{Event, EventKind, Events};

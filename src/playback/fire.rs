@@ -1,10 +1,10 @@
-//! The interval rule: which events a passage fires, in order.
+//! The interval rule: which events a time interval fires, in order.
 
 use super::events::MAX_EVENTS_PER_ACTION;
 use super::interval::{Loop, Playhead, TimeInterval};
 use crate::clip::Marker;
 
-/// What a passage fires.
+/// What a time interval fires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fired {
     Marker(usize),
@@ -72,7 +72,7 @@ impl Timetable<'_> {
         (last, local(next).filter(|_| !after.is_empty()))
     }
 
-    /// Fires what a passage passes; returns how many events were too many. `ends`: whether loops and
+    /// Fires what an interval passes; returns how many events were too many. `ends`: whether loops and
     /// the end are among them.
     pub fn fire(&self, interval: &TimeInterval, ends: bool, emit: impl FnMut(Fired)) -> u64 {
         let mut line = Line {
@@ -145,7 +145,7 @@ impl<F: FnMut(Fired)> Line<'_, F> {
             // Seen from above, the boundary of two passes is the end of the one below.
             let below = |p: Playhead| p.time == 0.0 && (p.pass > 0.0 || !course.bounded());
             if below(from) {
-                if passage.closed {
+                if interval.closed {
                     self.part(from.pass, (0.0, true), (0.0, true));
                 }
                 (from.pass, first) = (from.pass - 1.0, (course.length, false));

@@ -276,6 +276,8 @@ type Used = Option<(u16, usize)>;
 
 /// Checks a mesh for itself.
 fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, RigError> {
+    #[cfg(test)]
+    tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
     let mut most: Used = None;
     for (primitive, p) in mesh.primitives.iter().enumerate() {
         let place_of = || format!("mesh {place}, primitive {primitive}");
@@ -317,4 +319,41 @@ pub(crate) fn is_forest<N>(nodes: &[N], parent: impl Fn(&N) -> Option<usize>) ->
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::build_rig;
+    use crate::import::raw::{RawNode, RawScene};
+    use crate::mesh::{Mesh, Primitive};
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Meshes that were looked at.
+        pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn a_mesh_is_checked_once_however_many_nodes_draw_it() {
+        let mesh = || Mesh {
+            primitives: vec![Primitive {
+                positions: vec![[0.0; 3]; 3],
+                ..Primitive::default()
+            }],
+            ..Mesh::default()
+        };
+        let node = |n: usize| RawNode {
+            mesh: Some(n % 2),
+            ..RawNode::default()
+        };
+        let raw = RawScene {
+            nodes: (0..1000).map(node).collect(),
+            meshes: vec![mesh(), mesh()],
+            ..RawScene::default()
+        };
+        LOOKED_AT.set(0);
+        let rig = build_rig(raw, &Default::default()).unwrap();
+        assert_eq!(rig.meshes().len(), 1000);
+        assert_eq!(LOOKED_AT.get(), 2);
+    }
 }

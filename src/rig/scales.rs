@@ -1,8 +1,8 @@
 //! How far the scales of a rig multiply down a chain, over its rest pose and clips.
 
 use crate::clip::{Clip, ClipKind};
-use crate::skeleton::limits::{MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, check_chain};
-use crate::skeleton::{Skeleton, Trs};
+use crate::skeleton::Skeleton;
+use crate::skeleton::limits::{MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, check_chain, scale_factor};
 use thiserror::Error;
 
 /// The scales of a rig and its clips multiply to too much down a chain of joints.
@@ -50,11 +50,7 @@ pub(crate) fn check_scales<'c>(
         return Ok(());
     }
     let lane = |joint: usize| usize::from(skeleton.lane_of()[joint]);
-    let own = |joint: usize| {
-        let rest: Trs = skeleton.rest_pose().lane(lane(joint));
-        let clips = full.get(lane(joint)).copied().unwrap_or(1.0);
-        f64::from(rest.scale.abs().max_element().max(clips))
-    };
+    let own = |joint: usize| scale_factor(skeleton, &full, joint);
     let fail = |what, limit: f64| {
         move |(joint, product): (usize, f64)| ScaleError {
             what,

@@ -278,6 +278,52 @@ mod tests {
         }
     }
 
+    #[derive(Clone, Copy)]
+    struct PackedSlerp {
+        /// x and w of the second key in steps; the first is the identity.
+        key: [f32; 2],
+        /// Steps of 1.
+        one: f32,
+        t: f32,
+        wanted: usize,
+    }
+
+    impl OfVector for PackedSlerp {
+        #[inline(always)]
+        fn of<S: Simd, V: Floats<S>>(&self, simd: S, step: V) -> V {
+            let c = |v: f32| V::splat(simd, v);
+            let a = [c(0.0), c(0.0), c(0.0), c(self.one)];
+            let b = [c(self.key[0]), c(0.0), c(0.0), c(self.key[1])];
+            packed_slerp(simd, &a, &b, step, c(self.t))[self.wanted]
+        }
+    }
+
+    /// Half the angle at the corrected parameter: half of what two terms leave, and rounding.
+    #[test]
+    fn packed_keys_meet_slerp() {
+        let one = 32_768.0f32;
+        for (angle, most) in [(10.0, 2e-7), (30.0, 1e-6), (60.0, 2.2e-5)] {
+            let half = 0.5 * f64::to_radians(angle);
+            let key = [half.sin(), half.cos()].map(|v| (v * f64::from(one)) as f32);
+            for t in [0.1f32, 0.2, 0.3, 0.7, 0.8, 0.9] {
+                let wanted = f64::from(t) * half;
+                for level in SimdLevel::supported() {
+                    let component = |wanted| {
+                        let of = PackedSlerp {
+                            key,
+                            one,
+                            t,
+                            wanted,
+                        };
+                        f64::from(dispatch(level, Each(&[1.0 / one], of))[0])
+                    };
+                    let error = (component(0).atan2(component(3)) - wanted).abs();
+                    assert!(error < most, "{angle} degrees at {t}: off by {error:e}");
+                }
+            }
+        }
+    }
+
     /// What a weight of one third is, and rounding beside the fit's own error.
     #[test]
     fn the_weight_of_a_square_is_the_inverse_root() {

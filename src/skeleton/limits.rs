@@ -10,7 +10,7 @@
 //! No real model comes near: 1e12 mm are a million kilometres, and the largest scale found in any model is
 //! 100.
 
-use super::{Trs, skeleton_data::NO_JOINT};
+use super::{Skeleton, Trs, skeleton_data::NO_JOINT};
 use crate::math::{Affine3x4, within};
 
 /// The largest component of a translation, an inverse bind matrix, a node's matrix, a position or a
@@ -89,6 +89,15 @@ pub(crate) fn check_local(rest: &Trs) -> Result<(), Beyond> {
         return Err(Beyond { what, value, limit });
     }
     Ok(())
+}
+
+/// The factor of a joint in its chain: the largest magnitude of its scale in the rest pose and, from `clips`
+/// by lane, in all clips.
+pub(crate) fn scale_factor(skeleton: &Skeleton, clips: &[f32], joint: usize) -> f64 {
+    let lane = usize::from(skeleton.lane_of()[joint]);
+    let rest = skeleton.rest_pose().lane(lane).scale.abs().max_element();
+    let clips = clips.get(lane).copied().unwrap_or(1.0);
+    f64::from(clips.max(rest))
 }
 
 /// The largest product of factors down a chain. Fails with the first joint at which the product exceeds a

@@ -10,6 +10,7 @@
 pub mod adapter;
 #[allow(unsafe_code)] // Allocators that pass every call on.
 pub mod alloc;
+pub mod baked;
 pub mod chain;
 pub mod compare;
 #[cfg(feature = "gpu")]
@@ -21,6 +22,9 @@ pub mod gltf_file;
 pub mod made;
 pub mod memory;
 pub mod oracle;
+#[cfg(feature = "gltf")]
+pub mod raw_pose;
+pub mod rigs;
 pub mod ruler;
 #[cfg(feature = "phx")]
 pub mod seal;

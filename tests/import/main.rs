@@ -4,7 +4,6 @@
 mod animations;
 mod broken_files;
 mod containers;
-mod evaluate;
 mod limits;
 mod markers;
 mod materials;

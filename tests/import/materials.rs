@@ -208,6 +208,32 @@ fn images_stay_as_their_file_holds_them() {
     assert_eq!(scene.images, expected);
 }
 
+/// Pictures of a few pixels each look through the same megabyte.
+#[cfg(feature = "images")]
+#[test]
+fn bytes_that_pictures_share_are_counted_for_each() {
+    let mut bytes = encoded(ImageFormat::Png);
+    bytes.resize(1 << 20, 0);
+    let mut file = File::new();
+    let view = file.view(&bytes);
+    for _ in 0..60 {
+        file.push("images", json!({ "bufferView": view }));
+    }
+    use_all_images(&mut file);
+    let options = ImportOptions {
+        memory_limit: Some(4 << 20),
+        ..ImportOptions::default()
+    };
+    let (scene, report) = file.read_with(&options).unwrap();
+    let read = scene.images.iter().filter(|i| i.is_some()).count();
+    assert!((10..40).contains(&read), "{read}");
+    let dropped = entries(&report, Severity::Dropped);
+    let counted = dropped
+        .iter()
+        .filter(|d| d.contains("bytes decoded by the import"));
+    assert_eq!(counted.count(), 60 - read, "{dropped:?}");
+}
+
 /// The checksum of PNG chunks.
 #[cfg(feature = "images")]
 fn crc32(bytes: &[u8]) -> u32 {

@@ -1,9 +1,9 @@
 //! Splitting a scene at a node: what the two parts show is what the whole showed.
 
-use crate::evaluate::{Matrix, assert_close, evaluate, models, mul};
 use phalanx::import::raw::{RawChannel, RawScene};
 use phalanx::import::{SplitError, SplitScene};
 use phalanx_testkit::gltf_file::*;
+use phalanx_testkit::raw_pose::{Matrix, assert_close, evaluate, models, mul};
 use serde_json::json;
 
 /// A horse (nodes 0, 1), a rider on it (2, 3), their meshes (4 below the horse's root, 5 below the
@@ -92,7 +92,7 @@ fn assert_same_picture(whole: &RawScene, parts: &SplitScene) -> usize {
                 }
                 if raw.mesh.is_some() {
                     let place = |&p: &[f64; 3]| match move_it {
-                        true => crate::evaluate::apply(&seat, p, 1.0),
+                        true => phalanx_testkit::raw_pose::apply(&seat, p, 1.0),
                         false => p,
                     };
                     let found: Vec<_> = pose.positions[node].iter().map(place).collect();

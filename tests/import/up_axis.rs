@@ -1,10 +1,10 @@
 //! Converting to Z-up and evaluating may be swapped.
 
-use crate::evaluate::{Matrix, Pose, assert_close, evaluate, models, mul};
 use phalanx::import::UpAxis;
 use phalanx::import::gltf::ImportOptions;
 use phalanx::import::raw::RawScene;
 use phalanx_testkit::gltf_file::*;
+use phalanx_testkit::raw_pose::{Matrix, Pose, assert_close, evaluate, models, mul};
 use serde_json::json;
 
 /// (x, y, z) to (x, -z, y).

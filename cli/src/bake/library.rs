@@ -1,12 +1,12 @@
 //! All inputs, or a share of them, as one file.
 
 use super::super::error::CliError;
+use super::discover;
 use super::inputs::{self, Input};
 use super::one::{self, Layout};
 use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::{FileSummary, Summary};
-use super::walk;
 use super::{BakeArgs, BakeFault, Faults, Shard};
 use phalanx::build::LaneScan;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};

@@ -165,7 +165,7 @@ fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<I
                 Some(view) => buffers.view(view).map_err(text)?.bytes,
                 None => fetched.as_slice(),
             })?;
-            store
+            buffers
                 .memory
                 .charge(survey.needed)
                 .map_err(|e| e.to_string())?;

@@ -42,7 +42,7 @@ fn mesh_of(
     buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Mesh, Fault> {
-    store
+    buffers
         .memory
         .charge_for::<Primitive>(mesh.primitives.len())?;
     let mut primitives = Vec::with_capacity(mesh.primitives.len());
@@ -189,7 +189,7 @@ impl PrimitiveReader<'_, '_> {
         [f32; N]: bytemuck::Pod,
     {
         let info = self
-            .store
+            .buffers
             .info_of(accessor, shapes, expected)
             .within(|| name.to_owned())?;
         if let Some(expected) = vertices.filter(|&n| n != info.count) {
@@ -201,7 +201,7 @@ impl PrimitiveReader<'_, '_> {
             .within(|| format!("{name}, accessor {accessor}"));
         }
         let mut rows = self
-            .store
+            .buffers
             .rows::<N>(accessor, integers)
             .within(|| name.to_owned())?;
         let mut mended = 0usize;

@@ -1,0 +1,215 @@
+//! The disk form: every clip comes back as it was, and any bytes are survived.
+
+use super::made;
+use super::support::rig_of;
+use libtest_mimic::Failed;
+use phalanx::bake::{BakeSettings, bake};
+use phalanx::clip::{Clip, Cursor, MAX_KEYS};
+use phalanx::format::codec::{CodecError, EXPANSION, MEMORY_BASE, VERSION, decode, encode};
+use phalanx::runtime::SampleJob;
+use phalanx::skeleton::Skeleton;
+use phalanx_testkit::alloc;
+use phalanx_testkit::baked::times;
+
+/// What decoding may allocate for the skeleton, whatever the bytes: tables of its blocks, a pose, and
+/// the models of the coder.
+const OF_SKELETON: usize = 256 << 10;
+
+fn back(bytes: &[u8], clip: &Clip, skeleton: &Skeleton) -> Result<Clip, CodecError> {
+    decode(
+        bytes,
+        skeleton,
+        clip.name().to_owned(),
+        clip.markers().to_vec(),
+    )
+}
+
+/// Equal, with the bits of every number.
+pub fn same(a: &Clip, b: &Clip) {
+    assert_eq!(a, b);
+    assert_eq!(a.content_hash(), b.content_hash(), "bits");
+}
+
+/// All clips of a model, as they were imported and baked.
+pub fn model(file: &str) -> Result<(), Failed> {
+    for rig in rig_of(file)? {
+        let skeleton = rig.skeleton();
+        for raw in rig.clips() {
+            let baked = bake(raw, skeleton, &BakeSettings::default())?.0;
+            for clip in [raw, &baked] {
+                let bytes = encode(clip, skeleton)?;
+                same(&back(&bytes, clip, skeleton)?, clip);
+                assert!(
+                    bytes.len() < clip.bytes(),
+                    "{}: {} bytes",
+                    clip.name(),
+                    bytes.len()
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The made clips, of all kinds of blocks, full and additive.
+pub fn every_kind() -> Result<(), Failed> {
+    let rig = made::rig();
+    let (skeleton, raw) = (rig.skeleton(), &rig.clips()[0]);
+    let additive = made::additive(&rig);
+    for clip in [&**raw, &additive] {
+        let baked = bake(clip, skeleton, &BakeSettings::default())?.0;
+        for clip in [clip, &baked] {
+            same(&back(&encode(clip, skeleton)?, clip, skeleton)?, clip);
+        }
+    }
+    Ok(())
+}
+
+/// Every beginning of a clip's bytes is refused, and so are bytes behind it, other versions, other
+/// skeletons and filling that is not empty.
+pub fn quartet() -> Result<(), Failed> {
+    let rig = made::rig();
+    let skeleton = rig.skeleton();
+    let baked = bake(&rig.clips()[0], skeleton, &BakeSettings::default())?.0;
+    let bytes = encode(&baked, skeleton)?;
+    for len in 0..bytes.len() {
+        match back(&bytes[..len], &baked, skeleton) {
+            Err(CodecError::Short {
+                offset,
+                needed,
+                have,
+            }) => {
+                assert_eq!((offset, needed, have), (len, len + 1, len));
+            }
+            Err(CodecError::Memory { needed, limit, .. }) => assert!(needed > limit),
+            other => return Err(format!("{len} bytes: {other:?}").into()),
+        }
+    }
+    let mut longer = bytes.clone();
+    longer.push(0);
+    let (offset, have) = (bytes.len(), bytes.len() + 1);
+    let refused = back(&longer, &baked, skeleton).unwrap_err();
+    assert_eq!(refused, CodecError::Extra { offset, have });
+    let changed = |at: usize, byte: u8| {
+        let mut bytes = bytes.clone();
+        bytes[at] = byte;
+        back(&bytes, &baked, skeleton).unwrap_err()
+    };
+    let limit = |offset, what, found, limit| CodecError::Limit {
+        offset,
+        what,
+        found,
+        limit,
+    };
+    assert_eq!(changed(0, 9), limit(0, "the version", 9, VERSION.into()));
+    let filled = changed(1, 1);
+    let first = bytes[2].into();
+    assert_eq!(filled, limit(2, "a byte of the filling", first, 0));
+    assert!(matches!(
+        changed(1, 0x7f),
+        CodecError::Limit { .. } | CodecError::Short { .. }
+    ));
+    assert!(matches!(
+        changed(2, bytes[2] ^ 1),
+        CodecError::Skeleton { .. }
+    ));
+    let stranger = phalanx::import::mannequin()?;
+    let other = decode(&bytes, stranger.skeleton(), String::new(), Vec::new());
+    assert!(matches!(other, Err(CodecError::Skeleton { .. })));
+    let other = encode(&baked, stranger.skeleton());
+    assert!(matches!(other, Err(CodecError::Skeleton { .. })));
+    let late = vec![phalanx::clip::Marker::new("late", 9.0)];
+    let clip = decode(&bytes, skeleton, String::new(), late);
+    assert!(matches!(clip, Err(CodecError::Clip { offset, .. }) if offset == bytes.len()));
+    Ok(())
+}
+
+/// A long clip of few bits is filled up, so that readers can hold to their bound.
+pub fn filling() -> Result<(), Failed> {
+    let rig = made::held(MAX_KEYS);
+    let (skeleton, clip) = (rig.skeleton(), &rig.clips()[0]);
+    let bytes = encode(clip, skeleton)?;
+    let zeros = bytes.iter().skip(8).take_while(|&&b| b == 0).count();
+    assert!(zeros > 100, "{zeros} zeros in {} bytes", bytes.len());
+    assert!(clip.bytes() < bytes.len() * EXPANSION + MEMORY_BASE);
+    same(&back(&bytes, clip, skeleton)?, clip);
+    Ok(())
+}
+
+/// Bytes changed at random: errors, or clips that can be sampled; and never more memory than stated.
+pub fn mutations() -> Result<(), Failed> {
+    let rig = made::rig();
+    let skeleton = rig.skeleton();
+    let raw = &rig.clips()[0];
+    let baked = bake(raw, skeleton, &BakeSettings::default())?.0;
+    let mut random = super::Random(0x9e37_79b9_7f4a_7c15);
+    let (mut sound, mut unsound) = (0, 0);
+    for clip in [&baked, raw] {
+        let bytes = encode(clip, skeleton)?;
+        for _ in 0..4000 {
+            let mut changed = bytes.clone();
+            for _ in 0..1 + random.below(3) {
+                // The first bytes name the skeleton: changes there are seen at once.
+                let at = 6 + random.below(changed.len() - 6);
+                changed[at] = random.below(256) as u8;
+            }
+            if random.below(4) == 0 {
+                changed.resize(random.below(2 * bytes.len()), random.below(256) as u8);
+            }
+            // Most changes make a clip shorter or longer: its bytes are cut or go on, so that some end.
+            let mut decoded = bounded(&changed, skeleton)?;
+            for _ in 0..40 {
+                match decoded {
+                    Err(CodecError::Short { .. }) => changed.push(random.below(256) as u8),
+                    Err(CodecError::Extra { offset, .. }) => changed.truncate(offset),
+                    _ => break,
+                }
+                decoded = bounded(&changed, skeleton)?;
+            }
+            match decoded {
+                Ok(clip) => {
+                    sample(&clip, skeleton)?;
+                    same(&back(&encode(&clip, skeleton)?, &clip, skeleton)?, &clip);
+                    sound += 1;
+                }
+                Err(_) => unsound += 1,
+            }
+        }
+    }
+    assert!(sound > 50 && unsound > 50, "{sound} sound, {unsound} not");
+    Ok(())
+}
+
+/// What bytes decode to, if that takes no more memory than stated.
+fn bounded(bytes: &[u8], skeleton: &Skeleton) -> Result<Result<Clip, CodecError>, Failed> {
+    alloc::start();
+    let decoded = decode(bytes, skeleton, String::new(), Vec::new());
+    let peak = alloc::peak() as usize;
+    if peak > bytes.len() * EXPANSION + MEMORY_BASE + OF_SKELETON {
+        return Err(format!("{peak} bytes for {}: {decoded:?}", bytes.len()).into());
+    }
+    Ok(decoded)
+}
+
+/// Samples at, between and outside all keys.
+fn sample(clip: &Clip, skeleton: &Skeleton) -> Result<(), Failed> {
+    let mut hints = vec![0; clip.hint_count()];
+    let mut cursors = vec![Cursor::default(); clip.timelines().len()];
+    let mut output = skeleton.new_pose();
+    let inside = times(clip, &[&[0.4]])
+        .into_iter()
+        .take(200)
+        .map(|t| t as f32);
+    for time in inside.chain([f32::MIN, f32::MAX, f32::NAN]) {
+        let job = SampleJob {
+            skeleton,
+            clip,
+            time,
+            hints: &mut hints,
+            cursors: &mut cursors,
+            output: &mut output,
+        };
+        job.run()?;
+    }
+    Ok(())
+}

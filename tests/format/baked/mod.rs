@@ -1,0 +1,95 @@
+//! Baked clips and their disk form: the error that is reported is the error that there is, sizes, what
+//! comes back from bytes, and what bytes are refused.
+
+mod arbitrary;
+mod codec;
+mod error;
+mod made;
+mod settings;
+mod sizes;
+mod support;
+
+use libtest_mimic::{Failed, Trial};
+use phalanx::bake::BakeSettings;
+use phalanx_testkit::trials;
+
+/// A test without models.
+type Plain = fn() -> Result<(), Failed>;
+
+const MODELS: [&str; 6] = [
+    "pab.glb",
+    "Fox.glb",
+    "CesiumMan.glb",
+    "robot.glb",
+    "bl_humanoid.glb",
+    "mannequin.glb",
+];
+
+/// xorshift64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
+
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for file in MODELS {
+        let test = move || error::model(file, &BakeSettings::default());
+        trials.push(trials::trial(format!("{file}: error"), &[file], test));
+        let test = move || codec::model(file);
+        trials.push(trials::trial(format!("{file}: codec"), &[file], test));
+    }
+    // A fox of 150 units is one of centimetres.
+    let mut centimetres = BakeSettings::default();
+    (centimetres.max_error, centimetres.shell) = (0.01, 3.0);
+    let test = move || error::model("Fox.glb", &centimetres);
+    trials.push(trials::trial(
+        "Fox.glb: error in centimetres",
+        &["Fox.glb"],
+        test,
+    ));
+    let models: [(&str, &str, Plain); 6] = [
+        (
+            "joints of their own quality",
+            "pab.glb",
+            error::joint_quality,
+        ),
+        ("sizes beside ACL's", "pab.glb", sizes::beside_acl),
+        ("any number of threads", "mannequin.glb", settings::threads),
+        ("what the baker makes", "mannequin.glb", settings::pinned),
+        (
+            "tracks that need more than 16 bits",
+            "pab.glb",
+            error::finer_than_16_bits,
+        ),
+        (
+            "what baking leaves alone",
+            "mannequin.glb",
+            settings::what_stays,
+        ),
+    ];
+    for (name, file, test) in models {
+        trials.push(trials::trial(name, &[file], test));
+    }
+    let plain: [(&str, Plain); 8] = [
+        ("every kind of track", error::every_kind),
+        ("key times that nobody needs", settings::unused_timelines),
+        ("what is refused", settings::refusals),
+        ("codec: every kind of block", codec::every_kind),
+        (
+            "codec: truncated, extended, of another version",
+            codec::quartet,
+        ),
+        ("codec: filled up", codec::filling),
+        ("codec: changed at random", codec::mutations),
+        ("codec: arbitrary clips", arbitrary::clips),
+    ];
+    trials.extend(plain.map(|(name, test)| Trial::test(name, test)));
+    trials
+}

@@ -1,0 +1,182 @@
+//! What is refused, and that baking depends on nothing but its input.
+
+use super::made;
+use super::support::rig_of;
+use libtest_mimic::Failed;
+use phalanx::bake::{
+    BakeError, BakeSettings, JointQuality, MAX_BAKED_KEYS, bake, bake_all, measure_error,
+};
+use phalanx::format::codec::{decode, encode};
+use std::sync::Mutex;
+
+/// The same clips for any number of threads, in order, each reported once.
+pub fn threads() -> Result<(), Failed> {
+    let rig = rig_of("mannequin.glb")?.swap_remove(0);
+    let settings = BakeSettings::default();
+    let mut first = None;
+    for threads in [1, 2, 7] {
+        let done = Mutex::new(Vec::new());
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()?;
+        let tell = |i: usize| done.lock().expect("no thread panicked").push(i);
+        let all = pool.install(|| bake_all(rig.clips(), rig.skeleton(), &settings, &tell));
+        let clips = all
+            .into_iter()
+            .map(|r| r.map(|(clip, report)| (clip.content_hash(), report)));
+        let clips: Vec<_> = clips.collect::<Result<_, _>>()?;
+        let mut done = done.into_inner()?;
+        done.sort_unstable();
+        assert_eq!(done, (0..rig.clips().len()).collect::<Vec<_>>());
+        for (clip, raw) in clips.iter().zip(rig.clips()) {
+            assert_eq!(
+                clip.0,
+                bake(raw, rig.skeleton(), &settings)?.0.content_hash()
+            );
+        }
+        assert_eq!(
+            *first.get_or_insert(clips.clone()),
+            clips,
+            "{threads} threads"
+        );
+    }
+    Ok(())
+}
+
+/// What is not keys stays.
+pub fn what_stays() -> Result<(), Failed> {
+    for rig in rig_of("mannequin.glb")? {
+        for raw in rig.clips() {
+            let (built, _) = bake(raw, rig.skeleton(), &BakeSettings::default())?;
+            assert_eq!(
+                (built.name(), built.duration()),
+                (raw.name(), raw.duration())
+            );
+            assert_eq!((built.kind(), built.markers()), (raw.kind(), raw.markers()));
+            assert_eq!(built.root_motion(), raw.root_motion());
+            assert_eq!(built.timelines(), raw.timelines());
+        }
+    }
+    Ok(())
+}
+
+/// Key times that no block needs any more go, and the disk form keeps what is left to the bit.
+pub fn unused_timelines() -> Result<(), Failed> {
+    let rig = made::barely();
+    let (raw, skeleton) = (&rig.clips()[0], rig.skeleton());
+    assert_eq!(raw.timelines().len(), 2);
+    let (built, _) = bake(raw, skeleton, &BakeSettings::default())?;
+    assert_eq!(built.timelines().len(), 1);
+    assert_eq!(built.times(&built.timelines()[0])[1], 0.125);
+    let read = decode(
+        &encode(&built, skeleton)?,
+        skeleton,
+        built.name().to_owned(),
+        Vec::new(),
+    )?;
+    assert_eq!(read.content_hash(), built.content_hash());
+    Ok(())
+}
+
+/// What the baker makes of the built-in character. Where this fails on purpose, the baker's number in
+/// `src/bin/phalanx/bake/settings.rs` has to be raised with it: else `bake` takes older outputs for done.
+pub fn pinned() -> Result<(), Failed> {
+    let rig = rig_of("mannequin.glb")?.swap_remove(0);
+    let mut hash = 0u64;
+    for raw in rig.clips() {
+        let (built, _) = bake(raw, rig.skeleton(), &BakeSettings::default())?;
+        hash = hash.rotate_left(9) ^ built.content_hash();
+    }
+    assert_eq!(hash, 0x4e55_1724_0a53_59af, "{hash:#018x}");
+    Ok(())
+}
+
+pub fn refusals() -> Result<(), Failed> {
+    let rig = made::rig();
+    let (skeleton, raw) = (rig.skeleton(), &rig.clips()[0]);
+    let with = |change: fn(&mut BakeSettings)| {
+        let mut settings = BakeSettings::default();
+        change(&mut settings);
+        bake(raw, skeleton, &settings).map(drop)
+    };
+    let setting = |setting, value| Err(BakeError::Setting { setting, value });
+    assert_eq!(with(|s| s.max_error = 0.0), setting("max_error", 0.0));
+    assert_eq!(with(|s| s.shell = -1.0), setting("shell", -1.0));
+    assert_eq!(
+        with(|s| s.scalar_error = f32::INFINITY),
+        setting("scalar_error", f32::INFINITY)
+    );
+    let nan = with(|s| s.max_error = f32::NAN);
+    assert!(matches!(nan, Err(BakeError::Setting { value, .. }) if value.is_nan()));
+    let joint = |joint, max_error, shell| JointQuality {
+        joint,
+        max_error,
+        shell,
+    };
+    let mut settings = BakeSettings::default();
+    for (quality, error) in [
+        (
+            joint(9, None, None),
+            BakeError::Joint {
+                joint: 9,
+                joints: 9,
+            },
+        ),
+        (
+            joint(0, Some(0.0), None),
+            BakeError::Setting {
+                setting: "a joint's max_error",
+                value: 0.0,
+            },
+        ),
+        (
+            joint(0, None, Some(-2.0)),
+            BakeError::Setting {
+                setting: "a joint's shell",
+                value: -2.0,
+            },
+        ),
+    ] {
+        settings.joints = vec![quality];
+        assert_eq!(bake(raw, skeleton, &settings).map(drop), Err(error.clone()));
+        assert_eq!(
+            measure_error(raw, raw, skeleton, &settings).map(drop),
+            Err(error)
+        );
+    }
+    let settings = BakeSettings::default();
+    let additive = made::additive(&rig);
+    let different = measure_error(raw, &additive, skeleton, &settings);
+    assert!(matches!(
+        different,
+        Err(BakeError::Different {
+            what: "the kind",
+            ..
+        })
+    ));
+    let (joints, times) = (420, 40_000);
+    let large = made::held_by(joints - 1, times);
+    assert!(joints * times > MAX_BAKED_KEYS && (joints - 1) * times <= MAX_BAKED_KEYS);
+    let error = Err(BakeError::TooLarge {
+        clip: "held".into(),
+        times,
+        joints,
+    });
+    let (skeleton_of_many, held) = (large.skeleton(), &large.clips()[0]);
+    assert_eq!(bake(held, skeleton_of_many, &settings).map(drop), error);
+    let measured = measure_error(held, held, skeleton_of_many, &settings);
+    assert_eq!(measured.map(drop), error);
+    let stranger = phalanx::import::mannequin()?;
+    for error in [
+        bake(&stranger.clips()[0], skeleton, &settings).map(drop),
+        measure_error(raw, &stranger.clips()[0], skeleton, &settings).map(drop),
+        bake(raw, stranger.skeleton(), &settings).map(drop),
+    ] {
+        let typed = matches!(
+            error,
+            Err(BakeError::Sample(_) | BakeError::Different { .. })
+        );
+        assert!(typed, "{error:?}");
+    }
+    Ok(())
+}

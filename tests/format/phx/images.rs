@@ -1,0 +1,144 @@
+//! Images that stay as their sources hold them.
+
+use super::Tested;
+use super::roundtrip::check;
+use image::{ImageFormat, RgbaImage};
+use phalanx::build::{BuildOptions, build_rig};
+use phalanx::format::{ClipForm, Fault, FormatError, Library, RigOptions, Section};
+use phalanx::mesh::{EncodedImage, Image, ImageData, ImageMode};
+use phalanx::rig::Rig;
+use phalanx_testkit::{made, seal};
+use std::io::Cursor;
+
+/// The bit of the header's required features.
+const FEATURE: u64 = 2;
+
+fn pixels() -> Image {
+    Image {
+        width: 2,
+        height: 1,
+        rgba: vec![255, 128, 0, 255, 1, 2, 3, 4],
+    }
+}
+
+/// A rig whose images are a PNG, none, pixels, and bytes of an unknown kind.
+fn rig() -> Result<Rig, Box<dyn std::error::Error>> {
+    let Image {
+        width,
+        height,
+        rgba,
+    } = pixels();
+    let picture = RgbaImage::from_raw(width, height, rgba).ok_or("eight bytes")?;
+    let mut png = Cursor::new(Vec::new());
+    picture.write_to(&mut png, ImageFormat::Png)?;
+    let mut raw = made::raw();
+    raw.images = vec![
+        Some(ImageData::Encoded(EncodedImage::new(
+            png.into_inner(),
+            None,
+        ))),
+        None,
+        Some(ImageData::Decoded(pixels())),
+    ];
+    Ok(build_rig(raw, &BuildOptions::default())?)
+}
+
+fn options(images: ImageMode) -> RigOptions {
+    RigOptions {
+        clips: false,
+        images,
+    }
+}
+
+pub fn encoded() -> Tested {
+    let rig = rig()?;
+    let bytes = made::library_in(&rig, ClipForm::Rows);
+    check(seal::u64_at(&bytes, 16) == FEATURE, "the feature is stated")?;
+    let library = Library::from_bytes(&bytes)?;
+    let read = library.rig(options(ImageMode::Encoded))?;
+    check(read.images() == rig.images(), "the bytes and their type")?;
+    let skipped = library.rig(options(ImageMode::Skip))?;
+    check(skipped.images() == [None, None, None], "left out")?;
+    // Written again, they are the same bytes.
+    check(
+        made::library_in(
+            &library.rig(RigOptions {
+                clips: true,
+                ..options(ImageMode::Encoded)
+            })?,
+            ClipForm::Rows,
+        ) == bytes,
+        "the same file",
+    )?;
+    #[cfg(feature = "images")]
+    {
+        let decoded = library.rig(options(ImageMode::Decoded))?;
+        let image = Some(ImageData::Decoded(pixels()));
+        check(decoded.images() == [image.clone(), None, image], "pixels")?;
+    }
+    // Images of known size alone need no feature.
+    let plain = made::library_in(&made::rig(), ClipForm::Rows);
+    check(
+        seal::u64_at(&plain, 16) == 0,
+        "a feature that is not needed",
+    )
+}
+
+/// The fault of a library whose image section has these bytes, and where it lies.
+fn fault(image: &[u8], mode: ImageMode) -> Result<FormatError, Box<dyn std::error::Error>> {
+    let mut parts = seal::parts(&made::library_in(&rig()?, ClipForm::Rows));
+    let place = seal::find(&parts, b"IMAG");
+    parts[place].bytes = image.to_vec();
+    let mut file = seal::file(&parts);
+    file[16] = FEATURE as u8;
+    seal::seal_header(&mut file);
+    match Library::from_bytes(&file)?.rig(options(mode)) {
+        Ok(_) => Err("it was taken".into()),
+        Err(error) => Ok(error),
+    }
+}
+
+pub fn damaged() -> Tested {
+    let section = |mime: &[u8], stated: u32, bytes: &[u8]| {
+        let mut out = (mime.len() as u32).to_le_bytes().to_vec();
+        out.extend(stated.to_le_bytes());
+        out.extend(mime);
+        out.extend(bytes);
+        out
+    };
+    let (long, file) = ([b'x'; 256], b"anything");
+    let cases = [
+        ("bytes that are not there", section(b"image/png", 9, file)),
+        ("bytes too many", section(b"image/png", 7, file)),
+        ("a long type", section(&long, 8, file)),
+        ("a type that is no text", section(b"image/\xff", 8, file)),
+        ("a type of two lines", section(b"image/\n", 8, file)),
+        ("nothing", Vec::new()),
+    ];
+    for (what, bytes) in &cases {
+        for mode in [ImageMode::Skip, ImageMode::Encoded] {
+            let error = fault(bytes, mode).map_err(|e| format!("{what}, {mode:?}: {e}"))?;
+            check(error.section == Section::Image, error.to_string())?;
+        }
+    }
+    #[cfg(feature = "images")]
+    {
+        let error = fault(&section(b"image/png", 8, file), ImageMode::Decoded)?;
+        check(matches!(error.fault, Fault::Picture(_)), error.to_string())?;
+    }
+    // A header that does not state the feature.
+    let mut unstated = made::library_in(&rig()?, ClipForm::Rows);
+    unstated[16] = 0;
+    seal::seal_header(&mut unstated);
+    match Library::from_bytes(&unstated) {
+        Err(error) => check(
+            error.fault
+                == Fault::Unstated {
+                    have: 0,
+                    needed: FEATURE,
+                },
+            error.to_string(),
+        ),
+        Ok(_) => Err("it was opened".into()),
+    }
+}

@@ -1,0 +1,129 @@
+//! What is no root motion, and what counts in a clip's hash.
+
+use super::made::{ARC, Arc, build, with_turns};
+use glam::Vec3;
+use libtest_mimic::Failed;
+use phalanx::build::{
+    BuildError, BuildOptions, RootJoint, RootMotionError, RootMotionOptions, build_rig,
+};
+use phalanx::clip::{ClipError, ClipKind, ClipParts, RootMotion, RootMotionParts};
+use phalanx::import::raw::{RawNode, RawScene};
+use phalanx::skeleton::Trs;
+
+pub fn refusals() -> Result<(), Failed> {
+    let wanted = |joint: RootJoint| RootMotionOptions {
+        joint,
+        ..with_turns()
+    };
+    let named = |name: &str| wanted(RootJoint::Named(name.into()));
+    let fault = |raw: RawScene, wanted| match build(raw, wanted) {
+        Err(BuildError::RootMotion(fault)) => Ok(fault),
+        Err(other) => Err(Failed::from(other.to_string())),
+        Ok(_) => Err(Failed::from("was built")),
+    };
+    let armature = || ARC.scene(Some(Trs::IDENTITY));
+    for wanted in [named("nobody"), wanted(RootJoint::Index(2))] {
+        let fault = fault(armature(), wanted)?;
+        assert!(
+            matches!(fault, RootMotionError::UnknownJoint { .. }),
+            "{fault}"
+        );
+    }
+    let mut doubled = armature();
+    doubled.nodes.push(RawNode {
+        parent: Some(1),
+        ..doubled.nodes[1].clone()
+    });
+    let mut track = doubled.clips[0].tracks[1].clone();
+    track.node = 2;
+    doubled.clips[0].tracks.push(track);
+    let ambiguous = fault(doubled.clone(), named("walker"))?;
+    assert!(
+        matches!(ambiguous, RootMotionError::Ambiguous { count: 2, .. }),
+        "{ambiguous}"
+    );
+    for joint in [named("armature/walker"), wanted(RootJoint::Index(1))] {
+        assert!(
+            build(doubled.clone(), joint)?.clips()[0]
+                .root_motion()
+                .is_some()
+        );
+    }
+    let mut moving = armature();
+    let mut track = moving.clips[0].tracks[0].clone();
+    track.node = 0;
+    moving.clips[0].tracks.push(track);
+    let above = fault(moving.clone(), named("walker"))?;
+    assert!(
+        matches!(above, RootMotionError::MovingAncestor { .. }),
+        "{above}"
+    );
+    // Left to itself it takes the joint that stands first.
+    let rig = build(moving, with_turns())?;
+    assert_eq!(rig.clips()[0].root_motion().map(RootMotion::joint), Some(0));
+    for scale in [Vec3::new(1.0, 2.0, 1.0), Vec3::ZERO] {
+        let above = Trs {
+            scale,
+            ..Trs::IDENTITY
+        };
+        let mut raw = armature();
+        raw.nodes[0].local = above;
+        let scale = fault(raw, named("walker"))?;
+        assert!(matches!(scale, RootMotionError::Scale { .. }), "{scale}");
+    }
+
+    // Parts that are no root motion.
+    let rig = build(ARC.scene(None), with_turns())?;
+    let good = RootMotionParts {
+        joint: 0,
+        times: vec![0.0, 1.0],
+        translations: vec![[0.0; 3], [0.0, 0.0, 1.0]],
+        rotations: Vec::new(),
+    };
+    let make = |kind, parts: RootMotionParts| {
+        let parts = ClipParts {
+            duration: 1.0,
+            kind,
+            root_motion: Some(parts),
+            ..ClipParts::default()
+        };
+        phalanx::clip::Clip::new(parts, rig.skeleton())
+    };
+    assert!(make(ClipKind::Full, good.clone()).is_ok());
+    let bad: [fn(&mut RootMotionParts); 8] = [
+        |p| p.joint = 1,
+        |p| p.times.clear(),
+        |p| p.times[1] = 0.0,
+        |p| p.times[1] = f32::NAN,
+        |p| p.translations[1][2] = f32::INFINITY,
+        |p| p.translations.truncate(1),
+        |p| p.rotations.push([0.0, 0.0, 0.0, 1.0]),
+        |p| p.rotations = vec![[0.0; 4]; 2],
+    ];
+    for (i, spoil) in bad.iter().enumerate() {
+        let mut parts = good.clone();
+        spoil(&mut parts);
+        let refused = make(ClipKind::Full, parts);
+        assert!(matches!(refused, Err(ClipError::RootMotion { .. })), "{i}");
+    }
+    let refused = make(ClipKind::Additive, good);
+    assert!(matches!(refused, Err(ClipError::RootMotion { .. })));
+    Ok(())
+}
+
+pub fn hashes() -> Result<(), Failed> {
+    let hash = |angle: f64| -> Result<(u64, u64, usize), Failed> {
+        let arc = Arc { angle, ..ARC };
+        let rig = build(arc.scene(None), with_turns())?;
+        let plain = build_rig(arc.scene(None), &BuildOptions::default())?;
+        let (with, without) = (&rig.clips()[0], &plain.clips()[0]);
+        assert_eq!(with.structure_hash(), without.structure_hash());
+        Ok((with.content_hash(), without.content_hash(), with.bytes()))
+    };
+    let (with, without, bytes) = hash(0.7)?;
+    assert_ne!(with, without);
+    assert_ne!(with, hash(0.7000001)?.0);
+    assert_eq!(with, hash(0.7)?.0);
+    assert!(bytes >= Arc::KEYS * 8 * size_of::<f32>());
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! One hash of the standard crowd's palettes: the same for any number of workers, in debug and in
+//! release, on every machine of a SIMD level.
+
+use phalanx::crowd::BoneBuffer;
+use phalanx::import::mannequin;
+use phalanx::simd::SimdLevel;
+use phalanx_workload::standard_crowd;
+use std::sync::Arc;
+
+/// Levels with fused multiply-add. That AVX2 and AVX-512 agree here is not promised: their groups of
+/// lanes differ in width, and with them what is folded into constants.
+const FUSED: u64 = 0xcc0c_759c_eef9_dde0;
+/// Levels without.
+const UNFUSED: u64 = 0x4853_40af_2db5_2fc3;
+
+pub fn the_standard_crowd_has_one_hash() {
+    let rig = Arc::new(mannequin().unwrap());
+    for level in SimdLevel::supported() {
+        level.set().unwrap();
+        let expected = match level {
+            SimdLevel::Avx2 | SimdLevel::Avx512 => FUSED,
+            SimdLevel::Sse42 => UNFUSED,
+            // NEON, the portable level of AArch64, has fused multiply-add.
+            SimdLevel::Portable if cfg!(target_arch = "aarch64") => FUSED,
+            SimdLevel::Portable => UNFUSED,
+        };
+        for threads in [1, 2, 7, 32] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            let hash = pool.install(|| {
+                let (mut crowd, _) = standard_crowd(rig.clone(), &[], 500).unwrap();
+                let mut buffer = BoneBuffer::new();
+                for _ in 0..60 {
+                    crowd.advance(1.0 / 60.0).unwrap();
+                    crowd.evaluate(&mut buffer);
+                }
+                buffer.hash()
+            });
+            assert_eq!(hash, expected, "{level}, {threads} workers: {hash:#018x}");
+        }
+    }
+}

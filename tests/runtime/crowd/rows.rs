@@ -1,0 +1,194 @@
+//! Where rows lie, and that bounds and model matrices agree with them.
+
+use glam::Vec3;
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, PaletteMemory, PlayOptions, RowGroup, RowLayout, RowOrder,
+};
+use phalanx::math::Affine3x4;
+use phalanx_testkit::chain::{close, palette, rig};
+use phalanx_testkit::ruler::{ROWS, held, ruler, stands};
+use phalanx_workload::standard_crowd;
+
+#[test]
+fn ranges_follow_visibility_and_several_rigs() {
+    let (one, two) = (rig(), rig());
+    let mut crowd = Crowd::new();
+    let (r1, r2) = (crowd.add_rig(one).unwrap(), crowd.add_rig(two).unwrap());
+    let first: Vec<_> = (0..70).map(|_| crowd.spawn(r1).unwrap()).collect();
+    let second: Vec<_> = (0..50).map(|_| crowd.spawn(r2).unwrap()).collect();
+    let c = crowd.find_clip(r2, "c").unwrap();
+    for (n, &i) in second.iter().enumerate() {
+        let options = PlayOptions {
+            time: 0.03 * n as f64,
+            ..PlayOptions::default()
+        };
+        crowd.play(i, c, &options).unwrap();
+    }
+    crowd.set_visible(first[3], false).unwrap();
+    crowd.despawn(first[10]).unwrap();
+    let mut buffer = BoneBuffer::new();
+    let stats = crowd.evaluate(&mut buffer);
+    assert_eq!((stats.instances, stats.rows), (118, 118 * 20));
+    assert_eq!(crowd.palette_range(first[3]), None);
+    assert_eq!(crowd.palette_range(first[4]), Some(60..80));
+    assert_eq!(crowd.palette_range(first[11]), Some(180..200));
+    assert_eq!(crowd.palette_range(second[0]), Some(68 * 20..69 * 20));
+    let rig = crowd.rig(r2).unwrap().clone();
+    for (n, &i) in second.iter().enumerate() {
+        let rows = &buffer.rows()[crowd.palette_range(i).unwrap()];
+        close(rows, &palette(&rig, &[(2, (0.03 * n as f64) as f32, 1.0)]));
+    }
+    assert_eq!(crowd.instances().count(), 119);
+}
+
+#[test]
+fn bounds_hold_every_vertex_and_model_matrices_agree_with_palettes() {
+    let (mut crowd, instances) = standard_crowd(rig(), &[], 12).unwrap();
+    let mut buffer = BoneBuffer::new();
+    crowd.evaluate(&mut buffer);
+    let rig = crowd.rig(instances[0].rig()).unwrap().clone();
+    let p = &rig.meshes()[0].mesh.primitives[0];
+    for &i in &instances {
+        let rows = &buffer.rows()[crowd.palette_range(i).unwrap()];
+        let bounds = crowd.bounds(i).unwrap();
+        let mut positions = vec![[0.0; 3]; p.positions.len()];
+        phalanx::runtime::SkinningJob {
+            primitive: p,
+            palette: rows,
+            rigid: Affine3x4::IDENTITY,
+            morph_weights: &[],
+            positions: &mut positions,
+            normals: &mut [],
+            tangents: &mut [],
+        }
+        .run()
+        .unwrap();
+        for v in positions.into_iter().map(Vec3::from) {
+            let slack = Vec3::splat(1e-5);
+            assert!(v.cmpge(bounds.min - slack).all() && v.cmple(bounds.max + slack).all());
+        }
+        assert!(bounds.half_size().max_element() < 3.0, "not boundless");
+        let bind = rig.skins()[0].inverse_bind()[19];
+        let joint = usize::from(rig.skins()[0].joints()[19]);
+        close(
+            &[crowd.model_matrix(i, joint).unwrap().mul(&bind)],
+            &rows[19..],
+        );
+    }
+}
+
+/// A crowd of one instance of the ruler at a place along x.
+fn one_at(x: f64) -> (Crowd, InstanceId) {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(ruler()).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    let clip = crowd.find_clip(id, "x").unwrap();
+    crowd.play(i, clip, &held(x, 1.0)).unwrap();
+    (crowd, i)
+}
+
+#[test]
+fn memory_of_one_crowd_holds_no_frame_of_another() {
+    let [(mut one, _), (mut other, i)] = [0.25, 0.75].map(one_at);
+    let (mut of_one, mut of_other) = (BoneBuffer::new(), BoneBuffer::new());
+    one.evaluate(&mut of_one);
+    other.evaluate(&mut of_other);
+    other.set_scheduled(i, false).unwrap();
+    let stats = other.evaluate(&mut of_one);
+    assert_eq!((stats.instances, stats.carried), (1, 0));
+    stands(of_one.rows(), [0.75, 0.0, 0.0]);
+    let layout = RowLayout {
+        align: 1,
+        order: RowOrder::Slots,
+        holds: None,
+    };
+    let ids = [&mut one, &mut other].map(|crowd| crowd.schedule(&layout).id());
+    assert_ne!(ids[0], ids[1]);
+}
+
+#[test]
+fn groups_tell_where_rows_lie() {
+    let mut crowd = Crowd::new();
+    let rigs = [ruler(), rig()].map(|rig| crowd.add_rig(rig).unwrap());
+    let small = [0; 3].map(|_| crowd.spawn(rigs[0]).unwrap());
+    let large = [0; 2].map(|_| crowd.spawn(rigs[1]).unwrap());
+    let layout = |holds| RowLayout {
+        align: 8,
+        order: RowOrder::FreshFirst,
+        holds,
+    };
+    let group = |first, stride, palette, instances| RowGroup {
+        first,
+        stride,
+        palette,
+        instances,
+    };
+    let schedule = crowd.schedule(&layout(None));
+    let all: Vec<RowGroup> = schedule.groups().collect();
+    assert_eq!(all, [group(0, 8, ROWS, 3), group(24, 24, 20, 2)]);
+    let last = schedule.id();
+    for i in [small[1], small[2], large[0]] {
+        crowd.set_scheduled(i, false).unwrap();
+    }
+    let schedule = crowd.schedule(&layout(Some(last)));
+    let all: Vec<RowGroup> = schedule.groups().collect();
+    let fresh = [group(0, 8, ROWS, 1), group(8, 24, 20, 1)];
+    let carried = [group(32, 8, ROWS, 2), group(48, 24, 20, 1)];
+    assert_eq!(all, [fresh, carried].concat());
+    assert_eq!(schedule.rows(), 72);
+    // Who is hidden is in no group.
+    for i in large {
+        crowd.set_visible(i, false).unwrap();
+    }
+    let schedule = crowd.schedule(&layout(None));
+    let all: Vec<RowGroup> = schedule.groups().collect();
+    assert_eq!(all, [group(0, 8, ROWS, 3)]);
+}
+
+/// Rows that take palettes one by one.
+struct Rows<'a>(&'a mut [Affine3x4]);
+
+impl PaletteMemory for Rows<'_> {
+    fn split_at(self, rows: usize) -> (Self, Self) {
+        let (now, later) = self.0.split_at_mut(rows);
+        (Rows(now), Rows(later))
+    }
+
+    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
+        self.0[..palette.len()].copy_from_slice(palette);
+        self.skip(stride);
+    }
+
+    fn skip(&mut self, stride: usize) {
+        self.0 = &mut std::mem::take(&mut self.0)[stride..];
+    }
+}
+
+/// Palettes are finished in memory of the worker's own, which is as long as that of the largest rig.
+#[test]
+fn rigs_of_every_size_are_copied_whole() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.unwrap().install(|| {
+        let mut crowd = Crowd::new();
+        for rig in [rig(), ruler()] {
+            let id = crowd.add_rig(rig).unwrap();
+            let clip = crowd.clip_by_index(id, 0).unwrap();
+            for n in 0..3 {
+                let i = crowd.spawn(id).unwrap();
+                crowd.play(i, clip, &held(0.3 * f64::from(n), 1.0)).unwrap();
+            }
+        }
+        let mut buffer = BoneBuffer::new();
+        crowd.evaluate(&mut buffer);
+        for frame in 0..3 {
+            let mut schedule = crowd.schedule(&RowLayout {
+                align: 1,
+                order: RowOrder::Slots,
+                holds: None,
+            });
+            let mut rows = vec![Affine3x4::from_cols_array(&[f32::NAN; 16]); schedule.rows()];
+            schedule.write(Rows(&mut rows));
+            assert!(rows == buffer.rows(), "frame {frame}");
+        }
+    });
+}

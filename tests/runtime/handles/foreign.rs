@@ -1,0 +1,274 @@
+//! Handles of other crowds, of other rigs and of what has gone: every call refuses them.
+
+use super::models::{Handles, one_joint};
+use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
+use phalanx::math::Affine3x4;
+use phalanx::playback::{AtEnd, LoopMode, Motion, Player};
+use phalanx::scene::{Hanging, SceneGraph};
+use phalanx::skeleton::{ChannelValue, UserChannel};
+
+type Refused = Result<(), CrowdError>;
+
+/// Every call of a player with a motion that it does not know.
+fn assert_motion_unknown(
+    mut player: impl FnMut(&mut dyn FnMut(&mut Player<'_>)),
+    known: Motion,
+    motion: Motion,
+) {
+    let o = PlayOptions::default();
+    type Call<'a> = Box<dyn Fn(&mut Player<'_>) -> Refused + 'a>;
+    let mut calls: Vec<Call<'_>> = vec![
+        Box::new(|p| p.play(0, motion, &o)),
+        Box::new(|p| p.fade_to(0, motion, 0.5, &o)),
+        Box::new(|p| p.start(0, motion, &o)),
+        Box::new(|p| p.add(0, motion, &o)),
+        Box::new(|p| p.cross_fade(0, known, motion, 0.5, &o)),
+        Box::new(|p| p.cross_fade(0, motion, known, 0.5, &o)),
+        Box::new(|p| p.fade(0, motion, 0.5, 0.5)),
+        Box::new(|p| p.stop(0, motion, 0.0)),
+        Box::new(|p| p.set_paused(0, motion, true)),
+        Box::new(|p| p.reset(0, motion)),
+        Box::new(|p| p.set_weight(0, motion, 0.5)),
+        Box::new(|p| p.set_speed(0, motion, 0.5)),
+        Box::new(|p| p.set_loop(0, motion, LoopMode::Once, None)),
+        Box::new(|p| p.set_at_end(0, motion, AtEnd::Stop)),
+        Box::new(|p| p.set_time(0, motion, 0.5)),
+        Box::new(|p| p.set_phase(0, motion, 0.5)),
+        Box::new(|p| p.action(0, motion).map(|_| ())),
+    ];
+    let want = match motion {
+        Motion::Clip(clip) => CrowdError::UnknownClip { clip },
+        Motion::Space(space) => {
+            calls.push(Box::new(move |p| p.set_parameter(0, space, 0.5)));
+            CrowdError::UnknownSpace { space }
+        }
+    };
+    for (n, call) in calls.iter().enumerate() {
+        let mut refused = Ok(());
+        player(&mut |p| refused = call(p));
+        assert_eq!(refused, Err(want.clone()), "call {n} with {motion:?}");
+    }
+}
+
+/// Every call of a crowd with the handles of `other`, none of which it knows; `own` are its own.
+pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
+    let o = PlayOptions::default();
+    crowd.play(own.instance, own.clip, &o).unwrap();
+    crowd.advance(0.1).unwrap();
+    let mut scene = SceneGraph::new();
+    crowd.mirror(own.instance, &mut scene).unwrap();
+    let (before, nodes) = (crowd.snapshot(), format!("{scene:?}"));
+
+    let known = Motion::Clip(own.clip);
+    for motion in [Motion::Clip(other.clip), Motion::Space(other.space)] {
+        let player = |call: &mut dyn FnMut(&mut Player<'_>)| {
+            call(&mut crowd.player(own.instance).unwrap());
+        };
+        assert_motion_unknown(player, known, motion);
+    }
+    let unknown_clip: [Refused; 11] = [
+        crowd.play(own.instance, other.clip, &o),
+        crowd.fade_to(own.instance, other.clip, 0.5, &o),
+        crowd.fade_on(own.instance, 1, other.clip, 0.5, &o),
+        crowd.add_action(own.instance, 1, other.clip, &o),
+        crowd.set_time(own.instance, 0, other.clip, 0.5),
+        crowd.set_phase(own.instance, 0, other.clip, 0.5),
+        crowd.set_weight(own.instance, 0, other.clip, 0.5),
+        crowd.action_state(own.instance, 0, other.clip).map(|_| ()),
+        crowd.clip(own.rig, other.clip).map(|_| ()),
+        crowd.unload_clip(own.rig, other.clip).map(|_| ()),
+        crowd
+            .add_blend_space(own.rig, &[(0.0, own.clip), (1.0, other.clip)])
+            .map(|_| ()),
+    ];
+    for (n, refused) in unknown_clip.into_iter().enumerate() {
+        let clip = other.clip;
+        assert_eq!(refused, Err(CrowdError::UnknownClip { clip }), "call {n}");
+    }
+    let space = other.space;
+    let unknown_space: [Refused; 3] = [
+        crowd.play(own.instance, space, &o),
+        crowd.remove_blend_space(own.rig, space),
+        crowd.blend_space(own.rig, space).map(|_| ()),
+    ];
+    for (n, refused) in unknown_space.into_iter().enumerate() {
+        assert_eq!(refused, Err(CrowdError::UnknownSpace { space }), "call {n}");
+    }
+
+    let (rig, data) = (other.rig, one_joint("joint"));
+    let unknown_rig: [Refused; 11] = [
+        crowd.rig(rig).map(|_| ()),
+        crowd.spawn(rig).map(|_| ()),
+        crowd.add_clip(rig, data.clips()[0].clone()).map(|_| ()),
+        crowd.unload_clip(rig, other.clip).map(|_| ()),
+        crowd.clip(rig, own.clip).map(|_| ()),
+        crowd.add_blend_space(rig, &[(0.0, own.clip)]).map(|_| ()),
+        crowd.remove_blend_space(rig, space),
+        crowd.blend_space(rig, own.space).map(|_| ()),
+        crowd.apply_root_motion(rig, true),
+        crowd.root_motion(rig).map(|_| ()),
+        crowd.remove_rig(rig).map(|_| ()),
+    ];
+    for (n, refused) in unknown_rig.into_iter().enumerate() {
+        assert_eq!(refused, Err(CrowdError::UnknownRig { rig }), "call {n}");
+    }
+    assert_eq!(crowd.clip_by_index(rig, 0), None);
+    assert_eq!(crowd.find_clip(rig, "a"), None);
+
+    let i = other.instance;
+    let channels = vec![UserChannel {
+        name: "channel".into(),
+        rest: ChannelValue::Float(0.0),
+    }];
+    let skeleton = data
+        .skeleton()
+        .as_ref()
+        .clone()
+        .with_channels(channels)
+        .unwrap();
+    let channel = skeleton.channel("channel").unwrap();
+    let unknown: [Refused; 30] = [
+        crowd.player(i).map(|_| ()),
+        crowd.play(i, own.clip, &o),
+        crowd.fade_to(i, own.clip, 0.5, &o),
+        crowd.fade_on(i, 0, own.clip, 0.5, &o),
+        crowd.add_action(i, 0, own.clip, &o),
+        crowd.stop(i, 0, 0.0),
+        crowd.set_speed(i, 0.5),
+        crowd.set_time(i, 0, own.clip, 0.5),
+        crowd.set_phase(i, 0, own.clip, 0.5),
+        crowd.set_weight(i, 0, own.clip, 0.5),
+        crowd.set_layer_weight(i, 0, 0.5),
+        crowd.action_state(i, 0, own.clip).map(|_| ()),
+        crowd.set_world(i, Affine3x4::IDENTITY),
+        crowd.set_scheduled(i, false),
+        crowd.set_visible(i, false),
+        crowd.playing(i).map(|_| ()),
+        crowd.world(i).map(|_| ()),
+        crowd.model_matrix(i, 0).map(|_| ()),
+        crowd.model_matrices(i).map(|_| ()),
+        crowd.bounds(i).map(|_| ()),
+        crowd.scalars(i).map(|_| ()),
+        crowd.channel(i, channel).map(|_| ()),
+        crowd.mirror(i, &mut scene).map(|_| ()),
+        crowd.unmirror(i, &mut scene, Hanging::Remove),
+        crowd.despawn_mirrored(i, &mut scene, Hanging::Remove),
+        crowd.set_override(i, 0, Affine3x4::IDENTITY),
+        crowd.clear_override(i, 0),
+        crowd.clear_overrides(i),
+        crowd.overrides(i).map(|_| ()),
+        crowd.despawn(i),
+    ];
+    for (n, refused) in unknown.into_iter().enumerate() {
+        assert_eq!(
+            refused,
+            Err(CrowdError::UnknownInstance { instance: i }),
+            "call {n}"
+        );
+    }
+    assert_eq!(crowd.palette_range(i), None);
+    assert_eq!(crowd.previous_range(i), None);
+    assert_eq!(crowd.mirror_of(i, &scene), None);
+
+    assert!(crowd.snapshot() == before, "a refused call changes nothing");
+    assert_eq!(format!("{scene:?}"), nodes);
+    crowd.stop(own.instance, 0, 0.0).unwrap();
+}
+
+#[test]
+fn handles_of_another_crowd_are_unknown() {
+    let rig = one_joint("joint");
+    let [mut one, mut other] = [Crowd::new(), Crowd::new()];
+    let (of_one, of_other) = (Handles::add(&mut one, &rig), Handles::add(&mut other, &rig));
+    assert_ne!(one.tag(), other.tag());
+    assert_refused(&mut one, of_one, of_other);
+    assert_refused(&mut other, of_other, of_one);
+}
+
+#[test]
+fn handles_of_another_rig_are_unknown_to_its_instances() {
+    let rig = one_joint("joint");
+    let mut crowd = Crowd::new();
+    let (one, two) = (
+        Handles::add(&mut crowd, &rig),
+        Handles::add(&mut crowd, &rig),
+    );
+    for (own, other) in [(one, two), (two, one)] {
+        crowd
+            .play(own.instance, own.clip, &PlayOptions::default())
+            .unwrap();
+        let before = crowd.snapshot();
+        for motion in [Motion::Clip(other.clip), Motion::Space(other.space)] {
+            let player = |call: &mut dyn FnMut(&mut Player<'_>)| {
+                call(&mut crowd.player(own.instance).unwrap());
+            };
+            assert_motion_unknown(player, Motion::Clip(own.clip), motion);
+        }
+        let (clip, space) = (other.clip, other.space);
+        assert_eq!(
+            crowd.unload_clip(own.rig, clip).map(|_| ()),
+            Err(CrowdError::UnknownClip { clip })
+        );
+        assert_eq!(
+            crowd.remove_blend_space(own.rig, space),
+            Err(CrowdError::UnknownSpace { space })
+        );
+        assert!(crowd.snapshot() == before);
+    }
+}
+
+/// Everything is removed, and something else put into the same places.
+#[test]
+fn stale_handles_are_unknown() {
+    let rig = one_joint("joint");
+    let mut crowd = Crowd::new();
+    let mut own = Handles::add(&mut crowd, &rig);
+    let gone = Handles::add(&mut crowd, &rig);
+    crowd.despawn(gone.instance).unwrap();
+    crowd.remove_rig(gone.rig).unwrap();
+    let again = Handles::add(&mut crowd, &rig);
+    assert_ne!(gone, again);
+    let mut stale = Handles {
+        rig: gone.rig,
+        ..own
+    };
+    crowd.despawn(own.instance).unwrap();
+    crowd.remove_blend_space(own.rig, own.space).unwrap();
+    crowd.unload_clip(own.rig, own.clip).unwrap();
+    own.instance = crowd.spawn(own.rig).unwrap();
+    own.clip = crowd.add_clip(own.rig, rig.clips()[0].clone()).unwrap();
+    let b = crowd.find_clip(own.rig, "b").unwrap();
+    own.space = crowd.add_blend_space(own.rig, &[(0.0, b)]).unwrap();
+    // They are where the others were.
+    assert_eq!(crowd.clip_by_index(own.rig, 0), Some(own.clip));
+    assert_eq!(own.instance.index(), stale.instance.index());
+    assert_eq!(own.space.to_bits() >> 16, stale.space.to_bits() >> 16);
+    assert_refused(&mut crowd, own, stale);
+    // So are those of the rig that went.
+    (stale.instance, stale.clip, stale.space) = (gone.instance, gone.clip, gone.space);
+    assert_refused(&mut crowd, own, stale);
+    assert_refused(&mut crowd, again, stale);
+}
+
+#[test]
+fn tags_differ_or_are_the_hosts() {
+    let mut tags: Vec<u16> = (0..8).map(|_| Crowd::new().tag()).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    assert_eq!(tags.len(), 8);
+    assert!(tags[0] >= 1 && tags[7] <= phalanx::crowd::MAX_TAG);
+    for tag in [1, 512, 1023] {
+        assert_eq!(Crowd::with_tag(tag).unwrap().tag(), tag);
+    }
+    for tag in [0, 1024, u16::MAX] {
+        assert_eq!(
+            Crowd::with_tag(tag).unwrap_err(),
+            CrowdError::Value {
+                what: "tag",
+                value: tag.into(),
+                low: 1.0,
+                high: 1023.0
+            }
+        );
+    }
+}

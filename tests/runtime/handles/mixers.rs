@@ -1,0 +1,133 @@
+//! Mixers of one skeleton share the handles of clips; actions are a mixer's own.
+
+use super::models::one_joint;
+use phalanx::crowd::{Crowd, InstanceId};
+use phalanx::playback::{BlendSpaceId, ClipId, Mixer, PlayOptions, PlaybackError};
+
+/// The structure hashes of the first two end in ffff, which once meant "no clip": the second member of a
+/// blend space was dropped, and the first one's phase taken for seconds.
+#[test]
+fn a_blend_space_has_two_members_whatever_the_skeleton_is_called() {
+    for (name, ends) in [("Bone36229", true), ("Bone95828", true), ("Bone", false)] {
+        let rig = one_joint(name);
+        let hash = rig.skeleton().structure_hash();
+        assert_eq!(hash & 0xffff == 0xffff, ends, "{name}: {hash:016x}");
+        let mut mixer = Mixer::new(rig).unwrap();
+        let [b, c] = ["b", "c"].map(|name| mixer.find_clip(name).unwrap());
+        let space = mixer.add_blend_space(&[(0.0, b), (1.0, c)]).unwrap();
+        let options = PlayOptions {
+            parameter: 0.25,
+            ..PlayOptions::default()
+        };
+        mixer.player().play(0, space, &options).unwrap();
+        // 3/4 of a half and 1/4 of one pass a second.
+        mixer.update(0.4).unwrap();
+        let phase = 0.4 * (0.75 * 0.5 + 0.25);
+        assert!((mixer.player().action(0, space).unwrap().time - phase).abs() < 1e-9);
+        // At a phase of one third, 3/4 of "b" at 2/3 and 1/4 of "c" at 1: x is 0.75.
+        mixer.player().set_phase(0, space, 1.0 / 3.0).unwrap();
+        let x = mixer.evaluate()[0].rows[0][3];
+        assert!((x - 0.75).abs() < 1e-6, "{name}: {x}");
+        let x = mixer.models()[0].rows[0][3];
+        assert!((x - 0.75).abs() < 1e-6, "{name}: {x}");
+    }
+}
+
+#[test]
+fn clips_of_mixers_of_one_skeleton_are_interchangeable() {
+    let options = PlayOptions::default();
+    let (rig, same) = (one_joint("joint"), one_joint("joint"));
+    let [mut one, mut other] = [rig.clone(), same].map(|rig| Mixer::new(rig).unwrap());
+    for index in 0..3 {
+        let clip = one.clip_by_index(index).unwrap();
+        assert_eq!(other.clip_by_index(index), Some(clip));
+        other.player().play(0, clip, &options).unwrap();
+        other.clip_action(clip).unwrap();
+    }
+    let added = [&mut one, &mut other].map(|m| m.add_clip(rig.clips()[1].clone()).unwrap());
+    assert_eq!(added[0], added[1]);
+    let a = one.clip_by_index(0).unwrap();
+    let spaces = [&mut one, &mut other].map(|m| m.add_blend_space(&[(0.0, a)]).unwrap());
+    assert_eq!(spaces[0], spaces[1]);
+    one.player().play(0, spaces[1], &options).unwrap();
+
+    // Those of another skeleton and of crowds are not among them.
+    let mut stranger = Mixer::new(one_joint("other joint")).unwrap();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    let theirs = crowd.clip_by_index(id, 0).unwrap();
+    for clip in [a, theirs] {
+        let unknown = Err(PlaybackError::UnknownClip { clip });
+        assert_eq!(stranger.player().play(0, clip, &options), unknown);
+        assert_eq!(stranger.clip(clip).map(|_| ()), unknown);
+    }
+    let unknown = Err(PlaybackError::UnknownClip { clip: theirs });
+    assert_eq!(one.player().play(0, theirs, &options), unknown);
+    let unknown = Err(PlaybackError::UnknownClip { clip: a });
+    assert_eq!(crowd.play(i, a, &options), unknown);
+    let space = spaces[0];
+    let unknown = Err(PlaybackError::UnknownSpace { space });
+    assert_eq!(crowd.play(i, space, &options), unknown);
+    assert_eq!(stranger.player().play(0, space, &options), unknown);
+}
+
+/// Another clip lies where the one of the action did, and another action where that one was.
+#[test]
+fn stale_actions_are_unknown() {
+    let rig = one_joint("joint");
+    let mut mixer = Mixer::new(rig.clone()).unwrap();
+    let mut other = Mixer::new(rig.clone()).unwrap();
+    let [a, b] = ["a", "b"].map(|name| mixer.find_clip(name).unwrap());
+    // In the place that the first mixer's action of "a" gets.
+    let of_other = [2, 1, 0].map(|c| {
+        let clip = other.clip_by_index(c).unwrap();
+        other.clip_action(clip).unwrap()
+    })[2];
+    let added = mixer.add_clip(rig.clips()[2].clone()).unwrap();
+    let space = mixer.add_blend_space(&[(0.0, a), (1.0, b)]).unwrap();
+    let of_clip = mixer.clip_action(added).unwrap();
+    let of_space = mixer.clip_action(space).unwrap();
+    let own = mixer.clip_action(a).unwrap();
+    mixer.unload_clip(added).unwrap();
+    mixer.remove_blend_space(space).unwrap();
+    let added = mixer.add_clip(rig.clips()[2].clone()).unwrap();
+    let space = mixer.add_blend_space(&[(0.0, a)]).unwrap();
+    let again = [
+        mixer.clip_action(added).unwrap(),
+        mixer.clip_action(space).unwrap(),
+    ];
+    let places = |ids: [phalanx::playback::ActionId; 2]| ids.map(|id| id.to_bits() >> 16);
+    assert_eq!(places(again), places([of_clip, of_space]));
+    mixer.action(own).unwrap().play().unwrap();
+    mixer.update(0.25).unwrap();
+    let palette = mixer.evaluate().to_vec();
+    for action in [of_clip, of_space, of_other] {
+        let unknown = || Err(PlaybackError::UnknownAction { action });
+        assert_eq!(mixer.action(action).map(|_| ()), unknown());
+        assert_eq!(mixer.cross_fade(action, own, 0.5), unknown());
+        assert_eq!(mixer.cross_fade(own, action, 0.5), unknown());
+    }
+    assert_eq!(mixer.evaluate(), palette);
+    assert_eq!(mixer.action(own).unwrap().state().unwrap().weight, 1.0);
+}
+
+/// Whatever a skeleton's hash is, no handle looks like a crowd's, and all come back from their numbers.
+#[test]
+fn handles_of_mixers_are_known_as_such_whatever_the_skeleton_is_called() {
+    let instances: Vec<InstanceId> = (0..32)
+        .map(|n| {
+            let mut mixer = Mixer::new(one_joint(&format!("joint{n}"))).unwrap();
+            let clip = mixer.find_clip("a").unwrap();
+            let space = mixer.add_blend_space(&[(0.0, clip)]).unwrap();
+            assert_eq!(ClipId::from_bits(clip.to_bits()), Some(clip));
+            assert_eq!(BlendSpaceId::from_bits(space.to_bits()), Some(space));
+            assert_eq!((clip.to_bits() >> 63, space.to_bits() >> 63), (1, 1));
+            let mut player = mixer.player();
+            player.play(0, clip, &PlayOptions::default()).unwrap();
+            mixer.update(1.5).unwrap();
+            mixer.events().iter().next().unwrap().instance
+        })
+        .collect();
+    assert!(instances.iter().all(|i| *i == instances[0]));
+}

@@ -1,0 +1,112 @@
+//! Places that are filled and freed more often than a generation has values.
+
+use super::models::one_joint;
+use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
+use phalanx::playback::{Mixer, PlaybackError};
+use std::collections::HashSet;
+
+const ROUNDS: usize = 70_000;
+
+#[test]
+fn an_instance_never_comes_back() {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(one_joint("joint")).unwrap();
+    let first = crowd.spawn(id).unwrap();
+    crowd.despawn(first).unwrap();
+    let mut seen = HashSet::from([first]);
+    for round in 0..ROUNDS {
+        let i = crowd.spawn(id).unwrap();
+        assert!(seen.insert(i), "round {round}: {i:?} was given before");
+        assert!(crowd.world(first).is_err(), "round {round}");
+        assert_eq!(crowd.len(), 1);
+        crowd.despawn(i).unwrap();
+        assert!(crowd.is_empty());
+    }
+    // One place is used up and stays empty; a rig with such places can be removed.
+    let i = crowd.spawn(id).unwrap();
+    assert_eq!(i.index(), 1);
+    assert_eq!(crowd.instances().collect::<Vec<_>>(), [i]);
+    crowd.despawn(i).unwrap();
+    crowd.remove_rig(id).unwrap();
+}
+
+#[test]
+fn a_clip_never_comes_back() {
+    let rig = one_joint("joint");
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone()).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    let options = PlayOptions::default();
+    let first = crowd.add_clip(id, rig.clips()[0].clone()).unwrap();
+    crowd.unload_clip(id, first).unwrap();
+    let mut seen = HashSet::from([first]);
+    for round in 0..ROUNDS {
+        let clip = crowd.add_clip(id, rig.clips()[0].clone()).unwrap();
+        assert!(
+            seen.insert(clip),
+            "round {round}: {clip:?} was given before"
+        );
+        assert_eq!(
+            crowd.play(i, first, &options),
+            Err(CrowdError::UnknownClip { clip: first })
+        );
+        crowd.unload_clip(id, clip).unwrap();
+    }
+    let clip = crowd.add_clip(id, rig.clips()[0].clone()).unwrap();
+    crowd.play(i, clip, &options).unwrap();
+}
+
+#[test]
+fn a_blend_space_and_an_action_never_come_back() {
+    let mut mixer = Mixer::new(one_joint("joint")).unwrap();
+    let a = mixer.find_clip("a").unwrap();
+    let mut seen = HashSet::new();
+    let mut first = None;
+    for round in 0..ROUNDS {
+        let space = mixer.add_blend_space(&[(0.0, a)]).unwrap();
+        let action = mixer.clip_action(space).unwrap();
+        assert!(seen.insert((space, None)), "round {round}: {space:?}");
+        assert!(seen.insert((space, Some(action))));
+        let (old_space, old_action) = *first.get_or_insert((space, action));
+        assert_eq!(mixer.action(old_action).is_ok(), round == 0);
+        assert_eq!(mixer.clip_action(old_space).is_ok(), round == 0);
+        mixer.remove_blend_space(space).unwrap();
+    }
+    let actions: HashSet<_> = seen.iter().filter_map(|s| s.1).collect();
+    assert_eq!(actions.len(), ROUNDS);
+    let (space, action) = first.unwrap();
+    assert_eq!(
+        mixer.remove_blend_space(space),
+        Err(PlaybackError::UnknownSpace { space })
+    );
+    assert_eq!(
+        mixer.action(action).map(|_| ()),
+        Err(PlaybackError::UnknownAction { action })
+    );
+}
+
+#[test]
+fn a_rig_never_comes_back() {
+    let rig = one_joint("joint");
+    let mut crowd = Crowd::new();
+    let first = crowd.add_rig(rig.clone()).unwrap();
+    let clip = crowd.clip_by_index(first, 0).unwrap();
+    let instance = crowd.spawn(first).unwrap();
+    crowd.despawn(instance).unwrap();
+    crowd.remove_rig(first).unwrap();
+    let mut seen = HashSet::from([first]);
+    for round in 0..ROUNDS {
+        let id = crowd.add_rig(rig.clone()).unwrap();
+        assert!(seen.insert(id), "round {round}: {id:?} was given before");
+        assert!(crowd.rig(first).is_err());
+        assert_eq!(
+            crowd.clip(id, clip).map(|_| ()),
+            Err(CrowdError::UnknownClip { clip })
+        );
+        crowd.remove_rig(id).unwrap();
+    }
+    let id = crowd.add_rig(rig).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    assert!(crowd.despawn(instance).is_err());
+    assert_eq!(crowd.instances().collect::<Vec<_>>(), [i]);
+}

@@ -1,0 +1,118 @@
+//! Steady frames allocate nothing, counted by the global allocator.
+
+use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
+use phalanx::clip::Marker;
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
+use phalanx::playback::{Mixer, Motion};
+use phalanx::rig::Rig;
+use phalanx_testkit::alloc::{self, allocations, pool};
+use phalanx_testkit::chain::forty;
+use phalanx_workload::standard_crowd;
+use std::sync::{Arc, Mutex};
+
+/// One test at a time: the count is of the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn steady_frames_allocate_nothing() {
+    let _alone = alloc::alone();
+    let _alone = ALONE.lock();
+    for (threads, travels) in [(1, false), (4, false), (4, true)] {
+        let counted = pool(threads).install(|| {
+            let mut options = BuildOptions::default();
+            options.root_motion = travels.then(RootMotionOptions::default);
+            let rig = Arc::new(build_rig(forty(), &options).unwrap());
+            let (mut crowd, all) = standard_crowd(rig, &[], 700).unwrap();
+            let id = all[0].rig();
+            crowd.apply_root_motion(id, travels).unwrap();
+            let mut buffer = BoneBuffer::new();
+            let mut frame = |crowd: &mut phalanx::crowd::Crowd| {
+                crowd.advance(1.0 / 60.0).unwrap();
+                crowd.evaluate(&mut buffer);
+            };
+            // The first frames make the buffers.
+            (0..3).for_each(|_| frame(&mut crowd));
+            let before = allocations();
+            (0..100).for_each(|_| frame(&mut crowd));
+            let steady = allocations() - before;
+            let moved = crowd.root_motion(id).unwrap().instances.len();
+            assert_eq!(moved, if travels { 700 } else { 0 });
+            // That the count can rise at all.
+            crowd.snapshot();
+            assert!(allocations() > before + steady);
+            steady
+        });
+        assert_eq!(counted, 0, "{threads} workers, travelling: {travels}");
+    }
+}
+
+/// A rig whose first clip has markers.
+fn marked() -> Arc<Rig> {
+    let mut rig = build_rig(forty(), &Default::default()).unwrap();
+    let markers = (0..5).map(|i| Marker::new("m", 0.2 * i as f32)).collect();
+    rig.set_markers(0, markers).unwrap();
+    Arc::new(rig)
+}
+
+/// Markers, loops, blend spaces whose parameter moves, and fades between the same clips.
+#[test]
+fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
+    let _alone = alloc::alone();
+    let _alone = ALONE.lock();
+    let (crowd, mixer) = pool(2).install(|| {
+        let mut crowd = Crowd::new();
+        let id = crowd.add_rig(marked()).unwrap();
+        let clips = [0, 1].map(|c| crowd.clip_by_index(id, c).unwrap());
+        let space = crowd
+            .add_blend_space(id, &[(0.0, clips[0]), (1.0, clips[1])])
+            .unwrap();
+        let instances = [0; 300].map(|_| crowd.spawn(id).unwrap());
+        for (n, &i) in instances.iter().enumerate() {
+            let options = PlayOptions {
+                time: 0.013 * n as f64,
+                ..PlayOptions::default()
+            };
+            let motion = if n % 2 == 0 {
+                Motion::Clip(clips[0])
+            } else {
+                Motion::Space(space)
+            };
+            crowd.play(i, motion, &options).unwrap();
+        }
+        let mut buffer = BoneBuffer::new();
+        let mut events = 0;
+        let mut frame = |crowd: &mut Crowd, n: usize| {
+            for &i in instances.iter().skip(1).step_by(2) {
+                let value = 0.5 + 0.5 * (n as f32 * 0.3).sin();
+                crowd
+                    .player(i)
+                    .unwrap()
+                    .set_parameter(0, space, value)
+                    .unwrap();
+            }
+            crowd.advance(1.0 / 60.0).unwrap();
+            events += crowd.events().len();
+            crowd.evaluate(&mut buffer);
+        };
+        (0..30).for_each(|n| frame(&mut crowd, n));
+        let before = allocations();
+        (30..150).for_each(|n| frame(&mut crowd, n));
+        let crowd = allocations() - before;
+        assert!(events > 1000, "{events}");
+
+        let mut mixer = Mixer::new(marked()).unwrap();
+        let clips = [0, 1].map(|c| mixer.clip_by_index(c).unwrap());
+        let mut frame = |n: usize| {
+            if n.is_multiple_of(20) {
+                mixer.cross_fade_to(clips[n / 20 % 2], 0.2).unwrap();
+            }
+            mixer.update(1.0 / 60.0).unwrap();
+            mixer.evaluate();
+        };
+        (0..60).for_each(&mut frame);
+        let before = allocations();
+        (60..160).for_each(&mut frame);
+        (crowd, allocations() - before)
+    });
+    assert_eq!((crowd, mixer), (0, 0));
+}

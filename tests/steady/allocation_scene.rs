@@ -1,0 +1,50 @@
+//! Steady frames of a crowd with a scene graph allocate nothing, counted by the global allocator.
+
+use phalanx::build::build_rig;
+use phalanx::crowd::BoneBuffer;
+use phalanx::math::Affine3x4;
+use phalanx::scene::SceneGraph;
+use phalanx_testkit::alloc::{self, allocations, pool};
+use phalanx_testkit::chain::forty;
+use phalanx_workload::standard_crowd;
+use std::sync::Arc;
+
+#[test]
+fn steady_frames_with_a_scene_allocate_nothing() {
+    let _alone = alloc::alone();
+    for threads in [1, 4] {
+        let counted = pool(threads).install(|| {
+            let rig = Arc::new(build_rig(forty(), &Default::default()).unwrap());
+            let (mut crowd, instances) = standard_crowd(rig, &[], 700).unwrap();
+            let mut buffer = BoneBuffer::new();
+            // Some are mirrored, with something in their hands, one on another, one with an override.
+            let mut scene = SceneGraph::new();
+            let mirrors = instances[..5].iter().map(|&i| crowd.mirror(i, &mut scene));
+            let mirrors: Vec<_> = mirrors.map(Result::unwrap).collect();
+            let one = Affine3x4::IDENTITY;
+            for &mirror in &mirrors {
+                let held = scene.add(None, one).unwrap();
+                scene.attach(held, mirror, 39, one).unwrap();
+            }
+            let rider = scene.root(mirrors[0]).unwrap();
+            scene.attach(rider, mirrors[1], 20, one).unwrap();
+            crowd.set_override(instances[2], 7, one).unwrap();
+            let mut frame = |crowd: &mut phalanx::crowd::Crowd| {
+                crowd.advance(1.0 / 60.0).unwrap();
+                crowd.evaluate(&mut buffer);
+                assert_eq!(crowd.update_scene(&mut scene), 5);
+                assert!(!scene.changed().is_empty());
+            };
+            // The first frames make the buffers.
+            (0..3).for_each(|_| frame(&mut crowd));
+            let before = allocations();
+            (0..100).for_each(|_| frame(&mut crowd));
+            let steady = allocations() - before;
+            // That the count can rise at all.
+            crowd.snapshot();
+            assert!(allocations() > before + steady);
+            steady
+        });
+        assert_eq!(counted, 0, "{threads} workers");
+    }
+}
