@@ -1,4 +1,4 @@
-//! Additive clips: differences to a reference, chosen by name of what it is.
+//! Additive clips as differences to the rest pose, a frame of a clip, or a pose.
 
 use super::check::BuildError;
 use super::rig::build_additive;
@@ -13,16 +13,16 @@ use crate::skeleton::Pose;
 pub enum AdditiveReference<'a> {
     /// The skeleton's rest pose.
     Rest,
-    /// A clip of the rig, by its place, at a time in seconds.
+    /// A clip of the rig, by its index, and a time in seconds.
     Frame(usize, f32),
     /// A pose in the lane order of the rig's skeleton.
     Pose(&'a Pose),
 }
 
-/// Builds an additive clip from a raw one: differences to a reference.
+/// Builds an additive clip from a raw one, as differences to a reference.
 ///
 /// # Errors
-/// If the rig has no such clip to refer to, it is additive itself or ends before the time, and those of
+/// If the rig has no such reference clip, or that clip is additive or ends before the time; and those of
 /// [`build_additive`](super::build_additive).
 pub fn build_additive_from(
     raw: &RawScene,

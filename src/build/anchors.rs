@@ -1,18 +1,18 @@
-//! Where meshes without a skin hang: the nearest joint above each, and the way from there.
+//! The parents of meshes without a skin: the nearest joint above each, and the transform relative to it.
 
 use crate::import::raw::RawScene;
 use crate::math::Affine3x4;
 use crate::skeleton::NO_JOINT;
 
-/// Nodes between a mesh and its joint whose matrices are multiplied from the mesh upwards, mesh by mesh;
-/// of longer ways each product is kept. Files were seen with up to 12.
+/// Up to this many nodes between a mesh and its joint, the matrices are multiplied again for each mesh;
+/// for longer chains each product is cached. Files were seen with up to 12.
 const SHORT_WAY: usize = 64;
 
-/// The nearest joint at or above every node, and the node's place relative to it.
+/// Finds the nearest joint at or above a node, and the node's transform relative to it.
 pub(super) struct Anchors<'a> {
     raw: &'a RawScene,
     joint_of_node: &'a [u16],
-    /// Products of long ways, from the joint down.
+    /// Products of long chains, from the joint down, by node.
     known: Vec<Option<(u16, Affine3x4)>>,
 }
 
@@ -84,7 +84,7 @@ mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// Nodes whose matrix was asked for.
+        /// The number of matrices read.
         pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
     }
 

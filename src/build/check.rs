@@ -1,4 +1,4 @@
-//! What raw data must be to become a rig, and why it does not.
+//! `BuildError`: why raw data cannot become a rig, and the checks of its indices.
 
 use super::clip_builder::ClipBuildError;
 use super::root_motion::RootMotionError;
@@ -12,31 +12,31 @@ use thiserror::Error;
 /// The most scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
 pub const MAX_SCALARS: usize = 1 << 16;
 
-/// Why raw data is no rig.
+/// Why raw data cannot become a rig.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BuildError {
     /// The parents of the nodes form a cycle.
     #[error("the parents of the nodes form a cycle")]
     Cycle,
-    /// More scalars than 16-bit block indices can name.
+    /// More scalars than 16-bit block indices can address.
     #[error("{count} morph weights and numbers of user channels, the limit is {MAX_SCALARS}")]
     TooManyScalars {
         /// How many there are.
         count: usize,
     },
-    /// An index points past the end of what it indexes.
-    #[error("{place}: {what} {index}, there are {have}")]
+    /// An index is out of range.
+    #[error("{place}: {what} {index} is out of range, there are {have}")]
     Index {
-        /// Where the index stands.
+        /// Where the index occurs.
         place: String,
-        /// What it names.
+        /// What it refers to.
         what: &'static str,
         /// The index.
         index: usize,
         /// How many there are.
         have: usize,
     },
-    /// The joints make no skeleton.
+    /// The joints do not form a skeleton.
     #[error(transparent)]
     Skeleton(#[from] SkeletonError),
     /// A skin is not usable.
@@ -44,13 +44,13 @@ pub enum BuildError {
     Skin {
         /// The skin.
         skin: usize,
-        /// Why.
+        /// The cause.
         source: SkinError,
     },
     /// The parts do not fit each other.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// Root motion cannot be taken out as asked.
+    /// Root motion cannot be extracted as requested.
     #[error(transparent)]
     RootMotion(#[from] RootMotionError),
     /// The frame that an additive clip refers to cannot be sampled.
@@ -61,11 +61,11 @@ pub enum BuildError {
     Clip {
         /// The clip.
         clip: usize,
-        /// Why.
+        /// The cause.
         source: ClipBuildError,
     },
-    /// A stream of a primitive has not one element per vertex.
-    #[error("mesh {mesh}, primitive {primitive}: {stream} holds {have}, needed are {needed}")]
+    /// A stream of a primitive does not have one element per vertex.
+    #[error("mesh {mesh}, primitive {primitive}: {stream} has {have} elements, needs {needed}")]
     Stream {
         /// The mesh.
         mesh: usize,
@@ -85,12 +85,12 @@ pub enum BuildError {
         mesh: usize,
         /// The primitive.
         primitive: usize,
-        /// Why.
+        /// The cause.
         source: PrimitiveError,
     },
 }
 
-/// Checks every index, the parents and the counts of scalars; the numbers of meshes are looked at too.
+/// Checks every index, the parents, the number of scalars and the primitives.
 pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
     let nodes = raw.nodes.len();
     let check = |place: &dyn Fn() -> String, what, index, have| {

@@ -1,4 +1,4 @@
-//! `Curve`: one raw track in f64, as the clip builder sees it.
+//! `Curve`: one raw track in f64, as the clip builder uses it.
 
 use crate::import::raw::{Interpolation, RawChannel, RawTrack};
 
@@ -9,9 +9,9 @@ pub(crate) struct Curve {
     pub rotation: bool,
     pub times: Vec<f32>,
     pub width: usize,
-    /// Values, key-major.
+    /// Values, all components of a key together.
     pub values: Vec<f64>,
-    /// In- and out-tangents per second, key-major; empty unless cubic.
+    /// In- and out-tangents per second, in the order of `values`; empty unless cubic.
     pub tangents_in: Vec<f64>,
     pub tangents_out: Vec<f64>,
 }
@@ -24,8 +24,8 @@ pub(crate) struct Knot {
 }
 
 impl Curve {
-    /// Reads a track; rotations come out normalised, and hemisphere-aligned where they are slerped.
-    /// `part` picks one target of a weights track. The track's lengths must be consistent.
+    /// Reads a track. Rotations are normalised and, if linear, aligned to one hemisphere.
+    /// `part` selects one target of a weights track. The track's lengths must be consistent.
     pub fn new(track: &RawTrack, part: usize) -> Self {
         let keys = track.times.len();
         let cubic = track.interpolation == Interpolation::CubicSpline;
@@ -85,7 +85,7 @@ impl Curve {
         &self.values[k * self.width..][..self.width]
     }
 
-    /// Maps every value (and, through the linear part, every tangent).
+    /// Maps every value and, by its linear part, every tangent.
     pub fn map(&mut self, value: impl Fn(&mut [f64]), tangent: impl Fn(&mut [f64])) {
         let width = self.width;
         self.values.chunks_exact_mut(width).for_each(value);
@@ -93,8 +93,8 @@ impl Curve {
         self.tangents_out.chunks_exact_mut(width).for_each(&tangent);
     }
 
-    /// If all values lie within `tolerance` of each other (rotations: of the first key, up to sign)
-    /// and no tangent leads further away: the middle of their range.
+    /// The middle of the range if the curve is constant: all values are within `tolerance` of each other
+    /// (rotations up to sign) and no tangent leads further away. `None` otherwise.
     pub fn constant(&self, tolerance: f64) -> Option<[f64; 4]> {
         let first = self.values.get(..self.width)?;
         let mut low = [f64::INFINITY; 4];
@@ -106,7 +106,7 @@ impl Curve {
             } else {
                 1.0
             };
-            // A cubic key of the other sign is another curve, not the same pose.
+            // A cubic key of opposite sign makes another curve, not the same pose.
             if sign < 0.0 && self.interpolation == Interpolation::CubicSpline {
                 return None;
             }
@@ -127,7 +127,7 @@ impl Curve {
         }
         let mut out = [0.0; 4];
         for c in 0..self.width {
-            // Equal keys give their value itself, not a rounded mean.
+            // Equal keys return their exact value, not a rounded mean.
             out[c] = if low[c] == high[c] {
                 low[c]
             } else {
@@ -157,8 +157,8 @@ impl Curve {
         out
     }
 
-    /// One number of each value as a curve of its own. Rotations that are linear get keys so close
-    /// that straight lines between them follow slerp once normalised.
+    /// One component of every value as a curve. Linear rotations get extra keys, so close together
+    /// that linear interpolation follows slerp once normalised.
     pub fn part(&self, part: usize, max_angle: f64) -> Self {
         let mut times = self.times.clone();
         times.extend(self.extra_times(max_angle));
@@ -182,7 +182,7 @@ impl Curve {
         }
     }
 
-    /// Value and derivatives at a time, by glTF 2.0's appendix C; constant outside the keys.
+    /// Value and derivatives at a time, by appendix C of glTF 2.0; constant outside the keys.
     pub fn at(&self, time: f32) -> Knot {
         let mut knot = Knot {
             value: [0.0; 4],
@@ -194,7 +194,7 @@ impl Curve {
         if after == 0 || after == keys {
             let k = after.saturating_sub(1).min(keys.saturating_sub(1));
             knot.value[..self.width].copy_from_slice(self.key(k));
-            // Exactly at the last key its own interval lies before.
+            // Exactly at the last key, the interval before it has the derivative.
             if after == keys && keys > 1 && self.times[k] == time {
                 self.interval(k - 1, 1.0, &mut [0.0; 4], &mut knot.before);
             }
@@ -216,7 +216,7 @@ impl Curve {
         knot
     }
 
-    /// Value and derivative per second within the interval after key `k`, `u` in [0, 1].
+    /// Value and derivative per second in the interval after key `k`, at `u` in [0, 1].
     fn interval(&self, k: usize, u: f64, value: &mut [f64; 4], derivative: &mut [f64; 4]) {
         let (p0, p1) = (self.key(k), self.key(k + 1));
         let h = f64::from(self.times[k + 1]) - f64::from(self.times[k]);
@@ -256,7 +256,7 @@ impl Curve {
     }
 }
 
-/// The angle in radians of the rotation between two unit quaternions, taking the short way.
+/// The angle in radians of the shorter rotation between two unit quaternions.
 pub(crate) fn angle(a: &[f64], b: &[f64]) -> f64 {
     let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
     let apart: f64 = a
@@ -264,7 +264,7 @@ pub(crate) fn angle(a: &[f64], b: &[f64]) -> f64 {
         .zip(b)
         .map(|(x, y)| (x - y * dot.signum()).powi(2))
         .sum();
-    // From the chord: accurate for small angles, where the cosine is flat.
+    // From the chord: accurate at small angles, where the cosine is flat.
     4.0 * (0.5 * apart.sqrt()).min(1.0).asin()
 }
 

@@ -1,14 +1,14 @@
-//! Which nodes become joints, and in what order.
+//! The nodes that become joints, and their order.
 
 use crate::import::raw::{RawChannel, RawScene};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Nodes that become joints: joints of skins, nodes whose transform is animated, and all their
-/// ancestors; as node positions in joint order. `None` if the parents form a cycle.
+/// The nodes that become joints, as node indices in joint order: joints of skins, nodes whose transform is
+/// animated, and all their ancestors. `None` if the parents form a cycle.
 ///
-/// Parents come first; among such orders the one is taken that follows the slots of the largest
-/// skin, so that its palette is written front to back.
+/// Parents come first. Among such orders it is the one that follows the slots of the largest skin, so
+/// that its palette is written front to back.
 pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
     let count = raw.nodes.len();
     let parent = |node: usize| raw.nodes[node].parent.filter(|&p| p < count);
@@ -27,7 +27,7 @@ pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
             at = parent(n);
         }
     }
-    // The key of a node: the least slot in its subtree, then its own place.
+    // Sort key of a node: the smallest slot in its subtree, then its index.
     let mut key = vec![(usize::MAX, usize::MAX); count];
     for (node, k) in key.iter_mut().enumerate() {
         k.1 = node;
@@ -39,7 +39,7 @@ pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
     {
         for (slot, &joint) in skin.joints.iter().enumerate() {
             let mut at = Some(joint).filter(|&n| n < count);
-            // Slots ascend, so a node that has one already has a lesser one, as have its ancestors.
+            // Slots ascend: a node that has one already has a smaller one, and so have its ancestors.
             while let Some(n) = at.filter(|&n| key[n].0 == usize::MAX) {
                 key[n].0 = slot;
                 at = parent(n);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn ancestors_count_and_slots_lead() {
-        // 4 is above the skin, 3 stands between its joints, 5 is not needed.
+        // 4 is above the skin, 3 is between its joints, 5 is not needed.
         let parents = [Some(3), Some(4), Some(1), Some(1), None, Some(4)];
         let raw = scene(&parents, &[1, 2, 0]);
         assert_eq!(joint_order(&raw), Some(vec![4, 1, 2, 3, 0]));

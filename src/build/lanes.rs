@@ -1,4 +1,4 @@
-//! The joints of a raw scene, and their order in lanes.
+//! The joints of a raw scene, and the lane order that follows from its clips.
 
 use super::check::{BuildError, check_indices};
 use super::clip_builder::{Motion, check_track, classify};
@@ -17,9 +17,9 @@ pub(super) struct Joints {
     pub joints: Vec<Joint>,
     pub scalars: Vec<Scalar>,
     pub morphs: Vec<MorphRange>,
-    /// Of the rest pose.
+    /// Size of the rest pose: the diagonal of the box around all joints, in the file's unit.
     pub model_size: f64,
-    /// Structure hash of its skeleton.
+    /// Structure hash of the skeleton.
     pub structure: u64,
 }
 
@@ -43,7 +43,7 @@ impl Joints {
         };
         let joints: Vec<Joint> = order.iter().map(joint).collect();
         let (scalars, morphs) = scalars_of(raw);
-        // Refuses what is no skeleton before anything is measured against it.
+        // An invalid skeleton fails here, before anything is measured against it.
         let plain = Skeleton::new(&joints, None, scalars.clone())?;
         let model_size = model_size(&plain);
         let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
@@ -60,14 +60,14 @@ impl Joints {
     }
 }
 
-/// What the clips of one or more files do with the joints of a skeleton: the lane order follows from it.
+/// How the clips of one or more files use the joints of a skeleton; the lane order follows from it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneUses {
-    /// Translation or scale moves.
+    /// By joint: some clip animates its translation or scale.
     slides: Vec<bool>,
-    /// Clips that move it.
+    /// By joint: the number of clips that animate it.
     clips: Vec<usize>,
-    /// Constant, but not at rest, in some clip.
+    /// By joint: it has a constant track in some clip.
     tracks: Vec<bool>,
 }
 
@@ -87,7 +87,7 @@ impl LaneUses {
         model_size: f64,
     ) -> Result<(), BuildError> {
         for (clip, c) in raw.clips.iter().enumerate() {
-            // A list, not a flag for every joint: many clips of a large skeleton move little of it.
+            // A list, not a flag per joint: many clips of a large skeleton animate few of its joints.
             let mut moved = Vec::new();
             for (index, t) in c.tracks.iter().enumerate() {
                 if t.channel == RawChannel::Weights {
@@ -114,8 +114,8 @@ impl LaneUses {
         Ok(())
     }
 
-    /// The joint of every lane: joints whose translation or scale moves, then those that most clips
-    /// move, then those that are constant but not at rest in some clip, then the rest; ties by joint.
+    /// The joint of every lane: joints with animated translation or scale; then those that most clips
+    /// animate; then those with a constant track in some clip; then the others; ties by joint.
     pub fn order(&self) -> Vec<u16> {
         let mut order: Vec<u16> = (0..self.clips.len()).map(|j| j as u16).collect();
         order.sort_by_key(|&j| {
@@ -127,7 +127,7 @@ impl LaneUses {
     }
 }
 
-/// Finds one lane order for the clips of several files of one skeleton.
+/// Finds one lane order for the clips of several files with the same skeleton.
 #[derive(Clone, Debug, Default)]
 pub struct LaneScan {
     structure: Option<u64>,
@@ -135,11 +135,11 @@ pub struct LaneScan {
 }
 
 impl LaneScan {
-    /// Takes the clips of a file into account; gives the structure hash of its skeleton. A file with
-    /// another skeleton than the first is left out.
+    /// Adds the clips of a file; returns the structure hash of its skeleton. The clips of a file whose
+    /// skeleton differs from the first are ignored.
     ///
     /// # Errors
-    /// If the scene makes no skeleton, or a track is not usable.
+    /// If the scene has no valid skeleton, or a track is invalid.
     pub fn add(&mut self, raw: &RawScene) -> Result<u64, BuildError> {
         let found = Joints::new(raw)?;
         if self.structure.is_none() {
@@ -153,7 +153,7 @@ impl LaneScan {
         Ok(found.structure)
     }
 
-    /// The joint of every lane; nothing before a file was added. For
+    /// The joint of every lane; empty before a file was added. For
     /// [`BuildOptions::lane_order`](super::BuildOptions::lane_order).
     pub fn order(&self) -> Vec<u16> {
         self.uses.order()

@@ -1,4 +1,4 @@
-//! Levels of detail: meshes of other files on a rig's skeleton, joined by joint name.
+//! Levels of detail: meshes of other files on a rig's skeleton, matched by joint name.
 
 use crate::import::raw::RawScene;
 use crate::mesh::{Mesh, PrimitiveError};
@@ -8,11 +8,11 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// How far a level's inverse bind matrices may lie from the rig's, per element, relative to the
+/// Largest difference of a level's inverse bind matrices from the rig's, per element, relative to the
 /// larger of 1 and the element: exporters write the same pose in f32 with a few roundings.
 const BIND_TOLERANCE: f32 = 1e-4;
 
-/// Why a file is no level of detail of a rig.
+/// Why a file cannot be a level of detail of a rig.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LodError {
     /// The file has no skinned mesh.
@@ -31,8 +31,8 @@ pub enum LodError {
         /// The first joint that is missing.
         joint: String,
     },
-    /// The level was bound in another pose.
-    #[error("{file}: joint \"{joint}\" is bound in another pose than in \"{rig}\"")]
+    /// The level has a different bind pose.
+    #[error("{file}: joint \"{joint}\" has a different bind pose than in \"{rig}\"")]
     BindPose {
         /// The file.
         file: String,
@@ -41,7 +41,7 @@ pub enum LodError {
         /// The joint.
         joint: String,
     },
-    /// The streams of a primitive are not usable.
+    /// A primitive is invalid.
     #[error("{file}: mesh {mesh}, primitive {primitive}: {source}")]
     Primitive {
         /// The file.
@@ -50,10 +50,10 @@ pub enum LodError {
         mesh: usize,
         /// The primitive.
         primitive: usize,
-        /// Why.
+        /// The cause.
         source: PrimitiveError,
     },
-    /// With the level, meshes are drawn with so many skins that measuring them would take too long.
+    /// With the level, meshes use so many skins that measuring their bounds would take too long.
     #[error("{file}: the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}")]
     SharedSlots {
         /// The file.
@@ -63,18 +63,18 @@ pub enum LodError {
     },
 }
 
-/// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are found by
-/// name; it must be bound in the rig's bind pose.
+/// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are matched by
+/// name, and its bind pose must be that of the rig.
 ///
 /// # Errors
-/// If there is no skinned mesh, a joint is missing, the bind pose differs, or a mesh is not usable; the rig
-/// is then as before.
+/// If there is no skinned mesh, a joint is missing, the bind pose differs, or a mesh is invalid. The rig
+/// is then unchanged.
 pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
     let lod = rig.lod_count();
     let file = || scene.name.clone();
     let first_material = rig.materials.len();
     let mut added = Vec::new();
-    // Nodes that share a skin, or a mesh with a skin, share what becomes of them.
+    // Nodes with the same skin share the match; nodes with the same mesh and skin share the new mesh.
     let mut matched: HashMap<usize, (usize, Vec<u16>)> = HashMap::new();
     let mut moved: HashMap<(usize, usize), Arc<Mesh>> = HashMap::new();
     for node in &scene.nodes {
@@ -135,13 +135,13 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
     Ok(())
 }
 
-/// A mesh whose influences name the rig's slots.
+/// A mesh whose influences refer to the rig's slots.
 fn on_slots(mesh: &Mesh, slots: &[u16], first_material: usize) -> Mesh {
     let mut moved = mesh.clone();
     for p in &mut moved.primitives {
         for (joint, weight) in p.influences.joints.iter_mut().zip(&p.influences.weights) {
             let slot = slots.get(usize::from(*joint)).copied();
-            // Importers refuse weighted influences beyond the skin; unweighted ones go to 0.
+            // Importers reject weighted influences beyond the skin; unweighted ones become 0.
             *joint = slot.filter(|_| *weight != 0.0).unwrap_or(0);
         }
         p.material = p.material.map(|m| m + first_material);

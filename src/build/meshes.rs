@@ -1,4 +1,4 @@
-//! The skins and meshes of a rig, from raw ones.
+//! The skins and meshes of a rig, built from raw ones.
 
 use super::anchors::Anchors;
 use super::check::BuildError;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub(super) type SkinsAndMeshes = (Vec<Skin>, Vec<RigMesh>, usize);
 
-/// The file's skins, one more for rigid meshes, and the meshes of all nodes.
+/// The file's skins, one more for rigid meshes, the meshes of all nodes, and the number of file skins.
 pub(super) fn skins_and_meshes(
     raw: &RawScene,
     shared: &[Arc<Mesh>],
@@ -38,7 +38,7 @@ pub(super) fn skins_and_meshes(
     for (node, n) in raw.nodes.iter().enumerate() {
         let Some(source) = n.mesh else { continue };
         let rigid_slot = if n.skin.is_none() {
-            // More rigid meshes than slots can be told apart are left undrawn by a crowd.
+            // Slots are 16-bit: a crowd does not draw rigid meshes beyond their number.
             if rigid_joints.len() >= usize::from(NO_JOINT) {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Clips in another lane order: moved lane by lane with their bits where the blocks allow it, built anew
-//! where not.
+//! Clips in another lane order: moved lane by lane, bit for bit, where the blocks allow it; rebuilt
+//! otherwise.
 
 use super::clip_builder::{ClipBuildError, Reference};
 use super::unbuild::rebuild;
@@ -9,45 +9,45 @@ use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 
 use thiserror::Error;
 
-/// Why a clip cannot be laid out for another skeleton.
+/// Why a clip cannot be converted to another lane order.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RelaneError {
-    /// The skeletons differ in more than their lane order, or the clip is of neither.
-    #[error("clip \"{clip}\" is of a skeleton with the hash {have:016x}, needed is {needed:016x}")]
+    /// The skeletons differ in more than their lane order, or the clip belongs to neither.
+    #[error("clip \"{clip}\" belongs to a skeleton with hash {have:016x}, expected {needed:016x}")]
     Skeleton {
         /// The clip.
         clip: String,
         /// Its skeleton's hash.
         have: u64,
-        /// The hash needed.
+        /// The hash expected.
         needed: u64,
     },
-    /// The clip takes more memory in the new order than it may.
-    #[error("clip \"{clip}\" takes {needed} bytes in another lane order, the limit is {limit}")]
+    /// The clip needs more memory in the new order than allowed.
+    #[error("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}")]
     Memory {
         /// The clip.
         clip: String,
-        /// Bytes needed, as far as was counted.
+        /// Bytes needed, at least.
         needed: usize,
         /// Bytes allowed.
         limit: usize,
     },
-    /// The clip is refused in the new order.
+    /// The clip cannot be rebuilt in the new order.
     #[error(transparent)]
     Build(#[from] ClipBuildError),
 }
 
-/// Lays a clip out for a skeleton that has another lane order and is the same otherwise.
+/// Converts a clip to a skeleton that differs only in its lane order.
 ///
-/// Where the lanes that come together in a block have one timeline, they keep their keys to the bit, 16-bit
-/// keys among 16-bit keys too; among rows of f32 those become rows. Rotations that lerp served are slerped
-/// where their new neighbours need it. Where timelines or cubic splines mix, the clip is built anew in
-/// rows of f32, and keys may be added between those it has. `max_bytes` bounds the keys of both orders, as
-/// lanes that shared rows may come to lie apart.
+/// If the lanes that share a block in the new order have one timeline, their keys are kept bit for bit.
+/// Blocks of 16-bit keys stay so; 16-bit keys that join rows of f32 become f32. Rotations that were nlerped
+/// are slerped if a new neighbour needs it. If timelines or cubic splines mix, the clip is rebuilt in rows of
+/// f32, and keys may be added between the old ones. `max_bytes` bounds the keys of both orders, because
+/// lanes that shared rows may be separated.
 ///
 /// # Errors
-/// If the skeletons differ in structure, the keys take more memory than allowed, or more of them come
-/// together than a timeline holds.
+/// If the skeletons differ in structure, the clip is not in the lane order of `from`, the keys need more
+/// memory than allowed, or a block needs more keys than a timeline holds.
 pub fn relane(
     clip: &Clip,
     from: &Skeleton,
@@ -70,7 +70,7 @@ pub fn relane(
     if clip.fits(to) {
         return Ok(clip.clone());
     }
-    // Blocks may share rows, and what follows looks at each by itself.
+    // Blocks may share rows; they are counted separately, as the code below copies them separately.
     let blocks = Channel::ALL
         .into_iter()
         .flat_map(|c| clip.blocks(c).iter().map(move |b| (c, b)));
@@ -84,7 +84,7 @@ pub fn relane(
     let neutral;
     let reference = match clip.kind() {
         ClipKind::Full => Reference::None,
-        // Differences to nothing are what the tracks hold.
+        // The tracks hold differences already: subtract the neutral pose.
         ClipKind::Additive => {
             neutral = neutral_pose(to);
             Reference::Pose(&neutral)
@@ -94,7 +94,7 @@ pub fn relane(
     Ok(rebuild(clip, from, to, reference, motion, max_bytes)?)
 }
 
-/// A pose that, subtracted, changes nothing.
+/// A pose whose subtraction changes nothing.
 fn neutral_pose(skeleton: &Skeleton) -> Pose {
     let rest = skeleton.rest_pose();
     let mut pose = Pose::identity(skeleton.len(), skeleton.scalars().len());
@@ -102,7 +102,7 @@ fn neutral_pose(skeleton: &Skeleton) -> Pose {
     pose
 }
 
-/// Memory that is left, counted before it is allocated.
+/// A memory budget, counted before the allocation.
 struct Room<'a> {
     clip: &'a Clip,
     used: usize,
@@ -111,7 +111,7 @@ struct Room<'a> {
 
 impl<'a> Room<'a> {
     fn new(clip: &'a Clip, limit: usize) -> Self {
-        // Rows and integers are counted by numbers of 32 bits.
+        // Rows and packed keys are indexed with 32 bits.
         let limit = limit.min(u32::MAX as usize);
         Self {
             clip,
@@ -135,7 +135,7 @@ impl<'a> Room<'a> {
     }
 }
 
-/// The clip with its lanes moved; none if lanes come together that no block can hold as they are.
+/// The clip with its lanes moved; `None` if the lanes of a new block cannot share one.
 fn moved(
     clip: &Clip,
     from: &Skeleton,
@@ -186,7 +186,7 @@ struct Mover<'a> {
     defaults: Defaults<'a>,
 }
 
-/// A lane of the clip as it was.
+/// A lane in the old order.
 #[derive(Clone, Copy)]
 struct Old<'a> {
     block: &'a Block,
@@ -202,14 +202,14 @@ impl Old<'_> {
         self.block.hold >> self.lane & 1 == 1
     }
 
-    /// Whether its keys are integers.
+    /// Whether its keys are 16-bit integers.
     fn is_packed(self) -> bool {
         matches!(self.block.encoding, Encoding::Packed { .. })
     }
 }
 
 impl<'a> Mover<'a> {
-    /// Where a lane of the new order was, if keys are stored for it.
+    /// The old position of a lane of the new order, if keys are stored for it.
     fn old(&self, channel: Channel, lane: usize) -> Option<Old<'a>> {
         let lane = match channel {
             Channel::Scalar => lane,
@@ -223,8 +223,8 @@ impl<'a> Mover<'a> {
         Some(Old { block, lane })
     }
 
-    /// Adds a block of the new order, unless all of it is at its default; false if no block can hold what
-    /// comes together.
+    /// Adds a block of the new order, unless all its lanes are at their defaults. Returns false if its
+    /// lanes cannot share a block.
     fn block(&mut self, channel: Channel, block: usize) -> Result<bool, RelaneError> {
         let width = channel.components();
         let old: [Option<Old<'a>>; LANES] =
@@ -284,7 +284,7 @@ impl<'a> Mover<'a> {
         Ok(true)
     }
 
-    /// A packed block: its ranges, then its keys up to the last lane that moves.
+    /// Writes a packed block: its ranges, then its keys up to the last animated lane.
     fn integers(
         &mut self,
         channel: Channel,
@@ -319,10 +319,10 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// A block's rows of f32; the keys of packed lanes are exact in f32.
+    /// Writes a block's rows of f32; the keys of packed lanes are exact in f32.
     fn rows(&mut self, per_key: usize, moving: &[(usize, Old<'_>)], keys: usize, still: &[Row]) {
         let width = still.len();
-        // Beside splines, what stands still has tangents of 0.
+        // In a cubic block, constant lanes have tangents of 0.
         let mut key = vec![Row::splat(0.0); per_key];
         let value = if per_key == width { 0 } else { width };
         key[value..value + width].copy_from_slice(still);
@@ -349,7 +349,7 @@ impl<'a> Mover<'a> {
     }
 }
 
-/// The kind of a block of these lanes; none if their times or kinds cannot share one.
+/// The kind of a block of these lanes; `None` if their timelines or kinds cannot share one.
 fn kind_of(moving: &[(usize, Old<'_>)]) -> Option<BlockKind> {
     let (_, one) = moving.first()?;
     let mut kind = one.block.kind;
@@ -360,7 +360,7 @@ fn kind_of(moving: &[(usize, Old<'_>)]) -> Option<BlockKind> {
         kind = match (kind, old.block.kind) {
             (a, b) if a == b => a,
             (BlockKind::Cubic, _) | (_, BlockKind::Cubic) => return None,
-            // One needs the correction, and it does the others no harm.
+            // Some lanes need the correction, and it does the others no harm.
             _ => BlockKind::Slerp,
         };
     }

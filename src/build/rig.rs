@@ -1,4 +1,4 @@
-//! Raw scene to `Rig`: joints, lane order, clips; skins and meshes have a file of their own.
+//! Raw scene to `Rig`: joints, lane order and clips.
 
 use super::check::BuildError;
 use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
@@ -17,19 +17,19 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BuildOptions {
-    /// The most bytes that the rows of all clips together may take.
+    /// The most bytes that the rows of all clips may take together. Default: 4 GiB.
     pub max_clip_bytes: usize,
-    /// What is taken out of the clips as root motion, if anything.
+    /// How to extract root motion from the clips; `None` leaves it in. Default: `None`.
     pub root_motion: Option<RootMotionOptions>,
-    /// The joint of every lane, for clips that have to share an order with others; found from the clips
-    /// if left out.
+    /// The joint of every lane, for clips that must share a lane order with others; `None` derives it
+    /// from the clips. Default: `None`.
     pub lane_order: Option<Vec<u16>>,
 }
 
 impl Default for BuildOptions {
     fn default() -> Self {
         Self {
-            // Hours of dense animation; a bound for hostile unions of key times.
+            // Hours of dense animation; a bound against hostile unions of key times.
             max_clip_bytes: 4 << 30,
             root_motion: None,
             lane_order: None,
@@ -37,10 +37,11 @@ impl Default for BuildOptions {
     }
 }
 
-/// Builds a rig from raw data, with the `exact` profile: f32 rows, every key kept.
+/// Builds a rig from raw data with the `exact` profile: f32 rows, every key kept. May take seconds.
 ///
 /// # Errors
-/// If nodes form a cycle, an index is out of range, or a skeleton, skin or clip is refused.
+/// If nodes form a cycle, an index is out of range, or a skeleton, skin, mesh or clip is invalid or above
+/// a limit.
 pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildError> {
     let Joints {
         order,
@@ -74,7 +75,7 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         model_size,
         (options, motions),
     )?;
-    // Moved, not copied: meshes are most of many files.
+    // Moved, not copied: meshes are most of the data of many files.
     let shared: Vec<Arc<Mesh>> = std::mem::take(&mut raw.meshes)
         .into_iter()
         .map(Arc::new)
@@ -110,7 +111,7 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
     Ok(Rig::new(parts)?)
 }
 
-/// The morph weights of all nodes, as scalars.
+/// The morph weights of all nodes as scalars, and the range of scalars of each node.
 pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
     let mut scalars = Vec::new();
     let mut morphs = Vec::new();
@@ -134,7 +135,7 @@ pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
     (scalars, morphs)
 }
 
-/// The diagonal of the box around all joints in the rest pose.
+/// The diagonal of the box around all joints in the rest pose, in the file's unit.
 pub(crate) fn model_size(skeleton: &Skeleton) -> f64 {
     let mut bounds = crate::rig::Aabb::EMPTY;
     for model in skeleton.rest_models() {
@@ -198,11 +199,12 @@ fn targets_of(skeleton: &Skeleton, joint_of_node: &[u16], morphs: &[MorphRange])
     targets
 }
 
-/// Builds an additive clip from a raw one: differences to `reference`, a pose in the lane order of
+/// Builds an additive clip from a raw one, as differences to `reference`: a pose in the lane order of
 /// the rig's skeleton (its rest pose, or a sampled frame).
 ///
 /// # Errors
-/// If the reference is not of the skeleton's shape, or the clip is refused.
+/// If the reference does not have the skeleton's shape, the raw scene is not that of the rig, or the clip
+/// is invalid.
 pub fn build_additive(
     raw: &RawScene,
     clip: usize,
@@ -242,7 +244,7 @@ pub fn build_additive(
         .map_err(|source| BuildError::Clip { clip, source })
 }
 
-/// The roots of the default scene; all roots if the file names no scene.
+/// The roots of the default scene; all roots if the file has no scene.
 fn default_roots(raw: &RawScene) -> Vec<usize> {
     let scene = raw.default_scene.unwrap_or(0);
     match raw.scenes.get(scene) {

@@ -1,4 +1,4 @@
-//! Root motion: what a clip's root joint travels, taken out of the raw tracks before clips are built.
+//! Root motion: the travel of a clip's root joint, extracted from the raw tracks before clips are built.
 
 use super::clip_builder::{ClipBuildError, Motion, check_track, classify};
 use super::curve::Curve;
@@ -12,66 +12,65 @@ mod root;
 
 use root::Root;
 
-/// The most steps that looking for root motion may take: for every clip one for every node, and for every
-/// joint that is looked at closely one for every joint above it. A thousand clips of a thousand nodes take
-/// a million.
+/// The most steps of the search for root motion: for every clip one per node, and for every joint examined
+/// one per joint at or above it. A thousand clips of a thousand nodes take a million.
 pub const MAX_ROOT_STEPS: u64 = 1 << 28;
 
-/// Which joint carries the motion.
+/// The joint that carries the motion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RootJoint {
-    /// The first joint, parents first, that some clip leaves elsewhere than it found it. Of such a
-    /// rig only the clips that do so have root motion.
+    /// The first joint, parents first, whose end in some clip differs from its start. Only the clips in
+    /// which it differs have root motion.
     #[default]
     Travelling,
     /// A joint of the skeleton.
     Index(usize),
-    /// A joint by its name, or by its path from the root with `/` between names.
+    /// A joint by its name, or by its path from the root with names separated by `/`.
     Named(String),
 }
 
-/// What is taken out of clips as root motion.
+/// How to extract root motion from clips.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RootMotionOptions {
     /// The joint.
     pub joint: RootJoint,
-    /// Which of x, y and z of model space; `None`: the two horizontal ones.
+    /// The axes of model space to extract, x, y and z; `None`: the two horizontal ones.
     pub axes: Option<[bool; 3]>,
-    /// Whether turns about the up axis are taken out, too.
+    /// Whether rotation about the up axis is extracted too.
     pub rotation: bool,
-    /// The axis that points up; importers put their own here.
+    /// The up axis; importers set it to theirs.
     pub up: UpAxis,
 }
 
-/// Why root motion cannot be taken out.
+/// Why root motion cannot be extracted.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RootMotionError {
     /// There is no joint of that name, path or index.
     #[error("root motion: there is no joint {joint}")]
     UnknownJoint {
-        /// The joint asked for.
+        /// The requested joint.
         joint: String,
     },
-    /// Several joints have the name; a path tells them apart.
-    #[error("root motion: {count} joints are called \"{name}\", give one's path")]
+    /// Several joints have the name; use a path.
+    #[error("root motion: {count} joints are named \"{name}\", use the path of one")]
     Ambiguous {
         /// The name.
         name: String,
-        /// How many bear it.
+        /// How many have it.
         count: usize,
     },
-    /// A joint above moves, too, so that the motion is not the joint's own.
-    #[error("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" moves, too")]
+    /// A joint above is animated too, so the motion is not the joint's alone.
+    #[error("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too")]
     MovingAncestor {
         /// The clip.
         clip: String,
         /// The joint of the motion.
         joint: String,
-        /// The joint above that moves.
+        /// The animated joint above it.
         above: String,
     },
-    /// The joints above scale unevenly or by zero, so that motion does not pass through them.
-    #[error("root motion: the joints above \"{joint}\" scale unevenly or by zero")]
+    /// The joints above have non-uniform or zero scale, through which the motion cannot be carried.
+    #[error("root motion: the joints above \"{joint}\" have non-uniform or zero scale")]
     Scale {
         /// The joint of the motion.
         joint: String,
@@ -84,19 +83,19 @@ pub enum RootMotionError {
         /// Keys needed.
         keys: usize,
     },
-    /// Clips, nodes and depths are so many that the search would take too long.
+    /// There are so many clips, nodes and levels that the search would take too long.
     #[error("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}")]
     Work {
         /// The steps.
         needed: u64,
     },
-    /// A track is not usable.
+    /// A track is invalid.
     #[error(transparent)]
     Track(#[from] ClipBuildError),
 }
 
-/// Takes the root motion out of the clips of a scene. `order` holds the node of every joint,
-/// parents first. Returns one entry per clip; the tracks then keep the joint in place, in the pose of
+/// Extracts the root motion from the clips of a scene. `order` holds the node of every joint,
+/// parents first. Returns one entry per clip. The tracks then keep the joint in place, in the pose of
 /// its first frame.
 pub(crate) fn extract(
     raw: &mut RawScene,
@@ -160,7 +159,7 @@ fn find_joint(
                 steps.take(raw.nodes.len() as u64)?;
                 let tracks = by_node(clip);
                 let moving = moving(raw, clip, model_size)?;
-                // A joint below one that moves is no root; what it does is not looked at.
+                // A joint below an animated one is no root, so it is not examined.
                 let mut below = vec![false; raw.nodes.len()];
                 for (joint, &node) in order.iter().enumerate() {
                     if first.is_some_and(|first| first <= joint) {
@@ -187,7 +186,7 @@ fn find_joint(
     }
 }
 
-/// Steps taken so far.
+/// Steps of the search so far.
 #[derive(Default)]
 struct Steps(u64);
 
@@ -201,7 +200,7 @@ impl Steps {
     }
 }
 
-/// The nodes at and above each joint's node, counted; the joints come parents first.
+/// The number of nodes at and above each joint's node; `order` is parents first.
 fn depths(raw: &RawScene, order: &[usize]) -> Vec<u64> {
     let mut depths = vec![0; raw.nodes.len()];
     for &node in order {
@@ -210,7 +209,7 @@ fn depths(raw: &RawScene, order: &[usize]) -> Vec<u64> {
     depths
 }
 
-/// The places of a clip's tracks, by node.
+/// Indices of a clip's tracks, by node.
 type TracksOf = HashMap<usize, Vec<usize>>;
 
 fn by_node(clip: &RawClip) -> TracksOf {
@@ -221,7 +220,7 @@ fn by_node(clip: &RawClip) -> TracksOf {
     tracks
 }
 
-/// Which nodes a clip moves.
+/// By node: whether a clip animates it.
 fn moving(raw: &RawScene, clip: &RawClip, model_size: f64) -> Result<Vec<bool>, RootMotionError> {
     let mut moving = vec![false; raw.nodes.len()];
     let name = clip.name.as_deref().unwrap_or_default();
@@ -235,8 +234,8 @@ fn moving(raw: &RawScene, clip: &RawClip, model_size: f64) -> Result<Vec<bool>, 
     Ok(moving)
 }
 
-/// Whether names from the root down, `/` between them, are a path; as a skeleton gives that of a joint.
-/// Looks at no more nodes than the path has bytes.
+/// Whether `path` is the node's whole path: names from the root, separated by `/`, as a skeleton gives
+/// that of a joint. Reads at most as many nodes as the path has bytes.
 fn has_path(raw: &RawScene, node: usize, path: &str) -> bool {
     let mut rest = path;
     for n in up(raw, Some(node)) {
@@ -255,7 +254,7 @@ fn has_path(raw: &RawScene, node: usize, path: &str) -> bool {
     false
 }
 
-/// A node and all above it.
+/// A node and its ancestors, upwards.
 fn up(raw: &RawScene, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
     std::iter::successors(node, |&n| raw.nodes[n].parent)
 }
@@ -265,7 +264,7 @@ mod tests {
     use super::*;
     use crate::import::raw::{Interpolation, RawNode, RawTrack};
 
-    /// A joint that was named is looked for in no clip, but all clips go the way above it.
+    /// A requested joint needs no search, but the joints above it are visited for every clip.
     #[test]
     fn the_way_above_a_joint_is_counted_for_every_clip() {
         const DEPTH: usize = 40_000;
@@ -293,7 +292,7 @@ mod tests {
 
     #[test]
     fn searches_that_would_take_too_long_are_refused() {
-        // Every leaf moves and none travels, so each is looked at with all that is above it.
+        // Every leaf is animated and none travels, so each is examined with all its ancestors.
         let scene = |depth: usize, leaves: usize| {
             let node = |parent: Option<usize>| RawNode {
                 parent,
@@ -327,7 +326,7 @@ mod tests {
             raw.clips.clear();
             (found, steps.0)
         };
-        // The nodes once, and for every leaf the way to the top.
+        // Each node once, and for every leaf its chain to the root.
         assert_eq!(search(10, 20), (Ok(None), 30 + 20 * 11));
         let mut steps = Steps(MAX_ROOT_STEPS - 5);
         assert_eq!(steps.take(5), Ok(()));

@@ -1,5 +1,5 @@
-//! Clips back into tracks: to build them anew for another lane order, to make differences of them, and
-//! for what is measured beside them.
+//! Clips converted back to tracks: to rebuild them in another lane order, to make additive clips of them,
+//! and for measurements.
 
 use super::check::BuildError;
 use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
@@ -12,11 +12,12 @@ use crate::math::{LANES, Row};
 use crate::rig::Rig;
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 
-/// Builds an additive clip from a clip of a rig: differences to `reference`, a pose in the lane order of
-/// its skeleton. For rigs that come without raw data; see [`build_additive`](super::build_additive).
+/// Builds an additive clip from a clip of a rig, as differences to `reference`: a pose in the lane order of
+/// its skeleton. For rigs without raw data; see [`build_additive`](super::build_additive).
 ///
 /// # Errors
-/// If there is no such full clip, or the reference is not of the skeleton's shape.
+/// If there is no such full clip, the reference does not have the skeleton's shape, or a block of the new
+/// clip needs too many keys.
 pub fn build_additive_of(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
     let skeleton = rig.skeleton();
     let found = rig.clips().get(clip).filter(|c| c.kind() == ClipKind::Full);
@@ -42,8 +43,8 @@ pub fn build_additive_of(rig: &Rig, clip: usize, reference: &Pose) -> Result<Cli
     .map_err(|source| BuildError::Clip { clip, source })
 }
 
-/// What is left of a rig's raw data: nodes, skins, and the tracks of its joints. Morph weights, user
-/// channels, meshes and surfaces are not in it.
+/// The part of a rig's raw data that can be recovered: nodes, skins, and the tracks of its joints. Without
+/// morph weights, user channels, meshes and materials.
 pub fn raw_joints(rig: &Rig) -> RawScene {
     let mut node_of = vec![0; rig.skeleton().len()];
     for (place, node) in rig.nodes().iter().enumerate() {
@@ -94,7 +95,7 @@ fn raw_node(n: &crate::rig::RigNode) -> RawNode {
     }
 }
 
-/// Builds a clip of a skeleton anew for one of the same structure.
+/// Rebuilds a clip of a skeleton for another one of the same structure.
 pub(super) fn rebuild(
     clip: &Clip,
     from: &Skeleton,
@@ -122,7 +123,7 @@ pub(super) fn rebuild(
     builder.build((0, &raw_clip(clip, from)), reference, motion)
 }
 
-/// A clip's tracks; a track's node is its joint, or the number of joints and its scalar.
+/// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index.
 fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     let mut tracks = Vec::new();
     for channel in Channel::ALL {
@@ -206,7 +207,7 @@ fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> 
             );
         };
         if spline {
-            // Tangents are stored per interval, and the one beyond an end is never read.
+            // Tangents are stored per interval; those beyond the first and last key are never read.
             let gap = |a: usize, b: usize| match (times.get(a), times.get(b)) {
                 (Some(a), Some(b)) if b > a => 1.0 / (b - a),
                 _ => 0.0,

@@ -1,4 +1,4 @@
-//! The three ways in which shaders reach palette rows, and which of them a device has.
+//! The three ways in which shaders read palette rows, and which of them a device supports.
 
 use super::{Gpu, GpuError};
 use crate::math::Affine3x4;
@@ -6,23 +6,23 @@ use crate::math::Affine3x4;
 /// Bytes of a palette row on every backend.
 pub const ROW_BYTES: u64 = size_of::<Affine3x4>() as u64;
 
-/// Windows of the uniform backend start at multiples of this many rows: 768 bytes, the least that both
-/// 48-byte rows and the 256-byte offsets of every device divide.
+/// Windows of the uniform backend start at multiples of this many rows: 768 bytes, the smallest multiple
+/// of both the 48-byte row and the 256-byte offset alignment that every device accepts.
 pub const WINDOW_ALIGN: usize = 16;
 
-/// The most bytes of a window: some drivers allow gigabytes, and shaders hold arrays of this size.
+/// The most bytes of a window: some drivers allow gigabytes, but the shaders declare arrays of this size.
 const MAX_WINDOW_BYTES: u64 = 64 << 10;
 
-/// The most bytes of a page: dynamic offsets are 32-bit numbers, and so are the indices of shaders.
+/// The most bytes of a page: dynamic offsets and shader indices are 32 bits wide.
 const MAX_PAGE_BYTES: u64 = u32::MAX as u64;
 
-/// How shaders reach palette rows. The bytes are the same for all: 48 per row.
+/// How shaders read palette rows. The bytes are the same for all: 48 per row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaletteBackend {
-    /// Windows of a uniform buffer at dynamic offsets: the fewest requirements, and a draw per window.
+    /// Windows of a uniform buffer at dynamic offsets: the fewest requirements, but a draw per window.
     Uniform,
-    /// A rgba32float texture read by `textureLoad`, three texels a row: everywhere, and no limit on
-    /// joints.
+    /// An rgba32float texture read by `textureLoad`, three texels per row: available everywhere, with
+    /// no limit on joints in practice.
     Texture,
     /// A storage buffer: the least work per fetch.
     Storage,
@@ -32,16 +32,16 @@ impl PaletteBackend {
     /// All three.
     pub const ALL: [Self; 3] = [Self::Uniform, Self::Texture, Self::Storage];
 
-    /// The best one on a device for palettes of up to `joints` rows: storage, else texture, else uniform.
+    /// The best backend of a device for palettes of up to `joints` rows: storage, else texture, else uniform.
     ///
     /// # Errors
-    /// If the device holds such a palette in none of them; naming both numbers.
+    /// If no backend of the device holds such a palette; the error states both numbers.
     pub fn choose(gpu: &Gpu, joints: usize) -> Result<Self, GpuError> {
         let mut refused = None;
         for backend in [Self::Storage, Self::Texture, Self::Uniform] {
             match backend.check(gpu, joints) {
                 Ok(()) => return Ok(backend),
-                // Of the refusals the one that allows most says most.
+                // Report the refusal of the backend that holds the most.
                 Err(error) => {
                     let limit = |e: &GpuError| match e {
                         GpuError::Joints { limit, .. } => *limit,
@@ -60,7 +60,7 @@ impl PaletteBackend {
         }))
     }
 
-    /// The most rows of one instance that a device holds; 0 if it lacks the backend.
+    /// The most rows of one instance that the device holds; 0 if it lacks the backend.
     pub fn max_joints(self, gpu: &Gpu) -> u64 {
         let rows = gpu.palette_limits();
         match self {
@@ -70,10 +70,10 @@ impl PaletteBackend {
         }
     }
 
-    /// Refuses palettes that a device cannot hold.
+    /// Checks that a device can hold palettes of `joints` rows.
     ///
     /// # Errors
-    /// If a palette has more rows than [`max_joints`](Self::max_joints); naming both numbers.
+    /// If a palette has more rows than [`max_joints`](Self::max_joints); the error states both numbers.
     pub fn check(self, gpu: &Gpu, joints: usize) -> Result<(), GpuError> {
         let (needed, limit) = (joints as u64, self.max_joints(gpu));
         if limit == 0 || needed > limit {
@@ -116,7 +116,7 @@ impl PaletteBackend {
         }
     }
 
-    /// Every instance starts at a multiple of this many rows.
+    /// The alignment of an instance's first row, in rows.
     pub fn align(self) -> usize {
         match self {
             Self::Uniform => WINDOW_ALIGN,
@@ -135,23 +135,23 @@ impl std::fmt::Display for PaletteBackend {
     }
 }
 
-/// What of a palette a device holds, in rows; 0 where it lacks the means.
+/// The most palette rows that each backend of a device holds; 0 if it lacks the backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PaletteLimits {
-    /// In a window of the uniform backend: 341 in 16 KiB, 1365 in 64 KiB.
+    /// Rows of a window of the uniform backend: 341 in 16 KiB, 1365 in 64 KiB.
     pub window: u64,
-    /// In a page of the uniform backend: a buffer less the window that pads its end.
+    /// Rows of a page of the uniform backend: a buffer less the window that pads its end.
     pub uniform: u64,
-    /// In a page of the texture backend.
+    /// Rows of a page of the texture backend.
     pub texture: u64,
-    /// Rows in a line of the texture backend's pages.
+    /// Palette rows per line of texels in the texture backend's pages.
     pub line: u64,
-    /// In a page of the storage backend.
+    /// Rows of a page of the storage backend.
     pub storage: u64,
 }
 
 impl PaletteLimits {
-    /// From a device's limits; `page_bytes` caps pages, for tests and for those who want smaller ones.
+    /// From a device's limits. `page_bytes` caps the size of a page, for tests and for smaller pages.
     pub(super) fn new(
         limits: &wgpu::Limits,
         page_bytes: u64,
@@ -161,7 +161,7 @@ impl PaletteLimits {
         let page_bytes = page_bytes.min(MAX_PAGE_BYTES);
         let buffer = limits.max_buffer_size.min(page_bytes.max(ROW_BYTES));
         let window = limits.max_uniform_buffer_binding_size.min(MAX_WINDOW_BYTES) / ROW_BYTES;
-        // Texels to a line: three per row, and lines of whole 256 bytes for copies.
+        // Three texels per row, and lines in multiples of 256 bytes for copies.
         let line = u64::from(limits.max_texture_dimension_2d) / 48 * 16;
         let lines = u64::from(limits.max_texture_dimension_2d);
         let whole_lines = (limits.max_buffer_size / ROW_BYTES)
@@ -223,7 +223,7 @@ mod tests {
         for backend in PaletteBackend::ALL {
             let rows = l.page(backend);
             assert_eq!(rows, 89_478_485, "{backend}: 4 GiB hold {rows} rows");
-            // The last row of a page has an offset of its own.
+            // The last row of a page has a distinct offset.
             let place = |row: u64| crate::gpu::BonePlace {
                 page: 0,
                 row: u32::try_from(row).expect("rows are counted in 32 bits"),

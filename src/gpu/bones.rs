@@ -1,4 +1,4 @@
-//! `GpuBoneBuffer`: the palettes of a crowd in a device's memory, written there as they are evaluated.
+//! `GpuBoneBuffer`: the palettes of a crowd in device memory, written there as they are evaluated.
 
 use super::backend::{PaletteBackend, ROW_BYTES};
 use super::staging::Ring;
@@ -10,19 +10,19 @@ use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
 
-/// How a bone buffer lies on the device.
+/// How a bone buffer is stored and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuBoneOptions {
-    /// How shaders reach the rows: see [`PaletteBackend::choose`].
+    /// How shaders read the rows: see [`PaletteBackend::choose`].
     pub backend: PaletteBackend,
-    /// Keeps the rows of the frame before, too, for motion vectors: twice the memory.
+    /// Keeps the rows of the previous frame too, for motion vectors. Doubles the device memory.
     pub previous: bool,
-    /// Writes through a ring of mapped buffers; without, from heap memory by `write_buffer`.
+    /// Writes through a ring of mapped buffers; otherwise from heap memory with `write_buffer`.
     pub mapped: bool,
 }
 
 impl GpuBoneOptions {
-    /// A backend, through mapped memory, without the frame before.
+    /// A backend, written through mapped memory, without the previous frame.
     pub fn new(backend: PaletteBackend) -> Self {
         Self {
             backend,
@@ -32,79 +32,80 @@ impl GpuBoneOptions {
     }
 }
 
-/// By which way a frame's rows reached the device.
+/// The path by which a frame's rows reached the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadWay {
-    /// Workers wrote into mapped memory, which the device copies from.
+    /// Workers wrote into mapped memory, from which the device copies.
     Mapped,
-    /// By way of heap memory: the ring was not asked for, the device was too far behind, or no
+    /// Through heap memory: the ring was not requested, the device was too far behind, or no
     /// memory could be mapped.
     Written,
 }
 
-/// What a frame's upload did.
+/// Statistics of a frame's upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoneUpload {
-    /// What was evaluated and what was carried over.
+    /// The instances that were evaluated and carried over.
     pub frame: FrameStats,
-    /// By which way.
+    /// The path the rows took.
     pub way: UploadWay,
-    /// Bytes brought to the device, with those between aligned instances.
+    /// Bytes sent to the device, including the padding between aligned instances.
     pub bytes: u64,
-    /// Bytes carried over by the device itself.
+    /// Bytes that the device copied from the previous frame.
     pub carried: u64,
-    /// Copy commands: one per page that was written, one per run of carried rows, and with the texture
-    /// backend one per page, from its buffer to its texture.
+    /// Copy commands: one per page that was written, one per run of carried rows and, with the texture
+    /// backend, one per page from its buffer to its texture.
     pub copies: u32,
-    /// Pages with rows.
+    /// Pages that hold rows.
     pub pages: usize,
 }
 
-/// Where an instance's rows lie on the device.
+/// The position of an instance's rows on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BonePlace {
     /// The page.
     pub page: usize,
-    /// The first row in the page: what shaders of the texture and storage backends are given.
+    /// The first row in the page: the row index for shaders of the texture and storage backends.
     pub row: u32,
 }
 
 impl BonePlace {
-    /// The dynamic offset of a window that starts here, in bytes: uniform backend. Pages end before
-    /// offsets do, at 4 GiB.
+    /// The dynamic offset, in bytes, of a window that starts here: for the uniform backend. Pages end
+    /// below 4 GiB, so it fits 32 bits.
     pub fn offset(&self) -> u32 {
         self.row.saturating_mul(ROW_BYTES as u32)
     }
 }
 
-/// One page as shaders see it.
+/// One page as shaders bind it.
 #[derive(Debug)]
 pub struct BonePage<'a> {
-    /// For the layout of [`GpuBoneBuffer::layout_entry`].
+    /// The resource for the layout of [`GpuBoneBuffer::layout_entry`].
     pub binding: wgpu::BindingResource<'a>,
-    /// The rows of the frame that the page has.
+    /// The rows of the frame that the page holds.
     pub rows: Range<usize>,
 }
 
-/// The palettes of a crowd in a device's memory.
+/// The palettes of a crowd in device memory.
 ///
-/// A frame is [`Crowd::advance`], then [`evaluate`](Self::evaluate) in place of [`Crowd::evaluate`]; then
-/// [`locate`](Self::locate) tells where the rows of [`Crowd::palette_range`] lie. Whatever happens to the
-/// device, the crowd goes on: on an error the same frame is in [`heap`](Self::heap), if there is memory.
+/// Once per frame, call [`Crowd::advance`] and then [`evaluate`](Self::evaluate) in place of
+/// [`Crowd::evaluate`]. [`locate`](Self::locate) maps a [`Crowd::palette_range`] to a page and row.
+/// Rows are 48 bytes each, mesh space to model space. A failed device does not stop the crowd: after an
+/// error, [`heap`](Self::heap) has the same frame if there is memory for it.
 #[derive(Debug)]
 pub struct GpuBoneBuffer {
     pub(super) options: GpuBoneOptions,
-    /// The device that has all of this: [`Gpu::serial`].
+    /// The device that owns all of this: [`Gpu::serial`].
     device: u64,
     pub(super) ring: Ring,
     pub(super) targets: [Target; 2],
     pub(super) current: usize,
-    /// Both targets are in use: something was carried over, or the frame before is kept.
+    /// Both targets are in use: rows were carried over, or the previous frame is kept.
     pub(super) both: bool,
-    /// The other target has the crowd's frame before this one.
+    /// The other target holds the crowd's previous frame.
     pub(super) follows: bool,
     pub(super) generation: u64,
-    /// Rows on their way to `write_buffer`.
+    /// Rows to be sent with `write_buffer`.
     pub(super) spill: Vec<Affine3x4>,
     heap: BoneBuffer,
     in_heap: bool,
@@ -112,7 +113,7 @@ pub struct GpuBoneBuffer {
 }
 
 impl GpuBoneBuffer {
-    /// An empty one; device memory comes with the first frame.
+    /// An empty bone buffer; device memory is allocated with the first frame.
     ///
     /// # Errors
     /// If the device lacks the backend.
@@ -134,33 +135,35 @@ impl GpuBoneBuffer {
         })
     }
 
-    /// How it was made.
+    /// The options it was created with, as changed by [`set_mapped`](Self::set_mapped).
     pub fn options(&self) -> GpuBoneOptions {
         self.options
     }
 
-    /// Whether workers write through mapped buffers from the next frame on. What the ring has stays.
+    /// Sets whether workers write through mapped buffers from the next frame on. The ring keeps its memory.
     pub fn set_mapped(&mut self, mapped: bool) {
         self.options.mapped = mapped;
     }
 
-    /// Evaluates every visible instance that is due into device memory; the rows of the others are
-    /// carried over there. Submits its own copies: what is submitted later reads this frame's rows.
+    /// Evaluates every visible instance that is scheduled into device memory. The device copies the rows
+    /// of the others from the previous frame.
+    ///
+    /// Submits its own copies: work that is submitted later reads this frame's rows.
     ///
     /// # Errors
-    /// If a palette has too many joints for the backend, or the device fails: it is lost or out of
-    /// memory. Then all visible instances are evaluated into [`heap`](Self::heap) instead. If that has no
-    /// memory either, the error is [`GpuError::HeapMemory`], or that of a lost device, and this frame has
-    /// rows nowhere; the crowd has lost nothing, and the next frame evaluates every instance.
+    /// If a palette has too many joints for the backend, or the device is lost or out of memory. All
+    /// visible instances are then evaluated into [`heap`](Self::heap) instead. If there is no memory for
+    /// that either, the error is [`GpuError::HeapMemory`], or that of a lost device, and the frame has
+    /// no rows; the crowd keeps its state, and the next frame evaluates every instance.
     pub fn evaluate(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
         self.in_heap = false;
         let error = match self.upload(crowd, gpu) {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
-        // What the device has is in doubt: nothing is carried over from it.
+        // The rows on the device are in doubt: carry nothing over from them.
         self.forget();
-        // Rows that were on their way make room.
+        // Free the pending rows first.
         self.spill = Vec::new();
         match crowd.try_evaluate(&mut self.heap) {
             Ok(_) => self.in_heap = true,
@@ -170,13 +173,13 @@ impl GpuBoneBuffer {
         Err(error)
     }
 
-    /// The frame's rows in heap memory, if the device could not take them and there was room.
+    /// The frame's rows in heap memory, if the device failed and there was memory for them.
     pub fn heap(&self) -> Option<&BoneBuffer> {
         self.in_heap.then_some(&self.heap)
     }
 
-    /// Forgets what is on the device and frees it, timestamps too. Happens by itself after an error and on
-    /// another device.
+    /// Drops the rows on the device and frees its memory, including timestamps. Also done after an error
+    /// and on a change of device.
     pub fn forget(&mut self) {
         self.ring.clear();
         self.targets = Default::default();
@@ -185,7 +188,7 @@ impl GpuBoneBuffer {
         self.generation += 1;
     }
 
-    /// Goes on on a device, which has nothing if it is another one than before.
+    /// Prepares for a device; drops all rows if it is not the same as before.
     pub(super) fn settle(&mut self, gpu: &Gpu) {
         if !self.is_on(gpu) {
             self.forget();
@@ -198,16 +201,16 @@ impl GpuBoneBuffer {
         self.device == gpu.serial()
     }
 
-    /// Has the device note how long the copies of every frame take, from the next one on; tells whether it
-    /// can.
+    /// Starts measuring the device time of every frame's copies, from the next frame on. Returns whether
+    /// the device can.
     pub fn time_copies(&mut self, gpu: &Gpu) -> bool {
         self.settle(gpu);
         self.stamps = Stamps::new(gpu, 1);
         self.stamps.is_some()
     }
 
-    /// How long the device took for the last frame's copies, waiting for them; `None` if that was not
-    /// [asked for](Self::time_copies). Rows that go [by way of heap memory](UploadWay::Written) are not in it.
+    /// The device time of the last frame's copies; waits for them. `None` if it was not
+    /// [requested](Self::time_copies). Rows sent [through heap memory](UploadWay::Written) are not included.
     ///
     /// # Errors
     /// If the device fails.
@@ -220,10 +223,10 @@ impl GpuBoneBuffer {
         }
     }
 
-    /// Reads the frame's rows back, waiting for the device: for tests and tools.
+    /// Reads the frame's rows back; waits for the device. For tests and tools.
     ///
     /// # Errors
-    /// If the device fails or has none of them.
+    /// If the device fails, or is not the one that has the rows.
     pub fn read(&self, gpu: &Gpu) -> Result<Vec<Affine3x4>, GpuError> {
         if !self.is_on(gpu) {
             let reason = "the rows are on another device".into();
@@ -257,23 +260,23 @@ impl GpuBoneBuffer {
         Ok(rows)
     }
 
-    /// A number that changes when bindings have to be made anew: pages were added or have grown.
+    /// Changes whenever bind groups must be recreated: pages were added or have grown.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Which of two sets of pages has the frame: bindings are kept by generation, set and page.
+    /// Which of the two sets of pages holds the frame. Cache bind groups by generation, set and page.
     pub fn set(&self) -> usize {
         self.current
     }
 
-    /// Rows of the frame, with those that lie between instances.
+    /// Rows of the frame, including padding between instances.
     pub fn row_count(&self) -> usize {
         let paging = &self.target().paging;
         paging.rows(paging.len().saturating_sub(1)).end
     }
 
-    /// Pages with rows of the frame.
+    /// Pages that hold rows of the frame.
     pub fn page_count(&self) -> usize {
         self.target().paging.len()
     }
@@ -283,17 +286,17 @@ impl GpuBoneBuffer {
         self.page_of(self.target(), gpu, page)
     }
 
-    /// A page of the frame before, if it is kept and that frame went to the device.
+    /// A page of the previous frame, if it is kept and that frame reached the device.
     pub fn previous_page(&self, gpu: &Gpu, page: usize) -> Option<BonePage<'_>> {
         self.page_of(self.previous()?, gpu, page)
     }
 
-    /// Where rows of the frame lie, as [`Crowd::palette_range`] tells them.
+    /// The page and row of the frame's rows with this [`Crowd::palette_range`].
     pub fn locate(&self, rows: &Range<usize>) -> Option<BonePlace> {
         place(self.target(), rows)
     }
 
-    /// Where rows of the frame before lie, as [`Crowd::previous_range`] tells them, if it is kept.
+    /// The page and row of the previous frame's rows with this [`Crowd::previous_range`], if it is kept.
     pub fn locate_previous(&self, rows: &Range<usize>) -> Option<BonePlace> {
         place(self.previous()?, rows)
     }

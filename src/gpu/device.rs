@@ -1,4 +1,4 @@
-//! Opening a device; its limits and buffers.
+//! `Gpu`: opening a device; its limits and buffers.
 
 use super::faults::{Faults, watch};
 use super::{GpuError, PaletteLimits};
@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 /// How to open a device.
 #[derive(Clone, Debug)]
 pub struct GpuOptions {
-    /// Backends to look for adapters on; `WGPU_BACKEND` in the environment narrows the default.
+    /// Backends to search for adapters; `WGPU_BACKEND` in the environment narrows the default.
     pub backends: wgpu::Backends,
-    /// The most bytes of palette rows in one page; the device's limits if they are less.
+    /// The most bytes of palette rows in one page; capped by the device's limits.
     pub page_bytes: u64,
-    /// Limits that the device is not to exceed, though its adapter may: to see how a lesser one does.
+    /// Upper bounds for the device's limits, to reproduce a less capable device.
     pub limits: wgpu::Limits,
-    /// Storage buffers that the vertex stage must be able to bind. Adapters with fewer are refused.
+    /// Storage buffers that the vertex stage must be able to bind. Adapters with fewer are rejected.
     pub vertex_storage_buffers: u32,
 }
 
@@ -29,12 +29,12 @@ impl Default for GpuOptions {
     }
 }
 
-/// Which adapter a device was opened on.
+/// The adapter that a device was opened on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterName {
     /// The adapter's name, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
     pub name: String,
-    /// The interface it is driven through, such as `vulkan`.
+    /// The graphics API it is driven through, such as `vulkan`.
     pub api: String,
     /// Whether the adapter computes on the CPU.
     pub software: bool,
@@ -58,9 +58,9 @@ impl std::fmt::Display for AdapterName {
 
 /// An open device with its queue, limits and error state.
 ///
-/// All work goes through [`Gpu::checked`], which turns the device's errors into typed ones; an
+/// Run all work through [`Gpu::checked`], which turns the device's errors into typed ones. An
 /// uncaptured-error handler and a device-lost callback are always installed. A loss during a wait
-/// ([`Gpu::wait`]) needs unwinding to become an error: with `panic = "abort"` it ends the process.
+/// ([`Gpu::wait`]) needs unwinding to become an error: with `panic = "abort"` it aborts the process.
 #[derive(Debug)]
 pub struct Gpu {
     /// The device.
@@ -75,21 +75,22 @@ pub struct Gpu {
     pub(super) faults: Arc<Mutex<Faults>>,
 }
 
-/// Formats of pictures, shadow masks and depth: all three must agree on a number of samples.
+/// Formats of images, shadow masks and depth: all three must support a sample count.
 const TARGET_FORMATS: [wgpu::TextureFormat; 3] = [
     wgpu::TextureFormat::Rgba8UnormSrgb,
     wgpu::TextureFormat::R8Unorm,
     wgpu::TextureFormat::Depth32Float,
 ];
 
-/// Features that are asked for where an adapter has them.
+/// Features that are requested where an adapter has them.
 const WELCOME: wgpu::Features =
     wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 
 impl Gpu {
-    /// Opens the first adapter that answers, hardware before software.
+    /// Opens the first adapter that responds, hardware before software.
     ///
-    /// Errors: no adapter, and those of [`Gpu::on_adapter`].
+    /// # Errors
+    /// If there is no adapter, and those of [`Gpu::on_adapter`].
     pub fn open(options: &GpuOptions) -> Result<Self, GpuError> {
         Self::first_of(options, |backends| {
             let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
@@ -101,7 +102,7 @@ impl Gpu {
         })
     }
 
-    /// Opens among the backends without GL, then on GL.
+    /// Tries the backends without GL, then GL.
     pub(super) fn first_of<T>(
         options: &GpuOptions,
         open_among: impl Fn(wgpu::Backends) -> Result<T, GpuError>,
@@ -111,7 +112,7 @@ impl Gpu {
                 reason: "wgpu was built without a backend for this platform".into(),
             });
         }
-        // GL on its own and last: merely looking for it makes some drivers write to standard error,
+        // GL is tried last and by itself: searching for it makes some drivers write to standard error,
         // and its libraries free thread-local data when the process exits, which races with threads
         // that end at that moment.
         let mut first = None;
@@ -126,7 +127,7 @@ impl Gpu {
             }
             match open_among(backends) {
                 Ok(opened) => return Ok(opened),
-                // The first error says more, unless it only says that nothing is there.
+                // The first error is the more useful one, unless it only reports that there is no adapter.
                 Err(error) => match first {
                     None | Some(GpuError::NoAdapter { .. }) => first = Some(error),
                     Some(_) => {}
@@ -134,11 +135,11 @@ impl Gpu {
             }
         }
         Err(first.unwrap_or_else(|| GpuError::NoAdapter {
-            reason: "no backend was asked for".into(),
+            reason: "no backend was requested".into(),
         }))
     }
 
-    /// Opens on the adapter that an instance gives, hardware before software.
+    /// Opens on the adapter that an instance returns, hardware before software.
     pub(super) fn request<T>(
         instance: &wgpu::Instance,
         surface: Option<&wgpu::Surface<'_>>,
@@ -160,10 +161,13 @@ impl Gpu {
         open(false).or_else(|first| open(true).map_err(|_| first))
     }
 
-    /// Opens a device on an adapter of the caller's choice, one that presents to a window, say.
+    /// Opens a device on a given adapter, for example one that presents to a window.
     ///
-    /// The device gets the adapter's limits, as far as `options` allow them. Errors: an adapter with
-    /// fewer storage buffers in the vertex stage than are wanted, a device that cannot be opened.
+    /// The device gets the adapter's limits, capped by `options`.
+    ///
+    /// # Errors
+    /// If the adapter has fewer storage buffers in the vertex stage than `options` need, or the device
+    /// cannot be opened.
     pub fn on_adapter(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
         let name = AdapterName::of(&adapter.get_info());
         let limits = adapter.limits().or_worse_values_from(&options.limits);
@@ -189,8 +193,8 @@ impl Gpu {
         Ok(Self::adopt(adapter, device, queue, options.page_bytes))
     }
 
-    /// Works on a device that an engine has opened. Replaces its uncaptured-error handler and its
-    /// device-lost callback: errors come back from the calls that caused them.
+    /// Wraps a device that an engine has opened. Replaces its uncaptured-error handler and its
+    /// device-lost callback: errors are returned from the calls that caused them.
     pub fn adopt(
         adapter: &wgpu::Adapter,
         device: wgpu::Device,
@@ -218,8 +222,8 @@ impl Gpu {
         }
     }
 
-    /// A number that no other device of the process has. wgpu's own identities repeat from instance to
-    /// instance, and it panics where it finds none.
+    /// A number that no other device of the process has. wgpu's own ids repeat between instances, and
+    /// wgpu panics where it finds none.
     pub fn serial(&self) -> u64 {
         self.serial
     }
@@ -229,7 +233,7 @@ impl Gpu {
         &self.adapter
     }
 
-    /// Samples per pixel that all render targets support: 4, or 1.
+    /// Samples per pixel that all render targets support: 4 or 1.
     pub fn samples(&self) -> u32 {
         self.samples
     }
@@ -239,19 +243,22 @@ impl Gpu {
         self.vertex_storage_buffers
     }
 
-    /// What of a palette the device holds, by backend.
+    /// The most palette rows that the device holds, by backend.
     pub fn palette_limits(&self) -> &PaletteLimits {
         &self.palette
     }
 
-    /// The most palette rows that one storage binding holds.
+    /// The most palette rows of one storage binding.
     pub fn page_rows(&self) -> u32 {
         u32::try_from(self.palette.storage).unwrap_or(u32::MAX)
     }
 
-    /// Refuses a buffer that the device cannot make or bind.
+    /// Checks that the device can create a buffer of `bytes` bytes.
     ///
-    /// A too large buffer is a validation error in wgpu; asking first keeps both numbers.
+    /// wgpu reports a buffer that is too large as a validation error; this error keeps both numbers.
+    ///
+    /// # Errors
+    /// If `bytes` is above the device's `max_buffer_size`.
     pub fn check_buffer(&self, what: &'static str, bytes: u64) -> Result<(), GpuError> {
         let limits = self.device.limits();
         let limit = limits.max_buffer_size;
@@ -265,9 +272,10 @@ impl Gpu {
         Ok(())
     }
 
-    /// A buffer with `contents`, padded to whole words and never empty.
+    /// A buffer with `contents`, zero-padded to a multiple of 16 bytes and never empty.
     ///
-    /// Errors: larger than the device's limit. Out of memory is reported by [`Gpu::checked`].
+    /// # Errors
+    /// If it is above the device's limit. [`Gpu::checked`] reports a lack of memory.
     pub fn buffer(
         &self,
         what: &'static str,
@@ -298,11 +306,14 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Copies a mappable buffer's bytes to the CPU, after all submitted work is done.
+    /// Reads a mappable buffer's bytes back to the CPU, after all submitted work is done.
+    ///
+    /// # Errors
+    /// If the device fails or refuses to map the buffer.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>, GpuError> {
         let (sender, receiver) = std::sync::mpsc::channel();
         buffer.map_async(wgpu::MapMode::Read, .., move |result| {
-            // The receiver may be gone when the device is lost; nobody waits then.
+            // The receiver is gone if the wait failed, as with a lost device.
             let _ = sender.send(result);
         });
         self.wait()?;
@@ -320,8 +331,8 @@ impl Gpu {
         Ok(bytes)
     }
 
-    /// A bind group of resources at bindings 0, 1, 2, … of a layout of this device. What wgpu refuses goes to
-    /// the error scope or handler in force.
+    /// A bind group of resources at bindings 0, 1, 2, … of a layout of this device. The error scope or
+    /// handler in force receives wgpu's errors.
     pub fn bind(
         &self,
         layout: &wgpu::BindGroupLayout,
@@ -342,7 +353,7 @@ impl Gpu {
     }
 }
 
-/// Storage buffers that the vertex stage can bind under some limits.
+/// Storage buffers that the vertex stage can bind within some limits.
 fn vertex_storage(adapter: &wgpu::Adapter, limits: &wgpu::Limits) -> u32 {
     let flags = adapter.get_downlevel_capabilities().flags;
     if flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {

@@ -1,4 +1,4 @@
-//! What can go wrong between this library and a graphics device.
+//! `GpuError`: failures of devices and uploads.
 
 use super::PaletteBackend;
 use crate::crowd::RowMemoryError;
@@ -7,10 +7,10 @@ use crate::crowd::RowMemoryError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
-    /// No adapter answers on any enabled backend.
+    /// No adapter responds on any enabled backend.
     #[error("no graphics adapter: {reason}")]
     NoAdapter {
-        /// What wgpu said.
+        /// The message of wgpu.
         reason: String,
     },
     /// The adapter lacks something that drawing needs.
@@ -25,31 +25,31 @@ pub enum GpuError {
         /// What is needed.
         needed: u64,
     },
-    /// The adapter refused to open a device.
-    #[error("adapter {adapter} gave no device: {reason}")]
+    /// The adapter did not open a device.
+    #[error("adapter {adapter} did not open a device: {reason}")]
     NoDevice {
         /// The adapter's name.
         adapter: String,
-        /// What wgpu said.
+        /// The message of wgpu.
         reason: String,
     },
-    /// A window that cannot be drawn to.
+    /// The window cannot be drawn to.
     #[error("the window cannot be drawn to: {reason}")]
     Surface {
-        /// What wgpu said.
+        /// The message of wgpu.
         reason: String,
     },
-    /// More is asked for than one binding, buffer or texture of this device can hold.
+    /// More is requested than one binding, buffer or texture of this device can hold.
     #[error("{what} takes {needed}, the device allows {limit}")]
     Limit {
         /// What is too large, with its unit.
         what: &'static str,
-        /// The size asked for.
+        /// The size requested.
         needed: u64,
         /// The device's limit.
         limit: u64,
     },
-    /// A palette has more rows than a backend of this device holds; 0 if it lacks the backend.
+    /// A palette has more rows than a backend of this device holds.
     #[error(
         "the palette of one instance has {needed} joints, the {backend} backend of this device \
          holds {limit}"
@@ -59,26 +59,26 @@ pub enum GpuError {
         backend: PaletteBackend,
         /// The palette's rows.
         needed: u64,
-        /// What the backend holds.
+        /// The most rows that the backend holds; 0 if the device lacks it.
         limit: u64,
     },
     /// The device has no memory left.
     #[error("the graphics device is out of memory")]
     OutOfMemory,
-    /// The system has no heap memory left for palette rows on their way to the device, or in its place.
+    /// There is no heap memory for palette rows, pending for the device or in place of it.
     #[error("{0}")]
     HeapMemory(RowMemoryError),
-    /// The device was lost: removed, reset or destroyed. Programs built with `panic = "abort"` end
-    /// instead where it happens during a wait (`Gpu::wait`).
+    /// The device was lost: removed, reset or destroyed. A program built with `panic = "abort"` aborts
+    /// instead if that happens during a wait (`Gpu::wait`).
     #[error("the graphics device was lost: {reason}")]
     Lost {
-        /// What the driver said.
+        /// The message of the driver.
         reason: String,
     },
     /// The device refused a command; a defect of this library or of the driver.
     #[error("the graphics device refused a command: {reason}")]
     Refused {
-        /// What wgpu said.
+        /// The message of wgpu.
         reason: String,
     },
 }

@@ -1,18 +1,18 @@
-//! What goes wrong on a device becomes typed errors, never panics.
+//! Device failures as typed errors, never panics.
 //!
-//! One part of this needs unwinding: wgpu 30 panics where a device is lost during a wait, and the panic
-//! is caught here. A program built with `panic = "abort"` ends there instead.
+//! One part of this needs unwinding: wgpu 30 panics when a device is lost during a wait, and the panic
+//! is caught here. A program built with `panic = "abort"` aborts there instead.
 
 use super::{Gpu, GpuError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a failed command waits to learn whether the device is lost. Software devices need a
-/// millisecond; one that hangs gives its error without the reason.
+/// How long a failed command waits for the report that the device is lost. Software devices need a
+/// millisecond; with a device that hangs, the error lacks the reason.
 const LOSS_WAIT: Duration = Duration::from_millis(200);
 
-/// What the device's callbacks have reported since it was opened.
+/// The failures that the device's callbacks have reported since it was opened.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     lost: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Faults {
 }
 
 impl Gpu {
-    /// The error of a lost device, once its callback has told of the loss.
+    /// The error of a lost device, once its callback has reported the loss.
     pub fn lost(&self) -> Option<GpuError> {
         let reason = self.faults().lost.clone()?;
         Some(GpuError::Lost { reason })
@@ -30,14 +30,20 @@ impl Gpu {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has callbacks run whose work is done, without waiting for any. Errors: as [`Gpu::wait`].
+    /// Runs the callbacks of completed work, without waiting for any.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::wait`].
     pub fn poll(&self) -> Result<(), GpuError> {
         self.turn(wgpu::PollType::Poll)
     }
 
     /// Runs `work` and returns its value, or the first error that the device reported meanwhile.
     ///
-    /// A lost device comes before all other errors, because after a loss they no longer name it.
+    /// The loss of the device is reported before all other errors, which no longer name it after a loss.
+    ///
+    /// # Errors
+    /// That of `work`, or the device's.
     pub fn checked<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
@@ -51,8 +57,8 @@ impl Gpu {
         let error = reported.or(uncaptured);
         let unclear = error.as_ref().is_some_and(|e| *e != GpuError::OutOfMemory);
         if unclear && self.poll().is_ok() {
-            // A destroyed device tells of it when its last work is done, its errors before that do not.
-            // Whatever comes of the wait, there is an error to return.
+            // A destroyed device reports the loss only when its last work is done; its errors come earlier.
+            // The result of the wait is irrelevant: there is an error to return.
             let _ = self.turn(wgpu::PollType::Wait {
                 submission_index: None,
                 timeout: Some(LOSS_WAIT),
@@ -66,14 +72,15 @@ impl Gpu {
 
     /// Blocks until all submitted work is done.
     ///
-    /// Errors: the device is lost, also if that happens meanwhile. wgpu 30 panics then, which is caught:
-    /// with `panic = "abort"` the process ends.
+    /// # Errors
+    /// If the device is lost, before or during the wait. wgpu 30 panics in the latter case, and the panic
+    /// is caught: with `panic = "abort"` the process aborts.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.turn(wgpu::PollType::wait_indefinitely())
     }
 
     fn turn(&self, how: wgpu::PollType) -> Result<(), GpuError> {
-        // wgpu 30 turns a device that is lost during the wait into a panic of its own.
+        // wgpu 30 panics if the device is lost during the wait.
         let polled = catch_unwind(AssertUnwindSafe(|| self.device.poll(how)));
         match polled {
             Ok(Ok(_)) => self.lost().map_or(Ok(()), Err),
@@ -87,7 +94,7 @@ impl Gpu {
     }
 }
 
-/// Has a device's errors kept from here on.
+/// Starts to record a device's errors.
 pub(super) fn watch(device: &wgpu::Device) -> Arc<Mutex<Faults>> {
     let faults = Arc::new(Mutex::new(Faults::default()));
     let sink = Arc::clone(&faults);

@@ -1,8 +1,8 @@
-//! Influence streams: joints and weights of vertices, as narrow as the file had them.
+//! Influence streams: joints and weights of vertices, in the narrowest format without loss.
 
 use crate::mesh::{Influences, Primitive};
 
-/// How many influences the vertex shader blends.
+/// The number of influences that the vertex shader blends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum InfluenceCount {
     /// None: the mesh moves as a whole.
@@ -13,39 +13,39 @@ pub enum InfluenceCount {
     Eight,
 }
 
-/// How a joint index is stored.
+/// The storage format of a joint index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JointFormat {
-    /// A byte.
+    /// One byte.
     U8,
     /// Two bytes.
     U16,
 }
 
-/// How a weight is stored.
+/// The storage format of a weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WeightFormat {
-    /// A fraction of 255.
+    /// One byte, in units of 1/255.
     Unorm8,
-    /// A fraction of 65,535.
+    /// Two bytes, in units of 1/65,535.
     Unorm16,
-    /// A float.
+    /// An f32.
     F32,
 }
 
-/// An influence stream: per vertex four joints, or eight, then as many weights.
+/// The format of an influence stream: per vertex 4 or 8 joints, then as many weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InfluenceFormat {
-    /// Eight influences per vertex, not four.
+    /// Eight influences per vertex instead of four.
     pub eight: bool,
-    /// How joints are stored.
+    /// The format of joint indices.
     pub joints: JointFormat,
-    /// How weights are stored.
+    /// The format of weights.
     pub weights: WeightFormat,
 }
 
 impl InfluenceFormat {
-    /// The narrowest format that holds influences of 4 or 8 per vertex to the bit: that of the file, or
+    /// The narrowest format that holds influences, 4 or 8 per vertex, without loss: that of the file, or
     /// a smaller one.
     pub fn of(influences: &Influences) -> Self {
         let fractions = |of: f32| {
@@ -66,7 +66,7 @@ impl InfluenceFormat {
         }
     }
 
-    /// Fours of influences: 1 or 2.
+    /// Groups of four influences per vertex: 1 or 2.
     pub fn fours(self) -> u64 {
         1 + u64::from(self.eight)
     }
@@ -93,8 +93,8 @@ impl InfluenceFormat {
         self.fours() * 4 * (self.joint_bytes() + self.weight_bytes())
     }
 
-    /// The stream's attributes: joints at location 4, weights at 5; the second fours at 6 and 7. With
-    /// four influences the last two repeat the first and are not used.
+    /// The stream's attributes: joints at location 4, weights at 5; the second group of four at 6 and 7.
+    /// With four influences the last two repeat the first and are unused.
     pub fn attributes(self) -> [wgpu::VertexAttribute; 4] {
         let joints = match self.joints {
             JointFormat::U8 => wgpu::VertexFormat::Uint8x4,
@@ -121,7 +121,7 @@ impl InfluenceFormat {
         ]
     }
 
-    /// The stream's layout, of its attributes.
+    /// The stream's layout, over its attributes.
     pub fn layout(self, attributes: &[wgpu::VertexAttribute; 4]) -> wgpu::VertexBufferLayout<'_> {
         wgpu::VertexBufferLayout {
             array_stride: self.stride(),
@@ -134,7 +134,7 @@ impl InfluenceFormat {
         }
     }
 
-    /// The bytes of a stream. The influences are of 4 or 8 per vertex, as the format says.
+    /// The bytes of a stream. The influences must be 4 or 8 per vertex, as in the format.
     pub fn encode(self, influences: &Influences) -> Vec<u8> {
         let each = influences.per_vertex.max(1);
         let mut bytes = Vec::with_capacity(influences.vertex_count() * self.stride() as usize);
@@ -163,8 +163,8 @@ impl InfluenceFormat {
     }
 }
 
-/// The stream of a primitive, reduced to the four or eight largest influences; and the largest weight
-/// that the reduction dropped. `None` if it has no influences.
+/// The stream of a primitive, reduced to the four or eight largest influences, and the largest weight
+/// that the reduction dropped. `None` if the primitive has no influences.
 pub(super) fn stream(primitive: &Primitive) -> Option<(InfluenceFormat, Vec<u8>, f32)> {
     let influences = &primitive.influences;
     if influences.is_empty() {

@@ -6,7 +6,7 @@ use super::influences::{self, InfluenceCount, InfluenceFormat};
 use super::{Gpu, GpuError, PaletteBackend, Table};
 use crate::mesh::Primitive;
 
-/// One vertex of the first stream: what the surface looks like in the rest pose.
+/// One vertex of the first stream: the surface in the rest pose.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SurfaceVertex {
@@ -29,15 +29,15 @@ pub const SURFACE_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBuffer
     ],
 };
 
-/// A morph target's displacement of one vertex, as three rows of four on the device.
+/// A morph target's displacement of one vertex, three vectors of four on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Deltas {
-    /// Added to the position, times the weight.
+    /// Added to the position, multiplied by the weight; w is unused.
     pub position: [f32; 4],
-    /// Added to the normal, times the weight.
+    /// Added to the normal, multiplied by the weight; w is unused.
     pub normal: [f32; 4],
-    /// Added to the tangent, times the weight.
+    /// Added to the tangent, multiplied by the weight; w is unused.
     pub tangent: [f32; 4],
 }
 
@@ -46,9 +46,9 @@ pub struct Deltas {
 pub struct GpuMesh {
     /// Surface vertices.
     pub surface: wgpu::Buffer,
-    /// Influences, unless the mesh is rigid.
+    /// Influences; `None` if the mesh is rigid.
     pub influences: Option<wgpu::Buffer>,
-    /// How the influences are stored; `None` if the mesh is rigid.
+    /// The format of the influences; `None` if the mesh is rigid.
     pub stored: Option<InfluenceFormat>,
     /// Triangle indices, 32 bits.
     pub indices: wgpu::Buffer,
@@ -65,10 +65,13 @@ pub struct GpuMesh {
 }
 
 impl GpuMesh {
-    /// Uploads a primitive. Its streams must be as long as `positions`, indices below that.
+    /// Uploads a primitive. Its streams must be as long as `positions`, and its indices below that length.
     ///
-    /// `skinned: false` ignores the influences. More than eight are reduced to the eight largest.
-    /// Errors: a buffer above the device's limit. Call inside [`Gpu::checked`].
+    /// `skinned: false` ignores the influences. More than eight per vertex are reduced to the eight
+    /// largest. Call inside [`Gpu::checked`].
+    ///
+    /// # Errors
+    /// If a buffer is above the device's limit.
     pub fn upload(
         gpu: &Gpu,
         backend: PaletteBackend,
@@ -122,7 +125,7 @@ impl GpuMesh {
         })
     }
 
-    /// How many influences the vertex shader blends.
+    /// The number of influences that the vertex shader blends.
     pub fn count(&self) -> InfluenceCount {
         match self.stored {
             None => InfluenceCount::Rigid,

@@ -1,8 +1,8 @@
-//! The bone buffer and meshes on the GPU through wgpu: devices, pages of palette rows, vertex
-//! streams and the skinning shaders.
+//! Crowds on the GPU through wgpu: devices, palettes in device memory, vertex streams and skinning shaders.
 //!
-//! Here lives what any renderer needs to draw crowds, ours or an engine's. No cameras, lights,
-//! render targets or pictures: those are `render`'s.
+//! Start with [`Gpu::open`] or, in an engine, [`Gpu::adopt`]; then [`GpuBoneBuffer`] for the palettes and
+//! [`GpuMesh`] for the meshes. [`shaders`] has the WGSL; [`ComputeSkinner`] skins to vertex buffers.
+//! Cameras, lights and render targets are the caller's.
 
 mod backend;
 mod bones;

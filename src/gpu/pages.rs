@@ -1,4 +1,4 @@
-//! `RowPages`: palette rows of heap memory on the device, only those that are read.
+//! `RowPages`: palette rows from heap memory on the device, only those that are read.
 
 use std::ops::Range;
 
@@ -8,27 +8,27 @@ use super::{BonePlace, Gpu, GpuError};
 use crate::crowd::reserve_rows;
 use crate::math::Affine3x4;
 
-/// Rows of a palette that lie one after another in a page.
+/// Palette rows that are contiguous in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
-    /// Which rows of the palette.
+    /// The rows of the palette.
     rows: Range<usize>,
     page: usize,
-    /// Where the first of them lies in the page.
+    /// The position of the first one in the page.
     at: usize,
 }
 
 /// Pages of palette rows that were evaluated into heap memory.
 ///
-/// A reader is a range of rows, such as those of one instance: it finds all of them in one page, and
-/// readers of the same rows share them. What is evaluated for the device alone goes through
-/// [`GpuBoneBuffer`](super::GpuBoneBuffer) instead.
+/// A reader is a range of rows, such as those of one instance. All its rows are in one page, and
+/// readers of the same rows share them. Use [`GpuBoneBuffer`](super::GpuBoneBuffer) for rows that only
+/// the device needs.
 #[derive(Debug)]
 pub struct RowPages {
     backend: PaletteBackend,
     pages: Vec<Page>,
     used: usize,
-    /// Rows on their way to `write_buffer`.
+    /// Rows to be sent with `write_buffer`.
     spill: Vec<Affine3x4>,
 }
 
@@ -43,12 +43,11 @@ impl RowPages {
         }
     }
 
-    /// Brings the rows of all readers to the device; where each finds its first one, in their order.
-    /// There is always a page to bind.
+    /// Uploads the rows of all readers; returns the position of each reader's first row, in their order.
+    /// There is always a page to bind. Call inside [`Gpu::checked`].
     ///
     /// # Errors
-    /// A reader with more rows than the backend holds, or outside the palette; what the device refuses.
-    /// Call inside [`Gpu::checked`].
+    /// If a reader has more rows than the backend holds or is outside the palette, or the device fails.
     pub fn upload(
         &mut self,
         gpu: &Gpu,
@@ -90,7 +89,7 @@ impl RowPages {
         Ok(places)
     }
 
-    /// What shaders bind, page by page.
+    /// The resources that shaders bind, page by page.
     pub fn bindings<'a>(
         &'a self,
         gpu: &'a Gpu,
@@ -100,8 +99,8 @@ impl RowPages {
     }
 }
 
-/// Packs the readers' rows into as few pages of at most `max` rows as a pass in the order of their first
-/// rows finds; readers and runs begin at multiples of `align` in their pages.
+/// Packs the readers' rows into pages of at most `max` rows, greedily in the order of their first rows.
+/// Readers and runs begin at multiples of `align` in their pages.
 fn plan(readers: &[Range<usize>], align: usize, max: usize) -> (Vec<Run>, Vec<BonePlace>) {
     let mut order: Vec<usize> = (0..readers.len()).collect();
     let rows_of = |i: usize| readers.get(i).cloned().unwrap_or(0..0);
@@ -112,7 +111,7 @@ fn plan(readers: &[Range<usize>], align: usize, max: usize) -> (Vec<Run>, Vec<Bo
     for index in order {
         let rows = rows_of(index);
         let (place, run) = match runs.last_mut() {
-            // It goes on where the last run is, if that leaves it aligned and whole in the page.
+            // Extend the last run if the reader is then aligned and within the page.
             Some(run)
                 if rows.start <= run.rows.end
                     && (rows.start - run.rows.start).is_multiple_of(align)
@@ -196,7 +195,7 @@ mod tests {
     #[test]
     fn no_readers_need_no_rows() {
         assert_eq!(plan(&[], 16, 8), (Vec::new(), Vec::new()));
-        // Rigid meshes read none.
+        // Rigid meshes read no rows.
         assert_eq!(plan(&[0..0, 0..0], 1, 8).1, [rows(0, 0), rows(0, 0)]);
     }
 }

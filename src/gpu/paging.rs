@@ -1,17 +1,17 @@
-//! Rows of a frame cut into pages between instances: no instance lies in two.
+//! Cutting the rows of a frame into pages between instances: no instance spans two pages.
 
 use crate::crowd::RowGroup;
 use std::ops::Range;
 
-/// Where pages begin: page `p` has the rows from `starts[p]` to before `starts[p + 1]`.
+/// Where pages begin: page `p` holds the rows `starts[p]..starts[p + 1]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Paging {
     starts: Vec<usize>,
 }
 
 impl Paging {
-    /// Cuts groups that lie one after another into pages of at most `max_rows` rows. A stride above
-    /// that has been refused before; it gets pages of its own.
+    /// Cuts consecutive groups into pages of at most `max_rows` rows. Callers reject a larger stride;
+    /// its instances would get a page each.
     pub fn cut(&mut self, groups: impl Iterator<Item = RowGroup>, max_rows: usize) {
         self.starts.clear();
         let mut page = 0;
@@ -41,7 +41,7 @@ impl Paging {
         }
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -54,7 +54,7 @@ impl Paging {
         }
     }
 
-    /// The page of a row, and the row in it.
+    /// The page of a row, and the row's position in it.
     pub fn locate(&self, row: usize) -> Option<(usize, usize)> {
         let after = self.starts.partition_point(|&s| s <= row);
         if after == 0 || after >= self.starts.len() {
@@ -63,7 +63,7 @@ impl Paging {
         Some((after - 1, row - self.starts.get(after - 1)?))
     }
 
-    /// The parts of a range of rows, page by page: the page, the row in it, how many.
+    /// A range of rows split by page: the page, the first row in it, the number of rows.
     pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let mut row = rows.start;
         std::iter::from_fn(move || {

@@ -1,7 +1,7 @@
-//! WGSL sources. Each is a piece; a module is pieces put after one another in any order.
+//! WGSL sources, in pieces. A module is some of them joined, in any order.
 //!
-//! The pieces of this folder's level (palette, skinning, morphing) name no camera and no light, so
-//! that engines can take them as they are: `shaders/README.md` has their bindings and byte layouts.
+//! The pieces for palettes, skinning and morphing refer to no camera and no light, so that engines can
+//! use them unchanged. `shaders/README.md` has their bindings and byte layouts.
 
 use super::PaletteBackend;
 
@@ -14,7 +14,7 @@ pub const PALETTE_TEXTURE: &str = include_str!("../../shaders/palette_texture.wg
 /// `palette_rows(row)` from a window of `PALETTE_ROWS` rows of a uniform buffer: group 1, binding 0.
 pub const PALETTE_UNIFORM: &str = include_str!("../../shaders/palette_uniform.wgsl");
 
-/// Blending of 4 or 8 palette rows; points, normals and tangents through rows. Needs a `palette_rows`.
+/// Blends 4 or 8 palette rows; transforms points, normals and tangents. Needs a `palette_rows`.
 pub const SKINNING: &str = include_str!("../../shaders/skinning.wgsl");
 
 /// Morph targets. Needs a `morph_weight` and a `morph_delta`.
@@ -38,10 +38,10 @@ pub const CHARACTER: &str = include_str!("../../shaders/character.wgsl");
 /// The stages of `phalanx-render` that draw ground and sky. Needs [`VIEW`].
 pub const BACKGROUND: &str = include_str!("../../shaders/background.wgsl");
 
-/// The stages of `phalanx-render` that show a finished picture in a window.
+/// The stages of `phalanx-render` that show a finished image in a window.
 pub const SHOW: &str = include_str!("../../shaders/show.wgsl");
 
-/// `palette_rows` of a backend; `window` is the rows of a window, for the uniform backend alone.
+/// `palette_rows` of a backend. `window` is the number of rows in a window, used by the uniform backend.
 pub fn palette(backend: PaletteBackend, window: u64) -> String {
     match backend {
         PaletteBackend::Uniform => {
@@ -52,7 +52,7 @@ pub fn palette(backend: PaletteBackend, window: u64) -> String {
     }
 }
 
-/// The palette of the frame before beside that of [`palette`]: `previous_rows(row)` at group 1,
+/// The palette of the previous frame beside that of [`palette`]: `previous_rows(row)` at group 1,
 /// binding 2, for motion vectors.
 pub fn previous_palette(backend: PaletteBackend) -> String {
     let source = match backend {
@@ -65,8 +65,8 @@ pub fn previous_palette(backend: PaletteBackend) -> String {
         .replace("@binding(0)", "@binding(2)")
 }
 
-/// All that a vertex stage needs to skin and morph: [`palette`], [`SKINNING`], [`MORPH`] and its tables,
-/// which are storage buffers with the storage backend and textures with the others.
+/// All that a vertex stage needs to skin and morph: [`palette`], [`SKINNING`], [`MORPH`] and its tables.
+/// The tables are storage buffers with the storage backend and textures with the others.
 pub fn pieces(backend: PaletteBackend, window: u64) -> String {
     let tables = match backend {
         PaletteBackend::Storage => MORPH_STORAGE,

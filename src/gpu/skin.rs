@@ -1,4 +1,4 @@
-//! Compute skinning to a vertex buffer: skin once, draw in several passes.
+//! Compute skinning into a vertex buffer: skin once, draw in several passes.
 
 use super::influences::{self, InfluenceFormat};
 use super::mesh::displacements;
@@ -26,14 +26,14 @@ pub const SKINNED_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBuffer
     attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x4],
 };
 
-/// What is skinned together: an instance's first palette row in the page (uniform backend: in the
-/// window), and its first morph weight.
+/// One instance to skin: its first palette row in the page (uniform backend: in the window), and its
+/// first morph weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SkinInstance {
-    /// The palette row.
+    /// The first palette row.
     pub row: u32,
-    /// The morph weight.
+    /// Index of the first morph weight.
     pub first_weight: u32,
 }
 
@@ -49,10 +49,11 @@ pub struct SkinningMesh {
 }
 
 impl SkinningMesh {
-    /// Uploads a primitive. Its streams must be as long as `positions`; more than eight influences are
-    /// reduced to the eight largest.
+    /// Uploads a primitive. Its streams must be as long as `positions`. More than eight influences per
+    /// vertex are reduced to the eight largest. Call inside [`Gpu::checked`].
     ///
-    /// Errors: a buffer above the device's limits. Call inside [`Gpu::checked`].
+    /// # Errors
+    /// If a buffer is above the device's limits.
     pub fn upload(
         gpu: &Gpu,
         backend: PaletteBackend,
@@ -119,31 +120,31 @@ struct JobUniform {
     padding: [u32; 3],
 }
 
-/// Instances of one mesh, in one page or window, to be skinned.
+/// Instances of one mesh, in one page or window, that are skinned together.
 #[derive(Debug)]
 pub struct SkinRun<'a> {
     /// The mesh.
     pub mesh: &'a SkinningMesh,
     /// The page of palette rows: `BonePage::binding`.
     pub palette: wgpu::BindingResource<'a>,
-    /// Where the window starts, in bytes: uniform backend alone.
+    /// Where the window starts, in bytes: uniform backend only.
     pub offset: u32,
     /// Morph weights of all instances.
     pub weights: &'a Table,
     /// The instances.
     pub instances: &'a [SkinInstance],
     /// The first slot of the mesh's skin in an instance's rows: `Rig::palette_offset`. A mesh without
-    /// influences moves with this one.
+    /// influences is transformed by this slot.
     pub first_slot: u32,
     /// The first of the mesh's morph weights among an instance's.
     pub first_weight: u32,
-    /// How many of its targets have weights.
+    /// The number of its morph targets that have weights.
     pub targets: u32,
-    /// Vertices of the first instance, then of the next: [`ComputeSkinner::output`].
+    /// Output vertices, instance by instance: [`ComputeSkinner::output`].
     pub output: &'a wgpu::Buffer,
 }
 
-/// Invocations of a workgroup in the shader.
+/// Invocations per workgroup in the shader.
 const GROUP: u32 = 64;
 
 /// The pipelines of compute skinning for one backend.
@@ -158,13 +159,13 @@ pub struct ComputeSkinner {
 }
 
 impl ComputeSkinner {
-    /// Storage buffers that it binds beside those of the palette, weights and displacements.
+    /// Storage buffers that it binds besides those of the palette, weights and displacements.
     const STORAGE_BUFFERS: u32 = 4;
 
-    /// Makes the shader module.
+    /// Creates the shader module and the layouts.
     ///
-    /// Errors: a device without compute shaders or with too few storage buffers, one that refuses the
-    /// shader.
+    /// # Errors
+    /// If the device lacks compute shaders, has too few storage buffers, or refuses the shader.
     pub fn new(gpu: &Gpu, backend: PaletteBackend) -> Result<Self, GpuError> {
         let limits = gpu.device.limits();
         let needed = Self::STORAGE_BUFFERS
@@ -243,9 +244,11 @@ impl ComputeSkinner {
         }
     }
 
-    /// A buffer for the skinned vertices of that many instances; to be drawn from, and copied.
+    /// A buffer for the skinned vertices of `instances` instances, usable as vertex buffer and copy source.
+    /// Call inside [`Gpu::checked`].
     ///
-    /// Errors: more than the device binds. Call inside [`Gpu::checked`].
+    /// # Errors
+    /// If it is larger than the device can bind.
     pub fn output(
         gpu: &Gpu,
         mesh: &SkinningMesh,
@@ -266,8 +269,10 @@ impl ComputeSkinner {
         }))
     }
 
-    /// Records one run. Errors: more vertices or instances than one dispatch takes. Call inside
-    /// [`Gpu::checked`].
+    /// Records one run. Call inside [`Gpu::checked`].
+    ///
+    /// # Errors
+    /// If one dispatch cannot hold that many vertices or instances, or a buffer is above the device's limits.
     pub fn record(
         &mut self,
         gpu: &Gpu,

@@ -10,29 +10,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-/// Staging buffers per page: one that workers fill, one that the device copies from, and one that comes
-/// back. A device that is further behind gets plain writes instead of more memory.
+/// Staging buffers per page: one that workers fill, one that the device copies from, and one on its way
+/// back. If the device is further behind, rows are sent with plain writes instead of more memory.
 pub const RING: usize = 3;
 
-/// Buffers with room for half as much again as is needed: a crowd that grows makes new ones seldom.
+/// Buffer size with 50% headroom, so that a growing crowd seldom needs new buffers.
 pub(super) fn roomy(rows: usize, max: usize) -> usize {
     (rows + rows / 2).min(max).max(rows)
 }
 
-/// The buffer that a part of a page takes.
+/// The buffer to use for a part of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// This one of the free ones.
+    /// The free buffer with this index.
     Fits(usize),
-    /// A new one; this one of the free ones is given up for it.
+    /// A new buffer; the free one with this index is dropped.
     Instead(usize),
-    /// A new one.
+    /// A new buffer.
     New,
 }
 
-/// The smallest buffer with room for some rows, so that larger ones are left for larger parts; else a new
-/// one instead of the smallest of all, which is of the least use to the others. `None` if none is free and
-/// the ring has `out` of its `most` buffers.
+/// The smallest free buffer with room for the rows, so that larger ones are left for larger parts. If none
+/// has room, a new one replaces the smallest, which is of least use to the others. `None` if none is free
+/// and the ring has `out` of its `most` buffers in use.
 fn choose(
     sizes: impl Iterator<Item = usize> + Clone,
     rows: usize,
@@ -48,20 +48,20 @@ fn choose(
         .or_else(|| (out < most).then_some(Choice::New))
 }
 
-/// A staging buffer that is mapped: its part of a page can be written.
+/// A mapped staging buffer: its part of a page can be written.
 #[derive(Debug)]
 pub(super) struct Staging {
     pub buffer: wgpu::Buffer,
     rows: usize,
 }
 
-/// Staging buffers that are free, and those on their way back from the device.
+/// Free staging buffers, and a channel for those that the device returns.
 #[derive(Debug)]
 pub(super) struct Ring {
     free: Vec<Staging>,
     away: usize,
     sender: Sender<Option<Staging>>,
-    /// Behind a lock only to be shared between threads; nobody waits for it.
+    /// A mutex only to make the ring `Sync`; it is never contended.
     receiver: Mutex<Receiver<Option<Staging>>>,
 }
 
@@ -76,7 +76,7 @@ impl Ring {
         }
     }
 
-    /// Takes back what the device is done with. Does not wait.
+    /// Collects the buffers that the device has returned. Does not wait.
     fn collect(&mut self) {
         let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
         while let Ok(back) = receiver.try_recv() {
@@ -85,8 +85,8 @@ impl Ring {
         }
     }
 
-    /// Mapped buffers for parts of pages with that many rows each; `None` if the device has not given
-    /// enough of them back yet. Call inside [`Gpu::checked`].
+    /// Mapped buffers for parts of pages with `parts` rows each; `None` if the device has not returned
+    /// enough of them yet. Call inside [`Gpu::checked`].
     pub fn take(&mut self, gpu: &Gpu, parts: &[usize], max: usize) -> Option<Vec<Staging>> {
         self.collect();
         let mut taken = Vec::with_capacity(parts.len());
@@ -98,7 +98,7 @@ impl Ring {
                     taken.push(self.free.swap_remove(at));
                     continue;
                 }
-                // What is too small gives way: the crowd has grown.
+                // Too small: the crowd has grown.
                 Some(Choice::Instead(at)) => drop(self.free.swap_remove(at)),
                 Some(Choice::New) => {}
                 None => {
@@ -120,20 +120,20 @@ impl Ring {
         Some(taken)
     }
 
-    /// Has buffers mapped again once the device has copied from them. Call after the submission.
+    /// Maps buffers again once the device has copied from them. Call after the submission.
     pub fn give_back(&mut self, buffers: Vec<Staging>) {
         for staging in buffers {
             let sender = self.sender.clone();
             let buffer = staging.buffer.clone();
             self.away += 1;
             buffer.map_async(wgpu::MapMode::Write, .., move |mapped| {
-                // The ring may be gone by then, and the buffer goes with it.
+                // If the ring was dropped, the buffer is dropped with it.
                 let _ = sender.send(mapped.is_ok().then_some(staging));
             });
         }
     }
 
-    /// Forgets everything: what is away is not waited for.
+    /// Drops everything; does not wait for buffers in use by the device.
     pub fn clear(&mut self) {
         *self = Self::new();
     }
@@ -144,10 +144,10 @@ impl Ring {
 pub(super) struct MappedRows<'a> {
     paging: &'a Paging,
     buffers: &'a [Staging],
-    /// Whether a view could not be had: rows were lost.
+    /// Set if a view could not be mapped, in which case rows were lost.
     failed: &'a AtomicBool,
     rows: Range<usize>,
-    /// The view that is being filled, its first row and the row after its last.
+    /// The view that is being filled, and its rows.
     view: Option<(wgpu::BufferViewMut, Range<usize>)>,
 }
 
@@ -167,7 +167,7 @@ impl<'a> MappedRows<'a> {
         }
     }
 
-    /// Opens the part of the next page that is this worker's.
+    /// Maps this worker's part of the next page.
     fn open(&mut self) -> Option<()> {
         self.view = None;
         let (page, at) = self.paging.locate(self.rows.start)?;
@@ -226,7 +226,7 @@ impl PaletteMemory for MappedRows<'_> {
     }
 }
 
-/// Rows of a frame in heap memory, as they will lie on the device.
+/// Rows of a frame in heap memory, in the order they will have on the device.
 #[derive(Debug)]
 pub(super) struct HeapRows<'a>(pub &'a mut [Affine3x4]);
 
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn new_buffers_have_room_to_grow_up_to_a_page() {
         assert_eq!([roomy(100, 1000), roomy(900, 1000)], [150, 1000]);
-        // One instance above the page's rows.
+        // One instance larger than a page.
         assert_eq!(roomy(1200, 1000), 1200);
     }
 }

@@ -1,9 +1,9 @@
-//! How long the device takes for parts of its work: pairs of timestamps.
+//! `Stamps`: device time of parts of the recorded work, from pairs of timestamps.
 
 use super::{Gpu, GpuError};
 use std::time::Duration;
 
-/// Timestamps around parts of what is recorded, between passes and copies.
+/// Timestamps around parts of the recorded work, between passes and copies.
 ///
 /// Record [`begin`](Self::begin) and [`end`](Self::end) of every part, submit, then [`read`](Self::read).
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Stamps {
 const STAMP: usize = size_of::<u64>();
 
 impl Stamps {
-    /// For as many parts; `None` if the device cannot note its time between passes and copies.
+    /// Timestamps for `parts` parts; `None` if the device has no timestamps between passes and copies.
     pub fn new(gpu: &Gpu, parts: u32) -> Option<Self> {
         let needed = wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
         gpu.device.features().contains(needed).then(|| Self {
@@ -30,12 +30,12 @@ impl Stamps {
         })
     }
 
-    /// A part begins here.
+    /// Marks the beginning of a part.
     pub fn begin(&mut self, encoder: &mut wgpu::CommandEncoder, part: u32) {
         encoder.write_timestamp(&self.queries, 2 * part);
     }
 
-    /// A part ends here.
+    /// Marks the end of a part.
     pub fn end(&mut self, encoder: &mut wgpu::CommandEncoder, part: u32) {
         encoder.write_timestamp(&self.queries, 2 * part + 1);
         if let Some(noted) = self.noted.get_mut(part as usize) {
@@ -43,7 +43,7 @@ impl Stamps {
         }
     }
 
-    /// How long each part took when it was last done, waiting for the device; `None` until all of them
+    /// The device time of each part when it last ran; waits for the device. `None` until all of them
     /// have been recorded.
     ///
     /// # Errors

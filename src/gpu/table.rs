@@ -1,4 +1,4 @@
-//! Arrays that shaders index: storage buffers, or textures where the vertex stage has none.
+//! `Table`: arrays that shaders index, as storage buffers or textures.
 
 use super::{Gpu, GpuError, PaletteBackend};
 
@@ -15,10 +15,13 @@ enum Data {
 }
 
 impl Table {
-    /// Floats: the morph weights of instances.
+    /// An array of floats: the morph weights of instances.
     ///
-    /// A storage buffer with the storage backend, an r32float texture with the others. Errors: more than
-    /// a binding or texture of the device holds. Call inside [`Gpu::checked`].
+    /// A storage buffer with the storage backend, an r32float texture with the others. Call inside
+    /// [`Gpu::checked`].
+    ///
+    /// # Errors
+    /// If a binding or texture of the device cannot hold that many.
     pub fn floats(
         gpu: &Gpu,
         backend: PaletteBackend,
@@ -29,7 +32,10 @@ impl Table {
         Self::new(gpu, backend, what, bytes, wgpu::TextureFormat::R32Float)
     }
 
-    /// Vectors of four: the displacements of a mesh. As [`Table::floats`], rgba32float.
+    /// An array of 4-vectors: the displacements of a mesh. As [`Table::floats`], but rgba32float.
+    ///
+    /// # Errors
+    /// Those of [`Table::floats`].
     pub fn vectors(
         gpu: &Gpu,
         backend: PaletteBackend,
@@ -108,7 +114,7 @@ impl Table {
         })
     }
 
-    /// What shaders bind.
+    /// The resource that shaders bind.
     pub fn binding(&self) -> wgpu::BindingResource<'_> {
         match &self.data {
             Data::Buffer(buffer) => buffer.as_entire_binding(),
@@ -116,7 +122,7 @@ impl Table {
         }
     }
 
-    /// The layout of the binding of a table made for a backend.
+    /// The layout entry of a table made for a backend.
     pub fn layout_entry(
         backend: PaletteBackend,
         binding: u32,

@@ -1,4 +1,4 @@
-//! The device's memory for the rows of a frame: pages of buffers, and textures if shaders read those.
+//! Device memory for the rows of a frame: pages of buffers, and of textures for the texture backend.
 
 use super::backend::{PaletteBackend, PaletteLimits, ROW_BYTES};
 use super::paging::Paging;
@@ -11,7 +11,7 @@ use crate::crowd::FrameId;
 pub(super) struct Page {
     pub buffer: wgpu::Buffer,
     texture: Option<(wgpu::Texture, wgpu::TextureView)>,
-    /// Rows that it has room for.
+    /// The rows it has room for.
     rows: usize,
 }
 
@@ -20,21 +20,21 @@ pub(super) struct Page {
 pub(super) struct Target {
     pub pages: Vec<Page>,
     pub paging: Paging,
-    /// The frame whose rows it has.
+    /// The frame whose rows it holds.
     pub frame: Option<FrameId>,
 }
 
 impl Target {
-    /// Makes pages for the paging's rows where there are none or they are too small; tells whether it
-    /// did. Call inside [`Gpu::checked`].
+    /// Creates pages for the paging's rows where they are missing or too small; returns whether it
+    /// created any. Call inside [`Gpu::checked`].
     pub fn fit(&mut self, gpu: &Gpu, backend: PaletteBackend) -> Result<bool, GpuError> {
         let rows = (0..self.paging.len()).map(|page| self.paging.rows(page).len());
         fit(&mut self.pages, &rows.collect::<Vec<_>>(), gpu, backend)
     }
 }
 
-/// Makes pages of at least some rows each where there are none or they are too small; tells whether it
-/// did. Call inside [`Gpu::checked`].
+/// Creates pages of at least `rows` rows each where they are missing or too small; returns whether it
+/// created any. Call inside [`Gpu::checked`].
 pub(super) fn fit(
     pages: &mut Vec<Page>,
     rows: &[usize],
@@ -74,7 +74,7 @@ impl Page {
         match backend {
             PaletteBackend::Uniform => {
                 usage |= wgpu::BufferUsages::UNIFORM;
-                // A window that starts at the last instance ends beyond it.
+                // A window that starts at the last instance extends beyond it.
                 bytes += limits.window * ROW_BYTES;
             }
             PaletteBackend::Storage => {}
@@ -98,7 +98,7 @@ impl Page {
         })
     }
 
-    /// Copies the first rows to the texture, if there is one, in whole lines; tells whether it did.
+    /// Copies the first rows to the texture in whole lines; returns whether there is a texture.
     pub fn copy_to_texture(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -129,7 +129,7 @@ impl Page {
         true
     }
 
-    /// What shaders bind.
+    /// The resource that shaders bind.
     pub fn binding(
         &self,
         backend: PaletteBackend,

@@ -1,4 +1,4 @@
-//! A frame of `GpuBoneBuffer`: schedule, evaluation into mapped memory, copies.
+//! One frame of `GpuBoneBuffer`: schedule, evaluation into mapped memory, copies.
 
 use super::backend::ROW_BYTES;
 use super::bones::{BoneUpload, GpuBoneBuffer, UploadWay};
@@ -51,7 +51,7 @@ impl GpuBoneBuffer {
         };
         if staged.is_none() {
             reserve_rows(&mut self.spill, written).map_err(GpuError::HeapMemory)?;
-            // No default value is written twice: rows are only made where there were none.
+            // Only rows beyond the old length are initialised.
             self.spill.resize(written, Affine3x4::IDENTITY);
             schedule.write(HeapRows(&mut self.spill));
         }
@@ -86,7 +86,7 @@ impl GpuBoneBuffer {
         Ok(done)
     }
 
-    /// Has workers write into mapped memory; `None` if there is none, and nothing is lost by it.
+    /// Evaluates into mapped memory; `None` if there is none or mapping failed, and nothing is lost.
     fn stage(
         &mut self,
         gpu: &Gpu,

@@ -1,9 +1,9 @@
-//! Opening a device that can show its pictures in a window.
+//! Opening a device that can present to a window.
 
 use super::{Gpu, GpuError, GpuOptions};
 use wgpu::rwh::{HasDisplayHandle, HasWindowHandle};
 
-/// A window of any windowing crate: a cheap handle that keeps it alive, such as an `Arc` of it.
+/// A window of any windowing crate: a cheap handle that keeps it alive, such as an `Arc`.
 pub trait WindowHandle:
     HasWindowHandle + HasDisplayHandle + std::fmt::Debug + Clone + Send + Sync + 'static
 {
@@ -14,21 +14,23 @@ impl<T> WindowHandle for T where
 {
 }
 
-/// A window's surface, and what the adapter of its device can do with it.
+/// A window's surface, and its capabilities on the adapter of its device.
 #[derive(Debug)]
 pub struct WindowSurface {
     /// The surface.
     pub surface: wgpu::Surface<'static>,
-    /// Formats, ways to present and to blend.
+    /// Formats, present modes and alpha modes.
     pub capabilities: wgpu::SurfaceCapabilities,
 }
 
 impl Gpu {
     /// Opens a device for a window, and the window's surface: as [`Gpu::open`], among the adapters that
-    /// can present there.
+    /// can present to it.
     ///
-    /// A surface that was lost is opened anew the same way. Errors: those of [`Gpu::open`], or a
-    /// window without a surface.
+    /// Call it again for a surface that was lost.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::open`], or if the window has no surface.
     pub fn open_for_window(
         options: &GpuOptions,
         window: &impl WindowHandle,
@@ -41,7 +43,7 @@ impl Gpu {
             let surface = instance.create_surface(window.clone());
             let surface =
                 surface.map_err(|e| match Self::request(&instance, None, |_| Ok(())) {
-                    // Without an adapter there is no surface either, and that is what has to be known.
+                    // Without an adapter there is no surface either; the missing adapter is the cause.
                     Err(error @ GpuError::NoAdapter { .. }) => error,
                     _ => GpuError::Surface {
                         reason: e.to_string(),
@@ -51,7 +53,7 @@ impl Gpu {
                 let capabilities = surface.get_capabilities(adapter);
                 if capabilities.formats.is_empty() {
                     return Err(GpuError::Surface {
-                        reason: "this adapter cannot present there".into(),
+                        reason: "this adapter cannot present to the window".into(),
                     });
                 }
                 Ok((Self::on_adapter(adapter, options)?, capabilities))

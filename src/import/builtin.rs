@@ -1,4 +1,4 @@
-//! The built-in character: embedded, so that a crowd needs no files.
+//! The built-in character, embedded in the library so that a crowd needs no files.
 
 use super::file::{ImportError, import_slice};
 use super::gltf::{ImportOptions, read_slice};
@@ -25,15 +25,15 @@ pub const MANNEQUIN: [(&str, &[u8]); 3] = [
 /// The built-in character: 47 joints, eleven clips, three levels of detail. Metres, Y up, faces +Z.
 ///
 /// # Errors
-/// None for the files as shipped; typed all the same, since they go through the importer.
+/// None for the files as shipped; typed all the same, because they pass through the importer.
 pub fn mannequin() -> Result<Rig, ImportError> {
     mannequin_with(&ImportOptions::default())
 }
 
-/// The built-in character, imported with options of one's own (root motion, Z up).
+/// The built-in character, imported with the given options (root motion, Z up).
 ///
 /// # Errors
-/// If an option does not fit it: a node to split at, or a joint, that it does not have.
+/// If an option does not fit it: a node to split at, or a joint, that the character lacks.
 pub fn mannequin_with(options: &ImportOptions) -> Result<Rig, ImportError> {
     let (name, bytes) = MANNEQUIN[0];
     let mut imported = import_slice(bytes, name, None, options)?;

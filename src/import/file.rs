@@ -1,4 +1,4 @@
-//! glTF file to rigs: reading, splitting, building, in one call.
+//! glTF file to rigs: reading, splitting and building in one call.
 
 use super::gltf::{GltfError, ImportOptions, read_path, read_slice};
 use super::markers::{MarkerError, add_markers, marker_file, read_markers};
@@ -12,40 +12,40 @@ use crate::rig::Rig;
 use std::path::Path;
 use thiserror::Error;
 
-/// What a file became.
+/// The result of an import.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// One rig; more if the import was asked to split the file.
+    /// One rig; more if the options split the file.
     pub rigs: Vec<Rig>,
-    /// How the rigs hang on each other.
+    /// Which rigs are attached to which.
     pub links: Vec<RigLink>,
     /// What was repaired or dropped.
     pub report: ImportReport,
 }
 
-/// A rig that hangs below a node of another.
+/// A rig that is attached to a node of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RigLink {
-    /// The rig that hangs.
+    /// The attached rig.
     pub child: usize,
-    /// The rig that it hangs on.
+    /// The rig it is attached to.
     pub parent: usize,
-    /// The node of the parent rig, as a position in its nodes; `None`: it stood at the root.
+    /// Index of the node in the parent rig's nodes; `None` if the rig was at the root.
     pub node: Option<usize>,
 }
 
-/// Why a file is no rig.
+/// Why a file cannot become a rig.
 #[derive(Debug, Error)]
 pub enum ImportError {
     /// The file cannot be read as glTF.
     #[error(transparent)]
     Gltf(#[from] GltfError),
-    /// The file cannot be split as asked.
+    /// The file cannot be split as requested.
     #[error("{file}: {source}")]
     Split {
         /// The file.
         file: String,
-        /// Why.
+        /// The cause.
         source: SplitError,
     },
     /// A level of detail does not fit.
@@ -54,26 +54,26 @@ pub enum ImportError {
     /// The markers beside the file cannot be used.
     #[error(transparent)]
     Markers(#[from] MarkerError),
-    /// What was read makes no rig.
+    /// A rig cannot be built from the file's data.
     #[error("{file}: {source}")]
     Build {
         /// The file.
         file: String,
-        /// Why.
+        /// The cause.
         source: BuildError,
     },
 }
 
-/// Bytes of clip rows allowed per byte of a file; a file of dense tracks was observed to need 2, one
-/// whose tracks share no key times 13.
+/// Bytes of clip rows allowed per byte of a file. A file of dense tracks was observed to need 2; one
+/// whose tracks share no key times, 13.
 const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
-/// Bytes of clip rows allowed to any file.
+/// Bytes of clip rows allowed for any file.
 const CLIP_BYTES_BASE: usize = 16 << 20;
 
-/// Imports a .gltf or .glb file, and the [markers](marker_file) that lie beside it, if any.
+/// Imports a .gltf or .glb file, and the [markers](marker_file) beside it if that file exists.
 ///
 /// # Errors
-/// If it cannot be read, split as asked, or built.
+/// If it cannot be read, split as requested, or built.
 pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, ImportError> {
     let size = std::fs::metadata(path).map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
     let (raw, report) = read_path(path, options)?;
@@ -87,11 +87,11 @@ pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, Imp
     Ok(imported)
 }
 
-/// Imports a .gltf or .glb file from memory. `name` is used in messages; external files are looked
-/// for in `base`, and refused without it.
+/// Imports a .gltf or .glb file from memory. `name` is used in messages. External files are read
+/// from `base`, and are an error without it.
 ///
 /// # Errors
-/// If it cannot be read, split as asked, or built.
+/// If it cannot be read, split as requested, or built.
 pub fn import_slice(
     bytes: &[u8],
     name: &str,
@@ -173,7 +173,7 @@ fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLi
         };
         let child = scenes.len();
         let parts = std::mem::take(&mut scenes[parent]).split_at(node)?;
-        // What hung on the part that went away now hangs on the branch.
+        // Rigs that were attached to the part split off are now attached to the branch.
         for link in links.iter_mut().filter(|l| l.1 == parent) {
             if parts.branch.nodes.iter().any(|n| n.source == link.2) {
                 link.1 = child;

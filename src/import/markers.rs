@@ -1,9 +1,9 @@
-//! Markers out of JSON: the `extras` of animations, and files that lie beside a model.
+//! Markers from JSON: the `extras` of animations, and marker files beside a model.
 //!
 //! A list of markers is `[{"name": "step", "time": 0.1}, …]`, or an object of times by name:
 //! `{"step": 0.1, "clap": [0.2, 0.6], "LeftFoot": {"strike": 0.0}}`, where the last is a marker
-//! `LeftFoot.strike`. Extras hold it under `markers` or `events`. A file is `{"clips": {NAME: …}}` with, per
-//! clip, such a list or what extras hold.
+//! `LeftFoot.strike`. Extras have it under `markers` or `events`. A file is `{"clips": {NAME: …}}`, where
+//! each clip has such a list, or an object like extras.
 
 use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
 use crate::rig::Rig;
@@ -13,39 +13,39 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// How far a marker may lie behind the end of its clip, in seconds, to be taken as its end: times are
+/// How far beyond the end of its clip a marker may be, in seconds, to be moved to the end: times are
 /// written with as few as four digits.
 pub const MARKER_SLACK: f64 = 1e-3;
 
-/// The longest name of a marker in bytes; a list of times repeats it for each.
+/// The longest name of a marker, in bytes; a list of times repeats it for each.
 pub const MAX_MARKER_NAME: usize = 256;
 
-/// The most markers that one file gives to all clips together: several clips may share a name, and each
-/// takes all markers of it.
+/// The most markers that one file adds to all clips together: several clips may share a name, and each
+/// gets all markers of that name.
 pub const MAX_GIVEN_MARKERS: usize = 1 << 22;
 
-/// The largest file of markers in bytes.
+/// The largest marker file, in bytes.
 pub const MAX_MARKER_FILE: u64 = 16 << 20;
 
 /// Why a file's markers cannot be used.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MarkerError {
-    /// The file cannot be read, or is no JSON.
+    /// The file cannot be read, or is not JSON.
     #[error("{file}: {message}")]
     File {
         /// The file.
         file: String,
-        /// Why.
+        /// The cause.
         message: String,
     },
-    /// A clip's markers are not written as they have to be.
+    /// The markers of a clip do not have the required form.
     #[error("{file}: clip \"{clip}\": {fault}")]
     Shape {
         /// The file.
         file: String,
         /// The clip.
         clip: String,
-        /// What is wrong, with the marker.
+        /// What is wrong, and with which marker.
         fault: MarkerFault,
     },
     /// The model has no clip of that name.
@@ -56,20 +56,20 @@ pub enum MarkerError {
         /// The clip.
         clip: String,
     },
-    /// Clips of one name take too many markers together.
-    #[error("{file}: clips take {needed} markers, the limit is {MAX_GIVEN_MARKERS}")]
+    /// Clips that share names get too many markers together.
+    #[error("{file}: all clips together get {needed} markers, the limit is {MAX_GIVEN_MARKERS}")]
     TooMany {
         /// The file.
         file: String,
         /// Markers of all clips.
         needed: usize,
     },
-    /// A marker lies outside its clip, or there are too many.
+    /// A marker is outside its clip, or there are too many.
     #[error("{file}: {source}")]
     Clip {
         /// The file.
         file: String,
-        /// Which.
+        /// The cause.
         source: ClipError,
     },
 }
@@ -77,20 +77,20 @@ pub enum MarkerError {
 /// What is wrong with one marker.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MarkerFault {
-    /// Something else than a marker.
-    #[error("marker {marker}: {found} is no {needed}")]
+    /// A value is not a marker.
+    #[error("marker {marker}: expected a {needed}, found {found}")]
     Kind {
-        /// Its place or its name.
+        /// Its index or its name.
         marker: String,
-        /// What stands there.
+        /// The value found.
         found: String,
-        /// What is needed.
+        /// What is expected.
         needed: &'static str,
     },
     /// A name is too long.
-    #[error("a marker's name takes {len} bytes, the limit is {MAX_MARKER_NAME}")]
+    #[error("a marker's name has {len} bytes, the limit is {MAX_MARKER_NAME}")]
     Name {
-        /// Its bytes.
+        /// Its length in bytes.
         len: usize,
     },
     /// There are too many.
@@ -98,12 +98,12 @@ pub enum MarkerFault {
     TooMany,
 }
 
-/// The markers of clips, by name.
+/// Markers by clip name.
 pub type ClipMarkers = Vec<(String, Vec<Marker>)>;
 
 fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> MarkerFault {
     let mut found = found.to_string();
-    // Enough to find it by.
+    // Enough to recognise it.
     if let Some((end, _)) = found.char_indices().nth(40) {
         found.truncate(end);
         found.push('…');
@@ -158,7 +158,7 @@ impl List {
     }
 }
 
-/// Markers out of a list or an object of times by name.
+/// Parses a list of markers, or an object of times by name.
 pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, MarkerFault> {
     let mut list = List(Vec::new());
     match value {
@@ -177,7 +177,7 @@ pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, MarkerFault> {
     Ok(list.0)
 }
 
-/// Markers out of extras: what stands under `markers` and `events`; `None` if neither is there.
+/// The markers in extras, under `markers` and `events`; `None` if it has neither.
 pub(crate) fn of_extras(extras: &Map<String, Value>) -> Option<Result<Vec<Marker>, MarkerFault>> {
     let mut found: Option<Vec<Marker>> = None;
     for value in ["markers", "events"]
@@ -192,7 +192,7 @@ pub(crate) fn of_extras(extras: &Map<String, Value>) -> Option<Result<Vec<Marker
     found.map(Ok)
 }
 
-/// Takes times that lie a rounding behind the clip's end as its end.
+/// Moves markers that are within [`MARKER_SLACK`] after the clip's end to its end.
 pub(crate) fn snap(markers: &mut [Marker], duration: f32) {
     for marker in markers {
         let over = f64::from(marker.time) - f64::from(duration);
@@ -202,23 +202,23 @@ pub(crate) fn snap(markers: &mut [Marker], duration: f32) {
     }
 }
 
-/// The file of markers that lies beside a model: `fox.events.json` beside `fox.glb`.
+/// The marker file of a model: `fox.events.json` beside `fox.glb`.
 pub fn marker_file(model: &Path) -> PathBuf {
     model.with_extension("events.json")
 }
 
-/// Reads a file of markers: `{"clips": {"Walk": [{"name": "step", "time": 0.1}]}}`; in place of the list
-/// also times by name (`{"step": [0.1, 0.6]}`).
+/// Reads a marker file: `{"clips": {"Walk": [{"name": "step", "time": 0.1}]}}`. Instead of the list it
+/// may have times by name (`{"step": [0.1, 0.6]}`).
 ///
 /// # Errors
-/// If it cannot be read or is not written so.
+/// If the file cannot be read or does not have that form.
 pub fn read_markers(path: &Path) -> Result<ClipMarkers, MarkerError> {
     let file = || path.display().to_string();
     let fail = |message: String| MarkerError::File {
         file: file(),
         message,
     };
-    // Asked before the file is opened: opening a pipe waits for its writer.
+    // Checked before the file is opened: opening a pipe blocks until it has a writer.
     let size = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
     if !size.is_file() {
         return Err(fail("not a regular file".to_owned()));
@@ -233,10 +233,10 @@ pub fn read_markers(path: &Path) -> Result<ClipMarkers, MarkerError> {
     parse_markers(&text, &file())
 }
 
-/// Reads markers from the text of such a file; `file` is its name for messages.
+/// Parses the text of a marker file; `file` is its name in messages.
 ///
 /// # Errors
-/// If it is not written as a file of markers is.
+/// If the text does not have the form of a marker file.
 pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError> {
     let fail = |message: String| MarkerError::File {
         file: file.to_owned(),
@@ -260,11 +260,12 @@ pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError>
     Ok(out)
 }
 
-/// Gives clips of rigs their markers, in place of those they have: every clip of a name, in every rig.
-/// `file` is named in messages.
+/// Replaces the markers of clips, by name: every clip with the name, in every rig. `file` is used in
+/// messages.
 ///
 /// # Errors
-/// If no rig has a clip of a name, or a marker lies outside its clip. No rig is changed then.
+/// If no rig has a clip of a name, a marker is outside its clip, or there are too many. The rigs are then
+/// unchanged.
 pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Result<(), MarkerError> {
     let mut named: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     for (r, rig) in rigs.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Files to rigs: glTF 2.0, markers, and the raw scenes between a file and a rig.
+//! From files to rigs: glTF 2.0, markers, and the raw scenes in between.
 //!
-//! Start with [`import_path`]; [`raw`] is the way in for characters made in code.
+//! Start with [`import_path`]. For characters made in code, start with [`raw`].
 
 #[cfg(feature = "gltf")]
 mod builtin;

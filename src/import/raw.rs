@@ -1,14 +1,16 @@
-//! Raw data: what an importer hands to the builders. Plain arrays in file order, nothing packed,
-//! nothing resampled.
+//! Raw data, the input of the builders: plain arrays in file order, not packed and not resampled.
+//!
+//! Fill a [`RawScene`] to make a character in code, and pass it to
+//! [`build_rig`](crate::build::build_rig).
 
 use crate::clip::Marker;
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{Trs, UserChannel};
 
-/// A file of one or more characters before anything is built from it.
+/// A file of one or more characters, before rigs are built from it.
 ///
 /// All indices are positions in the vectors here. `nodes` may be in any order; `parent` links form
-/// a forest (importers refuse cycles and double parents).
+/// a forest (importers reject cycles and nodes with two parents).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawScene {
     /// File name or another label for messages.
@@ -23,8 +25,8 @@ pub struct RawScene {
     pub meshes: Vec<Mesh>,
     /// Materials in file order.
     pub materials: Vec<Material>,
-    /// Images in file order; `None` where no material uses one as base colour, pictures were not
-    /// asked for, or one could not be decoded (see the report).
+    /// Images in file order; `None` if no material uses it as base colour, images were not
+    /// requested, or it could not be decoded (see the report).
     pub images: Vec<Option<ImageData>>,
     /// User channels, with their tracks.
     pub channels: Vec<RawUserChannel>,
@@ -43,15 +45,15 @@ pub struct RawNode {
     pub name: Option<String>,
     /// Parent node, if any.
     pub parent: Option<usize>,
-    /// Local transform; for a node given by a matrix its decomposition.
+    /// Local transform; for a node with a matrix, its decomposition.
     pub local: Trs,
-    /// The 16 column-major floats, if the file gave a matrix.
+    /// The 16 column-major floats, if the file has a matrix.
     pub matrix: Option<[f32; 16]>,
     /// Mesh drawn at this node.
     pub mesh: Option<usize>,
     /// Skin of that mesh.
     pub skin: Option<usize>,
-    /// Default morph weights (the node's, else the mesh's, else zeros); empty without targets.
+    /// Default morph weights (the node's, else the mesh's, else zeros); empty without morph targets.
     pub weights: Vec<f32>,
 }
 
@@ -60,9 +62,9 @@ pub struct RawNode {
 pub struct RawSkin {
     /// The name in the file, if any.
     pub name: Option<String>,
-    /// Node of each slot.
+    /// The node of each slot.
     pub joints: Vec<usize>,
-    /// Column-major inverse bind matrix of each slot (identity where the file has none).
+    /// The column-major inverse bind matrix of each slot (identity if the file has none).
     pub inverse_bind: Vec<[f32; 16]>,
 }
 
@@ -71,7 +73,7 @@ pub struct RawSkin {
 pub struct RawClip {
     /// The name in the file, if any.
     pub name: Option<String>,
-    /// Seconds: the largest key time of any of the file's samplers of this animation.
+    /// Seconds: the largest key time of all samplers of this animation in the file.
     pub duration: f32,
     /// Tracks in file order.
     pub tracks: Vec<RawTrack>,
@@ -81,7 +83,7 @@ pub struct RawClip {
     pub markers: Vec<Marker>,
 }
 
-/// What a track moves.
+/// The property that a track animates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RawChannel {
     /// Translation, 3 floats per key.
@@ -94,12 +96,12 @@ pub enum RawChannel {
     Weights,
 }
 
-/// How values between keys come about (glTF 2.0, appendix C).
+/// Interpolation between keys (glTF 2.0, appendix C).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interpolation {
     /// Lerp, or slerp for rotations.
     Linear,
-    /// The last key's value.
+    /// The previous key's value.
     Step,
     /// Hermite splines; each key holds in-tangent, value, out-tangent.
     CubicSpline,
@@ -107,11 +109,11 @@ pub enum Interpolation {
 
 /// One animated property of one node.
 ///
-/// `times` strictly increase and are finite and not negative; `values` are finite and hold
+/// `times` are finite, not negative and strictly increasing. `values` are finite and hold
 /// `times.len() × components` floats, three times as many for cubic splines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawTrack {
-    /// The node that moves.
+    /// The animated node.
     pub node: usize,
     /// Its property.
     pub channel: RawChannel,
@@ -119,11 +121,11 @@ pub struct RawTrack {
     pub interpolation: Interpolation,
     /// Key times in seconds.
     pub times: Vec<f32>,
-    /// Values, key-major.
+    /// Values, all floats of a key together.
     pub values: Vec<f32>,
 }
 
-/// A user channel: a named value beside the joints, and the clips that move it.
+/// A user channel: a named value besides the joints, and its tracks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawUserChannel {
     /// Name, type and rest value.
@@ -132,16 +134,16 @@ pub struct RawUserChannel {
     pub tracks: Vec<RawUserTrack>,
 }
 
-/// How a clip moves a user channel. Times and values as in [`RawTrack`], as many floats per value as
-/// the channel's type has numbers.
+/// The track of a user channel in one clip. Times and values as in [`RawTrack`]; a value has as many
+/// floats as the channel's type has components.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawUserTrack {
-    /// The clip, by its place in [`RawScene::clips`].
+    /// Index of the clip in [`RawScene::clips`].
     pub clip: usize,
-    /// Interpolation between keys; quaternions that are linear follow slerp.
+    /// Interpolation between keys; linear quaternions are slerped.
     pub interpolation: Interpolation,
     /// Key times in seconds.
     pub times: Vec<f32>,
-    /// Values, key-major.
+    /// Values, all floats of a key together.
     pub values: Vec<f32>,
 }

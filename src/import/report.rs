@@ -1,8 +1,8 @@
-//! What an import repaired or dropped.
+//! `ImportReport`: what an import repaired or dropped.
 
 use std::fmt;
 
-/// What an import repaired, dropped or could not use, in the order it was met.
+/// What an import repaired, dropped or could not use, in the order it was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
     /// The entries.

@@ -1,4 +1,4 @@
-//! From glTF's Y-up to Z-up: one rotation of the whole scene, applied to everything it holds.
+//! From glTF's Y-up to Z-up: one rotation of the whole scene, applied to all of its data.
 
 use super::raw::{RawChannel, RawScene, RawTrack};
 use crate::mesh::Mesh;
@@ -7,10 +7,10 @@ use glam::{Quat, Vec3};
 /// The axis that points up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum UpAxis {
-    /// glTF's: right-handed, +Y up, characters look along +Z.
+    /// That of glTF: right-handed, +Y up, characters face +Z.
     #[default]
     Y,
-    /// Right-handed, +Z up, characters look along -Y: (x, y, z) becomes (x, -z, y).
+    /// Right-handed, +Z up, characters face -Y: (x, y, z) becomes (x, -z, y).
     Z,
 }
 
@@ -18,12 +18,12 @@ fn turn([x, y, z]: [f32; 3]) -> [f32; 3] {
     [x, -z, y]
 }
 
-/// Factors along the axes do not change sign when the axes turn.
+/// Scale factors are permuted with the axes; their signs do not change.
 fn turn_scale([x, y, z]: [f32; 3]) -> [f32; 3] {
     [x, z, y]
 }
 
-/// `C M C⁻¹` of a column-major matrix: rows and columns are swapped and signed alike.
+/// `C M C⁻¹` of a column-major matrix: rows and columns are swapped and signed in the same way.
 fn turn_matrix(m: &[f32; 16]) -> [f32; 16] {
     // Row i of C takes element FROM[i] with sign SIGN[i].
     const FROM: [usize; 4] = [0, 2, 1, 3];
@@ -35,10 +35,10 @@ fn turn_matrix(m: &[f32; 16]) -> [f32; 16] {
 }
 
 impl RawScene {
-    /// Turns a scene with +Y up so that `up` points up; `UpAxis::Y` leaves it as it is.
+    /// Rotates a scene with +Y up so that `up` is its up axis; `UpAxis::Y` leaves it unchanged.
     ///
-    /// Nodes, matrices, tracks with their tangents, inverse binds, vertices and morph targets turn
-    /// alike, so evaluating and converting may be swapped. Exact: only signs and places change.
+    /// Nodes, matrices, tracks with their tangents, inverse binds, vertices and morph targets rotate
+    /// together, so evaluation and conversion commute. Exact: only signs and positions change.
     pub fn convert_up_axis(&mut self, up: UpAxis) {
         if up == UpAxis::Y {
             return;
@@ -64,7 +64,7 @@ impl RawScene {
 }
 
 fn turn_track(track: &mut RawTrack) {
-    // Tangents of cubic splines are differences of values and turn like them.
+    // Tangents of cubic splines are differences of values and rotate like them.
     match track.channel {
         RawChannel::Translation => {
             for v in track.values.as_chunks_mut::<3>().0 {

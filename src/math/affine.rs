@@ -21,7 +21,7 @@ impl Default for Affine3x4 {
 }
 
 impl Affine3x4 {
-    /// The transform that changes nothing.
+    /// The identity transform.
     pub const IDENTITY: Self = Self {
         rows: [
             [1.0, 0.0, 0.0, 0.0],
@@ -68,14 +68,14 @@ impl Affine3x4 {
         Self { rows }
     }
 
-    /// The point `p` moved by the transform.
+    /// Transforms the point `p`: the linear part, then the translation.
     pub fn transform_point3(&self, p: Vec3) -> Vec3 {
         let p = p.extend(1.0);
         let row = |i: usize| Vec4::from_array(self.rows[i]).dot(p);
         Vec3::new(row(0), row(1), row(2))
     }
 
-    /// The direction `v` turned and scaled by the linear part.
+    /// Transforms the direction `v` by the linear part only.
     pub fn transform_vector3(&self, v: Vec3) -> Vec3 {
         let v = v.extend(0.0);
         let row = |i: usize| Vec4::from_array(self.rows[i]).dot(v);
@@ -87,7 +87,7 @@ impl Affine3x4 {
         Vec3::new(self.rows[0][3], self.rows[1][3], self.rows[2][3])
     }
 
-    /// How far the linear part stretches a direction at most: its largest singular value.
+    /// The largest factor by which the linear part stretches a direction: its largest singular value.
     ///
     /// The root of the largest eigenvalue of MᵀM, by Smith's trigonometric formula (CACM 4, 1961).
     pub(crate) fn stretch(&self) -> f64 {
@@ -98,7 +98,7 @@ impl Affine3x4 {
         let aside = y.x * y.x + z.x * z.x + z.y * z.y;
         let along = (x.x - mean).powi(2) + (y.y - mean).powi(2) + (z.z - mean).powi(2);
         let spread = ((along + 2.0 * aside) / 6.0).sqrt();
-        // Even in all directions, as a rotation is, or not finite.
+        // The same in all directions, as for a rotation, or not finite.
         if spread.is_nan() || spread <= 0.0 {
             return mean.max(0.0).sqrt();
         }
@@ -150,7 +150,7 @@ impl From<Affine3x4> for DAffine3 {
 }
 
 impl From<DAffine3> for Affine3x4 {
-    /// Rounds; what is beyond f32 becomes infinite.
+    /// Rounds to f32; values beyond its range become infinite.
     fn from(a: DAffine3) -> Self {
         let (m, t) = (a.matrix3, a.translation);
         let row = |x: f64, y: f64, z: f64, w: f64| [x as f32, y as f32, z as f32, w as f32];
@@ -194,7 +194,7 @@ mod tests {
                 );
             }
         }
-        // A shear: the golden ratio.
+        // The largest singular value of a unit shear is the golden ratio.
         let mut shear = Affine3x4::IDENTITY;
         shear.rows[0][1] = 1.0;
         assert!((shear.stretch() - (1.0 + 5.0f64.sqrt()) / 2.0).abs() < 1e-12);

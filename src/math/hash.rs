@@ -1,4 +1,4 @@
-//! FNV-1a, 64 bits: the hash of skeletons, snapshots and palettes. Not for hostile keys.
+//! FNV-1a, 64 bits: the hash of skeletons, snapshots and palettes. It does not resist chosen collisions.
 
 /// A running FNV-1a hash (Fowler, Noll and Vo; offset basis and prime of the 64-bit variant).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Fnv1a {
         self.write(&value.to_bits().to_le_bytes());
     }
 
-    /// The hash of what was added.
+    /// The hash of everything added so far.
     pub fn finish(&self) -> u64 {
         self.0
     }

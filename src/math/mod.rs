@@ -1,4 +1,4 @@
-//! Numbers: rows of lanes, 3x4 matrices, hashes.
+//! Basic types: SoA rows of 16 lanes, 3×4 matrices, rigid motions in f64, hashes.
 
 mod affine;
 mod hash;

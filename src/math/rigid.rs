@@ -1,4 +1,4 @@
-//! `Rigid`: a turn and a shift in f64, for motion that adds up over many frames.
+//! `Rigid`: a rotation and a translation in f64, for motion that accumulates over many frames.
 
 use glam::{DQuat, DVec3};
 
@@ -18,13 +18,13 @@ impl Default for Rigid {
 }
 
 impl Rigid {
-    /// The motion that changes nothing.
+    /// The identity motion.
     pub const IDENTITY: Self = Self {
         rotation: DQuat::IDENTITY,
         translation: DVec3::ZERO,
     };
 
-    /// `self × next`: `next` happens in the space that `self` leads to.
+    /// `self × next`: `next` is applied in the local space that `self` leads to.
     pub fn then(&self, next: &Self) -> Self {
         Self {
             rotation: (self.rotation * next.rotation).normalize(),
@@ -32,7 +32,7 @@ impl Rigid {
         }
     }
 
-    /// The motion back.
+    /// The inverse motion.
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
         Self {
@@ -41,7 +41,7 @@ impl Rigid {
         }
     }
 
-    /// The motion repeated `n` times, backwards if negative: by squaring, so at most 64 steps.
+    /// The motion repeated `n` times; a negative `n` repeats the inverse. Squares, so at most 64 steps.
     pub fn repeat(&self, n: i64) -> Self {
         let mut square = if n < 0 { self.inverse() } else { *self };
         let mut left = n.unsigned_abs();

@@ -23,28 +23,28 @@ impl Row {
     }
 }
 
-/// The number of rows that hold `lanes` lanes.
+/// The number of rows that `lanes` lanes fill.
 pub const fn blocks_for(lanes: usize) -> usize {
     lanes.div_ceil(LANES)
 }
 
-/// Components of unit quaternions (and of matrices relative to their largest) smaller than this are
-/// noise of exporters and of f64: 1e-9 turns by a fifth of a millionth of a degree. Their products
-/// down a hierarchy are denormal numbers, which take some 150 cycles each.
+/// Components of unit quaternions (and of matrices, relative to the largest) smaller than this are
+/// rounding noise of exporters and of f64: 1e-9 is a rotation of 1e-7 degrees. Their products
+/// down a hierarchy become denormals, which cost about 150 cycles each.
 pub(crate) const NOISE: f32 = 1e-9;
 
-/// The same for translations and scales, whose unit is the file's.
+/// The same for translations and scales, in the file's unit.
 pub(crate) const NOISE_LENGTH: f32 = 1e-12;
 
-/// The value, or zero if it is noise.
+/// Flushes noise to zero.
 pub(crate) fn settle(value: f32, noise: f32) -> f32 {
     if value.abs() < noise { 0.0 } else { value }
 }
 
-/// Whether no value is NaN or infinite; one pass of whole registers.
+/// Whether no value is NaN or infinite, in one vectorized pass.
 #[cfg(any(test, feature = "phx"))]
 pub(crate) fn all_finite(values: &[f32]) -> bool {
-    // A product is zero for what is finite, and NaN for all else.
+    // A finite value times zero is zero; any other is NaN.
     let mut sums = [0.0f32; LANES];
     let (rows, rest) = values.as_chunks::<LANES>();
     for row in rows {
@@ -56,13 +56,13 @@ pub(crate) fn all_finite(values: &[f32]) -> bool {
     sound && rest.iter().all(|v| v.is_finite())
 }
 
-/// Whether the size of a value is at most `limit`; that of NaN never is.
+/// Whether the magnitude of a value is at most `limit`; false for NaN.
 #[inline(always)]
 pub(crate) fn within(value: f32, limit: f32) -> bool {
     value.abs() <= limit
 }
 
-/// Whether no value is NaN or of a size above `limit`; one pass of whole registers.
+/// Whether no value is NaN or of a magnitude above `limit`, in one vectorized pass.
 pub(crate) fn all_within(values: &[f32], limit: f32) -> bool {
     let mut beyond = [0u32; LANES];
     let (rows, rest) = values.as_chunks::<LANES>();

@@ -1,10 +1,10 @@
-//! `SceneError`: what a scene graph refuses. The graph stays as it was.
+//! `SceneError`: why a call on a scene graph failed. The graph is unchanged.
 
 use super::ids::{MirrorId, NodeId};
 use crate::skeleton::JointRefError;
 use thiserror::Error;
 
-/// A call that a scene graph refused; nothing was changed.
+/// Why a call on a scene graph failed; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SceneError {
     /// The node was removed, or belongs to another scene.
@@ -19,29 +19,31 @@ pub enum SceneError {
         /// The mirror.
         mirror: MirrorId,
     },
-    /// The node would hang below itself.
-    #[error("node {node:?} cannot hang below {parent:?}, which is itself or hangs below it")]
+    /// The node would become its own descendant.
+    #[error("node {node:?} cannot become a child of {parent:?}, its descendant or the node itself")]
     Cycle {
         /// The node.
         node: NodeId,
-        /// The parent asked for.
+        /// The requested parent.
         parent: NodeId,
     },
-    /// The node is a joint: its place and transform are its skeleton's.
-    #[error("node {node:?} is joint {joint} of a mirrored skeleton, which alone places it")]
+    /// The node is a joint: its parent and its transform are set by its skeleton.
+    #[error(
+        "node {node:?} is joint {joint} of a mirrored skeleton, which alone sets its transform"
+    )]
     Joint {
         /// The node.
         node: NodeId,
         /// The joint.
         joint: usize,
     },
-    /// The node is the root of a mirror without a parent: it stands where its instance stands.
-    #[error("node {node:?} follows its instance's world transform")]
+    /// The node is the root of a mirror without a parent: its transform is that of its instance.
+    #[error("node {node:?} follows its instance's world transform while it has no parent")]
     Follows {
         /// The node.
         node: NodeId,
     },
-    /// The skeleton has no such joint, or several of that name.
+    /// The skeleton has no such joint, or several that match.
     #[error(transparent)]
     JointRef(#[from] JointRefError),
     /// A transform holds NaN or an infinity.
@@ -50,7 +52,7 @@ pub enum SceneError {
         /// Which transform.
         what: &'static str,
     },
-    /// A transform holds a number beyond its limit.
+    /// A transform holds a number above its limit.
     #[error("the {what} holds {value:e}, the limit is {limit:e}")]
     Beyond {
         /// Which transform.
@@ -60,14 +62,14 @@ pub enum SceneError {
         /// The limit.
         limit: f32,
     },
-    /// A node cannot keep its place below a parent whose transform has no inverse.
-    #[error("the world transform of {node:?} has no inverse")]
+    /// A node cannot keep its world transform below a parent whose transform has no inverse.
+    #[error("the world transform of the parent {node:?} has no inverse")]
     Singular {
         /// The parent.
         node: NodeId,
     },
-    /// A mirror takes one local matrix per joint.
-    #[error("{have} local matrices for {joints} joints")]
+    /// A mirror needs one local matrix per joint.
+    #[error("{have} local matrices given for {joints} joints")]
     Locals {
         /// Matrices given.
         have: usize,
@@ -77,9 +79,9 @@ pub enum SceneError {
     /// Too many nodes or mirrors.
     #[error("{count} {what}, the limit is {limit}")]
     Limit {
-        /// Of what.
+        /// What there are too many of.
         what: &'static str,
-        /// How many were asked for.
+        /// How many were requested.
         count: usize,
         /// The limit.
         limit: usize,

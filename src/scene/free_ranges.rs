@@ -1,13 +1,13 @@
-//! Which places of the node arrays are free: ranges in order, merged where they touch.
+//! Free indices of the node arrays: sorted ranges, merged where they touch.
 
 use std::ops::Range;
 
-/// Free ranges, ascending and apart from each other.
+/// Free ranges, ascending, with at least one used index between two of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FreeRanges(Vec<Range<u32>>);
 
 impl FreeRanges {
-    /// Takes `count` neighbouring places, the first that fit.
+    /// Takes `count` consecutive indices from the first range that holds as many; returns the first index.
     pub fn take(&mut self, count: u32) -> Option<u32> {
         let at = self.0.iter().position(|r| r.end - r.start >= count)?;
         let range = &mut self.0[at];
@@ -19,7 +19,7 @@ impl FreeRanges {
         Some(first)
     }
 
-    /// Gives places back.
+    /// Frees the indices of a range.
     pub fn give(&mut self, range: Range<u32>) {
         let at = self.0.partition_point(|r| r.start < range.start);
         let before = at.checked_sub(1).filter(|&b| self.0[b].end == range.start);

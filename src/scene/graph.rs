@@ -1,4 +1,4 @@
-//! `SceneGraph`: the node arrays, and what can be done to single nodes.
+//! `SceneGraph`: the node arrays, and the operations on single nodes.
 
 use super::error::SceneError;
 use super::free_ranges::FreeRanges;
@@ -11,27 +11,27 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-/// No node, no mirror.
+/// "No node" or "no mirror" in an index.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The most nodes: indices are 32 bits and the last value means "none".
 pub(super) const MAX_NODES: usize = NONE as usize;
 
-/// A forest of nodes in flat arrays, some of them the joints of mirrored skeletons.
+/// A forest of nodes in flat arrays; some nodes are the joints of mirrored skeletons.
 ///
-/// Local transforms are relative to the parent, in f32; world transforms are f64, so that what hangs on
-/// a joint fits it far from the origin too. [`update`](Self::update) computes them, once per frame.
-/// A clone is a snapshot: handles are good in both. Calls that refuse something change nothing.
+/// Local transforms are relative to the parent, in f32. World transforms are f64, so that a node attached
+/// to a joint matches it far from the origin too. Call [`update`](Self::update) once per frame to compute
+/// them. A clone is a snapshot: a handle is valid in both. A call that fails changes nothing.
 #[derive(Clone, Debug)]
 pub struct SceneGraph {
     pub(super) id: u32,
-    /// Gone when the scene and all its clones are.
+    /// Dropped with the scene and the last of its clones.
     alive: Arc<()>,
     // One entry per node.
     pub(super) generation: Vec<u32>,
     pub(super) live: Vec<bool>,
     pub(super) parent: Vec<u32>,
-    /// How many nodes have it as parent.
+    /// The number of nodes that have it as their parent.
     pub(super) children: Vec<u32>,
     /// The mirror that the node is the root or a joint of.
     pub(super) mirror_of: Vec<u32>,
@@ -49,7 +49,7 @@ pub struct SceneGraph {
     /// Whether `order` is up to date.
     pub(super) sorted: bool,
     pub(super) any_dirty: bool,
-    /// Scratch of the sort.
+    /// Scratch space of the sort.
     pub(super) path: Vec<u32>,
     pub(super) changed_ranges: Vec<Range<usize>>,
 }
@@ -89,7 +89,8 @@ impl SceneGraph {
     /// Adds a node below `parent`, or a root.
     ///
     /// # Errors
-    /// If the parent is unknown, the transform is not finite, or there are too many nodes.
+    /// If the parent is unknown, the transform is not finite or holds a number above [`MAX_WORLD`], or
+    /// there are too many nodes.
     pub fn add(
         &mut self,
         parent: impl Into<Option<NodeId>>,
@@ -105,13 +106,13 @@ impl SceneGraph {
         Ok(self.handle(index as usize))
     }
 
-    /// Hangs a node below another, or nowhere; its local transform stays what it was.
+    /// Makes a node a child of another one, or a root; its local transform is unchanged.
     ///
-    /// The parent may be any node, a joint too. The node may be the root of a mirror: the skeleton then
-    /// stands where the scene says, and where its instance says once it hangs nowhere.
+    /// The parent may be any node, including a joint. The node may be the root of a mirror: the skeleton
+    /// then follows the parent. When the root has no parent any more, it follows its instance again.
     ///
     /// # Errors
-    /// If a node is unknown, the node is a joint, or it would hang below itself.
+    /// If a node is unknown, the node is a joint, or it would become its own descendant.
     pub fn set_parent(
         &mut self,
         node: NodeId,
@@ -122,10 +123,11 @@ impl SceneGraph {
         Ok(())
     }
 
-    /// Hangs a node below another, or nowhere, and leaves it where it stands in the world.
+    /// Makes a node a child of another one, or a root, and keeps its world transform.
     ///
     /// # Errors
-    /// Those of [`set_parent`](Self::set_parent), or if the parent's transform has no inverse.
+    /// Those of [`set_parent`](Self::set_parent), or if the parent's transform has no inverse or the new
+    /// local transform holds a number above [`MAX_WORLD`].
     pub fn set_parent_in_place(
         &mut self,
         node: NodeId,
@@ -141,8 +143,8 @@ impl SceneGraph {
     /// Sets a node's transform relative to its parent.
     ///
     /// # Errors
-    /// If the node is unknown, is a joint (its instance has overrides), follows its instance, or the
-    /// transform is not finite or holds a number above [`MAX_WORLD`].
+    /// If the node is unknown, is a joint (use the overrides of its instance), follows its instance, or
+    /// the transform is not finite or holds a number above [`MAX_WORLD`].
     pub fn set_local(
         &mut self,
         node: NodeId,
@@ -173,7 +175,7 @@ impl SceneGraph {
         Ok(&self.world[self.index(node)?])
     }
 
-    /// The same with the world's origin moved to `origin` (a camera, an instance), rounded to f32.
+    /// The world transform relative to `origin` (a camera, an instance), rounded to f32.
     ///
     /// # Errors
     /// If the node is unknown.
@@ -183,8 +185,8 @@ impl SceneGraph {
         Ok(world.into())
     }
 
-    /// World transforms of all places of the node arrays, by [`NodeId::index`]; free places hold
-    /// anything.
+    /// World transforms of all indices of the node arrays, by [`NodeId::index`]. Entries of free indices
+    /// are unspecified.
     pub fn worlds(&self) -> &[DAffine3] {
         &self.world
     }
@@ -198,12 +200,12 @@ impl SceneGraph {
         Ok((parent != NONE).then(|| self.handle(parent as usize)))
     }
 
-    /// Whether a handle is good.
+    /// Whether a handle is valid.
     pub fn contains(&self, node: NodeId) -> bool {
         self.index(node).is_ok()
     }
 
-    /// Nodes, those of mirrors too.
+    /// The number of nodes, including those of mirrors.
     pub fn len(&self) -> usize {
         self.live.iter().filter(|l| **l).count()
     }
@@ -213,7 +215,7 @@ impl SceneGraph {
         !self.live.contains(&true)
     }
 
-    /// Tells whether the scene, or a clone of it, is still there.
+    /// A reference that expires when the scene and all its clones are dropped.
     pub(crate) fn alive(&self) -> Weak<()> {
         Arc::downgrade(&self.alive)
     }
@@ -242,7 +244,7 @@ impl SceneGraph {
         }
     }
 
-    /// The index of a node that is no joint.
+    /// The index of a node that is not a joint.
     pub(super) fn own_place(&self, node: NodeId) -> Result<usize, SceneError> {
         let n = self.index(node)?;
         match self.joint_at(n) {
@@ -267,7 +269,7 @@ impl SceneGraph {
         Ok((n, Some(p)))
     }
 
-    /// A node and what it hangs on, upwards.
+    /// A node and its ancestors, upwards.
     pub(super) fn ancestors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(node), |&n| {
             let parent = self.parent[n];
@@ -275,7 +277,7 @@ impl SceneGraph {
         })
     }
 
-    /// A node's world transform as it is now, updated or not.
+    /// A node's world transform from the present local transforms, updated or not.
     pub(super) fn world_now(&self, node: usize) -> DAffine3 {
         let above = self.ancestors(node).skip(1);
         above.fold(DAffine3::from(self.local[node]), |below, n| {
@@ -283,7 +285,7 @@ impl SceneGraph {
         })
     }
 
-    /// The local transform by which a node stays where it is below another parent.
+    /// The local transform with which a node keeps its world transform below another parent.
     pub(super) fn local_below(
         &self,
         node: usize,
@@ -300,7 +302,7 @@ impl SceneGraph {
             }
             local = inverse * local;
         }
-        within("transform to be kept", local.into())
+        within("local transform that keeps the node in place", local.into())
     }
 
     pub(super) fn link(&mut self, node: usize, parent: Option<usize>) {
@@ -327,7 +329,7 @@ impl SceneGraph {
         self.any_dirty = true;
     }
 
-    /// Makes `count` neighbouring nodes without parents, at identity.
+    /// Adds `count` consecutive nodes without parents, at identity.
     pub(super) fn allocate(&mut self, count: usize) -> Result<u32, SceneError> {
         let end = self.live.len();
         let reused = u32::try_from(count).ok().and_then(|c| self.free.take(c));

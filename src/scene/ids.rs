@@ -1,4 +1,4 @@
-//! Handles of nodes and mirrors: which scene, an index, and the generation of what lay there.
+//! Handles of nodes and mirrors: scene, index, and generation of the index.
 
 /// A node of a scene graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -9,7 +9,7 @@ pub struct NodeId {
 }
 
 impl NodeId {
-    /// Its place in the node arrays.
+    /// Its index in the node arrays.
     pub fn index(self) -> usize {
         self.index as usize
     }

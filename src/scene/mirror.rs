@@ -1,4 +1,4 @@
-//! Mirrors: skeleton instances as nodes, a root followed by the joints; and hanging things on them.
+//! Mirrors: a skeleton instance as nodes, a root followed by the joints; and attaching nodes to them.
 
 use super::error::SceneError;
 use super::graph::{NONE, SceneGraph, within};
@@ -7,22 +7,22 @@ use crate::math::Affine3x4;
 use crate::skeleton::{JointRef, NO_JOINT, Skeleton};
 use std::sync::Arc;
 
-/// A place for a mirror.
+/// An entry of the mirror table.
 #[derive(Clone, Debug)]
 pub(super) struct MirrorSlot {
     pub generation: u32,
     pub skeleton: Option<Arc<Skeleton>>,
-    /// Its root node; joint j is node root + 1 + j.
+    /// Its root node; joint j is node `root + 1 + j`.
     pub root: u32,
-    /// Whether an instance elsewhere says where the root stands while it has no parent.
+    /// Whether the root takes its transform from an instance of a crowd while it has no parent.
     pub follows: bool,
 }
 
 impl SceneGraph {
-    /// Makes the joints of a skeleton nodes, in the rest pose, below a root node of their own.
+    /// Adds the joints of a skeleton as nodes, in the rest pose, below a root node.
     ///
-    /// For those who evaluate the skeleton themselves and hand its local matrices in; a crowd's
-    /// instances are mirrored by `Crowd::mirror`.
+    /// For callers that evaluate the skeleton themselves and pass its local matrices to
+    /// [`set_joint_locals`](Self::set_joint_locals). `Crowd::mirror` mirrors a crowd's instances.
     ///
     /// # Errors
     /// If there are too many nodes.
@@ -37,7 +37,7 @@ impl SceneGraph {
     ) -> Result<MirrorId, SceneError> {
         let root = self.allocate(skeleton.len() + 1)?;
         let vacant = self.mirrors.iter().position(|m| m.skeleton.is_none());
-        // Every mirror has a node, so there are fewer than indices.
+        // Every mirror has a node, so mirrors cannot run out of indices.
         let index = vacant.unwrap_or(self.mirrors.len());
         if vacant.is_none() {
             self.mirrors.push(MirrorSlot {
@@ -66,7 +66,7 @@ impl SceneGraph {
         Ok(self.mirror_handle(index as u32))
     }
 
-    /// The root node of a mirror: the space of the skeleton's roots, model space.
+    /// The root node of a mirror. Its space is the skeleton's model space.
     ///
     /// # Errors
     /// If the mirror is unknown.
@@ -77,7 +77,7 @@ impl SceneGraph {
     /// The node of a joint, by name, path or index.
     ///
     /// # Errors
-    /// If the mirror or joint is unknown, or several joints are meant.
+    /// If the mirror or joint is unknown, or several joints match.
     pub fn joint<'a>(
         &self,
         mirror: MirrorId,
@@ -90,7 +90,7 @@ impl SceneGraph {
         Ok(self.handle(slot.root as usize + 1 + joint))
     }
 
-    /// The index in the node arrays of a mirror's joint 0; joint j is j further on.
+    /// The node index of a mirror's joint 0; joint j has this index + j.
     ///
     /// # Errors
     /// If the mirror is unknown.
@@ -98,7 +98,7 @@ impl SceneGraph {
         Ok(self.slot(mirror)?.root as usize + 1)
     }
 
-    /// The mirror and joint that a node is, if it is one.
+    /// The mirror and joint of a node; `None` if it is not a joint.
     ///
     /// # Errors
     /// If the node is unknown.
@@ -106,13 +106,14 @@ impl SceneGraph {
         Ok(self.joint_at(self.index(node)?))
     }
 
-    /// Hangs a node on a joint, at an offset from it. The same as `set_parent` and `set_local`.
+    /// Attaches a node to a joint, at an offset from it: `set_parent` and `set_local` in one call.
     ///
-    /// To hang a skeleton on another one, attach its [`root`](Self::root).
+    /// To attach a skeleton to another one, attach its [`root`](Self::root).
     ///
     /// # Errors
-    /// If the node, mirror or joint is unknown, several joints are meant, the node is a joint or would
-    /// hang below itself, or the offset is not finite.
+    /// If the node, mirror or joint is unknown, several joints match, the node is a joint or would become
+    /// its own descendant, or the offset is not finite or holds a number above
+    /// [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
     pub fn attach<'a>(
         &mut self,
         node: NodeId,
@@ -123,22 +124,24 @@ impl SceneGraph {
         let parent = self.joint(mirror, joint)?;
         let offset = within("offset", offset.into())?;
         self.set_parent(node, parent)?;
-        // It has a place of its own now, so nothing can refuse this.
+        // The node has a parent now, so it follows no instance and this cannot fail.
         self.set_local(node, offset)
     }
 
-    /// Takes a node off what it hangs on; it stays where it stands in the world.
+    /// Makes a node a root; it keeps its world transform.
     ///
     /// # Errors
-    /// If the node is unknown or a joint.
+    /// If the node is unknown or a joint, or its world transform holds a number above
+    /// [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
     pub fn detach(&mut self, node: NodeId) -> Result<(), SceneError> {
         self.set_parent_in_place(node, None)
     }
 
-    /// Hands in the local matrices of a mirror's joints, in joint order.
+    /// Sets the local matrices of a mirror's joints, in joint order.
     ///
     /// # Errors
-    /// If the mirror is unknown, the number is not that of its joints, or one is not finite.
+    /// If the mirror is unknown, there is not one matrix per joint, or a matrix is not finite or holds a
+    /// number above [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
     pub fn set_joint_locals(
         &mut self,
         mirror: MirrorId,
@@ -164,7 +167,7 @@ impl SceneGraph {
         skeleton.ok_or(SceneError::UnknownMirror { mirror })
     }
 
-    /// Writes all joints; those whose matrix is the same do not count as moved.
+    /// Writes all joints; a joint whose matrix is equal is not marked dirty.
     pub(crate) fn write_joints(
         &mut self,
         mirror: MirrorId,
@@ -178,8 +181,8 @@ impl SceneGraph {
         Ok(())
     }
 
-    /// Puts a mirror's root where its instance stands, if it hangs on nothing. Returns whether it does
-    /// hang on something.
+    /// Sets a mirror's root to its instance's world transform if the root has no parent. Returns whether
+    /// it has one.
     pub(crate) fn place_root(
         &mut self,
         mirror: MirrorId,
@@ -193,19 +196,19 @@ impl SceneGraph {
         Ok(hangs)
     }
 
-    /// Whether a mirror's root hangs on something, and where it stands.
+    /// The world transform of a mirror's root if the root has a parent.
     pub(crate) fn hung_root(&self, mirror: MirrorId) -> Option<Affine3x4> {
         let root = self.slot(mirror).ok()?.root as usize;
         let hangs = self.parent[root] != NONE;
         hangs.then(|| self.world[root].into())
     }
 
-    /// Whether a mirror was one of this scene's and was removed.
+    /// Whether a mirror belonged to this scene and was removed.
     pub(crate) fn has_removed(&self, mirror: MirrorId) -> bool {
         mirror.scene == self.id && self.slot(mirror).is_err()
     }
 
-    /// Whether the node is the root of a mirror that stands where its instance stands.
+    /// Whether the node is the root of a mirror that follows its instance.
     pub(super) fn follows(&self, node: usize) -> bool {
         let slot = self.mirrors.get(self.mirror_of[node] as usize);
         self.parent[node] == NONE && slot.is_some_and(|m| m.follows)

@@ -1,5 +1,8 @@
-//! The scene graph: flat arrays of nodes, and mirrors, by which joint j of a skeleton instance is node
-//! first + j. Knows `skeleton` and `math`; who plays clips (a crowd, a mixer) hands local matrices in.
+//! The scene graph: flat arrays of nodes with transforms, some of them the joints of skeleton instances.
+//!
+//! Start with [`SceneGraph::new`] and [`SceneGraph::add`]. A mirror makes joint j of a skeleton instance
+//! the node `first + j`; [`SceneGraph::attach`] attaches a prop to a joint, and
+//! [`SceneGraph::update`] computes the world transforms once per frame.
 
 mod error;
 mod free_ranges;

@@ -1,4 +1,4 @@
-//! Removing nodes and mirrors, with what hangs on them or without.
+//! Removing nodes and mirrors, with or without their descendants.
 
 use super::error::SceneError;
 use super::graph::{NONE, SceneGraph};
@@ -6,12 +6,12 @@ use super::ids::{MirrorId, NodeId};
 use crate::math::Affine3x4;
 use std::ops::Range;
 
-/// What becomes of nodes that hang on something that is removed.
+/// What happens to the children of a node that is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hanging {
-    /// They are removed, too, and all below them.
+    /// They are removed, with all their descendants.
     Remove,
-    /// They hang on this node from now on, or on nothing; they stay where they stand in the world.
+    /// They become children of this node, or roots; they keep their world transforms.
     Reparent(Option<NodeId>),
 }
 
@@ -19,11 +19,11 @@ pub enum Hanging {
 type Move = (usize, Option<usize>, Affine3x4);
 
 impl SceneGraph {
-    /// Removes a node, or, given the root of a mirror, that mirror.
+    /// Removes a node. The root of a mirror stands for the whole mirror.
     ///
     /// # Errors
-    /// If the node is unknown or a joint; or if what hangs on it cannot be hung elsewhere: the new
-    /// parent is unknown, itself removed or below what hangs, or has a transform without an inverse.
+    /// If the node is unknown or a joint; or if its children cannot be moved: the new parent is unknown,
+    /// is itself removed or below a node that is, or has a transform without an inverse.
     pub fn remove(&mut self, node: NodeId, hanging: Hanging) -> Result<(), SceneError> {
         let n = self.own_place(node)?;
         let mirror = self.mirrors.get(self.mirror_of[n] as usize);
@@ -59,14 +59,14 @@ impl SceneGraph {
         self.remove(self.root(mirror)?, hanging)
     }
 
-    /// Whether other nodes hang on these.
+    /// Whether other nodes are children of these.
     fn bears(&self, nodes: Range<usize>) -> bool {
         let children: u32 = self.children[nodes.clone()].iter().sum();
-        // All but the first have their parent among themselves.
+        // All but the first have their parent within the range.
         children as usize > nodes.len() - 1
     }
 
-    /// The nodes that hang on those in `gone`, with their new parent and local transform.
+    /// The children of the nodes in `gone`, with their new parent and local transform.
     fn moves(&self, gone: &Range<usize>, parent: Option<NodeId>) -> Result<Vec<Move>, SceneError> {
         let to = parent.map(|p| self.index(p)).transpose()?;
         if let (Some(parent), Some(to)) = (parent, to)
@@ -89,7 +89,7 @@ impl SceneGraph {
             .collect()
     }
 
-    /// Removes a node and all that hangs below it.
+    /// Removes a node and all its descendants.
     fn remove_below(&mut self, node: usize) {
         self.sort();
         let mut gone = vec![false; self.live.len()];

@@ -1,15 +1,15 @@
-//! The frame's pass over the nodes: world transforms, parents before children, in one go.
+//! The per-frame pass over the nodes: world transforms, parents before children.
 
 use super::graph::{NONE, SceneGraph};
 use glam::DAffine3;
 use std::ops::Range;
 
 impl SceneGraph {
-    /// Computes the world transforms of all nodes that have moved, or whose ancestors have; returns
+    /// Computes the world transforms of all nodes that have moved, or whose ancestors have. Returns
     /// the ranges of node indices whose world transforms were computed.
     ///
-    /// Linear in the nodes; sorts them anew (linear, too) if the structure has changed. Allocates only
-    /// when the scene has grown.
+    /// Linear in the nodes. If the structure has changed, the nodes are sorted again first, which is
+    /// linear too. Allocates only when the scene has grown.
     pub fn update(&mut self) -> &[Range<usize>] {
         self.changed_ranges.clear();
         if !self.any_dirty {
@@ -46,20 +46,20 @@ impl SceneGraph {
         &self.changed_ranges
     }
 
-    /// The ranges that the last [`update`](Self::update) returned: what readers have to fetch again.
+    /// The ranges that the last [`update`](Self::update) returned: the transforms to fetch again.
     pub fn changed(&self) -> &[Range<usize>] {
         &self.changed_ranges
     }
 
-    /// Puts the live nodes into an order with parents first, otherwise by index, so that the joints of
-    /// a mirror lie side by side.
+    /// Sorts the live nodes: parents first, otherwise by index, so that the joints of a mirror are
+    /// adjacent.
     pub(super) fn sort(&mut self) {
         if self.sorted {
             return;
         }
         self.sorted = true;
         self.order.clear();
-        // `changed` means "placed" meanwhile; the update writes it for every live node.
+        // Here `changed` means "placed"; the update then writes it for every live node.
         self.changed.fill(false);
         for start in 0..self.live.len() {
             let mut at = start as u32;
@@ -72,7 +72,7 @@ impl SceneGraph {
                 self.order.push(n);
             }
         }
-        // Outside of an update nobody may take the marks for changes.
+        // Outside an update these flags must not be read as changes.
         self.changed.fill(false);
     }
 }

@@ -1,16 +1,18 @@
-//! SIMD levels: what this machine has, what is pinned, and the dispatch that kernels go through.
+//! `SimdLevel`: the levels of this machine, pinning one, and the dispatch of kernels.
 
 use super::ops::Lanes;
 use fearless_simd::{Level, Simd, SimdBase};
 use std::sync::atomic::{AtomicU8, Ordering};
 use thiserror::Error;
 
-/// An instruction set that the kernels can run on. Results of one level have the same bits on
-/// every machine; levels with fused multiply-add differ from those without in the last bits.
+/// An instruction set that the kernels can run on.
+///
+/// Results of one level have the same bits on every machine. Levels with fused multiply-add differ from
+/// those without in the last bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum SimdLevel {
-    /// What the build's target guarantees (SSE2 on x86-64, NEON on AArch64).
+    /// The instruction set that the build's target guarantees (SSE2 on x86-64, NEON on AArch64).
     Portable = 1,
     /// SSE4.2.
     Sse42 = 2,
@@ -20,23 +22,23 @@ pub enum SimdLevel {
     Avx512 = 4,
 }
 
-/// A level was asked for by name or set, and cannot be had.
+/// A requested level is unknown or not available.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SimdLevelError {
     /// The name is none of portable, sse4.2, avx2, avx512.
     #[error("unknown SIMD level \"{0}\" (known: portable, sse4.2, avx2, avx512)")]
     Unknown(String),
-    /// This machine has only a lower level.
+    /// This machine has only lower levels.
     #[error("this machine has no {wanted}: its best SIMD level is {best}")]
     Unsupported {
-        /// The level asked for.
+        /// The requested level.
         wanted: SimdLevel,
-        /// The best level here.
+        /// The best level of this machine.
         best: SimdLevel,
     },
 }
 
-/// 0 = not chosen yet.
+/// The level in force as its number; 0 before the first use.
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
 impl SimdLevel {
@@ -85,10 +87,10 @@ impl SimdLevel {
         }
     }
 
-    /// Pins the level for the process; the new level holds from the next job on.
+    /// Pins the level for the process, from the next job on.
     ///
     /// # Errors
-    /// If this machine lacks it; then nothing changes.
+    /// If this machine lacks the level; nothing changes then.
     pub fn set(self) -> Result<(), SimdLevelError> {
         if !self.is_supported() {
             return Err(SimdLevelError::Unsupported {
@@ -100,7 +102,7 @@ impl SimdLevel {
         Ok(())
     }
 
-    /// The level that the environment variable `PHALANX_SIMD` names, if it is set.
+    /// The level named by the environment variable `PHALANX_SIMD`, if it is set.
     ///
     /// # Errors
     /// If the name is unknown or this machine lacks the level.
@@ -121,7 +123,7 @@ impl SimdLevel {
         }
     }
 
-    /// The dispatch token; a level this machine lacks falls back to the best below it.
+    /// The dispatch token. A level that this machine lacks falls back to the best one.
     pub(crate) fn token(self) -> Level {
         let best = Level::new();
         #[cfg(target_arch = "x86_64")]
@@ -138,7 +140,7 @@ impl SimdLevel {
         best
     }
 
-    /// Lanes of its registers.
+    /// The number of f32 lanes in one of its registers.
     pub(crate) fn width(self) -> usize {
         struct Width;
         impl Kernel for Width {
@@ -183,16 +185,16 @@ impl std::str::FromStr for SimdLevel {
 }
 
 /// A kernel: a struct of borrowed inputs and outputs whose `run` is generic over the token.
-/// `run` and all it calls must be `#[inline(always)]`, or it is compiled for the base target.
+/// `run` and all it calls must be `#[inline(always)]`; otherwise they are compiled for the base target.
 pub(crate) trait Kernel {
-    /// What it returns.
+    /// The return value.
     type Output;
-    /// Runs on the token's instruction set.
+    /// Runs the kernel on the token's instruction set.
     fn run<S: Lanes>(self, simd: S) -> Self::Output;
 }
 
-/// Runs a part of a kernel in a function of its own, at the kernel's level: what the surroundings keep
-/// in registers then costs it nothing.
+/// Runs a part of a kernel out of line, at the kernel's level, so that the surrounding code's registers
+/// do not cause spills in it.
 #[inline(never)]
 pub(crate) fn apart<S: Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {
     simd.vectorize(work)
@@ -200,7 +202,7 @@ pub(crate) fn apart<S: Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {
 
 /// Runs a kernel on the given level.
 pub(crate) fn dispatch<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
-    // `dispatch!` would hide which token it is; the shuffles of `Lanes` differ by token.
+    // fearless_simd's `dispatch!` hides the token's type; the shuffles of `Lanes` differ by token.
     macro_rules! run {
         ($token:expr) => {{
             let token = $token;

@@ -1,4 +1,4 @@
-//! Instruction sets: which one the kernels run on, and the lane operations that they are written in.
+//! SIMD levels: which instruction set the kernels run on.
 //!
 //! [`SimdLevel`] is chosen at run time, once per process; [`SimdLevel::set`] pins it.
 

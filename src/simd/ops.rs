@@ -1,14 +1,21 @@
 //! The shuffles that `fearless_simd` lacks, per level: 4×4 transposes within 128-bit blocks, and
-//! 3×4 matrices held in registers row by row.
+//! products of 3×4 matrices held in registers row by row.
+//!
+//! ```text
+//! matrix        | row x | row y | row z | padding |     4 floats each
+//! 128 bits      one register per row, no padding
+//! AVX2          |     f32x8     | f32x4 |               two registers
+//! AVX-512       |             f32x16              |     one register
+//! ```
 
 use super::widen::Widen;
 use fearless_simd::{Simd, f32x4, f32x8, f32x16, prelude::*};
 
 /// An array of `n` values of an expression in its index.
 ///
-/// In kernels instead of `array::from_fn` and `array::map`: what those do with a closure is not
-/// always inlined into the function that enables the instruction set, and then every vector
-/// operation is a call (ten times slower where it was observed, at SSE4.2).
+/// Use it in kernels instead of `array::from_fn` and `array::map`: their closures are not always
+/// inlined into the function that enables the instruction set, and then every vector operation is
+/// a call (ten times slower where it was observed, at SSE4.2).
 macro_rules! each {
     ($zero:expr; $n:expr; $i:ident => $value:expr) => {{
         let mut out = [$zero; $n];
@@ -22,18 +29,18 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-/// The three rows of a matrix that is multiplied from the right, as they lie in memory.
+/// The three rows of the right-hand matrix of a product, in memory.
 pub(crate) type RowRefs<'a> = [&'a [f32; 4]; 3];
 
-/// What kernels need beyond [`Simd`].
+/// Operations that kernels need beyond [`Simd`].
 pub(crate) trait Lanes: Simd + Widen {
     /// A 3×4 matrix in registers.
     type Matrix: Copy;
-    /// A matrix made ready to be multiplied from the right, once for many products.
+    /// The left-hand matrix of a product, prepared once for many products.
     type Splats: Copy;
     /// Transposes the 4×4 matrices that four vectors hold in each of their 128-bit blocks.
     fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4];
-    /// Loads rows (the fourth is padding).
+    /// Loads three rows; the fourth is padding.
     fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix;
     /// Loads the twelve elements.
     fn load_rows(self, m: &[f32; 12]) -> Self::Matrix;
@@ -41,19 +48,19 @@ pub(crate) trait Lanes: Simd + Widen {
     fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]);
     /// Stores the twelve elements.
     fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]);
-    /// Stores the twelve elements past the caches, where the level can; the order of such stores is
-    /// settled by [`Lanes::settle_streams`].
+    /// Stores the twelve elements past the caches, if the level can. [`Lanes::settle_streams`] orders
+    /// these stores.
     ///
     /// # Safety
-    /// `out` lies at a multiple of 16 bytes.
+    /// `out` must be aligned to 16 bytes.
     #[inline(always)]
     unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
         self.store_rows(m, out);
     }
-    /// Makes streamed stores visible before what the thread stores next.
+    /// Makes streamed stores visible before the thread's next stores.
     #[inline(always)]
     fn settle_streams(self) {}
-    /// Spreads the elements of every row.
+    /// Prepares a matrix for [`Lanes::multiply`]: broadcasts the elements of every row.
     fn splat_matrix(self, a: Self::Matrix) -> Self::Splats;
     /// `a × b`: row = a0·B0 + a1·B1 + a2·B2 + (0, 0, 0, a3).
     fn multiply(self, a: &Self::Splats, b: RowRefs<'_>) -> Self::Matrix;
@@ -122,7 +129,7 @@ macro_rules! narrow {
     };
 }
 
-/// Applies a macro to each token of four lanes, but for SSE4.2, which some treat apart.
+/// Applies a macro to each token of four lanes, except SSE4.2, which some callers handle separately.
 macro_rules! of_four_lanes {
     ($apply:ident) => {
         #[cfg(target_arch = "x86_64")]
@@ -194,7 +201,7 @@ mod x86 {
         fn store_rows512(token: Avx512, m: f32x16<Avx512>, out: &mut [f32; 12]) {
             use core::arch::x86_64::*;
             let _ = token;
-            // SAFETY: the mask lets twelve floats through, and `out` has twelve.
+            // SAFETY: the mask selects twelve floats, and `out` has twelve.
             unsafe { _mm512_mask_storeu_ps(out.as_mut_ptr(), 0x0fff, m.into()) }
         }
     );
@@ -205,7 +212,7 @@ mod x86 {
             use core::arch::x86_64::*;
             let m: __m512 = m.into();
             let p = out.as_mut_ptr();
-            // SAFETY: `out` has twelve floats, and `stream_rows` asks for 16-byte alignment.
+            // SAFETY: `out` has twelve floats, and `stream_rows` requires 16-byte alignment.
             unsafe {
                 _mm_stream_ps(p, _mm512_castps512_ps128(m));
                 _mm_stream_ps(p.add(4), _mm512_extractf32x4_ps::<1>(m));
@@ -253,7 +260,7 @@ mod x86 {
             store_rows512(self, m, out);
         }
 
-        // SAFETY: the caller answers for the alignment, as the trait says.
+        // SAFETY: the caller guarantees the alignment, as the trait requires.
         #[inline(always)]
         unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
             stream512(self, m, out);
@@ -337,7 +344,7 @@ mod x86 {
             use core::arch::x86_64::*;
             let (a, b): (__m256, __m128) = (a.into(), b.into());
             let p = out.as_mut_ptr();
-            // SAFETY: `out` has twelve floats, and `stream_rows` asks for 16-byte alignment.
+            // SAFETY: `out` has twelve floats, and `stream_rows` requires 16-byte alignment.
             unsafe {
                 _mm_stream_ps(p, _mm256_castps256_ps128(a));
                 _mm_stream_ps(p.add(4), _mm256_extractf128_ps::<1>(a));
@@ -391,7 +398,7 @@ mod x86 {
             m.1.store_slice(&mut out[8..]);
         }
 
-        // SAFETY: the caller answers for the alignment, as the trait says.
+        // SAFETY: the caller guarantees the alignment, as the trait requires.
         #[inline(always)]
         unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
             stream256(self, m.0, m.1, out);

@@ -1,50 +1,51 @@
-//! Down a hierarchy of row matrices: model matrices into a scratch, palette rows into the output,
-//! front to back. A lane file, because checks of every index cost a third of the walk.
+//! The pass down a hierarchy of row matrices: model matrices into scratch memory, palette rows into the
+//! output, front to back. It is a lane file because bounds checks take a third of its time.
 
 use super::lanes::apart;
 use super::ops::Lanes;
 use crate::math::{Affine3x4, Row};
 use fearless_simd::prelude::*;
 
-/// Where a step takes a local matrix from.
+/// Where a step reads its local matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Local {
-    /// Three rows of the locals, this one and those one and two strides on.
+    /// Three rows of the locals: this index, and one and two strides further.
     Moving(u32),
-    /// The constants of the walk, by number for [`Walk::new`], in rows as the locals within it.
+    /// A constant of the walk: its number for [`Walk::new`], and within the walk an index of rows, as for
+    /// the locals.
     Constant(u32),
-    /// None: the model matrix is there already.
+    /// Nowhere: the step adds palette rows to a model matrix that is computed already.
     Done,
 }
 
-/// One step down the hierarchy: a model matrix, then palette rows that hang on it.
+/// One step down the hierarchy: a model matrix, then the palette rows of its joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Step {
     pub local: Local,
-    /// Model matrix to multiply, or to take as it is: joint + 1, 0 for the root.
+    /// The model matrix of the parent, or with `Done` the one to use: joint + 1, 0 for the root.
     pub parent: u16,
-    /// Where to keep the product: joint + 1, 0 if nothing further reads it.
+    /// Where to store the product: joint + 1, or 0 if no later step reads it.
     pub model: u16,
-    /// The next palette rows: model matrix × the next constants.
+    /// The number of palette rows that follow: model matrix × the next inverse binds.
     pub rows: u16,
-    /// The parent is what the step before has left in registers.
+    /// The parent's matrix is in registers, left there by the previous step.
     pub chained: bool,
 }
 
 /// The rows of a 3×4 matrix.
 pub(crate) type Rows = [[f32; 4]; 3];
 
-/// Steps whose every index has been checked against the sizes that [`Walk::run`] asks for.
+/// Steps whose every index is checked against the buffer sizes that [`Walk::run`] requires.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
     steps: Vec<Step>,
-    /// Spread like the locals, so that one address form serves both.
+    /// Strided like the locals, so that one form of address serves both.
     constants: Vec<[f32; 4]>,
     binds: Vec<Rows>,
-    /// Rows of the locals, and the distance between the rows of a matrix.
+    /// The number of rows of the locals, and the distance between the rows of a matrix.
     locals: usize,
     stride: usize,
-    /// Model matrices, the root included.
+    /// The number of model matrices, including the root.
     models: usize,
 }
 
@@ -52,7 +53,7 @@ impl Walk {
     /// Checks the steps.
     ///
     /// # Panics
-    /// If a step's index lies outside its buffer, or the steps do not write all of `binds`.
+    /// If a step's index is outside its buffer, or the steps do not write all of `binds`.
     pub fn new(
         mut steps: Vec<Step>,
         constants: &[Rows],
@@ -86,7 +87,7 @@ impl Walk {
         let rows: usize = steps.iter().map(|s| usize::from(s.rows)).sum();
         assert!(
             steps.iter().all(fits) && rows == binds.len(),
-            "a step of the walk lies outside its buffers"
+            "a step of the walk is outside its buffers"
         );
         Self {
             steps,
@@ -98,9 +99,9 @@ impl Walk {
         }
     }
 
-    /// Walks down. `models[0]` is the root's matrix; the others are scratch. With `stream` the rows go
-    /// past the caches, if they lie at multiples of 16 bytes; the caller settles them. Does nothing if
-    /// a buffer is shorter than the walk was made for.
+    /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. With `stream`, and if
+    /// the output is aligned to 16 bytes, rows are stored past the caches, and the caller must call
+    /// [`Lanes::settle_streams`]. Does nothing if a buffer is shorter than the walk requires.
     #[inline(always)]
     pub fn run<S: Lanes>(
         &self,
@@ -119,7 +120,7 @@ impl Walk {
             debug_assert!(false, "a buffer is shorter than the walk");
             return;
         }
-        // Functions of their own: among the loops of sampling, the walk's registers are spilled at
+        // Out of line: inlined among the loops of sampling, the walk's registers would be spilled at
         // every step.
         if stream && output.as_ptr().addr().is_multiple_of(16) {
             apart(
@@ -136,8 +137,8 @@ impl Walk {
         }
     }
 
-    /// All steps; `run` has compared the buffers with what `new` has checked. With `STREAM` the output
-    /// lies at a multiple of 16 bytes.
+    /// All steps. `run` has compared the buffers with the sizes that `new` checked. With `STREAM` the
+    /// output must be aligned to 16 bytes.
     #[inline(always)]
     fn steps<S: Lanes, const STREAM: bool>(
         &self,
@@ -163,7 +164,7 @@ impl Walk {
                 Local::Done => None,
             };
             if let Some((rows, at)) = source {
-                // SAFETY: `new` has checked that at + 2 stride lies within self.constants, or below
+                // SAFETY: `new` has checked that at + 2 stride is within self.constants, or below
                 // self.locals, which is at most locals.len().
                 let local = unsafe {
                     let first = rows.add(at);
@@ -178,13 +179,13 @@ impl Walk {
                 spread = simd.splat_matrix(model);
             }
             for _ in 0..step.rows {
-                // SAFETY: the rows of all steps sum to binds.len(), which is at most output.len(): so
-                // many times both are read here and moved on, at the last to one past the end.
+                // SAFETY: the rows of all steps sum to binds.len(), which is at most output.len(). Both
+                // pointers are read and advanced that many times, so they end one past the end at most.
                 let ([x, y, z], row) = unsafe { (&*bind, &mut (*out).rows) };
                 let m = simd.multiply(&spread, [x, y, z]);
                 let row = bytemuck::must_cast_mut(row);
                 if STREAM {
-                    // SAFETY: the first row lies at a multiple of 16 bytes, and rows have 48.
+                    // SAFETY: the first row is aligned to 16 bytes, and a row has 48.
                     unsafe { simd.stream_rows(m, row) };
                 } else {
                     simd.store_rows(m, row);

@@ -1,4 +1,4 @@
-//! 16-bit integers to lanes of f32.
+//! Conversion of 16-bit integers to lanes of f32.
 
 use super::ops::{each, of_four_lanes};
 use crate::math::LANES;
@@ -6,16 +6,16 @@ use fearless_simd::{f32x4, f32x16, prelude::*};
 
 /// Lanes from 16-bit integers.
 pub(crate) trait Widen: Simd {
-    /// The first integers of a slice that has as many as a register has lanes.
+    /// Converts the first integers of a slice that has at least as many as a register has lanes.
     fn widen(self, integers: &[u16]) -> Self::f32s;
 
-    /// The first sixteen integers.
+    /// Converts the first sixteen integers.
     fn widen_row(self, integers: &[u16]) -> f32x16<Self>;
 
-    /// The `C` components of two keys, whose integers lie `stride` apart: a register of each.
+    /// Converts the `C` components of two keys, stored `stride` integers apart: one register of each.
     ///
     /// # Panics
-    /// If the last one reaches past the end.
+    /// If the last register reaches past the end.
     #[inline(always)]
     fn widen_keys<const C: usize>(self, integers: &[u16], stride: u8) -> [[Self::f32s; C]; 2] {
         let (n, stride) = (Self::f32s::LEN, usize::from(stride));
@@ -23,16 +23,16 @@ pub(crate) trait Widen: Simd {
         each!([Self::f32s::splat(self, 0.0); C]; 2; k => {
             each!(Self::f32s::splat(self, 0.0); C; c => {
                 let at = (k * C + c) * stride;
-                // SAFETY: the last of 2C registers was found to lie within the slice.
+                // SAFETY: the assertion has checked that the last of 2C registers is within the slice.
                 self.widen(unsafe { integers.get_unchecked(at..at + n) })
             })
         })
     }
 
-    /// As [`Widen::widen_keys`], a whole row of each.
+    /// As [`Widen::widen_keys`], but a whole row of each component.
     ///
     /// # Panics
-    /// If the last one reaches past the end.
+    /// If the last row reaches past the end.
     #[inline(always)]
     fn widen_rows<const C: usize>(self, integers: &[u16], stride: u8) -> [[f32x16<Self>; C]; 2] {
         let stride = usize::from(stride);
@@ -40,14 +40,14 @@ pub(crate) trait Widen: Simd {
         each!([f32x16::splat(self, 0.0); C]; 2; k => {
             each!(f32x16::splat(self, 0.0); C; c => {
                 let at = (k * C + c) * stride;
-                // SAFETY: the last of 2C rows was found to lie within the slice.
+                // SAFETY: the assertion has checked that the last of 2C rows is within the slice.
                 self.widen_row(unsafe { integers.get_unchecked(at..at + LANES) })
             })
         })
     }
 }
 
-/// Sixteen lanes of four registers.
+/// Sixteen lanes from four registers.
 macro_rules! quarters {
     () => {
         #[inline(always)]

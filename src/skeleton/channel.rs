@@ -1,9 +1,9 @@
-//! User channels: named values beside the joints, animated and blended like them.
+//! User channels: named values besides the joints, animated and blended like them.
 
 use super::skeleton_data::{Scalar, Skeleton, SkeletonError, check_scalars};
 use std::collections::HashSet;
 
-/// A value of a user channel; which one it is, is the channel's type.
+/// A value of a user channel; the variant is the channel's type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ChannelValue {
     /// One number.
@@ -14,7 +14,7 @@ pub enum ChannelValue {
     Vec3([f32; 3]),
     /// Four numbers.
     Vec4([f32; 4]),
-    /// A unit quaternion xyzw: blended on the near hemisphere and normalised, added as a rotation.
+    /// A unit quaternion xyzw: blended on the nearer hemisphere and normalised, added as a rotation.
     Quaternion([f32; 4]),
 }
 
@@ -29,7 +29,7 @@ impl ChannelValue {
         }
     }
 
-    /// How many numbers it has.
+    /// The number of its components.
     pub fn width(&self) -> usize {
         self.as_slice().len()
     }
@@ -50,16 +50,16 @@ impl ChannelValue {
         }
     }
 
-    /// The value with a quaternion at length one; `None` if it is not finite or has no direction.
+    /// The value with a quaternion normalised; `None` if it is not finite or has no direction.
     fn checked(self) -> Option<Self> {
-        // In f64, where no square of an f32 is lost: what is read back must not be divided again.
+        // In f64, where the square of no f32 underflows or overflows.
         let squares = self.as_slice().iter().map(|&v| f64::from(v).powi(2));
         let length = squares.sum::<f64>().sqrt();
         if !self.as_slice().iter().all(|v| v.is_finite()) {
             return None;
         }
         match self {
-            // Dividing again would change bits of what was divided before, and so hashes.
+            // A second division would change bits of a normalised value, and with them hashes.
             Self::Quaternion(_) if (length - 1.0).abs() <= UNIT => Some(self),
             Self::Quaternion(q) if length > 0.0 => {
                 Some(Self::Quaternion(q.map(|v| (f64::from(v) / length) as f32)))
@@ -70,10 +70,10 @@ impl ChannelValue {
     }
 }
 
-/// How far from 1 the length of a quaternion may be that is kept to the bit: 8 × 2⁻²³.
+/// Largest deviation from length 1 at which a quaternion is kept bit for bit: 8 × 2⁻²³.
 const UNIT: f64 = 8.0 * f32::EPSILON as f64;
 
-/// A named value of a skeleton: what it is called, its type, and what it is when no clip moves it.
+/// A named value of a skeleton: its name, its type, and its value while no clip animates it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserChannel {
     /// Its name, different from that of every other scalar of the skeleton.
@@ -94,7 +94,7 @@ pub struct ChannelHandle {
 pub const MAX_CHANNELS: usize = 1 << 12;
 
 impl Skeleton {
-    /// Adds user channels behind the scalars that are there.
+    /// Appends user channels to the scalars.
     ///
     /// # Errors
     /// If a name is taken, a rest value is not finite, has no direction or is above
@@ -135,7 +135,7 @@ impl Skeleton {
         self.channels.iter().map(|c| &c.0)
     }
 
-    /// The handle of a user channel.
+    /// The handle of a user channel; `None` if no channel has that name.
     pub fn channel(&self, name: &str) -> Option<ChannelHandle> {
         let found = self.channels.iter().position(|c| c.0.name == name)?;
         Some(ChannelHandle {
@@ -183,14 +183,14 @@ mod tests {
         assert_eq!(s.scalars()[5].name, "look.w");
         let rest: Vec<f32> = (0..6).map(|i| s.rest_pose().scalar(i)).collect();
         assert_eq!(rest, [0.5, 0.25, 0.0, 0.0, 1.0, 0.0]);
-        // Another skeleton, another hash: its handles lead nowhere here.
+        // Another skeleton has another hash, so its handles are rejected here.
         let other = plain(vec![morph])
             .with_channels(vec![channel("grip", ChannelValue::Float(0.0))])
             .unwrap();
         assert_ne!(other.structure_hash(), s.structure_hash());
         assert!(s.channel_at(other.channel("grip").unwrap()).is_none());
         assert!(s.channel("nothing").is_none());
-        // Four numbers and a quaternion are not the same thing.
+        // Four numbers and a quaternion are different types.
         let four = |rest| {
             plain(vec![])
                 .with_channels(vec![channel("q", rest)])
@@ -222,7 +222,7 @@ mod tests {
             let refused = with(vec![channel("a", rest)]);
             assert!(matches!(refused, Err(SkeletonError::ChannelRest { .. })));
         }
-        // However small or large, what has a direction is of length one, and stays as it is from then on.
+        // At every scale, a value with a direction is normalised once and is stable from then on.
         for scale in [1e-45, 3e-23, 1e-19, 0.3, 1e19, f32::MAX] {
             let rest = [scale, -scale, 0.0, scale * 0.5];
             let once = ChannelValue::Quaternion(rest).checked();

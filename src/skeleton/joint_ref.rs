@@ -1,12 +1,12 @@
-//! `JointRef`: how users name a joint: by name, by path where names are doubled, or by index.
+//! `JointRef`: a joint by name, by path where names are ambiguous, or by index.
 
 use super::Skeleton;
 use thiserror::Error;
 
 /// A joint by name, path or index.
 ///
-/// A path is names separated by `/`, from a root or from any joint on the way: of two joints `Hand`,
-/// `LeftArm/Hand` is one.
+/// A path is names separated by `/`, from a root or from any joint of the chain: of two joints named
+/// `Hand`, `LeftArm/Hand` is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointRef<'a> {
     /// Its name, if no other joint has it, or the end of its path.
@@ -42,18 +42,18 @@ pub enum JointRefError {
         /// The name or path.
         name: String,
     },
-    /// Several joints have it.
-    #[error("\"{name}\" is {count} joints, among them {}", paths.join(" and "))]
+    /// Several joints match.
+    #[error("\"{name}\" matches {count} joints, among them {}", paths.join(" and "))]
     Several {
         /// The name or path.
         name: String,
-        /// How many.
+        /// How many match.
         count: usize,
         /// The paths of two of them.
         paths: [String; 2],
     },
     /// The skeleton has fewer joints.
-    #[error("there is no joint {joint}, the skeleton has {joints}")]
+    #[error("joint {joint} is out of range, the skeleton has {joints} joints")]
     Index {
         /// The index.
         joint: usize,
@@ -63,10 +63,10 @@ pub enum JointRefError {
 }
 
 impl Skeleton {
-    /// Finds a joint by name, path or index. A name counts before a path that looks like it.
+    /// Finds a joint by name, path or index. An equal name wins over a path with the same text.
     ///
     /// # Errors
-    /// If there is none, or several of that name or path.
+    /// If no joint matches, or several do.
     pub fn joint<'a>(&self, joint: impl Into<JointRef<'a>>) -> Result<usize, JointRefError> {
         let name = match joint.into() {
             JointRef::Index(joint) if joint < self.len() => return Ok(joint),
@@ -81,7 +81,7 @@ impl Skeleton {
         if let Ok(Some(found)) = named {
             return Ok(found);
         }
-        // A whole path tells apart what its end does not; that of a root is its name.
+        // A whole path is unique where its end is not; the whole path of a root is its name.
         let whole = |&j: &usize| self.path_match(j, name) == PathMatch::Whole;
         if let Some(found) = self.only(name, (0..self.len()).filter(whole))? {
             return Ok(found);
@@ -112,17 +112,17 @@ impl Skeleton {
     }
 }
 
-/// What a name is of a joint's path.
+/// How a name matches a joint's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PathMatch {
     None,
-    /// Its end, from the beginning or behind a `/`.
+    /// The end of the path, from its beginning or after a `/`.
     End,
     Whole,
 }
 
 impl Skeleton {
-    /// Compares a name with a joint's path from its end, in no more steps than the name has bytes.
+    /// Compares a name with a joint's path from the end, in at most as many steps as the name has bytes.
     fn path_match(&self, joint: usize, name: &str) -> PathMatch {
         let (mut rest, mut at) = (name, joint);
         loop {
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(s.joint(7), Err(out));
     }
 
-    /// What paths are compared with is the text of the whole path.
+    /// Checks `path_match` against string comparison with the whole path.
     #[test]
     fn paths_match_as_their_text_does() {
         let names = ["a", "b", "", "a/b", "/", "b", "a/", "bb"];

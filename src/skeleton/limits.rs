@@ -1,14 +1,14 @@
-//! How large the numbers of rigs and clips may be, so that palettes stay within f32.
+//! Limits on the numbers of rigs and clips, so that palettes stay within f32.
 //!
 //! A palette row is the product of the local matrices down a chain and an inverse bind matrix. With the
 //! limits below and n joints, an element of the product of local matrices is at most
 //! [`MAX_CHAIN_SCALE`], its translation at most √3 n [`MAX_LENGTH`] [`MAX_CHAIN_SCALE`], and both at most
-//! 1e30 after the inverse bind matrix; f32 ends at 3.4e38. Each scale counts with at least 1, so the same
+//! 1e30 after the inverse bind matrix; f32 ends at 3.4e38. Each scale counts as at least 1, so the same
 //! holds for every part of a chain, whatever the order of its products. Weighted means of poses stay
-//! within the largest value of each joint: a rig counts with the largest of all its clips.
+//! within the largest value of each joint; for a rig, that is the largest of all its clips.
 //!
-//! No model of the world comes near: a light year in millimetres is 1e19, the largest scale of any model
-//! that was seen is 100.
+//! No real model comes near: 1e12 mm are a million kilometres, and the largest scale found in any model is
+//! 100.
 
 use super::{Skeleton, Trs, skeleton_data::NO_JOINT};
 use crate::math::{Affine3x4, within};
@@ -20,38 +20,40 @@ pub const MAX_LENGTH: f32 = 1.0e12;
 /// The largest morph weight, or number of a user channel.
 pub const MAX_SCALAR: f32 = 1.0e12;
 
-/// The largest key time and duration, in seconds: 30,000 years.
+/// The largest key time and duration, in seconds: about 30,000 years.
 pub const MAX_SECONDS: f32 = 1.0e12;
 
-/// The largest product of scales down a chain of joints. Every joint counts with the largest size of its
-/// scale in the rest pose and in all clips, at least with 1.
+/// The largest product of scales down a chain of joints. Each joint counts with the largest magnitude of
+/// its scale in the rest pose and in all clips, but at least with 1.
 pub const MAX_CHAIN_SCALE: f64 = 1.0e12;
 
-/// The largest product of scales down a chain in a rig with additive layers, × 4 × joints × actions, where
-/// every action of every additive layer counts at full weight: they multiply, and their translations add up.
+/// The largest value of 4 × joints × actions × the product of scales down a chain, in a rig with additive
+/// layers. Every action of every additive layer counts at full weight: their scales multiply, and their
+/// translations add up.
 pub const MAX_ADDITIVE_REACH: f64 = 1.0e20;
 
-/// The largest product of what the overrides of an instance stretch by down a chain of joints, each with
-/// at least 1.
+/// The largest product, down a chain of joints, of the factors by which the overrides of an instance
+/// stretch. Each joint counts with at least 1.
 pub const MAX_OVERRIDE_SCALE: f64 = 1.0e6;
 
-/// The largest component of an override's translation.
+/// The largest component of an override's translation, in the file's unit.
 pub const MAX_OVERRIDE_LENGTH: f32 = 1.0e9;
 
-/// The largest element of a world transform and of a node's transform in a scene graph: models of
-/// [`MAX_LENGTH`] stand side by side, a thousand in a row.
+/// The largest element of a world transform and of a node's transform in a scene graph. Room for a
+/// thousand models of [`MAX_LENGTH`] side by side.
 pub const MAX_WORLD: f32 = 1.0e15;
 
-/// The least and the largest square of a rotation's length. Between keys of one hemisphere within them
-/// no interpolation comes near zero, whatever the level of SIMD: the fits for slerp and for lengths hold
-/// well beyond. Rotations of 16 bits are off 1 by up to 0.05 at the coarsest error that was baked.
+/// Bounds of a rotation's squared length. Between two keys of one hemisphere within these bounds, no
+/// interpolated rotation comes near zero at any SIMD level: the polynomials for slerp and for lengths
+/// hold well beyond them. At the coarsest bake error, 16-bit rotations deviate from length 1 by up to
+/// 0.05.
 pub const ROTATION_SQUARES: [f32; 2] = [0.5, 2.0];
 
-/// Neighbouring keys of a rotation have at least this dot product; builders turn them to one hemisphere,
-/// and 16 bits round.
+/// The smallest dot product of neighbouring keys of a rotation. Builders flip keys to one hemisphere; the
+/// margin below 0 is for rounding to 16 bits.
 pub const LEAST_ROTATION_DOT: f32 = -0.1;
 
-/// A number of a transform that is beyond its limit.
+/// A number that is beyond its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Beyond {
     pub what: &'static str,
@@ -59,24 +61,24 @@ pub(crate) struct Beyond {
     pub limit: f32,
 }
 
-/// The largest size among numbers; NaN counts as infinite.
+/// The largest magnitude among numbers; NaN counts as infinite.
 pub(crate) fn largest(values: &[f32]) -> f32 {
     let size = |v: &f32| if v.is_nan() { f32::INFINITY } else { v.abs() };
     values.iter().map(size).fold(0.0, f32::max)
 }
 
-/// The first number whose size is above a limit, or NaN.
+/// Fails with the first number that is NaN or whose magnitude is above a limit.
 pub(crate) fn beyond(what: &'static str, values: &[f32], limit: f32) -> Result<(), Beyond> {
     let bad = values.iter().find(|v| !within(**v, limit));
     bad.map_or(Ok(()), |&value| Err(Beyond { what, value, limit }))
 }
 
-/// Whether a matrix may be a world transform.
+/// Whether a matrix is within the limit of world transforms.
 pub(crate) fn is_world(world: &Affine3x4) -> bool {
     beyond("", world.rows.as_flattened(), MAX_WORLD).is_ok()
 }
 
-/// Checks a local transform; its scale counts with the chain that it stands in.
+/// Checks translation and rotation of a local transform; scales are checked per chain.
 pub(crate) fn check_local(rest: &Trs) -> Result<(), Beyond> {
     beyond("translation", &rest.translation.to_array(), MAX_LENGTH)?;
     let [low, high] = ROTATION_SQUARES;
@@ -89,8 +91,8 @@ pub(crate) fn check_local(rest: &Trs) -> Result<(), Beyond> {
     Ok(())
 }
 
-/// What a joint counts with in its chain: the largest size of its scale in the rest pose, and what clips scale
-/// its lane by.
+/// The factor of a joint in its chain: the largest magnitude of its scale in the rest pose and, from `clips`
+/// by lane, in all clips.
 pub(crate) fn scale_factor(skeleton: &Skeleton, clips: &[f32], joint: usize) -> f64 {
     let lane = usize::from(skeleton.lane_of()[joint]);
     let rest = skeleton.rest_pose().lane(lane).scale.abs().max_element();
@@ -98,8 +100,8 @@ pub(crate) fn scale_factor(skeleton: &Skeleton, clips: &[f32], joint: usize) -> 
     f64::from(clips.max(rest))
 }
 
-/// The first joint at which the product of factors down its chain is above a limit, and the product.
-/// Factors below 1 count as 1.
+/// The largest product of factors down a chain. Fails with the first joint at which the product exceeds a
+/// limit, and that product. Factors below 1 count as 1.
 pub(crate) fn check_chain(
     parents: &[u16],
     limit: f64,

@@ -4,7 +4,7 @@ use super::{JointRef, JointRefError, Skeleton};
 use crate::math::Row;
 use thiserror::Error;
 
-/// A weight in [0, 1] for every joint, as rows in the skeleton's lane order.
+/// A weight in [0, 1] for every joint, stored as rows in the skeleton's lane order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointMask {
     rows: Vec<Row>,
@@ -12,11 +12,11 @@ pub struct JointMask {
     structure: u64,
 }
 
-/// Why a mask cannot be made.
+/// Why a mask cannot be created.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MaskError {
     /// One weight per joint is needed.
-    #[error("{weights} weights for {joints} joints")]
+    #[error("{weights} weights given for {joints} joints")]
     Lengths {
         /// Weights given.
         weights: usize,
@@ -32,14 +32,14 @@ pub enum MaskError {
         weight: f32,
     },
     /// The skeleton has no such joint.
-    #[error("joint {joint} does not exist, the skeleton has {joints}")]
+    #[error("joint {joint} is out of range, the skeleton has {joints} joints")]
     UnknownJoint {
         /// The joint.
         joint: usize,
         /// Joints of the skeleton.
         joints: usize,
     },
-    /// A name or path is no joint's, or several joints'.
+    /// A name or path matches no joint, or several.
     #[error(transparent)]
     Joint(#[from] JointRefError),
 }
@@ -48,7 +48,7 @@ impl JointMask {
     /// A mask from one weight per joint, in joint order.
     ///
     /// # Errors
-    /// If the number of weights is not that of the joints, or one is outside [0, 1].
+    /// If there is not one weight per joint, or a weight is outside [0, 1].
     pub fn from_weights(skeleton: &Skeleton, weights: &[f32]) -> Result<Self, MaskError> {
         if weights.len() != skeleton.len() {
             return Err(MaskError::Lengths {
@@ -70,7 +70,7 @@ impl JointMask {
         })
     }
 
-    /// Weight 1 for a joint and all below it, 0 elsewhere.
+    /// Weight 1 for a joint and all its descendants, 0 elsewhere.
     ///
     /// # Errors
     /// If the skeleton has no such joint.
@@ -94,7 +94,7 @@ impl JointMask {
     /// [`subtree`](Self::subtree) of a joint by [name, path or index](JointRef).
     ///
     /// # Errors
-    /// If there is no such joint, or several are meant.
+    /// If no joint matches, or several do.
     pub fn subtree_at<'a>(
         skeleton: &Skeleton,
         joint: impl Into<JointRef<'a>>,
@@ -102,10 +102,10 @@ impl JointMask {
         Self::subtree(skeleton, skeleton.joint(joint)?)
     }
 
-    /// These weights for these joints, 0 elsewhere; of a joint that is named twice the last.
+    /// These weights for these joints, 0 elsewhere; the last weight counts if a joint is listed twice.
     ///
     /// # Errors
-    /// If the skeleton lacks a joint, or a weight is outside [0, 1].
+    /// If a joint is out of range, or a weight is outside [0, 1].
     pub fn from_joints(skeleton: &Skeleton, joints: &[(usize, f32)]) -> Result<Self, MaskError> {
         let mut weights = vec![0.0f32; skeleton.len()];
         for &(joint, weight) in joints {
@@ -119,7 +119,7 @@ impl JointMask {
     /// [`from_joints`](Self::from_joints) with joints by their [names or paths](JointRef).
     ///
     /// # Errors
-    /// If a path is no joint's or several joints', or a weight is outside [0, 1].
+    /// If a path matches no joint or several, or a weight is outside [0, 1].
     pub fn from_paths(skeleton: &Skeleton, paths: &[(&str, f32)]) -> Result<Self, MaskError> {
         let joint = |&(path, weight): &(&str, f32)| Ok((skeleton.joint(path)?, weight));
         let joints: Vec<_> = paths
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(s.joint("Hips/Right/Hand"), Ok(4));
         assert_eq!(s.joint("a/Hand"), Ok(5));
         assert_eq!(s.joint("Hand/a/Hand"), Ok(5));
-        // Of a root the name is the whole path.
+        // The whole path of a root is its name.
         assert_eq!(s.joint("Hand"), Ok(6));
         let unknown = |name: &str| JointRefError::Name { name: name.into() };
         for path in ["", "/Hips", "eft", "Left/Left", "Hips/", "Hips/Hand"] {

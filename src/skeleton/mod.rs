@@ -1,4 +1,7 @@
-//! Skeletons: flat parents and rest poses in rows of lanes, skins, masks. Knows only `math`.
+//! Skeletons: joint hierarchies with rest poses, skins, joint masks and user channels.
+//!
+//! Start with [`Skeleton::new`]; importers and builders call it for files. [`Skeleton::joint`] finds a
+//! joint by name, path or index. A [`Pose`] holds local transforms as SoA rows in lane order.
 
 mod channel;
 mod joint_ref;

@@ -6,23 +6,23 @@ use glam::{Quat, Vec3};
 
 /// Local transforms of a skeleton, and its scalars, as SoA rows in lane order.
 ///
-/// Block `b` holds lanes `16b .. 16b + 16`. Padding lanes hold identities.
+/// Block `b` holds lanes `16 b` to `16 b + 15`. Padding lanes hold identities.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Pose {
-    /// x, y, z per block; metres.
+    /// Rows x, y, z per block; metres.
     pub translation: Vec<[Row; 3]>,
-    /// x, y, z, w per block; unit quaternions.
+    /// Rows x, y, z, w per block; unit quaternions.
     pub rotation: Vec<[Row; 4]>,
-    /// x, y, z per block.
+    /// Rows x, y, z per block.
     pub scale: Vec<[Row; 3]>,
-    /// Morph weights and user scalars.
+    /// Morph weights, then the numbers of user channels.
     pub scalars: Vec<Row>,
     /// First scalars of the user channels that are quaternions.
     pub(crate) quaternions: Vec<u32>,
 }
 
 impl Pose {
-    /// A pose of identities (and zero scalars) with room for the given numbers of lanes.
+    /// A pose of identities and zero scalars, sized for the given numbers of lanes and scalars.
     pub fn identity(lanes: usize, scalars: usize) -> Self {
         let blocks = blocks_for(lanes);
         let (zero, one) = (Row::splat(0.0), Row::splat(1.0));
@@ -35,7 +35,7 @@ impl Pose {
         }
     }
 
-    /// The same scalars without the joints.
+    /// A pose with the same scalars and no joints.
     pub(crate) fn scalars_only(&self) -> Self {
         Self {
             scalars: self.scalars.clone(),
@@ -44,22 +44,22 @@ impl Pose {
         }
     }
 
-    /// Blocks of joints.
+    /// The number of blocks of joints.
     pub fn blocks(&self) -> usize {
         self.rotation.len()
     }
 
-    /// Blocks of scalars.
+    /// The number of blocks of scalars.
     pub fn scalar_blocks(&self) -> usize {
         self.scalars.len()
     }
 
-    /// Whether the shapes (numbers of blocks) of both are the same.
+    /// Whether both poses have the same numbers of blocks.
     pub fn same_shape(&self, other: &Self) -> bool {
         self.shape() == other.shape()
     }
 
-    /// Numbers of translation, rotation, scale and scalar blocks.
+    /// The numbers of translation, rotation, scale and scalar blocks.
     pub fn shape(&self) -> [usize; 4] {
         [
             self.translation.len(),
@@ -69,7 +69,7 @@ impl Pose {
         ]
     }
 
-    /// The transform in a lane; the rotation as it is stored.
+    /// The transform in a lane, its rotation not normalised.
     pub fn lane(&self, lane: usize) -> Trs {
         let (b, l) = (lane / LANES, lane % LANES);
         let (t, r, s) = (&self.translation[b], &self.rotation[b], &self.scale[b]);
@@ -80,7 +80,7 @@ impl Pose {
         }
     }
 
-    /// Writes the transform of a lane.
+    /// Sets the transform in a lane.
     pub fn set_lane(&mut self, lane: usize, trs: &Trs) {
         let (b, l) = (lane / LANES, lane % LANES);
         for (c, v) in trs.translation.to_array().into_iter().enumerate() {
@@ -94,12 +94,12 @@ impl Pose {
         }
     }
 
-    /// A scalar.
+    /// The scalar at an index.
     pub fn scalar(&self, index: usize) -> f32 {
         self.scalars[index / LANES].0[index % LANES]
     }
 
-    /// Writes a scalar.
+    /// Sets the scalar at an index.
     pub fn set_scalar(&mut self, index: usize, value: f32) {
         self.scalars[index / LANES].0[index % LANES] = value;
     }

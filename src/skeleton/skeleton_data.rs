@@ -7,18 +7,18 @@ use crate::math::{Fnv1a, LANES, NOISE, NOISE_LENGTH, Row, blocks_for, settle};
 use glam::{Affine3A, Quat};
 use thiserror::Error;
 
-/// The parent of a root joint, and the joint of a slot that hangs on nothing.
+/// The parent of a root joint, and the joint of a slot that is attached to none.
 pub const NO_JOINT: u16 = u16::MAX;
 
 /// The most joints of a skeleton: indices are u16 and the last value means "none".
 pub const MAX_JOINTS: usize = u16::MAX as usize;
 
-/// One joint before a skeleton is made of it.
+/// One joint of the list that a skeleton is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
-    /// Its name; may be empty or doubled.
+    /// Its name; may be empty or shared with other joints.
     pub name: String,
-    /// Its parent's position in the list, smaller than its own; `None` for a root.
+    /// Index of its parent in the list, smaller than its own; `None` for a root.
     pub parent: Option<usize>,
     /// Its rest pose, relative to the parent.
     pub rest: Trs,
@@ -29,11 +29,11 @@ pub struct Joint {
 pub struct Scalar {
     /// Its name.
     pub name: String,
-    /// Its value when no clip moves it.
+    /// Its value while no clip animates it.
     pub rest: f32,
 }
 
-/// A flat hierarchy of joints, parents first, with its rest pose in lane order. Immutable.
+/// An immutable, flat hierarchy of joints, parents first, with its rest pose in lane order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
     names: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Skeleton {
     layout_hash: u64,
 }
 
-/// Why a skeleton cannot be made of a list of joints.
+/// Why a skeleton cannot be made from a list of joints.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SkeletonError {
     /// More joints than 16-bit indices can name.
@@ -57,8 +57,8 @@ pub enum SkeletonError {
         /// How many there are.
         count: usize,
     },
-    /// A joint stands before its parent, or is its own.
-    #[error("joint {joint} has parent {parent}, which does not stand before it")]
+    /// A joint comes before its parent, or is its own parent.
+    #[error("joint {joint} has parent {parent}, which does not come before it")]
     ParentNotFirst {
         /// The joint.
         joint: usize,
@@ -80,16 +80,17 @@ pub enum SkeletonError {
         joint: usize,
         /// Its name.
         name: String,
-        /// Which number.
+        /// Which quantity.
         what: &'static str,
         /// Its value.
         value: f32,
-        /// What it may be at most, or at least.
+        /// The least or greatest value allowed.
         limit: f32,
     },
-    /// The scales of the rest pose multiply to too much down a chain.
+    /// The scales of the rest pose have too large a product down a chain.
     #[error(
-        "joint {joint} \"{name}\": the scales down to it multiply to {product:e}, the limit is {MAX_CHAIN_SCALE:e}"
+        "joint {joint} \"{name}\": the product of the scales down to it is {product:e}, \
+         the limit is {MAX_CHAIN_SCALE:e}"
     )]
     Chain {
         /// The joint.
@@ -115,14 +116,14 @@ pub enum SkeletonError {
         /// The scalar.
         scalar: usize,
     },
-    /// A user channel is called like another, or like a scalar.
-    #[error("the name of user channel \"{name}\" is taken")]
+    /// A user channel has the name of another, or of a scalar.
+    #[error("the name \"{name}\" of a user channel is already in use")]
     ChannelName {
         /// The name.
         name: String,
     },
     /// A user channel's rest value is NaN or infinite, or a quaternion without a direction.
-    #[error("the rest value of user channel \"{name}\" is not finite, or no rotation")]
+    #[error("the rest value of user channel \"{name}\" is not finite, or not a rotation")]
     ChannelRest {
         /// The channel.
         name: String,
@@ -134,16 +135,18 @@ pub enum SkeletonError {
         count: usize,
     },
     /// The lane order is not a permutation of the joints.
-    #[error("the lane order holds {len} entries for {joints} joints, or one of them twice")]
+    #[error(
+        "the lane order has {len} entries for {joints} joints, or does not list each joint once"
+    )]
     LaneOrder {
-        /// Entries of the order.
+        /// Entries of the lane order.
         len: usize,
         /// Joints of the skeleton.
         joints: usize,
     },
 }
 
-/// A rest transform without the noise of exporters.
+/// A rest transform with the rounding noise of exporters set to zero.
 fn settled(rest: &Trs) -> Trs {
     Trs {
         translation: rest
@@ -173,10 +176,10 @@ pub(super) fn check_scalars(scalars: &[Scalar]) -> Result<(), SkeletonError> {
 }
 
 impl Skeleton {
-    /// Makes a skeleton. `lane_order[lane]` is the joint in that lane; `None` keeps joint order.
+    /// Makes a skeleton. `lane_order[lane]` is the joint in that lane; `None` is joint order.
     ///
     /// # Errors
-    /// If a parent does not stand before its child, a value is not finite or beyond its limit
+    /// If a parent does not come before its child, a value is not finite or beyond its limit
     /// ([`MAX_LENGTH`](super::MAX_LENGTH), [`MAX_CHAIN_SCALE`], [`MAX_SCALAR`],
     /// [`ROTATION_SQUARES`](super::ROTATION_SQUARES)), there are too many joints, or the lane order is not
     /// a permutation.
@@ -265,7 +268,7 @@ impl Skeleton {
         Ok(skeleton)
     }
 
-    /// Lays the scalars into the rest pose anew, after some were added.
+    /// Rewrites the scalars of the rest pose after some were added.
     pub(super) fn lay_scalars(&mut self) {
         let quaternions = self.channels.iter().filter(|c| c.0.rest.is_quaternion());
         self.rest.quaternions = quaternions.map(|c| c.1 as u32).collect();
@@ -286,17 +289,17 @@ impl Skeleton {
         self.parents.is_empty()
     }
 
-    /// Parent of every joint, smaller than the joint, or [`NO_JOINT`].
+    /// The parent of every joint, smaller than the joint, or [`NO_JOINT`].
     pub fn parents(&self) -> &[u16] {
         &self.parents
     }
 
-    /// Name of every joint.
+    /// The name of every joint.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The first joint of that name.
+    /// The first joint with that name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| n == name)
     }
@@ -326,7 +329,7 @@ impl Skeleton {
         self.rest.lane(usize::from(self.lane_of[joint]))
     }
 
-    /// The rest pose in model space, joint by joint.
+    /// The rest pose in model space, in joint order.
     pub fn rest_models(&self) -> Vec<Affine3A> {
         let mut models: Vec<Affine3A> = Vec::with_capacity(self.len());
         for (joint, &parent) in self.parents.iter().enumerate() {
@@ -342,22 +345,22 @@ impl Skeleton {
         models
     }
 
-    /// A pose of this skeleton's shape, holding its rest pose.
+    /// A new pose of this skeleton's shape that holds its rest pose.
     pub fn new_pose(&self) -> Pose {
         self.rest.clone()
     }
 
-    /// Blocks of joint lanes.
+    /// The number of blocks of joint lanes.
     pub fn blocks(&self) -> usize {
         self.rest.blocks()
     }
 
-    /// Hash of parents, names, rest pose and scalars: says whether a clip fits at all.
+    /// Hash of parents, names, rest pose and scalars. A clip fits only a skeleton with the same hash.
     pub fn structure_hash(&self) -> u64 {
         self.structure_hash
     }
 
-    /// Hash of the lane order: says whether a clip's rows can be used as they lie.
+    /// Hash of the lane order. A clip's rows are used without reordering if this hash is the same.
     pub fn layout_hash(&self) -> u64 {
         self.layout_hash
     }

@@ -1,11 +1,11 @@
-//! `Skin`: which joint and inverse bind matrix stand in each slot.
+//! `Skin`: the joint and inverse bind matrix of each slot.
 
 use super::NO_JOINT;
 use super::limits::{MAX_LENGTH, beyond};
 use crate::math::Affine3x4;
 use thiserror::Error;
 
-/// A skin: slot `i` is joint `i` of the file's skin, so vertices need no remapping.
+/// A skin. Slot `i` is entry `i` of the file's skin, so vertices need no remapping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skin {
     name: Option<String>,
@@ -13,7 +13,7 @@ pub struct Skin {
     inverse_bind: Vec<Affine3x4>,
 }
 
-/// Why a skin cannot be made.
+/// Why a skin cannot be created.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SkinError {
     /// Joints and matrices differ in number.
@@ -24,12 +24,12 @@ pub enum SkinError {
         /// Number of matrices.
         matrices: usize,
     },
-    /// A slot names a joint that the skeleton lacks.
-    #[error("slot {slot} names joint {joint}, the skeleton has {joints}")]
+    /// A slot refers to a joint that the skeleton lacks.
+    #[error("slot {slot} refers to joint {joint}, the skeleton has {joints} joints")]
     JointOutOfRange {
         /// The slot.
         slot: usize,
-        /// The joint it names.
+        /// The joint it refers to.
         joint: u16,
         /// Joints of the skeleton.
         joints: usize,
@@ -51,8 +51,8 @@ pub enum SkinError {
 }
 
 impl Skin {
-    /// Makes a skin for a skeleton of `skeleton_len` joints. A slot whose joint is [`NO_JOINT`]
-    /// stays where its matrix puts it.
+    /// Makes a skin for a skeleton of `skeleton_len` joints. A slot with the joint [`NO_JOINT`] is
+    /// transformed by its inverse bind matrix alone.
     ///
     /// # Errors
     /// If the lengths differ, a joint is out of range, or a matrix is not finite or holds a number above

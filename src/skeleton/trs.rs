@@ -3,7 +3,7 @@
 use crate::math::Affine3x4;
 use glam::{Quat, Vec3};
 
-/// A local transform: scaled, then rotated, then translated, relative to the parent.
+/// A local transform: scale, then rotation, then translation, relative to the parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trs {
     /// Metres.
@@ -21,7 +21,7 @@ impl Default for Trs {
 }
 
 impl Trs {
-    /// The transform that changes nothing.
+    /// The identity transform.
     pub const IDENTITY: Self = Self {
         translation: Vec3::ZERO,
         rotation: Quat::IDENTITY,

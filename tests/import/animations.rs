@@ -223,7 +223,7 @@ fn channels_that_move_nothing_known_are_dropped() {
         ["channel 0", "no target node"],
         ["channel 1", "KHR_animation_pointer"],
         ["channel 2", "\"colour\\nful\""],
-        ["channel 3", "no targets"],
+        ["channel 3", "no morph targets"],
         ["channel 5", "already"],
     ] {
         assert_reported(&report, Severity::Dropped, &parts);

@@ -69,27 +69,27 @@ fn what_cannot_be_used_is_reported_and_the_clip_stays() {
     for (extras, message) in [
         (
             json!({ "events": [1] }),
-            "markers: marker 0: 1 is no name and time",
+            "markers: marker 0: expected a name and time, found 1",
         ),
         (
             json!({ "markers": "soon" }),
-            "markers: marker list: \"soon\" is no list of markers",
+            "markers: marker list: expected a list of markers, found \"soon\"",
         ),
         (
             json!({ "events": { "a": "b" } }),
-            "markers: marker \"a\": \"b\" is no time in seconds",
+            "markers: marker \"a\": expected a time in seconds, found \"b\"",
         ),
         (
             json!({ "markers": [{ "name": "m", "time": 1.5 }] }),
-            "marker \"m\" at 1.5 s lies outside",
+            "marker \"m\" at 1.5 s is outside the clip",
         ),
         (
             json!({ "markers": [{ "name": "m", "time": -0.5 }] }),
-            "marker \"m\" at -0.5 s lies outside",
+            "marker \"m\" at -0.5 s is outside the clip",
         ),
         (
             json!({ "markers": { "m": 1e300 } }),
-            "marker \"m\" at inf s lies outside",
+            "marker \"m\" at inf s is outside the clip",
         ),
     ] {
         let (raw, report) = file(extras).read();

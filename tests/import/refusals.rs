@@ -218,7 +218,7 @@ fn ranges_strides_and_types() {
             "/buffers",
             json!([{ "uri": "http://h/x", "byteLength": 4 }]),
         ),
-        &["refused"],
+        &["rejected"],
     );
     changed(
         set("/meshes/0/primitives/0/mode", json!(9)),

@@ -424,7 +424,7 @@ fn what_does_not_fit_is_refused() {
         raw.channels[0].tracks.push(again);
     });
     assert!(
-        fault.to_string().contains("tracks: 2, needed are 1"),
+        fault.to_string().contains("tracks: 2, needed: 1"),
         "{fault}"
     );
 }

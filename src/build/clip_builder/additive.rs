@@ -4,7 +4,7 @@ use crate::build::curve::Curve;
 use crate::clip::Channel;
 use crate::skeleton::Pose;
 
-/// Turns a curve into differences to the reference pose. Tangents go through the same linear map.
+/// Turns a curve into differences to the reference pose. Tangents pass through the same linear map.
 pub(super) fn make_additive(curve: &mut Curve, channel: Channel, lane: usize, pose: &Pose) {
     match channel {
         Channel::Translation => {
@@ -15,7 +15,7 @@ pub(super) fn make_additive(curve: &mut Curve, channel: Channel, lane: usize, po
             );
         }
         Channel::Scale => {
-            // A reference of zero has no ratio; the scale stays as it is below.
+            // There is no ratio to a reference of zero: the blended scale is then left unchanged.
             let base = pose.lane(lane).scale.to_array();
             let divide = |v: &mut [f64]| {
                 for (v, b) in v.iter_mut().zip(base) {

@@ -1,4 +1,4 @@
-//! `ClipBuildError`: why raw tracks are no clip.
+//! `ClipBuildError`: why raw tracks cannot become a clip.
 
 use crate::clip::{Channel, ClipError, MAX_KEYS};
 use thiserror::Error;
@@ -6,9 +6,9 @@ use thiserror::Error;
 /// Why a clip cannot be built.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ClipBuildError {
-    /// A track's lengths do not fit each other.
+    /// The lengths of a track do not match.
     #[error(
-        "clip \"{clip}\", track {track} (node {node}): {keys} keys and {values} values, needed are {needed}"
+        "clip \"{clip}\", track {track} (node {node}): {keys} keys and {values} values, needs {needed} values"
     )]
     TrackLength {
         /// The clip.
@@ -24,7 +24,7 @@ pub enum ClipBuildError {
         /// Values needed.
         needed: usize,
     },
-    /// A track moves a node or morph target that the skeleton does not hold.
+    /// A track animates a node or morph target that the skeleton lacks.
     #[error("clip \"{clip}\", track {track}: node {node} has no such {what}")]
     Target {
         /// The clip.
@@ -36,8 +36,8 @@ pub enum ClipBuildError {
         /// What it lacks.
         what: &'static str,
     },
-    /// A track of a user channel has wrong lengths, times that do not increase, or is the second one.
-    #[error("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed are {needed}")]
+    /// A track of a user channel has wrong lengths or times that do not increase, or is not the only one.
+    #[error("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed: {needed}")]
     UserTrack {
         /// The clip.
         clip: String,
@@ -45,14 +45,14 @@ pub enum ClipBuildError {
         channel: String,
         /// What is wrong.
         what: &'static str,
-        /// How many there are, or the key.
+        /// How many are good.
         have: usize,
         /// How many are needed.
         needed: usize,
     },
     /// The union of a block's key times is too long.
     #[error(
-        "clip \"{clip}\": the joint key times of {channel:?} block {block} are {keys}, the limit is {MAX_KEYS}"
+        "clip \"{clip}\": {channel:?} block {block} has {keys} key times, the limit is {MAX_KEYS}"
     )]
     TooManyKeys {
         /// The clip.
@@ -64,7 +64,7 @@ pub enum ClipBuildError {
         /// Keys of the union.
         keys: usize,
     },
-    /// The clip's rows would outgrow the limit.
+    /// The clip's rows take more memory than allowed.
     #[error("clip \"{clip}\" needs {needed} bytes of rows, the limit is {limit}")]
     TooLarge {
         /// The clip.
@@ -74,7 +74,7 @@ pub enum ClipBuildError {
         /// Bytes allowed.
         limit: usize,
     },
-    /// The packed clip was refused.
+    /// The finished clip is invalid.
     #[error(transparent)]
     Clip(#[from] ClipError),
 }

@@ -21,27 +21,27 @@ use additive::{make_additive, turn_back};
 use motion::tolerance;
 use std::collections::HashMap;
 
-/// The largest rotation between keys when slerp is carried by a cubic block, radians: the Hermite
+/// The largest rotation between keys when a cubic block stands in for slerp, radians: the Hermite
 /// fit then stays within 3e-6 (20 degrees).
 const CUBIC_SLERP_MAX_ANGLE: f64 = 20.0 * std::f64::consts::PI / 180.0;
 
-/// Where a raw node's properties go: its lane, and its first scalar.
+/// Where a raw node's properties are stored: its lane; its first scalar and the number of its scalars.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Target {
     pub lane: Option<usize>,
     pub scalars: Option<(usize, usize)>,
 }
 
-/// What a clip is measured against.
+/// The reference of an additive clip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reference<'a> {
-    /// Nothing: a full clip.
+    /// None: a full clip.
     None,
     /// A pose in lane order: an additive clip of differences to it.
     Pose(&'a Pose),
 }
 
-/// Builds one clip. `targets[node]` says where a node's properties go.
+/// Builds one clip. `targets[node]` is where a node's properties are stored.
 pub(crate) struct ClipBuilder<'a> {
     pub skeleton: &'a Skeleton,
     pub targets: &'a [Target],
@@ -175,7 +175,7 @@ impl ClipBuilder<'_> {
         };
         let width = channel.rest.width();
         if width != user.channel.rest.width() {
-            return fail("numbers", user.channel.rest.width(), width);
+            return fail("numbers per value", user.channel.rest.width(), width);
         }
         let per_key = match track.interpolation {
             Interpolation::CubicSpline => 3 * width,
@@ -190,7 +190,7 @@ impl ClipBuilder<'_> {
             !(time >= 0.0 && time.is_finite()) || (k > 0 && track.times[k - 1] >= time)
         };
         if let Some(key) = (0..keys).find(bad) {
-            return fail("times that increase before key", key, keys);
+            return fail("keys with increasing times", key, keys);
         }
         if let Some(value) = track.values.iter().position(|v| !v.is_finite()) {
             return fail("finite values", value, values);
@@ -355,7 +355,7 @@ impl ClipBuilder<'_> {
         for lane in moving {
             let extra = lane.curve.extra_times(max_angle);
             let own = lane.curve.times.iter().copied();
-            // −0.0 and 0.0 are one time.
+            // −0.0 and 0.0 are one key time.
             times.extend(own.chain(extra).map(|t| t + 0.0));
             times.sort_by(f32::total_cmp);
             times.dedup();
@@ -403,7 +403,7 @@ impl ClipBuilder<'_> {
     }
 }
 
-/// Whether neighbouring keys of a slerped lane lie so far apart that plain nlerp would show.
+/// Whether neighbouring keys of a linear lane are so far apart that the error of plain nlerp is visible.
 fn needs_slerp(moving: &[&Lane], times: &[f32]) -> bool {
     moving
         .iter()

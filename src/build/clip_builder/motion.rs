@@ -1,28 +1,29 @@
-//! Which tracks move: what of a track counts as constant, and whether its arrays fit each other.
+//! Classification of tracks as constant or animated, and the check of their lengths.
 
 use super::error::ClipBuildError;
 use crate::build::curve::Curve;
 use crate::import::raw::{Interpolation, RawChannel, RawTrack};
 
-/// A rotation track whose keys stay this close together per component is constant.
+/// A rotation track whose components vary by no more than this is constant.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
-/// A translation track whose keys stay within this part of the model's size is constant.
-/// At 1e-5 pab's run was 2.4e-5 off its golden poses (2e-5 allowed); here it is 1.9e-6, in as many bytes.
+/// A translation track that varies by no more than this fraction of the model's size is constant.
+/// At 1e-5, pab's run was 2.4e-5 off its golden poses (2e-5 is allowed); at 2e-6 it is 1.9e-6, in as many
+/// bytes.
 pub const TRANSLATION_TOLERANCE: f64 = 2e-6;
-/// A scale track whose keys stay this close together is constant, and 1 if that is as close
-/// (4e-7 of noise was observed in the scales of a widely used exporter).
+/// A scale track that varies by no more than this is constant, and 1 if it is within this of 1
+/// (noise of 4e-7 was observed in the scales of a widely used exporter).
 pub const SCALE_TOLERANCE: f64 = 1e-6;
-/// A scalar track whose keys stay this close together is constant.
+/// A scalar track that varies by no more than this is constant.
 pub const SCALAR_TOLERANCE: f64 = 1e-6;
 
-/// How a track behaves, found before lane order is chosen.
+/// Whether a track is constant (with its value) or animated. Found before the lane order is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Motion {
     Still([f64; 4]),
     Moving,
 }
 
-/// The tolerance below which a channel counts as constant.
+/// The variation up to which a channel counts as constant.
 pub(crate) fn tolerance(channel: RawChannel, model_size: f64) -> f64 {
     match channel {
         RawChannel::Translation => TRANSLATION_TOLERANCE * model_size,
@@ -49,7 +50,7 @@ pub(crate) fn classify(curve: &Curve, channel: RawChannel, model_size: f64) -> M
     }
 }
 
-/// Checks that a track's arrays have consistent lengths.
+/// Checks that the lengths of a track's arrays are consistent.
 pub(crate) fn check_track(
     clip: &str,
     index: usize,

@@ -1,5 +1,5 @@
-//! The joint that carries the motion: its curves in one clip, what they come to in model space, and what
-//! is left of them.
+//! The joint that carries the motion: its curves in one clip, their motion in model space, and the tracks
+//! that remain.
 
 use super::{RootMotionError, RootMotionOptions, TracksOf, up};
 use crate::build::clip_builder::{Motion, check_track, classify};
@@ -9,31 +9,31 @@ use crate::import::UpAxis;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// A clip whose root ends this part of the model's size from where it began travels: above what
-/// loops leave open (the mannequin's gaits close to 1e-7), far below a step.
+/// A clip travels if its root ends at least this fraction of the model's size from its start: above the
+/// gaps that loops leave (the mannequin's gaits close to 1e-7), far below a step.
 const TRAVEL: f64 = 0.01;
-/// A clip whose root ends turned by this much, in radians, travels: one degree, by the same reason.
+/// A clip travels if its root ends rotated by more than this, in radians: one degree, for the same reason.
 const TURN: f64 = std::f64::consts::PI / 180.0;
-/// Motion within this part of the model's size, or this many radians, is none.
+/// Motion within this fraction of the model's size, or this many radians, counts as none.
 const STILL: f64 = 1e-6;
-/// Splines are cut until a straight line is this close to them, as a part of the model's size.
+/// Splines are divided until a line is this close to them, as a fraction of the model's size.
 const SPLINE_TOLERANCE: f64 = 1e-4;
-/// How often a spline's segment is halved at most: 256 parts follow a swing of a unit to 1e-4.
+/// How often a spline's segment is halved at most: 256 parts follow a swing of one unit to 1e-4.
 const MAX_HALVINGS: u32 = 8;
-/// Rotations between keys where turns are taken out, radians: what a turn leaves of the pose curves
-/// by less than 1e-3 of the joint's height within 2.5 degrees.
+/// The largest rotation between keys where rotation is extracted, radians. Within 2.5 degrees, the pose
+/// that remains is off by less than 1e-3 of the joint's height.
 const MAX_STEP: f64 = 2.5 * std::f64::consts::PI / 180.0;
-/// How far scales along the axes may differ and still count as even.
+/// How far scales along the axes may differ and still count as uniform.
 const EVEN: f64 = 1e-5;
 
-/// The joint's curves in one clip, and what stands above it.
+/// The joint's curves in one clip, and the transform of its ancestors.
 pub(super) struct Root {
     node: usize,
     name: String,
     translation: Option<(usize, Curve)>,
     rotation: Option<(usize, Curve)>,
     rest: (DVec3, DQuat),
-    /// Space of the parent to model space.
+    /// Parent space to model space.
     above: DAffine3,
     above_rotation: DQuat,
     even: bool,
@@ -139,12 +139,12 @@ impl Root {
         (self.above_rotation * local).normalize()
     }
 
-    /// The part of the way since the start that turns about the up axis.
+    /// The rotation about the up axis since the start.
     fn yaw(&self, time: f32) -> DQuat {
         let turn = self.model_rotation(time) * self.model_rotation(0.0).conjugate();
         let along = turn.xyz().dot(self.up);
         let twist = DQuat::from_vec4((self.up * along).extend(turn.w));
-        // Turned over by half a circle there is no yaw to speak of.
+        // The joint has tipped over by half a turn: its yaw is undefined.
         let has_direction = twist.length_squared() > STILL * STILL;
         if has_direction {
             twist.normalize()
@@ -153,7 +153,7 @@ impl Root {
         }
     }
 
-    /// The motion at a time: zero at the start, along the chosen axes, `yaw` about the joint's start.
+    /// The motion at a time: zero at the start, on the chosen axes, with `yaw` about the up axis.
     fn motion(&self, time: f32, yaw: DQuat) -> DVec3 {
         let place = |t| self.above.transform_point3(self.local_translation(t));
         let start = place(0.0);
@@ -174,12 +174,12 @@ impl Root {
         } else {
             DQuat::IDENTITY
         };
-        // A turn on the spot moves nothing but itself.
+        // Without the yaw: a rotation in place does not displace.
         let way = self.motion(end, DQuat::IDENTITY).length();
         way > TRAVEL * model_size || turned(yaw) > TURN
     }
 
-    /// Takes the motion out of the clip's tracks; `None` if there is none.
+    /// Removes the motion from the clip's tracks and returns it; `None` if there is none.
     pub fn take(
         &self,
         clip: &mut RawClip,
@@ -243,7 +243,7 @@ impl Root {
             times.extend(curve.times.iter().map(|t| t + 0.0));
             match curve.interpolation {
                 Interpolation::Linear => times.extend(curve.extra_times(MAX_STEP)),
-                // Held until just before the next key.
+                // The value holds until just before the next key.
                 Interpolation::Step => times.extend(curve.times.iter().map(|t| t.next_down())),
                 Interpolation::CubicSpline => {
                     let tolerance = if curve.rotation {
@@ -272,7 +272,7 @@ impl Root {
         Ok(times)
     }
 
-    /// No turn: the translation track keeps its kind and its keys, and loses the chosen axes.
+    /// Without rotation: the translation track keeps its interpolation and keys, and loses the chosen axes.
     fn keep_in_place(&self, clip: &mut RawClip) {
         let Some((index, curve)) = &self.translation else {
             return;
@@ -284,7 +284,7 @@ impl Root {
         let cubic = curve.interpolation == Interpolation::CubicSpline;
         for (i, v) in track.values.as_chunks_mut::<3>().0.iter_mut().enumerate() {
             let value = DVec3::from_array(v.map(f64::from));
-            // In- and out-tangents stand before and after a cubic key's value; they have no origin.
+            // In- and out-tangents are stored before and after a cubic key's value and have no origin.
             let origin = if cubic && i % 3 != 1 {
                 DVec3::ZERO
             } else {
@@ -294,7 +294,7 @@ impl Root {
         }
     }
 
-    /// With turns: both tracks are made anew, straight between the motion's keys.
+    /// With rotation: both tracks are rewritten, linear between the motion's keys.
     fn replace_both(&self, clip: &mut RawClip, times: &[f32], yaws: &[DQuat], moves: &[DVec3]) {
         let down = self.above.inverse();
         let back = self.above_rotation.conjugate();
@@ -326,18 +326,18 @@ impl Root {
     }
 }
 
-/// How far a unit quaternion turns, in radians.
+/// The angle of a unit quaternion, in radians.
 fn turned(q: DQuat) -> f64 {
     angle(&q.to_array(), &DQuat::IDENTITY.to_array())
 }
 
-/// Adds times between `a` and `b` until the spline's middle lies on the line within `tolerance`.
+/// Adds times between `a` and `b` until lines follow the spline within `tolerance`.
 fn halve(curve: &Curve, a: f32, b: f32, tolerance: f64, left: u32, times: &mut Vec<f32>) {
     let middle = 0.5 * (a + b);
     if left == 0 || !(a < middle && middle < b) || times.len() > 4 * MAX_KEYS {
         return;
     }
-    // A quarter, too: the middle of an S lies on its line.
+    // Also at a quarter: the middle of an S-shaped segment is on its line.
     let quarter = 0.5 * (a + middle);
     let (va, vb) = (curve.at(a).value, curve.at(b).value);
     let straight = |t: f32| {

@@ -1,4 +1,4 @@
-//! Accessors as checked arrays of numbers: every type, strides, sparse values, no buffer view.
+//! Accessors as checked arrays of numbers: every type, strides, sparse values, missing buffer views.
 
 use super::buffers::{Buffers, at};
 use super::error::{Fault, GltfErrorKind as Kind, Within};
@@ -7,7 +7,7 @@ use ::gltf::json;
 use json::accessor::{ComponentType, Type};
 use json::validation::Checked;
 
-/// What an accessor says of itself.
+/// The type of an accessor, as declared.
 #[derive(Clone, Copy)]
 pub(super) struct Info {
     pub shape: Type,
@@ -16,12 +16,12 @@ pub(super) struct Info {
     pub count: usize,
 }
 
-/// How integers become floats.
+/// How integers are converted to floats.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Integers {
-    /// As the accessor's `normalized` says.
+    /// By the accessor's `normalized`.
     AsDeclared,
-    /// Fractions whatever the flag says: glTF allows only these in weights, colours, rotations.
+    /// Always as fractions: glTF allows only these in weights, colours and rotations.
     Fractions,
 }
 
@@ -72,7 +72,7 @@ impl Info {
         self.component == ComponentType::F32
     }
 
-    /// The value of the largest integer, by which fractions are divided; `None` for floats.
+    /// The largest integer of the type, which stands for 1.0 in fractions; `None` for floats.
     fn unit(&self) -> Option<f64> {
         match self.component {
             ComponentType::I8 => Some(127.0),
@@ -85,7 +85,7 @@ impl Info {
     }
 }
 
-/// Calls `sink(position, number)` for every component of `count` elements.
+/// Calls `sink(index, number)` for every component of `count` elements.
 fn walk(
     (bytes, stride): (&[u8], usize),
     count: usize,
@@ -112,7 +112,7 @@ fn walk(
 }
 
 impl Buffers<'_> {
-    /// What accessor `index` says of itself, without reading it.
+    /// The declared type of accessor `index`, without reading its data.
     pub fn info(&self, index: usize) -> Result<Info, Fault> {
         let accessor = at(&self.accessors, index, "accessor")?;
         let place = || format!("accessor {index}");
@@ -135,7 +135,7 @@ impl Buffers<'_> {
         })
     }
 
-    /// Like `info`, and refuses another type than `shapes`.
+    /// Like `info`, but rejects types not in `shapes`.
     pub fn info_of(
         &self,
         index: usize,
@@ -150,9 +150,9 @@ impl Buffers<'_> {
         Ok(info)
     }
 
-    /// All numbers of accessor `index`, each through `convert`.
+    /// All numbers of accessor `index`, each passed through `convert`.
     ///
-    /// Nothing is allocated before the range is checked and the memory charged.
+    /// Checks the range and charges the memory before it allocates.
     pub fn numbers<T: Copy + Default>(
         &mut self,
         index: usize,
@@ -240,7 +240,7 @@ impl Buffers<'_> {
         let element = (shape * size) as u64;
         let values = self.elements(value_view, offset, given, element, true)?;
         let given = given as usize;
-        // Positions first: a bad one must not leave a half-written array behind an `Ok`.
+        // Check all indices first: a bad one must not leave a half-written array.
         let mut bad = None;
         walk(indices, given, 1, kind.0, |_, index| {
             if index >= info.count as f64 {
@@ -265,8 +265,8 @@ impl Buffers<'_> {
         Ok(())
     }
 
-    /// All numbers of accessor `index` as floats; integers as fractions where `integers` or the
-    /// accessor says so.
+    /// All numbers of accessor `index` as floats; integers as fractions if `integers` or the
+    /// accessor requires it.
     pub fn floats(&mut self, index: usize, integers: Integers) -> Result<Vec<f32>, Fault> {
         let info = self.info(index)?;
         match info.unit() {
@@ -292,7 +292,7 @@ impl Buffers<'_> {
             return Err(Kind::Type { found, expected }).within(|| format!("accessor {index}"));
         }
         let flat = self.floats(index, integers)?;
-        // Same bytes, other type; the copy is for allocators that hand out odd capacities.
+        // Reuses the allocation; copies if the allocator's capacity is not a multiple of the row.
         Ok(bytemuck::allocation::try_cast_vec(flat)
             .unwrap_or_else(|(_, flat)| bytemuck::cast_slice(&flat).to_vec()))
     }

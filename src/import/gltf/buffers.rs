@@ -1,4 +1,4 @@
-//! Buffers and buffer views, loaded and decompressed when something first reads them.
+//! Buffers and buffer views, loaded and decompressed on first use.
 
 use super::ImportOptions;
 use super::error::{Fault, GltfErrorKind as Kind, Within, shorten};
@@ -26,17 +26,17 @@ pub(super) struct Buffers<'a> {
 /// The bytes of a buffer view.
 pub(super) struct ViewBytes<'s> {
     pub bytes: &'s [u8],
-    /// Distance of elements; `None` where they are packed.
+    /// Distance between elements in bytes; `None` if they are packed.
     pub stride: Option<u64>,
 }
 
-/// The element `index` of `all`, or an error that names both numbers.
+/// The element `index` of `all`; the error states both numbers.
 pub(super) fn at<'v, T>(all: &'v [T], index: usize, what: &'static str) -> Result<&'v T, Kind> {
     let count = all.len();
     all.get(index).ok_or(Kind::Index { what, index, count })
 }
 
-/// `bytes[offset..offset + length]`, or an error that names the container.
+/// `bytes[offset..offset + length]`; the error names the container.
 fn range(
     bytes: &[u8],
     offset: u64,
@@ -56,7 +56,7 @@ fn range(
 }
 
 impl<'a> Buffers<'a> {
-    /// Takes over accessors, buffer views and buffers of the document.
+    /// Takes accessors, buffer views and buffers out of the document.
     pub fn new(
         document: &mut super::document::Document,
         bin: Option<&'a [u8]>,
@@ -78,7 +78,7 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// The bytes behind a URI: of the URI itself or of a file beside the glTF.
+    /// The bytes of a URI: embedded in it, or of a file beside the glTF.
     pub fn fetch(&mut self, text: &str) -> Result<Rc<Vec<u8>>, Fault> {
         if text
             .get(..5)
@@ -91,7 +91,7 @@ impl<'a> Buffers<'a> {
         }
         let base = self.base.ok_or_else(|| Kind::Uri {
             uri: shorten(text),
-            reason: "no folder was given for files beside this one",
+            reason: "no folder was given for external files",
         })?;
         let path = uri::resolve(text, base, self.options)?;
         if let Some(bytes) = self.files.get(&path) {
@@ -105,7 +105,7 @@ impl<'a> Buffers<'a> {
         Ok(bytes)
     }
 
-    /// Makes `buffer_bytes(index)` valid.
+    /// Loads a buffer, so that `buffer_bytes(index)` is valid.
     fn load_buffer(&mut self, index: usize) -> Result<(), Fault> {
         let buffer = at(&self.buffers, index, "buffer")?;
         let declared = buffer.byte_length.0;
@@ -139,7 +139,7 @@ impl<'a> Buffers<'a> {
         &bytes[..bytes.len().min(usize::try_from(declared).unwrap_or(0))]
     }
 
-    /// Makes `view(index)` valid: loads its buffer, decompresses it.
+    /// Loads a view's buffer and decompresses it, so that `view(index)` is valid.
     pub fn prepare_view(&mut self, index: usize) -> Result<(), Fault> {
         let view = at(&self.views, index, "buffer view")?;
         let compression = meshopt::of(view).within(|| format!("buffer view {index}"))?;
@@ -169,7 +169,7 @@ impl<'a> Buffers<'a> {
             .into());
         }
         self.load_buffer(packed.buffer)?;
-        // The decoder's output and its copy as bytes.
+        // The decoder's output, and its copy as bytes.
         self.memory.charge(size.saturating_mul(2))?;
         let source = range(
             self.buffer_bytes(packed.buffer),
@@ -203,7 +203,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// The part of view `view` that starts at `offset` and holds `count` elements of `element`
-    /// bytes, with their distance.
+    /// bytes, and the stride in bytes.
     pub fn elements(
         &self,
         view: usize,

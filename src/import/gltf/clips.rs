@@ -1,4 +1,4 @@
-//! Animations: samplers and channels become tracks.
+//! Animations: samplers and channels to tracks.
 
 use super::accessor::Integers;
 use super::buffers::{Buffers, at};
@@ -13,17 +13,17 @@ use ::gltf::json::accessor::Type;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Bytes of memory that a byte of JSON may take when parsed: a number of one digit and its comma become
-/// 32 bytes, a key of one letter a node of a map.
+/// Bytes of memory that a byte of JSON may need when parsed: a digit and its comma become
+/// 32 bytes, a key of one letter a map node.
 const JSON_BYTES_PER_BYTE: u64 = 32;
 
-/// A sampler input after its checks.
+/// A sampler's key times after their checks.
 struct Times {
     /// Strictly increasing.
     times: Vec<f32>,
-    /// Keys in the file; more than `times` if some stood on the same time.
+    /// Keys in the file; more than `times` if some had equal times.
     keys: usize,
-    /// Which keys stay, if not all.
+    /// Indices of the keys that are kept, if not all.
     kept: Option<Vec<usize>>,
 }
 
@@ -74,7 +74,7 @@ impl Clips<'_, '_> {
                 continue;
             };
             if !seen.insert((node, property)) {
-                let message = format!("node {node} has a channel for {property:?} already");
+                let message = format!("node {node} already has a channel for {property:?}");
                 self.notes.dropped(here, message);
                 continue;
             }
@@ -97,7 +97,7 @@ impl Clips<'_, '_> {
         })
     }
 
-    /// The markers among an animation's extras; a report tells of those that cannot be used.
+    /// The markers in an animation's extras. Those that cannot be used are reported.
     fn markers(&mut self, extras: &str, duration: f32, place: &str) -> Result<Vec<Marker>, Fault> {
         let bytes = (extras.len() as u64).saturating_mul(JSON_BYTES_PER_BYTE);
         self.buffers.memory.charge(bytes)?;
@@ -120,7 +120,7 @@ impl Clips<'_, '_> {
             let within = (0.0..=duration).contains(&m.time);
             if !within {
                 let name = shorten(&m.name);
-                let message = format!("marker {name:?} at {} s lies outside", m.time);
+                let message = format!("marker {name:?} at {} s is outside the clip", m.time);
                 self.notes.dropped(place, message);
             }
             within
@@ -128,7 +128,7 @@ impl Clips<'_, '_> {
         Ok(markers)
     }
 
-    /// What a channel moves; `None`, with a report, for what the import leaves out.
+    /// The target of a channel; `None`, with a report entry, if the import drops the channel.
     fn target(
         &mut self,
         channel: &Channel,
@@ -140,12 +140,12 @@ impl Clips<'_, '_> {
             "scale" => RawChannel::Scale,
             "weights" => RawChannel::Weights,
             "pointer" => {
-                let message = "animates something else than a node (KHR_animation_pointer)";
+                let message = "animates something other than a node (KHR_animation_pointer)";
                 self.notes.dropped(place, message);
                 return Ok(None);
             }
             other => {
-                let message = format!("animates {:?}, which glTF does not know", shorten(other));
+                let message = format!("animates {:?}, which glTF does not define", shorten(other));
                 self.notes.dropped(place, message);
                 return Ok(None);
             }
@@ -157,12 +157,13 @@ impl Clips<'_, '_> {
         let target = at(self.nodes, node, "target node").within(|| short_channel(place))?;
         if property == RawChannel::Weights {
             if target.weights.is_empty() {
-                let message = format!("animates weights of node {node}, which has no targets");
+                let message =
+                    format!("animates weights of node {node}, which has no morph targets");
                 self.notes.dropped(place, message);
                 return Ok(None);
             }
         } else if target.matrix.is_some() && self.matrix_nodes.insert(node) {
-            let message = format!("moves node {node}, whose matrix was taken apart for it");
+            let message = format!("animates node {node}, whose matrix was decomposed for it");
             self.notes.note(place, message);
         }
         Ok(Some((node, property)))
@@ -214,7 +215,7 @@ impl Clips<'_, '_> {
             })
             .within(|| format!("accessor {}", sampler.output));
         }
-        // A quaternion of integers that are not fractions would have no meaning.
+        // A quaternion of integers is meaningful only as fractions.
         let integers = match property {
             RawChannel::Rotation => Integers::Fractions,
             _ => Integers::AsDeclared,
@@ -249,12 +250,12 @@ impl Clips<'_, '_> {
         }))
     }
 
-    /// Keys without a direction take that of the key before; the first one the identity.
+    /// Replaces keys without a direction by the previous key, the first one by the identity.
     fn mend_rotations(&mut self, values: &mut [f32], parts: usize, place: &str) {
         let mut previous = [0.0, 0.0, 0.0, 1.0];
         let mut mended = 0usize;
         for key in values.chunks_exact_mut(4 * parts) {
-            // In a cubic key the value stands between its tangents.
+            // In a cubic key the value is between its tangents.
             let at = if parts == 3 { 4 } else { 0 };
             let q = &mut key[at..at + 4];
             let length = q.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt();
@@ -266,12 +267,13 @@ impl Clips<'_, '_> {
             }
         }
         if mended > 0 {
-            let message = format!("{mended} rotation keys of length 0 took the key before");
+            let message =
+                format!("{mended} rotation keys of length 0 were replaced by the previous key");
             self.notes.repaired(place, message);
         }
     }
 
-    /// The checked times of an accessor; read once however many samplers use it.
+    /// The checked times of an accessor; read once for all samplers that use it.
     fn times(&mut self, accessor: usize) -> Result<Rc<Times>, Fault> {
         if let Some(times) = self.times.get(&accessor) {
             return Ok(times.clone());
@@ -281,7 +283,7 @@ impl Clips<'_, '_> {
         let times = Rc::new(check_times(times).within(place)?);
         if let Some(kept) = &times.kept {
             let message = format!(
-                "{} keys stood on the time of the next one, which was kept",
+                "{} keys had the time of the next key and were removed",
                 times.keys - kept.len()
             );
             self.notes.repaired(place(), message);
@@ -304,7 +306,7 @@ fn short_channel(place: &str) -> String {
     }
 }
 
-/// Times must be finite, not negative and must not decrease; of equal neighbours the last stays.
+/// Checks that times are finite, not negative and do not decrease. Of equal neighbours the last is kept.
 fn check_times(times: Vec<f32>) -> Result<Times, Kind> {
     let mut equal = 0;
     for (index, &time) in times.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! From bytes to JSON text and binary chunk, with the checks that come before any parsing.
+//! From bytes to JSON text and binary chunk, with the checks that precede parsing.
 
 use super::error::{Fault, GltfErrorKind as Kind};
 use super::limits::MAX_JSON_DEPTH;
@@ -11,7 +11,7 @@ pub(super) struct Container<'a> {
     pub bin: Option<&'a [u8]>,
 }
 
-/// Counts of what makes JSON expensive in memory.
+/// Counts from which the memory of the parsed JSON is estimated.
 #[derive(Default)]
 pub(super) struct JsonCounts {
     /// Opening braces.
@@ -23,7 +23,7 @@ pub(super) struct JsonCounts {
 const GLB_HEADER: usize = 12;
 const CHUNK_HEADER: usize = 8;
 
-/// Splits a file: `.glb` by its magic, anything else must be a JSON object.
+/// Splits a file: `.glb` by its magic number; anything else must be a JSON object.
 pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if bytes.is_empty() {
         return Err(Kind::Empty.into());
@@ -85,9 +85,9 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
             (b"JSON", 0) => json = Some(data),
             (_, 0) => return Err(Kind::GlbNoJson.into()),
             (b"BIN\0", 1) => bin = Some(data),
-            _ => {} // The specification: unknown chunks are skipped.
+            _ => {} // By the specification, unknown chunks are skipped.
         }
-        // A writer that forgot the padding of its last chunk is forgiven: nothing follows it.
+        // Missing padding of the last chunk is accepted: nothing follows it.
         at += CHUNK_HEADER + length;
         chunk += 1;
     }
@@ -98,7 +98,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     Ok(Container { json, bin })
 }
 
-/// Walks the JSON text once, outside of strings: refuses depth, counts what will be allocated.
+/// Scans the JSON text once, outside strings: rejects deep nesting, counts what will be allocated.
 pub(super) fn survey(json: &[u8]) -> Result<JsonCounts, Fault> {
     let mut counts = JsonCounts::default();
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);

@@ -1,5 +1,5 @@
-//! The JSON of a file: the types of `gltf::json` where they take what the specification allows,
-//! own ones where those refuse valid files (scenes without nodes, channels without a target node,
+//! The JSON of a file: the types of `gltf::json` where they accept all that the specification allows,
+//! own types where those reject valid files (scenes without nodes, channels without a target node,
 //! textures without a source).
 
 use super::container::JsonCounts;
@@ -18,7 +18,7 @@ const READ: &[&str] = &[
     "KHR_materials_pbrSpecularGlossiness",
 ];
 
-/// Extensions that change only how surfaces look: they may be required, their data is not used.
+/// Extensions that change only the appearance of surfaces: they may be required, their data is ignored.
 const APPEARANCE: &[&str] = &[
     "KHR_lights_punctual",
     "KHR_materials_anisotropy",
@@ -121,7 +121,7 @@ pub(super) struct Sampler {
     pub interpolation: Option<String>,
 }
 
-/// Bytes that one JSON object may become: the largest of the types above, three times because a
+/// Memory of one JSON object, at most: the largest of these types, times three because a
 /// growing vector holds its old and its doubled storage at once.
 const OBJECT_BYTES: u64 = 3 * largest(&[
     size_of::<json::Accessor>(),
@@ -132,7 +132,7 @@ const OBJECT_BYTES: u64 = 3 * largest(&[
     size_of::<Animation>(),
 ]) as u64;
 
-/// Bytes that one value in an array or object may become, in the same way.
+/// Memory of one value in an array or object, at most, by the same rule.
 const VALUE_BYTES: u64 = 96;
 
 const fn largest(sizes: &[usize]) -> usize {
@@ -147,7 +147,7 @@ const fn largest(sizes: &[usize]) -> usize {
 }
 
 impl Document {
-    /// Parses the text; the memory limit pays for the worst that it can become.
+    /// Parses the text; charges the most memory that it can need.
     pub fn parse(
         text: &[u8],
         counts: &JsonCounts,
@@ -166,7 +166,7 @@ impl Document {
             Kind::Json {
                 line,
                 column,
-                // The parser quotes the text it met, line breaks included.
+                // The parser quotes the text, including line breaks.
                 message: shorten_message(&message.replace(['\n', '\r'], " ")),
             }
             .into()
@@ -177,7 +177,7 @@ impl Document {
     pub fn check(&self, notes: &mut Notes) -> Result<(), Fault> {
         let asset = &self.asset;
         let version = asset.min_version.as_ref().unwrap_or(&asset.version);
-        // Minor versions are backward compatible, so only minVersion can rule 2.0 out.
+        // Minor versions are backward compatible, so only `minVersion` can exclude 2.0.
         let refused = match asset.min_version {
             Some(_) => version != "2.0" && version != "2",
             None => version != "2" && !version.starts_with("2."),
@@ -196,7 +196,7 @@ impl Document {
         for name in &self.extensions_used {
             if !READ.contains(&name.as_str()) {
                 let place = format!("extension {:?}", shorten(name));
-                notes.note(place, "its data is not used");
+                notes.note(place, "its data is ignored");
             }
         }
         Ok(())

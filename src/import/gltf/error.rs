@@ -1,4 +1,4 @@
-//! Why a file could not be imported.
+//! `GltfError`: why a file could not be imported, and where.
 
 use std::fmt;
 
@@ -31,37 +31,37 @@ impl fmt::Display for Lead<'_> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GltfErrorKind {
-    /// The operating system refuses the file.
+    /// The operating system cannot read the file.
     #[error("cannot be read: {0}")]
     Io(std::io::Error),
-    /// Zero bytes.
+    /// The file has no bytes.
     #[error("the file is empty")]
     Empty,
     /// Neither a GLB header nor a JSON object.
     #[error("is neither binary glTF nor JSON")]
     NotGltf,
-    /// The GLB header names another version.
+    /// The GLB header has another version.
     #[error("GLB version {found}, expected 2")]
     GlbVersion {
         /// Version in the header.
         found: u32,
     },
-    /// The GLB header's length is not that of the file.
+    /// The length in the GLB header is above that of the file, or less than the header.
     #[error("the GLB header claims {declared} bytes, the file has {found}")]
     GlbLength {
         /// Length in the header.
         declared: u64,
-        /// Bytes there are.
+        /// Bytes in the file.
         found: u64,
     },
-    /// A chunk is longer than what is left of the file.
+    /// A chunk is longer than the rest of the file.
     #[error("GLB chunk {chunk} claims {declared} bytes, {left} are left")]
     GlbChunk {
-        /// Position of the chunk.
+        /// Index of the chunk.
         chunk: usize,
         /// Length in its header.
         declared: u64,
-        /// Bytes there are.
+        /// Bytes left in the file.
         left: u64,
     },
     /// The first chunk is not JSON.
@@ -75,14 +75,14 @@ pub enum GltfErrorKind {
         /// Deepest level allowed.
         limit: usize,
     },
-    /// The JSON text cannot be parsed or does not have glTF's shape.
+    /// The JSON text cannot be parsed or does not have the structure of glTF.
     #[error("JSON line {line}, column {column}: {message}")]
     Json {
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// The parser's words.
+        /// The parser's message.
         message: String,
     },
     /// `asset.version` or `asset.minVersion` is not 2.0.
@@ -91,14 +91,14 @@ pub enum GltfErrorKind {
         /// The version in the file.
         found: String,
     },
-    /// `extensionsRequired` names something that the import does not know.
+    /// `extensionsRequired` lists an extension that the import does not support.
     #[error("requires the extension {name:?}, which is not supported")]
     Extension {
         /// Its name.
         name: String,
     },
-    /// A reference to something that the file does not have.
-    #[error("{what} {index} does not exist, there are {count}")]
+    /// An index is out of range.
+    #[error("{what} {index} is out of range, there are {count}")]
     Index {
         /// What is referred to.
         what: &'static str,
@@ -107,17 +107,17 @@ pub enum GltfErrorKind {
         /// How many there are.
         count: usize,
     },
-    /// Something that must be there is not.
+    /// Something required is missing.
     #[error("has no {0}")]
     Missing(&'static str),
-    /// A value that the specification does not know.
-    #[error("{what} is not one that glTF knows")]
+    /// A value that the specification does not define.
+    #[error("{what} has a value that glTF does not define")]
     Unknown {
         /// What has the value.
         what: &'static str,
     },
     /// A URI that is not followed.
-    #[error("the URI {uri:?} is refused: {reason}")]
+    #[error("the URI {uri:?} is rejected: {reason}")]
     Uri {
         /// The URI, shortened.
         uri: String,
@@ -129,17 +129,17 @@ pub enum GltfErrorKind {
     Short {
         /// Length in the file.
         declared: u64,
-        /// Bytes there are.
+        /// Bytes in the data.
         found: u64,
     },
-    /// A range that ends behind its container.
-    #[error("ends at byte {end} of {container}, which has {size}")]
+    /// A range that ends beyond its container.
+    #[error("ends at byte {end} of {container}, which has {size} bytes")]
     Bounds {
         /// `buffer 0`, `buffer view 3`.
         container: String,
         /// One past the last byte.
         end: u64,
-        /// Bytes there are.
+        /// Bytes in the container.
         size: u64,
     },
     /// A stride smaller than an element.
@@ -150,12 +150,12 @@ pub enum GltfErrorKind {
         /// Bytes of one element.
         element: u64,
     },
-    /// An accessor of another type than its use asks for.
+    /// An accessor of a type that its use does not allow.
     #[error("is {found}, expected {expected}")]
     Type {
-        /// What is there.
+        /// The accessor's type.
         found: String,
-        /// What may be there.
+        /// The types allowed.
         expected: &'static str,
     },
     /// Two counts that must agree.
@@ -163,25 +163,25 @@ pub enum GltfErrorKind {
     Count {
         /// What is counted.
         what: &'static str,
-        /// What the rest of the file asks for.
+        /// The count that the rest of the file requires.
         expected: u64,
-        /// What is there.
+        /// The count found.
         found: u64,
     },
-    /// NaN or infinite where a number is needed.
+    /// NaN or an infinity where a finite number is required.
     #[error("{what} {index} is {value}")]
     NotFinite {
         /// `key`, `matrix`, `translation`.
         what: &'static str,
-        /// Which of them.
+        /// Index among its kind.
         index: usize,
-        /// NaN or an infinity.
+        /// The value.
         value: f32,
     },
     /// Key times that go backwards.
     #[error("time {index} is {time}, after {previous}")]
     TimeOrder {
-        /// Position of the key.
+        /// Index of the key.
         index: usize,
         /// Its time.
         time: f32,
@@ -191,7 +191,7 @@ pub enum GltfErrorKind {
     /// A key time below zero.
     #[error("time {index} is {time}, below 0")]
     TimeNegative {
-        /// Position of the key.
+        /// Index of the key.
         index: usize,
         /// Its time.
         time: f32,
@@ -199,7 +199,7 @@ pub enum GltfErrorKind {
     /// A node that is its own ancestor.
     #[error("is its own ancestor")]
     Cycle,
-    /// A node that two nodes call their child.
+    /// A node that is the child of two nodes.
     #[error("is a child of node {first} and of node {second}")]
     TwoParents {
         /// The first parent.
@@ -207,7 +207,7 @@ pub enum GltfErrorKind {
         /// The second.
         second: usize,
     },
-    /// An index that points behind the vertices.
+    /// A vertex index that is out of range.
     #[error("index {position} is {index}, there are {vertices} vertices")]
     VertexIndex {
         /// Position in the index list.
@@ -217,8 +217,8 @@ pub enum GltfErrorKind {
         /// Vertices of the primitive.
         vertices: usize,
     },
-    /// A vertex that follows a joint its skin does not have.
-    #[error("vertex {vertex} follows joint {joint} with weight {weight}, the skin has {slots}")]
+    /// A vertex uses a joint that its skin lacks.
+    #[error("vertex {vertex} uses joint {joint} with weight {weight}, the skin has {slots} joints")]
     JointIndex {
         /// The vertex.
         vertex: usize,
@@ -237,14 +237,14 @@ pub enum GltfErrorKind {
     Limit {
         /// Name of the limit.
         what: &'static str,
-        /// What the file asks for.
+        /// What the file needs.
         needed: u64,
-        /// What is allowed.
+        /// The limit.
         limit: u64,
     },
 }
 
-/// A problem on its way up: places are put in front as it passes them.
+/// An error on its way to the caller: each level prepends its place.
 #[derive(Debug)]
 pub(super) struct Fault {
     place: String,
@@ -268,15 +268,15 @@ impl Fault {
         }
     }
 
-    /// What is wrong.
+    /// The problem.
     pub fn kind(&self) -> &GltfErrorKind {
         &self.kind
     }
 }
 
-/// Adds the place to a fault.
+/// Adds a place to an error.
 pub(super) trait Within<T> {
-    /// Puts `place` in front of the fault's place.
+    /// Prepends `place` to the error's place.
     fn within(self, place: impl FnOnce() -> String) -> Result<T, Fault>;
 }
 
@@ -294,10 +294,10 @@ impl<T, E: Into<Fault>> Within<T> for Result<T, E> {
     }
 }
 
-/// Longest part of a name or URI that is repeated in a message, in characters.
+/// The most characters of a name or URI that a message quotes.
 const QUOTED: usize = 40;
 
-/// A text fit for a one-line message: at most 40 characters.
+/// Text shortened for a one-line message: at most 40 characters.
 pub(super) fn shorten(text: &str) -> String {
     match text.char_indices().nth(QUOTED) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,4 +1,4 @@
-//! JOINTS_n and WEIGHTS_n of a primitive, all sets side by side.
+//! JOINTS_n and WEIGHTS_n of a primitive, all sets combined.
 
 use super::accessor::Integers;
 use super::buffers::Buffers;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 type Attributes = BTreeMap<Checked<Semantic>, json::Index<json::Accessor>>;
 
-/// Accessors of joints and weights, set by set.
+/// The accessors of joints and weights, by set.
 fn sets(attributes: &Attributes, place: &str, notes: &mut Notes) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for (semantic, joints) in attributes {
@@ -35,8 +35,8 @@ fn sets(attributes: &Attributes, place: &str, notes: &mut Notes) -> Vec<(usize, 
     out
 }
 
-/// Reads the influences. `slots` is the number of joints they may name; without a skin any 16 bits
-/// do.
+/// Reads the influences. `slots` is the number of joints that they may refer to; without a skin, any
+/// 16-bit index is accepted.
 pub(super) fn influences(
     attributes: &Attributes,
     vertices: usize,
@@ -80,7 +80,7 @@ pub(super) fn influences(
                 let (from, to) = (vertex * 4 + k, vertex * per_vertex + set * 4 + k);
                 let weight = mend.weight(values[from]);
                 let joint = indices[from];
-                // NaN is no joint either, hence not `joint >= limit`.
+                // False for NaN too, unlike `joint >= limit`.
                 let known = joint >= 0.0 && joint < limit as f64;
                 if !known && weight != 0.0 {
                     return Err(Kind::JointIndex {
@@ -103,7 +103,7 @@ pub(super) fn influences(
     Ok(out)
 }
 
-/// What was repaired on the way.
+/// Counts of the repairs.
 #[derive(Default)]
 struct Mend {
     weights: usize,
@@ -122,7 +122,7 @@ impl Mend {
         0.0
     }
 
-    /// Rescales sums that are off; zeros stay.
+    /// Rescales sums that differ from 1; sums of zero are left.
     fn sums(&mut self, out: &mut Influences) {
         for weights in out.weights.chunks_exact_mut(out.per_vertex.max(1)) {
             let sum: f32 = weights.iter().sum();
@@ -140,33 +140,33 @@ impl Mend {
     fn report(&self, place: &str, notes: &mut Notes) {
         if self.weights > 0 {
             let message = format!(
-                "{} weights were negative or not finite and became 0",
+                "{} weights were negative or not finite and were set to 0",
                 self.weights
             );
             notes.repaired(place, message);
         }
         if self.joints > 0 {
             let message = format!(
-                "{} joint indices beyond the skin have weight 0 and became 0",
+                "{} joint indices beyond the skin have weight 0 and were set to 0",
                 self.joints
             );
             notes.repaired(place, message);
         }
         if self.scaled > 0 {
             let message = format!(
-                "weights of {} vertices were rescaled, their sum was off 1 by up to {:.3e}",
+                "weights of {} vertices were rescaled, their sum differed from 1 by up to {:.3e}",
                 self.scaled, self.worst
             );
             notes.repaired(place, message);
         }
         if self.zero > 0 {
-            let message = format!("{} vertices have no weight at all", self.zero);
+            let message = format!("{} vertices have no weights above 0", self.zero);
             notes.note(place, message);
         }
     }
 }
 
-/// Divides by the sum, by way of the largest weight so that huge weights do not overflow.
+/// Divides by the sum; first by the largest weight, so that huge weights do not overflow.
 fn rescale(weights: &mut [f32]) {
     let largest = weights.iter().fold(0.0f32, |m, &w| m.max(w));
     for weight in &mut *weights {

@@ -1,4 +1,4 @@
-//! What an import may cost: named limits, the memory that is left and the capped report.
+//! Limits on the cost of an import: named limits, the memory limit and the capped report.
 
 use super::error::GltfErrorKind;
 use crate::import::{ImportReport, Severity};
@@ -8,39 +8,39 @@ use crate::import::{ImportReport, Severity};
 /// Meshopt streams of real models expand 3 to 10 times, quantised vertices 4 times as floats.
 pub const MEMORY_PER_BYTE: u64 = 64;
 
-/// Bytes of memory that an import may use whatever the file's size.
+/// Bytes of memory that an import may use regardless of the file's size.
 pub const MEMORY_BASE: u64 = 64 << 20;
 
-/// Part of the base that is left to small things nobody counts (places, hash tables).
+/// Part of the base that is reserved for small allocations that are not counted (places, hash tables).
 const MEMORY_MARGIN: u64 = 4 << 20;
 
-/// How much more than the memory limit may be decoded in all, with what was freed again.
+/// Total bytes decoded, including those that were freed, as a multiple of the memory limit.
 const WORK_PER_MEMORY: u64 = 8;
 
-/// Elements of an accessor that has no buffer view and so costs the file nothing.
+/// The most elements of an accessor without a buffer view, which costs the file nothing.
 ///
-/// The largest in the wild are morph targets that leave normals alone: 10^5 vertices.
+/// The largest seen are morph targets that leave normals unchanged: 10^5 vertices.
 pub const MAX_ZERO_ELEMENTS: u64 = 1 << 22;
 
-/// Slots of a skin: they are counted in 16 bits.
+/// The most slots of a skin: they are counted in 16 bits.
 pub const MAX_SKIN_JOINTS: usize = u16::MAX as usize;
 
-/// Levels of nested JSON arrays and objects; glTF itself needs 8.
+/// The most levels of nested JSON arrays and objects; glTF itself needs 8.
 pub const MAX_JSON_DEPTH: usize = 100;
 
-/// Entries of an import report; one more says how many were left out.
+/// The most entries of an import report; one more states how many were left out.
 pub const MAX_REPORT_ENTRIES: usize = 10_000;
 
-/// Bytes of one file.
+/// The most bytes of one file.
 pub const MAX_FILE_BYTES: u64 = 4 << 30;
 
-/// Sums of a vertex's weights that are off 1 by less are left as they are.
+/// Sums of a vertex's weights that differ from 1 by less than this are left unchanged.
 ///
-/// Exporters round to 1/255 or 1/65535 and mend the sum: 1e-6 was seen, a broken one is off by
+/// Exporters round to 1/255 or 1/65535 and correct the sum: 1e-6 was seen. A broken sum is off by
 /// 1e-2.
 pub const WEIGHT_SUM_TOLERANCE: f32 = 1e-4;
 
-/// Memory that is left, counted down as the import allocates and up as it frees.
+/// The memory of an import: charged before each allocation, released when freed.
 pub(super) struct MemoryLimit {
     limit: u64,
     used: u64,
@@ -49,7 +49,7 @@ pub(super) struct MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// The limit of a file of `bytes`, or the limit that the caller chose.
+    /// The limit for a file of `bytes` bytes, or the limit that the caller chose.
     pub fn new(bytes: u64, chosen: Option<u64>) -> Self {
         let limit = MEMORY_BASE - MEMORY_MARGIN + bytes.saturating_mul(MEMORY_PER_BYTE);
         MemoryLimit {
@@ -60,14 +60,14 @@ impl MemoryLimit {
         }
     }
 
-    /// Another file of `bytes` belongs to the import.
+    /// Raises the limit for another file of `bytes` bytes that belongs to the import.
     pub fn extend(&mut self, bytes: u64) {
         if !self.fixed {
             self.limit = (self.limit).saturating_add(bytes.saturating_mul(MEMORY_PER_BYTE));
         }
     }
 
-    /// Takes `bytes` before they are allocated.
+    /// Charges `bytes` before they are allocated.
     pub fn charge(&mut self, bytes: u64) -> Result<(), GltfErrorKind> {
         let needed = self.used.saturating_add(bytes);
         if needed > self.limit {
@@ -92,12 +92,12 @@ impl MemoryLimit {
         Ok(())
     }
 
-    /// Takes what `count` values of `T` need.
+    /// Charges the memory of `count` values of `T`.
     pub fn charge_for<T>(&mut self, count: usize) -> Result<(), GltfErrorKind> {
         self.charge((count as u64).saturating_mul(size_of::<T>() as u64))
     }
 
-    /// Gives `bytes` back.
+    /// Releases `bytes`.
     pub fn release(&mut self, bytes: u64) {
         self.used = self.used.saturating_sub(bytes);
     }
@@ -119,17 +119,17 @@ impl Notes {
         }
     }
 
-    /// Nothing was changed.
+    /// Adds a note: nothing was changed.
     pub fn note(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.push(Severity::Note, place, message);
     }
 
-    /// A value was repaired.
+    /// Adds an entry: a value was repaired.
     pub fn repaired(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.push(Severity::Repaired, place, message);
     }
 
-    /// Something is not in the result.
+    /// Adds an entry: something is not in the result.
     pub fn dropped(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.push(Severity::Dropped, place, message);
     }

@@ -1,4 +1,4 @@
-//! Materials and images: what the renderers use of them.
+//! Materials and images, as far as the renderers use them.
 
 use super::buffers::Buffers;
 use super::document::Texture;
@@ -13,7 +13,7 @@ use crate::mesh::{EncodedImage, ImageData, ImageMode, Material};
 use ::gltf::json;
 use serde::Deserialize;
 
-/// The part of KHR_materials_pbrSpecularGlossiness that stands for the base colour.
+/// The part of KHR_materials_pbrSpecularGlossiness that is used as base colour.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SpecularGlossiness {
@@ -98,7 +98,7 @@ fn material_of(
     })
 }
 
-/// Reads the images that `wanted` names; what cannot be read is `None` and reported.
+/// Reads the images marked in `wanted`; those that cannot be read are `None` and reported.
 pub(super) fn images(
     list: Vec<json::Image>,
     wanted: &[bool],
@@ -142,8 +142,8 @@ fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<I
         Some(view) => buffers.view(view).map_err(text)?.bytes.len() as u64,
         None => fetched.len() as u64,
     };
-    // Images may share their bytes, and each looks through them all or copies them: that is work, and paid
-    // for as memory.
+    // Images may share their bytes, and each scans or copies all of them: that is work, so it is charged
+    // like memory.
     buffers.memory.charge(len).map_err(|e| e.to_string())?;
     match mode {
         ImageMode::Skip | ImageMode::Encoded => {
@@ -173,7 +173,7 @@ fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<I
                 Some(view) => buffers.view(view).map_err(text)?.bytes,
                 None => fetched.as_slice(),
             });
-            // The image stays; the decoder's own memory is free again.
+            // The image is kept; the decoder's own memory is free again.
             let kept = decoded.as_ref().map_or(0, |_| survey.kept());
             buffers.memory.release(survey.needed.saturating_sub(kept));
             decoded.map(ImageData::Decoded)

@@ -1,24 +1,24 @@
-//! Nodes given by a matrix, taken apart into translation, rotation and scale.
+//! Node matrices, decomposed into translation, rotation and scale.
 
 use crate::skeleton::Trs;
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
-/// Residuals below this part of the matrix's largest entry come from rounding: matrices written by
-/// exporters from f32 factors show up to 3e-7.
+/// Residuals below this fraction of the matrix's largest entry are rounding: matrices that
+/// exporters compute from f32 factors show up to 3e-7.
 pub(super) const SHEAR_TOLERANCE: f64 = 1e-5;
 
-/// A matrix taken apart.
+/// A decomposed matrix.
 pub(super) struct Decomposed {
     pub local: Trs,
     /// Largest difference between the matrix and the product of its parts, relative to its largest
-    /// linear entry: 0 but for rounding unless there is shear.
+    /// linear entry: rounding only, unless there is shear.
     pub residual: f64,
 }
 
-/// Takes a column-major affine matrix of finite numbers apart, in f64.
+/// Decomposes a column-major affine matrix of finite numbers, in f64.
 ///
-/// A mirrored matrix gets one negative scale, on the axis that needs the least rotation; columns of
-/// zero length get scale 0. Shear cannot be kept: the axes are made orthogonal, x first.
+/// A mirrored matrix gets one negative scale, on the axis that needs the least rotation. Columns of
+/// zero length get scale 0. Shear is lost: the axes are made orthogonal, x first.
 pub(super) fn decompose(m: &[f32; 16]) -> Decomposed {
     let m64 = m.map(f64::from);
     let column = |c: usize| DVec3::new(m64[c * 4], m64[c * 4 + 1], m64[c * 4 + 2]);
@@ -62,7 +62,7 @@ pub(super) fn decompose(m: &[f32; 16]) -> Decomposed {
     Decomposed { local, residual }
 }
 
-/// Unit axes at right angles, as close to the columns as x, then y allow; the handedness stays.
+/// Orthonormal axes, as close to the columns as x, then y allow; keeps the handedness.
 fn orthonormal(columns: [DVec3; 3]) -> [DVec3; 3] {
     let tiny = 1e-12 * columns.iter().fold(0.0, |m: f64, c| m.max(c.length()));
     let unit = |v: DVec3| (v.length() > tiny && v.length() > 0.0).then(|| v.normalize());

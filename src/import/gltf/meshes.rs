@@ -1,4 +1,4 @@
-//! Meshes: vertex streams, triangle lists, morph targets.
+//! Meshes: vertex streams, triangle lists and morph targets.
 
 use super::accessor::Integers;
 use super::buffers::{Buffers, at};
@@ -12,7 +12,7 @@ use json::accessor::{ComponentType, Type};
 use json::mesh::{Mode, Semantic};
 use json::validation::Checked;
 
-/// Normals whose length is off 1 by more are normalised: coarse quantisation, careless exporters.
+/// Normals whose length differs from 1 by more are normalised: coarse quantisation, careless exporters.
 const NORMAL_LENGTH: f32 = 1e-3;
 
 /// Reads the meshes, each once. `slots[m]` is the number of joints of the smallest skin that a
@@ -108,7 +108,7 @@ impl PrimitiveReader<'_, '_> {
         }
         let Some(positions) = self.attribute(Semantic::Positions) else {
             self.notes
-                .note(&*self.place, "has no positions and so no vertices");
+                .note(&*self.place, "has no positions, so it has no vertices");
             let targets = self.primitive.targets.iter().flatten();
             return Ok(Primitive {
                 material,
@@ -175,7 +175,7 @@ impl PrimitiveReader<'_, '_> {
         })
     }
 
-    /// A vertex stream; NaN and infinities become 0.
+    /// A vertex stream; NaN and infinities are set to 0.
     fn rows<const N: usize>(
         &mut self,
         name: &'static str,
@@ -212,7 +212,7 @@ impl PrimitiveReader<'_, '_> {
             }
         }
         if mended > 0 {
-            let message = format!("{mended} numbers of {name} were not finite and became 0");
+            let message = format!("{mended} numbers of {name} were not finite and were set to 0");
             self.notes.repaired(&*self.place, message);
         }
         Ok(rows)
@@ -305,7 +305,7 @@ impl PrimitiveReader<'_, '_> {
     fn whole_triangles(&mut self, mut indices: Vec<u32>) -> Vec<u32> {
         let rest = indices.len() % 3;
         if rest != 0 {
-            let message = format!("{rest} indices after the last whole triangle");
+            let message = format!("{rest} indices after the last complete triangle");
             self.notes.dropped(&*self.place, message);
             indices.truncate(indices.len() - rest);
         }
@@ -356,7 +356,7 @@ fn normalise(normals: &mut [[f32; 3]]) {
     }
 }
 
-/// Checks that `materials` names images that exist; used by the material reader, too.
+/// The image of a texture, checked; also used by the material reader.
 pub(super) fn image_of(
     texture: usize,
     textures: &[super::document::Texture],

@@ -1,9 +1,9 @@
 //! EXT_meshopt_compression and KHR_meshopt_compression, decoded by the `meshopt` crate.
 //!
-//! That crate wraps the reference decoder, which is fuzzed upstream and kept up to date with the
-//! second vertex format and the colour filter. Its decoder states its preconditions as asserts of
-//! C++, so all of them are checked here first. Without the feature `meshopt`, which needs a C++
-//! compiler, compressed views are read from their fallback buffer, if that has data.
+//! The crate wraps the reference decoder, which is fuzzed upstream and supports the second vertex
+//! format and the colour filter. The decoder states its preconditions as C++ asserts, so all of them
+//! are checked here first. Without the feature `meshopt`, which needs a C++ compiler, compressed views
+//! are read from their fallback buffer, if that has data.
 
 use super::error::{Fault, GltfErrorKind as Kind};
 use ::gltf::json;
@@ -47,7 +47,7 @@ enum Filter {
 }
 
 impl Packed {
-    /// Bytes after decoding, once mode, filter, stride and count go together.
+    /// Bytes after decoding. Fails if mode, filter, stride and count cannot be combined.
     pub fn decoded_size(&self) -> Result<u64, Fault> {
         let (stride, count) = (self.byte_stride, self.count);
         let stride_fits = match self.mode {
@@ -64,7 +64,7 @@ impl Packed {
         if !stride_fits || !filter_fits {
             let (mode, filter) = (self.mode, self.filter);
             let message = format!("mode {mode:?}, filter {filter:?} and byteStride {stride}");
-            return Err(Kind::Meshopt(format!("{message} do not go together")).into());
+            return Err(Kind::Meshopt(format!("{message} cannot be combined")).into());
         }
         if self.mode == Mode::Triangles && count % 3 != 0 {
             let message = format!("{count} indices are not triangles");
@@ -116,7 +116,7 @@ mod with_crate {
 
     fn error(error: meshopt::Error) -> Fault {
         let message = match error {
-            meshopt::Error::Native(-1) => "no meshopt stream of a known version".to_owned(),
+            meshopt::Error::Native(-1) => "not a meshopt stream of a known version".to_owned(),
             meshopt::Error::Native(-2) => "the stream ends too early".to_owned(),
             meshopt::Error::Native(-3) => "the stream is longer than its data".to_owned(),
             other => other.to_string(),
@@ -157,7 +157,7 @@ mod with_crate {
             .unwrap_or_else(|(_, rows)| bytemuck::cast_slice(&rows).to_vec()))
     }
 
-    /// One instance of the decoder for each vertex size that the format has.
+    /// One instance of the decoder for each vertex size of the format.
     macro_rules! by_words {
         ($words:expr, $source:expr, $count:expr, [$($n:literal)*]) => {
             match $words {
@@ -203,7 +203,7 @@ mod with_crate {
                 meshopt::decode_filter_color::<u16>(bytemuck::cast_slice_mut(data));
             }
         }
-        // glTF is little-endian; so are the words on every machine that the crate supports.
+        // glTF is little-endian, as are the words on every machine that the crate supports.
         Ok(bytemuck::cast_slice(data).to_vec())
     }
 }

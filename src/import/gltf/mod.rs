@@ -1,9 +1,9 @@
-//! Import of glTF 2.0 into raw data: `.gltf` with external and embedded buffers, `.glb`.
+//! Import of glTF 2.0 into raw data: `.gltf` with external and embedded buffers, and `.glb`.
 //!
-//! Lives here: reading, checking and repairing files, one concept per file. Not here: skeletons,
-//! skins and clips as the runtime plays them (the builders make those), other file formats.
-//! Nothing trusts the file: every index, range and count is checked before it is used, memory is
-//! paid for from a [memory limit](MEMORY_PER_BYTE) before it is allocated.
+//! Start with [`read_path`] or, for finished rigs, with [`import_path`](super::import_path). Files are
+//! not trusted: every index, range and count is checked before use, and memory is charged to a
+//! [memory limit](MEMORY_PER_BYTE) before it is allocated. What can be repaired is, and the
+//! [report](super::ImportReport) lists it.
 
 mod accessor;
 mod buffers;
@@ -36,22 +36,22 @@ use error::Fault;
 use limits::{MemoryLimit, Notes};
 use std::path::Path;
 
-/// What an import may do.
+/// Options of an import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportOptions {
-    /// The axis that points up in the result; glTF's is Y, the default.
+    /// The up axis of the result. Default: Y, as in glTF.
     pub up_axis: UpAxis,
-    /// Nodes (by name, else by index in the file) whose subtrees become rigs of their own; read by
-    /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice).
+    /// Nodes (by name, else by index in the file) whose subtrees become separate rigs. Used by
+    /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice). Default: none.
     pub split: Vec<String>,
-    /// What is taken out of clips as root motion, if anything; its up axis is `up_axis`. Read by
-    /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice).
+    /// How to extract root motion from clips; its up axis is replaced by `up_axis`. Used by
+    /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice). Default: `None`.
     pub root_motion: Option<RootMotionOptions>,
-    /// What becomes of images; decoded by default, where the feature `images` is there.
+    /// How images are read. Default: decoded, if the feature `images` is enabled.
     pub images: ImageMode,
-    /// Whether URIs may climb out of the file's folder with `..` (default: no).
+    /// Whether URIs may leave the file's folder with `..`. Default: no.
     pub parent_folders: bool,
-    /// Bytes the import may allocate; `None` (default) is 64 MiB and 64 times the files' size.
+    /// Bytes that the import may allocate. Default: `None`, 64 MiB plus 64 times the files' size.
     pub memory_limit: Option<u64>,
 }
 
@@ -68,10 +68,12 @@ impl Default for ImportOptions {
     }
 }
 
-/// Imports a `.gltf` or `.glb` file; files it refers to are looked up beside it.
+/// Imports a `.gltf` or `.glb` file; files it refers to are read from its folder.
 ///
-/// Result: metres and radians as in the file, up axis as in the options.
-/// Errors: everything that cannot be repaired, see [`GltfErrorKind`].
+/// Units are those of the file, metres and radians; the up axis is that of the options.
+///
+/// # Errors
+/// If the file has an error that cannot be repaired: see [`GltfErrorKind`].
 pub fn read_path(
     path: &Path,
     options: &ImportOptions,
@@ -85,10 +87,12 @@ pub fn read_path(
     read_slice(&bytes, &name, Some(base), options)
 }
 
-/// Imports the bytes of a `.gltf` or `.glb` file. `name` is for messages and the scene.
+/// Imports the bytes of a `.gltf` or `.glb` file. `name` is used in messages and for the scene.
 ///
-/// `base` is the folder of external files; without one they are refused.
-/// Errors: as [`read_path`].
+/// `base` is the folder of external files; without it they are an error.
+///
+/// # Errors
+/// As [`read_path`].
 pub fn read_slice(
     bytes: &[u8],
     name: &str,
@@ -135,7 +139,7 @@ fn read(
     let skins = nodes::skins(document.skins, nodes.len(), &mut buffers, notes)?;
     let (scenes, default_scene) = nodes::scenes(document.scenes, document.scene, &nodes, notes)?;
     let clips = clips::clips(document.animations, &nodes, &mut buffers, notes)?;
-    // Pictures come last: they are what the memory can do without.
+    // Images come last: if memory runs out, the import can do without them.
     let mut wanted = vec![false; document.images.len()];
     for image in materials.iter().filter_map(|m| m.base_color_image) {
         if let Some(wanted) = wanted.get_mut(image) {
@@ -163,7 +167,7 @@ fn read(
     })
 }
 
-/// For every mesh the joints of the smallest skin that some node uses with it.
+/// For every mesh, the number of joints of the smallest skin that a node uses with it.
 fn smallest_skins(document: &document::Document) -> Vec<Option<usize>> {
     let mut slots = vec![None; document.meshes.len()];
     for node in &document.nodes {

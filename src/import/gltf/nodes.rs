@@ -12,20 +12,20 @@ use glam::{Quat, Vec3};
 use json::accessor::Type;
 use std::collections::HashSet;
 
-/// Lengths of rest rotations that are off 1 by more are reported; exporters' rounding is 1e-6.
+/// Rest rotations whose length differs from 1 by more are reported; exporters' rounding is 1e-6.
 const REPORTED_LENGTH: f64 = 1e-3;
 
-/// Lengths off by less keep the file's bits.
+/// Rest rotations whose length differs from 1 by no more keep the file's bits.
 const KEPT_LENGTH: f64 = 1e-6;
 
-/// Quaternions shorter than this point nowhere.
+/// Quaternions shorter than this have no direction.
 pub(super) const ZERO_LENGTH: f64 = 1e-6;
 
 const IDENTITY: [f32; 16] = [
     1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
 ];
 
-/// Refuses NaN and infinities.
+/// Rejects NaN and infinities.
 pub(super) fn finite(what: &'static str, values: &[f32]) -> Result<(), Kind> {
     match values.iter().position(|v| !v.is_finite()) {
         Some(index) => Err(Kind::NotFinite {
@@ -50,7 +50,7 @@ pub(super) fn nodes(
     let mut out = Vec::with_capacity(list.len());
     for (index, (node, parent)) in list.into_iter().zip(parents).enumerate() {
         let place = label("node", index, node.name.as_deref());
-        // Nodes repeat the weights of meshes that they share.
+        // Each node that shares a mesh repeats its weights.
         let targets = node.mesh.and_then(|m| meshes.get(m.value()));
         let weights = targets.map_or(0, |m| m.weights.len());
         (buffers.memory.charge_for::<f32>(weights)).within(|| place.clone())?;
@@ -119,14 +119,14 @@ fn node_of(
     let (local, matrix) = match node.matrix {
         Some(matrix) => {
             if node.translation.is_some() || node.rotation.is_some() || node.scale.is_some() {
-                let message = "translation, rotation and scale beside a matrix are not used";
+                let message = "translation, rotation and scale beside a matrix are ignored";
                 notes.dropped(place, message);
             }
             let matrix = affine(matrix, place, notes)?;
             let parts = decompose(&matrix);
             if parts.residual > SHEAR_TOLERANCE {
                 let message = format!(
-                    "the matrix has shear: translation, rotation and scale miss it by {:.3e}",
+                    "the matrix has shear: translation, rotation and scale differ from it by {:.3e}",
                     parts.residual
                 );
                 notes.repaired(place, message);
@@ -168,7 +168,7 @@ fn unit_quaternion(q: [f32; 4], place: &str, notes: &mut Notes) -> Quat {
         return Quat::from_array(q);
     }
     if length < ZERO_LENGTH {
-        notes.repaired(place, "a rotation of length 0 became the identity");
+        notes.repaired(place, "a rotation of length 0 was replaced by the identity");
         return Quat::IDENTITY;
     }
     if off > REPORTED_LENGTH {
@@ -178,7 +178,7 @@ fn unit_quaternion(q: [f32; 4], place: &str, notes: &mut Notes) -> Quat {
     Quat::from_array(wide.map(|v| (v / length) as f32))
 }
 
-/// Checks a matrix and mends its last row.
+/// Checks a matrix and repairs its last row.
 fn affine(mut matrix: [f32; 16], place: &str, notes: &mut Notes) -> Result<[f32; 16], Kind> {
     finite("matrix", &matrix)?;
     let last = [matrix[3], matrix[7], matrix[11], matrix[15]];
@@ -187,13 +187,13 @@ fn affine(mut matrix: [f32; 16], place: &str, notes: &mut Notes) -> Result<[f32;
         let worst = (last[0].abs().max(last[1].abs()))
             .max(last[2].abs())
             .max((last[3] - 1.0).abs());
-        let message = format!("the matrix's last row was off 0 0 0 1 by {worst:e}");
+        let message = format!("the matrix's last row differed from 0 0 0 1 by {worst:e}");
         notes.repaired(place, message);
     }
     Ok(matrix)
 }
 
-/// The node's weights, else the mesh's, else zeros: one per morph target.
+/// The node's weights, else the mesh's, else zeros; one per morph target.
 fn default_weights(
     own: Option<Vec<f32>>,
     mesh: Option<&Mesh>,
@@ -208,7 +208,7 @@ fn default_weights(
     Ok(fit(own, targets, place, notes))
 }
 
-/// `weights` cut or filled with zeros to one per target.
+/// `weights` truncated or padded with zeros to one per target.
 pub(super) fn fit(
     mut weights: Vec<f32>,
     targets: usize,
@@ -224,7 +224,7 @@ pub(super) fn fit(
     weights
 }
 
-/// The scenes' roots; and the scene to show: the file's, else the first.
+/// The roots of all scenes, and the default scene: the file's, else the first.
 pub(super) fn scenes(
     list: Vec<super::document::Scene>,
     default: Option<usize>,
@@ -249,7 +249,7 @@ pub(super) fn scenes(
             if let Some(parent) = node.parent {
                 notes.note(
                     place(),
-                    format!("node {root} is no root but a child of {parent}"),
+                    format!("node {root} is not a root but a child of {parent}"),
                 );
             }
             roots.push(root);

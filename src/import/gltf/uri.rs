@@ -1,4 +1,4 @@
-//! Where buffers and images outside of the file come from: data URIs and neighbouring files.
+//! Buffers and images outside the file: data URIs and neighbouring files.
 
 use super::ImportOptions;
 use super::container;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Writers leave the padding away and set stray bits; neither is worth a refusal.
+/// Accepts missing padding and stray bits, both of which writers produce.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -41,10 +41,10 @@ pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Fault>> {
         false => BASE64.decode(body),
         true => BASE64.decode(percent_decode_str(body).collect::<Vec<u8>>()),
     };
-    Some(decoded.map_err(|_| refused(uri, "its base64 text is broken")))
+    Some(decoded.map_err(|_| refused(uri, "its base64 text is invalid")))
 }
 
-/// The media type that a data URI states, if any.
+/// The media type of a data URI, if it has one.
 pub(super) fn media_type(uri: &str) -> Option<&str> {
     let scheme = uri.get(..5)?;
     let rest = scheme.eq_ignore_ascii_case("data:").then(|| &uri[5..])?;
@@ -53,10 +53,9 @@ pub(super) fn media_type(uri: &str) -> Option<&str> {
     (!media.is_empty()).then_some(media)
 }
 
-/// The path that a relative URI means.
+/// The path of a relative URI.
 ///
-/// Schemes and absolute paths are refused, and so is `..` that climbs out of `base` unless the
-/// options allow it.
+/// Rejects schemes and absolute paths, and `..` that leaves `base` unless the options allow it.
 pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result<PathBuf, Fault> {
     let decoded = percent_decode_str(uri)
         .decode_utf8()
@@ -94,7 +93,7 @@ pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result
 
 /// Reads a whole regular file that is not larger than [`MAX_FILE_BYTES`].
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
-    // Asked before the file is opened: opening a pipe waits for its writer.
+    // Checked before the file is opened: opening a pipe blocks until it has a writer.
     let info = std::fs::metadata(path).map_err(Kind::Io)?;
     if !info.is_file() {
         let error = std::io::Error::other("not a regular file");
@@ -110,14 +109,14 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
     }
     let file = std::fs::File::open(path).map_err(Kind::Io)?;
     let mut bytes = Vec::with_capacity(usize::try_from(info.len()).unwrap_or(0));
-    // A file that grows while it is read stays within the limit, too.
+    // A file that grows while it is read stays within the limit too.
     file.take(MAX_FILE_BYTES)
         .read_to_end(&mut bytes)
         .map_err(Kind::Io)?;
     Ok(bytes)
 }
 
-/// What of a file's JSON names other files.
+/// The parts of a file's JSON that refer to other files.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Referring {
@@ -131,10 +130,10 @@ struct Referred {
     uri: Option<String>,
 }
 
-/// The files beside a `.gltf` or `.glb` file that an import of its bytes would look for.
+/// The files beside a `.gltf` or `.glb` file that an import of its bytes would read.
 ///
-/// `base` is the file's folder. Buffers come first, then images, in the file's order; what is
-/// embedded or would be refused is left out, and so is everything if the bytes are no glTF.
+/// `base` is the file's folder. Buffers come first, then images, in the file's order. Embedded data and
+/// rejected URIs are left out; the list is empty if the bytes are not glTF.
 pub fn external_files(bytes: &[u8], base: &Path) -> Vec<PathBuf> {
     let Ok(container) = container::split(bytes) else {
         return Vec::new();

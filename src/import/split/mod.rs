@@ -1,7 +1,4 @@
-//! One forest into two scenes that hang on each other: a rider from a horse.
-//!
-//! Lives here: what goes to which side (this file) and putting a side together (`part`). Not here:
-//! anything that knows of files or of built skeletons and clips.
+//! Splitting one scene into two that are attached to each other: a rider and a horse.
 
 mod part;
 
@@ -10,56 +7,56 @@ use part::Part;
 
 /// Two scenes that were one.
 ///
-/// A node of the branch stands where `base model matrix of attach_node × branch model matrix` says.
-/// Both parts have all clips (same count, names and durations, some perhaps without tracks), all
-/// materials, and images at the same positions.
+/// The model matrix of a branch node in the old scene is `model matrix of attach_node × model matrix in
+/// the branch`. Both parts have all clips (same count, names and durations, some perhaps without tracks),
+/// all materials, and images at the same indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplitScene {
-    /// What stays.
+    /// The scene without the subtree.
     pub base: RawScene,
-    /// The subtree, its root without a parent.
+    /// The subtree; its root has no parent.
     pub branch: RawScene,
-    /// Node of `base` that was the parent of the branch's root.
+    /// The node of `base` that was the parent of the branch's root.
     pub attach_node: usize,
     /// The branch's root among the nodes of `branch`.
     pub branch_root: usize,
-    /// Position in the scene before of every skin of `base`.
+    /// Old index of every skin of `base`.
     pub base_skins: Vec<usize>,
-    /// Position in the scene before of every skin of `branch`.
+    /// Old index of every skin of `branch`.
     pub branch_skins: Vec<usize>,
-    /// Position in the scene before of every mesh of `base`.
+    /// Old index of every mesh of `base`.
     pub base_meshes: Vec<usize>,
-    /// Position in the scene before of every mesh of `branch`.
+    /// Old index of every mesh of `branch`.
     pub branch_meshes: Vec<usize>,
 }
 
 /// Why a scene cannot be split at a node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
-    /// There is no such node.
-    #[error("{scene}: node {node} does not exist, there are {count}")]
+    /// The node's index is out of range.
+    #[error("{scene}: node {node} is out of range, there are {count}")]
     NoSuchNode {
         /// The scene's name.
         scene: String,
-        /// The node asked for.
+        /// The requested node.
         node: usize,
-        /// Nodes there are.
+        /// Nodes in the scene.
         count: usize,
     },
-    /// There is no node of that name or index.
+    /// No node has that name or index.
     #[error("{scene}: there is no node \"{name}\"")]
     NoSuchName {
         /// The scene's name.
         scene: String,
-        /// The name or index asked for.
+        /// The requested name or index.
         name: String,
     },
-    /// The node hangs on nothing.
+    /// The node has no parent.
     #[error("{scene}: node {node} is a root, there is nothing to split it from")]
     Root {
         /// The scene's name.
         scene: String,
-        /// The node asked for.
+        /// The requested node.
         node: usize,
     },
     /// A skin has joints on both sides.
@@ -69,26 +66,26 @@ pub enum SplitError {
         scene: String,
         /// The skin.
         skin: usize,
-        /// The node asked for.
+        /// The requested node.
         node: usize,
         /// Joints in the subtree.
         inside: usize,
         /// Joints elsewhere.
         outside: usize,
     },
-    /// The scene refers to a node, skin or mesh that it does not have, or its parents form a circle.
+    /// An index of the scene is out of range, or its parents form a cycle.
     #[error("{scene}: {what} {index} does not exist or is its own ancestor")]
     Malformed {
         /// The scene's name.
         scene: String,
-        /// What is referred to.
+        /// What the index refers to.
         what: &'static str,
         /// The index.
         index: usize,
     },
 }
 
-/// Which part something goes to.
+/// The part that something belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Base,
@@ -96,16 +93,18 @@ enum Side {
 }
 
 impl RawScene {
-    /// Position of the node that was `source` in the file.
+    /// Index of the node that had the index `source` in the file.
     pub fn position_of_source(&self, source: usize) -> Option<usize> {
         self.nodes.iter().position(|n| n.source == source)
     }
 
-    /// Makes the subtree of `node` a scene of its own.
+    /// Splits off the subtree of `node` as a separate scene.
     ///
-    /// Skins go where all their joints are; a skinned mesh follows its skin (alone, as a root, if
-    /// its node is needed where it was); tracks go with their nodes, in file order.
-    /// Errors: no such node, a root, a skin with joints on both sides, links that lead nowhere.
+    /// A skin goes to the side of its joints. A skinned mesh follows its skin; if its node is needed where it
+    /// was, a new root node carries the mesh. Tracks go with their nodes, in file order.
+    ///
+    /// # Errors
+    /// If there is no such node, it is a root, a skin has joints on both sides, or an index is out of range.
     pub fn split_at(self, node: usize) -> Result<SplitScene, SplitError> {
         let count = self.nodes.len();
         let scene = self.name.clone();
@@ -141,7 +140,7 @@ impl RawScene {
         })
     }
 
-    /// Raw scenes may come from anywhere: refuses links that lead out of their arrays.
+    /// Checks the indices: a raw scene may come from anywhere.
     fn check_links(&self) -> Result<(), SplitError> {
         let check = |what, index: Option<usize>, count| match index {
             Some(index) if index >= count => Err(SplitError::Malformed {
@@ -169,7 +168,7 @@ impl RawScene {
         Ok(())
     }
 
-    /// The side of every node by its place in the forest alone.
+    /// The side of every node by the hierarchy alone.
     fn subtree(&self, node: usize) -> Result<Vec<Side>, SplitError> {
         let mut sides: Vec<Option<Side>> = vec![None; self.nodes.len()];
         let mut trail = Vec::new();
@@ -221,7 +220,7 @@ impl RawScene {
         self.skins.iter().enumerate().map(side_of).collect()
     }
 
-    /// Moves skinned mesh nodes to the side of their skin; returns the nodes that must stay where
+    /// Moves skinned mesh nodes to the side of their skin. Returns the nodes that must stay where
     /// they are and so get a twin on the other side to carry the mesh.
     fn follow_skins(&self, sides: &mut [Side], skin_sides: &[Side]) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];

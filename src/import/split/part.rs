@@ -1,23 +1,23 @@
-//! One side of a split: the nodes that are on it, and everything renumbered to them.
+//! One side of a split: its nodes, and everything renumbered to them.
 
 use super::Side;
 use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
 
-/// One side while it is put together.
+/// One side during its construction.
 pub(super) struct Part {
     pub scene: RawScene,
-    /// New position of every old node, if it is on this side.
+    /// New index of every old node, if it is on this side.
     place: Vec<Option<usize>>,
-    /// New position of a twin of every old node, if it has one on this side.
+    /// New index of a twin of every old node, if it has one on this side.
     twin: Vec<Option<usize>>,
-    /// Old positions of its skins.
+    /// Old indices of its skins.
     pub skins: Vec<usize>,
-    /// Old positions of its meshes.
+    /// Old indices of its meshes.
     pub meshes: Vec<usize>,
 }
 
 impl Part {
-    /// Decides what is on the side and where it comes to stand.
+    /// Assigns nodes, skins and meshes to the side, with their new indices.
     pub fn new(
         whole: &RawScene,
         side: Side,
@@ -36,7 +36,7 @@ impl Part {
             twin[node] = Some(count);
             count += 1;
         }
-        // A mesh goes where it is drawn; one that nothing draws stays in the base.
+        // A mesh goes to where it is drawn; one that is not drawn stays in the base.
         let mut drawn = vec![[false; 2]; whole.meshes.len()];
         for (i, node) in whole.nodes.iter().enumerate() {
             if let Some(mesh) = node.mesh {
@@ -53,7 +53,7 @@ impl Part {
                 name: whole.name.clone(),
                 materials: whole.materials.clone(),
                 default_scene: whole.default_scene,
-                // They belong to no node, so they stay where they are.
+                // They belong to no node, so they stay in the base.
                 channels: match side {
                     Side::Base => whole.channels.clone(),
                     Side::Branch => Vec::new(),
@@ -69,7 +69,7 @@ impl Part {
         }
     }
 
-    /// Copies everything over.
+    /// Copies the data of the side.
     pub fn fill(mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) -> Self {
         self.nodes(whole, side, sides, twins);
         self.skins(whole);
@@ -136,8 +136,8 @@ impl Part {
             .collect();
     }
 
-    /// A scene shows in a part what it showed before: its roots there, and the nodes that became
-    /// roots below a root of it.
+    /// A scene shows in a part what it showed before: its roots in that part, and the new roots that
+    /// were below one of its roots.
     fn scenes(&mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) {
         for roots in &whole.scenes {
             let shown = shown(whole, roots);
@@ -164,7 +164,7 @@ impl Part {
         for clip in &whole.clips {
             let mut tracks = Vec::new();
             for track in &clip.tracks {
-                // Weights go with the mesh, the rest with the node.
+                // Weights go with the mesh, other channels with the node.
                 let away = twins[track.node] && track.channel == RawChannel::Weights;
                 let place = match away {
                     true => self.twin[track.node],
@@ -189,7 +189,7 @@ impl Part {
     }
 }
 
-/// Which nodes stand at or below one of `roots`.
+/// By node: whether it is at or below one of `roots`.
 fn shown(whole: &RawScene, roots: &[usize]) -> Vec<bool> {
     let mut known: Vec<Option<bool>> = vec![None; whole.nodes.len()];
     for &root in roots {

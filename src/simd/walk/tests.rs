@@ -1,4 +1,4 @@
-//! Walks in buffers that are larger than they need, whose rows behind must stay untouched.
+//! Walks in buffers larger than they need; the rest of each buffer must stay untouched.
 
 use super::*;
 use crate::simd::lanes::{Kernel, SimdLevel, dispatch};
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MODELS: usize = 3;
 const BINDS: usize = 4;
-/// Rows, matrices and blocks that lie behind what a walk may touch.
+/// Rows, matrices and blocks beyond those that a walk may write.
 const GUARD: usize = 64;
 const UNTOUCHED: f32 = 777.0;
 
@@ -56,7 +56,7 @@ fn locals_of(stride: usize) -> usize {
     6 * stride
 }
 
-/// The last matrix of two blocks, a constant below it, and rows on what the first step has left.
+/// The last matrix of two blocks, a constant below it, and rows of the first step's model matrix.
 fn steps(stride: usize) -> Vec<Step> {
     vec![
         step(Local::Moving(4 * stride as u32 - 1), 0, 1, 1),
@@ -102,7 +102,7 @@ impl Buffers {
         }
     }
 
-    /// Runs in so much of the buffers; whether they were taken.
+    /// Runs in buffers of these sizes; returns false if the run panicked.
     fn run(
         &mut self,
         walk: &Walk,
@@ -152,7 +152,7 @@ fn buffers_that_are_too_short_are_left_alone() {
         let stride = level.width();
         let fit = [locals_of(stride), MODELS, BINDS];
         let own = walk(steps(stride), stride);
-        // Other levels have registers of other widths.
+        // Other levels have registers of another width.
         let other = walk(steps(2 * stride), 2 * stride);
         let [locals, models, output] = fit;
         let cases = [
@@ -167,7 +167,7 @@ fn buffers_that_are_too_short_are_left_alone() {
             for stream in [false, true] {
                 let mut buffers = Buffers::new(stride);
                 let taken = buffers.run(walk, level, sizes, stream);
-                // Debug builds say so.
+                // Debug builds assert.
                 assert_eq!(taken, !cfg!(debug_assertions), "{level} {sizes:?}");
                 assert!(buffers.untouched(1, 0), "{level} {sizes:?} {stream}");
             }
@@ -186,7 +186,7 @@ fn steps_outside_their_buffers_are_refused() {
         let moving = |s: &mut Step, at| s.local = Local::Moving(at);
         let constant = |s: &mut Step, n| s.local = Local::Constant(n);
         let rows = locals_of(stride);
-        // A matrix has rows one and two strides on.
+        // The rows of a matrix are one stride apart.
         for (at, fits) in [
             (0, true),
             (rows - 2 * stride - 1, true),
@@ -198,7 +198,7 @@ fn steps_outside_their_buffers_are_refused() {
         ] {
             assert_eq!(with(0, moving, at), fits, "row {at} of {rows}");
         }
-        // Two constants take a block, whose places behind them hold zeros.
+        // Two constants occupy a block; its other entries hold zeros.
         for (n, fits) in [
             (0, true),
             (stride - 1, true),
@@ -218,7 +218,7 @@ fn steps_outside_their_buffers_are_refused() {
             assert_eq!(with(1, write, rows), fits, "{rows} rows");
         }
     }
-    // Fewer rows than a matrix has.
+    // Fewer rows than one matrix.
     let few = |locals| {
         Walk::new(
             vec![step(Local::Moving(0), 0, 0, 0)],
