@@ -1,4 +1,5 @@
-//! Two poses half and half, without and with a masked additive pose on top, by the public job, at every SIMD level, beside the textbook pipeline.
+//! Blends two poses half and half, without and with a masked additive pose on top, with the public job at
+//! every SIMD level, beside the textbook pipeline.
 
 mod common;
 

@@ -1,7 +1,7 @@
-//! A frame of a crowd by the number of clips that it plays: what the bytes of f32 rows and of 16-bit keys
-//! cost once they outgrow the caches. One thread; the rows lie in a library's bytes.
+//! Frame time of a crowd by the number of clips it plays: the cost of f32 rows and of 16-bit keys once they
+//! outgrow the caches. One thread; the rows are in a library's bytes.
 //!
-//! Runs on `pab.glb` where the models are (`PHALANX_ASSETS`, else `../shared/assets`), else on the
+//! Uses `pab.glb` if the test models are available (`PHALANX_ASSETS`, else `../shared/assets`), otherwise the
 //! built-in character.
 
 mod common;
@@ -20,10 +20,11 @@ use std::time::{Duration, Instant};
 const FRAME: f64 = 1.0 / 60.0;
 const CHARACTERS: usize = 4_000;
 
-/// The character with so many clips, each in a place of its own.
+/// The character with `count` clips, each stored separately.
 fn rig_of(rig: &Rig, clips: &[Arc<Clip>], count: usize) -> Arc<Rig> {
     let memory = Cursor::new(Vec::new());
-    let mut writer = LibraryWriter::new(memory, rig.skeleton()).expect("memory takes bytes");
+    let mut writer =
+        LibraryWriter::new(memory, rig.skeleton()).expect("writing to memory succeeds");
     writer.add_rig(rig).expect("the rig has this skeleton");
     for i in 0..count {
         let clip = &clips[i % clips.len()];
@@ -32,15 +33,15 @@ fn rig_of(rig: &Rig, clips: &[Arc<Clip>], count: usize) -> Arc<Rig> {
         added.expect("the clip has this skeleton");
     }
     let file = writer.finish(&Provenance::default()).expect("it fits");
-    let library = Library::from_bytes(&file.into_inner()).expect("it was written");
+    let library = Library::from_bytes(&file.into_inner()).expect("the file was just written");
     let options = RigOptions {
         images: phalanx::mesh::ImageMode::Skip,
         ..RigOptions::default()
     };
-    Arc::new(library.rig(options).expect("it was written"))
+    Arc::new(library.rig(options).expect("the file was just written"))
 }
 
-/// Every character plays one clip or, if `two`, half of it and half of the next; neighbours play others.
+/// Every character plays one clip, or with `two` a blend of two at half weight; neighbours play others.
 fn crowd_of(rig: &Arc<Rig>, two: bool) -> Crowd {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).expect("the rig fits");
@@ -50,7 +51,7 @@ fn crowd_of(rig: &Arc<Rig>, two: bool) -> Crowd {
         for k in 0..1 + usize::from(two) {
             let index = (i * 7_919 + k) % count;
             let clip = crowd.clip_by_index(id, index);
-            let clip = clip.expect("it is one of the rig's");
+            let clip = clip.expect("the index is in range");
             let duration = f64::from(rig.clips()[index].duration());
             let options = PlayOptions {
                 time: (i * 7 + k * 3) as f64 * 0.377 % duration,
@@ -58,13 +59,13 @@ fn crowd_of(rig: &Arc<Rig>, two: bool) -> Crowd {
                 ..PlayOptions::default()
             };
             let added = crowd.add_action(one, 0, clip, &options);
-            added.expect("the clip is the rig's");
+            added.expect("the clip belongs to the rig");
         }
     }
     crowd
 }
 
-/// A crowd and what its frames need.
+/// A crowd and its bone buffer.
 struct Stage {
     crowd: Crowd,
     buffer: BoneBuffer,
@@ -79,13 +80,13 @@ impl Stage {
     }
 
     fn frame(&mut self) {
-        self.crowd.advance(FRAME).expect("a short step");
+        self.crowd.advance(FRAME).expect("a valid time step");
         self.crowd.evaluate(&mut self.buffer);
     }
 }
 
-/// Frames of both in turns, so that what else the machine does falls on both: the median of what 16 bits
-/// take over f32 rows, with its quartiles.
+/// Times frames of both alternately, so that other load on the machine affects both equally. Reports the
+/// median ratio of 16-bit keys to f32 rows, with its quartiles.
 fn in_turns(rigs: &[Arc<Rig>; 2], two: bool) -> String {
     let test = std::env::args().any(|a| a == "--test");
     let (first, turns) = if test { (0, 1) } else { (20, 101) };
@@ -97,7 +98,7 @@ fn in_turns(rigs: &[Arc<Rig>; 2], two: bool) -> String {
     };
     let mut ratios: Vec<f64> = (0..first + turns)
         .map(|i| {
-            // Each goes first in every second turn.
+            // The order alternates from turn to turn.
             if i % 2 == 0 {
                 let floats = time(&mut floats);
                 time(&mut packed) / floats
@@ -110,7 +111,7 @@ fn in_turns(rigs: &[Arc<Rig>; 2], two: bool) -> String {
         .collect();
     ratios.sort_by(f64::total_cmp);
     let [low, middle, high] = [25, 50, 75].map(|p| ratios[p * (ratios.len() - 1) / 100]);
-    format!("16 bits take {middle:.3} of f32 rows ({low:.3} to {high:.3})")
+    format!("16-bit keys take {middle:.3} of the time of f32 rows ({low:.3} to {high:.3})")
 }
 
 fn frames(c: &mut Criterion) {

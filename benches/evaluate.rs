@@ -1,7 +1,7 @@
-//! A frame of a crowd: advance and evaluate, per workload, crowd size, number of threads and SIMD level,
+//! A frame of a crowd, advance and evaluate, by workload, crowd size, number of threads and SIMD level,
 //! beside the textbook pipeline.
 //!
-//! Runs on `pab.glb` where the models are (`PHALANX_ASSETS`, else `../shared/assets`), else on the
+//! Uses `pab.glb` if the test models are available (`PHALANX_ASSETS`, else `../shared/assets`), otherwise the
 //! built-in character.
 
 mod common;
@@ -39,11 +39,11 @@ fn frames(c: &mut Criterion) {
                     group.bench_function(BenchmarkId::new(level.name(), count), |b| {
                         let (mut crowd, _) = workload
                             .crowd(subject.rig.clone(), &subject.clips, count)
-                            .expect("the crowd takes its rig");
+                            .expect("the crowd accepts its rig");
                         let mut buffer = BoneBuffer::new();
                         pool.install(|| {
                             b.iter(|| {
-                                crowd.advance(FRAME).expect("a short step");
+                                crowd.advance(FRAME).expect("a valid time step");
                                 crowd.evaluate(&mut buffer)
                             });
                         });

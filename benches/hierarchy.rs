@@ -1,6 +1,7 @@
-//! The other road down a hierarchy: a lane per character instead of rows of one matrix after another. A
-//! lower bound of it (local matrices lie ready by character, nothing is sampled, blended or composed)
-//! beside whole frames of C1. A table of its own; `--quick` and `--test` make it shorter.
+//! The alternative way to evaluate a hierarchy: one character per lane, instead of one joint's matrix per
+//! register row. Measures a lower bound for it (local matrices are already stored by character; nothing is
+//! sampled, blended or composed) beside whole frames of C1. Prints its own table; `--quick` and `--test`
+//! shorten it.
 
 mod common;
 
@@ -14,15 +15,15 @@ use phalanx_workload::{Workload, hash01};
 use std::hint::black_box;
 use std::time::Duration;
 
-/// Joints of `pab.glb`, which this is measured on.
+/// Number of joints of `pab.glb`, the model measured.
 const JOINTS: usize = 67;
-/// The place of the root's matrix among the model matrices.
+/// Index of the root's matrix among the model matrices.
 const ROOT: u16 = JOINTS as u16;
 const NO_PARENT: u16 = u16::MAX;
 
 type Palette = [[f32; 12]; JOINTS];
 
-/// Transposes 4×4 within blocks of 128 bits: lane 4q + r comes to block q of the r-th result.
+/// Transposes 4×4 within 128-bit blocks: lane 4q + r moves to block q of the r-th result.
 trait Road: Simd {
     fn transpose(self, rows: [Self::f32s; 4]) -> [Self::f32s; 4];
 }
@@ -76,20 +77,20 @@ mod x86 {
         _mm512_unpacklo_pd, _mm512_unpackhi_pd, _mm512_castps_pd, _mm512_castpd_ps);
 }
 
-/// What a joint takes: its own local matrix if it moves, and the nearest moving joint at or above it.
+/// Step for one joint: whether it is animated, and the nearest animated joint above it (or at it).
 #[derive(Clone, Copy)]
 struct Step {
     moves: bool,
     above: u16,
 }
 
-/// As many characters as a register has lanes, their matrices by element: 12 registers each.
+/// One character per lane, with matrices stored by element: 12 registers each.
 struct Chunk {
     locals: Vec<f32>,
     models: Vec<f32>,
 }
 
-/// The moving joints' model matrices, then all palette rows, transposed and stored.
+/// Computes the animated joints' model matrices, then all palette rows, transposed and stored.
 #[inline(always)]
 fn pass<S: Road>(
     simd: S,
@@ -147,7 +148,7 @@ fn pass<S: Road>(
     }
 }
 
-/// 3×4 × 3×4, by rows.
+/// Product of two row-major 3×4 matrices.
 #[inline(always)]
 fn product<S: Simd>(a: [S::f32s; 12], b: impl Fn(usize) -> S::f32s) -> [S::f32s; 12] {
     std::array::from_fn(
@@ -161,13 +162,13 @@ fn product<S: Simd>(a: [S::f32s; 12], b: impl Fn(usize) -> S::f32s) -> [S::f32s;
     )
 }
 
-/// The crowd of a size, and as many characters in chunks of a register's lanes.
+/// A crowd, and the same number of characters in chunks of one register's lanes.
 struct Roads {
     crowd: Crowd,
     buffer: BoneBuffer,
     steps: Vec<Step>,
     binds: Vec<[f32; 12]>,
-    /// What a worker would keep for the characters at hand.
+    /// A worker's buffers for the current characters.
     chunk: Chunk,
     palettes: Vec<Palette>,
 }
@@ -195,7 +196,7 @@ impl Roads {
         }
     }
 
-    /// Compares the first chunk with the same products in f64.
+    /// Checks the first chunk against the same products in f64.
     fn check(&self, lanes: usize) {
         let at = |from: &[f32], joint: usize, c: usize| -> [f64; 12] {
             std::array::from_fn(|i| f64::from(from[(joint * 12 + i) * lanes + c]))
@@ -241,7 +242,7 @@ fn main() {
     let subject = common::subject();
     let skeleton = subject.rig.skeleton();
     if skeleton.len() != JOINTS {
-        println!("left out: pab.glb is not among the test models");
+        println!("skipped: pab.glb is not among the test models");
         return;
     }
     let clip = &subject.rig.clips()[subject.clips.clips[0]];
@@ -257,7 +258,7 @@ fn main() {
             }
         }
     }
-    // The nearest moving joint above a moving one; of the others the nearest that moves.
+    // For an animated joint, the nearest animated ancestor; for the others, the nearest animated joint above.
     let mut nearest = [NO_PARENT; JOINTS];
     let mut steps = Vec::with_capacity(JOINTS);
     for (joint, &moves) in moves.iter().enumerate() {
@@ -292,7 +293,7 @@ fn main() {
             let mut seed = 0;
             let mut element = |i: usize| {
                 seed += 1;
-                // Near the identity, so that products stay of like size.
+                // Near the identity, so that products keep their magnitude.
                 let near = if matches!(i, 0 | 5 | 10) { 0.95 } else { 0.0 };
                 near + 0.05 * hash01(seed) as f32
             };
@@ -307,7 +308,7 @@ fn main() {
             };
             let crowd = Workload::C1.crowd(subject.rig.clone(), &subject.clips, count);
             let mut roads = Roads {
-                crowd: crowd.expect("the crowd takes its rig").0,
+                crowd: crowd.expect("the crowd accepts its rig").0,
                 buffer: BoneBuffer::new(),
                 steps: steps.clone(),
                 binds: (0..JOINTS)
@@ -331,7 +332,7 @@ fn main() {
                     Ok::<_, phalanx::crowd::CrowdError>(())
                 };
                 let round = pool.install(|| compare(2, budget / ROUNDS, run));
-                for (samples, more) in samples.iter_mut().zip(round.expect("a short step")) {
+                for (samples, more) in samples.iter_mut().zip(round.expect("a valid time step")) {
                     samples.0.push(more);
                 }
             }
@@ -339,7 +340,7 @@ fn main() {
             let each = samples.iter().map(|s| s.summary().median / count as f64);
             let [frame, lane]: [f64; 2] = each.collect::<Vec<_>>().try_into().expect("two");
             println!(
-                "{level}, {count:5} characters: C1 as it is {frame:6.1} ns, hierarchy alone by lanes \
+                "{level}, {count:5} characters: whole frame of C1 {frame:6.1} ns, hierarchy alone by lanes \
                  {lane:6.1} ns"
             );
         }

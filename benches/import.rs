@@ -1,5 +1,5 @@
-//! From the bytes of a file to a rig: the built-in character, and test models where they are. Pictures are
-//! not decoded.
+//! Import from file bytes to a rig: the built-in character, and the test models if available. Images are not
+//! decoded.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn imports(c: &mut Criterion) {
     for name in ["pab.glb", "Fox.glb", "bl_manyjoints.glb", "robot.glb"] {
         match trials::asset(name).map(std::fs::read) {
             Some(bytes) => files.push((name, bytes.expect("the model can be read"))),
-            None => println!("left out: {name} is not among the test models"),
+            None => println!("skipped: {name} is not among the test models"),
         }
     }
     let options = ImportOptions {

@@ -1,7 +1,7 @@
-//! The kernels at the AVX2 level, to be counted by valgrind: `.ci/instructions` runs this program once per
-//! kernel and model. By itself it runs each kernel once, so that it is known to work.
+//! The kernels at the AVX2 level, for counting instructions with valgrind: `.ci/instructions` runs this
+//! program once per kernel and model. Run directly, it executes each kernel once, to check that it works.
 //!
-//! Arguments: `KERNEL MODEL`, or `--list` for all kernels.
+//! Arguments: `KERNEL MODEL`, or `--list` for the names of all kernels.
 
 mod common;
 
@@ -18,15 +18,15 @@ use std::hint::black_box;
 use std::io::Cursor;
 use std::process::ExitCode;
 
-/// Frames that are counted: four seconds, so that every clip's keys are passed.
+/// Number of counted frames: four seconds, so that every clip's keys are passed.
 const PASSES: u32 = 240;
-/// Frames before them: buffers grow and plans are made.
+/// Frames run before counting, while buffers grow and plans are built.
 const WARM_UP: u32 = 10;
 
-/// What the kernels are called that run on clips of 16 bits.
+/// Suffix of the kernels that run on clips with 16-bit keys.
 const PACKED: &str = "-packed";
 
-/// What is counted: valgrind is told to count inside this function alone, by its name.
+/// The counted function: valgrind counts only inside it, by its name.
 #[inline(never)]
 fn counted_region(work: &mut dyn FnMut()) {
     work();
@@ -40,7 +40,7 @@ fn run(kernel: &str, subject: &Subject) -> Result<(), String> {
         let mut buffer = BoneBuffer::new();
         let mut frames = |count: u32| {
             for _ in 0..count {
-                crowd.advance(1.0 / 60.0).expect("a short step");
+                crowd.advance(1.0 / 60.0).expect("a valid time step");
                 black_box(crowd.evaluate(&mut buffer));
             }
         };
@@ -49,7 +49,7 @@ fn run(kernel: &str, subject: &Subject) -> Result<(), String> {
         return Ok(());
     }
     let stage = Stage::ALL.into_iter().find(|s| s.name() == kernel);
-    let stage = stage.ok_or_else(|| format!("there is no kernel {kernel}"))?;
+    let stage = stage.ok_or_else(|| format!("unknown kernel {kernel}"))?;
     let mut jobs = Jobs::new(subject).map_err(|e| text(&e))?;
     jobs.passes(stage, WARM_UP).map_err(|e| text(&e))?;
     let mut result = Ok(());
@@ -70,13 +70,16 @@ fn model(name: &str) -> Result<Subject, String> {
         "mannequin" => None,
         _ => {
             let file = format!("{name}.glb");
-            Some(trials::asset(&file).ok_or_else(|| format!("{file} is not there"))?)
+            Some(
+                trials::asset(&file)
+                    .ok_or_else(|| format!("{file} is not among the test models"))?,
+            )
         }
     };
     Subject::load(path.as_deref(), &Choice::default()).map_err(|e| e.to_string())
 }
 
-/// The same with its clips baked, by way of a file.
+/// The subject with its clips baked, by way of a .phx file.
 fn packed(subject: Subject) -> Result<Subject, Box<dyn Error>> {
     let skeleton = subject.rig.skeleton();
     let settings = BakeSettings::default();
@@ -105,7 +108,7 @@ fn run_on(kernel: &str, model: Subject) -> Result<(), String> {
 }
 
 fn all(arguments: &[String]) -> Result<(), String> {
-    // No other thread runs whose instructions could be counted.
+    // A single thread, so that no other thread's instructions are counted.
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(1)
         .use_current_thread()
@@ -123,10 +126,10 @@ fn all(arguments: &[String]) -> Result<(), String> {
             println!("passes {PASSES}");
             Ok(())
         }
-        // What cargo passes to benchmarks, and filters, count for nothing here.
+        // Anything else, such as cargo's own arguments and filters, is ignored.
         _ => {
             let Ok(()) = pin() else {
-                println!("this machine has no AVX2: nothing to count");
+                println!("skipped: this machine does not support AVX2");
                 return Ok(());
             };
             for kernel in kernels() {

@@ -1,6 +1,6 @@
-//! What one more moving joint costs, hot: characters of several rigs, each playing the clip that moves most
-//! of its joints, less the cost of a character whose rig is one joint that moves. A table of its own:
-//! criterion cannot subtract. `--quick` and `--test` make it shorter.
+//! Cost of one more animated joint with warm caches: for several rigs, the time of a character playing the
+//! clip that animates most of its joints, minus the time of a character with a single animated joint. Prints
+//! its own table, since criterion cannot subtract. `--quick` and `--test` shorten it.
 
 mod common;
 
@@ -19,7 +19,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The models; the built-in character is always there.
+/// The test models, used besides the built-in character.
 const MODELS: [&str; 3] = ["Fox.glb", "pab.glb", "bl_manyjoints.glb"];
 
 /// A character that plays one clip.
@@ -63,7 +63,7 @@ impl Character {
     }
 }
 
-/// Joints with a translation, rotation or scale that changes in the clip.
+/// Number of joints whose translation, rotation or scale changes in the clip.
 fn moving_joints(rig: &Rig, clip: &Clip) -> usize {
     let mut moving = vec![0u16; rig.skeleton().blocks()];
     for channel in [Channel::Translation, Channel::Rotation, Channel::Scale] {
@@ -74,7 +74,7 @@ fn moving_joints(rig: &Rig, clip: &Clip) -> usize {
     moving.iter().map(|m| m.count_ones() as usize).sum()
 }
 
-/// A rig of one joint that turns.
+/// A rig with one joint, which rotates.
 fn one_joint() -> Rig {
     let keys = 0..31;
     let value = |key: i32| {
@@ -119,17 +119,17 @@ fn main() {
         () if asked("--quick") => Duration::from_millis(50),
         () => Duration::from_millis(500),
     };
-    let add = |name: &str, rig| Character::new(name, rig).expect("the crowd takes its rig");
+    let add = |name: &str, rig| Character::new(name, rig).expect("the crowd accepts its rig");
     let mut characters = vec![
         add("one joint", one_joint()),
         add(
             "mannequin.glb",
-            mannequin().expect("the built-in character"),
+            mannequin().expect("the built-in character loads"),
         ),
     ];
     for name in MODELS {
         let Some(path) = trials::asset(name) else {
-            println!("left out: {name} is not among the test models");
+            println!("skipped: {name} is not among the test models");
             continue;
         };
         let options = ImportOptions {
@@ -148,13 +148,13 @@ fn main() {
         for _ in 0..ROUNDS {
             let run = |which: usize, frames: u32| characters[which].frames(frames);
             let round = pool.install(|| compare(count, budget / ROUNDS, run));
-            let round = round.expect("a short step");
+            let round = round.expect("a valid time step");
             for (samples, more) in samples.iter_mut().zip(round) {
                 samples.0.push(more);
             }
         }
         let times: Vec<_> = samples.iter().map(Samples::summary).collect();
-        println!("\n{level}, one character, ns per frame (median of its samples, noise):");
+        println!("\n{level}, one character, ns per frame (median, noise):");
         let fixed = times[0].median;
         for (c, time) in characters.iter().zip(&times) {
             let more = c.moving.saturating_sub(1);

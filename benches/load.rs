@@ -1,5 +1,5 @@
-//! Opening libraries: mapping and validating all clips, and opening one with many. The file is in the
-//! page cache, as it is when it was just copied; a disk's own speed is not measured.
+//! Opening libraries: mapping and validating all clips, opening files with many clips, and reading single
+//! clips. The files are in the page cache, so disk speed is not measured.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use phalanx::bake::{BakeSettings, bake_all};
@@ -13,7 +13,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A library of so many clips, taken in turns.
+/// Writes a library of `count` clips, cycling through `clips`.
 fn write(path: &Path, rig: &Rig, clips: &[Arc<Clip>], count: usize, form: ClipForm) {
     let file = File::create(path).expect("the folder can be written");
     let mut writer = LibraryWriter::new(BufWriter::new(file), rig.skeleton()).expect("it fits");
@@ -43,7 +43,7 @@ fn load(c: &mut Criterion) {
         .expect("eleven clips");
     let small = std::slice::from_ref(shortest);
     let folder = std::env::temp_dir().join(format!("phalanx-load-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("there is a folder for such files");
+    fs::create_dir_all(&folder).expect("the temporary folder can be written");
     let files: Vec<(String, PathBuf)> = ClipForm::ALL
         .into_iter()
         .flat_map(|form| {
@@ -62,7 +62,7 @@ fn load(c: &mut Criterion) {
         .collect();
     let pool = |threads| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.expect("threads can be had")
+        pool.expect("threads can be started")
     };
     for threads in [1, 0] {
         let pool = pool(threads);
@@ -74,12 +74,13 @@ fn load(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("map and validate, {place}"));
         group.sample_size(10);
         for (name, path) in &files {
-            let bytes = fs::metadata(path).expect("it was written").len();
+            let bytes = fs::metadata(path).expect("the file was just written").len();
             group.throughput(Throughput::Bytes(bytes));
             group.bench_function(BenchmarkId::from_parameter(name), |b| {
                 b.iter(|| {
-                    let library = Library::open(path).expect("it was written");
-                    pool.install(|| library.clips()).expect("it was written")
+                    let library = Library::open(path).expect("the file was just written");
+                    pool.install(|| library.clips())
+                        .expect("the file was just written")
                 });
             });
         }
@@ -89,14 +90,14 @@ fn load(c: &mut Criterion) {
     group.sample_size(10);
     for (name, path) in &files {
         group.bench_function(BenchmarkId::from_parameter(name), |b| {
-            b.iter(|| Library::open(path).expect("it was written"));
+            b.iter(|| Library::open(path).expect("the file was just written"));
         });
     }
     group.finish();
-    // One clip of many, as streaming takes them.
+    // One clip of many, as streaming reads them.
     let mut group = c.benchmark_group("one clip");
     for (name, path) in &files {
-        let library = Library::open(path).expect("it was written");
+        let library = Library::open(path).expect("the file was just written");
         let mut next = 0;
         group.bench_function(BenchmarkId::from_parameter(name), |b| {
             let turn = || {
@@ -107,7 +108,7 @@ fn load(c: &mut Criterion) {
         });
     }
     group.finish();
-    fs::remove_dir_all(&folder).expect("it was made above");
+    fs::remove_dir_all(&folder).expect("the folder was created above");
 }
 
 criterion_group!(benches, load);

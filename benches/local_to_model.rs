@@ -1,4 +1,5 @@
-//! Local transforms to model space, by the public job, at every SIMD level, beside the textbook pipeline.
+//! Converts local transforms to model space with the public job at every SIMD level, beside the textbook
+//! pipeline.
 
 mod common;
 

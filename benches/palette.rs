@@ -1,4 +1,5 @@
-//! Model matrices times inverse binds, by the public job, at every SIMD level, beside the textbook pipeline.
+//! Multiplies model matrices by inverse bind matrices with the public job at every SIMD level, beside the
+//! textbook pipeline.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! One clip at a time, by the public job, at every SIMD level, beside the textbook pipeline.
+//! Samples one clip with the public job at every SIMD level, beside the textbook pipeline.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! The search for the interval of a time, within a sample: timelines with even key times, and with uneven
-//! ones whose key hints are right (forwards), one short (backwards), or worthless (random).
+//! Key search within a sample: timelines with even key times, and with uneven ones whose key hints are
+//! right (forwards), one interval off (backwards), or useless (random).
 
 mod common;
 
@@ -15,14 +15,14 @@ use phalanx::skeleton::Trs;
 use phalanx_workload::hash01;
 use std::hint::black_box;
 
-/// Four blocks of lanes, each with key times of its own.
+/// Four blocks of lanes, each with its own key times.
 const JOINTS: usize = 64;
 const LANES: usize = 16;
-/// Twenty seconds at some hundred keys a second: a binary search takes eleven steps.
+/// Number of keys, a hundred per second for 20 s: a binary search takes eleven steps.
 const KEYS: usize = 2_000;
 const SECONDS: f32 = 20.0;
 
-/// A rig whose joints all turn. `uneven` moves each key by up to this share of an interval.
+/// A rig whose joints all rotate. `uneven` moves each key by up to this fraction of an interval.
 fn rig(uneven: f64) -> Rig {
     let track = |node: usize| {
         let block = node / LANES;
@@ -79,7 +79,7 @@ fn rig(uneven: f64) -> Rig {
 }
 
 fn samples(c: &mut Criterion) {
-    // In steps of a frame: forwards, backwards, and anywhere.
+    // In frame steps forwards and backwards, and at random times.
     let frame = |pass: u64| pass as f32 / 60.0 % SECONDS;
     let orders: [(&str, &dyn Fn(u64) -> f32); 3] = [
         ("forwards", &frame),

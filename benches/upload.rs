@@ -1,10 +1,10 @@
-//! What it costs to bring a crowd's palettes to the device: frames of `GpuBoneBuffer` through the ring of
-//! mapped buffers and through `write_buffer`, beside evaluation into heap memory alone, and the device's
-//! plain copy of as many bytes.
+//! Cost of uploading a crowd's palettes to the device: frames of `GpuBoneBuffer` through the ring of mapped
+//! buffers and through `write_buffer`, beside evaluation into heap memory alone and a plain copy of the same
+//! number of bytes on the device.
 //!
-//! Every frame is waited for, so a figure holds the device's copies too. Then the rates of upload and plain
-//! copy are compared, by timestamps where the device has them. Runs on the adapter that wgpu
-//! finds; a software one shares the cores with the workers. `PHALANX_BENCH_BACKEND` pins the backend.
+//! Every frame is waited for, so times include the device's copies. The rates of upload and plain copy are
+//! then compared, with timestamps if the device supports them. Runs on the adapter that wgpu selects; a
+//! software adapter shares the cores with the workers. `PHALANX_BENCH_BACKEND` pins the backend.
 
 mod common;
 
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const FRAME: f64 = 1.0 / 60.0;
 const COUNTS: [usize; 3] = [1_000, 10_000, 100_000];
 
-/// Rounds of the comparison with a plain copy; the first is not counted.
+/// Rounds of the comparison with a plain copy; the first round is not counted.
 const ROUNDS: usize = 10;
 
 fn upload(c: &mut Criterion) {
@@ -39,7 +39,7 @@ fn upload(c: &mut Criterion) {
     for count in COUNTS {
         let crowd = || {
             let crowd = Workload::C1.crowd(subject.rig.clone(), &subject.clips, count);
-            crowd.expect("the crowd takes its rig").0
+            crowd.expect("the crowd accepts its rig").0
         };
         let bytes = (count * joints) as u64 * ROW_BYTES;
         println!("{count} characters: {bytes} bytes per frame");
@@ -47,7 +47,7 @@ fn upload(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("evaluate alone", count), |b| {
             let (mut crowd, mut heap) = (crowd(), BoneBuffer::new());
             b.iter(|| {
-                crowd.advance(FRAME).expect("a short step");
+                crowd.advance(FRAME).expect("a valid time step");
                 crowd.evaluate(&mut heap)
             });
         });
@@ -58,10 +58,10 @@ fn upload(c: &mut Criterion) {
                     ..GpuBoneOptions::new(backend)
                 };
                 let bones = GpuBoneBuffer::new(&gpu, options);
-                let mut bones = bones.expect("the device has the backend");
+                let mut bones = bones.expect("the device supports the backend");
                 let mut crowd = crowd();
                 b.iter(|| {
-                    crowd.advance(FRAME).expect("a short step");
+                    crowd.advance(FRAME).expect("a valid time step");
                     let upload = bones.evaluate(&mut crowd, &gpu);
                     gpu.wait().expect("the device works");
                     upload.expect("the device works")
@@ -69,7 +69,7 @@ fn upload(c: &mut Criterion) {
             });
         }
         group.bench_function(BenchmarkId::new("plain copy", count), |b| {
-            let pair = copied(&gpu, bytes).expect("the device has memory");
+            let pair = copied(&gpu, bytes).expect("the device has enough memory");
             b.iter(|| copy(&gpu, &pair, &mut None).expect("the device works"));
         });
         let compared = compare(&gpu, backend, crowd(), bytes);
@@ -78,7 +78,7 @@ fn upload(c: &mut Criterion) {
     group.finish();
 }
 
-/// Buffers of as many bytes, in pieces that the device makes.
+/// Buffer pairs for copying this many bytes, split at the device's largest buffer size.
 fn copied(gpu: &Gpu, bytes: u64) -> Result<Vec<[wgpu::Buffer; 2]>, GpuError> {
     let piece = gpu.device.limits().max_buffer_size.min(128 << 20);
     let buffer = |size, usage| {
@@ -119,8 +119,8 @@ fn copy(
     gpu.wait()
 }
 
-/// The rate of the ring's upload over that of a plain copy of the same bytes, as a line: frames and copies
-/// in turn, so that what disturbs one disturbs the other.
+/// Compares the rate of the ring's upload with that of a plain copy of the same bytes, as a line of text.
+/// Frames and copies alternate, so that disturbances affect both.
 fn compare(
     gpu: &Gpu,
     backend: PaletteBackend,
@@ -136,18 +136,18 @@ fn compare(
     let test = std::env::args().any(|a| a == "--test");
     for round in 0..if test { 2 } else { ROUNDS } {
         let start = Instant::now();
-        crowd.advance(FRAME).expect("a short step");
+        crowd.advance(FRAME).expect("a valid time step");
         crowd.evaluate(&mut heap);
         let evaluated = start.elapsed();
         let start = Instant::now();
-        crowd.advance(FRAME).expect("a short step");
+        crowd.advance(FRAME).expect("a valid time step");
         bones.evaluate(&mut crowd, gpu)?;
         gpu.wait()?;
         let brought = start.elapsed();
         let start = Instant::now();
         copy(gpu, &pairs, &mut stamps)?;
         let once = start.elapsed();
-        // In the first round memory is made, and touched for the first time.
+        // The first round allocates memory and touches it for the first time.
         if round == 0 {
             continue;
         }
@@ -163,14 +163,14 @@ fn compare(
     let by_clock = share(median(&mut plain), beyond);
     if upload.is_empty() || copied.is_empty() {
         return Ok(format!(
-            "upload / plain copy of the same bytes: {by_clock} by the clock, of the time beyond \
-             evaluation; this device has no timestamps; the aim is 80 %"
+            "upload / plain copy of the same bytes: {by_clock} by wall clock (time beyond evaluation); \
+             this device has no timestamps; the aim is 80 %"
         ));
     }
     let by_device = share(median(&mut copied), median(&mut upload));
     Ok(format!(
-        "upload / plain copy of the same bytes: {by_device} by the device's timestamps, {by_clock} by the \
-         clock, of the time beyond evaluation; the aim is 80 %"
+        "upload / plain copy of the same bytes: {by_device} by device timestamps, {by_clock} by wall clock \
+         (time beyond evaluation); the aim is 80 %"
     ))
 }
 
@@ -179,7 +179,7 @@ fn median(times: &mut [Duration]) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// A rate over another, by their times, and the times.
+/// One rate relative to another, from their times, with the times.
 fn share(plain: Duration, upload: Duration) -> String {
     let [plain, upload] = [plain, upload].map(|t| t.as_secs_f64() * 1e3);
     let percent = 100.0 * plain / upload.max(1e-6);

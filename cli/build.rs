@@ -1,4 +1,4 @@
-//! Tells the benchmark what it was built with: the compiler's version and flags.
+//! Passes the compiler's version and flags to `phalanx bench`.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

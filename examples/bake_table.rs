@@ -1,4 +1,4 @@
-//! Bakes every clip of glTF files and prints their sizes and errors, as in PERFORMANCE.md:
+//! Bakes every clip of glTF files and prints a table of sizes and errors for PERFORMANCE.md:
 //! `cargo run --release --example bake_table -- [--max-error M] [--shell M] FILES…`
 
 use phalanx::bake::{BakeSettings, bake};
@@ -12,7 +12,7 @@ use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The least time of several runs, and what the last gave.
+/// The shortest time of several runs, and the result of one.
 fn least<T>(mut run: impl FnMut() -> T) -> (Duration, T) {
     let mut best = Duration::MAX;
     for _ in 0..6 {
@@ -23,7 +23,7 @@ fn least<T>(mut run: impl FnMut() -> T) -> (Duration, T) {
     (best, run())
 }
 
-/// Bytes of a clip's section in a file.
+/// Size of a clip's section in a file, in bytes.
 fn section(clip: &Clip, skeleton: &Skeleton, form: ClipForm) -> Result<u64, Box<dyn Error>> {
     let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), skeleton)?;
     writer.add_clip(clip, clip.name(), form)?;

@@ -1,7 +1,7 @@
-//! Phalanx inside an engine with files and a renderer of its own: rig and clips come from code, and the
-//! bone buffer's bytes go to "the renderer", which here adds them up.
+//! Phalanx in an engine with its own files and renderer: rig and clips come from code, and the bone buffer's
+//! bytes go to "the renderer", which here only counts them.
 //!
-//! `cargo run --release --no-default-features --example custom_engine`: no glTF, no GPU, no pictures.
+//! `cargo run --release --no-default-features --example custom_engine`: no glTF, no GPU, no images.
 
 use glam::{Affine3A, Quat, Vec3};
 use phalanx::build::build_rig;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 const JOINTS: usize = 24;
 const LENGTH: f32 = 0.1;
 
-/// What the engine has loaded, by its own means: an eel that swims slowly or fast.
+/// Stands for what the engine has loaded from its own files: an eel that swims slowly or fast.
 fn eel() -> Result<Rig, Box<dyn Error>> {
     let nodes = (0..JOINTS).map(|j| RawNode {
         source: j,
@@ -33,7 +33,7 @@ fn eel() -> Result<Rig, Box<dyn Error>> {
         },
         ..RawNode::default()
     });
-    // The inverse bind matrices take each joint's place in the rest pose back.
+    // The inverse bind matrices undo each joint's rest pose.
     let bind = |j: usize| Affine3A::from_translation(Vec3::Z * LENGTH * j as f32);
     let skin = RawSkin {
         name: Some("eel".into()),
@@ -52,7 +52,7 @@ fn eel() -> Result<Rig, Box<dyn Error>> {
     Ok(build_rig(raw, &Default::default())?)
 }
 
-/// A wave that runs down the body once in `duration`.
+/// A wave that travels down the body once per `duration` seconds.
 fn swim(name: &str, duration: f32, bend: f32) -> RawClip {
     const KEYS: usize = 17;
     let tracks = (0..JOINTS).map(|node| {
@@ -77,7 +77,7 @@ fn swim(name: &str, duration: f32, bend: f32) -> RawClip {
     }
 }
 
-/// The engine's side: it takes bytes, 48 per matrix, and a transform per instance.
+/// The engine's side: it receives 48 bytes per matrix, and a world transform per instance.
 #[derive(Default)]
 struct Renderer {
     frames: usize,
@@ -115,7 +115,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         crowd.play(eel, glide, &options)?;
         eels.push(eel);
     }
-    // Something of the engine's hangs on the first eel's head.
+    // One of the engine's objects is attached to the first eel's head.
     let mut scene = SceneGraph::new();
     let mirror = crowd.mirror(eels[0], &mut scene)?;
     let lamp = scene.add(None, Affine3x4::IDENTITY)?;
@@ -144,7 +144,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let tip = crowd.model_matrix(eels[0], JOINTS - 1)?.translation();
     println!(
-        "{} eels of {JOINTS} joints, {} level",
+        "{} eels of {JOINTS} joints, SIMD level {}",
         eels.len(),
         SimdLevel::current()
     );

@@ -1,9 +1,9 @@
-//! A crowd simulation that owns its agents, and Phalanx that animates them.
+//! A crowd simulation that owns its agents, animated by Phalanx.
 //!
-//! 2,000 agents cross a square; `dodgy_2d` keeps them apart. What the two share is small and stands in
-//! `gait.rs`: an agent's speed chooses and blends Idle, Walk, Jog and Run, its position and heading
-//! become the instance's world transform. Feet that stand are measured, and the example fails if they
-//! slide by more than 10 % of the way.
+//! 2,000 agents cross a square; `dodgy_2d` keeps them apart. The interface between the two is small and is
+//! in `gait.rs`: an agent's speed selects and blends Idle, Walk, Jog and Run, and its position and heading
+//! become the instance's world transform. The example measures planted feet and fails if they slide by
+//! more than 10 % of the distance travelled.
 //!
 //! `cargo run --release --example embed_crowd_sim`
 
@@ -27,11 +27,11 @@ use std::time::{Duration, Instant};
 const AGENTS: usize = 2000;
 const FRAME: f32 = 1.0 / 60.0;
 const FRAMES: usize = 900;
-/// Everybody starts from rest: what comes before is not measured.
+/// Frames not measured, since all agents start at rest.
 const WARM_UP: usize = 240;
-/// Every so many agents one is measured.
+/// One of this many agents is measured.
 const MEASURED: usize = 4;
-/// What is asked of feet that stand: the 95th percentile of slide over way.
+/// Limit for planted feet: the 95th percentile of slide over distance travelled.
 const MAX_SLIDE: f64 = 0.1;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -74,7 +74,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let frames = (FRAMES - WARM_UP) as f64;
     let ms = |d: Duration| d.as_secs_f64() * 1e3 / frames;
     println!(
-        "{AGENTS} agents: {:.2} ms a frame, of which animation {:.2} ms ({:.0} %)",
+        "{AGENTS} agents: {:.2} ms per frame, of which animation {:.2} ms ({:.0} %)",
         ms(whole),
         ms(animation),
         100.0 * animation.as_secs_f64() / whole.as_secs_f64()
@@ -86,17 +86,17 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         return Err("no agent moved long enough to be measured".into());
     };
     println!(
-        "feet that stand slide by {:.1} % of the way (median), {:.1} % (95th percentile of {} agents)",
+        "planted feet slide by {:.1} % of the distance (median), {:.1} % (95th percentile of {} agents)",
         100.0 * median,
         100.0 * worst,
         slides.len()
     );
     println!(
-        "ankles and toes stand {:.0} % of the time",
+        "ankles and toes are planted {:.0} % of the time",
         100.0 * slides.standing
     );
     if worst > MAX_SLIDE {
-        eprintln!("more than the {:.0} % allowed", 100.0 * MAX_SLIDE);
+        eprintln!("the slide exceeds the limit of {:.0} %", 100.0 * MAX_SLIDE);
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,5 @@
-//! A renderer of one's own on the library's bone buffer and shaders; nothing of `phalanx_render` is used.
-//! What any renderer on wgpu has, targets and pipelines, stands in `canvas.rs`, which knows no Phalanx.
+//! A custom renderer on the library's bone buffer and shaders, without `phalanx_render`. What every wgpu
+//! renderer has, targets and pipelines, is in `canvas.rs`, which is independent of Phalanx.
 //!
 //! `cargo run --release --example own_renderer [picture.png [uniform|texture|storage]]`
 
@@ -18,10 +18,10 @@ use std::{error::Error, process::ExitCode, sync::Arc};
 use wgpu::{BufferUsages as Usage, ShaderStages, VertexBufferLayout, VertexStepMode};
 
 const SIZE: [u32; 2] = [1024, 576];
-/// Characters to a side of their square.
+/// Characters per side of their square.
 const SIDE: usize = 20;
 
-/// What an instance of a mesh is given: its position, the bits of its first palette row, its colour.
+/// Instance data of a mesh: position, first palette row (as bits), colour.
 type Place = [f32; 8];
 const PLACE_BYTES: u64 = size_of::<Place>() as u64;
 const PLACE_LAYOUT: VertexBufferLayout<'_> = VertexBufferLayout {
@@ -47,7 +47,7 @@ struct Seen { @builtin(position) clip: vec4<f32>, @location(0) normal: vec3<f32>
 }";
 
 fn main() -> ExitCode {
-    let failed = run().inspect_err(|error| eprintln!("nothing is drawn: {error}"));
+    let failed = run().inspect_err(|error| eprintln!("nothing was drawn: {error}"));
     ExitCode::from(u8::from(failed.is_err()))
 }
 
@@ -61,14 +61,14 @@ fn run() -> Result<(), Box<dyn Error>> {
         Some(name) => (PaletteBackend::ALL
             .into_iter()
             .find(|b| b.to_string() == name))
-        .ok_or_else(|| format!("the backend {name} is not uniform, texture or storage"))?,
+        .ok_or_else(|| format!("unknown backend {name}: expected uniform, texture or storage"))?,
     };
     let mut bones = GpuBoneBuffer::new(&gpu, GpuBoneOptions::new(backend))?;
     for _ in 0..30 {
         crowd.advance(1.0 / 60.0)?;
         bones.evaluate(&mut crowd, &gpu)?;
     }
-    // A frame's rows lie where the bone buffer says.
+    // The bone buffer locates a frame's rows.
     let place = |id: &InstanceId| bones.locate(&crowd.palette_range(*id)?);
     let places: Vec<BonePlace> = instances.iter().filter_map(place).collect();
     let picture = gpu.checked(|| paint(&gpu, &bones, &rig, &places))?;
@@ -80,7 +80,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Draws each mesh for all instances at once, or window by window; the picture is in a buffer to be read.
+/// Draws each mesh for all instances at once, or window by window; returns a buffer with the pixels.
 fn paint(
     gpu: &Gpu,
     bones: &GpuBoneBuffer,
@@ -112,7 +112,7 @@ fn paint(
         let [r, g, b, a] = material.map_or([1.0; 4], |m| m.base_color);
         let records = places.iter().enumerate().map(|(i, place)| -> Place {
             let [x, z] = [i % SIDE, i / SIDE].map(|k| k as f32 - 0.5 * SIDE as f32);
-            // Windows begin with the instance, pages are seen whole.
+            // A window begins with its instance; pages are bound whole.
             let row = if windows { 0 } else { place.row } + rig.palette_offset(skin) as u32;
             [x, 0.0, z, f32::from_bits(row), r, g, b, a]
         });

@@ -1,6 +1,6 @@
-//! Shared by the benchmarks: the subject, its set-up (that of `phalanx bench`), and the levels.
+//! Shared by the benchmarks: the subject (as in `phalanx bench`) and the SIMD levels.
 
-// Every benchmark includes the whole module and uses its own part of it.
+// Every benchmark includes the whole module but uses only part of it.
 #![allow(dead_code)]
 
 use criterion::{BenchmarkId, Criterion};
@@ -11,7 +11,7 @@ use phalanx_workload::subject::{Choice, Subject};
 use phalanx_workload::textbook::Textbook;
 use std::time::Duration;
 
-/// `pab.glb` where the test models are, else the built-in character.
+/// `pab.glb` if the test models are available, otherwise the built-in character.
 pub fn subject() -> Subject {
     let subject = Subject::load(trials::asset("pab.glb").as_deref(), &Choice::default());
     let subject = subject.expect("the model can be measured");
@@ -19,7 +19,7 @@ pub fn subject() -> Subject {
     subject
 }
 
-/// Runs `each` at every level of this machine; the best one is in force afterwards.
+/// Calls `each` at every SIMD level that this machine supports; the best one is set last.
 pub fn at_levels(mut each: impl FnMut(SimdLevel)) {
     for level in SimdLevel::supported() {
         level.set().expect("the level is supported");
@@ -27,10 +27,10 @@ pub fn at_levels(mut each: impl FnMut(SimdLevel)) {
     }
 }
 
-/// One job of one character that stays in the cache, at every level, and the textbook's way of doing it.
+/// Benchmarks one job of one character, resident in the cache, at every level, and the textbook's version.
 pub fn stage(c: &mut Criterion, stage: Stage) {
     let subject = subject();
-    let mut jobs = Jobs::new(&subject).expect("the jobs take their buffers");
+    let mut jobs = Jobs::new(&subject).expect("the jobs accept their buffers");
     let mut group = c.benchmark_group(stage.name());
     group
         .warm_up_time(Duration::from_millis(300))

@@ -1,4 +1,4 @@
-//! `CliError`: everything that ends the program with a line, or one per input, and exit status 1.
+//! [`CliError`]: errors that end the program with exit status 1, one line each, or one line per input.
 
 use super::bake::{BakeFault, Faults};
 use super::bench::{BaselineError, SubjectError};
@@ -15,10 +15,10 @@ use phalanx_render::RenderError;
 use std::io;
 use thiserror::Error;
 
-/// Why a command failed; shown on one line, faults of several inputs on one each.
+/// Why a command failed. Shown on one line; faults of several inputs on one line each.
 #[derive(Debug, Error)]
 pub enum CliError {
-    /// A file is no usable model; the message names the file.
+    /// A file cannot be imported; the message names the file.
     #[error(transparent)]
     Import(#[from] ImportError),
     /// A .phx file cannot be opened; the message names the file.
@@ -27,38 +27,38 @@ pub enum CliError {
     /// Files cannot be baked, joined or compared; the message names the file.
     #[error(transparent)]
     Bake(Box<BakeFault>),
-    /// What is wrong with the inputs of a command, each with its file.
+    /// Faults of a command's inputs, each with its file.
     #[error("{}", .0.lines().join("; "))]
     Inputs(Faults),
-    /// A file could not take its place.
+    /// A finished file could not be moved to its path.
     #[error(transparent)]
     Save(#[from] SaveError),
-    /// Files that `verify` found wanting, each with the reason.
+    /// Files that failed `verify`, each with the reason.
     #[error("{}", .0.join("; "))]
     Verify(Vec<String>),
     /// A model cannot be measured; the message names the file.
     #[error(transparent)]
     Subject(#[from] SubjectError),
-    /// A baseline cannot be compared with; the message names the file.
+    /// A baseline cannot be used; the message names the file.
     #[error(transparent)]
     Baseline(#[from] BaselineError),
-    /// Figures are worse than those of a baseline.
+    /// Times are worse than the baseline's.
     #[error("{rows}")]
     Regression {
-        /// The rows, their times, and what they are compared with.
+        /// The rows, their times, and the baseline.
         rows: String,
     },
     /// Rows could not be written as CSV.
     #[error("the rows could not be written as CSV: {0}")]
     Csv(#[from] csv::Error),
-    /// A SIMD level that this machine lacks, or an unknown name in the environment.
+    /// A SIMD level that this machine does not support, or an unknown name in the environment variable.
     #[error(transparent)]
     Simd(#[from] SimdLevelError),
-    /// A crowd refused something.
+    /// A call of the crowd failed.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
-    /// No rig came out of the file.
-    #[error("{file}: holds no rig")]
+    /// The file contains no rig.
+    #[error("{file}: contains no rig")]
     NoRig {
         /// The file.
         file: String,
@@ -68,130 +68,133 @@ pub enum CliError {
     Pose {
         /// The model's file.
         file: String,
-        /// Why.
+        /// The error of the evaluation.
         source: PoseError,
     },
-    /// A job refused its input.
+    /// A job's input is invalid.
     #[error("{file}: {source}")]
     Job {
         /// The model's file.
         file: String,
-        /// Why.
+        /// The job's error.
         source: JobError,
     },
-    /// A clip that the model does not have.
+    /// The model has no such clip.
     #[error("{file}: there is no clip \"{wanted}\"; {available}")]
     UnknownClip {
         /// The model's file.
         file: String,
-        /// What was asked for.
+        /// The requested clip.
         wanted: String,
-        /// What there is instead.
+        /// The clips of the model, as text.
         available: String,
     },
-    /// A joint that the model does not have.
+    /// The model has no such joint.
     #[error("{file}: there is no joint \"{wanted}\"; {near}")]
     UnknownJoint {
         /// The model's file.
         file: String,
-        /// What was asked for.
+        /// The requested joint.
         wanted: String,
-        /// What is most like it.
+        /// Joints with similar names, as text.
         near: String,
     },
-    /// Several joints of that name.
+    /// A joint's name is ambiguous.
     #[error("{file}: {source}")]
     Joint {
         /// The model's file.
         file: String,
-        /// Why.
+        /// The look-up's error.
         source: JointRefError,
     },
-    /// A scene graph refused something.
+    /// A call of the scene graph failed.
     #[error(transparent)]
     Scene(#[from] SceneError),
-    /// More pixels than are held in memory.
-    #[error("{frames} frames have {pixels} pixels, the limit is {limit}")]
+    /// The frames exceed the limit of pixels held in memory.
+    #[error("{frames} frames have {pixels} pixels in total; the limit is {limit}")]
     TooManyPixels {
-        /// Frames asked for.
+        /// Frames requested.
         frames: usize,
-        /// Their pixels.
+        /// Their pixels in total.
         pixels: u64,
-        /// Pixels allowed.
+        /// Largest number of pixels.
         limit: u64,
     },
-    /// A contact sheet with a side that is too long.
-    #[error("a sheet of {columns} columns and {rows} rows has a side of more than {limit} pixels")]
+    /// A side of a contact sheet is too long.
+    #[error("a sheet of {columns} columns and {rows} rows would exceed {limit} pixels per side")]
     SheetTooLarge {
         /// Columns.
         columns: u32,
         /// Rows.
         rows: u32,
-        /// Pixels allowed.
+        /// Largest side, in pixels.
         limit: u32,
     },
-    /// A GIF's sides are 16 bits.
-    #[error("a GIF of {width} x {height} pixels: its sides are 65535 at most")]
+    /// GIF stores each side in 16 bits.
+    #[error("a GIF of {width} x {height} pixels is too large; the limit is 65535 per side")]
     GifSize {
-        /// Width asked for.
+        /// Requested width.
         width: u32,
-        /// Height asked for.
+        /// Requested height.
         height: u32,
     },
     /// The GIF could not be encoded.
     #[error("the GIF could not be encoded: {0}")]
     Gif(#[from] gif::EncodingError),
-    /// An output that would overwrite an input or another output.
+    /// An output would overwrite an input or another output.
     #[error(transparent)]
     Clash(#[from] Clash),
-    /// A crowd that would take too much memory.
+    /// A crowd exceeds the memory limit.
     #[error(
-        "{count} characters of this model need {needed} bytes of memory, a crowd may take {limit}: \
-         {most} characters at most"
+        "{count} characters of this model need {needed} bytes of memory; the limit is {limit}, enough for \
+         {most} characters"
     )]
     CrowdTooLarge {
-        /// Characters asked for.
+        /// Characters requested.
         count: u64,
         /// Bytes they need.
         needed: u128,
-        /// Bytes allowed.
+        /// Largest number of bytes.
         limit: u64,
-        /// Characters that fit.
+        /// Largest number of characters within the limit.
         most: u64,
     },
-    /// The operating system does not give so much memory.
-    #[error("{count} characters need {needed} bytes, which this machine does not give")]
+    /// The operating system cannot provide that much memory.
+    #[error("{count} characters need {needed} bytes of memory, more than this machine can provide")]
     OutOfMemory {
-        /// Characters asked for.
+        /// Characters requested.
         count: u64,
         /// Bytes they need.
         needed: u128,
     },
-    /// The operating system does not give memory for palette rows.
+    /// The operating system cannot provide memory for palette rows.
     #[error(transparent)]
     RowMemory(#[from] RowMemoryError),
-    /// A graphics driver may end the process where memory runs out, so it is not asked.
-    #[error("there is no memory for a picture by a graphics device ({bytes} bytes)")]
+    /// Too little memory to use a graphics device. A driver may end the process when memory runs out, so the
+    /// device is not opened.
+    #[error("not enough memory to draw with a graphics device ({bytes} bytes needed)")]
     DeviceMemory {
-        /// Bytes that it may take.
+        /// Bytes that drawing may need.
         bytes: u64,
     },
-    /// The workers could not be started.
-    #[error("{threads} threads: {source}")]
+    /// Worker threads could not be started.
+    #[error("cannot start worker threads ({threads} requested): {source}")]
     Threads {
-        /// Threads asked for.
+        /// Threads requested; 0 stands for one per core.
         threads: usize,
-        /// Why.
+        /// The thread pool's error.
         source: rayon::ThreadPoolBuildError,
     },
-    /// The same frames gave other bits with another number of workers.
-    #[error("the palettes of {threads} threads and of one differ: {many:016x} and {one:016x}")]
+    /// The same frames gave different bits with another number of threads.
+    #[error(
+        "palettes of {threads} threads and of one thread differ: hashes {many:016x} and {one:016x}"
+    )]
     NotDeterministic {
         /// Threads of the first run.
         threads: usize,
-        /// Its hash.
+        /// Hash of its palettes.
         many: u64,
-        /// The hash of one thread.
+        /// Hash of the palettes of one thread.
         one: u64,
     },
     /// The program was built without its window.
@@ -201,14 +204,14 @@ pub enum CliError {
          \"cargo run --release --features phalanx-cli/view -- view\" runs it from the sources"
     )]
     NoWindow,
-    /// There is no display, or it gives no window.
+    /// There is no display, or no window can be opened on it.
     #[cfg(feature = "view")]
-    #[error("no window could be opened: {reason}")]
+    #[error("cannot open a window: {reason}")]
     Window {
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
-    /// A crowd could not be looked at.
+    /// The viewer failed.
     #[cfg(feature = "view")]
     #[error(transparent)]
     View(#[from] phalanx_render::ViewError),
@@ -223,7 +226,7 @@ pub enum CliError {
     Write {
         /// The file.
         path: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
     /// Standard output could not be written.
@@ -238,7 +241,7 @@ impl From<BakeFault> for CliError {
 }
 
 impl CliError {
-    /// What is told of it.
+    /// The lines printed for this error.
     pub fn lines(&self) -> Vec<String> {
         match self {
             Self::Inputs(faults) => faults.lines(),
@@ -247,7 +250,7 @@ impl CliError {
         }
     }
 
-    /// Whether the reader of standard output has gone.
+    /// True if the reader of standard output has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Stdout(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }

@@ -1,15 +1,15 @@
-//! What is not seen, or does something to a terminal, as escapes: file names and names inside files can hold
-//! any character.
+//! Escapes for invisible characters and terminal control codes: file names and names inside files can
+//! contain any character.
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Whether a character is shown as an escape: control characters (C0, DEL, C1), line and paragraph
-/// separators, and what Unicode calls format characters or says is not to be shown: marks and overrides of
-/// the direction of writing, joiners, spaces of no width, variation selectors, tags. Two names that
-/// look the same are the same.
+/// True if a character is shown as an escape: control characters (C0, DEL, C1), line and paragraph
+/// separators, and characters that Unicode classes as format characters or default-ignorable: direction
+/// marks and overrides, joiners, zero-width spaces, variation selectors, tags. Thus names that look the
+/// same are the same.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -43,12 +43,12 @@ fn is_hidden(c: char) -> bool {
         )
 }
 
-/// The text on one line, with escapes in place of what is not seen: `\n`, `\u{202e}`.
+/// The text on one line, with invisible characters escaped: `\n`, `\u{202e}`.
 pub fn one_line(text: &str) -> String {
     escaped(text, is_hidden)
 }
 
-/// As [`one_line`], but for line breaks.
+/// Like [`one_line`], but keeps line breaks.
 pub fn lines(text: &str) -> String {
     escaped(text, |c| c != '\n' && is_hidden(c))
 }
@@ -65,8 +65,8 @@ fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Writes a value as JSON and a newline; `pretty` on many lines. What is not seen is escaped in strings
-/// (`\u202e`), which read back as they were.
+/// Writes a value as JSON and a newline; `pretty` indents it. Invisible characters in strings are escaped
+/// (`\u202e`) and read back unchanged.
 pub fn write_json(out: &mut impl Write, value: &impl Serialize, pretty: bool) -> io::Result<()> {
     if pretty {
         let form = Escaping(PrettyFormatter::new());
@@ -79,10 +79,10 @@ pub fn write_json(out: &mut impl Write, value: &impl Serialize, pretty: bool) ->
     out.flush()
 }
 
-/// A form of JSON whose strings hold nothing that is not seen.
+/// A JSON formatter that escapes invisible characters in strings.
 struct Escaping<F>(F);
 
-/// Passes calls on unchanged.
+/// Forwards calls unchanged.
 macro_rules! same {
     ($($name:ident($($argument:ident: $kind:ty),*);)*) => {
         $(fn $name<W: ?Sized + Write>(&mut self, out: &mut W, $($argument: $kind),*) -> io::Result<()> {
@@ -117,7 +117,7 @@ impl<F: Formatter> Formatter for Escaping<F> {
         for c in fragment.chars() {
             if is_hidden(c) {
                 for unit in c.encode_utf16(&mut [0; 2]) {
-                    // A string takes everything.
+                    // Writing to a string cannot fail.
                     let _ = write!(escaped, "\\u{unit:04x}");
                 }
             } else {
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// One of each range, its ends among them.
+    /// Characters from each range, including its ends.
     const HIDDEN: &[char] = &[
         '\0',
         '\n',
@@ -164,7 +164,7 @@ mod tests {
         '\u{e0041}',
     ];
 
-    /// Names of all kinds of writing stay as they are.
+    /// Names in several scripts, which stay unchanged.
     const SEEN: &str = "Größe 体 手_左 Рука ذراع יד हाथ 🦊 e\u{301} \u{a0}~\\\"'";
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
             let text = one_line(&format!("a{c}b"));
             assert!(text.is_ascii() && text.len() > 3, "{text:?}");
             assert!(text.starts_with("a\\") && text.ends_with('b'), "{text:?}");
-            assert_eq!(one_line(&text), text, "escapes stay as they are");
+            assert_eq!(one_line(&text), text, "escapes stay unchanged");
         }
         assert_eq!(
             one_line("a\nb\u{1b}[2J\u{202e}"),
@@ -206,7 +206,7 @@ mod tests {
             );
             let read: BTreeMap<String, Vec<String>> = serde_json::from_str(body).unwrap();
             assert_eq!(read, value);
-            // Without such characters, what serde_json writes.
+            // Without such characters the output equals serde_json's.
             let plain = BTreeMap::from([(SEEN, [1.5, -0.0])]);
             let mut own = Vec::new();
             write_json(&mut own, &plain, pretty).unwrap();

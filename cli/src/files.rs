@@ -1,4 +1,4 @@
-//! `Files`: what a command reads, and so may not write.
+//! [`Files`]: the files a command reads, which it must not overwrite.
 
 use super::model::Model;
 use phalanx::import::gltf::external_files;
@@ -8,40 +8,40 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// An output that would destroy something.
+/// An output that would overwrite a file in use.
 #[derive(Debug, Error)]
 pub enum Clash {
-    /// The command reads it.
-    #[error("{file}: {output} cannot write it, {input} reads it{how}")]
+    /// The command reads the file.
+    #[error("{file}: {output} would overwrite it, but {input} reads it{how}")]
     Read {
-        /// The output as it is given.
+        /// The output as given.
         file: String,
-        /// The option that names it.
+        /// The option that names the output.
         output: String,
         /// The argument that names the input.
         input: &'static str,
-        /// As which file, if not by the same name, or as a part of which.
+        /// The input's name if it differs, or the model that the file is part of.
         how: String,
     },
-    /// Another output is the same file.
-    #[error("{file}: {first} and {second} cannot both write it")]
+    /// Two outputs are the same file.
+    #[error("{file}: {first} and {second} would both write it")]
     Written {
-        /// The output as it is given.
+        /// The output as given.
         file: String,
-        /// The option that was there first.
+        /// The first option.
         first: String,
-        /// The other.
+        /// The second option.
         second: String,
     },
 }
 
-/// Files of a command by what they are, whatever names and links lead to them.
+/// A command's files by identity, independent of names and links.
 #[derive(Debug, Default)]
 pub struct Files {
     read: HashMap<Identity, Input>,
-    /// Models whose parts are not among the files yet.
+    /// Models whose parts have not been added yet.
     models: Vec<(&'static str, PathBuf)>,
-    /// The options that write them.
+    /// The option that writes each output.
     written: HashMap<Identity, String>,
 }
 
@@ -49,38 +49,38 @@ pub struct Files {
 struct Input {
     argument: &'static str,
     path: PathBuf,
-    /// The model that it is a part of.
+    /// The model that the file is part of.
     part_of: Option<PathBuf>,
 }
 
-/// Which file it is. Pipes and devices have none: writing to one destroys nothing.
+/// Identity of a file. Pipes and devices have none, since writing to one destroys nothing.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Identity {
-    /// Device and number of a file that is there.
+    /// Device and inode number of an existing file.
     #[cfg(unix)]
     Node(u64, u64),
-    /// Its place in a folder.
+    /// Path with a resolved folder.
     Place(PathBuf),
 }
 
 impl Files {
-    /// Adds a file that an argument names.
+    /// Adds a file named by an argument.
     pub fn reads(&mut self, argument: &'static str, path: &Path) {
         self.add(argument, path, None);
     }
 
-    /// Adds a model, the files that it refers to, and its markers.
+    /// Adds a model, the files that it refers to, and its marker file.
     pub fn reads_model(&mut self, argument: &'static str, path: &Path) {
         self.add(argument, path, None);
         self.models.push((argument, path.to_owned()));
     }
 
-    /// Adds an output, unless that would overwrite an input or another output.
+    /// Adds an output. Fails if it would overwrite an input or another output.
     pub fn writes(&mut self, output: String, path: &Path) -> Result<(), Clash> {
         let Some(identity) = Identity::of_output(path) else {
             return Ok(());
         };
-        // What is not there yet is no input, and a .phx file no part of one.
+        // A file that does not exist is no input, and a .phx file is never part of a model.
         if path.is_file() && !Model::is_phx(path) {
             self.find_parts();
         }
@@ -91,7 +91,7 @@ impl Files {
                 output,
                 input: input.argument,
                 how: match &input.part_of {
-                    Some(model) => format!(" with {}", model.display()),
+                    Some(model) => format!(" as part of {}", model.display()),
                     None if input.path == path => String::new(),
                     None => format!(" as {}", input.path.display()),
                 },
@@ -117,7 +117,7 @@ impl Files {
             }
             self.add(argument, &marker_file(&model), Some(&model));
             let folder = model.parent().unwrap_or(Path::new(""));
-            // One that cannot be read is the import's to tell.
+            // A model that cannot be read is reported by the import.
             let bytes = model
                 .is_file()
                 .then(|| fs::read(&model).unwrap_or_default());
@@ -139,7 +139,7 @@ impl Files {
 }
 
 impl Identity {
-    /// Of a regular file that is there.
+    /// Identity of an existing regular file.
     fn of_file(path: &Path) -> Option<Self> {
         let there = fs::metadata(path).ok()?;
         there.is_file().then(|| Self::of_node(path, &there))
@@ -151,13 +151,13 @@ impl Identity {
         Self::Node(there.dev(), there.ino())
     }
 
-    /// Its true name: a second one of the same file is replaced without harm to the first.
+    /// The canonical path. A second hard link has another one, but writing replaces only that link.
     #[cfg(not(unix))]
     fn of_node(path: &Path, _: &fs::Metadata) -> Self {
         Self::Place(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
     }
 
-    /// Of a regular file that is or will be there.
+    /// Identity of a regular file that exists or will be created.
     fn of_output(path: &Path) -> Option<Self> {
         if fs::metadata(path).is_ok() {
             return Self::of_file(path);
@@ -177,10 +177,10 @@ impl Identity {
     }
 }
 
-/// Where a link leads that leads to nothing yet.
+/// Follows links whose target does not exist yet.
 fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    // A circle of links is the writer's to tell.
+    // A cycle of links is reported when the file is written.
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
@@ -190,7 +190,7 @@ fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
-/// Whether names that differ by case alone are one: so it is if the folder itself is found by such a name.
+/// True if the file system ignores case, tested by looking up the folder itself with flipped case.
 fn takes_any_case(folder: &Path) -> bool {
     let other = |name: &str| -> String {
         let flip = |c: char| match c.is_ascii_uppercase() {

@@ -1,4 +1,4 @@
-//! `FrameRenderer`: draws pictures of a crowd, from rows on a device or, where none works, in software.
+//! [`FrameRenderer`]: draws pictures of a crowd, on a graphics device or, if none works, in software.
 
 use super::error::CliError;
 use super::memory;
@@ -12,14 +12,14 @@ use phalanx_render::{
 };
 use std::str::FromStr;
 
-/// Address space that opening a device, making its pipelines and drawing takes: with 950 to 1,300 MB in all,
-/// Mesa's driver for GL was seen to end the process for want of memory; with 1,500 MB it drew.
+/// Address space needed to open a device, create its pipelines and draw. With 950 to 1,300 MB in all, Mesa's
+/// GL driver ended the process when memory ran out; with 1,500 MB it drew.
 const DRIVER_BYTES: u64 = 1536 << 20;
 
-/// Memory of a pixel of the picture, all its samples counted: 600 MB were seen for 4096 x 4096.
+/// Bytes per pixel of the picture, with all samples: 600 MB were measured for 4096 x 4096.
 const PIXEL_BYTES: u64 = 40;
 
-/// `--backend`: how shaders reach palettes; none is the best that the device has.
+/// `--backend`: how shaders read palettes; `None` is the best that the device supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PaletteArg(pub Option<PaletteBackend>);
 
@@ -40,9 +40,9 @@ impl FromStr for PaletteArg {
 
 /// What a picture shows of a crowd.
 pub struct Shot<'a> {
-    /// The same for all pictures of a renderer.
+    /// Models; the same for all pictures of one renderer.
     pub models: &'a [DrawModel<'a>],
-    /// Their first rows are filled in.
+    /// Instances; their `palette_offset` is filled in.
     pub instances: &'a mut [DrawInstance],
     pub morph_weights: &'a [f32],
     pub camera: Camera,
@@ -61,7 +61,7 @@ impl Shot<'_> {
         }
     }
 
-    /// Where the crowd's last frame has the rows of some instances, one for each of the picture's.
+    /// Sets the palette offset of each instance to that of its counterpart in the crowd's last frame.
     fn find_rows(&mut self, crowd: &Crowd, ids: &[InstanceId]) {
         for (instance, &id) in self.instances.iter_mut().zip(ids) {
             instance.palette_offset = crowd.palette_range(id).map_or(0, |r| r.start) as u32;
@@ -69,7 +69,7 @@ impl Shot<'_> {
     }
 }
 
-/// Draws all pictures the same way, on one device.
+/// Draws pictures on one device, or in software.
 pub struct FrameRenderer {
     device: Option<Device>,
     backend: Backend,
@@ -84,8 +84,8 @@ struct Device {
 }
 
 impl FrameRenderer {
-    /// Opens a device for palettes of up to `joints` rows, unless software is asked for. Whoever names a
-    /// way to palettes asks for a device: without one he gets its error, not the rasteriser.
+    /// Opens a device for palettes of up to `joints` rows, unless `backend` is software. With an explicit
+    /// `palettes` choice a failing device is an error: there is no fallback to the software rasteriser.
     pub fn new(backend: Backend, palettes: PaletteArg, joints: usize) -> Result<Self, CliError> {
         let backend = match (backend, palettes.0) {
             (Backend::Auto, Some(_)) => Backend::Gpu,
@@ -115,7 +115,7 @@ impl FrameRenderer {
         Ok(renderer)
     }
 
-    /// Who draws, and how shaders reach palettes.
+    /// Name of the renderer, and how shaders read palettes.
     pub fn name(&self) -> String {
         match &self.device {
             Some(d) => format!("{}, {} palettes", self.drawn_by, d.renderer.backend()),
@@ -123,7 +123,7 @@ impl FrameRenderer {
         }
     }
 
-    /// Evaluates a crowd and draws some of its instances, those named by `ids`.
+    /// Evaluates a crowd and draws the instances named by `ids`.
     pub fn draw(
         &mut self,
         crowd: &mut Crowd,
@@ -149,7 +149,7 @@ impl FrameRenderer {
         Ok((picture.image, picture.counts))
     }
 
-    /// From here on in software, if that may be; the crowd itself has lost nothing.
+    /// Falls back to software if allowed. The crowd itself is unaffected.
     fn give_up(&mut self, error: CliError) -> Result<(), CliError> {
         let instead = match &error {
             CliError::Render(RenderError::Gpu(error)) => error.to_string(),
@@ -166,7 +166,7 @@ impl FrameRenderer {
     }
 }
 
-/// An error if there is no room for what a driver takes.
+/// Fails if a driver's memory is not available.
 fn room(bytes: u64) -> Result<(), CliError> {
     match memory::has_room(bytes) {
         true => Ok(()),
@@ -174,14 +174,14 @@ fn room(bytes: u64) -> Result<(), CliError> {
     }
 }
 
-/// What a crowd's palettes take on a device, both staging buffers and pages half as large again as they need
-/// to be, and in the heap if it fails; and the pixels of the picture with all their samples.
+/// Bytes that a crowd may need on a device: its palettes in two staging buffers and in pages, over-allocated
+/// by half, and in the heap for the fallback; and the picture's pixels with all their samples.
 fn device_bytes(crowd: &Crowd, size: PictureSize) -> u64 {
     let pixels = u64::from(size.width) * u64::from(size.height);
     4 * ROW_BYTES * most_rows(crowd) as u64 + PIXEL_BYTES * pixels
 }
 
-/// The palette rows of a crowd if everyone is evaluated.
+/// Palette rows of a crowd if every instance is evaluated.
 fn most_rows(crowd: &Crowd) -> usize {
     let rigs = crowd.instances().filter_map(|i| crowd.rig(i.rig()).ok());
     rigs.map(|rig| rig.palette_len()).sum()

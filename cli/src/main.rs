@@ -1,5 +1,4 @@
-//! The `phalanx` command: arguments, one line per error, exit codes. One file or folder per
-//! subcommand; what a user of the library could want belongs in the library.
+//! The `phalanx` command: arguments, one line per error, exit codes. Each subcommand has a file or folder.
 #![deny(unsafe_code)]
 
 mod bake;
@@ -32,12 +31,13 @@ use error::CliError;
 use phalanx::simd::SimdLevel;
 use std::process::ExitCode;
 
-/// Skeletal animation for crowds: inspect and bake glTF rigs, evaluate poses, draw clips, measure and draw crowds.
+/// Skeletal animation for crowds: inspect and bake glTF rigs, evaluate poses, draw clips, measure and draw
+/// crowds.
 #[derive(Debug, Parser)]
 #[command(name = "phalanx", version, propagate_version = true, after_help = EXAMPLES)]
 struct Cli {
-    /// Pin the instruction set of the kernels; the best this machine has by default. The
-    /// environment variable PHALANX_SIMD does the same.
+    /// Instruction set of the kernels; default: the best this machine supports. The environment
+    /// variable PHALANX_SIMD does the same.
     #[arg(long, global = true, value_name = "LEVEL", value_parser = simd_level())]
     simd: Option<SimdLevel>,
     #[command(subcommand)]
@@ -46,15 +46,16 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  phalanx crowd                                    10,000 of the built-in character, and crowd.png
-  phalanx info fox.glb                             what a file holds
+  phalanx crowd                                    10,000 built-in characters, drawn to crowd.png
+  phalanx info fox.glb                             contents of a file
   phalanx pose fox.glb --clip Walk --time 0.5 --json
   phalanx render fox.glb --clip Walk --out walk.gif
-  phalanx bake fox.glb --out fox.phx               small, and mapped into memory
-  phalanx view fox.glb --count 500                 a window
-  phalanx bench fox.glb --baseline last.json       is it still as fast?
+  phalanx bake fox.glb --out fox.phx               compact and memory-mapped
+  phalanx view fox.glb --count 500                 open a window
+  phalanx bench fox.glb --baseline last.json       compare with an earlier run
 
-Errors are one line on standard error (of several files one each) and exit status 1; usage errors exit with 2.";
+An error prints one line to standard error (one per file if several fail) and exits with
+status 1; a usage error exits with status 2.";
 
 /// What `phalanx view` is given where there is no window.
 #[cfg(not(feature = "view"))]
@@ -65,7 +66,7 @@ struct NoWindow {
     arguments: Vec<std::ffi::OsString>,
 }
 
-/// The most threads: more than any machine has cores, few enough to start.
+/// Largest number of threads: more than the cores of any machine, few enough to start.
 const MAX_THREADS: u64 = 1024;
 
 #[derive(Debug, Subcommand)]
@@ -97,7 +98,7 @@ fn main() -> ExitCode {
     };
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read the output has seen enough.
+        // The reader of the output has closed it; that is no error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             for line in error.lines() {

@@ -1,18 +1,18 @@
-//! How much memory a crowd may take.
+//! Memory limits of a crowd.
 
 use super::error::CliError;
 use phalanx::crowd::{CrowdError, MAX_INSTANCES};
 use std::hint::black_box;
 
-/// The most memory of a crowd and its picture: 0.9 million of the built-in character, and half of
-/// what common machines have.
+/// Largest memory of a crowd and its picture, in bytes: 0.9 million built-in characters, half the memory of
+/// common machines.
 pub const MAX_CROWD_BYTES: u64 = 8 << 30;
 
-/// Address space that threads and the allocator's arenas take beside a large crowd: glibc reserves 64 MiB for
-/// each of some threads.
+/// Address space for threads and the allocator's arenas besides a large crowd: glibc reserves 64 MiB for
+/// some of the threads.
 const BESIDE: u64 = 128 << 20;
 
-/// Refuses crowds that would not fit into memory, at `each` bytes a character; the count as an index.
+/// Rejects crowds that would not fit into memory, at `each` bytes per character; returns the count.
 pub fn check(count: u64, each: u64) -> Result<usize, CliError> {
     let needed = u128::from(count) * u128::from(each);
     if needed > u128::from(MAX_CROWD_BYTES) || u32::try_from(count).is_err() {
@@ -30,7 +30,7 @@ pub fn check(count: u64, each: u64) -> Result<usize, CliError> {
             limit: MAX_INSTANCES,
         }));
     }
-    // A machine with less memory (or a limit on it) says so here, where it can be told.
+    // A machine with less memory, or a limit on it, fails here, where an error can be returned.
     let needed_bytes = needed as u64;
     match has_room(needed_bytes + (4 * needed_bytes).min(BESIDE)) {
         true => Ok(count as usize),
@@ -38,12 +38,12 @@ pub fn check(count: u64, each: u64) -> Result<usize, CliError> {
     }
 }
 
-/// Whether the system would give so much more memory now.
+/// True if the system can currently provide this much memory.
 pub fn has_room(bytes: u64) -> bool {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut memory = Vec::<u8>::new();
     let reserved = memory.try_reserve_exact(bytes).is_ok();
-    // What nobody looks at need not be reserved.
+    // Keeps the compiler from removing an allocation that is never read.
     black_box(&memory);
     reserved
 }

@@ -1,4 +1,4 @@
-//! `phalanx merge`: parts of a library become one.
+//! `phalanx merge`: joins the parts of a library.
 
 use super::bake::BakeFault;
 use super::error::CliError;
@@ -19,18 +19,18 @@ use std::path::{Path, PathBuf};
 
 /// Join .phx files of one skeleton into a library
 ///
-/// Skeleton, skins and meshes are those of the first file; clips follow in the order of the files. Files of
-/// a folder or a pattern come in the order of their names, parts of a sharded bake in that of their numbers,
-/// wherever one of them stands first. Clips of a file with another lane order are laid out anew; how far
-/// that carries them, if at all, is added to the error that is stated of them. Files of another skeleton,
-/// clips of one name in two files, and parts of a sharded bake without the others or of different bakes, are refused.
+/// Skeleton, skins and meshes come from the first file; clips follow in the order of the files. Files of a
+/// folder or a pattern are sorted by name. Parts of a sharded bake are sorted by number and placed where
+/// the first of them stands. Clips of a file with another lane order are converted, and the error of the
+/// conversion, if any, is added to their stated error. Rejected are: files with a different skeleton, clips
+/// with the same name in two files, and parts of a sharded bake that are incomplete or from different bakes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MergeArgs {
     /// The .phx files, folders of them, or patterns
     #[arg(required = true)]
     files: Vec<String>,
-    /// The library
+    /// The library to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Print JSON
@@ -49,13 +49,13 @@ struct Merged {
     bytes: usize,
     parts: usize,
     clips: usize,
-    /// Clips of another lane order than the first part's.
+    /// Number of clips whose lane order differs from the first part's.
     clips_laid_out_anew: usize,
-    /// The largest distance that this carries one of them, metres; it is within the stated errors.
+    /// Largest error of converting one of them, in metres; included in the stated errors.
     laid_out_anew_error: f32,
 }
 
-/// Joins and reports.
+/// Joins and prints.
 pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let files = in_order(super::bake::expand(&args.files, &["phx"])?);
     let mut known = Files::default();
@@ -89,7 +89,7 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     let anew = match report.clips_laid_out_anew {
         0 => String::new(),
         count => format!(
-            ", {} laid out anew, by up to {:.4} mm",
+            ", {} converted to another lane order, moved by up to {:.4} mm",
             text::plural(count, "clip"),
             report.laid_out_anew_error * 1e3
         ),
@@ -108,7 +108,7 @@ fn check(first: &Path, base: &Library, all: &[(&Path, &Library)]) -> Result<(), 
     let needed = base.skeleton().structure_hash();
     let mut seen: HashMap<&str, &Path> = HashMap::new();
     for &(path, part) in all {
-        // Clips may share a name, which may be long: it is looked at once.
+        // Clips of one part may share a long name; each stored name is compared once.
         let mut own: HashSet<*const str> = HashSet::new();
         let have = part.skeleton().structure_hash();
         if have != needed {
@@ -190,7 +190,7 @@ fn write<W: std::io::Write + std::io::Seek>(
     Ok(())
 }
 
-/// How far a clip that was laid out anew lies from what it was, metres, on the clip's own shell.
+/// Largest error of a clip converted to another lane order, in metres, on the clip's own shell.
 fn distance(
     path: &Path,
     part: &Library,
@@ -209,14 +209,13 @@ fn distance(
     }
     match measure_error_across((&was, part.skeleton()), moved, &settings) {
         Ok(report) => Ok(report.max),
-        // What is too long to be measured was not measured when it was made.
+        // A clip too long to be measured was not measured by the bake either.
         Err(BakeError::TooLarge { .. }) => Ok(f32::NAN),
         Err(source) => Err(BakeFault::Error { file, source }),
     }
 }
 
-/// Adds where a part comes from to where the others do. `moved` is what laying its clips out anew may add
-/// to their errors.
+/// Appends a part's provenance. `moved` is what the conversion of its clips may add to their errors.
 fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
     let p = part.provenance();
     if joined.tool.is_empty() {
@@ -227,7 +226,7 @@ fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
     }
     let before = joined.sources.len() as u32;
     joined.sources.extend_from_slice(&p.sources);
-    // A part that does not say where its clips come from gets a source that says as much.
+    // A part without provenance of its clips gets an empty source.
     if p.clips.len() != part.len() {
         joined.sources.push(Source::default());
     }
@@ -241,22 +240,22 @@ fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
         let error = origin.max_error + moved.get(clip).copied().unwrap_or_default();
         ClipOrigin {
             source: origin.source + before,
-            // Past f32's range is as good as not measured.
+            // A sum beyond f32's range counts as not measured.
             max_error: if error.is_finite() { error } else { f32::NAN },
             ..origin
         }
     }));
 }
 
-/// A part of a library, as `bake --shard` names its outputs.
+/// A sharded library, identified by the names that `bake --shard` gives its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Whole {
-    /// The library's name. Parts of one may lie in several folders.
+    /// The library's name. Its parts may be in several folders.
     name: String,
     of: usize,
 }
 
-/// The library that a file is a part of, and the part's number.
+/// The library that a file is part of, and the part's index.
 fn shard(path: &Path) -> Option<(Whole, usize)> {
     let stem = path.file_stem()?.to_str()?;
     let (name, part) = stem.rsplit_once(".part-")?;
@@ -266,8 +265,8 @@ fn shard(path: &Path) -> Option<(Whole, usize)> {
     Some((Whole { name, of }, index))
 }
 
-/// All parts of a library where the first of them stands, by their numbers: a shell puts part 10 before
-/// part 9.
+/// Moves all parts of a library to the position of the first one, in the order of their indices; a shell
+/// sorts part 10 before part 9.
 fn in_order(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut first: HashMap<Whole, usize> = HashMap::new();
     let place = |(at, file): (usize, PathBuf)| {
@@ -282,7 +281,7 @@ fn in_order(files: Vec<PathBuf>) -> Vec<PathBuf> {
     placed.into_iter().map(|(_, file)| file).collect()
 }
 
-/// Refuses parts of a library when one is missing: the rest would pass for the whole.
+/// Fails if a part of a library is missing, since the rest would pass for the whole.
 fn check_shards(files: &[PathBuf]) -> Result<(), BakeFault> {
     let mut there: HashMap<Whole, HashSet<usize>> = HashMap::new();
     for (whole, index) in files.iter().filter_map(|f| shard(f)) {
@@ -293,7 +292,7 @@ fn check_shards(files: &[PathBuf]) -> Result<(), BakeFault> {
             continue;
         };
         let parts = &there[&whole];
-        // Of so many parts at least one is missing, and of fewer the search is short.
+        // At least one of the first n + 1 indices is missing from n parts, which bounds the search.
         let mut some = (0..whole.of).take(parts.len() + 1);
         if let Some(missing) = some.find(|i| !parts.contains(i)) {
             return Err(BakeFault::MissingPart {
@@ -306,8 +305,8 @@ fn check_shards(files: &[PathBuf]) -> Result<(), BakeFault> {
     Ok(())
 }
 
-/// Refuses parts of one name that come from different bakes: what each lacks would not be missed. The
-/// settings name all inputs by a hash. Empty parts say nothing.
+/// Fails if parts of one library come from different bakes, since clips would be missing unnoticed. The
+/// settings include a hash of all inputs, or of the layout's file. Parts without sources are not checked.
 fn check_bakes(files: &[PathBuf], parts: &[Library]) -> Result<(), BakeFault> {
     let mut known: HashMap<Whole, (&Path, &str)> = HashMap::new();
     for (file, part) in files.iter().zip(parts) {
@@ -375,7 +374,7 @@ mod tests {
         assert_eq!(missing(&["part-1-of-2.phx", "b.phx"]), None);
         let two = ["x/a.part-0-of-3.phx", "x/a.part-2-of-3.phx"];
         assert_eq!(missing(&two), Some((1, 3)));
-        // The second part of another library is none of this one's.
+        // A part of another library does not count.
         let other = ["a.part-0-of-2.phx", "b.part-1-of-2.phx"];
         assert_eq!(missing(&other), Some((1, 2)));
         let endless = ["a.part-5-of-18446744073709551615.phx"];
@@ -404,7 +403,7 @@ mod tests {
         join(&mut joined, &part, &[0.125, 0.0, 0.125, f32::MAX]);
         let errors: Vec<f32> = joined.clips.iter().map(|c| c.max_error).collect();
         assert_eq!(errors[..2], [0.625, 0.25]);
-        // What is not known, and what f32 does not hold.
+        // An unknown error, and one beyond f32's range.
         assert!(errors[2..].iter().all(|e| e.is_nan()), "{errors:?}");
     }
 }

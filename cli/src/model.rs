@@ -1,4 +1,4 @@
-//! The model that a command works on: a file, or the built-in character.
+//! The model a command works on: a file, or the built-in character.
 
 use super::error::CliError;
 use super::text::one_line;
@@ -14,18 +14,18 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the built-in character is called where a file's name would stand.
+/// Name of the built-in character in place of a file name.
 const BUILT_IN: &str = "built-in character";
 
-/// Clips that an error lists before it says how many more there are.
+/// Largest number of clips listed in an error.
 const LISTED_CLIPS: usize = 40;
 
-/// A rig and where it came from.
+/// A rig and its origin.
 #[derive(Debug)]
 pub struct Model {
     /// The file's path as given, for messages.
     pub file: String,
-    /// Whether it is the built-in character.
+    /// True for the built-in character.
     pub built_in: bool,
     /// The rig.
     pub rig: Arc<Rig>,
@@ -36,7 +36,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Imports or opens a file, or takes the built-in character.
+    /// Imports or opens a file; `None` loads the built-in character.
     pub fn load(file: Option<&Path>, images: bool) -> Result<Self, CliError> {
         let Some(path) = file else {
             return Ok(Self {
@@ -66,7 +66,7 @@ impl Model {
         })
     }
 
-    /// A model for pictures: with a warning if it has to go without some of its textures.
+    /// Loads a model to draw; prints a warning if textures are missing.
     pub fn load_to_draw(file: Option<&Path>) -> Result<Self, CliError> {
         let model = Self::load(file, true)?;
         if let Some(what) = textures::missing(&model) {
@@ -75,9 +75,9 @@ impl Model {
         Ok(model)
     }
 
-    /// Whether a file begins as a .phx file does. One that cannot be read is told by the import.
+    /// True if a file begins like a .phx file. A file that cannot be read is reported by the import.
     pub fn is_phx(path: &Path) -> bool {
-        // A pipe would wait for a writer.
+        // Opening a pipe would block until a writer appears.
         if !path.is_file() {
             return false;
         }
@@ -106,7 +106,7 @@ impl Model {
         })
     }
 
-    /// A clip by its exact name, else by its index.
+    /// Finds a clip by exact name, then by index.
     pub fn find_clip(&self, wanted: &str) -> Result<usize, CliError> {
         let clips = self.rig.clips();
         let by_index = || wanted.parse().ok().filter(|&i: &usize| i < clips.len());
@@ -131,10 +131,10 @@ impl Model {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        format!("it has {}{more}", names.join(", "))
+        format!("its clips are {}{more}", names.join(", "))
     }
 
-    /// The rig at given clip times.
+    /// The rig's pose at the given clip times.
     pub fn pose(&self, actions: &[PoseAction]) -> Result<EvaluatedPose, CliError> {
         evaluate_pose(&self.rig, actions).map_err(|source| CliError::Pose {
             file: self.file.clone(),
@@ -143,7 +143,7 @@ impl Model {
     }
 }
 
-/// Pictures are decoded, or left out.
+/// Images are decoded or skipped.
 fn image_mode(wanted: bool) -> ImageMode {
     if wanted {
         ImageMode::Decoded

@@ -1,11 +1,11 @@
-//! Numbers among the arguments, and what is said of those that are refused.
+//! Parsers for numbers in arguments, and their error messages.
 
 use std::fmt::Display;
 use std::num::IntErrorKind;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A whole number of a range. One that ends at `u64::MAX` has no end worth naming.
+/// Parses a whole number within a range. A range that ends at `u64::MAX` is reported without its end.
 pub fn whole<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
@@ -14,7 +14,7 @@ pub fn whole<T: TryFrom<u64>>(
         if let Err(error) = &parsed
             && *error.kind() == IntErrorKind::PosOverflow
         {
-            return Err("is more than can be counted".into());
+            return Err("expected a whole number, no more than 18446744073709551615".into());
         }
         let number = parsed.ok().filter(|n| range.contains(n));
         let number = number.and_then(|n| T::try_from(n).ok());
@@ -25,7 +25,7 @@ pub fn whole<T: TryFrom<u64>>(
     }
 }
 
-/// A number of something, such as seconds, within a range.
+/// Parses a number within a range; `what` names its unit in the error.
 pub fn within<T: FromStr + PartialOrd + Display + Clone>(
     what: &'static str,
     range: RangeInclusive<T>,

@@ -1,5 +1,5 @@
-//! Where results go: standard output, and files whose places are looked at before the work and that are
-//! written after it.
+//! Outputs: standard output, and files that are checked for write access before the work and written
+//! after it.
 
 use super::error::CliError;
 use super::text::{self, one_line};
@@ -17,39 +17,39 @@ pub fn print(text: &str) -> Result<(), CliError> {
         .map_err(CliError::Stdout)
 }
 
-/// Writes a line to standard error: why the program ends, or a warning.
+/// Writes a line to standard error: an error or a warning.
 pub fn tell(what: &str) {
-    // Nothing is left to do if standard error is closed too.
+    // Nothing can be done if standard error is closed too.
     let _ = writeln!(io::stderr(), "phalanx: {}", one_line(what));
 }
 
-/// Writes a value as JSON and a newline to standard output; `pretty` on many lines.
+/// Writes a value as JSON and a newline to standard output; `pretty` indents it.
 pub fn print_json(value: &impl Serialize, pretty: bool) -> Result<(), CliError> {
     let mut out = BufWriter::new(io::stdout().lock());
     text::write_json(&mut out, value, pretty).map_err(CliError::Stdout)
 }
 
-/// A file to be written when the work is done. Whether it can be is found out before, so that a path that
-/// cannot be written costs no work; what is there stays as it is until then.
+/// A file to be written when the work is done. Write access is checked first, so that a path that cannot be
+/// written fails early; existing content is kept until then.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
     way: Way,
 }
 
-/// How bytes come to be at a path.
+/// How the file is written.
 #[derive(Debug)]
 enum Way {
-    /// A new file takes the place of what is there.
+    /// A new file replaces the existing one.
     Replace,
-    /// A file whose folder takes no other files is cut and written.
+    /// The existing file is truncated and written, since its folder accepts no new files.
     Rewrite(File),
     /// Standard output or error, a pipe, a device.
     Stream(File),
 }
 
 impl Output {
-    /// Finds out whether a file can be written, and leaves its content alone.
+    /// Checks that a file can be written, without changing its content.
     pub fn open(path: &Path) -> Result<Self, CliError> {
         let way = Way::to(path).map_err(|source| failed(path, source))?;
         Ok(Self {
@@ -75,7 +75,7 @@ impl Output {
         written.map_err(|source| failed(&self.path, source))
     }
 
-    /// Replaces the content by a value as JSON.
+    /// Replaces the content with a value as JSON.
     pub fn write_json(self, value: &impl Serialize) -> Result<(), CliError> {
         let mut bytes = Vec::new();
         text::write_json(&mut bytes, value, true).map_err(|source| failed(&self.path, source))?;
@@ -88,7 +88,7 @@ impl Way {
         if let Some(stream) = standard_stream(path)? {
             return Ok(Self::Stream(stream));
         }
-        // What is there has to be writable, though it is to be replaced.
+        // An existing file must be writable, even though it will be replaced.
         let old = match fs::metadata(path) {
             Ok(there) => {
                 let old = OpenOptions::new().write(true).open(path)?;
@@ -102,7 +102,7 @@ impl Way {
         };
         match (NewFile::create(path), old) {
             (Ok(_), _) => Ok(Self::Replace),
-            // A folder that takes no other file.
+            // The folder accepts no new file.
             (Err(e), Some(old)) if e.source.kind() == io::ErrorKind::PermissionDenied => {
                 Ok(Self::Rewrite(old))
             }
@@ -111,8 +111,8 @@ impl Way {
     }
 }
 
-/// Standard output or standard error, if that is what a path leads to: `/dev/stdout`, and the file that a
-/// shell has sent it to.
+/// Standard output or standard error if the path leads to it: `/dev/stdout`, or the file to which a shell
+/// has redirected it.
 #[cfg(unix)]
 fn standard_stream(path: &Path) -> io::Result<Option<File>> {
     use std::os::fd::AsFd;

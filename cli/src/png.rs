@@ -1,10 +1,10 @@
-//! Pictures as PNG files.
+//! Encodes pictures as PNG.
 
 use super::error::CliError;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{DynamicImage, RgbaImage};
 
-/// PNG without the alpha channel: pictures are opaque.
+/// Encodes a picture as PNG without alpha, since pictures are opaque.
 pub fn encode(picture: RgbaImage) -> Result<Vec<u8>, CliError> {
     let mut png = Vec::new();
     let encoder =

@@ -1,4 +1,4 @@
-//! Text for people: numbers made readable, and tables whose cells are harmless.
+//! Text output: readable numbers, and tables with escaped cells.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
@@ -10,7 +10,7 @@ pub fn name(name: Option<&str>) -> String {
     name.map_or_else(|| "-".into(), |n| format!("\"{}\"", one_line(n)))
 }
 
-/// A whole number with commas.
+/// A whole number with thousands separators.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -23,13 +23,13 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// How many of a thing: "1 file", "2 files".
+/// A count with its noun: "1 file", "2 files".
 pub fn plural(n: usize, thing: &str) -> String {
     let ending = if n == 1 { "" } else { "s" };
     format!("{n} {thing}{ending}")
 }
 
-/// A number of bytes in a fitting decimal unit.
+/// A number of bytes in a suitable decimal unit.
 pub fn bytes(n: f64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let (mut n, mut unit) = (n, 0);
@@ -44,7 +44,7 @@ pub fn bytes(n: f64) -> String {
     }
 }
 
-/// A time in nanoseconds in a fitting unit.
+/// A time in nanoseconds, shown in a suitable unit.
 pub fn duration(ns: f64) -> String {
     let units = ["ns", "µs", "ms", "s"];
     let (mut n, mut unit) = (ns, 0);
@@ -55,7 +55,7 @@ pub fn duration(ns: f64) -> String {
     format!("{} {}", digits(n), units[unit])
 }
 
-/// Three significant digits, and all before the point.
+/// Three significant digits, and all digits before the point.
 fn digits(n: f64) -> String {
     let places = match n {
         n if n < 9.995 => 2,
@@ -65,12 +65,12 @@ fn digits(n: f64) -> String {
     format!("{n:.places$}")
 }
 
-/// A table without rules between its rows; columns from `right` on are aligned to the right.
+/// A table without lines between rows; columns from index `right` on are right-aligned.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: usize) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_FULL_CONDENSED.with_rounded_corners())
-        // Wraps cells on a narrow terminal, and nothing where there is none.
+        // Wraps cells on a narrow terminal; without a terminal nothing is wrapped.
         .set_content_arrangement(ContentArrangement::Dynamic);
     if !header.is_empty() {
         table.set_header(header.iter().map(|h| one_line(h)).collect::<Vec<_>>());
@@ -84,7 +84,7 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: usize) -> String {
     table.trim_fmt() + "\n"
 }
 
-/// Adds a line to a text. Writing to a string cannot fail.
+/// Appends a line. Writing to a string cannot fail.
 pub fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{line}");
 }

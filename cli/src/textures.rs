@@ -1,10 +1,10 @@
-//! Textures that a model names and does not have: it is drawn without, and says so.
+//! Warnings about textures that a model refers to but that cannot be drawn.
 
 use super::model::Model;
 use phalanx::import::{ReportEntry, Severity};
 use phalanx::mesh::ImageData;
 
-/// What is wrong with a model's textures, if anything: the first that is missing, and how many more.
+/// Describes a model's first missing texture, and counts the others; `None` if all can be drawn.
 pub fn missing(model: &Model) -> Option<String> {
     let images = model.rig.images();
     let materials = model.rig.materials().iter();
@@ -25,11 +25,11 @@ pub fn missing(model: &Model) -> Option<String> {
         };
         match dropped().find(here) {
             Some(e) => format!("{}: {}", e.place, e.message),
-            // A .phx file keeps no reasons.
-            None => format!("{place}: the file holds no picture"),
+            // A .phx file stores no reasons.
+            None => format!("{place}: the file contains no usable image"),
         }
     };
-    // Textures in forms of which no image is known.
+    // Textures whose format has no known image.
     let sources = dropped().filter(|e| e.message.starts_with("texture "));
     let sources = sources.map(|e| format!("{}: {}", e.place, e.message));
     let all: Vec<String> = unread.iter().map(image).chain(sources).collect();

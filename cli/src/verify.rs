@@ -1,4 +1,4 @@
-//! `phalanx verify`: are files whole, and as exact as they say?
+//! `phalanx verify`: checks that files are intact and within their stated error.
 
 use super::bake::{BakeFault, Input, Settings, expand};
 use super::error::CliError;
@@ -10,19 +10,19 @@ use phalanx::skeleton::Skeleton;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Check .phx files: every checksum, count and value; and against their sources, the error
+/// Check .phx files: every checksum, count and value, and with --source also the error of the clips
 ///
-/// Exits with 1 if a file is damaged, or a clip is further from its source than the file states or cannot
-/// be measured. Of morph weights nothing is stated: they may be off by what baking allows, a ten-thousandth
-/// of their range or of 1.
+/// Exits with status 1 if a file is damaged, or if a clip differs from its source by more than the file
+/// states or cannot be measured. For morph weights no error is stated; they may differ by what baking
+/// allows, a ten-thousandth of their range or of 1.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
     /// The .phx files, folders of them, or patterns
     #[arg(required = true)]
     files: Vec<String>,
-    /// A file that they were made of; the error of the clips that come from it is measured again.
-    /// Several may be given; each has to be a source of at least one of the files
+    /// A file from which they were baked, to measure the error of its clips again; may be repeated. Each must
+    /// be a source of at least one of the files
     #[arg(long, value_name = "FILE")]
     source: Vec<PathBuf>,
     /// Print JSON
@@ -36,32 +36,32 @@ Examples:
   phalanx verify pab.phx --source pab.glb
   phalanx verify library.phx --source walk.glb --source run.glb --json";
 
-/// How much larger than stated a measured error may be, in parts of it.
+/// Relative tolerance on the stated error.
 const TOLERANCE: f32 = 1e-3;
-/// And in parts of the skeleton's size: the source is built in the file's lane order now, and what f32
-/// rounds in it may differ from what it was in the order that the clip was baked in.
+/// Additional tolerance relative to the skeleton's size: the source is now built in the file's lane order,
+/// where f32 rounding may differ from the order in which the clip was baked.
 const ROUNDING: f32 = 2e-7;
 
 #[derive(Debug, Serialize)]
 struct Verified {
     file: String,
-    /// Whether the system gave its bytes.
+    /// True if the file could be read.
     readable: bool,
     bytes: usize,
     sections: usize,
     clips: usize,
-    /// The largest error that the file states, metres.
+    /// Largest error stated in the file, in metres.
     stated_error: Option<f32>,
-    /// The largest error that was measured now.
+    /// Largest error measured now, in metres.
     measured_error: Option<f32>,
     measured_clips: usize,
-    /// The largest error of a scalar that was measured now, in parts of its range or of 1.
+    /// Largest error of a scalar measured now, relative to its range or to 1.
     measured_scalar_error: Option<f32>,
     fault: Option<String>,
 }
 
 impl Verified {
-    /// Adds what is wrong with the file; one line names it and tells the first fault.
+    /// Records a fault with the file's name, unless there is one already.
     fn add_fault(&mut self, fault: String) {
         if self.fault.is_none() {
             let named = fault.starts_with(&self.file);
@@ -73,7 +73,7 @@ impl Verified {
     }
 }
 
-/// Checks and reports.
+/// Checks and prints.
 pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     let files = expand(&args.files, &["phx"])?;
     let mut all = Vec::new();
@@ -82,7 +82,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
         all.push(check(file, &mut sources)?);
     }
     let whole = all.iter().all(|v| v.fault.is_none());
-    // A source of none of them is a slip, or has changed since. Damaged files do not tell.
+    // A source of no file was given by mistake or has changed. Damaged files may hide their sources.
     if let Some(stranger) = sources
         .iter_mut()
         .filter(|s| whole && !s.known)
@@ -102,12 +102,12 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     }
 }
 
-/// A source that was given, and what the files say of it.
+/// A source given on the command line.
 struct Given {
     input: Input,
-    /// Whether one of them was made of it.
+    /// True if one of the files was baked from it.
     known: bool,
-    /// Why one was not; that it was made of another of the same name tells most.
+    /// Why it is no source of a file; a source with the same name but other content is the best reason.
     stranger: Option<BakeFault>,
 }
 
@@ -128,14 +128,14 @@ impl Given {
     }
 }
 
-/// How far the joint farthest from the origin stands from it in the rest pose, metres.
+/// Largest distance of a joint from the origin in the rest pose, in metres.
 fn size(skeleton: &Skeleton) -> f32 {
     let models = skeleton.rest_models();
     let far = models.iter().map(|m| m.translation.length());
     far.fold(0.0, f32::max)
 }
 
-/// `measured`: whether there are sources.
+/// The results as a table; `measured` is set if sources were given.
 fn table(all: &[Verified], measured: bool) -> String {
     let millimetres =
         |e: Option<f32>| e.map_or_else(|| "-".into(), |e| format!("{:.4} mm", e * 1e3));
@@ -143,7 +143,7 @@ fn table(all: &[Verified], measured: bool) -> String {
         vec![
             text::one_line(&v.file),
             match (&v.fault, v.readable) {
-                (None, _) => "whole",
+                (None, _) => "intact",
                 (Some(_), true) => "DAMAGED",
                 (Some(_), false) => "unreadable",
             }
@@ -216,7 +216,8 @@ fn measure(
     let p = library.provenance();
     let input = &source.input;
     let given = input.source()?;
-    // Files of one name from several folders may be in one library; the given one's folder is not told.
+    // A library may contain files of the same name from several folders, and the given path does not say
+    // which.
     let named = p.sources.iter().filter(|s| {
         let name = s.name.rsplit('/').next();
         name == Some(&given.name)
@@ -250,7 +251,7 @@ fn measure(
     }
     if verified.measured_clips == before && !library.is_empty() && p.clips.is_empty() {
         verified.add_fault(format!(
-            "it does not say which of its {} come from {}, so none was measured",
+            "its provenance does not state which of its {} come from {}, so none was measured",
             text::plural(library.len(), "clip"),
             source.input.name()
         ));
@@ -258,7 +259,7 @@ fn measure(
     Ok(())
 }
 
-/// Measures the clips that were made of a file with the same settings.
+/// Measures the clips baked from a file with the same settings.
 fn measure_clips(
     file: &Path,
     library: &Library,
@@ -303,11 +304,11 @@ fn measure_clips(
         verified.measured_clips += 1;
         verified.measured_error = worse(verified.measured_error, error);
         verified.measured_scalar_error = worse(verified.measured_scalar_error, scalars);
-        // What was measured when it was baked came about in the same way. NaN is a fault, too.
+        // The error was measured in the same way when the clip was baked. NaN counts as a fault.
         let as_stated = error <= origin.max_error * (1.0 + TOLERANCE) + rounding;
         if !as_stated {
             verified.add_fault(format!(
-                "clip \"{name}\" is {error} m from {}, stated are {} m",
+                "clip \"{name}\" differs from {} by {error} m; the file states {} m",
                 input.name(),
                 origin.max_error
             ));
@@ -316,7 +317,7 @@ fn measure_clips(
         let as_allowed = scalars <= allowed;
         if !as_allowed {
             verified.add_fault(format!(
-                "a scalar of clip \"{name}\" is {scalars} of its range or of 1 from {}, allowed are {}",
+                "a scalar of clip \"{name}\" differs from {} by {scalars} (of its range, or of 1), limit {}",
                 input.name(),
                 settings.scalar_error()
             ));

@@ -1,5 +1,4 @@
-//! The coupling: an agent's speed, position and heading, and what plays for it. Nothing here knows of
-//! files or the GPU.
+//! The coupling: an agent's speed, position and heading drive its instance.
 
 use crate::square::Agent;
 use glam::{Affine3A, Quat, Vec3};
@@ -7,12 +6,12 @@ use phalanx::crowd::{Crowd, CrowdError, InstanceId, PlayOptions};
 use phalanx::playback::{ClipId, RigId};
 use std::f32::consts::TAU;
 
-/// What plays at a speed: one gait, or two neighbours blended on the way from one to the other.
+/// Speed ranges, in m/s, over which one gait blends into the next.
 ///
-/// The speeds of the floor under Walk, Jog and Run are 1.4, 2.7 and 4.5 m/s; each gait is played a
-/// little faster or slower before the next is blended in.
+/// Walk, Jog and Run match ground speeds of 1.4, 2.7 and 4.5 m/s; each gait is played a little faster or
+/// slower before the next is blended in.
 const CHANGES: [[f32; 2]; 3] = [[0.05, 0.5], [1.9, 2.3], [3.3, 3.8]];
-/// Metres per second at which a clip's feet stand still on the floor (`assets/mannequin.md`).
+/// Ground speed in m/s at which each clip's feet do not slide (`assets/mannequin.md`).
 const GROUND_SPEED: [f32; 4] = [0.0, 1.4, 2.7, 4.5];
 const NAMES: [&str; 4] = ["Idle", "Walk", "Jog", "Run"];
 
@@ -23,7 +22,7 @@ pub struct Gait {
 }
 
 impl Gait {
-    /// Finds the clips of the gaits among those of a rig.
+    /// Finds the clips of the gaits in a rig.
     pub fn new(crowd: &Crowd, rig: RigId) -> Result<Self, String> {
         let mut clips = Vec::new();
         for name in NAMES {
@@ -33,7 +32,7 @@ impl Gait {
                     .ok_or(format!("no clip {name}"))?,
             );
         }
-        let clips: [ClipId; 4] = clips.try_into().map_err(|_| "four clips")?;
+        let clips: [ClipId; 4] = clips.try_into().map_err(|_| "expected four clips")?;
         let mut durations = [0.0; 4];
         for (duration, &clip) in durations.iter_mut().zip(&clips) {
             *duration = crowd.clip(rig, clip).map_err(|e| e.to_string())?.duration();
@@ -41,7 +40,7 @@ impl Gait {
         Ok(Self { clips, durations })
     }
 
-    /// An instance that has all gaits ready, in step, at a phase of its own.
+    /// Spawns an instance with all gaits added, synchronised, at its own phase.
     pub fn spawn(
         &self,
         crowd: &mut Crowd,
@@ -57,7 +56,7 @@ impl Gait {
                 time: phase * f64::from(self.durations[gait]),
                 ..PlayOptions::default()
             };
-            // What has no weight costs nothing but its time.
+            // An action of weight 0 costs only its time update.
             crowd.add_action(instance, 0, clip, &options)?;
         }
         Ok(instance)
@@ -73,16 +72,16 @@ impl Gait {
         [1.0 - walk, walk - jog, jog - run, run]
     }
 
-    /// Cycles per second at which the blended feet go back as fast as the agent goes forward. What
-    /// counts is the blended stride: metres per cycle, in step.
+    /// Cycles per second at which the blended feet move back as fast as the agent moves forward, computed
+    /// from the blended stride in metres per cycle.
     fn cadence(&self, speed: f32, weights: &[f32; 4]) -> f32 {
         let strides = (1..4).map(|g| weights[g] * GROUND_SPEED[g] * self.durations[g]);
         let stride: f32 = strides.sum();
-        // Who hardly moves hardly steps: there is no stride to go by.
+        // At very low speed there is no stride to divide by.
         (speed / stride.max(0.01)).clamp(0.25, 2.0)
     }
 
-    /// Has an instance follow its agent.
+    /// Updates an instance from its agent.
     pub fn follow(
         &self,
         crowd: &mut Crowd,
@@ -96,12 +95,12 @@ impl Gait {
         for (gait, (&clip, weight)) in self.clips.iter().zip(weights).enumerate() {
             player.set_weight(0, clip, weight)?;
             if gait > 0 {
-                // One cadence for all: their phases stay together.
+                // One cadence for all gaits keeps them in phase.
                 player.set_speed(0, clip, cadence * self.durations[gait])?;
             }
         }
         let [x, z] = agent.position;
-        // The mannequin looks along +Z.
+        // The mannequin faces +Z.
         let turn = Quat::from_rotation_y(agent.heading.rem_euclid(TAU));
         let world = Affine3A::from_rotation_translation(turn, Vec3::new(x, 0.0, z));
         crowd.set_world(instance, world)

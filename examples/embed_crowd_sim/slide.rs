@@ -1,20 +1,20 @@
-//! How far feet slide that should stand, from the palettes that a renderer would draw with.
+//! Measures how far planted feet slide, from the palettes that a renderer would use.
 
 use crate::square::Agent;
 use glam::{Affine3A, Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 
-/// The points that stand: ankles and balls of the feet.
+/// The measured points: ankles and balls of the feet.
 const JOINTS: [&str; 4] = ["LeftFoot", "LeftToe", "RightFoot", "RightToe"];
-/// A point stands while it is no higher than this above its lowest of a cycle, in metres.
+/// A point is planted while it is within this height of its lowest point in a cycle, in metres.
 const STANDING: f32 = 0.005;
-/// Frames of the slowest cycle of those measured, to find the lowest point.
+/// Number of frames of the slowest measured cycle, to find the lowest point.
 const CYCLE: usize = 90;
-/// Who is measured: radians per second, and metres per second.
+/// Agents are measured below this turn rate, in radians per second, and above this speed, in m/s.
 const MAX_TURN: f32 = 30.0 / 180.0 * std::f32::consts::PI;
 const MIN_SPEED: f32 = 1.0;
-/// Frames that an agent must have been measured in, to count.
+/// Number of measured frames from which an agent counts.
 const MIN_FRAMES: usize = 120;
 
 /// An agent and its feet in one frame.
@@ -25,9 +25,9 @@ struct Moment {
     feet: [Vec3; 4],
 }
 
-/// What was seen of the agents that are measured.
+/// Recorded frames of the measured agents.
 pub struct Feet {
-    /// The palette row of every joint, and the joint's place in the space of the bind pose.
+    /// Palette row of every joint, and the joint's position in the bind pose.
     rows: [(usize, Vec3); 4],
     seen: Vec<Vec<Moment>>,
 }
@@ -53,7 +53,7 @@ impl Feet {
         })
     }
 
-    /// Writes down where an agent's feet are in the world. Model matrix = palette row × bind matrix.
+    /// Records the world positions of an agent's feet. Model matrix = palette row × bind matrix.
     pub fn record(&mut self, index: usize, agent: &Agent, palette: &[Affine3x4]) {
         let [x, z] = agent.position;
         let place = Vec3::new(x, 0.0, z);
@@ -68,8 +68,8 @@ impl Feet {
         });
     }
 
-    /// Slide over way of every agent that was measured long enough: how far the points that stand moved,
-    /// over how far their bodies went meanwhile.
+    /// Slide of every agent measured long enough: the distance that its planted points moved, over the
+    /// distance that its body travelled meanwhile.
     pub fn slides(&self, frame: f32) -> Slides {
         let mut slides: Vec<f64> = Vec::new();
         let (mut stood, mut all) = (0, 0);
@@ -109,20 +109,20 @@ impl Feet {
     }
 }
 
-/// Slide over way, one number per agent, ascending.
+/// Slide over distance travelled, one number per agent, ascending.
 pub struct Slides {
     slides: Vec<f64>,
-    /// The share of its time that a point stood.
+    /// Fraction of the time for which a point was planted.
     pub standing: f64,
 }
 
 impl Slides {
-    /// Agents measured.
+    /// Number of agents measured.
     pub fn len(&self) -> usize {
         self.slides.len()
     }
 
-    /// The number that this share of the agents does not exceed.
+    /// The value that this fraction of the agents does not exceed.
     pub fn percentile(&self, share: f64) -> Option<f64> {
         let rank = (share * self.slides.len() as f64).ceil() as usize;
         self.slides.get(rank.max(1) - 1).copied()

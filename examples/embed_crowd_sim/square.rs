@@ -1,30 +1,29 @@
-//! The simulation: agents that cross a square and keep out of each other's way. Knows nothing of
-//! animation.
+//! The simulation: agents that cross a square and avoid each other. It contains no animation.
 
 use dodgy_2d::{Agent as Body, AvoidanceOptions, Vec2};
 use std::borrow::Cow;
 use std::f32::consts::{PI, TAU};
 
-/// Metres; the agents have 8 square metres each.
+/// Side in metres; 8 square metres per agent.
 const SIDE: f32 = 126.0;
 const RADIUS: f32 = 0.35;
-/// Who is nearer than this is looked at.
+/// Agents within this distance are avoided, in metres.
 const SIGHT: f32 = 4.0;
-/// Metres per second per second that legs can do.
+/// Largest acceleration, in m/s².
 const ACCELERATION: f32 = 2.0;
-/// Frames between two looks around.
+/// Frames between two avoidance updates of an agent.
 const LOOK: usize = 4;
-/// Radians per second.
+/// Largest turn rate, in radians per second.
 const TURN: f32 = 3.0;
-/// Slower than this nobody turns.
+/// Speed below which agents do not turn, in m/s.
 const SLOW: f32 = 0.2;
 
 /// An agent of the square.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// Metres: x, z.
+    /// x and z, in metres.
     pub position: [f32; 2],
-    /// Radians about the vertical, 0 along z.
+    /// Angle about the vertical in radians, 0 along z.
     pub heading: f32,
     velocity: Vec2,
     wanted: Vec2,
@@ -34,7 +33,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Metres per second.
+    /// Speed in m/s.
     pub fn speed(&self) -> f32 {
         self.velocity.length()
     }
@@ -43,7 +42,7 @@ impl Agent {
         Vec2::from(self.position)
     }
 
-    /// A number in [0, 1), another one each time (a linear congruential generator).
+    /// A pseudo-random number in [0, 1), from a linear congruential generator.
     fn random(&mut self) -> f32 {
         self.seed = self
             .seed
@@ -57,14 +56,14 @@ impl Agent {
     }
 }
 
-/// The square.
+/// The simulated square.
 pub struct Square {
     agents: Vec<Agent>,
     frame: usize,
 }
 
 impl Square {
-    /// Agents all over the square, at rest, each with a goal and a pace of its own.
+    /// Agents spread over the square, at rest, each with its own goal and pace.
     pub fn new(count: usize) -> Self {
         let agents = (0..count as u32).map(|i| {
             let mut agent = Agent {
@@ -76,14 +75,14 @@ impl Square {
                 pace: 0.0,
                 seed: i.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995,
             };
-            // The first numbers of neighbouring seeds are neighbours, too.
+            // Neighbouring seeds give similar first numbers, so those are skipped.
             (0..4).for_each(|_| {
                 agent.random();
             });
             agent.position = agent.anywhere().to_array();
             agent.goal = agent.anywhere();
             agent.heading = agent.random() * TAU;
-            // One in twenty stands and waits; most walk, some jog, few run.
+            // One in twenty stands; most walk, some jog, few run.
             let [kind, spread] = [agent.random(), agent.random()];
             agent.pace = match kind {
                 k if k < 0.05 => 0.0,
@@ -99,12 +98,12 @@ impl Square {
         }
     }
 
-    /// The agents.
+    /// All agents.
     pub fn agents(&self) -> &[Agent] {
         &self.agents
     }
 
-    /// How many stand, walk, jog and run.
+    /// Number of agents that stand, walk, jog and run.
     pub fn speeds(&self) -> [usize; 4] {
         let mut counts = [0; 4];
         for agent in &self.agents {
@@ -117,7 +116,7 @@ impl Square {
         counts
     }
 
-    /// Moves everybody on.
+    /// Advances all agents.
     pub fn step(&mut self, seconds: f32) {
         self.look(seconds * LOOK as f32);
         self.frame += 1;
@@ -136,7 +135,7 @@ impl Square {
         }
     }
 
-    /// A share of the agents looks around and chooses where to go.
+    /// Updates the desired velocity of one in `LOOK` agents.
     fn look(&mut self, ahead: f32) {
         let cells = Cells::new(&self.agents);
         let options = AvoidanceOptions {
@@ -168,7 +167,7 @@ impl Square {
     }
 }
 
-/// Agents by the cell of the square that they stand in.
+/// Agents by grid cell of the square.
 struct Cells {
     cells: Vec<Vec<usize>>,
     width: usize,
@@ -188,7 +187,7 @@ impl Cells {
         cells
     }
 
-    /// Who was pushed off the square counts at its edge.
+    /// Cell of a position; positions outside the square count at its edge.
     fn cell(&self, place: Vec2) -> [usize; 2] {
         (place / SIGHT)
             .to_array()

@@ -1,5 +1,4 @@
-//! What a renderer on wgpu has anyway: a target with depth, pipelines for it, and its read-back. Nothing
-//! of Phalanx.
+//! The parts that any wgpu renderer has: a colour and depth target, pipelines for it, and its read-back.
 
 use wgpu::{BindGroup, BindGroupLayout, BindingResource, Device};
 
@@ -12,7 +11,7 @@ const SKY: wgpu::Color = wgpu::Color {
     a: 1.0,
 };
 
-/// A picture in the making; its width must be a multiple of 64, for the read-back.
+/// A render target; its width must be a multiple of 64 pixels for the read-back.
 pub struct Canvas {
     size: wgpu::Extent3d,
     color: wgpu::Texture,
@@ -45,7 +44,7 @@ impl Canvas {
         }
     }
 
-    /// Clears the target and begins to draw into it.
+    /// Clears the target and begins a pass on it.
     pub fn begin<'e>(&self, encoder: &'e mut wgpu::CommandEncoder) -> wgpu::RenderPass<'e> {
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -69,7 +68,7 @@ impl Canvas {
         })
     }
 
-    /// Copies the picture to a buffer that can be mapped.
+    /// Copies the colour target to a mappable buffer.
     pub fn read(&self, device: &Device, encoder: &mut wgpu::CommandEncoder) -> wgpu::Buffer {
         let read = device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -89,7 +88,7 @@ impl Canvas {
     }
 }
 
-/// A pipeline of a module's only vertex and fragment stage onto a canvas, backs left out.
+/// A pipeline from a module's only vertex and fragment entry points onto a canvas, with back faces culled.
 pub fn pipeline(
     device: &Device,
     source: &str,
@@ -138,7 +137,7 @@ pub fn pipeline(
     })
 }
 
-/// The layout of a group of one binding.
+/// A bind group layout with one binding.
 pub fn layout(device: &Device, entry: wgpu::BindGroupLayoutEntry) -> BindGroupLayout {
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: None,
@@ -146,7 +145,7 @@ pub fn layout(device: &Device, entry: wgpu::BindGroupLayoutEntry) -> BindGroupLa
     })
 }
 
-/// A uniform buffer of the vertex stage, bound.
+/// A bind group with one uniform buffer for the vertex stage.
 pub fn uniform(device: &Device, buffer: &wgpu::Buffer) -> (BindGroupLayout, BindGroup) {
     let layout = layout(
         device,
@@ -165,7 +164,7 @@ pub fn uniform(device: &Device, buffer: &wgpu::Buffer) -> (BindGroupLayout, Bind
     (layout, group)
 }
 
-/// A group of one binding.
+/// A bind group with one binding.
 pub fn bind(device: &Device, layout: &BindGroupLayout, resource: BindingResource<'_>) -> BindGroup {
     device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,

@@ -1,16 +1,17 @@
-//! Writes the seeds of `playback` and `roundtrip`, as the bytes from which the `arbitrary` crate makes
-//! their inputs: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`. Whoever changes the types
-//! of those targets changes this, too; bytes that do not fit mean something else, and nothing fails.
+//! Writes the seeds of `playback` and `roundtrip` as the bytes from which the `arbitrary` crate builds their
+//! inputs: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`. A change to the types of those
+//! targets needs the same change here; bytes that no longer match are read as other values, and nothing
+//! fails.
 
 use std::fs;
 use std::path::Path;
 
-/// What the next value is made of.
+/// Source of the next value.
 #[derive(Clone)]
 enum Part {
-    /// Bytes from the front.
+    /// Bytes read from the front.
     Front(Vec<u8>),
-    /// A text from the front, whose length is taken from the end.
+    /// Text read from the front, with its length read from the end.
     Text(&'static str),
 }
 
@@ -45,13 +46,13 @@ impl Bytes {
         self
     }
 
-    /// Variant `n` of an enum of `count`.
+    /// Variant `n` of an enum with `count` variants.
     fn variant(self, n: u64, count: u64) -> Self {
         let v = ((n << 32).div_ceil(count)) as u32;
         self.put(v.to_le_bytes())
     }
 
-    /// A vector: a byte before each element says that there is one.
+    /// A vector: the byte before each element marks that another one follows.
     fn list(mut self, elements: impl IntoIterator<Item = Self>) -> Self {
         for element in elements {
             self = self.put([1]).with(element);
@@ -59,7 +60,8 @@ impl Bytes {
         self.put([0])
     }
 
-    /// From the last part to the first: how long the rest is decides how many bytes a length takes.
+    /// Assembles the bytes from the last part to the first, since the remaining length determines how many
+    /// bytes a text's length takes.
     fn done(self) -> Vec<u8> {
         let mut data = Vec::new();
         for part in self.0.iter().rev() {
@@ -79,7 +81,7 @@ impl Bytes {
     }
 }
 
-/// Of `playback`: how something is played.
+/// The `Options` of `playback`.
 #[derive(Clone, Copy)]
 struct Options {
     speed: f32,
@@ -109,7 +111,7 @@ fn options(o: Options) -> Bytes {
     bytes.f32(o.fade_in).f32(o.parameter)
 }
 
-/// A call of `Play`, by its place there.
+/// A variant of `playback`'s `Play`, by its index.
 fn play(n: u64, arguments: Bytes) -> Bytes {
     Bytes::new().variant(n, 19).with(arguments)
 }
@@ -122,7 +124,7 @@ fn spawn() -> Bytes {
     call(0)
 }
 
-/// On an instance: layer, motion.
+/// A call of `Play` on an instance's layer and motion.
 fn on(instance: u8, layer: u8, motion: u8, what: Bytes) -> Bytes {
     call(2).put([instance, layer, motion]).with(what)
 }
@@ -259,7 +261,7 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
     ]
 }
 
-/// Of `roundtrip`.
+/// A node of `roundtrip`.
 fn node(name: &'static str, parent: u8) -> Bytes {
     let bytes = Bytes::new().text(name).put([parent]);
     let bytes = bytes.f32(0.0).f32(0.3).f32(0.1);

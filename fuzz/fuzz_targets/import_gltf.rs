@@ -1,4 +1,4 @@
-//! Any bytes as a glTF file: never a panic; what imports can be sampled, blended and walked.
+//! Any bytes as a glTF file: must not panic; whatever imports is sampled, blended and evaluated.
 #![no_main]
 
 mod support;

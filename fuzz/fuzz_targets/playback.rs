@@ -1,5 +1,5 @@
-//! Arbitrary sequences of calls on a crowd of several layers: never a panic, refused calls change nothing,
-//! and every frame's events and palettes are sound.
+//! Any sequence of calls on a crowd with several layers: must not panic, a call that fails changes nothing,
+//! and the events and palettes of every frame are valid.
 #![no_main]
 
 use arbitrary::Arbitrary;
@@ -27,7 +27,7 @@ struct Options {
     parameter: f32,
 }
 
-/// A call on one instance: layer, motion, and what it takes.
+/// A call on one instance; layer and motion are given beside it.
 #[derive(Arbitrary, Debug, Clone, Copy)]
 enum Play {
     Play(Options),
@@ -65,14 +65,14 @@ enum Call {
     Snapshot,
     Restore,
     Ask(u8, u16),
-    /// On the mixer: layer, motion, and what it takes.
+    /// A call on the mixer: layer, motion, arguments.
     Mixer(u8, u8, Play),
     Update(f64),
 }
 
 static RIG: OnceLock<Arc<Rig>> = OnceLock::new();
 
-/// The built-in character; its first clip has markers at its ends, too.
+/// The built-in character, with markers added at both ends of its first clip.
 fn rig() -> Arc<Rig> {
     let rig = RIG.get_or_init(|| {
         let mut rig = mannequin().expect("the built-in character loads");
@@ -163,13 +163,13 @@ fuzz_target!(|calls: Vec<Call>| {
     };
     let layers = vec![LayerOptions::default(), upper, LayerOptions::default()];
     let mut mixer =
-        Mixer::with_layers(rig.clone(), layers.clone()).expect("a mixer of a sound rig");
+        Mixer::with_layers(rig.clone(), layers.clone()).expect("a mixer of a valid rig");
     let clips = (0..11).filter_map(|c| mixer.clip_by_index(c));
     let mixed: Vec<Motion> = clips.map(Motion::Clip).collect();
     let mut crowd = Crowd::new();
     let id = crowd
         .add_rig_with_layers(rig, layers)
-        .expect("an empty crowd takes a rig");
+        .expect("an empty crowd accepts a rig");
     let mut instances: Vec<InstanceId> = Vec::new();
     let mut spaces: Vec<BlendSpaceId> = Vec::new();
     let mut buffer = BoneBuffer::new();
@@ -220,7 +220,7 @@ fuzz_target!(|calls: Vec<Call>| {
             Call::Evaluate => {
                 crowd.evaluate(&mut buffer);
                 let finite = buffer.rows().iter().all(|r| r.is_finite());
-                assert!(finite, "a palette of the built-in character is finite");
+                assert!(finite, "the built-in character's palette is finite");
                 false
             }
             Call::Unload(c) => match clip(&crowd, c) {
@@ -255,7 +255,7 @@ fuzz_target!(|calls: Vec<Call>| {
                 let _ = mixer.update(dt);
                 assert!(mixer.events().len() <= 3 * 4 * 2 * MAX_EVENTS_PER_ACTION);
                 let finite = mixer.evaluate().iter().all(|r| r.is_finite());
-                assert!(finite, "a palette of the built-in character is finite");
+                assert!(finite, "the built-in character's palette is finite");
                 false
             }
             Call::Ask(i, joint) => {
@@ -268,7 +268,7 @@ fuzz_target!(|calls: Vec<Call>| {
             }
         };
         if refused {
-            assert!(crowd.snapshot() == before, "a refused call changes nothing");
+            assert!(crowd.snapshot() == before, "a call that fails changes nothing");
         }
     }
 });

@@ -1,4 +1,4 @@
-//! Any bytes as a .phx file: never a panic, never more memory than the stated multiple of the input.
+//! Any bytes as a .phx file: must not panic, nor use more memory than the stated multiple of the input.
 #![no_main]
 
 mod support;
@@ -15,8 +15,8 @@ use support::{parts, play};
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
 
-/// The skeleton with its joints in the opposite lanes; none if it has user channels, whose scalars come
-/// with them.
+/// The skeleton with its lane order reversed; `None` if it has user channels, which `Skeleton::new` does not
+/// accept.
 fn turned(skeleton: &Skeleton) -> Option<Skeleton> {
     if skeleton.channels().len() > 0 {
         return None;
@@ -32,20 +32,20 @@ fn turned(skeleton: &Skeleton) -> Option<Skeleton> {
     let order: Vec<u16> = (0..joints.len() as u16).rev().collect();
     let scalars = skeleton.scalars().to_vec();
     let turned = Skeleton::new(&joints, Some(&order), scalars);
-    Some(turned.expect("it is one already"))
+    Some(turned.expect("the joints come from a skeleton"))
 }
 
-/// Opens and reads all there is; gives the character, if there is one.
+/// Opens a file and reads everything in it; returns the rig, if there is one.
 fn read(file: &[u8]) -> Option<Rig> {
     let library = Library::from_bytes(file).ok()?;
     for clip in 0..library.len() {
-        let name = library.clip_name(clip).expect("it is within the library");
-        let first = library.find_clip(name).expect("a name that is there");
+        let name = library.clip_name(clip).expect("the index is in range");
+        let first = library.find_clip(name).expect("the name exists");
         assert!(library.clip_name(first) == Some(name));
         let _ = black_box(library.clip(clip));
     }
     assert!(library.clip(library.len()).is_err());
-    // One after the other, as each may take what the file's size allows.
+    // One after the other, since each may use the memory that the file's size allows.
     if let Some(turned) = turned(library.skeleton()) {
         for clip in 0..library.len() {
             let moved = library.clip_for(clip, &turned);
@@ -57,13 +57,13 @@ fn read(file: &[u8]) -> Option<Rig> {
     library.rig(RigOptions::default()).ok()
 }
 
-/// Reads, and compares the memory with what FORMAT.md allows: the budget, and the copy of the file.
+/// Reads a file and compares the peak memory with FORMAT.md's limit, plus the copy of the file.
 fn within_budget(file: &[u8]) {
     alloc::start();
     let rig = read(file);
     let allowed = MEMORY_BASE + (MEMORY_PER_BYTE + 2) * file.len() as u64;
     let peak = alloc::peak();
-    // Vectors that grow by pushing have up to twice what they hold.
+    // Vectors that grow by pushing may have twice the capacity they need.
     assert!(
         peak <= 2 * allowed,
         "{peak} bytes for a file of {}",
@@ -74,7 +74,7 @@ fn within_budget(file: &[u8]) {
     }
 }
 
-/// Clips are read by rayon's workers: by one, which is this thread, so that its memory is counted.
+/// rayon's workers read the clips; a pool of only this thread makes their memory count.
 static ONE_THREAD: Once = Once::new();
 
 fuzz_target!(|bytes: &[u8]| {
@@ -84,7 +84,7 @@ fuzz_target!(|bytes: &[u8]| {
         pool.expect("the pool is built once");
     });
     within_budget(bytes);
-    // What lies behind checksums is reached by making them right.
+    // Contents behind checksums are reached by making the checksums valid.
     if let Some(parts) = parts(bytes) {
         within_budget(&seal::file(&parts));
     }

@@ -1,4 +1,4 @@
-//! Any skeleton and clips, in every form and lane order: what is written is read, to the bit.
+//! Any skeleton and clips, in every form and lane order: a written file reads back bit for bit.
 #![no_main]
 
 mod support;
@@ -52,10 +52,10 @@ struct Input {
     order: u8,
 }
 
-/// Clips of two thousand times by fifty joints took minutes to bake under AddressSanitizer.
+/// Largest number of keys: two thousand times on fifty joints took minutes to bake under AddressSanitizer.
 const MOST_KEYS: usize = 24;
 
-/// Beyond this keys of f32 overflow when they are multiplied, which the import bounds as well.
+/// Largest value: beyond it products of f32 keys overflow; the import has a limit as well.
 const LARGEST: f32 = 1e6;
 
 fn number(v: f32) -> f32 {
@@ -146,7 +146,7 @@ fn scene(input: &Input) -> RawScene {
         RawNode {
             source: i,
             name: Some(n.name.clone()),
-            // Parents first, or none.
+            // Parents come first; some nodes have none.
             parent: (i > 0 && n.parent < 250).then(|| usize::from(n.parent) % i.max(1)),
             local: Trs {
                 translation: Vec3::new(x, y, z),
@@ -184,17 +184,17 @@ fn write(rig: &Rig, input: &Input, form: ClipForm) -> (Vec<u8>, Provenance) {
         clips: clips.collect(),
     };
     let out = Cursor::new(Vec::new());
-    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
-    writer.add_rig(rig).expect("it is the writer's skeleton");
+    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
+    writer.add_rig(rig).expect("the rig has the writer's skeleton");
     for clip in rig.clips() {
         let added = writer.add_clip(clip, clip.name(), form);
-        added.expect("it is the writer's skeleton");
+        added.expect("the clip has the writer's skeleton");
     }
-    let out = writer.finish(&provenance).expect("memory takes bytes");
+    let out = writer.finish(&provenance).expect("writing to memory succeeds");
     (out.into_inner(), provenance)
 }
 
-/// Whether a scale, or what came of it, is refused.
+/// True if the error is about a limit on scales or on values computed from them.
 fn at_limit(error: &str) -> bool {
     error.contains("the limit") && (error.contains("scale") || error.contains("beyond"))
 }
@@ -226,17 +226,17 @@ fuzz_target!(|bytes: &[u8]| {
     options.lane_order = Some(order);
     let other = match build_rig(raw, &options) {
         Ok(other) => other,
-        // Splines that share a block with others get more keys, whose tangents reach a little further.
+        // Splines that share a block with others get more keys, whose tangents reach slightly further.
         Err(error) => return assert!(at_limit(&error.to_string()), "{error}"),
     };
     for form in ClipForm::ALL {
         let (file, provenance) = write(&rig, &input, form);
         assert!(file == write(&rig, &input, form).0, "two runs differ");
-        let library = Library::from_bytes(&file).expect("it was written");
+        let library = Library::from_bytes(&file).expect("the file was just written");
         assert!(*library.provenance() == provenance);
         same(
             &rig,
-            &library.rig(RigOptions::default()).expect("it was written"),
+            &library.rig(RigOptions::default()).expect("the file was just written"),
         );
         for clip in 0..library.len() {
             let moved = library.clip_for(clip, other.skeleton());
@@ -251,7 +251,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(moved.duration() == rig.clips()[clip].duration());
         }
     }
-    // Baked clips: what is measured is within what was asked for, or nothing was quantised.
+    // Baked clips: the measured error is within the limit, or nothing was quantised.
     for (exact, a) in rig.clips().iter().zip(&input.animations) {
         let mut settings = BakeSettings::default();
         settings.max_error = number(a.max_error).abs().clamp(1e-5, 1.0);
@@ -262,13 +262,13 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(as_it_was || report.max <= settings.max_error);
         for form in ClipForm::ALL {
             let out = Cursor::new(Vec::new());
-            let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
+            let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
             writer.add_clip(&built, "baked", form).expect("it fits");
             let out = writer
                 .finish(&Provenance::default())
-                .expect("memory takes bytes");
-            let library = Library::from_bytes(out.get_ref()).expect("it was written");
-            let read = library.clip(0).expect("it was written");
+                .expect("writing to memory succeeds");
+            let library = Library::from_bytes(out.get_ref()).expect("the file was just written");
+            let read = library.clip(0).expect("the file was just written");
             assert!(read.content_hash() == built.content_hash());
         }
     }

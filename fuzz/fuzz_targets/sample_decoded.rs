@@ -1,4 +1,4 @@
-//! Any bytes as a clip's section, of any form: whatever decodes is sampled, blended and walked.
+//! Any bytes as a clip's section, in any form: whatever decodes is sampled, blended and evaluated.
 #![no_main]
 
 mod support;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use phalanx_testkit::{made, seal};
 use support::play;
 
-/// A sound library, in parts, with clips in every form.
+/// Parts of a valid library, one per clip form.
 static SOUND: OnceLock<Vec<Vec<seal::Part>>> = OnceLock::new();
 
 fuzz_target!(|bytes: &[u8]| {
@@ -24,12 +24,12 @@ fuzz_target!(|bytes: &[u8]| {
     let form = usize::from(form) % sound.len();
     let mut parts = sound[form].clone();
     let place = seal::find(&parts, b"CLIP");
-    // The head stays, or no change would come past the hashes of the skeleton.
+    // The head is kept; otherwise every change would fail at the skeleton's hashes.
     let head = made::head_bytes(ClipForm::ALL[form]);
     parts[place].bytes.truncate(head);
     parts[place].bytes.extend_from_slice(payload);
     let Ok(library) = Library::from_bytes(&seal::file(&parts)) else {
-        panic!("all but the clip is sound");
+        panic!("everything but the clip is valid");
     };
     if let Ok(rig) = library.rig(RigOptions::default()) {
         play(rig);

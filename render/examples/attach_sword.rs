@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let picture = match picture {
         Some(path) => PathBuf::from(path),
         None => {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/examples");
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/examples");
             std::fs::create_dir_all(&folder)?;
             folder.join("attach_sword.png")
         }
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rigs = vec![fighter];
     let assets = std::env::var_os("PHALANX_ASSETS").map(PathBuf::from);
     let assets =
-        assets.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/assets"));
+        assets.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/assets"));
     if assets.join("greenman.glb").is_file() {
         let man = Arc::new(import(&assets.join("greenman.glb"))?);
         let id = crowd.add_rig(man.clone())?;

@@ -1,19 +1,19 @@
-//! An allocator that counts. A test binary names it itself:
+//! A counting allocator. A test binary installs it:
 //!
 //! ```
 //! #[global_allocator]
 //! static ALLOCATOR: phalanx_testkit::alloc::Counting = phalanx_testkit::alloc::Counting;
 //! ```
 //!
-//! It keeps three figures: the most bytes that one thread had live ([`start`], [`peak`]), the bytes that the
-//! process has live ([`live`]), and the allocations of the workers of one pool ([`pool`], [`allocations`]).
+//! It keeps three figures: the peak of live bytes of one thread ([`start`], [`peak`]), the live bytes of the
+//! process ([`live`]), and the allocations of one pool's workers ([`pool`], [`allocations`]).
 //!
-//! Steady frames run inside one rayon `install`: a call from outside the pool goes through rayon's own
+//! Steady frames must run inside one rayon `install`: a call from outside the pool goes through rayon's
 //! injection queue, which may allocate a block now and then. Only the pool's threads are counted, and only
-//! while they work: the test harness keeps books on a thread of its own, and a thread that ends hands its
-//! garbage to crossbeam in a block that it allocates. On a busy machine a pool's threads end late, while
-//! the next pool's frames are counted. A thread's own entry in crossbeam's tables is there before it is
-//! counted: looking for the first piece of work makes it.
+//! until they end: the test harness allocates on its own thread, and a thread that ends hands its garbage to
+//! crossbeam in a block that it allocates. On a busy machine a pool's threads may end while the next pool's
+//! frames are counted. A thread's entry in crossbeam's tables exists before counting starts: the search for
+//! the first piece of work creates it.
 
 use rayon::ThreadPool;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -21,10 +21,10 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The allocator.
+/// The counting allocator.
 pub struct Counting;
 
-/// Bytes that the process has live.
+/// Live bytes of the process.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 /// Allocations of counted threads.
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -37,7 +37,7 @@ thread_local! {
 
 fn add(bytes: i64) {
     LIVE.fetch_add(bytes, Ordering::Relaxed);
-    // A thread that ends has no counters any more; they are not read then.
+    // The counters of an ending thread are already gone, and no longer read.
     let _ = THREAD_LIVE.try_with(|live| {
         live.set(live.get() + bytes);
         let _ = THREAD_PEAK.try_with(|peak| peak.set(peak.get().max(live.get())));
@@ -50,45 +50,45 @@ fn count() {
     }
 }
 
-// SAFETY: every call goes to the system's allocator unchanged.
+// SAFETY: every call is forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
         add(layout.size() as i64);
-        // SAFETY: the caller's promises are passed on unchanged.
+        // SAFETY: the caller upholds the contract; the arguments are unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count();
         add(layout.size() as i64);
-        // SAFETY: the caller's promises are passed on unchanged.
+        // SAFETY: the caller upholds the contract; the arguments are unchanged.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         add(-(layout.size() as i64));
-        // SAFETY: the caller's promises are passed on unchanged.
+        // SAFETY: the caller upholds the contract; the arguments are unchanged.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // Old and new storage may both be there for a moment.
+        // The old and the new block may exist at the same time.
         add(size as i64);
         add(-(layout.size() as i64));
-        // SAFETY: the caller's promises are passed on unchanged.
+        // SAFETY: the caller upholds the contract; the arguments are unchanged.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
-/// Starts the count of [`peak`] for this thread.
+/// Resets this thread's counters for [`peak`].
 pub fn start() {
     THREAD_LIVE.set(0);
     THREAD_PEAK.set(0);
 }
 
-/// The most bytes that this thread had live at once since [`start`].
+/// Largest number of live bytes of this thread since [`start`].
 pub fn peak() -> u64 {
     THREAD_PEAK.get().unsigned_abs()
 }
@@ -98,27 +98,27 @@ pub fn live() -> i64 {
     LIVE.load(Ordering::Relaxed)
 }
 
-/// Held by a test that reads [`live`]: one at a time, as the figure is of the whole process.
+/// A lock for tests that read [`live`], since the figure covers the whole process.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Allocations of all counted threads so far.
+/// Number of allocations of all counted threads so far.
 pub fn allocations() -> usize {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// A pool of workers that are counted until they end.
+/// A pool whose workers are counted until they end.
 ///
 /// # Panics
-/// If the system has no threads left.
+/// If the system cannot start the threads.
 pub fn pool(threads: usize) -> ThreadPool {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .exit_handler(|_| COUNTED.set(false))
         .build()
-        .expect("the system has threads left");
+        .expect("threads can be started");
     pool.broadcast(|_| COUNTED.set(true));
     pool
 }

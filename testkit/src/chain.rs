@@ -1,4 +1,4 @@
-//! A rig made in code, and what its palettes should be.
+//! Rigs built in code, and helpers for their expected palettes.
 
 use glam::{Quat, Vec3};
 use phalanx::build::build_rig;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const JOINTS: usize = 20;
 
-/// A chain of joints, three clips of different lengths (one with uneven keys), one mesh.
+/// A chain of joints with three clips of different lengths (one with uneven keys) and one mesh.
 pub fn raw() -> RawScene {
     let nodes = (0..JOINTS).map(|i| RawNode {
         name: Some(format!("joint{i}")),
@@ -109,7 +109,7 @@ pub fn close(a: &[Affine3x4], b: &[Affine3x4]) {
         }
     }
 }
-/// Forty joints in a row, with two clips that move them all.
+/// A chain of forty joints with two clips that animate all of them.
 pub fn forty() -> RawScene {
     let clip = |duration: f32, power: i32| RawClip {
         duration,
@@ -138,7 +138,7 @@ pub fn forty() -> RawScene {
             joints: (0..40).collect(),
             inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array(); 40],
         }],
-        // The second has uneven keys, so that key hints are at work.
+        // The second clip has uneven keys, so that key hints are used.
         clips: vec![clip(1.0, 1), clip(0.8, 2)],
         ..RawScene::default()
     }

@@ -1,8 +1,8 @@
-//! Shared by the benchmarks of the GPU: the device, and the backend that the environment may pin.
+//! Shared by the GPU benchmarks: the device, and the backend, which the environment may pin.
 
 use phalanx::gpu::{Gpu, GpuOptions, PaletteBackend};
 
-/// The first adapter that answers; without one, says what is left out.
+/// Opens the default adapter; if there is none, prints that nothing is `what` (measured, uploaded).
 pub fn open(what: &str) -> Option<Gpu> {
     match Gpu::open(&GpuOptions::default()) {
         Ok(gpu) => Some(gpu),
@@ -13,7 +13,7 @@ pub fn open(what: &str) -> Option<Gpu> {
     }
 }
 
-/// The best backend for palettes of so many rows, or that of `PHALANX_BENCH_BACKEND`.
+/// The best backend for palettes of `joints` rows, or the one named by `PHALANX_BENCH_BACKEND`.
 pub fn backend(gpu: &Gpu, joints: usize) -> PaletteBackend {
     let Ok(name) = std::env::var("PHALANX_BENCH_BACKEND") else {
         return PaletteBackend::choose(gpu, joints).expect("the device holds the palette");

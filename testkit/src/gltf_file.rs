@@ -12,7 +12,7 @@ pub const U16: u32 = 5123;
 pub const U32: u32 = 5125;
 pub const F32: u32 = 5126;
 
-/// A file in the making: its JSON and one binary chunk.
+/// A glTF file under construction: its JSON and one binary chunk.
 #[derive(Clone)]
 pub struct File {
     pub root: Value,
@@ -54,7 +54,7 @@ impl File {
         list.len() - 1
     }
 
-    /// A buffer view over new bytes of the chunk.
+    /// Adds bytes to the chunk and a buffer view over them.
     pub fn view(&mut self, bytes: &[u8]) -> usize {
         self.bin.resize(self.bin.len().next_multiple_of(4), 0);
         let offset = self.bin.len();
@@ -63,7 +63,7 @@ impl File {
         self.push("bufferViews", view)
     }
 
-    /// An accessor over new bytes.
+    /// Adds bytes and an accessor over them.
     pub fn accessor(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8]) -> usize {
         let view = self.view(bytes);
         let accessor = json!({
@@ -72,7 +72,7 @@ impl File {
         self.push("accessors", accessor)
     }
 
-    /// An accessor of floats.
+    /// Adds an accessor of floats.
     pub fn floats(&mut self, shape: &str, values: &[f32]) -> usize {
         let per = match shape {
             "SCALAR" => 1,
@@ -85,21 +85,21 @@ impl File {
         self.accessor(F32, shape, values.len() / per, &f32_bytes(values))
     }
 
-    /// An accessor of normalised integers.
+    /// Adds an accessor of normalised integers.
     pub fn fractions(&mut self, component: u32, shape: &str, count: usize, bytes: &[u8]) -> usize {
         let accessor = self.accessor(component, shape, count, bytes);
         self.root["accessors"][accessor]["normalized"] = json!(true);
         accessor
     }
 
-    /// A mesh of one primitive with the given attributes, and a node that draws it.
+    /// Adds a mesh of one primitive with the given attributes, and a node that draws it.
     pub fn mesh(&mut self, attributes: Value) -> usize {
         let mesh = json!({ "primitives": [{ "attributes": attributes }] });
         let mesh = self.push("meshes", mesh);
         self.push("nodes", json!({ "mesh": mesh }))
     }
 
-    /// Like `mesh`, without triangles whatever the number of vertices.
+    /// Like `mesh`, but without triangles, so that any number of vertices is valid.
     pub fn vertices(&mut self, attributes: Value) -> usize {
         let none = json!({ "componentType": U8, "type": "SCALAR", "count": 0 });
         let none = self.push("accessors", none);
@@ -109,7 +109,7 @@ impl File {
         node
     }
 
-    /// An animation of one channel.
+    /// Adds an animation with one channel.
     pub fn clip(&mut self, node: usize, path: &str, mode: &str, times: usize, values: usize) {
         let animation = json!({
             "samplers": [{ "input": times, "output": values, "interpolation": mode }],
@@ -129,7 +129,7 @@ impl File {
         root
     }
 
-    /// The JSON text, with the chunk under `uri`.
+    /// The JSON text, with the chunk referred to as `uri`.
     pub fn gltf(&self, uri: &str) -> Vec<u8> {
         self.with_buffer(Some(uri)).to_string().into_bytes()
     }
@@ -151,14 +151,14 @@ impl File {
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Reads a file that needs no repairs.
+    /// Reads a file that must need no repairs.
     pub fn read_clean(&self) -> RawScene {
         let (scene, report) = self.read();
         assert_eq!(report.entries, vec![], "{:?}", report.entries);
         scene
     }
 
-    /// The one-line message of the error that reading gives.
+    /// Error message of reading the file, checked to be one line that starts with the file's name.
     pub fn error(&self) -> String {
         let error = self.read_with(&ImportOptions::default());
         let line = error.map(|_| ()).unwrap_err().to_string();
@@ -168,7 +168,7 @@ impl File {
     }
 }
 
-/// A GLB of JSON text and a binary chunk.
+/// A GLB from JSON text and a binary chunk.
 pub fn glb(json: &[u8], bin: &[u8]) -> Vec<u8> {
     let (mut json, mut bin) = (json.to_vec(), bin.to_vec());
     json.resize(json.len().next_multiple_of(4), b' ');
@@ -190,7 +190,7 @@ pub fn glb(json: &[u8], bin: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// The messages of a severity, as `place: message`.
+/// Report entries of one severity, as `place: message`.
 pub fn entries(report: &ImportReport, severity: Severity) -> Vec<String> {
     let matching = report.entries.iter().filter(|e| e.severity == severity);
     matching
@@ -198,7 +198,7 @@ pub fn entries(report: &ImportReport, severity: Severity) -> Vec<String> {
         .collect()
 }
 
-/// Whether exactly one entry of that severity contains all `parts`.
+/// Asserts that exactly one entry of the severity contains all `parts`.
 #[track_caller]
 pub fn assert_reported(report: &ImportReport, severity: Severity, parts: &[&str]) {
     let all = entries(report, severity);
@@ -208,7 +208,7 @@ pub fn assert_reported(report: &ImportReport, severity: Severity, parts: &[&str]
     assert_eq!(hits.count(), 1, "{parts:?} among {:?}", report.entries);
 }
 
-/// Whether a message contains all `parts`.
+/// Asserts that a message contains all `parts`.
 #[track_caller]
 pub fn assert_says(line: &str, parts: &[&str]) {
     for part in parts {

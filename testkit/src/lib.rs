@@ -1,9 +1,9 @@
-//! What the tests of Phalanx share.
+//! Code shared by Phalanx's tests.
 //!
 //! [`oracle`] is the reference evaluator, in f64, written from the glTF specification; it never calls the
-//! library. [`compare`] holds the library's results against it and against stored golden poses, and
-//! [`adapter`] makes the library a subject of that comparison. The other modules are models made in code,
-//! allocators that count, and trials that say when a test model is missing.
+//! library. [`compare`] compares the library's results with it and with stored golden poses, and [`adapter`]
+//! makes the library a subject of that comparison. The other modules build models in code, count
+//! allocations, and run trials that report missing test models.
 #![deny(unsafe_code)]
 
 #[cfg(feature = "gltf")]

@@ -1,6 +1,5 @@
-//! A small rig with one of everything that a .phx file holds, and a second clip's worth of kinds.
+//! A small rig with every kind of content that a .phx file can store.
 
-// The fuzz targets include the whole module and use their own part of it.
 #![allow(dead_code)]
 
 use glam::{Quat, Vec3};
@@ -56,7 +55,7 @@ fn track(
     }
 }
 
-/// Joints in a chain, each moved by its own kind of track.
+/// Clips for a chain of joints, each joint animated by a different kind of track.
 fn clips() -> Vec<RawClip> {
     use Interpolation::{CubicSpline, Linear, Step};
     let even: Vec<f32> = (0..9).map(|k| k as f32 / 8.0).collect();
@@ -212,7 +211,7 @@ pub fn raw() -> RawScene {
                 rgba: (0..128).map(|i| (i * 7) as u8).collect(),
             })),
             None,
-            // One that PNG makes smaller.
+            // An image that PNG compresses.
             Some(ImageData::Decoded(Image {
                 width: 64,
                 height: 64,
@@ -234,17 +233,17 @@ pub fn raw() -> RawScene {
 }
 
 pub fn rig() -> Rig {
-    build_rig(raw(), &BuildOptions::default()).expect("the scene is sound")
+    build_rig(raw(), &BuildOptions::default()).expect("the scene is valid")
 }
 
-/// The same character in another lane order.
+/// The same character in a different lane order.
 pub fn rig_in_order(lanes: Vec<u16>) -> Rig {
     let mut options = BuildOptions::default();
     options.lane_order = Some(lanes);
-    build_rig(raw(), &options).expect("the order holds every joint once")
+    build_rig(raw(), &options).expect("the order contains every joint once")
 }
 
-/// The same character, its root's way taken out of the clips: turned and straight.
+/// The same character with root motion extracted from its clips, translation and rotation.
 pub fn travelling() -> Rig {
     let mut options = BuildOptions::default();
     options.root_motion = Some(RootMotionOptions {
@@ -256,7 +255,7 @@ pub fn travelling() -> Rig {
 }
 
 pub fn additive(rig: &Rig) -> Clip {
-    build_additive(&raw(), 0, rig, rig.skeleton().rest_pose()).expect("the clip is full")
+    build_additive(&raw(), 0, rig, rig.skeleton().rest_pose()).expect("the clip is not additive")
 }
 
 pub fn provenance(clips: usize) -> Provenance {
@@ -279,7 +278,7 @@ pub fn provenance(clips: usize) -> Provenance {
     }
 }
 
-/// Bytes at the start of a clip's section that say whose it is: kind, duration, hashes; not coded ones.
+/// Bytes at the start of a clip's section that identify its skeleton (kind, duration, hashes); 0 if coded.
 pub fn head_bytes(form: ClipForm) -> usize {
     match form {
         ClipForm::Rows => 24,
@@ -287,12 +286,14 @@ pub fn head_bytes(form: ClipForm) -> usize {
     }
 }
 
-/// The same character, its clips baked.
+/// The same character with baked clips.
 pub fn baked() -> Rig {
     let rig = travelling();
     let library = library_of(&rig, &baked_clips(&rig), ClipForm::Rows);
-    let library = Library::from_bytes(&library).expect("it was written");
-    library.rig(Default::default()).expect("it was written")
+    let library = Library::from_bytes(&library).expect("the file was just written");
+    library
+        .rig(Default::default())
+        .expect("the file was just written")
 }
 
 fn baked_clips(rig: &Rig) -> Vec<Arc<Clip>> {
@@ -302,7 +303,7 @@ fn baked_clips(rig: &Rig) -> Vec<Arc<Clip>> {
     clips.map(Arc::new).collect()
 }
 
-/// Libraries that hold, together, every kind of section in every form.
+/// Libraries that together contain every kind of section in every form.
 pub fn files() -> Vec<Vec<u8>> {
     let mut all = vec![library(&rig())];
     for form in ClipForm::ALL {
@@ -312,7 +313,7 @@ pub fn files() -> Vec<Vec<u8>> {
     all
 }
 
-/// One of everything: exact and baked clips, each in every form, and an additive one.
+/// A library with one of everything: exact and baked clips, each in every form, and an additive clip.
 pub fn version_1() -> Vec<u8> {
     let rig = travelling();
     let baked = baked_clips(&rig);
@@ -323,34 +324,34 @@ pub fn version_1() -> Vec<u8> {
     }
     clips.push((Arc::new(additive(&rig)), ClipForm::Rows));
     let out = Cursor::new(Vec::new());
-    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
+    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
     writer.add_rig(&rig).expect("the rig has this skeleton");
     for (clip, form) in &clips {
         let added = writer.add_clip(clip, clip.name(), *form);
         added.expect("the clip has this skeleton");
     }
     let out = writer.finish(&provenance(clips.len()));
-    out.expect("memory takes bytes").into_inner()
+    out.expect("writing to memory succeeds").into_inner()
 }
 
-/// The bytes of a library of a rig.
+/// The bytes of a rig's library.
 pub fn library(rig: &Rig) -> Vec<u8> {
     library_in(rig, ClipForm::Rows)
 }
 
-/// The same with its clips in a form.
+/// Like [`library`], with the clips in the given form.
 pub fn library_in(rig: &Rig, form: ClipForm) -> Vec<u8> {
     library_of(rig, rig.clips(), form)
 }
 
 fn library_of(rig: &Rig, clips: &[Arc<Clip>], form: ClipForm) -> Vec<u8> {
     let out = Cursor::new(Vec::new());
-    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("memory takes bytes");
+    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
     writer.add_rig(rig).expect("the rig has this skeleton");
     for clip in clips {
         let added = writer.add_clip(clip, clip.name(), form);
         added.expect("the clip has this skeleton");
     }
     let out = writer.finish(&provenance(clips.len()));
-    out.expect("memory takes bytes").into_inner()
+    out.expect("writing to memory succeeds").into_inner()
 }

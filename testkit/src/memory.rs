@@ -1,13 +1,13 @@
-//! A process with less memory: what Linux gives it, and how much that is.
+//! Limits the address space of the process, on Linux.
 
 use std::hint::black_box;
 use std::process::Command;
 
-/// Address space that is given back before the limit is lifted, which takes some itself. Blocks of this size
-/// go back to the system when they are freed.
+/// Address space freed before the limit is lifted, since lifting it needs some. Blocks of this size are
+/// returned to the system when freed.
 const BALLAST: usize = 48 << 20;
 
-/// Does something while the process has no more than so many bytes of address space beside those in use.
+/// Runs `work` with at most `more` bytes of address space beyond those in use.
 pub fn with_memory<T>(more: u64, work: impl FnOnce() -> T) -> T {
     let ballast = black_box(Vec::<u8>::with_capacity(BALLAST));
     limit_memory(Some(in_use() + more));
@@ -17,20 +17,20 @@ pub fn with_memory<T>(more: u64, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Bytes of address space that this process has.
+/// Address space in use by this process, in bytes.
 fn in_use() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("a Linux system");
+    let status = std::fs::read_to_string("/proc/self/status").expect("the system is Linux");
     let line = status.lines().find_map(|l| l.strip_prefix("VmSize:"));
     let kilobytes = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kilobytes.expect("the size is a number") << 10
 }
 
-/// Has the system give this process no more than that many bytes of address space.
+/// Sets the limit of this process's address space in bytes; `None` removes it.
 fn limit_memory(bytes: Option<u64>) {
     let limit = bytes.map_or("unlimited".into(), |b| b.to_string());
     let done = Command::new("prlimit")
         .arg(format!("--pid={}", std::process::id()))
         .arg(format!("--as={limit}:"))
         .status();
-    assert!(done.expect("prlimit is there").success());
+    assert!(done.expect("prlimit is installed").success());
 }

@@ -1,6 +1,5 @@
-//! A rig whose poses can be read off by hand: where its first joint stands is what plays, and when.
+//! A rig whose poses are easy to check by hand: the position of its first joint shows what plays, and when.
 
-// Every test binary includes the whole module and uses its own part of it.
 #![allow(dead_code)]
 
 use phalanx::build::{BuildOptions, build_rig};
@@ -13,10 +12,10 @@ use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 use std::sync::Arc;
 
-/// Rows of one palette: the joint "base" at the origin, and "tip" one metre above it.
+/// Palette rows per instance: the joint "base" at the origin, and "tip" one metre above it.
 pub const ROWS: usize = 2;
 
-/// A track of "base" that is linear between evenly spaced keys.
+/// A track of "base", linear between evenly spaced keys.
 pub fn track(channel: RawChannel, seconds: f32, values: &[&[f32]]) -> RawTrack {
     let last = (values.len() - 1).max(1) as f32;
     RawTrack {
@@ -30,7 +29,7 @@ pub fn track(channel: RawChannel, seconds: f32, values: &[&[f32]]) -> RawTrack {
     }
 }
 
-/// A clip of these tracks.
+/// A clip of the given tracks.
 pub fn clip(name: &str, duration: f32, tracks: Vec<RawTrack>) -> RawClip {
     RawClip {
         name: Some(name.into()),
@@ -40,18 +39,18 @@ pub fn clip(name: &str, duration: f32, tracks: Vec<RawTrack>) -> RawClip {
     }
 }
 
-/// A clip that takes "base" in a straight line from the origin to `to`.
+/// A clip that moves "base" in a straight line from the origin to `to`.
 pub fn line(name: &str, duration: f32, to: [f32; 3]) -> RawClip {
     between(name, duration, [0.0; 3], to)
 }
 
-/// A clip that takes "base" in a straight line from one place to another.
+/// A clip that moves "base" in a straight line from one position to another.
 pub fn between(name: &str, duration: f32, from: [f32; 3], to: [f32; 3]) -> RawClip {
     let values = track(RawChannel::Translation, duration, &[&from, &to]);
     clip(name, duration, vec![values])
 }
 
-/// A clip of 1 s that turns "base" about x, from one angle in degrees to another.
+/// A clip of 1 s that rotates "base" about x, from one angle in degrees to another.
 pub fn turn(name: &str, from: f64, to: f64) -> RawClip {
     let half = |degrees: f64| {
         let (sin, cos) = (0.5 * degrees.to_radians()).sin_cos();
@@ -61,8 +60,8 @@ pub fn turn(name: &str, from: f64, to: f64) -> RawClip {
     clip(name, 1.0, vec![values])
 }
 
-/// A clip of 1 s that moves translation, rotation and scale of "base" by key times of their own: three
-/// timelines. It goes along x as "x" does.
+/// A clip of 1 s that animates translation, rotation and scale of "base" with different key times: three
+/// timelines. It moves along x as "x" does.
 pub fn busy(name: &str) -> RawClip {
     let full = [0.0, 0.0, 0.0, 1.0];
     let half = [0.1, 0.0, 0.0, 0.995];
@@ -75,22 +74,22 @@ pub fn busy(name: &str) -> RawClip {
             &[&[1.0; 3], &[2.0; 3], &[1.0; 3], &[2.0; 3]],
         ),
     ];
-    // Not regular, so that it needs a hint, too.
+    // Uneven, so that it needs a key hint too.
     tracks[1].times[1] = 0.3;
     clip(name, 1.0, tracks)
 }
 
-/// The rig with these clips.
+/// The rig with the given clips.
 pub fn with_clips(clips: Vec<RawClip>) -> Arc<Rig> {
     built(clips, &BuildOptions::default())
 }
 
-/// The rig with these clips, built as the options say.
+/// The rig with the given clips, built with the given options.
 pub fn built(clips: Vec<RawClip>, options: &BuildOptions) -> Arc<Rig> {
     Arc::new(build_rig(scene(clips), options).unwrap())
 }
 
-/// What the rig is built from.
+/// The raw scene from which the rig is built.
 pub fn scene(clips: Vec<RawClip>) -> RawScene {
     let joint = |name: &str, parent, y| RawNode {
         name: Some(name.into()),
@@ -123,21 +122,21 @@ pub fn ruler() -> Arc<Rig> {
     ])
 }
 
-/// The palette of the rest pose.
+/// Palette of the rest pose.
 pub fn rest() -> [Affine3x4; ROWS] {
     let mut tip = Affine3x4::IDENTITY;
     tip.rows[1][3] = 1.0;
     [Affine3x4::IDENTITY, tip]
 }
 
-/// A matrix that moves that far along x.
+/// A translation along x, in metres.
 pub fn shift(x: f32) -> Affine3x4 {
     let mut matrix = Affine3x4::IDENTITY;
     matrix.rows[0][3] = x;
     matrix
 }
 
-/// A clip that stands still at a time, at a weight.
+/// Options of an action with speed 0 at a time, with a weight.
 pub fn held(time: f64, weight: f32) -> PlayOptions {
     PlayOptions {
         time,
@@ -147,12 +146,12 @@ pub fn held(time: f64, weight: f32) -> PlayOptions {
     }
 }
 
-/// Where "base" stands in a palette.
+/// Position of "base" in a palette.
 pub fn place(palette: &[Affine3x4]) -> [f32; 3] {
     palette[0].rows.map(|row| row[3])
 }
 
-/// Asserts where "base" stands.
+/// Asserts the position of "base".
 #[track_caller]
 pub fn stands(palette: &[Affine3x4], at: [f32; 3]) {
     let have = place(palette);

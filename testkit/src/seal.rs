@@ -1,6 +1,5 @@
-//! Files taken apart and put together again by FORMAT.md alone, with right checksums around wrong bytes.
+//! Takes .phx files apart and rebuilds them from FORMAT.md alone, with valid checksums around any bytes.
 
-// Several test binaries include the whole module and use their own part of it.
 #![allow(dead_code)]
 
 use phalanx::format::hash_bytes;
@@ -26,7 +25,7 @@ pub fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
 }
 
-/// The sections of a sound file.
+/// The sections of a valid file.
 pub fn parts(file: &[u8]) -> Vec<Part> {
     let (count, table) = (u32_at(file, 12) as usize, u64_at(file, 40) as usize);
     (0..count)
@@ -44,7 +43,7 @@ pub fn parts(file: &[u8]) -> Vec<Part> {
         .collect()
 }
 
-/// A file of sections, sealed.
+/// Builds a file from sections, with valid checksums.
 pub fn file(parts: &[Part]) -> Vec<u8> {
     let mut out = vec![0; HEADER];
     let mut table = Vec::new();
@@ -75,13 +74,13 @@ pub fn file(parts: &[Part]) -> Vec<u8> {
     out
 }
 
-/// Makes the header's checksum right.
+/// Recomputes the header's checksum.
 pub fn seal_header(file: &mut [u8]) {
     let sum = hash_bytes(&file[..56]);
     file[56..64].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// Where the sections of that code stand.
+/// Index of the first section with that code.
 pub fn find(parts: &[Part], code: &[u8; 4]) -> usize {
     let found = parts.iter().position(|p| &p.code == code);
     found.expect("the file has such a section")

@@ -1,10 +1,9 @@
-//! Shared by the test binaries: where the test models are, and trials that are reported as ignored
-//! (or fail, where models are required) when one of them is missing.
+//! Test models, and trials that are reported as ignored (or fail, if models are required) when a model is
+//! missing.
 //!
-//! Use: `mod common;` in a test binary with `harness = false`, then
-//! `common::run(vec![common::trial("name", &["pab.glb"], || { … Ok(()) })])`.
+//! In a test binary with `harness = false`:
+//! `trials::run(vec![trials::trial("name", &["pab.glb"], || { … Ok(()) })])`.
 
-// Every test binary includes the whole module and uses its own part of it.
 #![allow(dead_code)]
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -15,45 +14,45 @@ thread_local! {
     static TRIAL: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The trial that this thread runs, as [`trial`] or [`begin`] named it.
+/// Name of the trial running on this thread, as set by [`trial`] or [`begin`].
 pub fn current_trial() -> String {
     TRIAL.with_borrow(String::clone)
 }
 
-/// Names the trial that this thread runs from here on.
+/// Sets the name of the trial running on this thread.
 pub fn begin(name: &str) {
     TRIAL.set(name.to_owned());
 }
 
-/// Folders that may hold test models, best first: `PHALANX_ASSETS` if it is set, and no other then;
-/// else `../shared/assets` beside the package, then the package's own `assets`.
+/// Folders that may contain test models, in order of preference: only `PHALANX_ASSETS` if it is set;
+/// otherwise `../shared/assets` and `assets`, relative to the workspace root.
 pub fn asset_folders() -> Vec<PathBuf> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     match std::env::var_os("PHALANX_ASSETS") {
         Some(folder) if !folder.is_empty() => vec![folder.into()],
-        _ => vec![package.join("../shared/assets"), package.join("assets")],
+        _ => vec![workspace.join("../shared/assets"), workspace.join("assets")],
     }
 }
 
-/// Path of a test model or another file below the asset folders (`golden/pab.json`), if it is there.
+/// Path of a test model or another file in the asset folders (`golden/pab.json`), if it exists.
 pub fn asset(name: &str) -> Option<PathBuf> {
     let mut candidates = asset_folders().into_iter().map(|folder| folder.join(name));
     candidates.find(|path| path.is_file())
 }
 
-/// The path of a file that the trial has listed in its `needs`.
+/// Path of a file that the trial has listed in its `needs`.
 pub fn needed(name: &str) -> Result<PathBuf, Failed> {
     asset(name).ok_or_else(|| missing(&[name]).into())
 }
 
-/// Whether a missing model is a failure: `PHALANX_REQUIRE_ASSETS=1` or `CI=true`.
+/// True if a missing model is a failure: `PHALANX_REQUIRE_ASSETS=1` or `CI=true`.
 pub fn assets_required() -> bool {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|v| v == value);
     is("PHALANX_REQUIRE_ASSETS", "1") || is("CI", "true")
 }
 
-/// A trial that needs files below the asset folders. If one is missing it is ignored with the reason
-/// printed; it fails if assets are required.
+/// A trial that needs files from the asset folders. If one is missing, the trial is ignored with the reason,
+/// or fails if assets are required.
 pub fn trial(
     name: impl Into<String>,
     needs: &[&str],
@@ -76,7 +75,7 @@ pub fn trial(
     })
 }
 
-/// Runs the trials with the arguments of the command line; then, if any ran, `report`; then exits.
+/// Runs the trials with the command line's arguments, then `report` if any ran, and exits.
 pub fn run_and(trials: Vec<Trial>, report: impl FnOnce()) -> ! {
     let arguments = Arguments::from_args();
     let conclusion = libtest_mimic::run(&arguments, trials);
@@ -86,7 +85,7 @@ pub fn run_and(trials: Vec<Trial>, report: impl FnOnce()) -> ! {
     conclusion.exit()
 }
 
-/// Runs the trials with the arguments of the command line and exits.
+/// Runs the trials with the command line's arguments, and exits.
 pub fn run(trials: Vec<Trial>) -> ! {
     run_and(trials, || ())
 }

@@ -1,4 +1,4 @@
-//! The files that arguments stand for: files, folders with all below them, patterns.
+//! Expands arguments to files: file names, folders searched recursively, and glob patterns.
 
 use super::super::error::CliError;
 use super::{BakeFault, Faults};
@@ -8,15 +8,15 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// A file that an argument stands for.
+/// A file found for an argument.
 #[derive(Clone, Debug)]
 pub struct Found {
     pub path: PathBuf,
-    /// Where it is below the folder that was given, or in which a pattern begins.
+    /// Path relative to the given folder, or to the folder in which a pattern begins.
     pub below: PathBuf,
 }
 
-/// The files of arguments, in the arguments' order and sorted within each; every file once.
+/// Files of the arguments, in argument order and sorted within each argument, without duplicates.
 pub fn files(arguments: &[String], extensions: &[&str], faults: &mut Faults) -> Vec<Found> {
     let mut found = Vec::new();
     for argument in arguments {
@@ -60,7 +60,7 @@ pub fn files(arguments: &[String], extensions: &[&str], faults: &mut Faults) -> 
     found
 }
 
-/// The files of arguments; any fault refuses all of them.
+/// Files of the arguments; fails if any argument has a fault.
 pub fn expand(arguments: &[String], extensions: &[&str]) -> Result<Vec<PathBuf>, CliError> {
     let mut faults = Faults::default();
     let found = files(arguments, extensions, &mut faults);
@@ -68,7 +68,7 @@ pub fn expand(arguments: &[String], extensions: &[&str]) -> Result<Vec<PathBuf>,
     Ok(found.into_iter().map(|f| f.path).collect())
 }
 
-/// That a folder or a pattern holds no such file.
+/// The fault for a folder or pattern that matches no file with these extensions.
 pub fn nothing(place: &str, extensions: &[&str]) -> BakeFault {
     let wanted: Vec<String> = extensions.iter().map(|e| format!(".{e}")).collect();
     BakeFault::Nothing {
@@ -77,16 +77,16 @@ pub fn nothing(place: &str, extensions: &[&str]) -> BakeFault {
     }
 }
 
-/// One name of a path that a pattern asks for.
+/// One component of a pattern's path.
 enum Part {
     /// Any number of folders.
     AnyDepth,
-    /// This one, which need not be readable by a list.
+    /// This exact name; its parent folder need not be listable.
     Named(PathBuf),
     Like(Pattern),
 }
 
-/// The folder in which a pattern begins, and what is looked for below it.
+/// Splits an argument into the folder where the search begins and the components matched below it.
 fn parts(argument: &str, pattern: bool) -> Result<(PathBuf, Vec<Part>), BakeFault> {
     let like = |name: &str| match Pattern::new(name) {
         Ok(like) => Ok(Part::Like(like)),
@@ -111,7 +111,7 @@ fn parts(argument: &str, pattern: bool) -> Result<(PathBuf, Vec<Part>), BakeFaul
             parts.push(Part::Named(name.into()));
         }
     }
-    // A folder stands for all below it, and so does a pattern that ends with any folder.
+    // A folder stands for everything below it; so does a pattern that ends with `**`.
     if parts.is_empty() {
         parts.push(Part::AnyDepth);
     }
@@ -121,7 +121,7 @@ fn parts(argument: &str, pattern: bool) -> Result<(PathBuf, Vec<Part>), BakeFaul
     Ok((base, parts))
 }
 
-/// What was found, and the folders that could not be looked into.
+/// Files found, and folders that could not be read.
 #[derive(Default)]
 struct Walk<'a> {
     extensions: &'a [&'a str],
@@ -136,7 +136,7 @@ impl Walk<'_> {
             [Part::Named(name), rest @ ..] => self.step(folder.join(name), rest),
             [Part::Like(like), rest @ ..] => {
                 for (path, _) in self.entries(folder) {
-                    // Names that are not UTF-8 are found, too: what to do with them is not decided here.
+                    // Names that are not UTF-8 are matched too; the caller decides what to do with them.
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
                     if like.matches(&name) {
                         self.step(path, rest);
@@ -167,8 +167,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What a folder holds, and which of it are folders; links to folders are none, or a walk might not
-    /// end.
+    /// Entries of a folder, each with whether it is a folder. A link to a folder counts as a file, since
+    /// following links might never end.
     fn entries(&mut self, folder: &Path) -> Vec<(PathBuf, bool)> {
         let place = or_here(folder);
         let entry = |entry: io::Result<fs::DirEntry>| {
@@ -185,7 +185,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where a file is below a folder; its name alone if the way there leads up.
+/// Path of a file relative to a folder; only its file name if the relative path would lead upward.
 fn below(path: &Path, base: &Path) -> PathBuf {
     let below = path.strip_prefix(base).unwrap_or(path);
     let down = |c: Component<'_>| matches!(c, Component::Normal(_));
@@ -195,7 +195,7 @@ fn below(path: &Path, base: &Path) -> PathBuf {
     }
 }
 
-/// A folder under a name that the system knows.
+/// The folder, or `.` for an empty path, which the system does not accept.
 fn or_here(folder: &Path) -> &Path {
     match folder.as_os_str().is_empty() {
         true => Path::new("."),
@@ -203,7 +203,7 @@ fn or_here(folder: &Path) -> &Path {
     }
 }
 
-/// A file under the name that it has by every way to it; links to files are files of their own.
+/// A canonical path for detecting duplicates: the folder is resolved, a link to a file is not.
 fn identity(path: &Path) -> PathBuf {
     let folder = path.parent().map(or_here);
     match (folder.and_then(|f| f.canonicalize().ok()), path.file_name()) {

@@ -1,4 +1,4 @@
-//! `BakeFault`: why files cannot be baked, joined or compared.
+//! [`BakeFault`]: why files cannot be baked, joined or compared.
 
 use glob::PatternError;
 use phalanx::bake::BakeError;
@@ -8,78 +8,80 @@ use phalanx::skeleton::JointRefError;
 use std::io;
 use thiserror::Error;
 
-/// Why inputs become no .phx file; messages name the file.
+/// Why an input does not become a .phx file. Every message names the file.
 #[derive(Debug, Error)]
 pub enum BakeFault {
-    /// A pattern is none.
+    /// A glob pattern is invalid.
     #[error("{pattern}: {source}")]
     Pattern {
         /// The pattern.
         pattern: String,
-        /// Why.
+        /// The pattern's error.
         source: PatternError,
     },
-    /// A name that no name in a .phx file could be made of.
-    #[error("{file}: its name or its folder's is not UTF-8")]
+    /// A path that is not UTF-8, so no name in a .phx file can be derived from it.
+    #[error("{file}: the name of the file or of its folder is not UTF-8")]
     Name {
-        /// The file, as far as it can be written.
+        /// The file, with invalid parts replaced.
         file: String,
     },
-    /// No file of the kind that is wanted.
-    #[error("{place}: holds no {wanted} file")]
+    /// No file of the expected kind was found.
+    #[error("{place}: no {wanted} file found")]
     Nothing {
         /// The folder or the pattern.
         place: String,
-        /// Extensions, as text.
+        /// The expected extensions, as text.
         wanted: String,
     },
-    /// A file or a folder cannot be read.
+    /// A file or folder cannot be read.
     #[error("{file}: {source}")]
     Read {
-        /// The file or the folder.
+        /// The file or folder.
         file: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// Two inputs would become one file.
+    /// Two inputs would be written to one output.
     #[error(
-        "{file} and {other} would both become {output}, so neither does; folders in a folder that is \
-         given are kept"
+        "{file} and {other} would both be written to {output}, so neither is baked; to keep their \
+         subfolders in the output, give the folder that holds both"
     )]
     SameOutput {
-        /// One.
+        /// One input.
         file: String,
-        /// The other.
+        /// The other input.
         other: String,
-        /// The file.
+        /// The output.
         output: String,
     },
-    /// A file has another skeleton than the library.
-    #[error("{file}: its skeleton (hash {have:016x}) is not that of {first} (hash {needed:016x})")]
+    /// The skeleton of a file differs from the library's.
+    #[error(
+        "{file}: skeleton (hash {have:016x}) differs from that of {first} (hash {needed:016x})"
+    )]
     Structure {
         /// The file.
         file: String,
-        /// The file whose skeleton is taken.
+        /// The file whose skeleton the library uses.
         first: String,
-        /// The hash of the file's.
+        /// Hash of the file's skeleton.
         have: u64,
-        /// The hash needed.
+        /// Hash of the library's skeleton.
         needed: u64,
     },
-    /// A clip of a library has the name of another.
-    #[error("{file}: clip \"{clip}\" has the name of one of {other}{advice}")]
+    /// Clips of two inputs of a library have the same name.
+    #[error("{file}: clip \"{clip}\" has the same name as a clip of {other}{advice}")]
     SameClip {
         /// The file.
         file: String,
         /// The clip.
         clip: String,
-        /// The file of the other.
+        /// The file of the other clip.
         other: String,
-        /// What helps, if it was not done.
+        /// A hint that is appended to the message, or empty.
         advice: &'static str,
     },
-    /// Parts hold a clip of the same name.
-    #[error("{file}: clip \"{clip}\" is in {other} as well")]
+    /// Two parts contain a clip of the same name.
+    #[error("{file}: clip \"{clip}\" is also in {other}")]
     JoinedTwice {
         /// The file.
         file: String,
@@ -88,12 +90,12 @@ pub enum BakeFault {
         /// The other part.
         other: String,
     },
-    /// A raw clip makes none.
+    /// A raw clip cannot be built.
     #[error("{file}: {source}")]
     Build {
         /// The file.
         file: String,
-        /// Why.
+        /// The builder's error.
         source: BuildError,
     },
     /// A .phx file is damaged.
@@ -101,7 +103,7 @@ pub enum BakeFault {
     Format {
         /// The file.
         file: String,
-        /// Where and why.
+        /// Position and cause.
         source: Box<FormatError>,
     },
     /// A .phx file cannot be written.
@@ -109,83 +111,84 @@ pub enum BakeFault {
     Write {
         /// The file.
         file: String,
-        /// Why.
+        /// The writer's error.
         source: Box<WriteError>,
     },
-    /// A source has changed since.
+    /// A source has changed since the file was baked.
     #[error(
-        "{file}: {source_file} has the hash {have:016x}, the file was made of one with {needed:016x}"
+        "{file}: {source_file} has hash {have:016x}, but this file was baked from a source with hash \
+         {needed:016x}"
     )]
     OtherSource {
         /// The .phx file.
         file: String,
         /// The file that was given.
         source_file: String,
-        /// Its hash.
+        /// Hash of the given file.
         have: u64,
-        /// The hash that the .phx file states.
+        /// Hash stated in the .phx file.
         needed: u64,
     },
-    /// A clip cannot be built within its error, or measured.
+    /// A clip cannot be baked within its error limit, or its error cannot be measured.
     #[error("{file}: {source}")]
     Error {
         /// The file.
         file: String,
-        /// Why.
+        /// The baker's error.
         source: BakeError,
     },
-    /// A file of joints' settings is none.
+    /// A file of per-joint settings is invalid.
     #[error("{file}: {source}")]
     Quality {
         /// The file.
         file: String,
-        /// Why.
+        /// The parser's error.
         source: serde_json::Error,
     },
-    /// Settings name a joint that a file does not have.
+    /// Settings name a joint that the file's skeleton does not have.
     #[error("{file}: {source}")]
     Joint {
         /// The file.
         file: String,
-        /// Why.
+        /// The look-up's error.
         source: JointRefError,
     },
-    /// Settings name a joint twice, by its name and by its path.
-    #[error("{file}: settings name one joint as {other:?} and as {name:?}")]
+    /// Settings name one joint twice, by name and by path.
+    #[error("{file}: the settings name one joint twice, as {other:?} and as {name:?}")]
     JointTwice {
         /// The file.
         file: String,
         /// One name of the joint.
         name: String,
-        /// The other.
+        /// The other name.
         other: String,
     },
-    /// A part of a library comes from another bake than the others.
+    /// A part of a library comes from a different bake than the other parts.
     #[error(
-        "{file}: was baked as \"{have}\", {other} as \"{needed}\": they are no parts of one library"
+        "{file}: baked as \"{have}\", but {other} as \"{needed}\": they are not parts of one library"
     )]
     OtherBake {
         /// The part.
         file: String,
-        /// Its settings and the inputs that they name.
+        /// Its settings, with a hash of the inputs or of the layout's file.
         have: String,
-        /// A part before it.
+        /// An earlier part.
         other: String,
-        /// The same of that one.
+        /// The settings of that part.
         needed: String,
     },
-    /// A part of a library is not among those to be joined.
+    /// A part of a library is not among the files to be joined.
     #[error("{file}: part {missing} of {of} is missing")]
     MissingPart {
-        /// One that is there.
+        /// A part that is present.
         file: String,
-        /// The number of one that is not.
+        /// The index of a missing part, from 0.
         missing: usize,
-        /// How many there are in all.
+        /// Number of parts.
         of: usize,
     },
-    /// A source is not the one that the file was made of.
-    #[error("{file}: was not made of {source_file}")]
+    /// The given source is not among those from which the file was baked.
+    #[error("{file}: was not baked from {source_file}")]
     NoSource {
         /// The .phx file.
         file: String,

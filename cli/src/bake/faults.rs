@@ -1,24 +1,24 @@
-//! `Faults`: what is wrong with single inputs, while the others go on.
+//! [`Faults`]: errors of single inputs, collected while the other inputs are still processed.
 
 use super::super::error::CliError;
 use super::BakeFault;
 use super::inputs::Input;
 use serde::Serialize;
 
-/// Faults in the order in which they were found; one per input.
+/// Faults in the order in which they were found, at most one per input.
 #[derive(Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct Faults(Vec<Fault>);
 
 #[derive(Debug, Serialize)]
 struct Fault {
-    /// The file, or the folder or pattern that gave none.
+    /// The file, or the folder or pattern that matched nothing.
     input: String,
     fault: String,
 }
 
 impl Faults {
-    /// Adds one of something that is no input yet.
+    /// Adds the fault of an argument that has not become an input.
     pub fn add(&mut self, input: String, fault: &BakeFault) {
         self.put(input, fault.to_string());
     }
@@ -27,7 +27,7 @@ impl Faults {
         self.0.push(Fault { input, fault });
     }
 
-    /// What an input came to, or its fault is added.
+    /// Returns the value of an input's result; records its error.
     pub fn sift<T>(&mut self, input: &Input, result: Result<T, CliError>) -> Option<T> {
         result
             .map_err(|error| self.put(input.name(), error.to_string()))
@@ -43,7 +43,7 @@ impl Faults {
         self.0.iter().any(|f| f.input == name)
     }
 
-    /// All as an error, if there are any.
+    /// Returns all faults as one error, if there are any.
     pub fn none(&mut self) -> Result<(), CliError> {
         match self.is_empty() {
             true => Ok(()),

@@ -1,4 +1,4 @@
-//! What is baked, under which names, and what a file is made of.
+//! Inputs of a bake: their files, the names derived from them, and their source hashes.
 
 use super::super::error::CliError;
 use super::discover::{self, Found};
@@ -15,17 +15,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file to be baked.
+/// A file to bake.
 #[derive(Clone, Debug)]
 pub struct Input {
     pub path: PathBuf,
-    /// Where it is below the folder that was given, with slashes and without extension (`a/walk`): the
-    /// output's place and the clips' prefix. Of a file that was given by name, its name (`walk`).
+    /// Path below the given folder, with slashes and without extension (`a/walk`): the output's path and
+    /// the prefix of clip names. For a file given by name, only its name (`walk`).
     pub place: String,
 }
 
 impl Input {
-    /// A file that was given by name.
+    /// For a file given by name.
     pub fn new(path: PathBuf) -> Self {
         let below = path.file_name().map(PathBuf::from).unwrap_or_default();
         Self::found(Found { path, below })
@@ -43,7 +43,7 @@ impl Input {
         self.path.display().to_string()
     }
 
-    /// What the input is: a hash of the file, its markers, and the files that it refers to.
+    /// Identity of the input: a hash over the file, its markers and the files that it refers to.
     pub fn source(&self) -> Result<Source, CliError> {
         let bytes = read(&self.path)?;
         let mut hashes = vec![hash_bytes(&bytes)];
@@ -51,7 +51,7 @@ impl Input {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let beside = external_files(&bytes, folder).into_iter();
         for file in beside.chain([marker_file(&self.path)]) {
-            // One that is missing, or no file at all, is the import's to tell, or not needed.
+            // Missing files are reported by the import, or are optional.
             if let Some(bytes) = file.is_file().then(|| fs::read(&file).ok()).flatten() {
                 total += bytes.len() as u64;
                 hashes.push(hash_bytes(&bytes));
@@ -76,7 +76,7 @@ impl Input {
         Ok(raw)
     }
 
-    /// The file as a rig with exact clips, in a lane order of its own or another.
+    /// Builds the rig with exact clips; `None` derives the lane order from the clips.
     pub fn rig(&self, raw: RawScene, lane_order: Option<Vec<u16>>) -> Result<Rig, CliError> {
         let mut options = BuildOptions::default();
         options.lane_order = lane_order;
@@ -97,7 +97,7 @@ impl Input {
 
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     let read = || {
-        // Before it is opened: a pipe would wait for a writer.
+        // Checked before opening: opening a pipe would block until a writer appears.
         let kind = fs::metadata(path)?;
         if !kind.is_file() && !kind.is_dir() {
             return Err(io::Error::other("not a regular file"));
@@ -111,10 +111,10 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     Ok(read?)
 }
 
-/// Extensions of what is baked.
+/// File extensions of bake inputs.
 pub const BAKED: [&str; 2] = ["gltf", "glb"];
 
-/// The inputs of a bake.
+/// Finds the inputs of a bake.
 pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
     let mut inputs = Vec::new();
     for found in discover::files(arguments, &BAKED, faults) {
@@ -128,7 +128,7 @@ pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
     inputs
 }
 
-/// The inputs that become files of their own: neither of two that would become the same.
+/// Removes every group of inputs that would be written to one output, and records the fault.
 pub fn no_place_twice(all: Vec<Input>, faults: &mut Faults) -> Vec<Input> {
     let mut seen: HashMap<&str, &Input> = HashMap::new();
     let mut twice = HashSet::new();
@@ -149,7 +149,7 @@ pub fn no_place_twice(all: Vec<Input>, faults: &mut Faults) -> Vec<Input> {
     all.into_iter().filter(once).collect()
 }
 
-/// What a clip is called in a library.
+/// Name of a clip in a library.
 pub fn clip_name(input: &Input, clip: &Clip, prefix: bool) -> String {
     match (prefix, clip.name()) {
         (true, "") => input.place.clone(),

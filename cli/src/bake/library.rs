@@ -1,4 +1,4 @@
-//! All inputs, or a share of them, as one file.
+//! Bakes all inputs, or one share of them, into one file.
 
 use super::super::error::CliError;
 use super::discover;
@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Inputs that are in memory at once, per worker.
+/// Inputs held in memory at once, per worker.
 const AHEAD: usize = 4;
 
-/// Bakes a library of all inputs; any fault refuses it, with those of the other inputs beside.
+/// Bakes a library of all inputs. Any fault fails the whole library; faults of all inputs are collected.
 pub fn bake(
     args: &BakeArgs,
     settings: &Settings,
@@ -28,11 +28,11 @@ pub fn bake(
 ) -> Result<Summary, CliError> {
     let path = place(args);
     let share = args.shard.map_or(all, |s| s.share(all));
-    // The inputs of other shares count only where they decide the lane order.
+    // Inputs of other shares are needed only if they determine the lane order.
     let needed = if args.layout.is_some() { share } else { all };
     let read: Vec<_> = needed.par_iter().map(Input::source).collect();
     let read = needed.iter().zip(read);
-    // Shorter than the inputs if there are faults: nothing is made of it then.
+    // With faults the list is shorter than the inputs; nothing is written in that case.
     let sources: Vec<Source> = read.filter_map(|(i, s)| faults.sift(i, s)).collect();
     let mut own = match args.shard.filter(|_| args.layout.is_none()) {
         Some(shard) => shard.share(&sources).to_vec(),
@@ -105,7 +105,7 @@ fn at(path: &Path) -> impl Fn(WriteError) -> CliError + '_ {
     }
 }
 
-/// What decides the lane order: the layout's file, or all inputs together.
+/// Identifies what determines the lane order: the layout's file, or all inputs together.
 fn order_name(sources: &[Source], layout: Option<&Path>) -> Result<String, CliError> {
     if let Some(path) = layout {
         let source = Input::new(path.to_owned()).source()?;
@@ -118,7 +118,7 @@ fn order_name(sources: &[Source], layout: Option<&Path>) -> Result<String, CliEr
     ))
 }
 
-/// The file that a library, or a share of one, becomes.
+/// Output path of a library, or of one part of it.
 pub fn place(args: &BakeArgs) -> PathBuf {
     match args.shard {
         None => args.out.clone(),
@@ -126,13 +126,14 @@ pub fn place(args: &BakeArgs) -> PathBuf {
     }
 }
 
-/// The part of a library that a share becomes.
+/// Path of the part that a share is written to.
 fn part(out: &Path, shard: Shard) -> PathBuf {
     let Shard { index, of } = shard;
     out.with_extension(format!("part-{index}-of-{of}.phx"))
 }
 
-/// The first input's rig, in the lane order that serves the clips of all; none if no input can be read.
+/// The first input's rig, in the lane order that suits the clips of all inputs; `None` if no input can
+/// be read.
 fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
     let mut scan = LaneScan::default();
     let mut first = None;
@@ -163,7 +164,7 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
     })
 }
 
-/// Adds what moves in an input, and gives its skeleton's hash.
+/// Adds an input's animated channels to the scan; returns its skeleton's hash.
 fn structure(input: &Input, raw: &RawScene, scan: &mut LaneScan) -> Result<u64, CliError> {
     let hash = scan.add(raw).map_err(|source| BakeFault::Build {
         file: input.name(),
@@ -193,16 +194,16 @@ struct Job<'a> {
     progress: &'a Progress,
 }
 
-/// An input as clips.
+/// Clips of one input.
 struct Made {
     names: Vec<String>,
-    /// None if there is nothing to bake for.
+    /// Empty if a fault has already been found.
     baked: Vec<Baked>,
 }
 
 impl Job<'_> {
-    /// Bakes inputs and gives their clips on, in order. Once there is a fault no clip is given on, and
-    /// the other inputs are read only to find theirs.
+    /// Bakes inputs and passes their clips to `add`, in order. After the first fault no clip is passed on,
+    /// and the other inputs are read only to find their faults.
     fn all(
         &self,
         inputs: &[Input],
@@ -251,7 +252,7 @@ impl Job<'_> {
         Ok(Made { names, baked })
     }
 
-    /// Refuses a clip with the name of one of another input.
+    /// Fails if a clip has the name of a clip of another input.
     fn check_names(
         &self,
         inputs: &[Input],
@@ -268,7 +269,7 @@ impl Job<'_> {
                     other: inputs[other].name(),
                     advice: match self.prefix {
                         true => "",
-                        false => "; --prefix names clips by their files",
+                        false => "; use --prefix to put the file's name before each clip's",
                     },
                 };
                 return Err(fault.into());

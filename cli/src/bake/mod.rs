@@ -1,4 +1,4 @@
-//! `phalanx bake`: glTF files become .phx files.
+//! `phalanx bake`: bakes glTF files into .phx files.
 
 mod discover;
 mod error;
@@ -29,55 +29,55 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use summary::Summary;
 
-/// Bake glTF files into .phx files: small within a measured error, and mapped into memory
+/// Bake glTF files into .phx files: compact within a measured error, memory-mapped at load
 ///
-/// With a folder as output every input becomes a file of its own; with a name that ends in .phx all of
-/// them become one library: the skeleton, skins and meshes of the first and the clips of all. Outputs
-/// that are there and were made of the same inputs with the same settings are skipped.
+/// If the output is a folder, every input becomes one file in it. If it is a name that ends in .phx, all
+/// inputs become one library: skeleton, skins and meshes of the first input and the clips of all. Outputs
+/// that already exist and were baked from the same inputs with the same settings are skipped.
 ///
-/// What lies in folders below a folder that is given keeps them: clips/a/walk.glb, found in clips/,
-/// becomes OUT/a/walk.phx, and its clips a/walk/CLIP with --prefix. So does what a pattern finds, below the
-/// folder in which the pattern begins. Files that are given by name keep their name alone.
+/// Subfolders of a given folder are kept: clips/a/walk.glb, found in clips/, becomes OUT/a/walk.phx, and
+/// with --prefix its clips are named a/walk/CLIP. The same holds for patterns, below the folder in which
+/// the pattern begins. Of a file given by name only the name is kept.
 ///
-/// An input that cannot be baked is told on a line of its own; all others become files, and the exit
-/// status is 1. A library is made of all inputs or not at all.
+/// Every input that fails is reported on one line; the others are still baked, and the exit status is 1.
+/// A library is written only if all of its inputs succeed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BakeArgs {
     /// .gltf and .glb files, folders of them, or patterns such as "clips/**/*.glb"
     #[arg(required = true)]
     files: Vec<String>,
-    /// A folder, or a library's name that ends in .phx
+    /// Output: a folder, or a library's name that ends in .phx
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
-    /// The largest error in metres, of points on the shell around every joint
+    /// Largest error in metres, measured at points on a shell around every joint
     #[arg(long, value_name = "M", default_value = "0.0001", allow_negative_numbers = true, value_parser = metres)]
     max_error: f32,
-    /// The shell's distance from its joint in metres
+    /// Radius of the shell around each joint, in metres
     #[arg(long, value_name = "M", default_value = "0.03", allow_negative_numbers = true, value_parser = metres)]
     shell: f32,
-    /// Errors and shells of single joints: a JSON file {"Head": {"max_error": M, "shell": M}, ...} of
-    /// joints by name or path
+    /// Error and shell of single joints: a JSON file {"Head": {"max_error": M, "shell": M}, ...} with joints
+    /// by name or path
     #[arg(long, value_name = "FILE")]
     quality: Option<PathBuf>,
-    /// Keep every key as f32, as `pose` and `crowd` see glTF files
+    /// Keep every key as f32, as `pose` and `crowd` read glTF files
     #[arg(long, conflicts_with_all = ["max_error", "shell", "quality"])]
     exact: bool,
-    /// The axis that points up in the output; glTF's is y
+    /// Axis that points up in the output; y, as in glTF, is the default
     #[arg(long, value_name = "y|z", default_value = "y", value_parser = up_axis)]
     up: UpAxis,
-    /// Take the lane order from this file (.phx, .gltf or .glb) instead of the inputs; a library takes
-    /// skins and meshes from it, too
+    /// File (.phx, .gltf or .glb) to copy the lane order from, instead of deriving it from the inputs; a
+    /// library also takes its skins and meshes from this file
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
-    /// How clips are stored: rows, which are mapped and sampled where they lie, or coded, which is
-    /// smaller and decoded when a clip is read
+    /// How clips are stored: `rows` can be sampled from the mapped file; `coded` is smaller and is decoded
+    /// when a clip is read
     #[arg(long, value_name = "rows|coded", default_value = "rows", value_parser = form)]
     form: ClipForm,
-    /// Name clips FILE/CLIP or FOLDER/FILE/CLIP in a library, so that clips of several files may have one name
+    /// Name clips FILE/CLIP or FOLDER/FILE/CLIP in a library, so that names from several files do not clash
     #[arg(long)]
     prefix: bool,
-    /// Files that are worked on at once; as many as the machine has cores by default
+    /// Files baked in parallel; default: one per core
     #[arg(
         long,
         value_name = "N",
@@ -85,7 +85,7 @@ pub struct BakeArgs {
         value_parser = whole::<u16>(1..=super::MAX_THREADS)
     )]
     jobs: Option<u16>,
-    /// Bake the I-th of N shares of the inputs (from 0); a library becomes NAME.part-I-of-N.phx, and
+    /// Bake the I-th of N shares of the inputs (from 0); a library part is named NAME.part-I-of-N.phx, and
     /// `phalanx merge` joins the parts
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -103,8 +103,8 @@ Examples:
   phalanx bake clips/ --out library.phx --shard $JOB_COMPLETION_INDEX/8   (Kubernetes)
   phalanx merge library.part-*.phx --out library.phx
 
-Every file is written under another name first: a crash leaves no half file, and running the same
-command again goes on where it ended.";
+Every file is written under a temporary name and then renamed: a crash leaves no partial file, and
+running the same command again continues where it stopped.";
 
 /// The I-th of N shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The share of things that stand in a row: shares are as even as can be, and in order.
+    /// The slice of this share; shares are contiguous, in order, and differ by at most one item.
     fn share<T>(self, all: &[T]) -> &[T] {
         let cut = |i: usize| (all.len() as u128 * i as u128 / self.of as u128) as usize;
         &all[cut(self.index)..cut(self.index + 1)]
@@ -129,12 +129,12 @@ impl FromStr for Shard {
         let numbers = parts.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match numbers {
             Some((index, of)) if index < of && of <= 1 << 20 => Ok(Self { index, of }),
-            _ => Err("expected I/N with I from 0 to N - 1".into()),
+            _ => Err("expected I/N with I from 0 to N - 1, N at most 1048576".into()),
         }
     }
 }
 
-/// The largest error and shell: a thousand kilometres are no character's.
+/// Largest accepted error and shell, in metres; far beyond any character.
 const MAX_METRES: f32 = 1e6;
 
 fn is_length(metres: f32) -> bool {
@@ -144,7 +144,7 @@ fn is_length(metres: f32) -> bool {
 fn metres(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(m) if is_length(m) => Ok(m),
-        _ => Err(format!("expected metres above 0, {MAX_METRES} at most")),
+        _ => Err(format!("expected metres above 0 and at most {MAX_METRES}")),
     }
 }
 
@@ -163,7 +163,7 @@ fn form(text: &str) -> Result<ClipForm, String> {
         .ok_or_else(|| "expected rows or coded".into())
 }
 
-/// Bakes and reports.
+/// Bakes and prints the summary.
 pub fn run(args: &BakeArgs) -> Result<(), CliError> {
     let mut faults = Faults::default();
     let all = inputs::find(&args.files, &mut faults);
@@ -200,7 +200,7 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
     summary.faults.none()
 }
 
-/// Whether the output is one file.
+/// True if the output is one library file.
 fn is_library(out: &Path) -> bool {
     let extension = out
         .extension()
@@ -208,7 +208,7 @@ fn is_library(out: &Path) -> bool {
     extension && !out.is_dir()
 }
 
-/// Every input a file of its own.
+/// Bakes every input into its own file.
 fn folder(
     args: &BakeArgs,
     settings: &Settings,

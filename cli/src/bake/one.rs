@@ -1,4 +1,4 @@
-//! One input, one output.
+//! Bakes one input into one output.
 
 use super::super::error::CliError;
 use super::super::model::Model;
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The rig that lane order, skins and meshes are taken from.
+/// The rig that supplies lane order, skins and meshes.
 #[derive(Debug)]
 pub struct Layout {
     pub file: String,
@@ -40,7 +40,7 @@ impl Layout {
         skeleton.joint_of()[..skeleton.len()].to_vec()
     }
 
-    /// Refuses a rig of another skeleton.
+    /// Fails if the rig's skeleton differs.
     pub fn check(&self, file: &str, rig: &Rig) -> Result<(), BakeFault> {
         let needed = self.rig.skeleton().structure_hash();
         let have = rig.skeleton().structure_hash();
@@ -55,18 +55,18 @@ impl Layout {
         })
     }
 
-    /// As part of the settings of what is made with it.
+    /// The layout's hash as text, part of the settings of every output that uses it.
     pub fn order(&self) -> String {
         format!("{:016x}", self.rig.skeleton().layout_hash())
     }
 }
 
-/// The file of a folder that an input becomes.
+/// Output path of an input in a folder.
 pub fn place(input: &Input, folder: &Path) -> PathBuf {
     folder.join(format!("{}.phx", input.place))
 }
 
-/// Bakes an input into a file of a folder, or finds that it is there.
+/// Bakes an input into a file of a folder, or skips it if that file is up to date.
 pub fn bake(
     input: &Input,
     folder: &Path,
@@ -86,7 +86,7 @@ pub fn bake(
     let rig = match layout {
         None => input.rig(raw, None)?,
         Some(layout) => {
-            // The order fits only skeletons that are the same.
+            // A lane order fits only an identical skeleton.
             let own = input.rig(raw.clone(), None)?;
             layout.check(&input.name(), &own)?;
             input.rig(raw, Some(layout.lanes()))?
@@ -101,7 +101,7 @@ pub fn bake(
     Ok(FileSummary::made(&path, &Library::open(&path)?, &reports))
 }
 
-/// Makes a folder for outputs, if it is not there.
+/// Creates an output folder if it does not exist.
 pub fn make_folder(folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|source| CliError::Write {
         path: folder.display().to_string(),
@@ -109,7 +109,7 @@ pub fn make_folder(folder: &Path) -> Result<(), CliError> {
     })
 }
 
-/// The clips of a rig, as they are stored.
+/// Bakes the clips of a rig.
 pub fn clips(
     input: &Input,
     rig: &Rig,

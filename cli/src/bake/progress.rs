@@ -1,11 +1,11 @@
-//! Clips and megabytes a second, while a bake runs.
+//! Progress bar of a bake, with clips and megabytes per second.
 
 use indicatif::{FormattedDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time that is left, as text; nothing before a file is done, from which it could be told.
+/// Remaining time as text; empty until the first file is done, since no rate is known before.
 fn left(done: u64, time: Duration) -> String {
     match done {
         0 => String::new(),
@@ -13,7 +13,7 @@ fn left(done: u64, time: Duration) -> String {
     }
 }
 
-/// A bar over the inputs; hidden where standard error is no terminal, or JSON is asked for.
+/// A bar over the inputs; hidden if standard error is no terminal or the output is JSON.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
@@ -29,7 +29,7 @@ impl Progress {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         let left = |state: &ProgressState, out: &mut dyn Write| {
-            // The bar's text is a string, which takes everything.
+            // Writing to a string cannot fail.
             let _ = write!(out, "{}", left(state.pos(), state.eta()));
         };
         let bar = match ProgressStyle::with_template("{wide_bar} {pos}/{len} files{msg}{left}") {
@@ -44,7 +44,7 @@ impl Progress {
         }
     }
 
-    /// A clip is done.
+    /// Counts a finished clip.
     pub fn clip(&self, raw_bytes: u64) {
         self.clips.fetch_add(1, Ordering::Relaxed);
         self.raw_bytes.fetch_add(raw_bytes, Ordering::Relaxed);
@@ -53,7 +53,7 @@ impl Progress {
             .set_message(format!(", {clips:.0} clips/s, {bytes:.1} MB/s"));
     }
 
-    /// A file is done.
+    /// Counts a finished file.
     pub fn file(&self) {
         self.bar.inc(1);
     }
@@ -66,7 +66,7 @@ impl Progress {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Clips and raw megabytes a second.
+    /// Clips and raw megabytes per second.
     pub fn rates(&self) -> (f64, f64) {
         let seconds = self.seconds().max(1e-9);
         let of = |n: &AtomicU64| n.load(Ordering::Relaxed) as f64 / seconds;

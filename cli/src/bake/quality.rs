@@ -1,4 +1,4 @@
-//! `Quality`: errors and shells of single joints, as a JSON file gives them.
+//! [`Quality`]: errors and shells of single joints, read from a JSON file.
 
 use super::super::bounded;
 use super::super::error::CliError;
@@ -12,10 +12,10 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// The largest file: 65,535 joints with long paths.
+/// Largest file accepted, in bytes: enough for 65,535 joints with long paths.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Settings by the name or the path of a joint.
+/// Settings keyed by joint name or path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Quality(BTreeMap<String, OfJoint>);
@@ -37,13 +37,13 @@ struct OfJoint {
     shell: Option<f32>,
 }
 
-/// A length as `--max-error` and `--shell` take it.
+/// Reads a length within the bounds of `--max-error` and `--shell`.
 fn metres<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f32>, D::Error> {
     let value = Option::<f32>::deserialize(from)?;
     match value.filter(|&v| !super::is_length(v)) {
         None => Ok(value),
         Some(v) => Err(D::Error::custom(format_args!(
-            "{v} where metres above 0 are expected, {} at most",
+            "{v}: expected metres above 0 and at most {}",
             super::MAX_METRES
         ))),
     }
@@ -55,14 +55,14 @@ impl<'de> Deserialize<'de> for Quality {
     }
 }
 
-/// Reads joints, none of them twice: a map would take the last one without a word.
+/// Reads joints and rejects duplicates, of which a map would silently keep the last.
 struct Joints;
 
 impl<'de> Visitor<'de> for Joints {
     type Value = Quality;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of joints")
+        f.write_str("an object with one entry per joint")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Quality, A::Error> {
@@ -71,7 +71,7 @@ impl<'de> Visitor<'de> for Joints {
             let of = from.next_value()?;
             if all.contains_key(&name) {
                 return Err(A::Error::custom(format_args!(
-                    "joint {name:?} stands there twice"
+                    "joint {name:?} is given twice"
                 )));
             }
             all.insert(name, of);
@@ -85,7 +85,7 @@ impl Quality {
     pub fn load(path: &Path) -> Result<Self, CliError> {
         let file = path.display().to_string();
         let text = bounded::read(path, MAX_BYTES).and_then(|text| {
-            let long = || io::Error::other(format!("more than {MAX_BYTES} bytes of settings"));
+            let long = || io::Error::other(format!("larger than {MAX_BYTES} bytes"));
             text.ok_or_else(long)
         });
         let text = text.map_err(|source| BakeFault::Read {
@@ -96,14 +96,14 @@ impl Quality {
         Ok(read.map_err(|source| BakeFault::Quality { file, source })?)
     }
 
-    /// From the text that [`Quality::text`] made.
+    /// Parses the text written by [`Quality::text`].
     pub fn of_text(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// As one line.
+    /// The settings as one line of JSON.
     pub fn text(&self) -> String {
-        // Names and numbers: there is nothing that JSON cannot hold.
+        // Strings and numbers always serialize.
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -111,7 +111,8 @@ impl Quality {
         self.0.is_empty()
     }
 
-    /// For the joints of a skeleton; a name that it lacks is an error, or a slip would go unnoticed.
+    /// Resolves the settings for a skeleton. An unknown joint is an error, so that a typo does not pass
+    /// unnoticed.
     pub fn joints(&self, skeleton: &Skeleton, file: &str) -> Result<Vec<JointQuality>, BakeFault> {
         let mut known: BTreeMap<usize, &String> = BTreeMap::new();
         let mut joints = Vec::with_capacity(self.0.len());

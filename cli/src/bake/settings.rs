@@ -1,4 +1,4 @@
-//! What decides an output besides its inputs.
+//! Settings of a bake: everything besides the inputs that determines an output.
 
 use super::super::error::CliError;
 use super::quality::Quality;
@@ -10,14 +10,14 @@ use phalanx::import::UpAxis;
 use phalanx::skeleton::Skeleton;
 use std::path::Path;
 
-/// What writes the files. The baker's number is raised whenever the same input comes to other bytes, so
-/// that outputs of an older one are not taken for done; `tests/baked` pins what it makes.
+/// The tool's name stored in files. The baker's number is raised whenever the same input gives different
+/// bytes, so that outputs of an older baker are not skipped; `tests/baked` pins the output.
 pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 3");
 
-/// Where the joints' own settings begin in the settings' text; they are its end.
+/// Separates the per-joint settings, which come last, from the rest of the settings' text.
 const QUALITY: &str = " quality=";
 
-/// Settings of a bake.
+/// The settings of a bake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub max_error: f32,
@@ -29,12 +29,12 @@ pub struct Settings {
     pub quality: Quality,
 }
 
-/// A clip as it is stored, and what is known of it.
+/// A baked clip and its measured error.
 #[derive(Clone, Debug)]
 pub struct Baked {
     pub clip: Clip,
     pub name: String,
-    /// What was measured; an exact clip is what it was.
+    /// Measured error and sizes; for exact clips, measured against the clip itself.
     pub report: ErrorReport,
 }
 
@@ -52,7 +52,7 @@ impl Settings {
         })
     }
 
-    /// As text, for provenance; `order` says where the lane order comes from.
+    /// The settings as text, for provenance; `order` names the source of the lane order.
     pub fn text(&self, order: &str) -> String {
         let profile = match self.exact {
             true => "exact".to_owned(),
@@ -71,7 +71,7 @@ impl Settings {
         format!("{profile} up={up} form={form}{prefix} order={order}{quality}")
     }
 
-    /// What a text tells that matters for measuring again; `shell` is the clip's own.
+    /// Parses from such a text the settings needed to measure a clip again; `shell` is the clip's.
     pub fn of_text(text: &str, shell: f32) -> Self {
         let (words, quality) = text.split_once(QUALITY).unwrap_or((text, ""));
         let value = |name: &str| {
@@ -93,7 +93,7 @@ impl Settings {
         }
     }
 
-    /// Whether a whole file is there that was made of these sources, settings included.
+    /// True if the file exists, is intact, and was made from these sources and settings.
     pub fn is_done(path: &Path, sources: &[Source]) -> bool {
         Library::open(path).is_ok_and(|library| {
             let p = library.provenance();
@@ -101,12 +101,12 @@ impl Settings {
         })
     }
 
-    /// Refuses settings of joints that a skeleton does not have.
+    /// Fails if the settings name joints that a skeleton does not have.
     pub fn check(&self, skeleton: &Skeleton, file: &str) -> Result<(), BakeFault> {
         self.of_skeleton(skeleton, file).map(|_| ())
     }
 
-    /// Makes a clip what the settings ask for.
+    /// Bakes a clip with these settings.
     pub fn build(
         &self,
         clip: &Clip,
@@ -124,8 +124,8 @@ impl Settings {
         Ok(Baked { clip, name, report })
     }
 
-    /// The largest error of a scalar, in parts of its range or of 1. Exact clips that were laid out anew
-    /// may have keys between theirs.
+    /// Largest error of a scalar, relative to its range or to 1. Exact clips in a different lane order may
+    /// have additional keys, hence the tolerance.
     pub fn scalar_error(&self) -> f32 {
         match self.exact {
             true => 1e-6,
@@ -133,7 +133,7 @@ impl Settings {
         }
     }
 
-    /// Measures what was built of an exact clip.
+    /// Measures a built clip against its exact original.
     pub fn measure(
         &self,
         exact: &Clip,
@@ -153,7 +153,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Where a clip comes from, and how exact it is.
+    /// Provenance of a clip and its measured error.
     pub fn origin(&self, source: usize, clip: usize, baked: &Baked) -> ClipOrigin {
         ClipOrigin {
             source: source as u32,

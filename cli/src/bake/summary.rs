@@ -1,4 +1,4 @@
-//! What a bake made, as a table and as data.
+//! Results of a bake, as a table and as JSON.
 
 use super::super::text::{self, line, plural};
 use super::Faults;
@@ -8,11 +8,11 @@ use phalanx::format::Library;
 use serde::Serialize;
 use std::path::Path;
 
-/// All that was made or skipped.
+/// Everything that was baked or skipped.
 #[derive(Debug, Default, Serialize)]
 pub struct Summary {
     pub files: Vec<FileSummary>,
-    /// The inputs that became none.
+    /// Inputs that failed.
     pub faults: Faults,
     pub clips: usize,
     pub seconds: f64,
@@ -24,7 +24,7 @@ pub struct Summary {
 #[derive(Debug, Serialize)]
 pub struct FileSummary {
     pub file: String,
-    /// Whether it was there already.
+    /// True if the file existed and was up to date.
     pub skipped: bool,
     pub bytes: u64,
     pub clips: Vec<ClipSummary>,
@@ -35,25 +35,25 @@ pub struct FileSummary {
 pub struct ClipSummary {
     pub name: String,
     pub duration: f32,
-    /// Of its section.
+    /// Size of the clip's section in the file.
     pub bytes: u64,
-    /// Metres; none if it was not measured.
+    /// Metres; `None` if not measured.
     pub max_error: Option<f32>,
-    /// What baking it came to; none if the file was skipped.
+    /// Results of baking; `None` if the file was skipped.
     pub report: Option<Report>,
 }
 
 /// An [`ErrorReport`]; errors in metres.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// 40 bytes per joint and frame.
+    /// Size at 40 bytes per joint and frame.
     pub raw_bytes: usize,
     pub mean_error: f32,
     pub p99_error: f32,
     pub worst_joint: u16,
     pub worst_time: f32,
     pub scalar_error: f32,
-    /// In memory.
+    /// Size in memory.
     pub runtime_bytes: usize,
     pub bytes_by_kind: Kinds,
     /// Raw bytes per byte in memory.
@@ -106,7 +106,7 @@ fn measured(error: f32) -> Option<f32> {
 }
 
 impl FileSummary {
-    /// Of a file that was written now.
+    /// Summary of a file written by this run.
     pub fn made(path: &Path, library: &Library, reports: &[ErrorReport]) -> Self {
         let mut summary = Self::skipped(path, library);
         summary.skipped = false;
@@ -116,7 +116,7 @@ impl FileSummary {
         summary
     }
 
-    /// Of a file that is there.
+    /// Summary of a file that was already up to date.
     pub fn skipped(path: &Path, library: &Library) -> Self {
         let origins = &library.provenance().clips;
         let clips = (0..library.len()).map(|c| ClipSummary {
@@ -135,7 +135,7 @@ impl FileSummary {
     }
 }
 
-/// Clips of one file that the table shows; JSON has all.
+/// Largest number of clips per file in the table; JSON contains all.
 const MOST_CLIPS: usize = 40;
 
 impl Summary {
@@ -151,7 +151,7 @@ impl Summary {
         }
     }
 
-    /// Of inputs that became nothing.
+    /// Summary of a bake that wrote nothing.
     pub fn refused(faults: Faults) -> Self {
         Self::default().with(faults)
     }
@@ -175,7 +175,7 @@ impl Summary {
         let mut rows = Vec::new();
         for f in &self.files {
             let name = text::one_line(&f.file);
-            let state = if f.skipped { "as it was" } else { "" };
+            let state = if f.skipped { "up to date" } else { "" };
             rows.push(vec![
                 name,
                 state.to_owned(),
@@ -200,7 +200,7 @@ impl Summary {
         line(
             &mut out,
             format_args!(
-                "{} in {} ({skipped} as before), {:.2} s, {:.0} clips/s, {:.1} MB/s of raw data",
+                "{} in {} ({skipped} up to date), {:.2} s, {:.0} clips/s, {:.1} MB/s of raw data",
                 plural(self.clips, "clip"),
                 plural(self.files.len(), "file"),
                 self.seconds,

@@ -1,4 +1,4 @@
-//! A baseline: rows of an earlier run, and what moved since.
+//! Baselines: rows of an earlier run, and the comparison of a new run with them.
 
 use super::super::bounded;
 use super::super::text::{self, line};
@@ -9,36 +9,36 @@ use std::io;
 use std::path::Path;
 use thiserror::Error;
 
-/// The largest baseline that is read: a file of this program has some ten kilobytes.
+/// Largest baseline that is read, in bytes; this program's files have some ten kilobytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Why a file is no baseline.
+/// Why a file is not a usable baseline.
 #[derive(Debug, Error)]
 pub enum BaselineError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{file}: cannot be read: {source}")]
     Read {
         /// The file.
         file: String,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It is too large to be one.
-    #[error("{file}: more than {MAX_BYTES} bytes, the most that a baseline has")]
+    /// The file is too large for a baseline.
+    #[error("{file}: larger than {MAX_BYTES} bytes, the limit for a baseline")]
     TooLarge {
         /// The file.
         file: String,
     },
-    /// It is neither JSON nor CSV of this command.
-    #[error("{file}: not a file of `phalanx bench`: {reason}")]
+    /// Neither JSON nor CSV written by this command.
+    #[error("{file}: not written by `phalanx bench`: {reason}")]
     Format {
         /// The file.
         file: String,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
-    /// A time in it cannot be compared with.
-    #[error("{file}: row {row}: {field} is {value}")]
+    /// A value that no measurement yields.
+    #[error("{file}: row {row}: {field} is {value}, which cannot be compared")]
     Value {
         /// The file.
         file: String,
@@ -49,38 +49,38 @@ pub enum BaselineError {
         /// Its value.
         value: f64,
     },
-    /// Two rows time the same thing.
+    /// Two rows measure the same thing.
     #[error("{file}: rows {first} and {second} are both {label}")]
     Twice {
         /// The file.
         file: String,
-        /// A row, from 1.
+        /// One row, from 1.
         first: usize,
-        /// Another.
+        /// The other row, from 1.
         second: usize,
-        /// What they time.
+        /// What they measure.
         label: String,
     },
-    /// Nothing in it can be compared with the newer rows.
-    #[error("{file}: none of its {rows} rows can be compared with {newer}{why}")]
+    /// No row matches any of the newer rows.
+    #[error("{file}: none of its {rows} rows matches a row of {newer}{why}")]
     NothingInCommon {
         /// The file.
         file: String,
-        /// Its rows.
+        /// Number of rows in the baseline.
         rows: usize,
-        /// Where the newer rows are from.
+        /// Source of the newer rows.
         newer: String,
         /// What differs.
         why: String,
     },
 }
 
-/// Rows that are compared with a baseline.
+/// Rows to compare with a baseline.
 #[derive(Clone, Copy, Debug)]
 pub struct Newer<'a> {
-    /// The file that they are from, or "this run".
+    /// The file they are from, or "this run".
     pub name: &'a str,
-    /// At most one for each place.
+    /// At most one per configuration.
     pub rows: &'a [Row],
 }
 
@@ -91,7 +91,7 @@ pub struct Baseline {
     rows: Vec<Row>,
 }
 
-/// What `--json` writes, and a list of rows by itself.
+/// The output of `--json`, or a bare list of rows.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Document {
@@ -145,14 +145,14 @@ impl Baseline {
         Ok(Self { file, rows })
     }
 
-    /// Rows that were not read.
+    /// A baseline of given rows.
     #[cfg(test)]
     pub fn of(file: &str, rows: Vec<Row>) -> Self {
         let file = file.to_owned();
         Self { file, rows }
     }
 
-    /// The rows as those of a run that is compared with another baseline.
+    /// This baseline's rows as the newer side of a comparison with another baseline.
     pub fn as_newer(&self) -> Newer<'_> {
         Newer {
             name: &self.file,
@@ -160,7 +160,7 @@ impl Baseline {
         }
     }
 
-    /// What moved in `newer` by more than the noise of both runs, and what cannot be compared.
+    /// Lists rows that changed by more than the noise of both runs, and rows without a counterpart.
     pub fn compare(&self, newer: Newer, tolerance: f64) -> Result<Comparison, BaselineError> {
         let now = newer.rows;
         let then = |row: &Row| self.rows.iter().find(|r| r.same_place(row));
@@ -204,7 +204,7 @@ impl Baseline {
         Ok(comparison)
     }
 
-    /// What the baseline was measured with, where this run differs.
+    /// Lists differences in machine and subject between the two runs.
     fn notes(&self, now: &[Row]) -> Vec<String> {
         let (Some(there), Some(here)) = (self.rows.first(), now.first()) else {
             return Vec::new();
@@ -227,7 +227,7 @@ impl Baseline {
             .filter(|(_, there, here)| there != here);
         differing
             .map(|(name, there, here)| {
-                format!("the baseline's {name}: \"{there}\", here \"{here}\"")
+                format!("{name} differs: baseline \"{there}\", here \"{here}\"")
             })
             .collect()
     }
@@ -238,7 +238,7 @@ fn parse(text: &str) -> Result<Vec<Row>, String> {
         let document: Document = match serde_json::from_str(text) {
             Ok(document) => document,
             Err(error) => {
-                // The untagged form hides what is wrong with a row.
+                // An untagged enum's error does not report which row is wrong; parse again for that message.
                 let rows = serde_json::from_str::<serde_json::Value>(text)
                     .map_err(|e| e.to_string())
                     .map(|v| v.get("rows").cloned().unwrap_or(v))?;
@@ -259,15 +259,15 @@ fn parse(text: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// A row of both runs.
+/// A row whose time changed.
 #[derive(Debug)]
 pub struct Moved {
     label: String,
     then: f64,
     now: f64,
-    /// Nanoseconds, positive: slower.
+    /// Nanoseconds; positive means slower.
     change: f64,
-    /// That of both runs together.
+    /// Sum of the noise of both runs, in nanoseconds.
     noise: f64,
     regression: bool,
 }
@@ -291,13 +291,13 @@ impl Moved {
     }
 }
 
-/// How this run compares with a baseline.
+/// Comparison of a run with a baseline.
 #[derive(Debug)]
 pub struct Comparison {
     file: String,
     tolerance: f64,
     compared: usize,
-    /// Rows that have not moved by more than a noise that is beyond the tolerance.
+    /// Unmoved rows whose noise exceeds the tolerance.
     noisy: usize,
     moved: Vec<Moved>,
     only_here: Vec<String>,
@@ -306,7 +306,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Rows that are slower by more than the noise and the tolerance, on one line.
+    /// Rows slower by more than the noise and the tolerance, on one line.
     pub fn regressions(&self) -> Option<String> {
         let regressions = self.moved.iter().filter(|m| m.regression);
         let list: Vec<String> = regressions
@@ -325,7 +325,7 @@ impl Comparison {
         })
     }
 
-    /// For people.
+    /// The comparison as readable text.
     pub fn text(&self) -> String {
         let mut out = String::new();
         let (file, tolerance) = (text::one_line(&self.file), self.tolerance);
@@ -357,7 +357,7 @@ impl Comparison {
             line(
                 &mut out,
                 format_args!(
-                    "  {noisy} of them are too noisy to tell {tolerance}%: measure again with nothing else running"
+                    "  {noisy} of them are too noisy for {tolerance}%: measure again on an idle machine"
                 ),
             );
         }

@@ -1,9 +1,9 @@
-//! Comparisons of made-up rows: none was measured.
+//! Comparisons of synthetic rows.
 
 use super::baseline::{Baseline, BaselineError, Comparison, Newer};
 use super::row::{Kind, Row};
 
-/// A row of so many nanoseconds, plus or minus some.
+/// A row of the given time and noise, in nanoseconds.
 fn row(workload: &str, ns_per_character: f64, noise: f64) -> Row {
     Row {
         kind: Kind::Chain,
@@ -39,8 +39,8 @@ fn compare(then: Vec<Row>, now: &[Row], tolerance: f64) -> Result<Comparison, Ba
     Baseline::of("then.csv", then).compare(Newer { name, rows: now }, tolerance)
 }
 
-/// Whether one row that took 100 ± `noises[0]` and takes `now` ± `noises[1]` is a regression, and what is
-/// told of it.
+/// Compares a row of 100 ± `noises[0]` with one of `now` ± `noises[1]`: whether it is a regression, and
+/// the text of the comparison.
 fn verdict(now: f64, noises: [f64; 2], tolerance: f64) -> (bool, String) {
     let then = vec![row("C1", 100.0, noises[0])];
     let now = [row("C1", now, noises[1])];
@@ -68,11 +68,11 @@ fn a_regression_is_beyond_the_tolerance_and_the_noise_of_both() {
             [3.0, 5.0],
             5.0,
             false,
-            "1 of them are too noisy to tell 5%",
+            "1 of them are too noisy for 5%",
         ),
         (108.0, [8.0, 0.0], 5.0, false, "too noisy"),
         (108.0, [0.0, 8.0], 5.0, false, "too noisy"),
-        // Noise below the tolerance still tells it.
+        // Noise below the tolerance is not reported.
         (
             103.0,
             [2.0, 2.0],
@@ -153,13 +153,13 @@ fn rows_of_something_else_have_nothing_in_common() {
         let mut now = row("C1", 100.0, 0.0);
         change(&mut now);
         let error = compare(then(), &[now], 5.0).unwrap_err().to_string();
-        let begin = "then.csv: none of its 2 rows can be compared with this run";
+        let begin = "then.csv: none of its 2 rows matches a row of this run";
         assert!(error.starts_with(begin), "{error}");
     }
-    // Another machine is told of, and compared with.
+    // Rows of another machine are compared, with a note.
     let mut now = row("C1", 100.0, 0.0);
     now.cpu = "slide rule".to_owned();
     let text = compare(then(), &[now], 5.0).unwrap().text();
-    let told = "the baseline's processor: \"abacus\", here \"slide rule\"";
+    let told = "processor differs: baseline \"abacus\", here \"slide rule\"";
     assert!(text.contains(told), "{text}");
 }

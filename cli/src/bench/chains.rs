@@ -1,4 +1,5 @@
-//! A frame of a crowd, timed: `advance` and `evaluate`, `advance` alone, and the textbook pipeline, in turn.
+//! Times one frame of a crowd: `advance` with `evaluate`, `advance` alone, and the textbook pipeline, in
+//! turn.
 
 use super::super::error::CliError;
 use phalanx::crowd::BoneBuffer;
@@ -10,10 +11,10 @@ use phalanx_workload::tutorial::Tutorial;
 use std::hint::black_box;
 use std::time::Duration;
 
-/// Seconds of a frame.
+/// Duration of a frame, in seconds.
 const FRAME: f64 = 1.0 / 60.0;
 
-/// The things that a round compares: the frame, `advance`, and, if there is one, the textbook's frame.
+/// Series compared in a round: the frame, `advance`, and the textbook's frame if there is one.
 pub const FRAME_SERIES: usize = 0;
 pub const ADVANCE_SERIES: usize = 1;
 pub const TEXTBOOK_SERIES: usize = 2;

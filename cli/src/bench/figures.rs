@@ -1,4 +1,4 @@
-//! All figures of a run: what `--json` and `--csv` write, and the tables.
+//! All figures of a run, as JSON, CSV and tables.
 
 use super::super::text::{self, line};
 use super::machine::Machine;
@@ -6,7 +6,7 @@ use super::row::{Kind, Row};
 use phalanx_workload::subject::Subject;
 use serde::Serialize;
 
-/// What `--json` writes.
+/// The document that `--json` writes.
 #[derive(Debug, Serialize)]
 pub struct Figures {
     pub version: &'static str,
@@ -14,14 +14,14 @@ pub struct Figures {
     pub model: String,
     pub joints: usize,
     pub palette_rows: usize,
-    /// Why there are no figures of the textbook pipeline, if there are none.
+    /// Why the textbook pipeline was not timed; `None` if it was.
     pub no_textbook: Option<String>,
     pub seconds: f64,
     pub rows: Vec<Row>,
 }
 
 impl Figures {
-    /// Without rows yet.
+    /// Figures of a run, with no rows yet.
     pub fn new(
         subject: &Subject,
         machine: Machine,
@@ -49,28 +49,29 @@ impl Figures {
         writer.into_inner().map_err(|e| e.into_error().into())
     }
 
-    /// The tables.
+    /// The figures as tables.
     pub fn text(&self) -> String {
         let mut out = text::table(&[], self.about(), 2);
         line(
             &mut out,
-            format_args!("\nOne character that stays in the cache, job by job, on one thread:"),
+            format_args!("\nOne character, resident in the cache, job by job on one thread:"),
         );
         out += &self.stages();
         line(
             &mut out,
             format_args!(
-                "\nA frame of a crowd, per character: Crowd::advance and Crowd::evaluate together in \
-                 \"median\", \"least\" and \"noise\"; \"advance\" by itself; \"written\" is palette rows \
-                 over the median."
+                "\nA frame of a crowd, per character. \"median\", \"least\", \"noise\": Crowd::advance and \
+                 Crowd::evaluate together; \"advance\": that call alone; \"written\": palette bytes per \
+                 median time."
             ),
         );
         out += &self.chains();
         let textbook = match &self.no_textbook {
             None => {
-                "scalar code as tutorials write it, on as many threads, its times advanced".into()
+                "scalar code as in tutorials, on the same number of threads, times advanced too"
+                    .into()
             }
-            Some(reason) => format!("no figures, {}", text::one_line(reason)),
+            Some(reason) => format!("not measured: {}", text::one_line(reason)),
         };
         line(&mut out, format_args!("Textbook: {textbook}."));
         out
@@ -108,7 +109,7 @@ impl Figures {
             flags => format!(", flags {flags}"),
         };
         let warning = if m.is_debug() {
-            ": figures mean little, build with --release"
+            ": not representative, build with --release"
         } else {
             ""
         };

@@ -1,9 +1,9 @@
-//! The machine and the build that figures belong to.
+//! The machine and build on which figures were measured.
 
 use phalanx::simd::SimdLevel;
 use serde::{Deserialize, Serialize};
 
-/// Figures of two runs can be compared where these are the same.
+/// A machine and build. Figures of two runs are comparable only if these are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     pub cpu: String,
@@ -15,7 +15,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one, with the level in force.
+    /// This machine, with the SIMD level in use.
     pub fn here() -> Self {
         Self {
             cpu: cpu(),
@@ -32,12 +32,12 @@ impl Machine {
         }
     }
 
-    /// Whether figures mean little.
+    /// True for debug builds, whose figures are not representative.
     pub fn is_debug(&self) -> bool {
         self.profile == DEBUG
     }
 
-    /// What differs from another machine: name, there, here.
+    /// Fields that differ from another machine: name, value there, value here.
     pub fn differences<'a>(&'a self, there: &'a Self) -> Vec<(&'static str, String, String)> {
         let pair = |name, a: &dyn ToString, b: &dyn ToString| (name, a.to_string(), b.to_string());
         let all = [
@@ -54,12 +54,12 @@ impl Machine {
 
 const DEBUG: &str = "debug";
 
-/// Cores that this process may use.
+/// Cores available to this process.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The processor's name where the system tells it, else its architecture.
+/// The processor's name if the system reports it, otherwise its architecture.
 fn cpu() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let names = info.lines().filter_map(|line| line.split_once(':'));

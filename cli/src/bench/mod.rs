@@ -1,4 +1,4 @@
-//! `phalanx bench`: the workloads C1 to C3, timed beside a textbook pipeline and compared with a baseline.
+//! `phalanx bench`: times workloads C1 to C3 against a textbook pipeline and compares with a baseline.
 
 mod baseline;
 #[cfg(test)]
@@ -40,18 +40,18 @@ use std::time::Duration;
 
 /// Measure the workloads C1 to C3 and compare with an earlier run
 ///
-/// C1: every character plays one clip. C2: two, half and half. C3: three by thirds, and an additive one
-/// with a mask. Every character has times and palette rows of its own. Each figure is the median of many
-/// samples, taken in turn with those of a textbook pipeline.
+/// C1: every character plays one clip. C2: two clips, blended half and half. C3: three clips at a third
+/// each, plus an additive clip with a mask. Every character has its own times and palette rows. Each figure
+/// is the median of many samples, taken in turn with those of a textbook pipeline.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// A .gltf, .glb or .phx file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; default: the built-in character
     file: Option<PathBuf>,
-    /// Characters; several make several rows each [default: 1, 1000 and 10000]
+    /// Number of characters; repeat for several rows [default: 1, 1000 and 10000]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
     count: Vec<u64>,
-    /// Threads; several make several rows each [default: 1 and all the machine has]
+    /// Number of threads; repeat for several rows [default: 1 and one per core]
     #[arg(
         long,
         value_name = "N",
@@ -59,32 +59,32 @@ pub struct BenchArgs {
         value_parser = whole::<u16>(1..=super::MAX_THREADS)
     )]
     threads: Vec<u16>,
-    /// The clips, one to three by exact name or else by index, fewer than three are repeated
-    /// [default: walk, jog and run, else the first three]
+    /// One to three clips, by exact name or index; with fewer than three, clips are repeated [default: walk,
+    /// jog and run if present, else the first three]
     #[arg(long, value_name = "A,B,C")]
     clips: Option<ClipList>,
-    /// The clip that C3 adds as a difference to its first frame [default: atlas or wave, else the first
-    /// that is not among the three, else the last]
+    /// Clip that C3 adds, relative to its first frame [default: atlas or wave if present, else the first clip
+    /// not among the three, else the last]
     #[arg(long, value_name = "CLIP")]
     additive: Option<String>,
-    /// The joint from which on downwards C3 adds it [default: one that is named like a spine or chest,
-    /// else all joints]
+    /// Joint at the root of C3's additive mask [default: a joint named like a spine or chest, else all
+    /// joints]
     #[arg(long, value_name = "JOINT")]
     mask: Option<String>,
-    /// Seconds for each figure; as long again for the textbook pipeline beside it
+    /// Seconds per figure; the textbook pipeline takes the same time again
     #[arg(long, value_name = "S", default_value = "0.5", allow_negative_numbers = true, value_parser = within("seconds", MIN_SECONDS..=MAX_SECONDS))]
     seconds: f64,
-    /// Also write all figures as JSON
+    /// Also write all figures to this JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Also write all rows as CSV
+    /// Also write all rows to this CSV file
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Compare with a file that --json or --csv wrote: print what moved by more than the noise of both
-    /// runs, and exit with 1 if a row is slower by more than the tolerance, too
+    /// Compare with a file written by --json or --csv: print changes beyond the noise of both runs, and exit
+    /// with status 1 if a row is also slower by more than the tolerance
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Measure nothing: compare this file, that --json or --csv wrote, with the baseline
+    /// Measure nothing; compare this file, written by --json or --csv, with the baseline
     #[arg(
         long,
         value_name = "FILE",
@@ -92,7 +92,7 @@ pub struct BenchArgs {
         conflicts_with_all = ["file", "count", "threads", "clips", "additive", "mask", "seconds", "json", "csv"]
     )]
     compare: Option<PathBuf>,
-    /// Percent by which a row may be slower than the baseline
+    /// Percentage by which a row may be slower than the baseline
     #[arg(long, value_name = "PERCENT", default_value = "5", allow_negative_numbers = true, value_parser = within("percent", 0.0..=MAX_TOLERANCE))]
     tolerance: f64,
 }
@@ -106,23 +106,23 @@ Examples:
   phalanx bench fox.glb --clips Walk,Run --additive Survey --mask b_Spine01_02
   phalanx --simd avx2 bench --csv avx2.csv";
 
-/// Characters and threads where none are asked for; the machine's cores come after the one.
+/// Default numbers of characters.
 const COUNTS: [u64; 3] = [1, 1_000, 10_000];
 
-/// The least seconds of one figure: a handful of samples each.
+/// Shortest accepted time per figure, in seconds; it gives a handful of samples.
 const MIN_SECONDS: f64 = 1e-6;
 
-/// The most: an hour.
+/// Longest accepted time per figure, in seconds: one hour.
 const MAX_SECONDS: f64 = 3_600.0;
 
-/// The largest tolerance: ten thousand times slower.
+/// Largest accepted tolerance, in percent: ten thousand times slower.
 const MAX_TOLERANCE: f64 = 1e6;
 
-/// Memory of a character beside its palettes: its state in the crowd, twice as much as was counted for
-/// three layers, and its times in the textbook pipeline.
+/// Bytes per character besides its palettes: twice the measured crowd state with three layers, and its
+/// times in the textbook pipeline.
 const STATE_BYTES: u64 = 2_048;
 
-/// `A,B,C`.
+/// Clips in the form `A,B,C`.
 #[derive(Clone, Debug)]
 struct ClipList(Vec<String>);
 
@@ -132,13 +132,13 @@ impl FromStr for ClipList {
     fn from_str(text: &str) -> Result<Self, String> {
         let clips: Vec<String> = text.split(',').map(str::to_owned).collect();
         if clips.len() > 3 || clips.iter().any(String::is_empty) {
-            return Err("expected one to three clips with commas between them".into());
+            return Err("expected one to three clips separated by commas".into());
         }
         Ok(Self(clips))
     }
 }
 
-/// Measures, compares and reports.
+/// Measures, compares and prints.
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     check_files(args)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
@@ -198,7 +198,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     verdict(&comparison)
 }
 
-/// An error if a row is slower than it may be.
+/// Fails if a row is slower than the tolerance allows.
 fn verdict(comparison: &Comparison) -> Result<(), CliError> {
     match comparison.regressions() {
         None => Ok(()),
@@ -206,8 +206,8 @@ fn verdict(comparison: &Comparison) -> Result<(), CliError> {
     }
 }
 
-/// Refuses outputs that would overwrite the model, or each other. A baseline may be written again: it is read
-/// before, and a run that is compared with the last one takes its place.
+/// Rejects outputs that would overwrite the model or each other. The baseline may be overwritten: it is
+/// read first, and the new run then replaces it.
 fn check_files(args: &BenchArgs) -> Result<(), CliError> {
     let mut files = Files::default();
     if let Some(file) = &args.file {
@@ -221,7 +221,7 @@ fn check_files(args: &BenchArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A .phx file is measured as it lies: its rig's rows, not rows built anew.
+/// Loads the model. A .phx file is measured as stored, with its own rows rather than rebuilt ones.
 fn load(file: Option<&Path>, choice: &Choice) -> Result<Subject, CliError> {
     match file.filter(|path| Model::is_phx(path)) {
         None => Ok(Subject::load(file, choice)?),
@@ -235,7 +235,7 @@ fn load(file: Option<&Path>, choice: &Choice) -> Result<Subject, CliError> {
     }
 }
 
-/// What was asked for without repetitions, or the defaults.
+/// The given values without duplicates, or the defaults.
 fn unique<T: Copy + PartialEq>(asked: &[T], defaults: &[T]) -> Vec<T> {
     let mut all = Vec::new();
     for &n in if asked.is_empty() { defaults } else { asked } {
@@ -246,14 +246,14 @@ fn unique<T: Copy + PartialEq>(asked: &[T], defaults: &[T]) -> Vec<T> {
     all
 }
 
-/// Refuses crowds that would not fit into memory beside the textbook's; the count as an index.
+/// Rejects crowds that, with the textbook pipeline, would not fit into memory; returns the count.
 fn check_memory(count: u64, subject: &Subject) -> Result<usize, CliError> {
     let rows = subject.rig.palette_len() as u64;
     let scalars = subject.rig.skeleton().scalars().len() as u64;
     memory::check(count, rows * (48 + 64) + scalars * 4 + STATE_BYTES)
 }
 
-/// A bar over all figures; hidden where standard error is no terminal.
+/// A bar over all figures; hidden if standard error is no terminal.
 fn progress(figures: usize) -> ProgressBar {
     let bar = ProgressBar::new(figures as u64 * u64::from(ROUNDS));
     match ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left") {
@@ -262,23 +262,23 @@ fn progress(figures: usize) -> ProgressBar {
     }
 }
 
-/// What is timed in every round.
+/// One thing timed in every round.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Stage(Stage),
     Chain(Workload, usize),
 }
 
-/// A row in the making.
+/// A row being measured.
 struct Cell {
     work: Work,
-    /// The place of its threads among those asked for.
+    /// Index of the thread pool.
     pool: usize,
     place: RowKey,
     series: Vec<Samples>,
 }
 
-/// All that is timed, in the tables' order.
+/// Everything that is timed, in the order of the tables.
 fn cells(counts: &[usize], threads: &[u16]) -> Vec<Cell> {
     let mut cells = Vec::new();
     let mut add = |work, kind, workload, count, pool, threads| {
@@ -322,7 +322,7 @@ fn pools(threads: &[u16]) -> Result<Vec<rayon::ThreadPool>, CliError> {
 struct Bench {
     subject: Subject,
     book: Option<Textbook>,
-    /// Of a series in one round.
+    /// Time of one series in one round.
     budget: Duration,
     progress: ProgressBar,
     cells: Vec<Cell>,
@@ -351,7 +351,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The figures of all rounds.
+    /// Summarises the samples of all rounds.
     fn finish(mut self) -> Figures {
         self.progress.finish_and_clear();
         let bytes = self.figures.palette_rows * size_of::<Affine3x4>();

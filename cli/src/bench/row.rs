@@ -1,4 +1,4 @@
-//! `Row`: one figure with all that it belongs to; the same fields in JSON and CSV.
+//! [`Row`]: one figure with its full context; the same fields in JSON and CSV.
 
 use super::super::text;
 use super::machine::Machine;
@@ -6,22 +6,23 @@ use phalanx_workload::sampling::Summary;
 use phalanx_workload::subject::Subject;
 use serde::{Deserialize, Serialize};
 
-/// What a row times.
+/// Kind of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// `advance` and `evaluate` of a crowd.
     Chain,
-    /// One job, one character.
+    /// One job of one character.
     Stage,
 }
 
-/// A figure. Times are nanoseconds per character: the median, `min`, and `noise`: a robust
-/// standard deviation, or half the range of the rounds' medians if that is more. Every row says what it belongs to, so that rows of several files can be put together.
+/// A figure. Times are nanoseconds per character: the median, `min`, and `noise`, which is a robust
+/// standard deviation, or half the range of the rounds' medians if that is larger. Every row repeats its
+/// context, so that rows of several files can be combined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub kind: Kind,
-    /// C1, C2, C3, or the stage.
+    /// C1, C2, C3, or the name of the stage.
     pub workload: String,
     pub count: usize,
     pub threads: usize,
@@ -30,13 +31,13 @@ pub struct Row {
     pub min: f64,
     pub noise: f64,
     pub samples: usize,
-    /// The part of a chain that is `advance`, timed by itself.
+    /// Time of `advance` alone, for chains.
     pub advance_ns: Option<f64>,
-    /// Palette rows written per character.
+    /// Palette bytes written per character.
     pub bytes: Option<usize>,
-    /// Bytes over the median.
+    /// `bytes` divided by the median time.
     pub gb_per_s: Option<f64>,
-    /// The textbook pipeline's median for the same, on as many threads.
+    /// Median of the textbook pipeline for the same work, on the same number of threads.
     pub textbook_ns: Option<f64>,
     pub textbook_min: Option<f64>,
     pub textbook_noise: Option<f64>,
@@ -52,7 +53,7 @@ pub struct Row {
     pub profile: String,
 }
 
-/// What the row times, but for the result.
+/// What a row measures.
 #[derive(Clone, Debug)]
 pub struct RowKey {
     pub kind: Kind,
@@ -61,7 +62,7 @@ pub struct RowKey {
     pub threads: usize,
 }
 
-/// What the samples of a place came to.
+/// Summaries of the samples of one cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed {
     pub ours: Summary,
@@ -105,7 +106,7 @@ impl Row {
         }
     }
 
-    /// Whether two rows time the same thing; in CSV names have escapes.
+    /// True if both rows measure the same thing; names are compared with escapes too, as CSV has them.
     pub fn same_place(&self, other: &Self) -> bool {
         let place = |r: &Self| (r.kind, r.count, r.threads);
         place(self) == place(other)
@@ -115,7 +116,7 @@ impl Row {
                 || self.on_one_line().subject() == other.on_one_line().subject())
     }
 
-    /// The row with escapes in its texts for what is not seen.
+    /// The row with invisible characters in its texts escaped.
     pub fn on_one_line(&self) -> Self {
         let mut row = self.clone();
         let texts = [
@@ -141,7 +142,7 @@ impl Row {
         (model, self.joints, &self.clips, &self.additive, mask)
     }
 
-    /// The machine that it was timed on.
+    /// The machine on which it was measured.
     pub fn machine(&self) -> Machine {
         Machine {
             cpu: self.cpu.clone(),
@@ -153,7 +154,7 @@ impl Row {
         }
     }
 
-    /// What it times, on one line.
+    /// What the row measures, on one line.
     pub fn label(&self) -> String {
         let place = RowKey {
             kind: self.kind,
@@ -166,7 +167,7 @@ impl Row {
 }
 
 impl RowKey {
-    /// On one line.
+    /// The key on one line.
     pub fn label(&self) -> String {
         let threads = if self.threads == 1 {
             "thread"

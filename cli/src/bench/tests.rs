@@ -1,4 +1,4 @@
-//! Tests of what benchmarks include by path, too, and of the comparison with the textbook pipeline.
+//! Tests of the shared sampling code and of the comparison with the textbook pipeline.
 
 use phalanx::crowd::BoneBuffer;
 use phalanx::simd::SimdLevel;
@@ -41,8 +41,8 @@ fn all_are_run_in_turn_until_their_budget_is_spent() {
     assert_eq!(compare(1, Duration::ZERO, |_, _| Err::<(), _>(7)), Err(7));
 }
 
-/// Where the workloads' weights and order make pairwise blending the same as a weighted sum, f32's
-/// rounding is left (observed: 2.3e-6); thirds differ by what pairwise normalising loses (1.5e-2).
+/// For C1 and C2 weights and order make pairwise blending equal a weighted sum, so only f32 rounding is
+/// left (observed: 2.3e-6). C3's thirds differ by the normalisation lost pairwise (observed: 1.5e-2).
 fn tolerance(workload: Workload) -> f32 {
     match workload {
         Workload::C3 => 0.05,
@@ -65,7 +65,7 @@ fn crowds_of_both_kinds_show_the_same() {
             tutorial.frame(1.0 / 60.0);
         }
         for level in SimdLevel::supported() {
-            // The level is the process's, but no test beside this one depends on it.
+            // The level is global to the process, but no other test in this binary depends on it.
             level.set().unwrap();
             crowd.evaluate(&mut buffer);
             assert_eq!(buffer.rows().len(), tutorial.palettes().len());

@@ -1,4 +1,4 @@
-//! Who plays what: the standard crowd, and fades to other clips while time passes.
+//! What each character plays: the standard crowd at first, then crossfades over time.
 
 use super::super::error::CliError;
 use super::super::model::Model;
@@ -11,7 +11,7 @@ use phalanx_workload::{hash01, standard_crowd};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The built-in character's clips that look well in a formation, in place and without an end.
+/// Clips of the built-in character that suit a formation: they loop and stay in place.
 const PARADE: [&str; 8] = [
     "Idle",
     "Walk",
@@ -23,37 +23,37 @@ const PARADE: [&str; 8] = [
     "LookAround",
 ];
 
-/// A clip counts as a loop if no joint ends further from where it began than this share of the
-/// model's size. Loops of the test models stay below 0.02; a stride or a fall is above 0.2.
+/// Largest distance between a joint's first and last position, relative to the model's size, for a clip
+/// to count as a loop. Loops of the test models stay below 0.02; a stride or a fall is above 0.2.
 const LOOP_TOLERANCE: f32 = 0.08;
 
-/// It counts as one in place if the middle of the joints wanders no further over the ground than
-/// this share of the model's size. A dance stays below 0.2, a walk across a room is above 0.5.
+/// Largest horizontal drift of the joints' centre, relative to the model's size, for a clip to count as in
+/// place. A dance stays below 0.2; a walk across a room is above 0.5.
 const PLACE_TOLERANCE: f32 = 0.3;
 
-/// Moments at which a clip's place is looked at.
+/// Number of times at which the position is sampled.
 const MOMENTS: usize = 8;
 
-/// Seconds of a crossfade, and of one frame.
+/// Duration of a crossfade, and of one frame, in seconds.
 const FADE: f32 = 0.4;
 pub const FRAME: f64 = 1.0 / 60.0;
 
-/// Frames between the crossfades of one character: at any moment every ninth is fading.
+/// Frames between crossfades of one character; about one character in nine is fading at any time.
 const FADE_EVERY: Range<u64> = 140..300;
 
-/// Speeds of the clips faded to, as in the standard crowd.
+/// Range of playback speeds after a fade, as in the standard crowd.
 const SPEEDS: Range<f32> = 0.8..1.2;
 
-/// The clips to be played.
+/// The clips to play.
 #[derive(Debug)]
 pub struct Choice {
-    /// By index.
+    /// Clip indices.
     pub clips: Vec<usize>,
-    /// Whether they travel, so that the picture has to bring everyone back to its place.
+    /// True if the clips travel; the picture then moves every character back to its position.
     pub travel: bool,
 }
 
-/// All clips that loop in place; if none does, all that have a length.
+/// All clips that loop in place; if there are none, all clips longer than 0 s.
 pub fn choose_clips(model: &Model) -> Result<Choice, CliError> {
     let clips = model.rig.clips();
     if model.built_in {
@@ -112,15 +112,15 @@ fn loops_in_place(model: &Model, clip: usize) -> Result<bool, CliError> {
 pub struct Cast {
     instances: Vec<InstanceId>,
     clips: Vec<ClipId>,
-    /// The place in `clips` of what each plays or fades to.
+    /// Index in `clips` that each character plays or fades to.
     playing: Vec<u32>,
     frame: u64,
-    /// Crossfades begun so far, those that the standard crowd starts with not counted.
+    /// Crossfades started so far, without those of the standard crowd.
     pub fades: u64,
 }
 
 impl Cast {
-    /// The standard crowd of a rig, standing in formation.
+    /// The standard crowd of a rig in formation.
     pub fn new(
         rig: &Arc<Rig>,
         clips: &[usize],
@@ -128,7 +128,7 @@ impl Cast {
     ) -> Result<(Self, Crowd), CliError> {
         let count = formation.count();
         let (mut crowd, instances) = standard_crowd(rig.clone(), clips, count)?;
-        // The crowd's clips follow each other in turn; shuffled places break the pattern.
+        // Neighbours in the crowd play successive clips; shuffled positions hide the pattern.
         let mut places: Vec<u32> = (0..count as u32).collect();
         places.sort_by_cached_key(|&i| draw(i as usize, Draw::Place).to_bits());
         for (&instance, &place) in instances.iter().zip(&places) {
@@ -147,18 +147,18 @@ impl Cast {
         Ok((cast, crowd))
     }
 
-    /// Back to the first frame, for a crowd that was put back to it.
+    /// Resets to the first frame, for a crowd that was restored to it.
     pub fn restart(&mut self) {
         self.frame = 0;
         self.fades = 0;
         for (i, playing) in self.playing.iter_mut().enumerate() {
-            // As in the standard crowd: clips in turn, every fourth on its way to the next.
+            // As in the standard crowd: successive clips, and every fourth character fades to the next one.
             let clip = i + usize::from(i % 4 == 3);
             *playing = (clip % self.clips.len().max(1)) as u32;
         }
     }
 
-    /// Begins the crossfades of the next frame. Allocates nothing.
+    /// Starts the crossfades of the next frame. Does not allocate.
     pub fn direct(&mut self, crowd: &mut Crowd) -> Result<(), CliError> {
         self.frame += 1;
         let clips = self.clips.len();
@@ -172,7 +172,7 @@ impl Cast {
             if !turn.is_multiple_of(every) {
                 continue;
             }
-            // Any clip but the one that plays.
+            // Any clip but the one playing.
             let step = 1 + (draw(i, Draw::Next(turn / every)) * (clips - 1) as f64) as usize;
             let next = (self.playing[i] as usize + step) % clips;
             self.playing[i] = next as u32;
@@ -187,7 +187,7 @@ impl Cast {
     }
 }
 
-/// What a number is drawn for.
+/// Purpose of a random number.
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
     Place,
@@ -202,7 +202,7 @@ pub enum Draw {
     Shade,
 }
 
-/// A number in [0, 1) that looks random and is the same in every run.
+/// A pseudo-random number in [0, 1), the same in every run.
 pub fn draw(character: usize, draw: Draw) -> f64 {
     let key = match draw {
         Draw::Place => 0,
@@ -216,6 +216,6 @@ pub fn draw(character: usize, draw: Draw) -> f64 {
         Draw::Shade => 8,
         Draw::Next(n) => 9 + n,
     };
-    // Apart from the seeds of the standard crowd, which count from 0.
+    // Disjoint from the standard crowd's seeds, which count from 0.
     hash01((character as u64) << 24 ^ key << 1 ^ 1 << 63)
 }

@@ -1,4 +1,4 @@
-//! What a run found out, as data and as a table.
+//! Results of a run, as JSON and as a table.
 
 use super::super::model::Model;
 use super::super::text;
@@ -7,32 +7,32 @@ use super::measure::{Run, WARM_UP};
 use phalanx::simd::SimdLevel;
 use serde::Serialize;
 
-/// Frames are measured without a device, so that figures of all machines can be compared.
+/// Frames are measured without a device, so that figures of different machines are comparable.
 const EVALUATED_INTO: &str = "heap memory";
 
-/// All figures: what `--json` writes.
+/// The document that `--json` writes.
 #[derive(Debug, Serialize)]
 pub struct Figures {
     pub version: &'static str,
     pub model: String,
     pub characters: usize,
     pub joints: usize,
-    /// Palette rows of one character.
+    /// Palette rows per character.
     pub palette_rows: usize,
-    /// The clips that are played.
+    /// Names of the clips played.
     pub clips: Vec<String>,
     pub simd: &'static str,
     pub frames: u32,
     pub warm_up_frames: u32,
     pub frame_seconds: f64,
-    /// Where the palettes of the measured frames went; the picture's frame is evaluated anew.
+    /// Destination of the measured frames' palettes; the picture's frame is evaluated again.
     pub evaluated_into: &'static str,
-    /// All threads first, then one.
+    /// All threads first, then one thread.
     pub runs: Vec<Run>,
     pub picture: Option<PictureFigures>,
 }
 
-/// The picture and what drew it.
+/// The picture and the renderer that drew it.
 #[derive(Debug, Serialize)]
 pub struct PictureFigures {
     pub file: String,
@@ -45,7 +45,7 @@ pub struct PictureFigures {
 }
 
 impl Figures {
-    /// Without a picture yet.
+    /// Figures without a picture.
     pub fn new(
         model: &Model,
         clips: &[usize],
@@ -72,7 +72,7 @@ impl Figures {
         }
     }
 
-    /// The figures as a table: all threads, and one thread beside them.
+    /// The figures as a table: all threads beside one thread.
     pub fn table(&self) -> String {
         let threads: Vec<String> = self.runs.iter().map(|r| r.threads.to_string()).collect();
         let row = |name: &str, value: &dyn Fn(&Run) -> String| {

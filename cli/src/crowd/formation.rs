@@ -1,23 +1,23 @@
-//! Where everyone stands: ranks and files on the ground, facing +Z.
+//! The characters' positions: rows on the ground, facing +Z.
 
 use super::cast::{Draw, draw};
 use glam::{Affine3A, Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Aabb;
 
-/// Models of other sizes (the greatest side, in the file's units) are scaled to [`COMMON_SIZE`] in
-/// the picture: cameras, haze and ground are made for metres.
+/// Model sizes (longest side, in the file's units) that are drawn unscaled. Other models are scaled to
+/// [`COMMON_SIZE`] in the picture, since camera, haze and ground assume metres.
 const USUAL_SIZES: std::ops::RangeInclusive<f32> = 0.2..=20.0;
 
-/// Metres.
+/// Size to which unusual models are scaled, in metres.
 const COMMON_SIZE: f32 = 1.8;
 
-/// Room around a character, as shares of its own width and depth, and of its greatest side: slim
-/// characters need more than their width.
+/// Spacing relative to the character's width and depth, and the minimum relative to its longest side:
+/// slim characters need more than their width.
 const ROOM: f32 = 1.12;
 const LEAST_ROOM: f32 = 0.62;
 
-/// How far from its place a character may stand, as a share of the room, and how far it turns.
+/// Random offset from a position, relative to the spacing, and random turn in radians.
 const OFFSET: f64 = 0.12;
 const TURN: f64 = 0.14;
 
@@ -33,12 +33,12 @@ pub struct Formation {
 }
 
 impl Formation {
-    /// Plans ranks and files for models of a size in the file's units.
+    /// Lays out a formation for a model size in the file's units.
     pub fn new(count: usize, size: Aabb) -> Self {
         let sides = size.max - size.min;
         let greatest = sides.max_element();
         let wanted = COMMON_SIZE / greatest;
-        // Numbers near the end of their range are left as they are.
+        // Sizes near the limits of f32 are not scaled.
         let usual = USUAL_SIZES.contains(&greatest) || !wanted.is_normal();
         let usual = usual || !(size.center().abs().max_element() * wanted).is_finite();
         let scale = if usual { 1.0 } else { wanted };
@@ -49,7 +49,7 @@ impl Formation {
         };
         let room = |side: f32| (side * scale * ROOM).max(reach * LEAST_ROOM);
         let spacing = [room(sides.x), room(sides.z)];
-        // A square of ground, so deep characters stand in more files.
+        // The ground is roughly square, so deeper characters stand in more files.
         let ratio = f64::from(spacing[1] / spacing[0]);
         let files = (count as f64 * ratio).sqrt().ceil().max(1.0) as usize;
         let files = files.min(count);
@@ -63,15 +63,15 @@ impl Formation {
         }
     }
 
-    /// Characters.
+    /// Number of characters.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The place of a character: model space to the picture's world. The ground is at height 0.
+    /// Transform of a character from model space to the picture's world space, with the ground at height 0.
     pub fn place(&self, i: usize) -> Affine3x4 {
         let (rank, file) = (i / self.files, i % self.files);
-        // The last rank may be short; it stands in the middle.
+        // The last rank may be short; it is centred.
         let in_rank = self.files.min(self.count - rank * self.files);
         let [x, z] = self.spacing;
         let around = |what| ((draw(i, what) - 0.5) * 2.0 * OFFSET) as f32;
@@ -82,13 +82,13 @@ impl Formation {
         );
         let turn = ((draw(i, Draw::Heading) - 0.5) * 2.0 * TURN) as f32;
         let rotation = Quat::from_rotation_y(turn);
-        // The middle of the model's footprint comes to the place, its lowest point to the ground.
+        // Puts the centre of the model's footprint on the position and its lowest point on the ground.
         let foot = self.size.center().with_y(self.size.min.y) * self.scale;
         let scale = Vec3::splat(self.scale);
         Affine3A::from_scale_rotation_translation(scale, rotation, at - rotation * foot).into()
     }
 
-    /// The corners of the box around the formation, in the picture's world.
+    /// Corners of the formation's bounding box, in the picture's world space.
     pub fn extent(&self) -> (Vec3, Vec3) {
         let [x, z] = self.spacing;
         let half = Vec3::new(

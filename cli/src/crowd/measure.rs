@@ -1,4 +1,4 @@
-//! The frames, timed.
+//! Times the frames of a crowd.
 
 use super::super::error::CliError;
 use super::cast::{Cast, FRAME};
@@ -7,10 +7,10 @@ use phalanx::crowd::{BoneBuffer, Crowd};
 use serde::Serialize;
 use std::time::Instant;
 
-/// Frames before the first one that counts: buffers grow and caches fill.
+/// Frames run before the measured ones, while buffers grow and caches fill.
 pub const WARM_UP: u32 = 10;
 
-/// What one number of threads took. Times in nanoseconds, of `advance` and `evaluate` together.
+/// Times for one number of threads, in nanoseconds, of `advance` and `evaluate` together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
     pub threads: usize,
@@ -18,12 +18,12 @@ pub struct Run {
     pub p99_ns: f64,
     pub least_ns: f64,
     pub greatest_ns: f64,
-    /// The median over the number of characters.
+    /// The median divided by the number of characters.
     pub ns_per_character: f64,
     pub bytes_per_frame: usize,
-    /// Bytes of a frame over the median.
+    /// Bytes of a frame divided by the median.
     pub bytes_per_second: f64,
-    /// Crossfades begun, warm-up included.
+    /// Crossfades started, warm-up included.
     pub crossfades: u64,
     /// Hash of the last frame's bone buffer.
     #[serde(serialize_with = "hexadecimal")]
@@ -34,7 +34,7 @@ fn hexadecimal<S: serde::Serializer>(n: &u64, serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(&format_args!("{n:016x}"))
 }
 
-/// A bar over all frames of all runs; hidden where standard error is no terminal.
+/// A bar over all frames of all runs; hidden if standard error is no terminal.
 pub fn progress(frames: u32, runs: u64) -> ProgressBar {
     let bar = ProgressBar::new(u64::from(frames + WARM_UP) * runs);
     let template = "{msg} {wide_bar} {pos}/{len} frames, {eta} left";
@@ -45,8 +45,8 @@ pub fn progress(frames: u32, runs: u64) -> ProgressBar {
 }
 
 impl Run {
-    /// Runs all frames inside a pool of `threads`. The timed part allocates nothing once the
-    /// buffer has grown; whose turn it is to fade is decided outside of it.
+    /// Runs all frames in a pool of `threads`. The timed part does not allocate once the buffer has grown;
+    /// crossfades are started outside it.
     pub fn measure(
         threads: usize,
         frames: u32,

@@ -1,4 +1,4 @@
-//! `phalanx crowd`: a crowd in formation is animated, measured and drawn.
+//! `phalanx crowd`: animates, measures and draws a crowd in formation.
 
 pub mod cast;
 mod figures;
@@ -25,17 +25,17 @@ use std::path::PathBuf;
 
 /// Animate a crowd, measure it, and draw its last frame
 ///
-/// The characters stand in formation; clips, phases and speeds are mixed, and some fade to another
-/// clip at any moment. A frame is what a game pays each frame: times advance, every character is
-/// evaluated into one bone buffer, in heap memory. The picture's frame alone is evaluated once more, into
-/// the memory of the device that draws it.
+/// The characters stand in formation with mixed clips, phases and speeds, and some are always fading to
+/// another clip. A measured frame is what a game pays per frame: times advance, and every character is
+/// evaluated into one bone buffer in heap memory. Only the picture's frame is evaluated again, into memory
+/// of the device that draws it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CrowdArgs {
-    /// A .gltf, .glb or .phx file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; default: the built-in character
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    /// Characters
+    /// Number of characters
     #[arg(
         long,
         value_name = "N",
@@ -44,7 +44,7 @@ pub struct CrowdArgs {
         value_parser = whole::<u64>(1..=u64::MAX)
     )]
     count: u64,
-    /// Frames to measure, 1/60 s each; ten more come before them
+    /// Number of frames to measure, 1/60 s each; ten more run before them as warm-up
     #[arg(
         long,
         value_name = "N",
@@ -53,7 +53,7 @@ pub struct CrowdArgs {
         value_parser = whole::<u32>(1..=MAX_FRAMES)
     )]
     frames: u32,
-    /// Worker threads; as many as the machine has by default. One thread is always measured too
+    /// Worker threads; default: one per core. One thread is always measured too
     #[arg(
         long,
         value_name = "N",
@@ -61,20 +61,20 @@ pub struct CrowdArgs {
         value_parser = whole::<u16>(1..=super::MAX_THREADS)
     )]
     threads: Option<u16>,
-    /// The picture of the last frame
+    /// PNG file for the picture of the last frame
     #[arg(long, value_name = "PNG", default_value = "crowd.png", value_parser = png_path)]
     out: PathBuf,
-    /// Also write all figures as JSON
+    /// Also write all figures to this JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Pixels of the picture
+    /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1600x900", value_parser = picture_size)]
     size: PictureSize,
-    /// What draws the picture: wgpu, the software rasteriser, or (auto) wgpu if it works
+    /// What draws the picture: wgpu, the software rasteriser, or (auto) wgpu if available
     #[arg(long, value_name = "auto|gpu|software", default_value = "auto")]
     renderer: Backend,
-    /// How shaders reach palettes where wgpu draws: auto is the best that the device has, any other is
-    /// that one or an error
+    /// How shaders read palettes with wgpu: auto picks the best that the device supports; any other choice
+    /// fails if the device lacks it
     #[arg(
         long,
         value_name = "auto|storage|texture|uniform",
@@ -90,15 +90,15 @@ Examples:
   phalanx crowd --model fox.glb --count 400 --out foxes.png --size 1920x1080
   phalanx --simd portable crowd --frames 60";
 
-/// The most frames: half a day of simulated time; their times are kept for the figures.
+/// Largest number of frames: ten hours of simulated time. Every frame's time is kept.
 const MAX_FRAMES: u64 = 1 << 21;
 
-/// The most pixels of a side, and of a picture: what the renderers take.
+/// Largest side and area of a picture, in pixels: the renderers' limits.
 const MAX_SIDE: u32 = 16_384;
 const MAX_PIXELS: u64 = 1 << 26;
 
-/// Memory of a character's state, twice (the start of the run is kept), and of its place in the
-/// picture, beside its palette. 700 to 900 bytes were counted.
+/// Bytes per character besides its palette: its state twice, since the start of the run is kept, and its
+/// share of the picture. 700 to 900 bytes were measured.
 const STATE_BYTES: u64 = 1_024;
 
 pub fn picture_size(text: &str) -> Result<PictureSize, String> {
@@ -109,12 +109,12 @@ pub fn picture_size(text: &str) -> Result<PictureSize, String> {
     };
     let pixels = u64::from(width) * u64::from(height);
     if pixels > MAX_PIXELS {
-        return Err(format!("{pixels} pixels, the limit is {MAX_PIXELS}"));
+        return Err(format!("{pixels} pixels exceed the limit of {MAX_PIXELS}"));
     }
     Ok(PictureSize { width, height })
 }
 
-/// A name that does not promise a picture of another kind.
+/// Accepts a path that ends in .png or has no extension.
 fn png_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension() {
@@ -123,7 +123,7 @@ fn png_path(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Simulates, draws and reports.
+/// Simulates, draws and prints.
 pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     let mut files = Files::default();
     if let Some(file) = &args.model {
@@ -142,7 +142,7 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     )?;
     let mut buffer = BoneBuffer::new();
     buffer.try_reserve(count * rig.palette_len())?;
-    // Opened before the work, so that a path that cannot be written costs none.
+    // Opened before the work, so that a path that cannot be written fails early.
     let picture_file = Output::open(&args.out)?;
     let json_file = args.json.as_deref().map(Output::open).transpose()?;
 
@@ -203,7 +203,7 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
         figures.picture = Some(picture.figures(&args.out, args.size));
         Ok(())
     });
-    // What was measured is told even if the picture failed.
+    // The measurements are printed even if the picture failed.
     output::print(&figures.table())?;
     written?;
     json_file.map_or(Ok(()), |file| file.write_json(&figures))
@@ -213,10 +213,10 @@ fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get().min(super::MAX_THREADS as usize))
 }
 
-/// Refuses crowds that would not fit into memory; the count as an index.
+/// Rejects crowds that would not fit into memory; returns the count.
 fn check_memory(count: u64, rows: usize, scalars: usize) -> Result<usize, CliError> {
-    // The palette lies in the bone buffer, and in mapped memory and pages of the device, both of
-    // which are half as large again as they need to be.
+    // The palette is stored in the bone buffer, in mapped memory and in the device's pages; the last two
+    // are over-allocated by half.
     let palette = 4 * rows as u64 * 48;
     let each = palette + 2 * scalars as u64 * 4 + STATE_BYTES;
     memory::check(count, each)
@@ -263,7 +263,7 @@ mod tests {
             panic!("{error}");
         };
         assert!(needed > u128::from(limit) && most > 500_000);
-        // Whether the machine has so much is another question.
+        // Whether the machine has that much memory is checked separately.
         let most_of_all = check_memory(most, 47, 0);
         assert!(matches!(
             most_of_all,

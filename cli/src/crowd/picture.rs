@@ -1,4 +1,4 @@
-//! The picture of the last frame.
+//! Draws the picture of the last frame.
 
 use super::super::error::CliError;
 use super::super::frame_renderer::{FrameRenderer, Shot};
@@ -17,13 +17,13 @@ use phalanx_render::{
 use std::path::Path;
 use std::time::Instant;
 
-/// Heights in pixels from which the levels of detail are used; those behind the list share its end.
+/// Heights on screen, in pixels, from which each level of detail is used; further levels share the last.
 const DETAIL_PIXELS: [f32; 3] = [110.0, 40.0, 0.0];
 
-/// Margin of bounds for morph weights beyond 0 and 1.
+/// Enlarges bounds for morph weights outside 0 to 1.
 const MORPH_MARGIN: f32 = 1.5;
 
-/// Linear colours of the tunics: muted, so that thousands side by side stay calm.
+/// Linear colours of the tunics: muted, so that thousands of them look calm.
 const TINTS: [[f32; 3]; 8] = [
     [0.42, 0.055, 0.045],
     [0.055, 0.13, 0.36],
@@ -35,9 +35,9 @@ const TINTS: [[f32; 3]; 8] = [
     [0.45, 0.17, 0.05],
 ];
 
-/// A finished picture as a file.
+/// A finished picture.
 pub struct Picture {
-    /// PNG.
+    /// The PNG file's bytes.
     pub png: Vec<u8>,
     drawn_by: String,
     counts: DrawCounts,
@@ -45,7 +45,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Its line in the figures.
+    /// The picture's part of the figures.
     pub fn figures(&self, path: &Path, size: PictureSize) -> PictureFigures {
         PictureFigures {
             file: path.display().to_string(),
@@ -59,15 +59,15 @@ impl Picture {
     }
 }
 
-/// Whom a picture shows, and where.
+/// What a picture shows.
 pub struct Subject<'a> {
     pub model: &'a Model,
     pub formation: &'a Formation,
-    /// Everyone is brought back to its place.
+    /// If true, every character is moved back to its position.
     pub travel: bool,
 }
 
-/// Draws the crowd; `buffer` has its last frame, which tells how much room everyone takes.
+/// Draws the crowd. `buffer` holds its last frame, from which the characters' bounds are computed.
 pub fn draw(
     subject: &Subject,
     crowd: &mut Crowd,
@@ -110,7 +110,7 @@ pub fn levels<'a>(meshes: &'a [Vec<DrawMesh<'a>>]) -> Vec<DrawDetail<'a>> {
     meshes.iter().enumerate().map(level).collect()
 }
 
-/// Everyone, by place, with the morph weights of all one after another.
+/// All instances by index, with their morph weights concatenated.
 #[derive(Default)]
 struct Everyone {
     ids: Vec<InstanceId>,
@@ -155,7 +155,7 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
             palette_offset,
             morph_offset,
             tint: tint(i),
-            // Without bounds it is never culled.
+            // Without bounds an instance is never culled.
             bounds: finite.then(|| Sphere {
                 center: bounds.center().to_array(),
                 radius,

@@ -1,4 +1,4 @@
-//! How large a model is while it moves: what formation and camera go by.
+//! Measures a model's size in motion, for the formation and the camera.
 
 use super::super::error::CliError;
 use super::super::model::Model;
@@ -7,15 +7,14 @@ use glam::Vec3;
 use phalanx::playback::{EvaluatedPose, PoseAction};
 use phalanx::rig::Aabb;
 
-/// Moments of each clip that are measured.
+/// Number of times sampled per clip.
 const MOMENTS: usize = 6;
 
-/// Clips that are measured; more have not been seen to change the size.
+/// Largest number of clips measured; more did not change the size of any model seen.
 const MOST_CLIPS: usize = 16;
 
-/// The box around all vertices (all joints, if there are none) at several moments of the clips, or
-/// of the rest pose if there are no clips. Poses of clips that travel are brought back to the middle.
-/// Never empty, always finite.
+/// Bounding box of all vertices (of all joints, if there are none) at several times of the clips, or in
+/// the rest pose if there are no clips. Poses of clips that travel are centred horizontally. Always finite.
 pub fn measure(model: &Model, choice: &Choice) -> Result<Aabb, CliError> {
     let clips = &choice.clips;
     let mut size = Aabb::EMPTY;

@@ -1,4 +1,4 @@
-//! What a model holds, as data: what `--json` prints.
+//! The contents of a model as data: the document that `--json` prints.
 
 use super::super::model::Model;
 use super::library::LibraryInfo;
@@ -23,14 +23,14 @@ pub struct Document {
     pub materials: Vec<MaterialInfo>,
     pub images: Vec<Option<ImageInfo>>,
     pub report: Vec<ReportLine>,
-    /// What a .phx file says of itself.
+    /// Contents of a .phx file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub library: Option<LibraryInfo>,
 }
 
 #[derive(Debug, Serialize)]
 pub struct SkeletonInfo {
-    /// Rows of one character's palette, all skins and rigid meshes together.
+    /// Palette rows per character, for all skins and rigid meshes.
     pub palette_rows: usize,
     pub joints: Vec<JointInfo>,
 }
@@ -39,7 +39,7 @@ pub struct SkeletonInfo {
 pub struct JointInfo {
     pub node: Option<usize>,
     pub name: String,
-    /// Position in this list, or -1.
+    /// Index in this list, or -1.
     pub parent: i64,
 }
 
@@ -75,7 +75,7 @@ pub struct Tracks {
     pub scalar: Counts,
 }
 
-/// Tracks that move, and tracks that hold a value other than the rest pose's.
+/// Number of animated tracks, and of constant tracks that differ from the rest pose.
 #[derive(Debug, Serialize)]
 pub struct Counts {
     pub animated: usize,
@@ -93,12 +93,12 @@ pub struct MeshInfo {
     pub vertices: usize,
     pub triangles: usize,
     pub morph_targets: usize,
-    /// The most influences with a weight that a vertex has.
+    /// Largest number of influences with nonzero weight on a vertex.
     pub influences: usize,
     pub dropped_weight: DroppedWeight,
 }
 
-/// The largest weight that a vertex loses when only so many influences are kept.
+/// Largest weight that a vertex loses if only four or eight influences are kept.
 #[derive(Clone, Debug, Serialize)]
 pub struct DroppedWeight {
     pub four: f32,
@@ -135,7 +135,7 @@ pub struct ReportLine {
 }
 
 impl Document {
-    /// Gathers everything.
+    /// Collects everything.
     pub fn new(model: &Model) -> Self {
         let rig = &model.rig;
         let skins = rig.file_skins().iter().enumerate();
@@ -237,7 +237,7 @@ fn clip((clip, c): (usize, &std::sync::Arc<Clip>)) -> ClipInfo {
     }
 }
 
-/// Each mesh is counted once, however many nodes draw it.
+/// Entries of all meshes; a mesh drawn by several nodes is analysed once.
 fn meshes(rig: &Rig) -> Vec<MeshInfo> {
     let mut known: HashMap<*const Mesh, MeshInfo> = HashMap::new();
     let place = |m: &RigMesh| {

@@ -1,11 +1,11 @@
-//! What a .phx file says of itself.
+//! Sections and provenance of a .phx file.
 
 use super::super::text::{self, line};
 use phalanx::format::{ClipForm, Library, Section};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A file: its parts, and what it was made of.
+/// A .phx file: its sections, and the sources it was baked from.
 #[derive(Debug, Serialize)]
 pub struct LibraryInfo {
     pub bytes: usize,
@@ -15,13 +15,13 @@ pub struct LibraryInfo {
     pub clips: Vec<StoredClip>,
 }
 
-/// A file that it was made of.
+/// A source of the file.
 #[derive(Debug, Serialize)]
 pub struct SourceInfo {
     pub name: String,
     pub settings: String,
     pub bytes: u64,
-    /// As hexadecimal digits: JSON's numbers do not hold 64 bits everywhere.
+    /// Hexadecimal, since JSON numbers do not hold 64 bits everywhere.
     pub hash: String,
 }
 
@@ -32,14 +32,14 @@ pub struct SectionInfo {
     pub bytes: u64,
 }
 
-/// How a clip lies in the file.
+/// How a clip is stored in the file.
 #[derive(Debug, Serialize)]
 pub struct StoredClip {
     pub bytes: u64,
     pub form: Option<&'static str>,
-    /// Its place among the sources.
+    /// Index in the sources.
     pub source: Option<u32>,
-    /// Metres; none if it was not measured.
+    /// Metres; `None` if not measured.
     pub max_error: Option<f32>,
     pub shell: Option<f32>,
 }
@@ -102,7 +102,7 @@ impl LibraryInfo {
         out += &text::table(&["section", "number", "bytes"], rows.collect(), 1);
         for s in &self.sources {
             let (name, settings) = (text::one_line(&s.name), text::one_line(&s.settings));
-            line(&mut out, format_args!("made of {name}: {settings}"));
+            line(&mut out, format_args!("baked from {name}: {settings}"));
         }
         let errors = self.clips.iter().filter_map(|c| c.max_error);
         if let Some(worst) = errors.reduce(f32::max) {

@@ -1,4 +1,4 @@
-//! `phalanx info`: what a file holds and what its import made of it.
+//! `phalanx info`: shows the contents of a file and the import's report.
 
 mod document;
 mod library;
@@ -12,13 +12,13 @@ use clap::Args;
 use document::{ClipInfo, Document, MeshInfo};
 use std::path::PathBuf;
 
-/// Show a model: skeleton, skins, clips, meshes, and what its import repaired or dropped
+/// Show a model: skeleton, skins, clips, meshes, and what the import repaired or dropped
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InfoArgs {
-    /// A .gltf, .glb or .phx file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; default: the built-in character
     file: Option<PathBuf>,
-    /// Print JSON, with every joint and every line of the report
+    /// Print JSON, with every joint and the whole import report
     #[arg(long)]
     json: bool,
 }
@@ -29,7 +29,7 @@ Examples:
   phalanx info robot.glb
   phalanx info robot.glb --json | jq .clips[].name";
 
-/// Lines of the import report that are printed; JSON has all.
+/// Largest number of report lines printed; JSON contains all.
 const REPORT_LINES: usize = 30;
 
 /// Imports and prints.
@@ -123,7 +123,7 @@ fn clips(d: &Document) -> String {
     });
     let table = text::table(&header, rows.collect(), 2);
     format!(
-        "\nClips (timelines: regular + irregular; tracks: animated + constant off the rest pose)\n{table}"
+        "\nClips (timelines: regular + irregular; tracks: animated + constant but not at rest)\n{table}"
     )
 }
 
@@ -163,7 +163,9 @@ fn meshes(d: &Document) -> String {
         ]
     });
     let table = text::table(&header, rows.collect(), 2);
-    format!("\nMeshes (influences: most of a vertex; dropped: largest weight of a vertex)\n{table}")
+    format!(
+        "\nMeshes (influences: most per vertex; dropped: largest weight that a vertex loses)\n{table}"
+    )
 }
 
 fn surfaces(d: &Document) -> String {
@@ -209,7 +211,10 @@ fn report(d: &Document) -> String {
     }
     let more = d.report.len().saturating_sub(REPORT_LINES);
     if more > 0 {
-        line(&mut out, format_args!("  and {more} more (--json has all)"));
+        line(
+            &mut out,
+            format_args!("  and {more} more (--json prints all)"),
+        );
     }
     out
 }

@@ -1,18 +1,18 @@
-//! The skeleton as a tree with branches.
+//! The skeleton as a text tree.
 
 use super::super::text::{line, one_line};
 use phalanx::skeleton::Skeleton;
 
-/// Skeletons of more joints are shown compactly: a chain of only children takes one line.
+/// Skeletons with more joints are shown compactly: a chain of single children takes one line.
 const COMPACT_ABOVE: usize = 40;
 
-/// Lines of a tree before it is cut.
+/// Lines after which a tree is cut.
 const MOST_LINES: usize = 160;
 
-/// Joints of a chain that are named before it is shortened.
+/// Joints of a chain that are listed before it is shortened.
 const MOST_CHAIN: usize = 6;
 
-/// Deeper branches are not indented any further.
+/// Depth from which branches are not indented further.
 const MOST_INDENT: usize = 40;
 
 /// The tree of all joints, roots first.
@@ -26,12 +26,12 @@ pub fn text(skeleton: &Skeleton) -> String {
     let compact = joints > COMPACT_ABOVE;
     let how = if compact { ", chains on one line" } else { "" };
     line(&mut out, format_args!("\nSkeleton: {joints} joints{how}"));
-    // Children of every joint; those of the place behind the last are the roots.
+    // Children of every joint; the extra entry at the end holds the roots.
     let mut children = vec![Vec::new(); joints + 1];
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
         children[usize::from(parent).min(joints)].push(joint);
     }
-    // Joints still to come, next one last, with the branches in front of their lines.
+    // Joints to print, the next one last, with the branch characters before their lines.
     let mut stack = Vec::new();
     let push = |stack: &mut Vec<(usize, String, bool)>, at: usize, indent: &str| {
         for (i, &child) in children[at].iter().rev().enumerate() {
@@ -45,7 +45,7 @@ pub fn text(skeleton: &Skeleton) -> String {
         if lines == MOST_LINES {
             line(
                 &mut out,
-                format_args!("  and {} more joints (--json has all)", joints - shown),
+                format_args!("  and {} more joints (--json prints all)", joints - shown),
             );
             return out;
         }
@@ -127,7 +127,7 @@ Skeleton: 5 joints
             tree.contains("j0 › j1 › j2 › j3 › … 64995 more … › j64999"),
             "{tree}"
         );
-        // A comb: every second joint is a tooth, and the spine goes on below the others.
+        // A comb: every second joint is a leaf, and the spine continues through the others.
         let comb: Vec<Option<usize>> = (0..65_000usize)
             .map(|i| i.checked_sub(1).map(|p| p / 2 * 2))
             .collect();

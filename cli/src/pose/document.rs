@@ -1,4 +1,4 @@
-//! The pose as data: what `--json` prints, in the file's indices.
+//! The pose as data: the document that `--json` prints, with the file's indices.
 
 use super::super::error::CliError;
 use super::super::model::Model;
@@ -6,16 +6,16 @@ use phalanx::playback::{EvaluatedPose, PoseAction, PoseError, PosedPrimitive};
 use phalanx::rig::Rig;
 use serde::Serialize;
 
-/// A pose. Clip, time and duration are null unless one clip is shown at full weight by `--clip`.
+/// A pose. Clip, index, time and duration are null unless one clip is shown at weight 1.
 #[derive(Debug, Serialize)]
 pub struct Document {
     /// The clip's name.
     pub clip: Option<String>,
     /// The clip's index.
     pub index: Option<usize>,
-    /// Seconds within the clip.
+    /// Clip time in seconds.
     pub time: Option<f32>,
-    /// Seconds.
+    /// Duration of the clip in seconds.
     pub duration: Option<f32>,
     /// The actions of `--blend`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -26,7 +26,7 @@ pub struct Document {
     pub skins: Vec<SkinEntry>,
     /// Nodes with morph weights.
     pub morph: Vec<MorphEntry>,
-    /// Deformed primitives, if they were asked for.
+    /// Deformed primitives, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primitives: Option<Vec<PrimitiveEntry>>,
 }
@@ -78,7 +78,7 @@ pub struct PrimitiveEntry {
 }
 
 impl BlendEntry {
-    /// Names an action of a rig.
+    /// Describes an action of a rig.
     pub fn new(rig: &Rig, action: &PoseAction) -> Self {
         let clip = rig.clips().get(action.clip);
         Self {
@@ -92,9 +92,9 @@ impl BlendEntry {
 }
 
 impl Document {
-    /// Gathers what was evaluated; deforms the meshes if `vertices`.
+    /// Collects an evaluated pose; deforms the meshes if `vertices` is set.
     ///
-    /// One action at weight 1 is told as the clip itself.
+    /// A single action at weight 1 is shown as the clip itself.
     pub fn new(
         model: &Model,
         mut actions: Vec<BlendEntry>,
@@ -106,7 +106,7 @@ impl Document {
             _ => None,
         };
         let rig = &model.rig;
-        // JSON has no word for what is not finite.
+        // JSON cannot represent numbers that are not finite.
         let fail = |source| CliError::Pose {
             file: model.file.clone(),
             source,
@@ -126,15 +126,15 @@ impl Document {
     }
 }
 
-/// For every node of the rig whether it is shown.
+/// For each node of the rig, whether it is listed.
 fn shown(rig: &Rig) -> Vec<bool> {
     let nodes = rig.nodes();
-    // Joints are those of skins, nodes that a clip moves, and what stands above either.
+    // Joints are the joints of skins, animated nodes, and the ancestors of both.
     let mut shown: Vec<bool> = nodes.iter().map(|n| n.joint.is_some()).collect();
     for &root in rig.roots() {
         shown[root] = true;
     }
-    // Upwards from the joints, before the scene's nodes are followed downwards.
+    // First upwards from the joints, then downwards through the scene.
     for start in 0..nodes.len() {
         let mut at = nodes[start].parent.filter(|_| shown[start]);
         while let Some(parent) = at.filter(|&p| !shown[p]) {
@@ -142,7 +142,7 @@ fn shown(rig: &Rig) -> Vec<bool> {
             at = nodes[parent].parent;
         }
     }
-    // Below a root of the scene everything is shown; paths are walked once.
+    // Everything below a root of the scene is listed; each path is followed once.
     let mut in_scene: Vec<Option<bool>> = vec![None; nodes.len()];
     for &root in rig.roots() {
         in_scene[root] = Some(true);

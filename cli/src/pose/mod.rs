@@ -1,4 +1,4 @@
-//! `phalanx pose`: one rig at given clip times, node by node.
+//! `phalanx pose`: evaluates one rig at given clip times, node by node.
 
 mod document;
 mod show;
@@ -15,16 +15,17 @@ use std::str::FromStr;
 
 /// Evaluate a pose: local transforms, world matrices, skinning palettes, morph weights
 ///
-/// The jobs evaluate it whose rules crowds follow. Everything is in the file's own space and units.
+/// Evaluated by the public jobs, which follow the same rules as crowds. All values are in the file's space
+/// and units.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PoseArgs {
-    /// A .gltf, .glb or .phx file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; default: the built-in character
     file: Option<PathBuf>,
-    /// The clip, by its exact name or else by its index; the rest pose if left out
+    /// Clip, by exact name or index; default: the rest pose
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
-    /// Seconds from the start of the clip
+    /// Time in seconds from the start of the clip
     #[arg(
         long,
         value_name = "S",
@@ -33,21 +34,21 @@ pub struct PoseArgs {
         value_parser = seconds
     )]
     time: f64,
-    /// What lies beyond the clip's ends
+    /// What happens beyond the clip's ends
     #[arg(long = "loop", value_name = "MODE", default_value = "once")]
     loop_mode: Loop,
-    /// A clip at a time with a weight; several make one layer. Colons in the clip's name are its
-    /// own: the last two separate
+    /// A clip at a time with a weight; repeat it to blend several on one layer. The last two colons separate,
+    /// so the clip's name may contain colons
     #[arg(
         long,
         value_name = "CLIP:TIME:WEIGHT",
         conflicts_with_all = ["clip", "time"]
     )]
     blend: Vec<BlendArg>,
-    /// Also deform the meshes and give every vertex's position
+    /// Also deform the meshes and output every vertex position
     #[arg(long)]
     vertices: bool,
-    /// Print JSON: every f32 reads back exactly
+    /// Print JSON; every f32 reads back exactly
     #[arg(long)]
     json: bool,
 }
@@ -59,18 +60,18 @@ Examples:
   phalanx pose fox.glb --clip 2 --time 7.5 --loop repeat --vertices --json
   phalanx pose pab.glb --blend walk:0.4:0.75 --blend jog:0.2:0.25 --json
 
-Weights that sum to less than 1 leave the rest to the rest pose; larger sums are divided by the sum.
-JSON: clip, index, time (within the clip) and duration, null where there is not one clip; blend;
-nodes, skins, morph, and primitives with --vertices. Indices are those of the file.";
+If weights sum to less than 1, the rest pose gets the remainder; if to more, they are divided by the sum.
+JSON: clip, index, time (within the clip) and duration, each null unless a single clip is shown; blend;
+nodes, skins, morph, and with --vertices primitives. Indices are those of the file.";
 
-/// Loop modes by their names on the command line.
+/// Loop modes by their command-line names.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Loop {
-    /// The clip stays on its first or last pose
+    /// Hold the first or last pose
     Once,
-    /// It starts over: time modulo its duration
+    /// Start over: time modulo duration
     Repeat,
-    /// It runs back and forth
+    /// Play forth and back
     Pingpong,
 }
 
@@ -84,7 +85,7 @@ impl From<Loop> for LoopMode {
     }
 }
 
-/// `CLIP:TIME:WEIGHT`.
+/// An argument in the form `CLIP:TIME:WEIGHT`.
 #[derive(Clone, Debug, PartialEq)]
 struct BlendArg {
     clip: String,
@@ -103,7 +104,7 @@ impl FromStr for BlendArg {
         };
         let value: f32 = weight
             .parse()
-            .map_err(|_| format!("\"{}\" is no weight", one_line(weight)))?;
+            .map_err(|_| format!("\"{}\" is not a weight", one_line(weight)))?;
         let most = phalanx::runtime::MAX_ACTION_WEIGHT;
         if !(0.0..=most).contains(&value) {
             return Err(format!(
@@ -121,7 +122,10 @@ impl FromStr for BlendArg {
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(time) if time.is_finite() => Ok(time),
-        _ => Err(format!("\"{}\" is not a number of seconds", one_line(text))),
+        _ => Err(format!(
+            "\"{}\" is not a finite number of seconds",
+            one_line(text)
+        )),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The pose as tables for people.
+//! The pose as readable tables.
 
 use super::super::model::Model;
 use super::super::text::{self, line};
@@ -119,7 +119,7 @@ fn numbers(values: &[f32]) -> String {
     all.join(" ")
 }
 
-/// Four places, or an exponent where they would hide the number. Exact numbers: `--json`.
+/// Four decimals, or an exponent for small and large numbers. `--json` prints exact numbers.
 fn number(v: f32) -> String {
     // Adding 0 turns -0 into 0.
     let v = v + 0.0;

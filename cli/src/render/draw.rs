@@ -1,4 +1,4 @@
-//! All frames, drawn by one camera that holds the whole movement.
+//! Draws all frames with one camera that covers the whole movement.
 
 use super::super::error::CliError;
 use super::super::frame_renderer::{FrameRenderer, Shot};
@@ -15,17 +15,17 @@ use phalanx_render::{
 };
 use std::sync::Arc;
 
-/// Movements of other sizes (the greatest side, in the file's units) are scaled to [`COMMON_SIZE`]:
-/// haze and ground are made for metres.
+/// Sizes of a movement (longest side, in the file's units) that are drawn unscaled. Others are scaled to
+/// [`COMMON_SIZE`], since haze and ground assume metres.
 const USUAL_SIZES: std::ops::RangeInclusive<f32> = 0.2..=20.0;
 
-/// Metres.
+/// Size to which unusual movements are scaled, in metres.
 const COMMON_SIZE: f32 = 1.8;
 
-/// Linear colour of materials made for tints.
+/// Linear colour of materials that accept a tint.
 const TINT: [f32; 4] = [0.055, 0.13, 0.36, 1.0];
 
-/// Draws all frames; shows a bar where standard error is a terminal.
+/// Draws all frames; shows a progress bar if standard error is a terminal.
 pub fn draw(
     stage: &mut Stage,
     frames: &[SampledFrame],
@@ -95,7 +95,7 @@ fn bar(frames: usize) -> ProgressBar {
     }
 }
 
-/// The box around all vertices of all frames.
+/// Bounding box of all vertices in all frames.
 fn extent(meshes: &[Vec<DrawMesh>], frames: &[SampledFrame]) -> Result<Aabb, CliError> {
     let mut extent = Aabb::EMPTY;
     let mut positions = Vec::new();
@@ -133,7 +133,8 @@ fn extent(meshes: &[Vec<DrawMesh>], frames: &[SampledFrame]) -> Result<Aabb, Cli
     Ok(extent)
 }
 
-/// Where the movement is put: its footprint's middle to the origin, in metres; and its box there.
+/// Transform that moves the centre of the movement's footprint to the origin, in metres, and the bounding box
+/// after it.
 fn place(extent: Aabb) -> (Affine3x4, Vec3, Vec3) {
     let finite = extent.min.is_finite() && extent.max.is_finite();
     if extent.is_empty() || !finite {

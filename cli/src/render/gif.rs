@@ -1,4 +1,4 @@
-//! Frames as an animated GIF: one table of colours for all, and of each frame only what changed.
+//! Encodes frames as an animated GIF: one colour table for all, and only the changed pixels of each frame.
 
 use super::super::error::CliError;
 use super::times::Times;
@@ -7,21 +7,21 @@ use gif::{DisposalMethod, Encoder, Frame, Repeat};
 use image::RgbaImage;
 use std::borrow::Cow;
 
-/// Colours of the table; the last entry means "as before".
+/// Colours in the table; the last index means "unchanged".
 const COLORS: usize = 255;
 const SAME: u8 = 255;
 
-/// Pixels that the colours are learned from, at most: a tenth of a second of work.
+/// Largest number of pixels used to choose the colours: a tenth of a second of work.
 const SAMPLES: usize = 1 << 17;
 
-/// How far colours are moved before the nearest of the table is taken, in 1/255: about the distance
-/// of neighbours in the table, so that skies have no steps.
+/// Dither amplitude in 1/255: about the distance between neighbouring colours of the table, which avoids
+/// banding in skies.
 const DITHER: f32 = 5.0;
 
-/// Thresholds of ordered dithering: they stand still, so that still pixels stay the same.
+/// Thresholds of ordered dithering, fixed in the image so that still pixels do not change.
 const BAYER: [[u8; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
 
-/// Encodes the frames, to be repeated for ever.
+/// Encodes the frames as an endless loop.
 pub fn encode(frames: &[RgbaImage], times: &Times) -> Result<Vec<u8>, CliError> {
     let (width, height) = frames.first().map_or((1, 1), |f| f.dimensions());
     let sides = u16::try_from(width).ok().zip(u16::try_from(height).ok());
@@ -45,7 +45,7 @@ pub fn encode(frames: &[RgbaImage], times: &Times) -> Result<Vec<u8>, CliError> 
     Ok(bytes)
 }
 
-/// Hundredths of a second, rounded so that they add up.
+/// Delay in hundredths of a second, rounded so that the sum stays exact.
 fn delay(frame: usize, shown: f64) -> u16 {
     let at = |k: usize| (k as f64 * shown * 100.0).round();
     (at(frame + 1) - at(frame)).clamp(2.0, f64::from(u16::MAX)) as u16
@@ -53,7 +53,7 @@ fn delay(frame: usize, shown: f64) -> u16 {
 
 fn learn(frames: &[RgbaImage]) -> NeuQuant {
     let pixels: usize = frames.iter().map(|f| f.pixels().len()).sum();
-    // Odd, so that a step does not fall on the same columns in every row.
+    // Odd, so that samples do not fall on the same columns in every row.
     let step = (pixels / SAMPLES) | 1;
     let all = frames.iter().flat_map(|f| f.pixels());
     let samples: Vec<u8> = all.step_by(step).flat_map(|p| p.0).collect();
@@ -72,7 +72,7 @@ fn indices(quantizer: &NeuQuant, frame: &RgbaImage) -> Vec<u8> {
     moved.collect()
 }
 
-/// The box of pixels that changed, those in it that did not left out.
+/// The bounding rectangle of the changed pixels; unchanged pixels in it are transparent.
 fn difference(before: &[u8], now: &[u8], width: usize) -> Frame<'static> {
     let height = now.len() / width.max(1);
     let changed = |x: usize, y: usize| before.get(y * width + x) != Some(&now[y * width + x]);
@@ -80,7 +80,7 @@ fn difference(before: &[u8], now: &[u8], width: usize) -> Frame<'static> {
     let columns = (0..width).filter(|&x| (0..height).any(|y| changed(x, y)));
     let ends = |mut all: Vec<usize>| match (all.first().copied(), all.pop()) {
         (Some(first), Some(last)) => first..last + 1,
-        // A frame has at least a pixel.
+        // A frame has at least one pixel.
         _ => 0..1,
     };
     let (rows, columns) = (ends(rows.collect()), ends(columns.collect()));
@@ -92,7 +92,7 @@ fn difference(before: &[u8], now: &[u8], width: usize) -> Frame<'static> {
         }
     }
     Frame {
-        // Sides were checked to be 16 bits.
+        // Both sides were checked to fit 16 bits.
         top: rows.start as u16,
         left: columns.start as u16,
         width: columns.len() as u16,

@@ -1,4 +1,4 @@
-//! `phalanx render`: a clip as a contact sheet or an animated GIF.
+//! `phalanx render`: draws a clip as a contact sheet or an animated GIF.
 
 mod draw;
 mod gif;
@@ -23,22 +23,22 @@ use times::{Span, Times};
 
 /// Draw a clip: a contact sheet (.png) or an animated GIF
 ///
-/// The camera shows the whole movement and stands still. Frames are spread evenly over the time, the
-/// last one a step before its end, so that a clip that loops makes a GIF that does.
+/// The camera is fixed and covers the whole movement. Frames are evenly spaced, and the last one is one
+/// step before the end, so that a looping clip gives a looping GIF.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RenderArgs {
-    /// A .gltf, .glb or .phx file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; default: the built-in character
     file: Option<PathBuf>,
-    /// The clip, by its exact name or else by its index; the rest pose if left out
+    /// Clip, by exact name or index; default: the rest pose
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
-    /// A clip to blend in, with its weight, in step with the first; up to three. What they leave of
-    /// weight 1 is the first clip's
+    /// A clip to blend in, with its weight, synchronised with the first; may be repeated. The first clip gets
+    /// the remaining weight up to 1
     #[arg(long, value_name = "NAME=WEIGHT", requires = "clip")]
     blend: Vec<BlendArg>,
-    /// A file to hang on a joint, by the joint's name or path. It plays its clip of the same name, or
-    /// else its first one, in step
+    /// A file to attach to a joint, given by name or path; may be repeated. It plays its clip of the same
+    /// name, or else its first clip, synchronised
     #[arg(long, value_name = "FILE@JOINT")]
     attach: Vec<AttachArg>,
     /// Frames per second
@@ -49,7 +49,7 @@ pub struct RenderArgs {
         value_parser = within("frames per second", 0.1..=MAX_FPS)
     )]
     fps: Option<f64>,
-    /// Frames; a sheet has 8 by default, a GIF 25 per second
+    /// Number of frames; default: 8 for a sheet, 25 per second for a GIF
     #[arg(
         long,
         value_name = "N",
@@ -57,7 +57,7 @@ pub struct RenderArgs {
         value_parser = whole::<u32>(1..=MAX_FRAMES)
     )]
     frames: Option<u32>,
-    /// Columns of a sheet; as many as make it wider than high by default
+    /// Columns of a sheet; default: enough to make it wider than high
     #[arg(
         long,
         value_name = "N",
@@ -65,20 +65,20 @@ pub struct RenderArgs {
         value_parser = whole::<u32>(1..=MAX_FRAMES)
     )]
     columns: Option<u32>,
-    /// Pixels of one frame
+    /// Size of one frame in pixels
     #[arg(long, value_name = "WxH", default_value = "320x320", value_parser = picture_size)]
     size: PictureSize,
-    /// Seconds to show; the whole clip by default. Times beyond its ends loop
+    /// Time range in seconds; default: the whole clip. Times beyond its ends loop
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     time: Option<Span>,
-    /// The picture: a sheet if it ends in .png, an animation if in .gif
+    /// Output file: a sheet if it ends in .png, an animation if it ends in .gif
     #[arg(long, value_name = "PNG|GIF")]
     out: OutPath,
-    /// What draws the pictures: wgpu, the software rasteriser, or (auto) wgpu if it works
+    /// What draws the pictures: wgpu, the software rasteriser, or (auto) wgpu if available
     #[arg(long, value_name = "auto|gpu|software", default_value = "auto")]
     renderer: Backend,
-    /// How shaders reach palettes where wgpu draws: auto is the best that the device has, any other is
-    /// that one or an error
+    /// How shaders read palettes with wgpu: auto picks the best that the device supports; any other choice
+    /// fails if the device lacks it
     #[arg(
         long,
         value_name = "auto|storage|texture|uniform",
@@ -95,16 +95,17 @@ Examples:
   phalanx render greenman.glb --clip 3_attack --attach sword.glb@socket_hand_R --out attack.gif
   phalanx render --clip Attack --time 0.2..0.8 --frames 4 --out blow.png";
 
-/// The most frames: more than a minute of a GIF.
+/// Largest number of frames: more than a minute of a GIF.
 const MAX_FRAMES: u64 = 2_000;
 
-/// The most pixels of all frames together, as of one large picture: they are held in memory.
+/// Largest number of pixels of all frames together, which are held in memory.
 const MAX_PIXELS: u64 = 1 << 26;
 
-/// A GIF's delays are hundredths of a second, and players take those below two for ten.
+/// Largest frame rate: a GIF's delays are in hundredths of a second, and players show delays below two as
+/// ten.
 const MAX_FPS: f64 = 50.0;
 
-/// `NAME=WEIGHT`.
+/// An argument in the form `NAME=WEIGHT`.
 #[derive(Clone, Debug, PartialEq)]
 struct BlendArg {
     clip: String,
@@ -122,14 +123,14 @@ impl FromStr for BlendArg {
                 weight,
             }),
             _ => Err(format!(
-                "the weight \"{}\" is no number from 0 to 1",
+                "the weight \"{}\" is not a number from 0 to 1",
                 text::one_line(weight)
             )),
         }
     }
 }
 
-/// `FILE@JOINT`.
+/// An argument in the form `FILE@JOINT`.
 #[derive(Clone, Debug, PartialEq)]
 struct AttachArg {
     file: PathBuf,
@@ -150,7 +151,7 @@ impl FromStr for AttachArg {
     }
 }
 
-/// Where the picture goes, and so what it is.
+/// Output path, and the format given by its extension.
 #[derive(Clone, Debug)]
 struct OutPath {
     path: PathBuf,
@@ -216,7 +217,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     });
     let attached = attached.collect::<Result<Vec<_>, CliError>>()?;
     let mut stage = Stage::new(&model, &clips, &attached)?;
-    // Opened before the work, so that a path that cannot be written costs none.
+    // Opened before the work, so that a path that cannot be written fails early.
     let file = Output::open(&args.out.path)?;
     let joints = stage.rigs().map(|rig| rig.palette_len()).max();
     let mut renderer = FrameRenderer::new(args.renderer, args.backend, joints.unwrap_or(0))?;

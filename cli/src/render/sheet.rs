@@ -1,16 +1,16 @@
-//! Frames side by side in one picture.
+//! Composes frames into one contact sheet.
 
 use super::super::error::CliError;
 use image::{Rgba, RgbaImage};
 use phalanx_render::PictureSize;
 
-/// The most pixels of a side of a sheet: what viewers and renderers take.
+/// Largest side of a sheet in pixels, as accepted by viewers and renderers.
 const MAX_SIDE: u32 = 16_384;
 
-/// What lies between frames and fills the last row.
+/// Colour between frames and of unused cells.
 const GAP: Rgba<u8> = Rgba([24, 26, 30, 255]);
 
-/// Columns that make a sheet wider than high, with as few empty places as can be.
+/// Number of columns that makes a sheet wider than high with the fewest unused cells.
 pub fn columns(frames: usize, size: PictureSize) -> u32 {
     let frames = frames.max(1) as u32;
     let fits = |columns: &u32| {
@@ -24,10 +24,10 @@ pub fn columns(frames: usize, size: PictureSize) -> u32 {
     best.unwrap_or_else(|| all.end().to_owned().min(4))
 }
 
-/// The sheet's size in pixels.
+/// Size of the sheet in pixels.
 ///
 /// # Errors
-/// If a side is too long.
+/// If a side exceeds the limit.
 pub fn size(frames: usize, columns: u32, frame: PictureSize) -> Result<(u32, u32), CliError> {
     let rows = (frames as u32).div_ceil(columns);
     let sides = (frame.width.checked_mul(columns)).zip(frame.height.checked_mul(rows));
@@ -40,8 +40,8 @@ pub fn size(frames: usize, columns: u32, frame: PictureSize) -> Result<(u32, u32
         })
 }
 
-/// Puts the frames into rows. A line of one pixel at the right and lower edges of each keeps them
-/// apart, so that the sheet is columns times the frame's width.
+/// Composes the frames. A line of one pixel at the right and lower edges of each frame separates them, so
+/// the sheet is exactly columns times the frame's width.
 pub fn compose(frames: &[RgbaImage], columns: u32) -> Result<RgbaImage, CliError> {
     let (width, height) = frames.first().map_or((1, 1), |f| f.dimensions());
     let (w, h) = size(frames.len(), columns, PictureSize { width, height })?;

@@ -1,4 +1,5 @@
-//! The characters of a picture: one, and what hangs on its joints, through crowd and scene graph.
+//! The characters of a picture: a main character and models attached to its joints, evaluated through crowd
+//! and scene graph.
 
 use super::super::error::CliError;
 use super::super::model::Model;
@@ -12,25 +13,24 @@ use phalanx::skeleton::{JointRefError, Skeleton};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Joints that an error names.
+/// Largest number of joints listed in an error.
 const NEAR_NAMES: usize = 6;
 
-/// A character and the clips that it plays, with weights.
+/// A character and its weighted clips.
 struct Actor {
     rig: Arc<Rig>,
     instance: InstanceId,
     clips: Vec<(usize, f32)>,
 }
 
-/// Everyone.
+/// All characters with their crowd and scene graph.
 pub struct Stage {
     actors: Vec<Actor>,
     crowd: Crowd,
     scene: SceneGraph,
 }
 
-/// What of a moment is drawn: the rows of all actors, and per actor where it stands and its first row
-/// and morph weight.
+/// One evaluated frame: the palette rows and morph weights of all actors.
 pub struct SampledFrame {
     pub time: f64,
     pub palette: Vec<Affine3x4>,
@@ -38,7 +38,7 @@ pub struct SampledFrame {
     pub actors: Vec<Posed>,
 }
 
-/// An actor in a frame.
+/// World transform of an actor in a frame, and indices of its first palette row and morph weight.
 pub struct Posed {
     pub world: Affine3x4,
     pub first_row: usize,
@@ -46,7 +46,7 @@ pub struct Posed {
 }
 
 impl Stage {
-    /// Puts a model on the stage, playing clips with weights, and others on its joints.
+    /// Creates the main character with weighted clips, and attaches other models to its joints.
     pub fn new(
         model: &Model,
         clips: &[(usize, f32)],
@@ -92,7 +92,7 @@ impl Stage {
         self.actors.iter().map(|a| &a.rig)
     }
 
-    /// Evaluates all moments.
+    /// Evaluates all frames.
     pub fn play(&mut self, times: &Times) -> Result<Vec<SampledFrame>, CliError> {
         let mut buffer = BoneBuffer::new();
         let mut frames = Vec::with_capacity(times.count);
@@ -104,7 +104,7 @@ impl Stage {
         Ok(frames)
     }
 
-    /// The crowd with everyone at a moment, not yet evaluated, and who the actors are in it.
+    /// The crowd with all actors set to a time, not yet evaluated, and the actors' instances.
     pub fn at(&mut self, time: f64) -> Result<(&mut Crowd, Vec<InstanceId>), CliError> {
         let leader = self.actors[0].clips.first().copied();
         let duration = leader.map_or(0.0, |c| duration(&self.actors[0].rig, c.0));
@@ -145,7 +145,7 @@ fn duration(rig: &Rig, clip: usize) -> f64 {
         .map_or(0.0, |c| f64::from(c.duration()))
 }
 
-/// Puts all clips of an actor at the same phase.
+/// Sets all clips of an actor to the same phase.
 fn pose(crowd: &mut Crowd, actor: &Actor, phase: f64) -> Result<(), CliError> {
     crowd.stop(actor.instance, 0, 0.0)?;
     for &(clip, weight) in &actor.clips {
@@ -178,7 +178,7 @@ fn refused(model: &Model, joint: &str, error: SceneError) -> CliError {
     }
 }
 
-/// The joints whose names are most like the one asked for.
+/// Joints with names similar to the requested one.
 fn near(skeleton: &Skeleton, wanted: &str) -> String {
     let wanted = wanted.to_lowercase();
     let mut names: Vec<&String> = skeleton.names().iter().filter(|n| !n.is_empty()).collect();
@@ -196,10 +196,10 @@ fn near(skeleton: &Skeleton, wanted: &str) -> String {
             .unwrap_or(Ordering::Equal)
     });
     if names.is_empty() {
-        return "it has no joints with names".into();
+        return "it has no named joints".into();
     }
     let more = if names.len() > NEAR_NAMES { " ..." } else { "" };
     let quoted = names.iter().take(NEAR_NAMES);
     let quoted: Vec<String> = quoted.map(|n| super::text::name(Some(n))).collect();
-    format!("it has {}{more}", quoted.join(", "))
+    format!("similar names are {}{more}", quoted.join(", "))
 }

@@ -1,16 +1,16 @@
-//! Which moments are drawn, and how long each is shown.
+//! Times of the frames, and how long each is shown.
 
 use super::RenderArgs;
 use std::str::FromStr;
 
-/// Frames of a sheet, and frames per second of a GIF, unless asked for.
+/// Default frames of a sheet, and frames per second of a GIF.
 const SHEET_FRAMES: usize = 8;
 const GIF_FPS: f64 = 25.0;
 
-/// The longest time, either sign: a day, in which an f32 would still tell frames apart.
+/// Largest time, positive or negative, in seconds: one day, in which an f32 still separates frames.
 const MAX_TIME: f64 = 86_400.0;
 
-/// `A..B`, in seconds.
+/// A time range in the form `A..B`, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span(pub f64, pub f64);
 
@@ -23,20 +23,20 @@ impl FromStr for Span {
         match ends {
             Some((Some(a), Some(b))) if a <= b => Ok(Self(a, b)),
             _ => Err(format!(
-                "expected A..B in seconds, A <= B, within {MAX_TIME}"
+                "expected A..B in seconds, A <= B, each from -{MAX_TIME} to {MAX_TIME}"
             )),
         }
     }
 }
 
-/// Evenly spaced moments.
+/// Evenly spaced times.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// Seconds of clip time.
+    /// Clip time in seconds.
     pub first: f64,
     pub step: f64,
     pub count: usize,
-    /// Seconds that each frame of an animation is shown.
+    /// Display time of each frame of an animation, in seconds.
     pub shown: f64,
 }
 
@@ -54,7 +54,7 @@ impl Times {
             (None, None) => 1,
         };
         let step = span / count as f64;
-        // Asked for both, the rate is that of the animation, which may then be slow or fast.
+        // If both are given, the rate is that of the animation, which may then play slow or fast.
         let shown = match (args.frames, args.fps) {
             (Some(_), Some(fps)) => 1.0 / fps,
             _ if step > 0.0 => step,
@@ -68,13 +68,13 @@ impl Times {
         }
     }
 
-    /// The moments, one per frame.
+    /// The times, one per frame.
     pub fn moments(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.count).map(|k| self.first + self.step * k as f64)
     }
 }
 
-/// The time within a clip: as it is inside, looped beyond its ends.
+/// The time within a clip: unchanged inside it, looped beyond its ends.
 pub fn within(time: f64, duration: f64) -> f64 {
     if (0.0..=duration).contains(&time) {
         time

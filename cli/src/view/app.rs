@@ -1,4 +1,4 @@
-//! `App`: the window's events, and what to do when its device is lost.
+//! [`App`]: handles the window's events and reopens a lost device.
 
 use super::super::error::CliError;
 use super::display::{Display, FrameOutcome, Subject};
@@ -14,20 +14,20 @@ use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, ControlFlow};
 use winit::window::{Window, WindowId};
 
-/// Devices lost within a minute that are opened anew; after that the trouble is lasting.
+/// Largest number of devices lost within a minute before the viewer gives up.
 const MOST_LOSSES: usize = 5;
 
-/// How often time passes while nothing can be shown.
+/// Interval at which time advances while nothing can be shown.
 const HIDDEN_STEP: Duration = Duration::from_millis(50);
 
-/// When the window closes by itself, and when its device is destroyed on purpose.
+/// When the window closes by itself, and when its device is destroyed on purpose (in frames).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plan {
     pub frames: Option<u64>,
     pub lose_device_at: Option<u64>,
 }
 
-/// The window and all that it shows.
+/// The window and its contents.
 pub struct App<'a> {
     pub viewer: Viewer,
     subject: Subject<'a>,
@@ -35,19 +35,19 @@ pub struct App<'a> {
     plan: Plan,
     display: Option<Display>,
     title: String,
-    /// When the last frame began, and whether it was shown.
+    /// Start of the last frame, and whether it was shown.
     last: Option<Instant>,
     shown: bool,
     losses: Vec<Instant>,
-    /// Frames shown, and devices lost, in all.
+    /// Total number of frames shown and of devices lost.
     pub frames: u64,
     pub lost: u64,
-    /// Why the window closed, if not because someone closed it.
+    /// Error that closed the window, if any.
     pub error: Option<CliError>,
 }
 
 impl<'a> App<'a> {
-    /// A window that is not open yet.
+    /// The state before the window is opened.
     pub fn new(viewer: Viewer, subject: Subject<'a>, size: PictureSize, plan: Plan) -> Self {
         Self {
             viewer,
@@ -77,7 +77,7 @@ impl<'a> App<'a> {
         })?;
         let started = self.start(Arc::new(window));
         started.map_err(|error| match error {
-            // No picture has been drawn, nor will be.
+            // Nothing has been drawn yet, so the cause is reported as a window error.
             CliError::Render(source) => CliError::Window {
                 reason: source.to_string(),
             },
@@ -93,7 +93,7 @@ impl<'a> App<'a> {
         Ok(())
     }
 
-    /// Time passes, and a frame is drawn if it can be seen.
+    /// Advances time, and draws a frame if it can be shown.
     fn frame(&mut self) -> Result<(), CliError> {
         let start = Instant::now();
         let since = self
@@ -124,7 +124,7 @@ impl<'a> App<'a> {
                 let over = |most: u64| self.frames >= most;
                 self.viewer.quit |= self.plan.frames.is_some_and(over);
                 if self.viewer.quit {
-                    // No other frame comes to end it.
+                    // No later frame will end this one.
                     self.viewer.end_frame(start.elapsed());
                 }
                 Ok(())
@@ -134,7 +134,7 @@ impl<'a> App<'a> {
         }
     }
 
-    /// Opens a lost device anew; all that the window shows lives on. Other errors stay errors.
+    /// Reopens a lost device; the viewer's state is kept. Other errors are returned.
     fn recover(&mut self, error: CliError) -> Result<(), CliError> {
         let lost = matches!(
             &error,
@@ -152,13 +152,13 @@ impl<'a> App<'a> {
         }
         self.viewer
             .notice
-            .set(format!("{error}; it was opened anew"));
-        // The old surface goes first: a window has one at a time.
+            .set(format!("{error}; the device was reopened"));
+        // The old surface is dropped first: a window can have only one.
         let window = display.close();
         self.start(window)
     }
 
-    /// Does something, and closes the window if it fails.
+    /// Runs `work`, and closes the window if it fails.
     fn attempt(
         &mut self,
         event_loop: &ActiveEventLoop,
@@ -211,7 +211,7 @@ impl ApplicationHandler for App<'_> {
             event_loop.set_control_flow(ControlFlow::Wait);
             display.window().request_redraw();
         } else {
-            // Nothing asks for frames of a minimised window, but its time passes.
+            // A minimised window gets no redraw events, but its time advances.
             event_loop.set_control_flow(ControlFlow::WaitUntil(Instant::now() + HIDDEN_STEP));
             self.attempt(event_loop, Self::frame);
         }

@@ -1,4 +1,4 @@
-//! `Display`: a window with its device. A device that is lost is opened anew on the same window.
+//! [`Display`]: a window with its device. A lost device is reopened on the same window.
 
 use super::super::error::CliError;
 use super::super::frame_renderer::PaletteArg;
@@ -18,12 +18,12 @@ use std::time::Instant;
 use winit::event::WindowEvent;
 use winit::window::Window;
 
-/// What became of a frame.
+/// Result of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameOutcome {
-    /// It is on the screen.
+    /// The frame is on the screen.
     Shown,
-    /// There is nothing to show it on now.
+    /// The window currently shows nothing.
     Hidden,
 }
 
@@ -32,11 +32,11 @@ pub struct Display {
     window: Arc<Window>,
     interface: egui_winit::State,
     device: Device,
-    /// Where the picture lies in the window, pixels.
+    /// Position and size of the picture in the window, in pixels.
     room: Option<([u32; 2], PictureSize)>,
 }
 
-/// All that goes with a device when it is lost.
+/// Everything that is lost with the device.
 struct Device {
     renderer: GpuRenderer,
     models: GpuModels,
@@ -46,19 +46,20 @@ struct Device {
     painter: egui_wgpu::Renderer,
 }
 
-/// What a device draws, and how.
+/// What is drawn, and how.
 pub struct Subject<'a> {
     pub models: &'a [DrawModel<'a>],
-    /// The most palette rows of a model.
+    /// Largest number of palette rows of a model.
     pub joints: usize,
     pub palettes: PaletteArg,
 }
 
 impl Display {
-    /// Opens a device for a window. Errors: no adapter that can present there, or what it refuses.
+    /// Opens a device for a window. Fails without an adapter that can present to it, or if a call to it
+    /// fails.
     pub fn open(window: Arc<Window>, subject: &Subject) -> Result<Self, RenderError> {
         let device = Device::open(&window, subject)?;
-        // A new context: the one of a lost device believes that its textures are still there.
+        // A new context: the lost device's context would assume that its textures still exist.
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
         let most = device
@@ -83,7 +84,7 @@ impl Display {
         })
     }
 
-    /// The window, without the device.
+    /// Drops the device and returns the window.
     pub fn close(self) -> Arc<Window> {
         self.window
     }
@@ -93,27 +94,27 @@ impl Display {
         &self.window
     }
 
-    /// Who draws, and how shaders reach palettes.
+    /// Name of the adapter, and how shaders read palettes.
     pub fn drawn_by(&self) -> [String; 2] {
         let renderer = &self.device.renderer;
         let adapter = renderer.gpu().adapter().to_string();
         [adapter, format!("{} palettes", renderer.backend())]
     }
 
-    /// Destroys the device, as if it had been pulled out.
+    /// Destroys the device, to simulate its loss.
     pub fn lose_device(&self) {
         self.device.renderer.gpu().device.destroy();
     }
 
-    /// Whether there is anything to show a frame on.
+    /// True if the window can currently show a frame.
     pub fn has_pixels(&self) -> bool {
         self.device.screen.size().is_some()
     }
 
-    /// Tells the interface and the surface of an event. Errors: what the device refuses.
+    /// Passes an event to the interface and the surface. Fails if the device fails.
     pub fn event(&mut self, event: &WindowEvent) -> Result<(), GpuError> {
-        // What it answers, whether to paint and who else may have the event, is not needed: every
-        // frame is painted, and all input is read from the interface.
+        // The response (repaint, consumed) is not needed: every frame is painted, and all input is read from
+        // the interface.
         let _ = self.interface.on_window_event(&self.window, event);
         if let WindowEvent::Resized(size) = event {
             let Device {
@@ -124,7 +125,7 @@ impl Display {
         Ok(())
     }
 
-    /// Evaluates, draws and shows a frame, and does what was asked for meanwhile.
+    /// Evaluates, draws and shows a frame, and applies the user's actions.
     pub fn frame(
         &mut self,
         viewer: &mut Viewer,
@@ -138,7 +139,7 @@ impl Display {
             let mut refused = None;
             viewer.evaluate(size, |crowd| Ok(device.evaluate(crowd, &mut refused)?))?;
             if let Some(error) = refused {
-                let notice = format!("{error}; this frame went by way of the heap");
+                let notice = format!("{error}; this frame was evaluated into heap memory");
                 viewer.notice.set(notice);
             }
             let start = Instant::now();
@@ -156,14 +157,14 @@ impl Display {
         let shown = self
             .device
             .show(&output.textures_delta, &shapes, scale, corner);
-        // What was not applied went with the device.
+        // Changes that were not applied are lost with the device.
         output.textures_delta.clear();
         self.room = pixels(room, scale);
         Ok(shown.map_err(RenderError::from)?)
     }
 
-    /// Shows the interface and does what was asked for, press by press; what is to be painted, and the
-    /// room that is left for the picture.
+    /// Runs the interface and applies its actions, press by press. Returns the output to paint, and the area
+    /// left for the picture.
     fn converse(&mut self, viewer: &mut Viewer) -> Result<(FullOutput, egui::Rect), CliError> {
         let bones = viewer.bones()?;
         let context = self.interface.egui_ctx().clone();
@@ -172,7 +173,7 @@ impl Display {
         for input in input::parts(self.interface.take_egui_input(&self.window)) {
             let mut actions = Vec::new();
             output.append(context.run_ui(input, |ui| {
-                // It can take several passes over the interface; the last one counts.
+                // egui may run several passes; only the last one counts.
                 actions.clear();
                 room = interface::show(ui, viewer, &bones, &mut actions);
             }));
@@ -186,7 +187,7 @@ impl Display {
     }
 }
 
-/// A rectangle in points as whole pixels; none if there are none.
+/// A rectangle in points, converted to whole pixels; `None` if it is empty.
 fn pixels(room: egui::Rect, scale: f32) -> Option<([u32; 2], PictureSize)> {
     let (min, max) = (room.min * scale, room.max * scale);
     let [left, top, right, bottom] =
@@ -223,8 +224,8 @@ impl Device {
         })
     }
 
-    /// Evaluates into the device's memory; or, if that is short of something, into the heap, for this
-    /// frame. Errors: a device that is lost, or no memory in the heap either.
+    /// Evaluates into the device's memory, or if that fails, into the heap for this frame. Fails if the
+    /// device is lost or heap memory runs out.
     fn evaluate(
         &mut self,
         crowd: &mut Crowd,
@@ -282,7 +283,7 @@ impl Device {
             ..
         } = self;
         let gpu = renderer.gpu();
-        // Whether or not there is a frame: the interface says only once what has changed.
+        // Applied even without a frame: the interface reports each change only once.
         guarded(gpu, || {
             for (id, deltas) in &textures.set {
                 for delta in deltas {
@@ -305,7 +306,7 @@ impl Device {
                     };
                     let (device, queue) = (&gpu.device, &gpu.queue);
                     let mut encoder = device.create_command_encoder(&Default::default());
-                    // Commands of callbacks, of which there are none.
+                    // Command buffers of callbacks; there are none.
                     let _ =
                         painter.update_buffers(device, queue, &mut encoder, shapes, &descriptor);
                     let canvas = canvas.as_ref().zip(corner);

@@ -5,7 +5,7 @@ use super::viewer::Viewer;
 use egui::text::{LayoutJob, TextWrapping};
 use egui::{Align2, Color32, FontId, Painter, Rect, pos2, vec2};
 
-/// Colours of the stages, in the order of `FrameTime::stages`, and of the time between frames.
+/// Colours of the stages, in the order of `FrameTime::stages`, and of the total time.
 const STAGES: [Color32; 5] = [
     Color32::from_rgb(92, 164, 255),
     Color32::from_rgb(255, 176, 60),
@@ -16,7 +16,7 @@ const STAGES: [Color32; 5] = [
 const TOTAL: Color32 = Color32::from_rgb(225, 228, 232);
 const BACK: Color32 = Color32::from_rgba_premultiplied(16, 19, 24, 205);
 
-/// Points: a bar per frame, and lines of text below: the frame, its stages, counts, who draws and how.
+/// Layout in points: one bar per frame, and below it lines for the frame, its stages, counts and adapter.
 const HEIGHT: f32 = 64.0;
 const LINES: usize = STAGES.len() + 4;
 const LINE: f32 = 15.0;
@@ -59,7 +59,7 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
     text(
         0,
         TOTAL,
-        format!("frame ({rate:.0} a second)"),
+        format!("frame ({rate:.0} per second)"),
         format!("{:.2} ms", mean.total),
     );
     for (i, ((name, ms), color)) in mean.stages().into_iter().zip(STAGES).enumerate() {
@@ -81,7 +81,7 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
     }
 }
 
-/// Paints what went wrong and was put right over the picture.
+/// Paints the current notice over the picture.
 pub fn notice(painter: &Painter, picture: Rect, viewer: &Viewer) {
     if let Some(notice) = viewer.notice.text() {
         let at = picture.center_top() + vec2(0.0, MARGIN);

@@ -1,25 +1,25 @@
-//! `History`: how long the last frames took, stage by stage.
+//! [`History`]: times of the last frames, stage by stage.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Frames that the graph shows: four seconds at 60 a second.
+/// Number of frames in the graph: four seconds at 60 per second.
 pub const FRAMES: usize = 240;
 
-/// What a frame's time went to, milliseconds.
+/// Time of a frame by stage, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrameTime {
-    /// Times advance, and who is seen is found out.
+    /// Advancing time and culling.
     pub advance: f32,
-    /// Poses, into the bone buffer.
+    /// Evaluating poses into the bone buffer.
     pub evaluate: f32,
-    /// Commands for the device, uploads among them.
+    /// Recording commands for the device, uploads included.
     pub draw: f32,
     /// Panels and overlays.
     pub interface: f32,
-    /// What is left of the frame: the device draws, or the screen is not ready.
+    /// The rest of the frame: waiting for the device or the screen.
     pub wait: f32,
-    /// From frame to frame.
+    /// Time from frame to frame.
     pub total: f32,
 }
 
@@ -35,7 +35,7 @@ impl FrameTime {
         ]
     }
 
-    /// The frame is over: what no other stage took was spent waiting.
+    /// Ends the frame; time that no other stage took counts as waiting.
     pub fn end(mut self, total: f32) -> Self {
         let worked = self.advance + self.evaluate + self.draw + self.interface;
         self.wait = (total - worked).max(0.0);
@@ -54,7 +54,7 @@ pub fn milliseconds(time: Duration) -> f32 {
 pub struct History(VecDeque<FrameTime>);
 
 impl History {
-    /// Adds a frame; the oldest goes when there are too many.
+    /// Adds a frame; drops the oldest if there are too many.
     pub fn add(&mut self, frame: FrameTime) {
         if self.0.len() == FRAMES {
             self.0.pop_front();
@@ -62,12 +62,12 @@ impl History {
         self.0.push_back(frame);
     }
 
-    /// Oldest first.
+    /// The frames, oldest first.
     pub fn frames(&self) -> impl ExactSizeIterator<Item = &FrameTime> {
         self.0.iter()
     }
 
-    /// The mean of every number over the last second's worth of frames.
+    /// Mean of every stage over the last second.
     pub fn mean(&self) -> FrameTime {
         let mut sum = FrameTime::default();
         let mut frames = 0.0f32;
@@ -94,7 +94,7 @@ impl History {
         }
     }
 
-    /// What the graph's height stands for, milliseconds: a round number above nearly all frames.
+    /// Time at the graph's full height, in milliseconds: a round number above nearly all frames.
     pub fn scale(&self) -> f32 {
         let mut totals: Vec<f32> = self.0.iter().map(|f| f.total).collect();
         totals.sort_by(f32::total_cmp);
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!((slow.wait, slow.total), (839.0, 849.0));
         let sum: f32 = slow.stages().iter().map(|s| s.1).sum();
         assert_eq!(sum, slow.total);
-        // Clocks of two kinds of reading may disagree by a little.
+        // Stage times and total are measured by different readings and may disagree slightly.
         assert_eq!(frame.end(9.5).wait, 0.0);
     }
 

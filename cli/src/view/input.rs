@@ -1,12 +1,12 @@
-//! What hands did during a frame, cut so that nothing of it is lost when frames are slow.
+//! Splits a frame's input, so that none of it is lost when frames are slow.
 
 use egui::{Event, RawInput};
 
-/// Cuts a frame's input after every press of a button or key: each part gets a pass of the interface of
-/// its own.
+/// Splits a frame's input after every press of a button or key; each part gets its own pass of the
+/// interface.
 ///
-/// In one pass a button that is pressed and let go drags nothing, so a slider would not hear of a quick
-/// click; and what two keys ask for would both begin where the frame began.
+/// In a single pass a button that is pressed and released drags nothing, so a slider would miss a quick
+/// click, and the actions of two keys would both start from the state at the start of the frame.
 pub fn parts(mut input: RawInput) -> Vec<RawInput> {
     let events = std::mem::take(&mut input.events);
     let mut parts = vec![input];
@@ -30,7 +30,7 @@ pub fn parts(mut input: RawInput) -> Vec<RawInput> {
 fn is_press(event: &Event) -> bool {
     match event {
         Event::PointerButton { pressed, .. } => *pressed,
-        // A key that is held down repeats: those are one.
+        // Repeats of a held key count as one press.
         Event::Key {
             pressed, repeat, ..
         } => *pressed && !*repeat,
@@ -52,12 +52,12 @@ mod tests {
         }
     }
 
-    /// What a slider from 0 to 1 says in passes over some inputs.
+    /// Value of a slider from 0 to 1 after passes over some inputs.
     fn slide(inputs: impl IntoIterator<Item = RawInput>) -> f32 {
         let context = Context::default();
         let mut value = 0.0f32;
         let screen = Rect::from_min_size(Pos2::ZERO, vec2(200.0, 100.0));
-        // Where things are is known from the pass before.
+        // egui uses the layout of the previous pass.
         let first = [RawInput::default(), RawInput::default()];
         for mut input in first.into_iter().chain(inputs) {
             input.screen_rect = Some(screen);
@@ -81,10 +81,14 @@ mod tests {
         };
         let at = pos2(60.0, 20.0);
         let quick = click(&[Event::PointerMoved(at), button(at, true), button(at, false)]);
-        assert_eq!(slide([quick.clone()]), 0.0, "one pass is enough by now");
+        assert_eq!(
+            slide([quick.clone()]),
+            0.0,
+            "a single pass no longer misses the click"
+        );
         let moved = slide(parts(quick));
         assert!((moved - 0.5).abs() < 0.05, "{moved}");
-        // A drag within one frame ends where it ends.
+        // A drag within one frame reaches its end.
         let (from, to) = (pos2(20.0, 20.0), pos2(95.0, 20.0));
         let moves = [Event::PointerMoved(from), Event::PointerMoved(to)];
         let drag = [

@@ -1,4 +1,4 @@
-//! The panels over the picture: what is shown of a `Viewer`, and what was asked for.
+//! The panels around the picture: they show a `Viewer` and collect the user's actions.
 
 use super::graph;
 use super::keys;
@@ -7,17 +7,17 @@ use super::viewer_crowd::Playing;
 use egui::{Color32, Frame, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider, Ui};
 use glam::Vec2;
 
-/// Colour of joints and of what lies between them. No model and no ground has one like it.
+/// Colour of joints and the lines between them, unlike any model or ground.
 pub const BONE: Color32 = Color32::from_rgb(255, 0, 220);
 
-/// Points of the wheel per step.
+/// Scroll distance per zoom step, in points.
 const WHEEL: f32 = 50.0;
 
-/// Width of the panel with the clips.
+/// Width of the clip panel, in points.
 const PANEL: f32 = 212.0;
 
-/// Shows everything; returns the room that is left for the picture, in points, and adds to `actions`
-/// what was asked for. `bones` are lines in pixels of the picture.
+/// Shows everything. Returns the area left for the picture, in points, and adds the user's actions to
+/// `actions`. `bones` are lines in pixels of the picture.
 pub fn show(ui: &mut Ui, viewer: &Viewer, bones: &[[Vec2; 2]], actions: &mut Vec<Action>) -> Rect {
     let panel = Panel::left("clips").exact_size(PANEL).resizable(false);
     panel.show(ui, |ui| {
@@ -70,7 +70,7 @@ fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
         actions.push(Action::Graph(graph));
     }
     let mut skip = viewer.skip_unseen;
-    let unseen = ui.checkbox(&mut skip, "Evaluate only what is seen (E)");
+    let unseen = ui.checkbox(&mut skip, "Evaluate only what is visible (E)");
     if unseen.changed() {
         actions.push(Action::SkipUnseen(skip));
     }
@@ -79,7 +79,7 @@ fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     }
 }
 
-/// The list; a click fades to the clip.
+/// The list of clips; a click fades to the clip.
 fn clips(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     let playing = viewer.crowd.playing();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -88,7 +88,7 @@ fn clips(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
             if label.clicked() {
                 actions.push(Action::Play(*entry));
             }
-            // Keys can choose what lies outside of the list's view.
+            // Keys can select entries that are scrolled out of view.
             if *entry == playing && !ui.is_rect_visible(label.rect) {
                 label.scroll_to_me(None);
             }

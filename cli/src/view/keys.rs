@@ -1,21 +1,21 @@
-//! What keys do.
+//! Keyboard controls.
 
 use super::viewer::{Action, Viewer};
 use egui::{Key, Ui};
 
-/// Seconds of a step with the arrow keys, and by how much a key changes the speed.
+/// Time step of the arrow keys, in seconds, and speed step of comma and period.
 const TIME_STEP: f64 = 1.0 / 30.0;
 const SPEED_STEP: f32 = 0.25;
 
-/// The keys and what they do, for the help.
+/// Description of the keys, for the help.
 pub const HELP: &str = "\
-Keys: Up and Down choose a clip, Left and Right step through its time, Space pauses, comma and
+Keys: Up and Down select a clip, Left and Right step through its time, Space pauses, comma and
 period change the speed, plus and minus double and halve the crowd, S shows skeletons, G shows
-frame times, E evaluates everyone or only those in the picture, R resets the camera, Escape closes
-the window.
-Mouse: drag to turn, drag with the right button or with Shift to move, wheel to go nearer.";
+frame times, E evaluates all characters or only the visible ones, R resets the camera, Escape
+closes the window.
+Mouse: drag to rotate, drag with the right button or with Shift to pan, wheel to zoom.";
 
-/// Adds what the keys of this frame ask for, unless a field has the keyboard.
+/// Adds the actions of this frame's key presses, unless a text field has the keyboard.
 pub fn read(ui: &Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     if ui.ctx().egui_wants_keyboard_input() {
         return;

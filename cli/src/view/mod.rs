@@ -1,4 +1,4 @@
-//! `phalanx view`: a window on a model, one character or thousands.
+//! `phalanx view`: a window that shows a model, one character or thousands.
 
 mod app;
 mod display;
@@ -28,19 +28,19 @@ use viewer_crowd::Playing;
 use winit::error::EventLoopError;
 use winit::event_loop::EventLoop;
 
-/// Look at a model in a window
+/// Show a model in a window
 ///
-/// A list of clips, each faded to when it is chosen; time to scrub through; skeletons; one character or
-/// thousands; and what each frame takes.
+/// With a list of clips to fade between, a time line to scrub, skeletons, one character or thousands, and
+/// the time each frame takes.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", keys::HELP))]
 pub struct ViewArgs {
-    /// A .gltf, .glb or .phx file; the built-in character if left out
+    /// A .gltf, .glb or .phx file; default: the built-in character
     file: Option<PathBuf>,
-    /// The clip to begin with, by its exact name or else by its index; the first one by default
+    /// First clip, by exact name or index; default: the first one
     #[arg(long, value_name = "NAME|INDEX")]
     clip: Option<String>,
-    /// Characters to begin with
+    /// Initial number of characters
     #[arg(
         long,
         value_name = "N",
@@ -49,7 +49,7 @@ pub struct ViewArgs {
         value_parser = whole::<u32>(1..=viewer::MOST as u64)
     )]
     count: u32,
-    /// Seconds of the crossfades
+    /// Duration of crossfades in seconds
     #[arg(
         long,
         value_name = "SECONDS",
@@ -58,17 +58,18 @@ pub struct ViewArgs {
         value_parser = within("seconds", 0.0..=LONGEST_FADE)
     )]
     fade: f32,
-    /// Pixels of the window
+    /// Size of the window in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = picture_size)]
     size: PictureSize,
-    /// How shaders reach palettes: auto is the best that the device has
+    /// How shaders read palettes: auto picks the best that the device supports; any other choice fails if the
+    /// device lacks it
     #[arg(
         long,
         value_name = "auto|storage|texture|uniform",
         default_value = "auto"
     )]
     backend: PaletteArg,
-    /// Close the window after so many frames
+    /// Close the window after this many frames
     #[arg(
         long,
         value_name = "N",
@@ -76,7 +77,7 @@ pub struct ViewArgs {
         value_parser = whole::<u64>(1..=u64::MAX)
     )]
     frames: Option<u64>,
-    /// Destroy the device at a frame, to see that the window lives on
+    /// Destroy the device at a frame, to test its recovery
     #[arg(long, value_name = "N", hide = true)]
     lose_device_at: Option<u64>,
 }
@@ -87,9 +88,9 @@ Examples:
   phalanx view fox.glb --clip Run
   phalanx view --count 2000 --backend texture";
 
-/// Opens the window and stays until it is closed.
+/// Opens the window and runs until it is closed.
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
-    // Before the model: without a display nothing else needs to be tried.
+    // Opened before the model: without a display, loading is wasted.
     let event_loop = EventLoop::new().map_err(refused)?;
     let model = Model::load_to_draw(args.file.as_deref())?;
     let playing = match &args.clip {
@@ -123,7 +124,7 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
 
 fn refused(error: EventLoopError) -> CliError {
     let said = error.to_string();
-    // winit names the line of its own source before what the system said.
+    // winit puts a line of its source code before the system's message.
     let reason = said.split_once(".rs:").and_then(|s| s.1.split_once(": "));
     CliError::Window {
         reason: reason
@@ -136,13 +137,13 @@ fn refused(error: EventLoopError) -> CliError {
 fn summary(app: &App) -> String {
     let lost = match app.lost {
         0 => String::new(),
-        1 => ", 1 lost device opened anew".to_owned(),
-        n => format!(", {n} lost devices opened anew"),
+        1 => ", 1 lost device reopened".to_owned(),
+        n => format!(", {n} lost devices reopened"),
     };
     let mean = app.viewer.history.mean();
     let several = |n: u64, what| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     format!(
-        "{}, {:.2} ms each at last, {}, drawn by wgpu on {}, {}{lost}\n",
+        "{}, {:.2} ms per frame at the end, {}, drawn by wgpu on {}, {}{lost}\n",
         several(app.frames, "frame"),
         mean.total,
         several(app.viewer.crowd.count() as u64, "character"),

@@ -1,9 +1,9 @@
-//! `Notice`: something that went wrong and was put right; told for some seconds.
+//! [`Notice`]: a problem the viewer recovered from, shown for some seconds.
 
-/// Seconds that a notice stays.
+/// Time for which a notice is shown, in seconds.
 const SECONDS: f64 = 8.0;
 
-/// The last notice and how much longer it is told.
+/// The last notice and its remaining time.
 #[derive(Debug, Default)]
 pub struct Notice {
     text: String,
@@ -11,7 +11,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// Tells something, in place of what was told before.
+    /// Shows a notice in place of the previous one.
     pub fn set(&mut self, text: String) {
         *self = Self {
             text,
@@ -19,12 +19,12 @@ impl Notice {
         };
     }
 
-    /// Time passes, paused or not.
+    /// Advances time, paused or not.
     pub fn age(&mut self, seconds: f64) {
         self.left -= seconds;
     }
 
-    /// What is to be told, while it is.
+    /// The text while it is shown.
     pub fn text(&self) -> Option<&str> {
         (self.left > 0.0).then_some(&self.text)
     }
@@ -41,7 +41,7 @@ mod tests {
         notice.set("lost".into());
         notice.age(7.9);
         assert_eq!(notice.text(), Some("lost"));
-        // The next one has its own time.
+        // The next notice starts with the full time.
         notice.set("lost again".into());
         notice.age(7.9);
         assert_eq!(notice.text(), Some("lost again"));

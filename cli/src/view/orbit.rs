@@ -1,42 +1,42 @@
-//! `Orbit`: a camera that turns around a point.
+//! [`Orbit`]: a camera that orbits a point.
 
 use glam::{Vec2, Vec3};
 use phalanx_render::Camera;
 use std::f32::consts::{FRAC_PI_2, PI};
 
-/// Radians per pixel of a drag.
+/// Rotation in radians per pixel of a drag.
 const TURN: f32 = 0.008;
 
-/// Share of the distance that one step of the wheel goes.
+/// Exponential zoom factor per wheel step.
 const STEP: f32 = 0.12;
 
-/// How far up and down the camera goes, radians: a little below the horizon, not quite overhead.
+/// Range of the pitch in radians: from a little below the horizon to almost overhead.
 const PITCH: (f32, f32) = (-0.1, FRAC_PI_2 - 0.02);
 
-/// Distances, in heights of a character.
+/// Range of the distance, in heights of a character.
 const NEAREST: f32 = 0.3;
 const FARTHEST: f32 = 2_000.0;
 
-/// Share of the distance at which the near plane lies.
+/// Distance of the near plane, relative to the camera's distance.
 const NEAR: f32 = 0.02;
 
-/// A camera that turns around a point.
+/// A camera that orbits a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orbit {
     target: Vec3,
-    /// From +Z towards +X, and up; radians.
+    /// Yaw from +Z towards +X, and pitch upward, in radians.
     yaw: f32,
     pitch: f32,
     distance: f32,
     fov_y: f32,
-    /// Height of a character, metres.
+    /// Height of a character, in metres.
     height: f32,
-    /// Whether someone has moved it.
+    /// True if the user has moved it.
     pub moved: bool,
 }
 
 impl Orbit {
-    /// Stands where another camera stands, for characters of a height.
+    /// An orbit with the position of another camera, for characters of the given height.
     pub fn from_camera(camera: &Camera, height: f32) -> Self {
         let away = camera.eye - camera.target;
         let distance = away.length().max(1e-3);
@@ -53,7 +53,7 @@ impl Orbit {
         orbit
     }
 
-    /// The camera now.
+    /// The current camera.
     pub fn camera(&self) -> Camera {
         Camera {
             eye: self.target + self.away() * self.distance,
@@ -64,14 +64,14 @@ impl Orbit {
         }
     }
 
-    /// From the target to the eye, length 1.
+    /// Unit vector from the target to the eye.
     fn away(&self) -> Vec3 {
         let (sin, cos) = self.yaw.sin_cos();
         let (rise, level) = self.pitch.sin_cos();
         Vec3::new(sin * level, rise, cos * level)
     }
 
-    /// Turns by a drag of some pixels: what is seen follows the pointer.
+    /// Rotates by a drag in pixels; the scene follows the pointer.
     pub fn turn(&mut self, drag: Vec2) {
         self.moved = true;
         self.yaw = (self.yaw - drag.x * TURN + PI).rem_euclid(2.0 * PI) - PI;
@@ -79,7 +79,7 @@ impl Orbit {
         self.limit();
     }
 
-    /// Shifts the target by a drag of some pixels in a picture of a height.
+    /// Pans the target by a drag in pixels, in a picture of the given height in pixels.
     pub fn shift(&mut self, drag: Vec2, picture_height: f32) {
         self.moved = true;
         let metres = 2.0 * self.distance * (self.fov_y * 0.5).tan() / picture_height.max(1.0);
@@ -88,7 +88,7 @@ impl Orbit {
         self.target += (up * drag.y - right * drag.x) * metres;
     }
 
-    /// Goes nearer by steps of the wheel, or away if they are negative.
+    /// Zooms in by wheel steps; negative steps zoom out.
     pub fn zoom(&mut self, steps: f32) {
         self.moved = true;
         self.distance *= (-steps * STEP).exp();

@@ -1,4 +1,4 @@
-//! `Viewer`: all that the window shows, without window and device; and what can be done to it.
+//! [`Viewer`]: the viewer's state without window and device, and the actions on it.
 
 use super::super::error::CliError;
 use super::super::model::Model;
@@ -12,26 +12,26 @@ use phalanx::crowd::{Crowd, FrameStats};
 use phalanx_render::{Camera, DrawCounts, Look, PictureSize, Projection};
 use std::time::{Duration, Instant};
 
-/// The most characters of the slider.
+/// Largest number of characters on the slider.
 pub const MOST: usize = 20_000;
 
-/// The most characters whose skeletons are drawn over them, nearest first.
+/// Largest number of characters whose skeletons are drawn, nearest first.
 const MOST_SKELETONS: usize = 48;
 
-/// Speeds that can be chosen, either sign.
+/// Largest playback speed, forward and backward.
 pub const FASTEST: f32 = 4.0;
 
-/// The longest crossfade, seconds.
+/// Longest crossfade, in seconds.
 pub const LONGEST_FADE: f32 = 2.0;
 
-/// The most time that passes in one frame: after a pause of the whole program nothing jumps.
+/// Largest time step of one frame, in seconds, so that nothing jumps after the program was suspended.
 const MOST_PER_FRAME: f64 = 0.1;
 
-/// What someone at the window can ask for.
+/// A user's action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
     Play(Playing),
-    /// The next entry of the list, or the one before.
+    /// Plays the entry at this offset in the list.
     Step(isize),
     Pause(bool),
     Time(f64),
@@ -48,13 +48,13 @@ pub enum Action {
     Quit,
 }
 
-/// The state of the window.
+/// The viewer's state.
 #[derive(Debug)]
 pub struct Viewer {
     pub crowd: ViewerCrowd,
     /// The file's name, for the title.
     pub file: String,
-    /// Entries of the list, with their names.
+    /// Entries of the list with their names.
     pub list: Vec<(Playing, String)>,
     pub paused: bool,
     pub speed: f32,
@@ -64,23 +64,23 @@ pub struct Viewer {
     pub skip_unseen: bool,
     pub orbit: Orbit,
     pub history: History,
-    /// Of the last picture.
+    /// Counts of the last picture.
     pub counts: DrawCounts,
     pub evaluated: usize,
-    /// The adapter, and how its shaders reach palettes.
+    /// The adapter, and how its shaders read palettes.
     pub drawn_by: String,
     pub palettes: String,
-    /// Something that went wrong and was put right.
+    /// A problem the viewer has recovered from.
     pub notice: Notice,
     pub quit: bool,
-    /// What the frame under way took so far.
+    /// Times of the current frame so far.
     pub frame: FrameTime,
     camera: Camera,
     size: PictureSize,
 }
 
 impl Viewer {
-    /// Characters of a model, before any window is open.
+    /// The state for a model, before a window is open.
     pub fn new(model: &Model, playing: Playing, count: usize, fade: f32) -> Result<Self, CliError> {
         let clips = model.rig.clips().iter().enumerate();
         let mut list = vec![(Playing::Rest, "(rest pose)".to_owned())];
@@ -124,7 +124,7 @@ impl Viewer {
         })
     }
 
-    /// What plays, as the list calls it.
+    /// Name of what is playing, as in the list.
     pub fn playing(&self) -> &str {
         let playing = self.crowd.playing();
         let entry = self.list.iter().find(|e| e.0 == playing);
@@ -136,11 +136,11 @@ impl Viewer {
         format!("{} - {} - phalanx", self.playing(), self.file)
     }
 
-    /// Does what was asked for.
+    /// Applies an action.
     pub fn apply(&mut self, action: Action) -> Result<(), CliError> {
         match action {
             Action::Play(playing) => {
-                // Time stands still while paused, and so would a fade.
+                // While paused no time advances, and a fade would not end.
                 let seconds = if self.paused { 0.0 } else { self.fade };
                 self.crowd.choose(playing, seconds)?;
             }
@@ -181,18 +181,18 @@ impl Viewer {
         self.orbit = orbit(&self.crowd, &camera);
     }
 
-    /// The camera of the picture under way.
+    /// The camera of the current picture.
     pub fn camera(&self) -> Camera {
         self.camera
     }
 
-    /// Light, air and ground.
+    /// Light, haze and ground.
     pub fn look(&self) -> Look {
         let (min, max) = self.crowd.extent();
         Look::over(min, max, self.camera.eye)
     }
 
-    /// Time passes, whether or not anyone can see it.
+    /// Advances time, whether or not a frame is shown.
     pub fn advance(&mut self, dt: f64) -> Result<(), CliError> {
         let dt = dt.min(MOST_PER_FRAME);
         self.notice.age(dt);
@@ -200,7 +200,7 @@ impl Viewer {
         self.crowd.advance(if self.paused { 0.0 } else { dt })
     }
 
-    /// Evaluates those that a picture of some size shows, into the caller's memory.
+    /// Evaluates the instances visible in a picture of the given size, into the caller's memory.
     pub fn evaluate(
         &mut self,
         size: PictureSize,
@@ -223,7 +223,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// The skeletons of the nearest, in pixels of the last picture.
+    /// Skeletons of the nearest characters, as lines in pixels of the last picture.
     pub fn bones(&self) -> Result<Vec<[Vec2; 2]>, CliError> {
         if !self.skeleton {
             return Ok(Vec::new());
@@ -234,14 +234,14 @@ impl Viewer {
         Ok(lines.filter_map(|(a, b)| projection.line(a, b)).collect())
     }
 
-    /// The frame is over: its times become history.
+    /// Ends the frame and adds its times to the history.
     pub fn end_frame(&mut self, total: Duration) {
         let frame = std::mem::take(&mut self.frame);
         self.history.add(frame.end(milliseconds(total)));
     }
 }
 
-/// One alone is shown whole, a crowd with depth.
+/// A camera that shows a single character whole, or a crowd in perspective.
 fn best_camera(crowd: &ViewerCrowd, size: PictureSize) -> Camera {
     let (min, max) = crowd.extent();
     match crowd.count() {
@@ -252,7 +252,7 @@ fn best_camera(crowd: &ViewerCrowd, size: PictureSize) -> Camera {
 
 fn orbit(crowd: &ViewerCrowd, camera: &Camera) -> Orbit {
     let (min, max) = crowd.extent();
-    // Turning is best around something in the middle of the picture, not beyond it.
+    // Rotation feels best around a point in the middle of the scene, not beyond it.
     let reach = (camera.eye.distance((min + max) * 0.5)).max(1e-3);
     let forward = (camera.target - camera.eye).normalize_or(Vec3::NEG_Z);
     let camera = Camera {
@@ -272,7 +272,7 @@ mod tests {
         let mut viewer = Viewer::new(&model, Playing::Clip(0), 1, 0.3).unwrap();
         viewer.apply(Action::Pause(true)).unwrap();
         viewer.notice.set("lost".into());
-        // However long the device took to open, the notice has been seen for one frame.
+        // However long the device took to open, the notice is shown for at least one frame.
         viewer.advance(60.0).unwrap();
         assert_eq!(viewer.notice.text(), Some("lost"));
         for _ in 0..1000 {

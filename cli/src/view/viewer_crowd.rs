@@ -1,4 +1,4 @@
-//! `ViewerCrowd`: the characters in the window, and what they play.
+//! [`ViewerCrowd`]: the characters in the window and what they play.
 
 use super::super::crowd::cast::{self, Draw};
 use super::super::crowd::formation::Formation;
@@ -10,14 +10,14 @@ use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId};
 use phalanx::rig::Aabb;
 use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize};
 
-/// What everyone plays.
+/// What the characters play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Playing {
     /// The rest pose.
     Rest,
-    /// A clip, by its place in the rig.
+    /// A clip, by its index in the rig.
     Clip(usize),
-    /// Everyone another clip: those that a crowd on parade would play.
+    /// Different clips: those that `phalanx crowd` would choose.
     Mixed,
 }
 
@@ -66,22 +66,22 @@ impl ViewerCrowd {
         Ok(crowd)
     }
 
-    /// Characters.
+    /// Number of characters.
     pub fn count(&self) -> usize {
         self.instances.len()
     }
 
-    /// What everyone plays.
+    /// What the characters play.
     pub fn playing(&self) -> Playing {
         self.playing
     }
 
-    /// The box around the formation, in the window's world.
+    /// The formation's bounding box, in world space.
     pub fn extent(&self) -> (Vec3, Vec3) {
         self.formation.extent()
     }
 
-    /// More or fewer characters: newcomers play what the others do, and all find their places anew.
+    /// Sets the number of characters. New ones join what the others play, and all positions are recomputed.
     pub fn set_count(&mut self, count: usize) -> Result<(), CliError> {
         let count = count.max(1);
         let time = self.time();
@@ -110,7 +110,7 @@ impl ViewerCrowd {
         Ok(())
     }
 
-    /// Everyone fades to something else over `seconds`.
+    /// Fades all characters to something else over `seconds`.
     pub fn choose(&mut self, playing: Playing, seconds: f32) -> Result<(), CliError> {
         if playing == self.playing {
             return Ok(());
@@ -132,7 +132,7 @@ impl ViewerCrowd {
         Ok(())
     }
 
-    /// What a character plays, and how long that is.
+    /// The clip that a character plays, and its duration in seconds.
     fn clip_of(&self, place: usize) -> Option<(ClipId, f64)> {
         let clip = match self.playing {
             Playing::Rest => return None,
@@ -142,7 +142,7 @@ impl ViewerCrowd {
         self.clips.get(clip).copied()
     }
 
-    /// How far a character is ahead of the first one, as a share of the clip.
+    /// Time by which a character is ahead of the first one, relative to the clip's duration.
     fn lag(place: usize) -> f64 {
         match place {
             0 => 0.0,
@@ -150,19 +150,19 @@ impl ViewerCrowd {
         }
     }
 
-    /// The first character's time in its clip, seconds; 0 in the rest pose.
+    /// Clip time of the first character in seconds; 0 in the rest pose.
     pub fn time(&self) -> f64 {
         let first = self.instances.first().zip(self.clip_of(0));
         let state = first.and_then(|(&i, (clip, _))| self.crowd.action_state(i, 0, clip).ok());
         state.map_or(0.0, |(time, _)| time)
     }
 
-    /// How long the first character's clip is, seconds; 0 in the rest pose.
+    /// Duration of the first character's clip in seconds; 0 in the rest pose.
     pub fn duration(&self) -> f64 {
         self.clip_of(0).map_or(0.0, |c| c.1)
     }
 
-    /// Puts the first character at a time in its clip; the others keep their distance.
+    /// Sets the first character's clip time; the others keep their offsets.
     pub fn set_time(&mut self, time: f64) -> Result<(), CliError> {
         for (place, &instance) in self.instances.iter().enumerate() {
             if let Some((clip, duration)) = self.clip_of(place) {
@@ -173,12 +173,12 @@ impl ViewerCrowd {
         Ok(())
     }
 
-    /// Time passes.
+    /// Advances time by `dt` seconds.
     pub fn advance(&mut self, dt: f64) -> Result<(), CliError> {
         Ok(self.crowd.advance(dt)?)
     }
 
-    /// Finds out who is in the picture; with `skip` the others are not evaluated next.
+    /// Finds the instances visible in the picture; with `skip` the next evaluation skips the others.
     pub fn look(
         &mut self,
         camera: &Camera,
@@ -189,14 +189,14 @@ impl ViewerCrowd {
         Ok(self.view.look(&mut self.crowd, camera, look, size, skip)?)
     }
 
-    /// Evaluates into the caller's memory; how many characters that were.
+    /// Evaluates into the caller's memory; returns the number of instances evaluated.
     pub fn evaluate(
         &mut self,
         into: impl FnOnce(&mut Crowd) -> Result<FrameStats, CliError>,
     ) -> Result<usize, CliError> {
         let done = into(&mut self.crowd)?;
         let tint = |place| match (self.instances.len(), self.tinted) {
-            // One alone shows its own colours.
+            // A single character keeps its own colours.
             (1, false) => [1.0; 4],
             _ => picture::tint(place),
         };
@@ -204,18 +204,18 @@ impl ViewerCrowd {
         Ok(done.instances)
     }
 
-    /// Those who are in the picture.
+    /// The visible instances.
     pub fn drawn(&self) -> &[DrawInstance] {
         self.view.instances()
     }
 
-    /// Their morph weights.
+    /// Morph weights of the visible instances.
     pub fn morph_weights(&self) -> &[f32] {
         self.view.morph_weights()
     }
 
-    /// The joints of up to `most` characters in the picture, the nearest to the eye first: pairs of
-    /// places in the world, joint and parent.
+    /// Joints of up to `most` visible characters, nearest to the eye first, as pairs of world positions:
+    /// joint and parent.
     pub fn joints(&self, eye: Vec3, most: usize) -> Result<Vec<(Vec3, Vec3)>, CliError> {
         let seen = self.view.seen().filter(|(_, seen)| seen.body);
         let mut near = Vec::new();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The built-in character's file.
 pub fn mannequin() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/mannequin.glb")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/mannequin.glb")
 }
 
 /// An empty folder for one test.
@@ -105,7 +105,7 @@ pub fn within_the_error() -> Tested {
     }
     let table = output(&["bake", text(&mannequin()), "--out", text(&small)])?;
     check(
-        table.contains("as it was") && table.contains("clips/s"),
+        table.contains("up to date") && table.contains("clips/s"),
         table,
     )
 }
@@ -135,7 +135,7 @@ pub fn read_like_gltf() -> Tested {
         format!("{library}"),
     )?;
     check(
-        output(&["info", text(&phx)])?.contains("made of mannequin.glb"),
+        output(&["info", text(&phx)])?.contains("baked from mannequin.glb"),
         "info as text",
     )?;
     let crowd = |file: &Path, name: &str| {
@@ -338,13 +338,16 @@ pub fn joints_of_their_own() -> Tested {
         (r#"{"LeftHand": {"size": 1}}"#, &["quality.json", "size"]),
         (
             r#"{"LeftHand": {"shell": -1}}"#,
-            &["quality.json", "-1 where metres above 0"],
+            &["quality.json", "-1: expected metres above 0"],
         ),
         (
             r#"{"LeftHand": {"shell": 1}, "LeftHand": {"shell": 2}}"#,
             &["quality.json", "\"LeftHand\"", "twice"],
         ),
-        ("[]", &["quality.json", "an object of joints"]),
+        (
+            "[]",
+            &["quality.json", "an object with one entry per joint"],
+        ),
         (
             r#"{"LeftHand": {"shell": 1}, "LeftForeArm/LeftHand": {"shell": 2}}"#,
             &["mannequin.glb", "\"LeftHand\"", "\"LeftForeArm/LeftHand\""],
@@ -418,7 +421,7 @@ pub fn refusals() -> Tested {
     let refused = |args: &[&str], parts: &[&str]| one_line(&run(args), parts);
     refused(
         &["bake", text(&empty), "--out", out],
-        &["empty", "holds no"],
+        &["empty", "no .gltf or .glb file found"],
     )?;
     refused(&["bake", "missing.glb", "--out", out], &["missing.glb"])?;
     let pattern = folder.join("[");

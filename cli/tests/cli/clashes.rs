@@ -72,7 +72,7 @@ const CASES: &[&str] = &[
     "crowd --model m.png --out m.png | m.png: | --out --model",
     "crowd --model a.phx --json a.phx | a.phx: | --json --model",
     "crowd --model model.gltf --json m.bin | m.bin: | --json --model",
-    "crowd --model model.gltf --out skin.png | it with model.gltf | --out --model",
+    "crowd --model model.gltf --out skin.png | it as part of model.gltf | --out --model",
     "crowd --model model.gltf --json model.events.json | model.events.json: | --json --model",
     "crowd --out x.png --json x.png | x.png: | --json --out",
     "crowd --out x.png --json sub/../x.png | x.png: | --json --out",
@@ -80,7 +80,7 @@ const CASES: &[&str] = &[
     "render m.png --out m.png | m.png: | --out FILE",
     "render model.gltf --out skin.png | skin.png: | --out FILE",
     "render m.glb --attach m.png@LeftHand --out m.png | m.png: | --out --attach",
-    "render m.glb --attach model.gltf@LeftHand --out skin.png | it with model.gltf | --out --attach",
+    "render m.glb --attach model.gltf@LeftHand --out skin.png | it as part of model.gltf | --out --attach",
     "bench m.glb --json m.glb | m.glb: | --json FILE",
     "bench m.glb --csv m.glb | m.glb: | --csv FILE",
     "bench model.gltf --csv m.bin | m.bin: | --csv FILE",
@@ -93,13 +93,13 @@ const CASES: &[&str] = &[
     "bake in.phx --out . | ./in.phx: | --out FILES",
     "bake m.glb in.phx --prefix --out in.phx | in.phx: | --out FILES",
     "bake sub/x.phx --out sub | sub/x.phx: | --out FILES",
-    "bake odd.gltf --out odd.phx | it with odd.gltf | --out FILES",
-    "bake odd.gltf --out . | it with odd.gltf | --out FILES",
+    "bake odd.gltf --out odd.phx | it as part of odd.gltf | --out FILES",
+    "bake odd.gltf --out . | it as part of odd.gltf | --out FILES",
     "bake lib.part-0-of-1.phx --out lib.phx --shard 0/1 | lib.part-0-of-1.phx: | --out FILES",
     "bake m.glb --quality q.phx --out q.phx | q.phx: | --out --quality",
     "bake m.glb --layout a.phx --out a.phx | a.phx: | --out --layout",
     "bake m.glb --layout a.phx --out ./a.phx | it as a.phx | --out --layout",
-    "bake m.glb --layout odd.gltf --out odd.phx | it with odd.gltf | --out --layout",
+    "bake m.glb --layout odd.gltf --out odd.phx | it as part of odd.gltf | --out --layout",
     "merge a.phx b.phx --out a.phx | a.phx: | --out FILES",
     "merge a.phx b.phx --out ./b.phx | ./b.phx: | --out FILES",
     "merge a*.phx --out a.phx | a.phx: | --out FILES",
@@ -190,7 +190,7 @@ pub fn others_go_on() -> Tested {
     let lines = error.lines().count();
     check(out.status.code() == Some(1) && lines == 1, error.clone())?;
     check(
-        error.contains("b.phx: --out for b.phx cannot write it, FILES reads it"),
+        error.contains("b.phx: --out for b.phx would overwrite it, but FILES reads it"),
         error,
     )?;
     check(folder.join("a.phx").exists(), "the other one")?;

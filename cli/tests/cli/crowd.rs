@@ -268,7 +268,10 @@ pub fn textures_that_are_missing() -> Tested {
     let small = ["--size", "32x32", "--renderer", "software", "--frames", "1"];
     for (file, part) in [
         ("bare-skin.gltf", r#"image 0 "skin": "#),
-        ("bare-skin.phx", "image 0: the file holds no picture"),
+        (
+            "bare-skin.phx",
+            "image 0: the file contains no usable image",
+        ),
         ("plain.gltf", ""),
     ] {
         for command in [

@@ -195,9 +195,9 @@ pub fn takes_a_file_once() -> Tested {
         Ok(String::from_utf8(out.stdout)?)
     };
     let table = run(&["take-0.glb", "./take-0.glb", "../inputs/take-0.glb", "."])?;
-    check(table.contains("11 clips in 1 file (0 as before)"), table)?;
+    check(table.contains("11 clips in 1 file (0 up to date)"), table)?;
     let table = run(&["*.glb", text(&inputs)])?;
-    check(table.contains("in 1 file (1 as before)"), table)
+    check(table.contains("in 1 file (1 up to date)"), table)
 }
 
 /// Files that a .glb refers to are part of it, as those of a .gltf are.
@@ -252,7 +252,7 @@ pub fn names_what_is_no_text() -> Tested {
         let told = run(&["bake", text(&files), "--out", text(&out)]);
         lines(
             &told,
-            &["caf\u{fffd}.glb: its name or its folder's is not UTF-8"],
+            &["caf\u{fffd}.glb: the name of the file or of its folder is not UTF-8"],
         )?;
     }
     let made = ["take-0.phx", "inputs/take-0.phx"];

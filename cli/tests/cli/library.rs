@@ -139,7 +139,7 @@ pub fn verify_tells() -> Tested {
         one.to_string(),
     )?;
     check(one["fault"].is_null(), one.to_string())?;
-    check(output(&args)?.contains("whole"), "as a table")?;
+    check(output(&args)?.contains("intact"), "as a table")?;
     let whole = fs::read(&file)?;
     // Errors that are stated too small are found out by measuring, and by nothing else.
     let mut parts = seal::parts(&whole);
@@ -152,7 +152,7 @@ pub fn verify_tells() -> Tested {
     let error = String::from_utf8_lossy(&lied.stderr).into_owned();
     check(lied.status.code() == Some(1), "a false error passes")?;
     check(
-        error.contains("Walk_RootMotion") && error.contains("stated are"),
+        error.contains("Walk_RootMotion") && error.contains("the file states"),
         error,
     )?;
     // By one part of a hundred, too.
@@ -193,7 +193,7 @@ pub fn verify_tells() -> Tested {
     fs::rename(&other, folder.join("else.glb"))?;
     let other = folder.join("else.glb");
     let args = ["verify", text(&file), "--source", text(&other)];
-    one_line(&run(&args), &["m.phx", "not made of", "else.glb"])
+    one_line(&run(&args), &["m.phx", "not baked from", "else.glb"])
 }
 
 /// Every file is measured against those of the sources that are its own.
@@ -239,7 +239,7 @@ pub fn verify_many() -> Tested {
     let other = folder.join("else.glb");
     fs::copy(&sources[0], &other)?;
     let args = ["verify", text(&out), "--source", text(&other)];
-    one_line(&run(&args), &["not made of", "else.glb"])?;
+    one_line(&run(&args), &["not baked from", "else.glb"])?;
     let empty = folder.join("empty");
     fs::create_dir(&empty)?;
     one_line(&run(&["verify", text(&empty)]), &["not a .phx file"])?;

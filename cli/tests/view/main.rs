@@ -62,7 +62,7 @@ fn a_lost_device_is_opened_anew() -> Result<(), Failed> {
     window.wait_for_picture("a crowd", |p| count(p, BESIDE_THE_GRAPH, vivid) > 400)?;
     window.press(&["Escape"])?;
     let said = window.end_well()?;
-    check(said.contains("1 lost device opened anew"), said)?;
+    check(said.contains("1 lost device reopened"), said)?;
     // To its end, which may come before anyone has looked.
     let mut command = screen.command(env!("CARGO_BIN_EXE_phalanx"));
     let out = command
@@ -72,7 +72,7 @@ fn a_lost_device_is_opened_anew() -> Result<(), Failed> {
         .output()?;
     let said = String::from_utf8(out.stdout)?;
     check(
-        said.contains("1 lost device opened anew") && said.starts_with("8 frames"),
+        said.contains("1 lost device reopened") && said.starts_with("8 frames"),
         said,
     )
 }
@@ -91,7 +91,7 @@ fn no_adapter_is_said() -> Result<(), Failed> {
     let error = String::from_utf8(out.stderr)?;
     check(out.status.code() == Some(1), format!("{:?}", out.status))?;
     check(
-        error.starts_with("phalanx: no window could be opened: no graphics adapter")
+        error.starts_with("phalanx: cannot open a window: no graphics adapter")
             && error.lines().count() == 1,
         error,
     )

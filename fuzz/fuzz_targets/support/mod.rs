@@ -1,6 +1,6 @@
-//! Shared by the targets: files taken apart without trust, everything of a rig played, memory counted.
+//! Shared by the targets: takes files apart without trusting them, and plays everything in a rig.
 
-// Every target includes the whole module and uses its own part of it.
+// Every target includes the whole module but uses only part of it.
 #![allow(dead_code)]
 
 use phalanx::clip::{ClipKind, Cursor};
@@ -11,10 +11,10 @@ use phalanx::runtime::SampleJob;
 use phalanx_testkit::seal::{ENTRY, HEADER, Part, u32_at, u64_at};
 use std::sync::Arc;
 
-/// Sections that are looked at.
+/// Largest number of sections read.
 const MOST_SECTIONS: usize = 64;
 
-/// The sections that a table at the end of any bytes tells of, cut to what is there.
+/// The sections listed by a table at the end of any bytes, clipped to the file's length.
 pub fn parts(file: &[u8]) -> Option<Vec<Part>> {
     if file.len() < HEADER {
         return None;
@@ -36,7 +36,7 @@ pub fn parts(file: &[u8]) -> Option<Vec<Part>> {
     Some(entries.map(part).collect())
 }
 
-/// Samples every clip at any time, blends them by pairs, walks the joints, skins the meshes.
+/// Samples every clip at several times, blends pairs of clips, computes bounds and skins the meshes.
 pub fn play(rig: Rig) {
     let rig = Arc::new(rig);
     for clip in rig.clips().iter().take(4) {
@@ -86,7 +86,7 @@ pub fn play(rig: Rig) {
         let _ = crowd.advance(dt);
         crowd.evaluate(&mut buffer);
         let finite = buffer.rows().iter().all(|r| r.is_finite());
-        assert!(finite, "a palette of a rig that was taken is finite");
+        assert!(finite, "the palette of an accepted rig is finite");
     }
     for instance in crowd.instances().take(2) {
         let _ = crowd.bounds(instance);

@@ -84,7 +84,7 @@ pub fn out_file(name: &str) -> Result<std::path::PathBuf, Box<dyn Error>> {
     if let Some(path) = std::env::args_os().nth(1) {
         return Ok(path.into());
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/examples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/examples");
     std::fs::create_dir_all(&folder)?;
     Ok(folder.join(name))
 }

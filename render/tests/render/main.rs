@@ -29,11 +29,10 @@ fn main() {
         let what = if required { "fail" } else { "are ignored" };
         println!("trials on the GPU {what}: {reason}");
     }
-    let models = model::assets().join("mannequin.glb").exists();
+    let models = trials::asset("mannequin.glb").is_some();
     if !models {
         println!(
-            "trials of the mannequin are ignored: no models in {}",
-            model::assets().display()
+            "trials of the mannequin are ignored: set PHALANX_ASSETS to the folder of test models"
         );
     }
     let gpu = |name: &'static str, trial: fn()| {

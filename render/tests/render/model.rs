@@ -4,7 +4,7 @@
 use glam::{Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, Material, Primitive};
-use std::path::PathBuf;
+use phalanx_testkit::trials;
 
 /// A skinned model: primitives with their materials, and its skin's rest pose.
 pub struct Model {
@@ -14,17 +14,9 @@ pub struct Model {
     pub names: Vec<String>,
 }
 
-/// Where the test models lie.
-pub fn assets() -> PathBuf {
-    std::env::var_os("PHALANX_ASSETS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/assets"),
-        PathBuf::from,
-    )
-}
-
 /// A mannequin file, if the test models are there.
 pub fn mannequin(name: &str) -> Option<Model> {
-    let bytes = std::fs::read(assets().join(name)).ok()?;
+    let bytes = std::fs::read(trials::asset(name)?).ok()?;
     let gltf = gltf::Gltf::from_slice(&bytes).expect("a model of ours");
     let blob = gltf.blob.as_deref();
     let skin = gltf.skins().next().expect("a skin");

@@ -1,4 +1,4 @@
-//! An instance of a crowd, between others, evaluated into the bone buffer.
+//! [`Crowded`]: an instance of a crowd, among others, evaluated into the bone buffer.
 
 use super::{Library, loop_mode, text};
 use crate::compare::Subject;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 pub struct Crowded(pub Library);
 
-/// A crowd of three instances, of which the middle one is played on.
+/// A crowd of three instances; the test uses the middle one.
 struct Stage {
     crowd: Crowd,
     rig: RigId,
     instance: InstanceId,
 }
 
-/// An action that stands still.
+/// Options of an action with speed 0.
 fn held(time: f64, mode: playback::LoopMode, weight: f64) -> PlayOptions {
     PlayOptions {
         speed: 0.0,
@@ -61,7 +61,10 @@ impl Crowded {
         let mut palettes = Vec::new();
         for (skin, s) in rig.skins().iter().enumerate() {
             let first = rig.palette_offset(skin);
-            palettes.push(rows.get(first..first + s.len()).ok_or("a short palette")?);
+            palettes.push(
+                rows.get(first..first + s.len())
+                    .ok_or("the palette is too short")?,
+            );
         }
         let joints = 0..rig.skeleton().len();
         let models = joints.map(|j| crowd.model_matrix(*instance, j));
@@ -117,7 +120,7 @@ impl Subject for Crowded {
                 .map_err(text)?;
             for action in &layer.actions {
                 if action.missing != Missing::Rest {
-                    return Err("missing channels are not skipped".into());
+                    return Err("the library cannot skip missing channels".into());
                 }
                 let clip = crowd
                     .clip_by_index(rig, action.clip)

@@ -1,4 +1,4 @@
-//! The public jobs, one after another in the order of a frame.
+//! [`Jobs`]: the public jobs, one after another in the order of a frame.
 
 use super::{Library, text, wide};
 use crate::compare::Subject;
@@ -16,7 +16,7 @@ impl Jobs {
         let mut poses = Vec::new();
         for action in actions {
             if action.missing != Missing::Rest {
-                return Err("missing channels are not skipped".into());
+                return Err("the library cannot skip missing channels".into());
             }
             poses.push(self.0.sample(self.0.clip(action.clip)?, action.time)?);
         }

@@ -1,7 +1,6 @@
-//! The library as a subject of comparison, three ways: one pose as the command line evaluates it
-//! (`Posed`), the public jobs one after another (`Jobs`), and an instance of a crowd (`Crowded`).
+//! The library as a subject of comparison in three ways: a single pose as the command line evaluates it
+//! ([`Posed`]), the public jobs in sequence ([`Jobs`]), and an instance of a crowd ([`Crowded`]).
 
-// Every test binary includes the whole module and uses its own part of it.
 #![allow(dead_code, unused_imports)]
 
 mod crowded;
@@ -26,14 +25,14 @@ use phalanx::skeleton::{JointMask, Pose};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A rig, and the raw data that additive clips are made of.
+/// A rig, and the raw scene from which additive clips are built.
 #[derive(Clone)]
 pub struct Library {
     raw: Arc<RawScene>,
     rig: Arc<Rig>,
 }
 
-/// Errors of the library as text.
+/// The library's errors as text.
 fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
@@ -68,7 +67,7 @@ impl Library {
         self.rig.clips().get(clip).ok_or(format!("no clip {clip}"))
     }
 
-    /// The time within a clip, by the library's loop modes.
+    /// The time within a clip, according to the library's loop modes.
     fn clip_time(&self, clip: usize, t: f64, mode: LoopMode) -> Result<f64, String> {
         let duration = self.clip(clip)?.duration();
         Ok(loop_mode(mode).clip_time(t, duration.into()))
@@ -97,7 +96,7 @@ impl Library {
         build_additive(&self.raw, additive.clip, &self.rig, &reference).map_err(text)
     }
 
-    /// The library's mask of one weight per node.
+    /// The library's mask for weights given per node.
     fn mask(&self, mask: &Option<Vec<f64>>) -> Result<Option<JointMask>, String> {
         let Some(mask) = mask else { return Ok(None) };
         let mut weights = vec![0.0; self.rig.skeleton().len()];
@@ -110,8 +109,8 @@ impl Library {
         mask.map(Some).map_err(text)
     }
 
-    /// What can be compared, from model matrices of the joints, palettes of all skins and scalars; local
-    /// transforms are left out.
+    /// Collects the comparable results from the joints' model matrices, the palettes of all skins and the
+    /// scalars. Local transforms are left out.
     fn assemble(
         &self,
         models: &[Affine3x4],
@@ -156,7 +155,7 @@ impl Library {
         Ok(out)
     }
 
-    /// The world matrix of a node: its joint's, or its parent's times its own.
+    /// World matrix of a node: its joint's model matrix, or its parent's world matrix times its local one.
     fn world(&self, node: usize, models: &[Affine3x4]) -> Affine3x4 {
         let n = &self.rig.nodes()[node];
         if let Some(joint) = n.joint {

@@ -1,4 +1,4 @@
-//! One pose, as `phalanx pose` evaluates it: one layer of actions without masks.
+//! [`Posed`]: one pose as `phalanx pose` evaluates it, with one layer of actions and no masks.
 
 use super::{Library, text, wide, wide_matrix};
 use crate::compare::Subject;

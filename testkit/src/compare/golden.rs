@@ -1,11 +1,11 @@
-//! Golden files (`gltf-anim-golden/1`): reading them and checking a subject against every array.
+//! Reads golden files (`gltf-anim-golden/1`) and checks a subject against every array in them.
 
 use super::{Category, Subject, Tally};
 use crate::oracle::{Action, Evaluated, Layer, LoopMode, Scene};
 use crate::trials;
 use serde_json::Value;
 
-/// Golden files that must be there (`golden/NAME.json`) where assets are required.
+/// Golden files (`golden/NAME.json`) that must exist if assets are required.
 const NAMES: [&str; 16] = [
     "CesiumMan",
     "Fox",
@@ -25,8 +25,8 @@ const NAMES: [&str; 16] = [
     "robot",
 ];
 
-/// Golden file and model of every comparison, below the asset folders: those that must be there, and
-/// any other golden file that is.
+/// Golden file and model of every comparison, relative to the asset folders: the required ones, and any
+/// other golden file found.
 pub fn golden_names() -> Vec<(String, String)> {
     let mut names: Vec<String> = NAMES.iter().map(|n| n.to_string()).collect();
     for folder in trials::asset_folders() {
@@ -68,7 +68,7 @@ fn indices(value: &Value) -> Vec<usize> {
     numbers.map(|i| i as usize).collect()
 }
 
-/// All numbers of an array, however nested.
+/// All numbers of an array, however deeply nested.
 fn flat(value: &Value) -> Vec<f64> {
     match value {
         Value::Array(inner) => inner.iter().flat_map(flat).collect(),
@@ -77,13 +77,13 @@ fn flat(value: &Value) -> Vec<f64> {
     }
 }
 
-/// Checks the subject against every array of every sample of a golden file.
+/// Checks the subject against every array of every sample in a golden file.
 pub fn check(golden: &str, subject: &impl Subject, tally: &mut Tally) -> Result<(), String> {
     let golden = read(golden)?;
     let before = tally.values();
     let locals = subject.has_locals();
     let mut compare = |expected: &Value, animated: &[usize], place: &str, actual: &Evaluated| {
-        // A subject without local transforms is compared with no animated nodes' ones.
+        // Local transforms are not compared if the subject has none.
         let local = match locals {
             true => &expected["local"],
             false => &Value::Null,
@@ -120,7 +120,7 @@ pub fn check(golden: &str, subject: &impl Subject, tally: &mut Tally) -> Result<
         let actual = subject.mix(&[Layer::of(actions)])?;
         compare(blend, &animated, &place, &actual);
     }
-    // Nothing of the file was left out by a mistake here.
+    // Guards against values skipped by a mistake in this function.
     let (compared, stored) = (tally.values() - before, stored_values(&golden, locals));
     if compared != stored {
         tally.fail(format!("{compared} values compared of {stored} stored"));
@@ -128,7 +128,7 @@ pub fn check(golden: &str, subject: &impl Subject, tally: &mut Tally) -> Result<
     Ok(())
 }
 
-/// How many numbers of poses a golden file holds, with or without local transforms.
+/// Number of values in a golden file's samples, with or without local transforms.
 fn stored_values(golden: &Value, locals: bool) -> usize {
     let fields = &SAMPLE_FIELDS[usize::from(!locals)..];
     let animations = items(&golden["animations"]).iter();
@@ -150,7 +150,7 @@ const SAMPLE_FIELDS: [&str; 6] = [
     "pos",
 ];
 
-/// Compares one sample: every field it has, and `local` of the animated nodes.
+/// Compares one sample: every array it has, and `local` for the animated nodes.
 fn sample(
     golden: &Value,
     expected: &Value,
@@ -208,14 +208,14 @@ fn sample(
     }
 }
 
-/// World matrices of some nodes one after another; a node not evaluated leaves none.
+/// World matrices of the given nodes, concatenated; a node that was not evaluated adds nothing.
 fn worlds(actual: &Evaluated, nodes: &[usize]) -> Vec<f64> {
     let matrices = nodes.iter().filter_map(|&n| *actual.world.get(n)?);
     matrices.flatten().collect()
 }
 
-/// Checks what the oracle read of the file's structure against the golden file: names, parents, skins,
-/// durations, animated nodes.
+/// Checks the oracle's scene structure against the golden file: names, parents, skins, durations, animated
+/// nodes.
 pub fn structure(golden: &str, scene: &Scene) -> Result<(), String> {
     let golden = read(golden)?;
     let same = |what: String, a: Value, b: &Value| match a == *b {

@@ -1,7 +1,6 @@
-//! Comparison of evaluated poses with golden files and with each other, at stated tolerances. Knows the
-//! oracle's types (`crate::oracle` in each binary), not the library.
+//! Comparison of evaluated poses with golden files and with each other, at stated tolerances. It uses the
+//! oracle's types and is independent of the library.
 
-// Every test binary includes the whole module and uses its own part of it.
 #![allow(dead_code, unused_imports)]
 
 mod golden;
@@ -12,24 +11,24 @@ pub use tally::{Category, Tallies, Tally, Tolerance, readme_tolerance};
 
 use crate::oracle::{Evaluated, Layer, LoopMode, Scene};
 
-/// Something that evaluates poses of one file: the library through an adapter, or the oracle.
+/// An evaluator of one file's poses: the library through an adapter, or the oracle.
 pub trait Subject {
     /// The rest pose.
     fn rest(&self) -> Result<Evaluated, String>;
 
-    /// One clip, by its index in the file, at `t` seconds. Vertices of all mesh nodes included.
+    /// One clip, by its index in the file, at `t` seconds, with the vertices of all mesh nodes.
     fn clip(&self, clip: usize, t: f64, mode: LoopMode) -> Result<Evaluated, String>;
 
-    /// Whether local transforms can be had; if not they are not compared.
+    /// True if the subject gives local transforms; otherwise they are not compared.
     fn has_locals(&self) -> bool {
         true
     }
 
-    /// Layers over the rest pose.
+    /// Layers on top of the rest pose.
     fn mix(&self, layers: &[Layer]) -> Result<Evaluated, String>;
 }
 
-/// Compares everything that is in `expected` (and, of local transforms, only if the subject has them).
+/// Compares everything in `expected`; local transforms only if the subject has them.
 pub fn whole(
     place: &str,
     subject: &impl Subject,

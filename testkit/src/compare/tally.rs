@@ -1,10 +1,10 @@
-//! Counts of compared values and worst errors per category, and what was out of tolerance.
+//! Counts of compared values, worst errors per category, and values out of tolerance.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The kinds of arrays that are compared.
+/// The kinds of arrays compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     Local,
@@ -24,10 +24,10 @@ impl Category {
     ];
 }
 
-/// Largest relative error per category.
+/// Largest relative error allowed per category.
 pub type Tolerance = fn(Category) -> f64;
 
-/// The binding tolerances of the golden poses' README.
+/// The tolerances stated in the golden files' README.
 pub fn readme_tolerance(category: Category) -> f64 {
     match category {
         Category::Local | Category::Morph => 2e-5,
@@ -35,7 +35,7 @@ pub fn readme_tolerance(category: Category) -> f64 {
     }
 }
 
-/// What one asset's comparisons came to.
+/// Results of one asset's comparisons.
 pub struct Tally {
     pub name: String,
     tolerance: Tolerance,
@@ -43,7 +43,7 @@ pub struct Tally {
     failures: Vec<String>,
 }
 
-/// Failures beyond these are only counted: the first ones tell the story.
+/// Number of failures shown; further ones are only counted.
 const SHOWN_FAILURES: usize = 12;
 
 impl Tally {
@@ -56,7 +56,7 @@ impl Tally {
         }
     }
 
-    /// Compares an array: error = |a - b| / max(1, largest |entry| expected).
+    /// Compares an array; error = |a - b| / max(1, largest |entry| expected).
     pub fn array(&mut self, category: Category, place: &str, expected: &[f64], actual: &[f64]) {
         if expected.len() != actual.len() {
             let (a, b) = (expected.len(), actual.len());
@@ -67,7 +67,7 @@ impl Tally {
         *count += expected.len();
         let mut out = None;
         for (i, (e, a)) in expected.iter().zip(actual).enumerate() {
-            // Not a number is as far off as can be.
+            // NaN counts as an infinite error.
             let error = ((e - a).abs() / largest).min(f64::INFINITY);
             let error = if error.is_nan() { f64::INFINITY } else { error };
             *worst = worst.max(error);
@@ -82,11 +82,11 @@ impl Tally {
         }
     }
 
-    /// Compares tx ty tz, qx qy qz qw, sx sy sz: three arrays, so that a long translation hides no
-    /// error of rotation; the quaternion up to sign.
+    /// Compares tx ty tz, qx qy qz qw, sx sy sz as three arrays, so that a long translation does not hide an
+    /// error in the rotation; the quaternion is compared up to sign.
     pub fn local(&mut self, place: &str, expected: &[f64], actual: &[f64]) {
         if (expected.len(), actual.len()) != (10, 10) {
-            return self.fail(format!("{place}: not ten numbers"));
+            return self.fail(format!("{place}: expected ten values"));
         }
         let dot: f64 = (3..7).map(|i| expected[i] * actual[i]).sum();
         let turned: Vec<f64> = actual[3..7].iter().map(|c| c * dot.signum()).collect();
@@ -97,7 +97,7 @@ impl Tally {
         self.array(local, &part("scale"), &expected[7..], &actual[7..]);
     }
 
-    /// Notes a mismatch that is no number.
+    /// Records a mismatch that has no numeric error.
     pub fn fail(&mut self, message: String) {
         self.failures.push(message);
     }
@@ -107,7 +107,7 @@ impl Tally {
         self.counts.values().map(|(count, _)| count).sum()
     }
 
-    /// An error with the first failures, if there are any.
+    /// Fails with the first mismatches, if there are any.
     pub fn verdict(&self) -> Result<(), String> {
         if self.failures.is_empty() {
             return Ok(());
@@ -120,12 +120,12 @@ impl Tally {
     }
 }
 
-/// The tallies of all trials of a binary.
+/// The tallies of all trials of a test binary.
 #[derive(Clone, Default)]
 pub struct Tallies(Arc<Mutex<Vec<Tally>>>);
 
 impl Tallies {
-    /// Keeps a finished tally for the table and gives its verdict.
+    /// Stores a finished tally for the table and returns its verdict.
     pub fn add(&self, tally: Tally) -> Result<(), String> {
         let verdict = tally.verdict();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,7 +133,7 @@ impl Tallies {
         verdict
     }
 
-    /// Prints values compared and worst errors, a line per tally.
+    /// Prints the numbers of values and the worst errors, one line per tally.
     pub fn print(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.sort_by(|a, b| a.name.cmp(&b.name));

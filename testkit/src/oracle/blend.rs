@@ -1,10 +1,10 @@
-//! DESIGN's rules of blending: actions within a layer, layers in order, additive layers after the layer
-//! they follow.
+//! Phalanx's blending rules: actions within a layer, layers in order, and additive layers after the layer
+//! that they follow.
 
 use super::math::{Quat, Vec3, conjugate, dot, lerp, nlerp, normalize, product};
 use super::scene::{NodePose, Pose, Sampled, Scene};
 
-/// A playing clip: sampled at `time` seconds, which is already inside the clip.
+/// A playing clip, sampled at `time` seconds, which is already a time within the clip.
 #[derive(Clone, Copy, Debug)]
 pub struct Action {
     pub clip: usize,
@@ -13,27 +13,27 @@ pub struct Action {
     pub missing: Missing,
 }
 
-/// What a channel that a clip lacks counts as.
+/// How a channel that a clip lacks is treated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Missing {
-    /// The rest pose, with the action's weight.
+    /// It counts as the rest pose, with the action's weight.
     Rest,
-    /// Nothing: the action has no weight there.
+    /// It is skipped: the action has no weight there.
     Skip,
 }
 
-/// A layer of actions over what lies below it, and the additive layers that follow it.
+/// A layer of actions, applied over the layers below it, and the additive layers that follow it.
 #[derive(Clone, Debug)]
 pub struct Layer {
     pub actions: Vec<Action>,
     pub weight: f64,
-    /// A factor per node's transform; `None` is 1 everywhere. Morph weights belong to no joint: they
-    /// follow the layer's weight alone.
+    /// A factor per node's transform; `None` is 1 everywhere. Morph weights belong to no joint and use only
+    /// the layer's weight.
     pub mask: Option<Vec<f64>>,
     pub additive: Vec<Additive>,
 }
 
-/// The difference of a clip's pose to a reference, added with a weight in [-1, 1].
+/// The difference between a clip's pose and a reference, added with a weight in [-1, 1].
 #[derive(Clone, Debug)]
 pub struct Additive {
     pub clip: usize,
@@ -43,7 +43,7 @@ pub struct Additive {
     pub mask: Option<Vec<f64>>,
 }
 
-/// What an additive clip is a difference to.
+/// The reference of an additive clip.
 #[derive(Clone, Copy, Debug)]
 pub enum Reference {
     /// The same clip at a time in seconds.
@@ -75,13 +75,14 @@ impl Layer {
     }
 }
 
-/// Weighted sums of one property over the actions of a layer, in order.
+/// Terms of a weighted sum of one property over the actions of a layer, in order.
 struct Terms<T> {
     values: Vec<(T, f64)>,
 }
 
 impl<T> Terms<T> {
-    /// Weights over 1 are divided by their sum; under 1 the rest pose, last, takes what is missing.
+    /// Weights that sum to more than 1 are divided by the sum; otherwise the rest pose, last, gets the
+    /// remainder.
     fn of(values: impl Iterator<Item = (T, f64)>, rest: T) -> Self {
         let mut values: Vec<(T, f64)> = values.filter(|(_, w)| *w > 0.0).collect();
         let sum: f64 = values.iter().map(|(_, w)| w).sum();
@@ -109,7 +110,7 @@ impl Terms<Vec<f64>> {
 }
 
 impl Terms<Quat> {
-    /// Each on the hemisphere of the sum so far.
+    /// Adds each quaternion on the hemisphere of the sum so far.
     fn rotation(&self) -> Quat {
         let mut sum = [0.0; 4];
         for (q, w) in &self.values {
@@ -121,11 +122,11 @@ impl Terms<Quat> {
 }
 
 impl Scene {
-    /// The pose of several layers over the rest pose.
+    /// The pose of several layers on top of the rest pose.
     pub fn mix(&self, layers: &[Layer]) -> Pose {
         let mut pose = self.rest();
         for layer in layers {
-            // A layer that plays nothing is not there; the layers added to it are.
+            // A layer that plays nothing has no effect; its additive layers still apply.
             let playing = layer.actions.iter().any(|a| a.weight > 0.0);
             let weight = if playing { layer.weight } else { 0.0 };
             let above = self.blend_actions(&layer.actions);
@@ -140,7 +141,7 @@ impl Scene {
         pose
     }
 
-    /// The pose of the actions of one layer.
+    /// The pose of one layer's actions.
     pub fn blend_actions(&self, actions: &[Action]) -> Pose {
         let samples: Vec<(Vec<Sampled>, &Action)> = actions
             .iter()
@@ -163,7 +164,7 @@ impl Scene {
             .collect()
     }
 
-    /// Adds the difference of a clip to its reference onto `pose`. Channels the clip lacks add nothing.
+    /// Adds the difference between a clip and its reference to `pose`. Channels the clip lacks add nothing.
     pub fn add(&self, pose: &mut Pose, additive: &Additive) {
         let clip = self.sample(additive.clip, additive.time);
         let reference: Vec<Sampled> = match additive.reference {
@@ -203,7 +204,7 @@ impl From<NodePose> for Sampled {
     }
 }
 
-/// The terms of one property; what a clip lacks is `rest` or nothing, as its action says.
+/// The terms of one property; a channel that a clip lacks is handled as its action's `missing` requires.
 fn terms<'a, T: Clone>(
     actions: impl Iterator<Item = (&'a Sampled, &'a Action)>,
     property: impl Fn(&Sampled) -> Option<T>,
@@ -223,8 +224,8 @@ fn masked(mask: &Option<Vec<f64>>, node: usize) -> f64 {
     mask.as_ref().map_or(1.0, |m| m[node])
 }
 
-/// nlerp(1, d, w). A negative weight turns the other way by as much: nlerp(1, d⁻¹, -w), so that adding
-/// with w and then with -w gives back the pose. (1 - w)·1 + w·d would turn by less than w at -1.
+/// nlerp(1, d, w). A negative weight rotates by the same amount the other way, nlerp(1, d⁻¹, -w), so that
+/// adding with w and then with -w restores the pose. (1 - w)·1 + w·d would rotate by too little near -1.
 pub fn scaled_rotation(d: Quat, w: f64) -> Quat {
     let identity = [0.0, 0.0, 0.0, 1.0];
     if w < 0.0 {
@@ -234,7 +235,7 @@ pub fn scaled_rotation(d: Quat, w: f64) -> Quat {
     }
 }
 
-/// One pose over another with weight `w`; morph weights with `scalar`.
+/// Blends one pose over another with weight `w`; morph weights with `scalar`.
 fn between(below: &NodePose, above: &NodePose, w: f64, scalar: f64) -> NodePose {
     let three = |a: Vec3, b: Vec3| std::array::from_fn(|i| lerp(a[i], b[i], w));
     let weights = below.weights.iter().zip(&above.weights);

@@ -1,4 +1,4 @@
-//! Sampling of animation channels at a time (3.11 and appendix C), and loop modes.
+//! Sampling of animation channels (3.11 and appendix C), and loop modes.
 
 use super::math::{Quat, lerp, normalize, slerp};
 
@@ -9,7 +9,7 @@ pub enum Interpolation {
     CubicSpline,
 }
 
-/// A sampler's keys: `width` numbers per value; a cubic key is in-tangents, values, out-tangents.
+/// A sampler's keys, `width` numbers per value; a cubic key is in-tangent, value, out-tangent.
 #[derive(Clone, Debug)]
 pub struct Curve {
     pub interpolation: Interpolation,
@@ -18,7 +18,7 @@ pub struct Curve {
     pub width: usize,
 }
 
-/// Where a time lies among the keys: on one (also before the first, after the last), or between two.
+/// Position of a time among the keys: at one (also before the first and after the last), or between two.
 enum Place {
     At(usize),
     Between(usize, f64),
@@ -38,12 +38,12 @@ impl Curve {
         Place::Between(k, (t - t0) / (t1 - t0))
     }
 
-    /// The value part of key `k`.
+    /// The value of key `k`.
     fn value(&self, k: usize) -> &[f64] {
         self.part(k, 1)
     }
 
-    /// Part 0, 1 or 2 of a cubic key; for other curves part 1 is the key.
+    /// Part 0, 1 or 2 of a cubic key (in-tangent, value, out-tangent); of other curves the key.
     fn part(&self, k: usize, part: usize) -> &[f64] {
         let start = match self.interpolation {
             Interpolation::CubicSpline => (k * 3 + part) * self.width,
@@ -52,7 +52,7 @@ impl Curve {
         &self.keys[start..start + self.width]
     }
 
-    /// Hermite spline from key `k` to the next (C.5), on values that `read` may normalise first.
+    /// Hermite spline from key `k` to the next (C.5); `read` may normalise the values first.
     fn hermite(&self, k: usize, u: f64, read: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
         let span = self.times[k + 1] - self.times[k];
         let (p0, p1) = (read(self.value(k)), read(self.value(k + 1)));
@@ -82,7 +82,7 @@ impl Curve {
         }
     }
 
-    /// A rotation at `t` seconds. Key values are normalised before use, the result again; cubic keys are
+    /// A rotation at `t` seconds. Key values are normalised before use, and the result again; cubic keys are
     /// not aligned to one hemisphere.
     pub fn rotation(&self, t: f64) -> Quat {
         let quat = |v: &[f64]| normalize(std::array::from_fn(|i| v[i]));
@@ -96,7 +96,7 @@ impl Curve {
     }
 }
 
-/// How an action's time becomes a time in its clip.
+/// How an action's time maps to a time in its clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LoopMode {
     Once,

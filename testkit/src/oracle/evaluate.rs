@@ -1,18 +1,18 @@
-//! From a pose of all nodes to world matrices, palettes and deformed vertices; everything in scene space.
+//! Evaluates a pose of all nodes to world matrices, palettes and deformed vertices, all in scene space.
 
 use super::math::{IDENTITY, Mat4, Vec3, from_trs, mul, transform_point};
 use super::scene::{NodePose, Pose, Primitive, Scene};
 use std::collections::BTreeMap;
 
-/// Everything that can be compared about a pose, by the file's own indices. What an evaluator does not
-/// know is left out (`None`, no entry), and a comparison that needs it fails.
+/// Everything that can be compared about a pose, with the file's indices. What an evaluator does not provide
+/// is left out (`None`, no entry), and a comparison that needs it fails.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluated {
-    /// Per node tx ty tz, qx qy qz qw, sx sy sz; `None` for a node given by a matrix.
+    /// Per node: tx ty tz, qx qy qz qw, sx sy sz; `None` for a node with a matrix.
     pub local: Vec<Option<[f64; 10]>>,
-    /// Per node, 16 column-major.
+    /// Per node: column-major world matrix.
     pub world: Vec<Option<Mat4>>,
-    /// Per skin and slot, 16 column-major.
+    /// Per skin and slot: column-major skinning matrix.
     pub palettes: Vec<Vec<Mat4>>,
     /// Morph weights by node.
     pub morph: BTreeMap<usize, Vec<f64>>,
@@ -57,7 +57,7 @@ impl Scene {
         };
         let mut world: Vec<Option<Mat4>> = vec![None; self.nodes.len()];
         for n in 0..self.nodes.len() {
-            // Up to a known ancestor, then down again: parents may have any index.
+            // Up to an ancestor with a known matrix, then down again: parents may have any index.
             let chain: Vec<usize> = std::iter::successors(Some(n), |&n| self.nodes[n].parent)
                 .take_while(|&n| world[n].is_none())
                 .collect();
@@ -76,8 +76,8 @@ fn ten(pose: &NodePose) -> [f64; 10] {
     std::array::from_fn(|_| numbers.next().unwrap_or(f64::NAN))
 }
 
-/// Morph targets, then linear blend skinning with the weights as stored; without a skin the node's world
-/// matrix. The transform of a skinned mesh's own node does not count (3.7.3.3).
+/// Applies morph targets, then linear blend skinning with the stored weights; without a skin, the node's
+/// world matrix. The transform of a skinned mesh's own node is ignored (3.7.3.3).
 fn deform(
     primitive: &Primitive,
     weights: &[f64],

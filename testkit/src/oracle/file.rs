@@ -1,5 +1,5 @@
-//! A minimal reader of .glb and .gltf: JSON, buffers (GLB chunk, data URI, file beside) and accessors as
-//! f64 tables. No extensions.
+//! A minimal reader for .glb and .gltf: JSON, buffers (GLB chunk, data URI, external file) and accessors as
+//! f64 tables. Extensions are not supported.
 
 use base64::Engine;
 use serde_json::Value;
@@ -11,7 +11,7 @@ pub struct File {
     buffers: Vec<Vec<u8>>,
 }
 
-/// What an accessor holds: `components` numbers per element.
+/// Contents of an accessor: `components` numbers per element.
 pub struct Table {
     pub components: usize,
     pub values: Vec<f64>,
@@ -22,7 +22,7 @@ impl Table {
         self.values.chunks_exact(self.components)
     }
 
-    /// The elements as arrays of N; refused if the accessor's type has another size.
+    /// The elements as arrays of N; fails if the accessor's type has another size.
     pub fn rows<const N: usize>(&self) -> Result<Vec<[f64; N]>, String> {
         if self.components != N {
             return Err(format!("{} components, expected {N}", self.components));
@@ -34,7 +34,7 @@ impl Table {
     }
 }
 
-/// The array at `key`, empty if there is none.
+/// The array at `key`, or an empty one.
 pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
@@ -44,7 +44,7 @@ pub fn index(value: &Value, key: &str) -> Option<usize> {
     value[key].as_u64().map(|i| i as usize)
 }
 
-/// The N numbers at `key`, if there are as many.
+/// The N numbers at `key`, if there are exactly N.
 pub fn numbers<const N: usize>(value: &Value, key: &str) -> Option<[f64; N]> {
     let all: Vec<f64> = list(value, key).iter().filter_map(Value::as_f64).collect();
     all.try_into().ok()
@@ -56,7 +56,7 @@ impl File {
         Self::parse(&bytes, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// A file's bytes; external buffers are looked for in `folder`.
+    /// Parses a file's bytes; external buffers are read from `folder`.
     pub fn parse(bytes: &[u8], folder: &Path) -> Result<Self, String> {
         let (json, mut chunk) = match bytes.strip_prefix(b"glTF") {
             Some(_) => glb_chunks(bytes)?,
@@ -64,7 +64,7 @@ impl File {
         };
         let json: Value = serde_json::from_slice(json).map_err(|e| e.to_string())?;
         if !list(&json, "extensionsRequired").is_empty() {
-            return Err("the reference knows no extensions".into());
+            return Err("the reference supports no extensions".into());
         }
         let buffers = list(&json, "buffers")
             .iter()
@@ -87,7 +87,7 @@ impl File {
         Ok(Self { json, buffers })
     }
 
-    /// The numbers of an accessor: normalised integers as fractions, sparse values in place (3.6.2).
+    /// The numbers of an accessor: normalised integers as fractions, sparse values applied (3.6.2).
     pub fn accessor(&self, at: usize) -> Result<Table, String> {
         let accessor = list(&self.json, "accessors")
             .get(at)
@@ -103,7 +103,7 @@ impl File {
         let count = index(accessor, "count").ok_or(format!("accessor {at}: no count"))?;
         let kind = accessor["componentType"].as_u64().unwrap_or(0);
         let normalized = accessor["normalized"].as_bool().unwrap_or(false);
-        // Without a bufferView the accessor is zeros, for sparse values to replace.
+        // Without a bufferView an accessor consists of zeros, which sparse values replace.
         let mut values = match index(accessor, "bufferView") {
             Some(_) => self.elements(accessor, kind, components, count)?,
             None => vec![0.0; count * components],
@@ -137,7 +137,7 @@ impl File {
         Ok(Table { components, values })
     }
 
-    /// `count` elements at `place`'s bufferView and byteOffset, as they are stored.
+    /// `count` elements at `place`'s bufferView and byteOffset, as stored.
     fn elements(
         &self,
         place: &Value,
@@ -155,7 +155,7 @@ impl File {
         let length = index(view, "byteLength").ok_or("bufferView without byteLength")?;
         let view_bytes = buffer
             .get(start..start + length)
-            .ok_or("bufferView leaves its buffer")?;
+            .ok_or("bufferView exceeds its buffer")?;
         let size = match kind {
             5120 | 5121 => 1,
             5122 | 5123 => 2,
@@ -170,7 +170,7 @@ impl File {
                 let offset = first + element * stride + c * size;
                 let bytes = view_bytes
                     .get(offset..offset + size)
-                    .ok_or("accessor leaves its bufferView")?;
+                    .ok_or("accessor exceeds its bufferView")?;
                 values.push(number(kind, bytes));
             }
         }

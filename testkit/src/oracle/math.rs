@@ -17,7 +17,7 @@ pub fn dot(a: Quat, b: Quat) -> f64 {
     a.iter().zip(&b).map(|(a, b)| a * b).sum()
 }
 
-/// The quaternion at length one; the identity where there is no direction.
+/// The unit quaternion; the identity for a quaternion of length 0.
 pub fn normalize(q: Quat) -> Quat {
     let length = dot(q, q).sqrt();
     if length > 0.0 {
@@ -47,7 +47,7 @@ pub fn slerp(a: Quat, b: Quat, t: f64) -> Quat {
     let sign = if d < 0.0 { -1.0 } else { 1.0 };
     let angle = d.abs().min(1.0).acos();
     let sine = angle.sin();
-    // Below this angle sin(x)/x is 1 to the last bit, and 0/0 threatens.
+    // Below this angle sin(x)/x is 1 to the last bit, and the division would approach 0/0.
     let (wa, wb) = if sine < 1e-9 {
         (1.0 - t, t)
     } else {

@@ -1,4 +1,5 @@
-//! The parts of a file that bear on animation, as f64: nodes, skins, clips, meshes; and poses of all nodes.
+//! The parts of a file that matter for animation, in f64: nodes, skins, clips, meshes; and poses of all
+//! nodes.
 
 use super::curve::{Curve, Interpolation};
 use super::file::{File, index, list, numbers};
@@ -22,7 +23,7 @@ pub struct Node {
     pub skin: Option<usize>,
 }
 
-/// Local transform and morph weights of a node. For a node given by a matrix the transform is unused.
+/// Local transform and morph weights of a node. The transform is unused for a node with a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodePose {
     pub t: Vec3,
@@ -67,13 +68,13 @@ pub struct Mesh {
 
 pub struct Primitive {
     pub positions: Vec<Vec3>,
-    /// Position displacements per target; empty where a target leaves positions alone.
+    /// Position displacements per target; empty for a target without positions.
     pub targets: Vec<Vec<Vec3>>,
-    /// Joints and weights per vertex, all sets one after another; empty for rigid primitives.
+    /// Joints and weights per vertex, all sets concatenated; empty for rigid primitives.
     pub influences: Vec<Vec<(usize, f64)>>,
 }
 
-/// What a clip says about a node at a time; `None` where it has no channel.
+/// A clip's values for a node at one time; `None` where it has no channel.
 #[derive(Clone, Debug, Default)]
 pub struct Sampled {
     pub t: Option<Vec3>,
@@ -124,12 +125,12 @@ impl Scene {
         })
     }
 
-    /// The pose without any animation.
+    /// The pose without animation.
     pub fn rest(&self) -> Pose {
         self.nodes.iter().map(|n| n.rest.clone()).collect()
     }
 
-    /// What clip `clip` says about every node at `t` seconds (not wrapped).
+    /// Values of clip `clip` for every node at `t` seconds (not wrapped).
     pub fn sample(&self, clip: usize, t: f64) -> Vec<Sampled> {
         let mut out = vec![Sampled::default(); self.nodes.len()];
         for channel in &self.clips[clip].channels {
@@ -145,7 +146,7 @@ impl Scene {
         out
     }
 
-    /// The pose of one clip at `t` seconds; what it leaves alone is at rest.
+    /// The pose of one clip at `t` seconds; properties it does not animate are at rest.
     pub fn pose(&self, clip: usize, t: f64) -> Pose {
         let sampled = self.sample(clip, t);
         self.nodes
@@ -169,7 +170,7 @@ impl Scene {
             .position(|n| n.name.as_deref() == Some(name))
     }
 
-    /// Whether `node` is `ancestor` or lies below it.
+    /// True if `node` is `ancestor` or a descendant of it.
     pub fn is_at_or_below(&self, node: usize, ancestor: usize) -> bool {
         std::iter::successors(Some(node), |&n| self.nodes[n].parent).any(|n| n == ancestor)
     }
