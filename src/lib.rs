@@ -24,3 +24,8 @@ pub mod runtime;
 pub mod scene;
 pub mod simd;
 pub mod skeleton;
+
+/// Compiles the examples of `docs/library.md`.
+#[cfg(all(doctest, feature = "gltf", feature = "phx"))]
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;
