@@ -7,6 +7,9 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+/// The version of glam in this interface. Every type of it has a twin in plain arrays and slices.
+pub use glam;
+
 pub mod bake;
 pub mod build;
 pub mod clip;

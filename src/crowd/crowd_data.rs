@@ -42,12 +42,15 @@ pub struct Crowd {
 pub struct FrameStats {
     /// Instances evaluated.
     pub instances: usize,
-    /// Instances that kept the rows they had, because they were not due.
+    /// Instances that kept their rows of the frame before, because they were not scheduled.
     pub carried: usize,
     /// Palette rows written.
     pub rows: usize,
     /// Bytes written.
     pub bytes: usize,
+    /// True if the library was built with `opt-level = 0`: such a build is some 240 times slower. The README
+    /// shows the profile lines that prevent it.
+    pub unoptimized: bool,
 }
 
 impl Crowd {

@@ -203,15 +203,20 @@ impl Crowd {
         Ok(())
     }
 
-    /// Whether the next frames evaluate an instance (true at first). Who is not due keeps the palette he
-    /// has, which costs nothing; time, events and root motion go on. For characters out of sight or far
-    /// away. An instance that has no rows yet is evaluated all the same.
+    /// Schedules an instance for evaluation in the next frames, as it is at first, or not. An instance that is
+    /// not scheduled keeps last frame's palette, which costs nothing; its time, events and root motion
+    /// continue. Meant for characters out of sight or far away. An instance without rows is evaluated in any
+    /// case.
     ///
     /// # Errors
     /// If the instance is unknown.
-    pub fn set_scheduled(&mut self, instance: InstanceId, due: bool) -> Result<(), CrowdError> {
+    pub fn set_scheduled(
+        &mut self,
+        instance: InstanceId,
+        scheduled: bool,
+    ) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
-        pool.places.set_due(index, due);
+        pool.places.set_due(index, scheduled);
         Ok(())
     }
 

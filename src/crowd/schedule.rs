@@ -122,7 +122,10 @@ impl Crowd {
 
     #[inline(never)]
     fn schedule_anew(&mut self, request: LayoutRequest) -> Totals {
-        let mut stats = FrameStats::default();
+        let mut stats = FrameStats {
+            unoptimized: cfg!(phalanx_unoptimized),
+            ..FrameStats::default()
+        };
         let mut written = 0;
         let width = request.level.width();
         for pool in self.pools.iter_mut().flatten() {

@@ -4,6 +4,9 @@
 //! [`GpuMesh`] for the meshes. [`shaders`] has the WGSL; [`ComputeSkinner`] skins to vertex buffers.
 //! Cameras, lights and render targets are the caller's.
 
+/// The version of wgpu in this interface.
+pub use wgpu;
+
 mod backend;
 mod bones;
 mod device;

@@ -126,6 +126,26 @@ impl From<Affine3A> for Affine3x4 {
     }
 }
 
+impl From<Mat4> for Affine3x4 {
+    /// Drops the last row, which is (0, 0, 0, 1) for affine transforms.
+    fn from(m: Mat4) -> Self {
+        Self::from_cols_array(&m.to_cols_array())
+    }
+}
+
+impl From<[[f32; 4]; 3]> for Affine3x4 {
+    /// Rows: the bytes of a bone buffer, and the way in for users of another version of glam.
+    fn from(rows: [[f32; 4]; 3]) -> Self {
+        Self { rows }
+    }
+}
+
+impl From<Affine3x4> for [[f32; 4]; 3] {
+    fn from(a: Affine3x4) -> Self {
+        a.rows
+    }
+}
+
 impl From<Affine3x4> for Affine3A {
     fn from(a: Affine3x4) -> Self {
         Affine3A::from_mat4(a.into())
@@ -167,6 +187,21 @@ impl From<DAffine3> for Affine3x4 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn conversions_keep_every_element() {
+        let rows = [
+            [1.0, 2.0, 3.0, 4.0],
+            [5.0, 6.0, 7.0, 8.0],
+            [9.0, 10.0, 11.0, 12.0],
+        ];
+        let m = Affine3x4::from(rows);
+        assert_eq!(<[[f32; 4]; 3]>::from(m), rows);
+        assert_eq!(Affine3x4::from(Mat4::from(m)), m);
+        assert_eq!(Affine3x4::from(Affine3A::from(m)), m);
+        let point = Mat4::from(m).transform_point3(Vec3::new(1.0, 0.0, 0.0));
+        assert_eq!(point.to_array(), [5.0, 13.0, 21.0]);
+    }
 
     #[test]
     fn stretch_is_that_of_the_longest_axis() {

@@ -1,6 +1,7 @@
 //! Blending: the actions of one layer, one layer over another, additive layers.
 //!
-//! The rules are written once, here; Mixer and Crowd share them.
+//! These are the public jobs and the rules of instances with overrides. The fused kernel has the same rules
+//! in `fused/mix.rs`; `tests/palette_hash/plans.rs` compares the two.
 
 use super::channels;
 use super::error::{JobError, exact, in_range, same_shape};

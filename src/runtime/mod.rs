@@ -1,6 +1,8 @@
-//! One job per file: sample, blend, local to model, palette, skinning, bounds; and the chain, the
-//! fused run of one instance that Mixer and Crowd share. No allocation, no panic, no logging below
-//! this line. Knows `clip`, `skeleton`, `mesh`, `math` and `simd`; not `build`, not `format`.
+//! The jobs of a frame, one per file: sample, blend, local to model, palette, skinning, bounds. Each is a plain
+//! struct of borrowed inputs and outputs with `validate` and `run`; none allocates.
+//!
+//! Crowds and mixers run `fused`, which does all of it for one instance by a plan. `chain` does the same job by
+//! job, for instances with overrides and for questions about single joints.
 
 mod blend;
 mod bounds;

@@ -1,4 +1,4 @@
-//! One instance joint by joint, by the public jobs: for model matrices, scalars and overrides.
+//! One instance by `runtime::chain`, without a plan: for model matrices, scalars and overrides.
 
 use super::{Fill, MAX_LAYERS, Pool};
 use crate::clip::Clip;
