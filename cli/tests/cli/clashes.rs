@@ -29,7 +29,10 @@ fn gltf(folder: &Path, name: &str, buffer: &str) -> Tested {
         document.to_string(),
     )?;
     fs::write(folder.join(buffer), binary)?;
-    Ok(fs::copy("tests/import/pixel.png", folder.join("skin.png")).map(|_| ())?)
+    Ok(fs::write(
+        folder.join("skin.png"),
+        include_bytes!("../../../tests/import/pixel.png"),
+    )?)
 }
 
 /// All below a folder with its bytes; links as what they lead to.

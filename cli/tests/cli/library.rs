@@ -242,7 +242,7 @@ pub fn verify_many() -> Tested {
     one_line(&run(&args), &["not baked from", "else.glb"])?;
     let empty = folder.join("empty");
     fs::create_dir(&empty)?;
-    one_line(&run(&["verify", text(&empty)]), &["not a .phx file"])?;
+    one_line(&run(&["verify", text(&empty)]), &["no .phx file found"])?;
     let args = ["bake", text(&empty), "--out", text(&out)];
     one_line(&run(&args), &["no .gltf or .glb file"])
 }

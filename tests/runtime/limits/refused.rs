@@ -98,7 +98,7 @@ fn values_just_beyond_are_refused_with_place_and_numbers() {
             MAX_LENGTH,
         ),
         (
-            "joint 2 \"joint2\": the scales down to it",
+            "joint 2 \"joint2\": the product of the scales down to it",
             |s, v| {
                 s.clips.clear();
                 s.nodes[0].local.scale = Vec3::splat(1e6);

@@ -21,10 +21,12 @@ fn left(mut round: impl FnMut()) -> i64 {
     alloc::live() - before
 }
 
+/// What leaks does so every time; a thread of an earlier test that ends late frees its memory once.
 #[track_caller]
-fn flat(round: impl FnMut()) {
-    let left = left(round);
-    assert!(left.abs() < SLACK, "{left} bytes after {ROUNDS} rounds");
+fn flat(mut round: impl FnMut()) {
+    let tries = [(); 3].map(|()| left(&mut round));
+    let flat = tries.iter().any(|left| left.abs() < SLACK);
+    assert!(flat, "{tries:?} bytes after {ROUNDS} rounds each");
 }
 
 #[test]
