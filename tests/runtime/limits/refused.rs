@@ -359,7 +359,8 @@ fn nodes_that_never_move_have_limits_alone_and_together() {
         let rig = build_rig(raw, &BuildOptions::default());
         rig.map_or_else(|error| error.to_string(), |_| "a rig".into())
     };
-    let cases: [(&str, f32, fn(&mut RawNode)); 4] = [
+    type Case = (&'static str, f32, fn(&mut RawNode));
+    let cases: [Case; 4] = [
         ("a number of the matrix is 1e13", 1e-6, |n| {
             let mut m = Affine3x4::IDENTITY.to_cols_array();
             m[0] = 1e13;

@@ -1,8 +1,8 @@
 //! Memory over time: rounds that come back to where they began, and a soak of random calls.
 //!
 //! The soak runs for some seconds, or as long as `PHALANX_SOAK_SECONDS` says:
-//! `PHALANX_SOAK_SECONDS=600 cargo test --release --test soak -- soak --nocapture`.
+//! `PHALANX_SOAK_SECONDS=600 cargo test --release --test steady -- soak::run --nocapture`.
 
 mod life;
 mod rounds;
-mod soak;
+mod run;
