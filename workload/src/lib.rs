@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 pub mod sampling;
+#[cfg(feature = "gltf")]
 pub mod stages;
 mod standard;
 #[cfg(feature = "gltf")]
