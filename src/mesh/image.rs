@@ -94,6 +94,53 @@ impl EncodedImage {
     }
 }
 
+/// A reason for which an image is not decoded.
+#[cfg(feature = "images")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// It is damaged, neither PNG nor JPEG, or too large.
+    #[error("image of type {mime}: {reason}")]
+    Decode {
+        /// Its MIME type.
+        mime: String,
+        /// The decoder's reason.
+        reason: String,
+    },
+    /// Decoding needs more memory than the caller allows.
+    #[error("image of type {mime}: decoding needs {needed} bytes, the limit is {limit}")]
+    Memory {
+        /// Its MIME type.
+        mime: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+}
+
+#[cfg(feature = "images")]
+impl EncodedImage {
+    /// Decodes a PNG or JPEG. `limit` bounds the bytes that decoding may allocate, including the image.
+    ///
+    /// # Errors
+    /// If it is neither, is damaged, exceeds [`MAX_IMAGE_SIDE`], or needs more bytes than `limit`.
+    pub fn decode(&self, limit: u64) -> Result<Image, ImageError> {
+        let failed = |reason| ImageError::Decode {
+            mime: self.mime.clone(),
+            reason,
+        };
+        let survey = Survey::new(&self.bytes).map_err(failed)?;
+        if survey.needed > limit {
+            return Err(ImageError::Memory {
+                mime: self.mime.clone(),
+                needed: survey.needed,
+                limit,
+            });
+        }
+        survey.decode(&self.bytes).map_err(failed)
+    }
+}
+
 /// Format, size and decoding memory of an encoded image, from its header.
 #[cfg(feature = "images")]
 pub(crate) struct Survey {
@@ -137,6 +184,7 @@ impl Survey {
     }
 
     /// Bytes of the decoded image.
+    #[cfg(feature = "gltf")]
     pub fn kept(&self) -> u64 {
         self.pixels * 4
     }
@@ -159,5 +207,39 @@ impl Survey {
         limits.max_image_height = Some(MAX_IMAGE_SIDE);
         limits.max_alloc = Some(bytes);
         limits
+    }
+}
+
+#[cfg(all(test, feature = "images"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoded_images_are_decoded_within_a_limit() {
+        let pixels =
+            image::RgbaImage::from_fn(3, 2, |x, y| image::Rgba([x as u8, y as u8, 7, 255]));
+        let mut png = Cursor::new(Vec::new());
+        pixels.write_to(&mut png, ImageFormat::Png).unwrap();
+        let encoded = EncodedImage::new(png.into_inner(), Some("image/jpeg"));
+        assert_eq!(encoded.mime, "image/png");
+        let decoded = encoded.decode(1 << 20).unwrap();
+        assert_eq!((decoded.width, decoded.height), (3, 2));
+        assert_eq!(decoded.rgba, pixels.into_raw());
+        let (mime, needed) = ("image/png".to_owned(), 3 * 2 * 12);
+        let limit = needed - 1;
+        let refused = ImageError::Memory {
+            mime,
+            needed,
+            limit,
+        };
+        assert_eq!(encoded.decode(limit), Err(refused));
+        let half = EncodedImage::new(encoded.bytes[..40].to_vec(), None);
+        assert!(matches!(
+            half.decode(1 << 20),
+            Err(ImageError::Decode { .. })
+        ));
+        let other = EncodedImage::new(b"RIFF....WEBP".to_vec(), Some("image/webp"));
+        let text = other.decode(1 << 20).unwrap_err().to_string();
+        assert!(text.starts_with("image of type image/webp: "), "{text}");
     }
 }

@@ -8,6 +8,8 @@ mod influences;
 
 pub use check::PrimitiveError;
 #[cfg(feature = "images")]
+pub use image::ImageError;
+#[cfg(all(feature = "images", any(feature = "gltf", feature = "phx")))]
 pub(crate) use image::Survey;
 pub use image::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE};
 pub use influences::Influences;
