@@ -145,7 +145,6 @@ impl EncodedImage {
 #[cfg(feature = "images")]
 pub(crate) struct Survey {
     format: ImageFormat,
-    pixels: u64,
     /// Bytes that decoding allocates, including the image.
     pub needed: u64,
 }
@@ -178,15 +177,8 @@ impl Survey {
         let pixels = u64::from(width) * u64::from(height);
         Ok(Self {
             format,
-            pixels,
             needed: pixels.saturating_mul(per_pixel),
         })
-    }
-
-    /// Bytes of the decoded image.
-    #[cfg(feature = "gltf")]
-    pub fn kept(&self) -> u64 {
-        self.pixels * 4
     }
 
     /// Decodes the image whose header was read.

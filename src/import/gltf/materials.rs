@@ -174,7 +174,7 @@ fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<I
                 None => fetched.as_slice(),
             });
             // The image is kept; the decoder's own memory is free again.
-            let kept = decoded.as_ref().map_or(0, |_| survey.kept());
+            let kept = decoded.as_ref().map_or(0, |image| image.rgba.len() as u64);
             buffers.memory.release(survey.needed.saturating_sub(kept));
             decoded.map(ImageData::Decoded)
         }
