@@ -7,7 +7,7 @@
 mod common;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use phalanx::bake::{BakeSettings, bake};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::clip::Clip;
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, RigOptions};
@@ -38,7 +38,7 @@ fn rig_of(rig: &Rig, clips: &[Arc<Clip>], count: usize) -> Arc<Rig> {
         images: phalanx::mesh::ImageMode::Skip,
         ..RigOptions::default()
     };
-    Arc::new(library.rig(options).expect("the file was just written"))
+    Arc::new(library.rig(&options).expect("the file was just written"))
 }
 
 /// Every character plays one clip, or with `two` a blend of two at half weight; neighbours play others.
@@ -58,7 +58,9 @@ fn crowd_of(rig: &Arc<Rig>, two: bool) -> Crowd {
                 weight: if two { 0.5 } else { 1.0 },
                 ..PlayOptions::default()
             };
-            let added = crowd.add_action(one, 0, clip, &options);
+            let added = crowd
+                .player(one)
+                .and_then(|mut player| player.add(0, clip, &options));
             added.expect("the clip belongs to the rig");
         }
     }
@@ -119,7 +121,7 @@ fn frames(c: &mut Criterion) {
     let rig = &subject.rig;
     let exact: Vec<Arc<Clip>> = subject.clips.clips.map(|i| rig.clips()[i].clone()).into();
     let baked = exact.iter().map(|clip| {
-        let baked = bake(clip, rig.skeleton(), &BakeSettings::default());
+        let baked = bake(clip, rig.skeleton(), &BakeOptions::default());
         Arc::new(baked.expect("the clip fits").0)
     });
     let baked: Vec<Arc<Clip>> = baked.collect();

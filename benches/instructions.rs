@@ -5,14 +5,14 @@
 
 mod common;
 
-use phalanx::bake::{BakeSettings, bake_all};
+use phalanx::bake::{BakeOptions, bake_all};
 use phalanx::crowd::BoneBuffer;
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, RigOptions};
 use phalanx::simd::SimdLevel;
 use phalanx_testkit::trials;
 use phalanx_workload::Workload;
 use phalanx_workload::stages::{Jobs, Stage};
-use phalanx_workload::subject::{Choice, Subject};
+use phalanx_workload::subject::{Subject, SubjectOptions};
 use std::error::Error;
 use std::hint::black_box;
 use std::io::Cursor;
@@ -76,13 +76,13 @@ fn model(name: &str) -> Result<Subject, String> {
             )
         }
     };
-    Subject::load(path.as_deref(), &Choice::default()).map_err(|e| e.to_string())
+    Subject::load(path.as_deref(), &SubjectOptions::default()).map_err(|e| e.to_string())
 }
 
 /// The subject with its clips baked, by way of a .phx file.
 fn packed(subject: Subject) -> Result<Subject, Box<dyn Error>> {
     let skeleton = subject.rig.skeleton();
-    let settings = BakeSettings::default();
+    let settings = BakeOptions::default();
     let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), skeleton)?;
     writer.add_rig(&subject.rig)?;
     for clip in bake_all(subject.rig.clips(), skeleton, &settings, &|_| {}) {
@@ -90,12 +90,12 @@ fn packed(subject: Subject) -> Result<Subject, Box<dyn Error>> {
         writer.add_clip(&clip, clip.name(), ClipForm::Rows)?;
     }
     let file = writer.finish(&Provenance::default())?.into_inner();
-    let rig = Library::from_bytes(&file)?.rig(RigOptions::default())?;
+    let rig = Library::from_bytes(&file)?.rig(&RigOptions::default())?;
     Ok(Subject::of_rig(
         subject.name,
         subject.raw,
         rig,
-        &Choice::default(),
+        &SubjectOptions::default(),
     )?)
 }
 

@@ -1,8 +1,9 @@
-//! Opening libraries: mapping and validating all clips, opening files with many clips, and reading single
-//! clips. The files are in the page cache, so disk speed is not measured.
+//! Opening libraries, read and mapped: opening and validating all clips, opening files with many clips, and
+//! reading single clips. The files are in the page cache, so disk speed is not measured. `resident.rs` measures
+//! memory.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use phalanx::bake::{BakeSettings, bake_all};
+use phalanx::bake::{BakeOptions, bake_all};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
 use phalanx::import::mannequin;
@@ -12,6 +13,20 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// A way to open a file, and its name.
+type Way = (&'static str, fn(&Path) -> Library);
+
+const WAYS: [Way; 2] = [
+    ("read", |path| {
+        Library::open(path).expect("the file was just written")
+    }),
+    ("mapped", |path| {
+        // SAFETY: this benchmark has written the file and removes it when no library is left.
+        let library = unsafe { Library::open_mapped(path) };
+        library.expect("the file was just written")
+    }),
+];
 
 /// Writes a library of `count` clips, cycling through `clips`.
 fn write(path: &Path, rig: &Rig, clips: &[Arc<Clip>], count: usize, form: ClipForm) {
@@ -30,7 +45,7 @@ fn load(c: &mut Criterion) {
     let baked = bake_all(
         rig.clips(),
         rig.skeleton(),
-        &BakeSettings::default(),
+        &BakeOptions::default(),
         &|_| {},
     );
     let baked = baked
@@ -71,41 +86,44 @@ fn load(c: &mut Criterion) {
         } else {
             "all threads"
         };
-        let mut group = c.benchmark_group(format!("map and validate, {place}"));
+        let mut group = c.benchmark_group(format!("open and validate, {place}"));
         group.sample_size(10);
         for (name, path) in &files {
             let bytes = fs::metadata(path).expect("the file was just written").len();
             group.throughput(Throughput::Bytes(bytes));
-            group.bench_function(BenchmarkId::from_parameter(name), |b| {
-                b.iter(|| {
-                    let library = Library::open(path).expect("the file was just written");
-                    pool.install(|| library.clips())
-                        .expect("the file was just written")
+            for (way, open) in WAYS {
+                group.bench_function(BenchmarkId::new(way, name), |b| {
+                    b.iter(|| {
+                        let clips = pool.install(|| open(path).clips());
+                        clips.expect("the file was just written")
+                    });
                 });
-            });
+            }
         }
         group.finish();
     }
     let mut group = c.benchmark_group("open");
     group.sample_size(10);
     for (name, path) in &files {
-        group.bench_function(BenchmarkId::from_parameter(name), |b| {
-            b.iter(|| Library::open(path).expect("the file was just written"));
-        });
+        for (way, open) in WAYS {
+            group.bench_function(BenchmarkId::new(way, name), |b| b.iter(|| open(path)));
+        }
     }
     group.finish();
     // One clip of many, as streaming reads them.
     let mut group = c.benchmark_group("one clip");
     for (name, path) in &files {
-        let library = Library::open(path).expect("the file was just written");
-        let mut next = 0;
-        group.bench_function(BenchmarkId::from_parameter(name), |b| {
-            let turn = || {
-                next = (next + 7) % library.len();
-                next
-            };
-            b.iter_batched(turn, |c| library.clip(c), BatchSize::SmallInput);
-        });
+        for (way, open) in WAYS {
+            let library = open(path);
+            let mut next = 0;
+            group.bench_function(BenchmarkId::new(way, name), |b| {
+                let turn = || {
+                    next = (next + 7) % library.len();
+                    next
+                };
+                b.iter_batched(turn, |c| library.clip(c), BatchSize::SmallInput);
+            });
+        }
     }
     group.finish();
     fs::remove_dir_all(&folder).expect("the folder was created above");

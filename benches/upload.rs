@@ -55,9 +55,9 @@ fn upload(c: &mut Criterion) {
             group.bench_function(BenchmarkId::new(way, count), |b| {
                 let options = GpuBoneOptions {
                     mapped,
-                    ..GpuBoneOptions::new(backend)
+                    ..GpuBoneOptions::default()
                 };
-                let bones = GpuBoneBuffer::new(&gpu, options);
+                let bones = GpuBoneBuffer::new(&gpu, backend, &options);
                 let mut bones = bones.expect("the device supports the backend");
                 let mut crowd = crowd();
                 b.iter(|| {
@@ -129,7 +129,7 @@ fn compare(
 ) -> Result<String, GpuError> {
     let pairs = copied(gpu, bytes)?;
     let mut stamps = Stamps::new(gpu, 1);
-    let mut bones = GpuBoneBuffer::new(gpu, GpuBoneOptions::new(backend))?;
+    let mut bones = GpuBoneBuffer::new(gpu, backend, &GpuBoneOptions::default())?;
     bones.time_copies(gpu);
     let mut heap = BoneBuffer::new();
     let [mut alone, mut frame, mut plain, mut upload, mut copied] = [(); 5].map(|()| Vec::new());

@@ -1,7 +1,7 @@
 //! Bakes every clip of glTF files and prints a table of sizes and errors for PERFORMANCE.md:
 //! `cargo run --release --example bake_table -- [--max-error M] [--shell M] FILES…`
 
-use phalanx::bake::{BakeSettings, bake};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::clip::Clip;
 use phalanx::format::codec::{decode, encode};
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
@@ -34,7 +34,7 @@ fn section(clip: &Clip, skeleton: &Skeleton, form: ClipForm) -> Result<u64, Box<
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut settings = BakeSettings::default();
+    let mut settings = BakeOptions::default();
     let mut args = std::env::args().skip(1);
     println!(
         "| file | clip | f32 rows | 16 bits | disk | max mm | p99 mm | bake MB/s | decode MB/s |"
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn table(file: &Path, settings: &BakeSettings) -> Result<(), Box<dyn Error>> {
+fn table(file: &Path, settings: &BakeOptions) -> Result<(), Box<dyn Error>> {
     let name = file.file_stem().unwrap_or_default().display();
     for rig in import_path(file, &Default::default())?.rigs {
         let skeleton = rig.skeleton();

@@ -63,7 +63,7 @@ fn run() -> Result<(), Box<dyn Error>> {
             .find(|b| b.to_string() == name))
         .ok_or_else(|| format!("unknown backend {name}: expected uniform, texture or storage"))?,
     };
-    let mut bones = GpuBoneBuffer::new(&gpu, GpuBoneOptions::new(backend))?;
+    let mut bones = GpuBoneBuffer::new(&gpu, backend, &GpuBoneOptions::default())?;
     for _ in 0..30 {
         crowd.advance(1.0 / 60.0)?;
         bones.evaluate(&mut crowd, &gpu)?;
@@ -87,7 +87,7 @@ fn paint(
     rig: &Rig,
     places: &[BonePlace],
 ) -> Result<wgpu::Buffer, GpuError> {
-    let (device, backend) = (&gpu.device, bones.options().backend);
+    let (device, backend) = (&gpu.device, bones.backend());
     let windows = backend == PaletteBackend::Uniform;
     let (eye, ratio) = (Vec3::new(-9.0, 6.0, 17.0), SIZE[0] as f32 / SIZE[1] as f32);
     let camera = perspective(0.7, ratio, 0.1, 200.0) * look_at_mat4(eye, Vec3::Y, Vec3::Y);

@@ -171,6 +171,12 @@ fn body_color_by_rows(in: Fragment, @builtin(front_facing) facing: bool) -> @loc
     return color;
 }
 
+// Edges of triangles, in place of surfaces. They have no side to light; dark lines are seen before sky and ground.
+@fragment
+fn edge_color(in: Fragment) -> @location(0) vec4<f32> {
+    return vec4<f32>(hazed(in.color * 0.05, length(in.position)), 1.0);
+}
+
 @fragment
 fn shadow_mask() -> @location(0) vec4<f32> {
     return vec4<f32>(1.0);

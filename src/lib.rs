@@ -1,9 +1,4 @@
-// The README is the front page. Its examples need both features: they import models and open .phx files.
-#![cfg_attr(all(feature = "gltf", feature = "phx"), doc = include_str!("../README.md"))]
-#![cfg_attr(
-    not(all(feature = "gltf", feature = "phx")),
-    doc = "Skeletal animation for crowds. This build cannot read files: enable `gltf` and `phx`."
-)]
+#![doc = include_str!("front_page.md")]
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -28,7 +23,8 @@ pub mod scene;
 pub mod simd;
 pub mod skeleton;
 
-/// Compiles the examples of `docs/library.md`.
+/// Compiles the examples of `docs/library.md` and of the README.
 #[cfg(all(doctest, feature = "gltf", feature = "phx"))]
 #[doc = include_str!("../docs/library.md")]
-struct LibraryPage;
+#[doc = include_str!("../README.md")]
+struct Pages;

@@ -7,13 +7,16 @@ use criterion::{BenchmarkId, Criterion};
 use phalanx::simd::SimdLevel;
 use phalanx_testkit::trials;
 use phalanx_workload::stages::{BookJobs, Jobs, Stage};
-use phalanx_workload::subject::{Choice, Subject};
+use phalanx_workload::subject::{Subject, SubjectOptions};
 use phalanx_workload::textbook::Textbook;
 use std::time::Duration;
 
 /// `pab.glb` if the test models are available, otherwise the built-in character.
 pub fn subject() -> Subject {
-    let subject = Subject::load(trials::asset("pab.glb").as_deref(), &Choice::default());
+    let subject = Subject::load(
+        trials::asset("pab.glb").as_deref(),
+        &SubjectOptions::default(),
+    );
     let subject = subject.expect("the model can be measured");
     println!("subject: {}", subject.name);
     subject

@@ -57,6 +57,22 @@ pub enum CliError {
     /// A call of the crowd failed.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
+    /// The file begins like no model.
+    #[error("{file}: this is not a model: {kind}")]
+    NoModel {
+        /// The file.
+        file: String,
+        /// What it seems to be, in words.
+        kind: String,
+    },
+    /// The file begins like no .phx file.
+    #[error("{file}: this is not a .phx file: {kind}")]
+    NotPhx {
+        /// The file.
+        file: String,
+        /// What it seems to be, in words.
+        kind: String,
+    },
     /// The file contains no rig.
     #[error("{file}: contains no rig")]
     NoRig {
@@ -86,7 +102,7 @@ pub enum CliError {
         file: String,
         /// The requested clip.
         wanted: String,
-        /// The clips of the model, as text.
+        /// Similar names and the clips of the model, as text.
         available: String,
     },
     /// The model has no such joint.
@@ -96,7 +112,7 @@ pub enum CliError {
         file: String,
         /// The requested joint.
         wanted: String,
-        /// Joints with similar names, as text.
+        /// Joints with similar names, or their number, as text.
         near: String,
     },
     /// A joint's name is ambiguous.
@@ -106,6 +122,14 @@ pub enum CliError {
         file: String,
         /// The look-up's error.
         source: JointRefError,
+    },
+    /// More clips are blended than a layer plays.
+    #[error("{count} clips are blended; the limit is {limit}")]
+    TooManyBlended {
+        /// Clips with a weight above zero.
+        count: usize,
+        /// Largest number of clips.
+        limit: usize,
     },
     /// A call of the scene graph failed.
     #[error(transparent)]

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// An output that would overwrite a file in use.
+/// An output that is refused.
 #[derive(Debug, Error)]
 pub enum Clash {
     /// The command reads the file.
@@ -22,6 +22,16 @@ pub enum Clash {
         input: &'static str,
         /// The input's name if it differs, or the model that the file is part of.
         how: String,
+    },
+    /// The name of an output that is no model ends as that of a model.
+    #[error("{file}: {output} writes no model, but the name ends in .{extension}, as models do")]
+    Model {
+        /// The output as given.
+        file: String,
+        /// The option that names the output.
+        output: String,
+        /// The extension in lower case.
+        extension: String,
     },
     /// Two outputs are the same file.
     #[error("{file}: {first} and {second} would both write it")]
@@ -107,6 +117,20 @@ impl Files {
                 self.written.insert(identity, output);
                 Ok(())
             }
+        }
+    }
+
+    /// Adds an output that is no model. Fails also if its name ends as that of a model, so that no model is
+    /// lost whose name was given as the value of an option.
+    pub fn writes_other(&mut self, output: &str, path: &Path) -> Result<(), Clash> {
+        self.writes(output.to_owned(), path)?;
+        match Model::extension(path) {
+            Some(extension) => Err(Clash::Model {
+                file: path.display().to_string(),
+                output: output.to_owned(),
+                extension,
+            }),
+            None => Ok(()),
         }
     }
 

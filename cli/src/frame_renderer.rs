@@ -1,7 +1,7 @@
 //! [`FrameRenderer`]: draws pictures of a crowd, on a graphics device or, if none works, in software.
 
 use super::error::CliError;
-use super::memory;
+use super::{memory, quiet};
 use ::phalanx_render;
 use image::RgbaImage;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
@@ -94,7 +94,7 @@ impl FrameRenderer {
         let device = match backend {
             Backend::Software => None,
             Backend::Auto | Backend::Gpu => Some(room(DRIVER_BYTES).and_then(|()| {
-                let device = Device::open(palettes, joints);
+                let device = quiet::during(|| Device::open(palettes, joints));
                 device.map_err(CliError::from)
             })),
         };
@@ -133,7 +133,7 @@ impl FrameRenderer {
     ) -> Result<(RgbaImage, DrawCounts), CliError> {
         if let Some(device) = &mut self.device {
             let drawn = room(device_bytes(crowd, size)).and_then(|()| {
-                let drawn = device.draw(crowd, ids, &mut shot, size);
+                let drawn = quiet::during(|| device.draw(crowd, ids, &mut shot, size));
                 drawn.map_err(CliError::from)
             });
             match drawn {
@@ -161,8 +161,14 @@ impl FrameRenderer {
         }
         let instead = Some(instead);
         self.drawn_by = DrawnBy::Software { instead };
-        self.device = None;
+        quiet::during(|| self.device = None);
         Ok(())
+    }
+}
+
+impl Drop for FrameRenderer {
+    fn drop(&mut self) {
+        quiet::during(|| self.device = None);
     }
 }
 
@@ -190,9 +196,12 @@ fn most_rows(crowd: &Crowd) -> usize {
 impl Device {
     fn open(palettes: PaletteArg, joints: usize) -> Result<Self, RenderError> {
         let renderer = GpuRenderer::open(&GpuOptions::default(), joints, palettes.0)?;
-        let options = GpuBoneOptions::new(renderer.backend());
         Ok(Self {
-            bones: GpuBoneBuffer::new(renderer.gpu(), options)?,
+            bones: GpuBoneBuffer::new(
+                renderer.gpu(),
+                renderer.backend(),
+                &GpuBoneOptions::default(),
+            )?,
             renderer,
             loaded: None,
         })

@@ -1,6 +1,7 @@
 //! The `phalanx` command: arguments, one line per error, exit codes. Each subcommand has a file or folder.
 #![deny(unsafe_code)]
 
+mod actions;
 mod bake;
 mod bench;
 mod bounded;
@@ -10,6 +11,9 @@ mod escape;
 mod files;
 mod frame_renderer;
 mod info;
+mod kind;
+#[allow(unsafe_code)] // One call of `Library::open_mapped`; the reason is stated there.
+mod mapped;
 mod memory;
 mod merge;
 mod model;
@@ -17,7 +21,10 @@ mod numbers;
 mod output;
 mod png;
 mod pose;
+mod quiet;
 mod render;
+mod suggest;
+mod table;
 mod text;
 mod textures;
 mod usage;
@@ -26,7 +33,7 @@ mod verify;
 mod view;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use error::CliError;
 use phalanx::simd::SimdLevel;
 use std::process::ExitCode;
@@ -38,24 +45,31 @@ use std::process::ExitCode;
 struct Cli {
     /// Instruction set of the kernels; default: the best this machine supports. The environment
     /// variable PHALANX_SIMD does the same.
-    #[arg(long, global = true, value_name = "LEVEL", value_parser = simd_level())]
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = simd_level(), display_order = 1000)]
     simd: Option<SimdLevel>,
+    /// Show all columns of tables and break no lines; default: what fits the terminal, else 80 columns
+    #[arg(long, global = true, display_order = 1000)]
+    wide: bool,
     #[command(subcommand)]
     command: Command,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  phalanx crowd                                    10,000 built-in characters, drawn to crowd.png
-  phalanx info fox.glb                             contents of a file
+  phalanx crowd                     10,000 built-in characters in crowd.png
+  phalanx crowd fox.glb --count 400 the same of a model of yours
+  phalanx info fox.glb              size, clips, skins, meshes, joints
   phalanx pose fox.glb --clip Walk --time 0.5 --json
   phalanx render fox.glb --clip Walk --out walk.gif
-  phalanx bake fox.glb --out fox.phx               compact and memory-mapped
-  phalanx view fox.glb --count 500                 open a window
-  phalanx bench fox.glb --baseline last.json       compare with an earlier run
+  phalanx bake fox.glb --out fox.phx
+  phalanx view fox.glb --count 500
+  phalanx bench fox.glb --baseline last.json
 
-An error prints one line to standard error (one per file if several fail) and exits with
-status 1; a usage error exits with status 2.";
+Models are .glb, .gltf and .phx files. Without FILE, crowd, info, pose, render, view and bench use the \
+built-in character.
+
+An error prints one line to standard error (one per file if several fail) and exits with status 1; a usage \
+error exits with status 2.";
 
 /// What `phalanx view` is given where there is no window.
 #[cfg(not(feature = "view"))]
@@ -65,6 +79,9 @@ struct NoWindow {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     arguments: Vec<std::ffi::OsString>,
 }
+
+/// Largest width of help, in columns.
+const MAX_HELP_WIDTH: usize = 100;
 
 /// Largest number of threads: more than the cores of any machine, few enough to start.
 const MAX_THREADS: u64 = 1024;
@@ -92,7 +109,7 @@ fn simd_level() -> impl TypedValueParser<Value = SimdLevel> {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => usage::exit(error),
     };
@@ -109,7 +126,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// Parses the arguments; help and errors are as wide as the terminal, up to a width that reads well.
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = Cli::command().term_width(table::columns().min(MAX_HELP_WIDTH));
+    let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command))?;
+    if let Command::Bench(args) = &cli.command {
+        args.check(&mut command)?;
+    }
+    Ok(cli)
+}
+
 fn run(cli: Cli) -> Result<(), CliError> {
+    if cli.wide {
+        table::set_wide();
+    }
     match cli.simd {
         Some(level) => level.set()?,
         None => {
@@ -135,7 +166,6 @@ fn run(cli: Cli) -> Result<(), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_do_not_contradict_each_other() {

@@ -3,10 +3,12 @@
 use super::bake::BakeFault;
 use super::error::CliError;
 use super::files::Files;
+use super::kind;
+use super::mapped;
 use super::output;
 use super::text;
 use clap::Args;
-use phalanx::bake::{BakeError, BakeSettings, measure_error_across};
+use phalanx::bake::{BakeError, BakeOptions, measure_error_across};
 use phalanx::clip::Clip;
 use phalanx::format::{
     ClipOrigin, FormatError, Library, LibraryWriter, Provenance, RigOptions, Section, Source,
@@ -49,10 +51,10 @@ struct Merged {
     bytes: usize,
     parts: usize,
     clips: usize,
-    /// Number of clips whose lane order differs from the first part's.
-    clips_laid_out_anew: usize,
+    /// Number of clips converted to the library's lane order, that of the first part.
+    clips_converted: usize,
     /// Largest error of converting one of them, in metres; included in the stated errors.
-    laid_out_anew_error: f32,
+    conversion_error: f32,
 }
 
 /// Joins and prints.
@@ -64,7 +66,14 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     }
     known.writes("--out".to_owned(), &args.out)?;
     check_shards(&files)?;
-    let parts = files.iter().map(|f| Library::open(f));
+    for file in &files {
+        if let Some(kind) = kind::other_than_phx(file) {
+            let file = file.display().to_string();
+            return Err(CliError::NotPhx { file, kind });
+        }
+    }
+    // Mapped, as thousands of files may be joined and an open file each is more than systems allow.
+    let parts = files.iter().map(|f| mapped::open(f));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
     check_bakes(&files, &parts)?;
     let all: Vec<(&Path, &Library)> = files.iter().map(PathBuf::as_path).zip(&parts).collect();
@@ -72,30 +81,30 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
         return Err(super::bake::nothing(&args.files.join(" "), &["phx"]).into());
     };
     check(first, base, &all)?;
-    let mut anew = Vec::new();
-    save(&args.out, |out| write(out, &args.out, &all, &mut anew))?;
+    let mut converted = Vec::new();
+    save(&args.out, |out| write(out, &args.out, &all, &mut converted))?;
     let merged = Library::open(&args.out)?;
     let report = Merged {
         file: args.out.display().to_string(),
         bytes: merged.byte_len(),
         parts: all.len(),
         clips: merged.len(),
-        clips_laid_out_anew: anew.len(),
-        laid_out_anew_error: anew.iter().copied().fold(0.0, f32::max),
+        clips_converted: converted.len(),
+        conversion_error: converted.iter().copied().fold(0.0, f32::max),
     };
     if args.json {
         return output::print_json(&report, true);
     }
-    let anew = match report.clips_laid_out_anew {
+    let converted = match report.clips_converted {
         0 => String::new(),
         count => format!(
             ", {} converted to another lane order, moved by up to {:.4} mm",
             text::plural(count, "clip"),
-            report.laid_out_anew_error * 1e3
+            report.conversion_error * 1e3
         ),
     };
     output::print(&format!(
-        "{}: {} of {}, {}{anew}\n",
+        "{}: {} of {}, {}{converted}\n",
         text::one_line(&report.file),
         text::plural(report.clips, "clip"),
         text::plural(report.parts, "file"),
@@ -142,7 +151,7 @@ fn write<W: std::io::Write + std::io::Seek>(
     out: W,
     path: &Path,
     all: &[(&Path, &Library)],
-    anew: &mut Vec<f32>,
+    converted: &mut Vec<f32>,
 ) -> Result<(), CliError> {
     let failed = |source: WriteError| -> CliError {
         let file = path.display().to_string();
@@ -164,7 +173,7 @@ fn write<W: std::io::Write + std::io::Seek>(
         return Ok(());
     };
     let bones = base.skeleton();
-    let rig = base.rig(RigOptions {
+    let rig = base.rig(&RigOptions {
         clips: false,
         ..RigOptions::default()
     });
@@ -181,7 +190,7 @@ fn write<W: std::io::Write + std::io::Seek>(
             writer.add_clip(&read, read.name(), form).map_err(failed)?;
             if part.skeleton().layout_hash() != bones.layout_hash() {
                 *moved = distance(path, part, clip, (&read, bones))?;
-                anew.push(*moved);
+                converted.push(*moved);
             }
         }
         join(&mut joined, part, &moved);
@@ -202,7 +211,7 @@ fn distance(
         file: file.clone(),
         source: Box::new(source),
     })?;
-    let mut settings = BakeSettings::default();
+    let mut settings = BakeOptions::default();
     let origin = part.provenance().clips.get(clip);
     if let Some(shell) = origin.map(|o| o.shell).filter(|s| *s > 0.0) {
         settings.shell = shell;
@@ -381,7 +390,7 @@ mod tests {
         assert_eq!(missing(&endless), Some((0, usize::MAX)));
     }
     #[test]
-    fn laying_out_anew_adds_to_the_errors_stated() {
+    fn conversion_adds_to_the_errors_stated() {
         let rig = phalanx::import::mannequin().unwrap();
         let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), rig.skeleton()).unwrap();
         for clip in &rig.clips()[..4] {

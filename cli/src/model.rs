@@ -1,6 +1,9 @@
 //! The model a command works on: a file, or the built-in character.
 
 use super::error::CliError;
+use super::kind;
+use super::mapped;
+use super::suggest::did_you_mean;
 use super::text::one_line;
 use super::{output, textures};
 use phalanx::format::{self, Library, OpenError, RigOptions};
@@ -9,6 +12,7 @@ use phalanx::import::{ImportOptions, ImportReport};
 use phalanx::mesh::ImageMode;
 use phalanx::playback::{EvaluatedPose, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
+use phalanx::skeleton::{JointRefError, Skeleton};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -55,7 +59,8 @@ impl Model {
             images: image_mode(images),
             ..ImportOptions::default()
         };
-        let imported = import::import_path(path, &options)?;
+        let imported = import::import_path(path, &options);
+        let imported = imported.map_err(|error| kind::explain(path, error))?;
         let rig = imported.rigs.into_iter().next();
         Ok(Self {
             rig: Arc::new(rig.ok_or_else(|| CliError::NoRig { file: file.clone() })?),
@@ -75,6 +80,14 @@ impl Model {
         Ok(model)
     }
 
+    /// The extension of a name that ends as those of models do, in lower case.
+    pub fn extension(path: &Path) -> Option<String> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        ["glb", "gltf", "phx"]
+            .contains(&extension.as_str())
+            .then_some(extension)
+    }
+
     /// True if a file begins like a .phx file. A file that cannot be read is reported by the import.
     pub fn is_phx(path: &Path) -> bool {
         // Opening a pipe would block until a writer appears.
@@ -87,13 +100,13 @@ impl Model {
     }
 
     fn open(path: &Path, images: bool) -> Result<Self, CliError> {
-        let library = Library::open(path)?;
+        let library = mapped::open_to_play(path)?;
         let file = path.display().to_string();
         let options = RigOptions {
             images: image_mode(images),
             ..RigOptions::default()
         };
-        let rig = library.rig(options).map_err(|source| OpenError::Format {
+        let rig = library.rig(&options).map_err(|source| OpenError::Format {
             file: file.clone(),
             source: Box::new(source),
         })?;
@@ -114,15 +127,21 @@ impl Model {
         found.ok_or_else(|| CliError::UnknownClip {
             file: self.file.clone(),
             wanted: wanted.to_owned(),
-            available: self.clip_list(),
+            available: self.available_clips(wanted),
         })
     }
 
-    fn clip_list(&self) -> String {
+    /// Similar names, if there are any, and the clips.
+    fn available_clips(&self, wanted: &str) -> String {
         let clips = self.rig.clips();
         if clips.is_empty() {
             return "it has no clips".into();
         }
+        let near = did_you_mean(wanted, clips.iter().map(|c| c.name()));
+        let (near, its) = match near {
+            Some(near) => (near + " ", "Its"),
+            None => (String::new(), "its"),
+        };
         let listed = clips.iter().enumerate().take(LISTED_CLIPS);
         let names: Vec<String> = listed
             .map(|(i, c)| format!("{i} \"{}\"", one_line(c.name())))
@@ -131,7 +150,26 @@ impl Model {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        format!("its clips are {}{more}", names.join(", "))
+        format!("{near}{its} clips are {}{more}", names.join(", "))
+    }
+
+    /// Finds a joint by name or path.
+    pub fn find_joint(&self, wanted: &str) -> Result<usize, CliError> {
+        let found = self.rig.skeleton().joint(wanted);
+        found.map_err(|source| self.no_joint(wanted, source))
+    }
+
+    /// The error for a joint that was not found.
+    pub fn no_joint(&self, wanted: &str, source: JointRefError) -> CliError {
+        let file = self.file.clone();
+        match source {
+            JointRefError::Name { .. } => CliError::UnknownJoint {
+                file,
+                wanted: wanted.to_owned(),
+                near: near_joints(self.rig.skeleton(), wanted),
+            },
+            source => CliError::Joint { file, source },
+        }
     }
 
     /// The rig's pose at the given clip times.
@@ -141,6 +179,18 @@ impl Model {
             source,
         })
     }
+}
+
+/// Joints with similar names, or what else there is to say.
+pub fn near_joints(skeleton: &Skeleton, wanted: &str) -> String {
+    let names = skeleton.names().iter().map(String::as_str);
+    if names.clone().all(str::is_empty) {
+        return "it has no named joints".into();
+    }
+    did_you_mean(wanted, names).unwrap_or_else(|| match skeleton.len() {
+        1 => "`phalanx info` names its only joint".into(),
+        n => format!("`phalanx info` lists its {n} joints"),
+    })
 }
 
 /// Images are decoded or skipped.

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_refused_is_told_in_words() {
+    fn what_is_refused_is_explained_in_words() {
         let some = whole::<u16>(1..=1024);
         assert_eq!((some("1"), some("1024")), (Ok(1), Ok(1024)));
         let refused = || Err("expected a whole number from 1 to 1024".to_owned());

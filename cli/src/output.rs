@@ -9,10 +9,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes text to standard output.
+/// Writes text to standard output, broken at spaces where it is wider than the terminal.
 pub fn print(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
-    out.write_all(text::lines(text).as_bytes())
+    out.write_all(text::paragraphs(&text::lines(text)).as_bytes())
         .and_then(|()| out.flush())
         .map_err(CliError::Stdout)
 }

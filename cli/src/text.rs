@@ -1,9 +1,9 @@
-//! Text output: readable numbers, and tables with escaped cells.
+//! Text output: readable numbers.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
 
 pub use super::escape::{lines, one_line, write_json};
+pub use super::table::{has_column, paragraphs, table, table_of, table_of_words};
 
 /// A name in quotes, or a dash if there is none.
 pub fn name(name: Option<&str>) -> String {
@@ -65,25 +65,6 @@ fn digits(n: f64) -> String {
     format!("{n:.places$}")
 }
 
-/// A table without lines between rows; columns from index `right` on are right-aligned.
-pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: usize) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_FULL_CONDENSED.with_rounded_corners())
-        // Wraps cells on a narrow terminal; without a terminal nothing is wrapped.
-        .set_content_arrangement(ContentArrangement::Dynamic);
-    if !header.is_empty() {
-        table.set_header(header.iter().map(|h| one_line(h)).collect::<Vec<_>>());
-    }
-    for row in rows {
-        table.add_row(row.iter().map(|cell| one_line(cell)).collect::<Vec<_>>());
-    }
-    for column in table.column_iter_mut().skip(right) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.trim_fmt() + "\n"
-}
-
 /// Appends a line. Writing to a string cannot fail.
 pub fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{line}");
@@ -112,23 +93,5 @@ mod tests {
         assert_eq!(name(Some("Größe 体")), "\"Größe 体\"");
         assert_eq!(name(Some("a\u{202e}b")), "\"a\\u{202e}b\"");
         assert_eq!(name(None), "-");
-    }
-
-    #[test]
-    fn cells_with_characters_that_are_not_seen_are_as_wide_as_they_look() {
-        let rows = ["plain", "体", "\u{202e}", "a\u{200b}b\nc"];
-        let rows = rows.map(|name| vec![name.to_owned(), "1".to_owned()]);
-        let table = table(&["na\u{7f}me", "n"], rows.to_vec(), 1);
-        let expected = "\
-╭───────────────┬───╮
-│ na\\u{7f}me    ┆ n │
-╞═══════════════╪═══╡
-│ plain         ┆ 1 │
-│ 体            ┆ 1 │
-│ \\u{202e}      ┆ 1 │
-│ a\\u{200b}b\\nc ┆ 1 │
-╰───────────────┴───╯
-";
-        assert_eq!(table, expected);
     }
 }

@@ -2,23 +2,46 @@
 
 use super::text::{lines, one_line};
 use clap::Error;
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsStr;
 use std::io::Write;
 
 /// Prints help, the version or a usage error, and ends the program.
-pub fn exit(error: Error) -> ! {
+pub fn exit(mut error: Error) -> ! {
+    let advice = advice(&error);
+    suggest(&mut error, advice);
     let harmless = |argument: &OsStr| argument.to_str().is_some_and(|a| one_line(a) == a);
     if !error.use_stderr() || std::env::args_os().skip(1).all(|a| harmless(&a)) {
         error.exit();
     }
     // Nothing can be done if standard error is closed.
-    let _ = write!(std::io::stderr(), "{}", text(error));
+    let _ = write!(std::io::stderr(), "{}", text(error, advice));
     std::process::exit(2)
 }
 
+/// What replaces an option of an earlier version.
+fn advice(error: &Error) -> Option<&'static str> {
+    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else {
+        return None;
+    };
+    match argument.as_str() {
+        "--model" => Some("the model is an argument without an option: phalanx COMMAND FILE"),
+        "--clips" => Some("clips are given one by one: --clip A --clip B"),
+        _ => None,
+    }
+}
+
+fn suggest(error: &mut Error, advice: Option<&'static str>) {
+    if let Some(advice) = advice {
+        let advice = vec![StyledStr::from(advice)];
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(advice));
+    }
+}
+
 /// The error without colours, with invisible characters escaped.
-fn text(mut error: Error) -> String {
+fn text(mut error: Error, advice: Option<&'static str>) -> String {
     let escaped = |(kind, value): (ContextKind, &ContextValue)| {
         let value = match value {
             // Spans several lines and contains no arguments.
@@ -37,5 +60,6 @@ fn text(mut error: Error) -> String {
     }
     // Contains an argument between colour codes, which cannot be separated from the argument's own codes.
     error.remove(ContextKind::Suggested);
+    suggest(&mut error, advice);
     lines(&error.render().to_string())
 }

@@ -2,10 +2,11 @@
 
 use super::bake::{BakeFault, Input, Settings, expand};
 use super::error::CliError;
+use super::kind;
 use super::output;
 use super::text;
 use clap::Args;
-use phalanx::format::{Library, OpenError, Source};
+use phalanx::format::{Fault, Library, OpenError, Source};
 use phalanx::skeleton::Skeleton;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// Check .phx files: every checksum, count and value, and with --source also the error of the clips
 ///
 /// Exits with status 1 if a file is damaged, or if a clip differs from its source by more than the file
-/// states or cannot be measured. For morph weights no error is stated; they may differ by what baking
-/// allows, a ten-thousandth of their range or of 1.
+/// states or cannot be measured. A file of another kind is reported as such. For morph weights no error is
+/// stated; they may differ by what baking allows, a ten-thousandth of their range or of 1.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
@@ -45,8 +46,13 @@ const ROUNDING: f32 = 2e-7;
 #[derive(Debug, Serialize)]
 struct Verified {
     file: String,
+    /// False if the file begins like no .phx file.
+    is_phx: bool,
     /// True if the file could be read.
     readable: bool,
+    /// True if sections and clips are known.
+    #[serde(skip)]
+    opened: bool,
     bytes: usize,
     sections: usize,
     clips: usize,
@@ -92,7 +98,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     }
     if args.json {
         output::print_json(&all, true)?;
-    } else {
+    } else if all.iter().any(|v| v.is_phx) {
         output::print(&table(&all, !sources.is_empty()))?;
     }
     let faults: Vec<String> = all.into_iter().filter_map(|v| v.fault).collect();
@@ -143,14 +149,19 @@ fn table(all: &[Verified], measured: bool) -> String {
         vec![
             text::one_line(&v.file),
             match (&v.fault, v.readable) {
+                _ if !v.is_phx => "no .phx",
                 (None, _) => "intact",
                 (Some(_), true) => "DAMAGED",
                 (Some(_), false) => "unreadable",
             }
             .into(),
             text::bytes(v.bytes as f64),
-            v.sections.to_string(),
+            match v.opened {
+                true => v.sections.to_string(),
+                false => "-".into(),
+            },
             match measured {
+                _ if !v.opened => "-".into(),
                 true => format!("{} of {}", v.measured_clips, v.clips),
                 false => v.clips.to_string(),
             },
@@ -167,13 +178,21 @@ fn table(all: &[Verified], measured: bool) -> String {
         "stated error",
         "measured error",
     ];
-    text::table(&header, rows.collect(), 2)
+    let optional = ["stated error", "measured error", "bytes", "sections"];
+    text::table_of(&header, rows.collect(), 2, &optional)
+}
+
+/// Bytes of a file; 0 if the system does not say.
+fn length(file: &Path) -> usize {
+    std::fs::metadata(file).map_or(0, |m| m.len() as usize)
 }
 
 fn check(file: &Path, sources: &mut [Given]) -> Result<Verified, CliError> {
     let mut verified = Verified {
         file: file.display().to_string(),
+        is_phx: true,
         readable: true,
+        opened: false,
         bytes: 0,
         sections: 0,
         clips: 0,
@@ -183,14 +202,29 @@ fn check(file: &Path, sources: &mut [Given]) -> Result<Verified, CliError> {
         measured_scalar_error: None,
         fault: None,
     };
+    if let Some(kind) = kind::other_than_phx(file) {
+        verified.is_phx = false;
+        verified.bytes = length(file);
+        verified.add_fault(format!("this is not a .phx file: {kind}"));
+        return Ok(verified);
+    }
     let library = match Library::open(file) {
         Ok(library) => library,
         Err(error) => {
             verified.readable = !matches!(error, OpenError::Io { .. });
-            verified.fault = Some(error.to_string());
+            let cut = match &error {
+                OpenError::Format { source, .. } => matches!(source.fault, Fault::Short { .. }),
+                OpenError::Io { .. } => false,
+            };
+            verified.bytes = length(file);
+            verified.fault = Some(match cut {
+                true => format!("{error}: the file is cut off"),
+                false => error.to_string(),
+            });
             return Ok(verified);
         }
     };
+    verified.opened = true;
     verified.bytes = library.byte_len();
     verified.sections = library.sections().len();
     verified.clips = library.len();

@@ -35,7 +35,7 @@ impl Gait {
         let clips: [ClipId; 4] = clips.try_into().map_err(|_| "expected four clips")?;
         let mut durations = [0.0; 4];
         for (duration, &clip) in durations.iter_mut().zip(&clips) {
-            *duration = crowd.clip(rig, clip).map_err(|e| e.to_string())?.duration();
+            *duration = crowd.clip(clip).map_err(|e| e.to_string())?.duration();
         }
         Ok(Self { clips, durations })
     }
@@ -57,7 +57,7 @@ impl Gait {
                 ..PlayOptions::default()
             };
             // An action of weight 0 costs only its time update.
-            crowd.add_action(instance, 0, clip, &options)?;
+            crowd.player(instance)?.add(0, clip, &options)?;
         }
         Ok(instance)
     }

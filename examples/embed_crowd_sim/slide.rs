@@ -38,10 +38,7 @@ impl Feet {
         let skin = rig.skins().first().ok_or("no skin")?;
         let mut rows = [(0, Vec3::ZERO); 4];
         for (row, name) in rows.iter_mut().zip(JOINTS) {
-            let joint = rig
-                .skeleton()
-                .find(name)
-                .ok_or(format!("no joint {name}"))?;
+            let joint = rig.skeleton().joint(name).map_err(|e| e.to_string())?;
             let slot = skin.joints().iter().position(|&j| usize::from(j) == joint);
             let slot = slot.ok_or(format!("{name} moves no skin"))?;
             let bind = Affine3A::from(skin.inverse_bind()[slot]).inverse();

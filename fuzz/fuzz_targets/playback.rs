@@ -31,7 +31,7 @@ struct Options {
 #[derive(Arbitrary, Debug, Clone, Copy)]
 enum Play {
     Play(Options),
-    Start(Options),
+    Restart(Options),
     Add(Options),
     FadeTo(f32, Options),
     CrossFade(u8, f32, bool, u8, Options),
@@ -40,7 +40,6 @@ enum Play {
     StopLayer(f32),
     StopAll(f32),
     Paused(bool),
-    Reset,
     Speed(f32),
     Loop(u8, Option<u32>),
     Time(f64),
@@ -113,7 +112,7 @@ fn play(
     let own = motion(pick);
     match call {
         Play::Play(o) => player.play(layer, own, &options(o)),
-        Play::Start(o) => player.start(layer, own, &options(o)),
+        Play::Restart(o) => player.restart(layer, own, &options(o)),
         Play::Add(o) => player.add(layer, own, &options(o)),
         Play::FadeTo(seconds, o) => player.fade_to(layer, own, seconds, &options(o)),
         Play::CrossFade(to, seconds, warp, sync, o) => {
@@ -130,7 +129,6 @@ fn play(
         Play::StopLayer(seconds) => player.stop_layer(layer, seconds),
         Play::StopAll(seconds) => player.stop_all(seconds),
         Play::Paused(paused) => player.set_paused(layer, own, paused),
-        Play::Reset => player.reset(layer, own),
         Play::Speed(speed) => player.set_speed(layer, own, speed),
         Play::Loop(n, repetitions) => player.set_loop(layer, own, mode(n), repetitions),
         Play::Time(time) => player.set_time(layer, own, time),
@@ -155,7 +153,7 @@ fn motions(crowd: &Crowd, id: RigId, spaces: &[BlendSpaceId]) -> Vec<Motion> {
 
 fuzz_target!(|calls: Vec<Call>| {
     let rig = rig();
-    let mask = JointMask::subtree_at(rig.skeleton(), "Spine").ok();
+    let mask = JointMask::subtree(rig.skeleton(), "Spine").ok();
     let upper = LayerOptions {
         mask,
         fill: Fill::Below,
@@ -224,7 +222,7 @@ fuzz_target!(|calls: Vec<Call>| {
                 false
             }
             Call::Unload(c) => match clip(&crowd, c) {
-                Some(c) => crowd.unload_clip(id, c).is_err(),
+                Some(c) => crowd.unload_clip(c).is_err(),
                 None => false,
             },
             Call::Space(a, b, value) => match (clip(&crowd, a), clip(&crowd, b)) {
@@ -240,7 +238,7 @@ fuzz_target!(|calls: Vec<Call>| {
             Call::RemoveSpace(n) => {
                 let n = usize::from(n) % spaces.len().max(1);
                 let space = spaces.get(n).copied();
-                space.is_some_and(|s| crowd.remove_blend_space(id, s).is_err())
+                space.is_some_and(|s| crowd.remove_blend_space(s).is_err())
             }
             Call::Snapshot => {
                 saved = Some(crowd.snapshot());
@@ -252,7 +250,7 @@ fuzz_target!(|calls: Vec<Call>| {
                 false
             }
             Call::Update(dt) => {
-                let _ = mixer.update(dt);
+                let _ = mixer.advance(dt);
                 assert!(mixer.events().len() <= 3 * 4 * 2 * MAX_EVENTS_PER_ACTION);
                 let finite = mixer.evaluate().iter().all(|r| r.is_finite());
                 assert!(finite, "the built-in character's palette is finite");
@@ -268,7 +266,10 @@ fuzz_target!(|calls: Vec<Call>| {
             }
         };
         if refused {
-            assert!(crowd.snapshot() == before, "a call that fails changes nothing");
+            assert!(
+                crowd.snapshot() == before,
+                "a call that fails changes nothing"
+            );
         }
     }
 });

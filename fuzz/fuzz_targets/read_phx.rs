@@ -7,9 +7,9 @@ use libfuzzer_sys::fuzz_target;
 use phalanx::format::{Library, MEMORY_BASE, MEMORY_PER_BYTE, RigOptions};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{Joint, NO_JOINT, Skeleton};
+use phalanx_testkit::{alloc, seal};
 use std::hint::black_box;
 use std::sync::Once;
-use phalanx_testkit::{alloc, seal};
 use support::{parts, play};
 
 #[global_allocator]
@@ -54,11 +54,11 @@ fn read(file: &[u8]) -> Option<Rig> {
     }
     black_box(library.sections().count());
     let _ = black_box(library.verify());
-    library.rig(RigOptions::default()).ok()
+    library.rig(&RigOptions::default()).ok()
 }
 
 /// Reads a file and compares the peak memory with FORMAT.md's limit, plus the copy of the file.
-fn within_budget(file: &[u8]) {
+fn within_memory_limit(file: &[u8]) {
     alloc::start();
     let rig = read(file);
     let allowed = MEMORY_BASE + (MEMORY_PER_BYTE + 2) * file.len() as u64;
@@ -83,9 +83,9 @@ fuzz_target!(|bytes: &[u8]| {
         let pool = pool.use_current_thread().build_global();
         pool.expect("the pool is built once");
     });
-    within_budget(bytes);
+    within_memory_limit(bytes);
     // Contents behind checksums are reached by making the checksums valid.
     if let Some(parts) = parts(bytes) {
-        within_budget(&seal::file(&parts));
+        within_memory_limit(&seal::file(&parts));
     }
 });

@@ -6,13 +6,13 @@ mod support;
 use arbitrary::{Arbitrary, Unstructured};
 use glam::{Quat, Vec3};
 use libfuzzer_sys::fuzz_target;
+use phalanx::bake::{BakeOptions, bake};
+use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Marker;
 use phalanx::format::{
     ClipForm, ClipOrigin, Library, LibraryWriter, Provenance, RigOptions, Source,
 };
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
-use phalanx::bake::{BakeSettings, bake};
-use phalanx::build::{BuildOptions, build_rig};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 use std::collections::BTreeSet;
@@ -185,12 +185,16 @@ fn write(rig: &Rig, input: &Input, form: ClipForm) -> (Vec<u8>, Provenance) {
     };
     let out = Cursor::new(Vec::new());
     let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
-    writer.add_rig(rig).expect("the rig has the writer's skeleton");
+    writer
+        .add_rig(rig)
+        .expect("the rig has the writer's skeleton");
     for clip in rig.clips() {
         let added = writer.add_clip(clip, clip.name(), form);
         added.expect("the clip has the writer's skeleton");
     }
-    let out = writer.finish(&provenance).expect("writing to memory succeeds");
+    let out = writer
+        .finish(&provenance)
+        .expect("writing to memory succeeds");
     (out.into_inner(), provenance)
 }
 
@@ -222,8 +226,10 @@ fuzz_target!(|bytes: &[u8]| {
     let joints = rig.skeleton().len();
     let mut order: Vec<u16> = (0..joints as u16).collect();
     order.rotate_left(usize::from(input.order) % joints.max(1));
-    let mut options = BuildOptions::default();
-    options.lane_order = Some(order);
+    let options = BuildOptions {
+        lane_order: Some(order),
+        ..BuildOptions::default()
+    };
     let other = match build_rig(raw, &options) {
         Ok(other) => other,
         // Splines that share a block with others get more keys, whose tangents reach slightly further.
@@ -236,7 +242,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(*library.provenance() == provenance);
         same(
             &rig,
-            &library.rig(RigOptions::default()).expect("the file was just written"),
+            &library
+                .rig(&RigOptions::default())
+                .expect("the file was just written"),
         );
         for clip in 0..library.len() {
             let moved = library.clip_for(clip, other.skeleton());
@@ -253,8 +261,10 @@ fuzz_target!(|bytes: &[u8]| {
     }
     // Baked clips: the measured error is within the limit, or nothing was quantised.
     for (exact, a) in rig.clips().iter().zip(&input.animations) {
-        let mut settings = BakeSettings::default();
-        settings.max_error = number(a.max_error).abs().clamp(1e-5, 1.0);
+        let settings = BakeOptions {
+            max_error: number(a.max_error).abs().clamp(1e-5, 1.0),
+            ..BakeOptions::default()
+        };
         let Ok((built, report)) = bake(exact, rig.skeleton(), &settings) else {
             continue;
         };
@@ -262,7 +272,8 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(as_it_was || report.max <= settings.max_error);
         for form in ClipForm::ALL {
             let out = Cursor::new(Vec::new());
-            let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
+            let mut writer =
+                LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
             writer.add_clip(&built, "baked", form).expect("it fits");
             let out = writer
                 .finish(&Provenance::default())

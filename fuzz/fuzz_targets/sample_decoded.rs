@@ -5,8 +5,8 @@ mod support;
 
 use libfuzzer_sys::fuzz_target;
 use phalanx::format::{ClipForm, Library, RigOptions};
-use std::sync::OnceLock;
 use phalanx_testkit::{made, seal};
+use std::sync::OnceLock;
 use support::play;
 
 /// Parts of a valid library, one per clip form.
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(library) = Library::from_bytes(&seal::file(&parts)) else {
         panic!("everything but the clip is valid");
     };
-    if let Ok(rig) = library.rig(RigOptions::default()) {
+    if let Ok(rig) = library.rig(&RigOptions::default()) {
         play(rig);
     }
 });

@@ -100,8 +100,11 @@ fn measure(
     let models = [DrawModel { details: &details }];
     let loaded = renderer.load(&models)?;
     let canvas = renderer.canvas(SIZE)?;
-    let options = GpuBoneOptions::new(renderer.backend());
-    let mut bones = GpuBoneBuffer::new(renderer.gpu(), options)?;
+    let mut bones = GpuBoneBuffer::new(
+        renderer.gpu(),
+        renderer.backend(),
+        &GpuBoneOptions::default(),
+    )?;
     bones.time_copies(renderer.gpu());
     let look = Look::default();
     let mut table = Table::default();

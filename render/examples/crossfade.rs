@@ -10,7 +10,7 @@ mod picture;
 
 use glam::{Affine3A, Vec3};
 use phalanx::import::mannequin;
-use phalanx::playback::Mixer;
+use phalanx::playback::{Mixer, PlayOptions};
 use phalanx_render::PictureSize;
 use picture::{Posed, draw_poses, out_file};
 use std::error::Error;
@@ -26,25 +26,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut mixer = Mixer::new(rig.clone())?;
     let walk = mixer.find_clip("Walk").ok_or("no Walk")?;
     let cheer = mixer.find_clip("Cheer").ok_or("no Cheer")?;
-    let (walking, cheering) = (mixer.clip_action(walk)?, mixer.clip_action(cheer)?);
-    mixer.action(walking)?.play()?;
+    let options = PlayOptions::default();
+    mixer.play(walk, &options)?;
 
     let mut poses = Vec::new();
     println!("frame  walk  cheer");
     for frame in 0..POSES * STEP {
         if frame == 2 * STEP {
-            mixer.cross_fade(walking, cheering, 0.6)?;
+            mixer.fade_to(cheer, 0.6, &options)?;
         }
         // Half-way through, fade back.
         if frame == 6 * STEP {
-            mixer.cross_fade(cheering, walking, 0.6)?;
+            mixer.fade_to(walk, 0.6, &options)?;
         }
-        mixer.update(FRAME)?;
+        mixer.advance(FRAME)?;
         if frame % STEP == STEP - 1 {
-            let weight = |mixer: &mut Mixer, action| -> Result<f32, Box<dyn Error>> {
-                Ok(mixer.action(action)?.state().map_or(0.0, |s| s.weight))
-            };
-            let [w, c] = [weight(&mut mixer, walking)?, weight(&mut mixer, cheering)?];
+            let playing = mixer.playing();
+            let [w, c] =
+                [walk, cheer].map(|clip| playing.action(0, clip).map_or(0.0, |s| s.weight));
             println!("{frame:5}  {w:.2}  {c:.2}");
             let along = (poses.len() as f32 - 0.5 * (POSES - 1) as f32) * 1.05;
             let place = Vec3::new(along, 0.0, 0.0);

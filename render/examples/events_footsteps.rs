@@ -12,7 +12,7 @@ use glam::{Affine3A, DAffine3, Vec3};
 use phalanx::build::RootMotionOptions;
 use phalanx::import::{ImportOptions, mannequin_with};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{EventKind, Mixer};
+use phalanx::playback::{EventKind, Mixer, PlayOptions};
 use phalanx_render::PictureSize;
 use picture::{Posed, draw_poses, out_file};
 use std::error::Error;
@@ -28,8 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?);
     let mut mixer = Mixer::new(rig.clone())?;
     let walk = mixer.find_clip("Walk_RootMotion").ok_or("no walk")?;
-    let action = mixer.clip_action(walk)?;
-    mixer.action(action)?.play()?;
+    mixer.play(walk, &PlayOptions::default())?;
     let names: Vec<String> = (mixer.clip(walk)?.markers().iter())
         .map(|m| m.name.clone())
         .collect();
@@ -38,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut place = DAffine3::IDENTITY;
     let mut poses = Vec::new();
     for frame in 0..(SECONDS / FRAME) as usize {
-        mixer.update(FRAME)?;
+        mixer.advance(FRAME)?;
         let motion = mixer.root_motion();
         place *= DAffine3::from_rotation_translation(motion.rotation, motion.translation);
         let events = mixer.events().iter();
@@ -49,9 +48,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             .collect();
         for step in steps {
             let foot = step.trim_end_matches(".strike");
-            let joint = rig.skeleton().find(foot).ok_or("no such foot")?;
             let world = Affine3A::from_cols_array(&place.to_cols_array().map(|v| v as f32));
-            let model = Affine3A::from(mixer.models()[joint]);
+            let model = Affine3A::from(mixer.model_matrix(foot)?);
             let at = (world * model).translation;
             let seconds = (frame + 1) as f64 * FRAME;
             println!(
@@ -67,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // One step of 5 s fires the same events as 150 frames. Events beyond the limit per action are counted.
-    mixer.update(5.0)?;
+    mixer.advance(5.0)?;
     let strikes = mixer
         .events()
         .iter()

@@ -11,7 +11,7 @@ mod picture;
 use glam::{Affine3A, DAffine3, Vec3};
 use phalanx::build::RootMotionOptions;
 use phalanx::import::{ImportOptions, mannequin_with};
-use phalanx::playback::{LoopMode, Mixer};
+use phalanx::playback::{LoopMode, Mixer, PlayOptions};
 use phalanx_render::PictureSize;
 use picture::{Posed, draw_poses, out_file};
 use std::error::Error;
@@ -44,17 +44,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut mixer = Mixer::new(rig.clone())?;
     let walk = mixer.find_clip("Walk_RootMotion").ok_or("no walk")?;
     let turn = mixer.find_clip("TurnLeft").ok_or("no turn")?;
-    let turning = mixer.clip_action(turn)?;
-    mixer.action(turning)?.set_loop(LoopMode::Once, None)?;
+    let once = PlayOptions {
+        loop_mode: LoopMode::Once,
+        ..PlayOptions::default()
+    };
 
     let mut place = DAffine3::IDENTITY;
     let mut poses = Vec::new();
     for side in 0..4 {
         for (clip, seconds) in [(walk, WALK), (turn, TURN)] {
-            mixer.cross_fade_to(clip, FADE)?;
+            let options = if clip == turn {
+                once
+            } else {
+                PlayOptions::default()
+            };
+            mixer.fade_to(clip, FADE, &options)?;
             let frames = (seconds / FRAME).round() as usize;
             for frame in 0..frames {
-                mixer.update(FRAME)?;
+                mixer.advance(FRAME)?;
                 let motion = mixer.root_motion();
                 place *= DAffine3::from_rotation_translation(motion.rotation, motion.translation);
                 if frame % 36 == 18 {

@@ -182,8 +182,8 @@ fn sphere(crowd: &Crowd, id: InstanceId, bounds: &ClipBounds) -> Result<Option<S
         return Ok(None);
     }
     let mut known = true;
-    let places = crowd.playing(id)?.map_while(|clip| {
-        let place = measured(crowd, id.rig(), clip);
+    let places = crowd.playing(id)?.clips().map_while(|clip| {
+        let place = measured(crowd, clip);
         known &= place.is_some();
         place
     });
@@ -193,9 +193,9 @@ fn sphere(crowd: &Crowd, id: InstanceId, bounds: &ClipBounds) -> Result<Option<S
 
 /// The index in its rig of a full clip that came with it. A clip that was added later may have the index of
 /// one that was unloaded, so the clips are compared, too.
-fn measured(crowd: &Crowd, rig: RigId, clip: ClipId) -> Option<usize> {
+fn measured(crowd: &Crowd, clip: ClipId) -> Option<usize> {
     let place = clip.index();
-    let own = crowd.rig(rig).ok()?.clips().get(place)?;
-    let same = Arc::ptr_eq(crowd.clip(rig, clip).ok()?, own);
+    let own = crowd.rig(clip.rig()?).ok()?.clips().get(place)?;
+    let same = Arc::ptr_eq(crowd.clip(clip).ok()?, own);
     (same && own.kind() == ClipKind::Full).then_some(place)
 }

@@ -40,7 +40,7 @@ pub enum RenderError {
         needed: u64,
     },
     /// There is no backend of that name.
-    #[error("unknown renderer {name:?}: expected auto, gpu or software")]
+    #[error("unknown renderer \"{name}\": expected auto, gpu or software")]
     Backend {
         /// The name.
         name: String,

@@ -1,8 +1,8 @@
 //! The error metric: displacement of points around the joints between two clips.
 
 use super::report::{ErrorReport, TrackBytes};
-use super::walk::{Live, Local, Model, TIMES, V, apart, load, unit};
-use super::{BakeError, BakeSettings, MAX_BAKED_KEYS, is_additive};
+use super::transforms::{Live, Local, Model, TIMES, V, apart, load, unit};
+use super::{BakeError, BakeOptions, MAX_BAKED_KEYS, is_additive};
 use crate::clip::{Block, BlockKind, Channel, Clip, Cursor};
 use crate::math::LANES;
 use crate::runtime::SampleJob;
@@ -33,7 +33,7 @@ pub fn measure_error(
     raw: &Clip,
     built: &Clip,
     skeleton: &Skeleton,
-    settings: &BakeSettings,
+    settings: &BakeOptions,
 ) -> Result<ErrorReport, BakeError> {
     measure_error_across((raw, skeleton), (built, skeleton), settings)
 }
@@ -45,7 +45,7 @@ pub fn measure_error(
 pub fn measure_error_across(
     raw: (&Clip, &Skeleton),
     built: (&Clip, &Skeleton),
-    settings: &BakeSettings,
+    settings: &BakeOptions,
 ) -> Result<ErrorReport, BakeError> {
     settings.check(raw.1)?;
     check(raw.0, raw.1)?;
@@ -65,7 +65,7 @@ pub fn measure_error_across(
 pub(super) fn measure(
     (raw, skeleton): (&Clip, &Skeleton),
     (built, other): (&Clip, &Skeleton),
-    settings: &BakeSettings,
+    settings: &BakeOptions,
 ) -> Result<(ErrorReport, f32), BakeError> {
     let different = |what, have, needed| BakeError::Different {
         clip: built.name().to_owned(),
@@ -74,7 +74,7 @@ pub(super) fn measure(
         needed,
     };
     if raw.kind() != built.kind() {
-        let kind = |clip: &Clip| format!("{:?}", clip.kind()).to_lowercase();
+        let kind = |clip: &Clip| clip.kind().to_string();
         return Err(different("the kind", kind(built), kind(raw)));
     }
     if raw.duration() != built.duration() {

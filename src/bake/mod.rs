@@ -10,7 +10,7 @@ mod pack;
 mod reference;
 mod report;
 mod tracks;
-mod walk;
+mod transforms;
 
 pub use metric::{measure_error, measure_error_across};
 pub use report::{ErrorReport, TrackBytes};
@@ -24,9 +24,9 @@ use std::sync::Arc;
 use thiserror::Error;
 use tracks::Tracks;
 
-/// Default of [`BakeSettings::max_error`], metres: 0.1 mm.
+/// Default of [`BakeOptions::max_error`], metres: 0.1 mm.
 pub const MAX_ERROR: f32 = 1e-4;
-/// Default of [`BakeSettings::shell`], metres: 3 cm.
+/// Default of [`BakeOptions::shell`], metres: 3 cm.
 pub const SHELL: f32 = 0.03;
 /// Attempts to bake a clip, each with a finer target if the measured error is above the bound.
 const ATTEMPTS: usize = 4;
@@ -37,10 +37,9 @@ const COARSEST: [f64; 3] = [0.8, 0.2, 0.05];
 /// joints at 60 frames per second are 7 million.
 pub const MAX_BAKED_KEYS: usize = 1 << 24;
 
-/// Settings of [`bake`].
+/// How [`bake`] reduces a clip. Each number is finite and above 0.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct BakeSettings {
+pub struct BakeOptions {
     /// Bound on the displacement of points on a joint's shell from the raw clip, metres. Default:
     /// [`MAX_ERROR`].
     pub max_error: f32,
@@ -53,18 +52,18 @@ pub struct BakeSettings {
     pub joints: Vec<JointQuality>,
 }
 
-/// Overrides of the settings for one joint.
+/// Overrides of the options for one joint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointQuality {
-    /// Index of the joint.
+    /// Index of the joint ([`Skeleton::joint`] finds it by name). Default: 0.
     pub joint: u16,
-    /// Replaces [`BakeSettings::max_error`], metres.
+    /// Replaces [`BakeOptions::max_error`], metres. Default: `None`.
     pub max_error: Option<f32>,
-    /// Replaces [`BakeSettings::shell`], metres.
+    /// Replaces [`BakeOptions::shell`], metres. Default: `None`.
     pub shell: Option<f32>,
 }
 
-impl Default for BakeSettings {
+impl Default for BakeOptions {
     fn default() -> Self {
         Self {
             max_error: MAX_ERROR,
@@ -126,7 +125,7 @@ pub enum BakeError {
     Clip(#[from] ClipError),
 }
 
-impl BakeSettings {
+impl BakeOptions {
     fn check(&self, skeleton: &Skeleton) -> Result<(), BakeError> {
         let above = |setting, value: f32| match value > 0.0 && value.is_finite() {
             true => Ok(()),
@@ -167,13 +166,27 @@ impl BakeSettings {
 /// motion are kept; timelines that no block uses any more are dropped. Additive clips are measured on top
 /// of the rest pose. The result is bit-identical on every machine.
 ///
+/// ```
+/// use phalanx::bake::{BakeOptions, bake};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let rig = phalanx::import::mannequin()?;
+/// let raw = &rig.clips()[0];
+/// let options = BakeOptions::default(); // 0.1 mm, on a shell of 3 cm
+/// let (baked, report) = bake(raw, rig.skeleton(), &options)?;
+/// assert!(baked.bytes() < raw.bytes());
+/// assert!(report.max <= options.max_error);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// If a setting is out of range, the clip does not fit the skeleton, or it is larger than
 /// [`MAX_BAKED_KEYS`].
 pub fn bake(
     raw: &Clip,
     skeleton: &Skeleton,
-    settings: &BakeSettings,
+    settings: &BakeOptions,
 ) -> Result<(Clip, ErrorReport), BakeError> {
     settings.check(skeleton)?;
     metric::check(raw, skeleton)?;
@@ -198,7 +211,7 @@ pub fn bake(
 fn attempt(
     raw: &Clip,
     skeleton: &Skeleton,
-    settings: &BakeSettings,
+    settings: &BakeOptions,
     tracks: &Tracks,
 ) -> Result<Option<(Clip, ErrorReport)>, BakeError> {
     let mut target = f64::from(settings.max_error) * metric::MARGIN;
@@ -232,7 +245,7 @@ fn attempt(
 pub fn bake_all(
     raw: &[Arc<Clip>],
     skeleton: &Skeleton,
-    settings: &BakeSettings,
+    settings: &BakeOptions,
     done: &(dyn Fn(usize) + Sync),
 ) -> Vec<Result<(Clip, ErrorReport), BakeError>> {
     let one = |(i, clip): (usize, &Arc<Clip>)| {

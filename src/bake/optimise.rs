@@ -2,7 +2,7 @@
 
 use super::reference::mix;
 use super::tracks::{CHANNELS, JointTrack, Motion, Tracks, on_base};
-use super::walk::{
+use super::transforms::{
     Live, Local, Model, TIMES, Trs, Turn, apart, conjugate, load, product, round, store, unit,
 };
 use crate::clip::Channel;

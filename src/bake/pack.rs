@@ -1,9 +1,9 @@
 //! Packs the values of the optimiser into a clip.
 
-use super::BakeSettings;
+use super::BakeOptions;
 use super::optimise::{Built, fits};
 use super::tracks::{CHANNELS, Motion, Tracks, stored_lanes};
-use super::walk::TIMES;
+use super::transforms::TIMES;
 use crate::clip::lattice::{code_below, step};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding};
 use crate::math::{LANES, Row};
@@ -13,7 +13,7 @@ use crate::skeleton::{NO_JOINT, Skeleton};
 pub(super) fn pack(
     raw: &Clip,
     skeleton: &Skeleton,
-    settings: &BakeSettings,
+    settings: &BakeOptions,
     tracks: &Tracks,
     built: &Built,
 ) -> Result<Clip, ClipError> {

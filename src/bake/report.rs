@@ -24,7 +24,7 @@ pub struct ErrorReport {
     pub scalar_max: f32,
     /// Largest error of a scalar relative to its range in the raw clip, or to 1 if the range is smaller.
     ///
-    /// This is what [`BakeSettings::scalar_error`](super::BakeSettings::scalar_error) bounds. Rounding to f32
+    /// This is what [`BakeOptions::scalar_error`](super::BakeOptions::scalar_error) bounds. Rounding to f32
     /// is subtracted. Quaternions count before they are normalised.
     pub scalar_relative: f32,
     /// Size of the baked clip, bytes.

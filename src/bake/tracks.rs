@@ -2,8 +2,8 @@
 
 use super::metric::key_times;
 use super::reference::{locate, value};
-use super::walk::{Live, Local, Model, TIMES, Trs, V, load, product, store, unit};
-use super::{BakeSettings, is_additive};
+use super::transforms::{Live, Local, Model, TIMES, Trs, V, load, product, store, unit};
+use super::{BakeOptions, is_additive};
 use crate::build::curve::angle;
 use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
 use crate::clip::{Block, BlockKind, Channel, Clip, split_lane};
@@ -154,7 +154,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    pub fn new(clip: &Clip, skeleton: &Skeleton, settings: &BakeSettings, coarsest: f64) -> Self {
+    pub fn new(clip: &Clip, skeleton: &Skeleton, settings: &BakeOptions, coarsest: f64) -> Self {
         let times = key_times(clip);
         let timelines = clip.timelines().iter().map(|t| {
             let own = clip.times(t);

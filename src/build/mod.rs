@@ -16,7 +16,7 @@ pub(crate) mod rig;
 pub(crate) mod root_motion;
 mod unbuild;
 
-pub use additive::{AdditiveReference, build_additive_from};
+pub use additive::{AdditiveReference, AdditiveSource, build_additive};
 pub use check::{BuildError, MAX_SCALARS};
 pub use clip_builder::{
     ClipBuildError, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
@@ -24,6 +24,6 @@ pub use clip_builder::{
 pub use lanes::LaneScan;
 pub use lod::{LodError, add_lod};
 pub use relane::{RelaneError, relane};
-pub use rig::{BuildOptions, build_additive, build_rig};
+pub use rig::{BuildOptions, build_rig};
 pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
-pub use unbuild::{build_additive_of, raw_joints};
+pub use unbuild::raw_joints;

@@ -9,13 +9,12 @@ use crate::clip::{Clip, RootMotionParts};
 use crate::import::raw::RawScene;
 use crate::mesh::Mesh;
 use crate::rig::{MorphRange, Rig, RigNode, RigParts};
-use crate::skeleton::{NO_JOINT, Pose, Scalar, Skeleton};
+use crate::skeleton::{NO_JOINT, Scalar, Skeleton};
 use glam::Vec3;
 use std::sync::Arc;
 
 /// Settings of [`build_rig`].
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct BuildOptions {
     /// The most bytes that the rows of all clips may take together. Default: 4 GiB.
     pub max_clip_bytes: usize,
@@ -38,6 +37,37 @@ impl Default for BuildOptions {
 }
 
 /// Builds a rig from raw data with the `exact` profile: f32 rows, every key kept. May take seconds.
+///
+/// ```
+/// use phalanx::build::{BuildOptions, build_rig};
+/// use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A hinge that opens by a quarter turn about Y in one second.
+/// let quarter = std::f32::consts::FRAC_1_SQRT_2;
+/// let turn = RawTrack {
+///     node: 0,
+///     channel: RawChannel::Rotation,
+///     interpolation: Interpolation::Linear,
+///     times: vec![0.0, 1.0],
+///     values: vec![0.0, 0.0, 0.0, 1.0, 0.0, quarter, 0.0, quarter],
+/// };
+/// let raw = RawScene {
+///     name: "door".into(),
+///     nodes: vec![RawNode { name: Some("hinge".into()), ..RawNode::default() }],
+///     clips: vec![RawClip {
+///         name: Some("open".into()),
+///         duration: 1.0,
+///         tracks: vec![turn],
+///         ..RawClip::default()
+///     }],
+///     ..RawScene::default()
+/// };
+/// let rig = build_rig(raw, &BuildOptions::default())?;
+/// assert_eq!(rig.clips()[0].duration(), 1.0);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// If nodes form a cycle, an index is out of range, or a skeleton, skin, mesh or clip is invalid or above
@@ -182,7 +212,11 @@ fn build_clips(
     Ok(clips)
 }
 
-fn targets_of(skeleton: &Skeleton, joint_of_node: &[u16], morphs: &[MorphRange]) -> Vec<Target> {
+pub(super) fn targets_of(
+    skeleton: &Skeleton,
+    joint_of_node: &[u16],
+    morphs: &[MorphRange],
+) -> Vec<Target> {
     let mut targets: Vec<Target> = joint_of_node
         .iter()
         .map(|&joint| Target {
@@ -197,51 +231,6 @@ fn targets_of(skeleton: &Skeleton, joint_of_node: &[u16], morphs: &[MorphRange])
         targets[m.node].scalars = Some((m.scalars.start, m.scalars.len()));
     }
     targets
-}
-
-/// Builds an additive clip from a raw one, as differences to `reference`: a pose in the lane order of
-/// the rig's skeleton (its rest pose, or a sampled frame).
-///
-/// # Errors
-/// If the reference does not have the skeleton's shape, the raw scene is not that of the rig, or the clip
-/// is invalid.
-pub fn build_additive(
-    raw: &RawScene,
-    clip: usize,
-    rig: &Rig,
-    reference: &Pose,
-) -> Result<Clip, BuildError> {
-    let skeleton = rig.skeleton();
-    let fail = |place: &str, what, index, have| BuildError::Index {
-        place: place.to_owned(),
-        what,
-        index,
-        have,
-    };
-    let c = (raw.clips.get(clip)).ok_or_else(|| fail("additive", "clip", clip, raw.clips.len()))?;
-    if !reference.same_shape(skeleton.rest_pose()) {
-        let (have, needed) = (reference.blocks(), skeleton.blocks());
-        return Err(fail("additive reference", "block", have, needed));
-    }
-    if raw.nodes.len() != rig.nodes().len() {
-        let (index, have) = (raw.nodes.len(), rig.nodes().len());
-        return Err(fail("additive", "node", index, have));
-    }
-    let joint_of_node: Vec<u16> = rig
-        .nodes()
-        .iter()
-        .map(|n| n.joint.unwrap_or(NO_JOINT))
-        .collect();
-    let builder = ClipBuilder {
-        skeleton,
-        targets: &targets_of(skeleton, &joint_of_node, rig.morphs()),
-        model_size: model_size(skeleton),
-        max_bytes: BuildOptions::default().max_clip_bytes,
-        channels: &raw.channels,
-    };
-    builder
-        .build((clip, c), Reference::Pose(reference), None)
-        .map_err(|source| BuildError::Clip { clip, source })
 }
 
 /// The roots of the default scene; all roots if the file has no scene.

@@ -5,6 +5,7 @@ use super::curve::Curve;
 use crate::clip::{MAX_KEYS, RootMotionParts};
 use crate::import::UpAxis;
 use crate::import::raw::{RawChannel, RawClip, RawScene};
+use crate::skeleton::{Hierarchy, JointRef, JointRefError};
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -25,40 +26,50 @@ pub enum RootJoint {
     Travelling,
     /// A joint of the skeleton.
     Index(usize),
-    /// A joint by its name, or by its path from the root with names separated by `/`.
+    /// A joint by its name or path, as in [`JointRef`].
     Named(String),
+}
+
+impl From<JointRef<'_>> for RootJoint {
+    fn from(joint: JointRef<'_>) -> Self {
+        match joint {
+            JointRef::Name(name) => Self::Named(name.to_owned()),
+            JointRef::Index(joint) => Self::Index(joint),
+        }
+    }
+}
+
+impl From<&str> for RootJoint {
+    fn from(name: &str) -> Self {
+        JointRef::Name(name).into()
+    }
+}
+
+impl From<usize> for RootJoint {
+    fn from(joint: usize) -> Self {
+        Self::Index(joint)
+    }
 }
 
 /// How to extract root motion from clips.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RootMotionOptions {
-    /// The joint.
+    /// The joint, by name, path or index (`"Hips".into()`). Default: [`RootJoint::Travelling`].
     pub joint: RootJoint,
-    /// The axes of model space to extract, x, y and z; `None`: the two horizontal ones.
+    /// The axes of model space to extract, x, y and z. Default: `None`, the two horizontal ones.
     pub axes: Option<[bool; 3]>,
-    /// Whether rotation about the up axis is extracted too.
+    /// Whether rotation about the up axis is extracted too. Default: no.
     pub rotation: bool,
-    /// The up axis; importers set it to theirs.
+    /// The up axis; importers set it to theirs. Default: Y.
     pub up: UpAxis,
 }
 
 /// Why root motion cannot be extracted.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RootMotionError {
-    /// There is no joint of that name, path or index.
-    #[error("root motion: there is no joint {joint}")]
-    UnknownJoint {
-        /// The requested joint.
-        joint: String,
-    },
-    /// Several joints have the name; use a path.
-    #[error("root motion: {count} joints are named \"{name}\", use the path of one")]
-    Ambiguous {
-        /// The name.
-        name: String,
-        /// How many have it.
-        count: usize,
-    },
+    /// No joint has that name, path or index, or several have it.
+    #[error("root motion: {0}")]
+    Joint(#[from] JointRefError),
     /// A joint above is animated too, so the motion is not the joint's alone.
     #[error("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too")]
     MovingAncestor {
@@ -132,26 +143,21 @@ fn find_joint(
     options: &RootMotionOptions,
     steps: &mut Steps,
 ) -> Result<Option<usize>, RootMotionError> {
-    let unknown = |joint: &dyn ToString| RootMotionError::UnknownJoint {
-        joint: joint.to_string(),
+    let find = |joint: JointRef<'_>| {
+        let mut joint_of = vec![None; raw.nodes.len()];
+        for (joint, &node) in order.iter().enumerate() {
+            joint_of[node] = Some(joint);
+        }
+        let hierarchy = Hierarchy {
+            joints: order.len(),
+            name: |joint: usize| raw.nodes[order[joint]].name.as_deref().unwrap_or_default(),
+            parent: |joint: usize| raw.nodes[order[joint]].parent.and_then(|p| joint_of[p]),
+        };
+        Ok(Some(hierarchy.find(joint)?))
     };
     match &options.joint {
-        RootJoint::Index(joint) if *joint < order.len() => Ok(Some(*joint)),
-        RootJoint::Index(joint) => Err(unknown(joint)),
-        RootJoint::Named(wanted) => {
-            if let Some(joint) = order.iter().position(|&n| has_path(raw, n, wanted)) {
-                return Ok(Some(joint));
-            }
-            let named = |n: usize| raw.nodes[n].name.as_ref() == Some(wanted);
-            match order.iter().filter(|&&n| named(n)).count() {
-                0 => Err(unknown(&format!("\"{wanted}\""))),
-                1 => Ok(order.iter().position(|&n| named(n))),
-                count => Err(RootMotionError::Ambiguous {
-                    name: wanted.clone(),
-                    count,
-                }),
-            }
-        }
+        RootJoint::Index(joint) => find(JointRef::Index(*joint)),
+        RootJoint::Named(wanted) => find(JointRef::Name(wanted)),
         RootJoint::Travelling => {
             let mut first: Option<usize> = None;
             let depths = depths(raw, order);
@@ -232,26 +238,6 @@ fn moving(raw: &RawScene, clip: &RawClip, model_size: f64) -> Result<Vec<bool>, 
         }
     }
     Ok(moving)
-}
-
-/// Whether `path` is the node's whole path: names from the root, separated by `/`, as a skeleton gives
-/// that of a joint. Reads at most as many nodes as the path has bytes.
-fn has_path(raw: &RawScene, node: usize, path: &str) -> bool {
-    let mut rest = path;
-    for n in up(raw, Some(node)) {
-        let name = raw.nodes[n].name.as_deref().unwrap_or_default();
-        let Some(above) = rest.strip_suffix(name) else {
-            return false;
-        };
-        if raw.nodes[n].parent.is_none() {
-            return above.is_empty();
-        }
-        let Some(above) = above.strip_suffix('/') else {
-            return false;
-        };
-        rest = above;
-    }
-    false
 }
 
 /// A node and its ancestors, upwards.

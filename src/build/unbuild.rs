@@ -1,47 +1,17 @@
 //! Clips converted back to tracks: to rebuild them in another lane order, to make additive clips of them,
 //! and for measurements.
 
-use super::check::BuildError;
 use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
+use super::curve::Curve;
 use super::rig::model_size;
-use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Encoding, RootMotionParts};
+use crate::clip::{Block, BlockKind, Channel, Clip, Encoding, RootMotionParts};
 use crate::import::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
+    RawUserTrack,
 };
 use crate::math::{LANES, Row};
 use crate::rig::Rig;
-use crate::skeleton::{NO_JOINT, Pose, Skeleton};
-
-/// Builds an additive clip from a clip of a rig, as differences to `reference`: a pose in the lane order of
-/// its skeleton. For rigs without raw data; see [`build_additive`](super::build_additive).
-///
-/// # Errors
-/// If there is no such full clip, the reference does not have the skeleton's shape, or a block of the new
-/// clip needs too many keys.
-pub fn build_additive_of(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
-    let skeleton = rig.skeleton();
-    let found = rig.clips().get(clip).filter(|c| c.kind() == ClipKind::Full);
-    let fail = |place: &str, what, index, have| BuildError::Index {
-        place: place.to_owned(),
-        what,
-        index,
-        have,
-    };
-    let found = found.ok_or_else(|| fail("additive", "full clip", clip, rig.clips().len()))?;
-    if !reference.same_shape(skeleton.rest_pose()) {
-        let (have, needed) = (reference.blocks(), skeleton.blocks());
-        return Err(fail("additive reference", "block", have, needed));
-    }
-    rebuild(
-        found,
-        skeleton,
-        skeleton,
-        Reference::Pose(reference),
-        None,
-        usize::MAX,
-    )
-    .map_err(|source| BuildError::Clip { clip, source })
-}
+use crate::skeleton::{NO_JOINT, Skeleton, UserChannel};
 
 /// The part of a rig's raw data that can be recovered: nodes, skins, and the tracks of its joints. Without
 /// morph weights, user channels, meshes and materials.
@@ -113,14 +83,80 @@ pub(super) fn rebuild(
         scalars: Some((i, 1)),
     });
     let targets: Vec<Target> = joints.chain(scalars).collect();
+    let mut raw = raw_clip(clip, from);
+    let channels = match reference {
+        // Scalars are moved to their lanes one by one.
+        Reference::None => Vec::new(),
+        // The difference of two quaternions is not that of their numbers.
+        Reference::Pose(_) => take_quaternions(&mut raw, from),
+    };
     let builder = ClipBuilder {
         skeleton: to,
         targets: &targets,
         model_size: model_size(to),
         max_bytes,
-        channels: &[],
+        channels: &channels,
     };
-    builder.build((0, &raw_clip(clip, from)), reference, motion)
+    builder.build((0, &raw), reference, motion)
+}
+
+/// Takes the tracks of the numbers of quaternion channels out of a clip, as one track per channel.
+fn take_quaternions(clip: &mut RawClip, skeleton: &Skeleton) -> Vec<RawUserChannel> {
+    let mut taken = Vec::new();
+    for channel in skeleton.channels().filter(|c| c.rest.is_quaternion()) {
+        let handle = skeleton.channel(&channel.name);
+        let Some((_, first)) = handle.and_then(|h| skeleton.channel_at(h)) else {
+            continue;
+        };
+        let first = skeleton.len() + first;
+        let own = |t: &mut RawTrack| (first..first + 4).contains(&t.node);
+        let tracks: Vec<RawTrack> = clip.tracks.extract_if(.., own).collect();
+        if !tracks.is_empty() {
+            taken.push(RawUserChannel {
+                channel: channel.clone(),
+                tracks: vec![join(&tracks, first, channel)],
+            });
+        }
+    }
+    taken
+}
+
+/// One track of a quaternion from the tracks of its numbers, with the key times of all of them. A number
+/// without a track has its rest value.
+fn join(tracks: &[RawTrack], first: usize, channel: &UserChannel) -> RawUserTrack {
+    let curves: Vec<Option<Curve>> = (first..first + 4)
+        .map(|node| tracks.iter().find(|t| t.node == node))
+        .map(|track| track.map(|t| Curve::new(t, 0)))
+        .collect();
+    let mut times: Vec<f32> = tracks.iter().flat_map(|t| t.times.clone()).collect();
+    times.sort_by(f32::total_cmp);
+    times.dedup();
+    // Numbers that move are of one kind, as they come from one track.
+    let moving = tracks.iter().find(|t| t.times.len() > 1);
+    let interpolation = moving.map_or(Interpolation::Linear, |t| t.interpolation);
+    let mut values = Vec::new();
+    for &time in &times {
+        let mut key = [[0.0; 4]; 3];
+        for (c, curve) in curves.iter().enumerate() {
+            let rest = channel.rest.as_slice().get(c).copied().unwrap_or_default();
+            key[1][c] = rest;
+            if let Some(curve) = curve {
+                let knot = curve.at(time);
+                (key[0][c], key[2][c]) = (knot.before[0] as f32, knot.after[0] as f32);
+                key[1][c] = knot.value[0] as f32;
+            }
+        }
+        match interpolation {
+            Interpolation::CubicSpline => values.extend_from_slice(key.as_flattened()),
+            _ => values.extend_from_slice(&key[1]),
+        }
+    }
+    RawUserTrack {
+        clip: 0,
+        interpolation,
+        times,
+        values,
+    }
 }
 
 /// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index.

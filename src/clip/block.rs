@@ -31,6 +31,18 @@ impl Channel {
     }
 }
 
+/// Its name, as messages have it.
+impl std::fmt::Display for Channel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Translation => "translation",
+            Self::Rotation => "rotation",
+            Self::Scale => "scale",
+            Self::Scalar => "scalar",
+        })
+    }
+}
+
 /// How the keys of a block are interpolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockKind {

@@ -75,7 +75,7 @@ pub(super) fn check_blocks(
             if let Some(l) = (0..LANES).find(|&l| !within(farthest(l), MAX_LENGTH)) {
                 return Err(ClipError::Beyond {
                     clip: parts.name.clone(),
-                    place: format!("{channel:?} block {index}, the range of lane {l}"),
+                    place: format!("{channel} block {index}, the range of lane {l}"),
                     value: farthest(l),
                     limit: MAX_LENGTH,
                 });

@@ -22,6 +22,16 @@ pub enum ClipKind {
     Additive,
 }
 
+/// `full` or `additive`.
+impl std::fmt::Display for ClipKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Full => "full",
+            Self::Additive => "additive",
+        })
+    }
+}
+
 /// An animation of one skeleton, laid out for sampling.
 ///
 /// A clip is immutable. Its transforms are in local space, in metres; times are in seconds. It fits every

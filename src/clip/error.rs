@@ -52,9 +52,7 @@ pub enum ClipError {
         count: usize,
     },
     /// A block refers to lanes, rows, integers or a timeline that do not exist.
-    #[error(
-        "clip \"{clip}\": {channel:?} block {index} refers to {what} {needed}, there are {have}"
-    )]
+    #[error("clip \"{clip}\": {channel} block {index} refers to {what} {needed}, there are {have}")]
     Block {
         /// Name of the clip.
         clip: String,

@@ -104,6 +104,38 @@ mod tests {
     }
 
     #[test]
+    fn what_a_clip_lacks_has_no_range() {
+        let joint = Joint {
+            name: "a".into(),
+            parent: None,
+            rest: Trs::IDENTITY,
+        };
+        let skeleton = Skeleton::new(&[joint], None, Vec::new()).expect("one root");
+        let mut parts = ClipParts {
+            duration: 1.0,
+            timelines: vec![vec![0.0, 1.0]],
+            ..Default::default()
+        };
+        parts.rows = vec![Row([2.0; LANES]); 3].into();
+        parts.channels[Channel::Scale as usize] = vec![Block {
+            block: 0,
+            kind: BlockKind::Constant,
+            encoding: Encoding::Float,
+            hold: 0,
+            moving: 0,
+            timeline: 0,
+            first_row: 0,
+        }];
+        let clip = Clip::new(parts, &skeleton).expect("sound parts");
+        let range = clip.value_range(Channel::Scale, 0, 0).expect("a lane");
+        assert_eq!(range[..3], [[2.0; 2]; 3]);
+        assert!(clip.value_range(Channel::Scale, 0, LANES - 1).is_some());
+        assert_eq!(clip.value_range(Channel::Scale, 0, LANES), None);
+        assert_eq!(clip.value_range(Channel::Scale, 1, 0), None);
+        assert_eq!(clip.value_range(Channel::Rotation, 0, 0), None);
+    }
+
+    #[test]
     fn keys_bound_what_is_linear_constant_or_packed() {
         let linear = reach(
             BlockKind::Linear,

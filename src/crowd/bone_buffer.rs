@@ -3,25 +3,43 @@
 use super::schedule::{FrameId, Schedule};
 use crate::math::{Affine3x4, Fnv1a};
 
-/// The system gives no memory for palette rows.
+/// The allocator has no memory for palette rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no memory for {rows} palette rows ({bytes} bytes)")]
 pub struct RowMemoryError {
-    /// The rows asked for.
+    /// The rows requested.
     pub rows: usize,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
-/// The palette rows of all instances of a frame: 48 bytes each, ready for the GPU as they are.
+/// The palette rows of all instances of a frame: 48 bytes each, in the layout that the GPU reads.
 ///
-/// Where an instance's rows lie is a result of the frame: [`Crowd::palette_range`](super::Crowd::palette_range).
+/// [`Crowd::palette_range`](super::Crowd::palette_range) returns the rows of an instance, after each frame.
+///
+/// ```
+/// use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
+/// use std::sync::Arc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut crowd = Crowd::new();
+/// let rig = crowd.add_rig(Arc::new(phalanx::import::mannequin()?))?;
+/// let character = crowd.spawn(rig)?;
+/// let mut bones = BoneBuffer::new();
+/// crowd.evaluate(&mut bones);
+/// let range = crowd.palette_range(character).ok_or("hidden")?;
+/// let palette = &bones.rows()[range];
+/// assert_eq!(palette.len(), crowd.rig(rig)?.palette_len());
+/// assert_eq!(bones.bytes().len(), palette.len() * 48);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct BoneBuffer {
     rows: Vec<Affine3x4>,
-    /// The frame that the rows are of.
+    /// The frame of the rows.
     frame: Option<FrameId>,
-    /// The rows of the frame before, while kept ones move.
+    /// The rows of the last frame, while rows that are kept move.
     old: Vec<Affine3x4>,
 }
 
@@ -55,13 +73,15 @@ impl BoneBuffer {
         h.finish()
     }
 
-    /// Makes room for frames of so many rows: instances times [`Rig::palette_len`](crate::rig::Rig::palette_len),
-    /// summed over the rigs. [`Crowd::evaluate`](super::Crowd::evaluate) ends the process where memory runs
-    /// out, as other collections do; after this it allocates no rows, unless instances that are not due keep
-    /// rows that have to move, which takes as much again.
+    /// Reserves memory for frames of `rows` rows: instances times
+    /// [`Rig::palette_len`](crate::rig::Rig::palette_len), summed over the rigs.
+    ///
+    /// If memory runs out in [`Crowd::evaluate`](super::Crowd::evaluate), the process ends, as with other
+    /// collections. After this call it allocates no rows, unless rows of instances that are not scheduled have to
+    /// move: that takes the same amount again.
     ///
     /// # Errors
-    /// If the system gives no memory; the buffer stays as it is.
+    /// If the allocator has no memory. The buffer is then unchanged.
     pub fn try_reserve(&mut self, rows: usize) -> Result<(), RowMemoryError> {
         reserve_rows(&mut self.rows, rows)
     }
@@ -70,10 +90,10 @@ impl BoneBuffer {
         self.frame
     }
 
-    /// As [`prepare`](Self::prepare).
+    /// [`prepare`](Self::prepare) that reports a lack of memory.
     ///
     /// # Errors
-    /// If the system gives no memory; the buffer stays as it is.
+    /// If the allocator has no memory. The buffer is then unchanged.
     #[cfg(feature = "gpu")]
     pub(super) fn try_prepare(
         &mut self,
@@ -88,7 +108,7 @@ impl BoneBuffer {
         Ok(self.prepare(schedule))
     }
 
-    /// Makes room for a frame and brings the rows that are kept to their places. Allocates only if the
+    /// Resizes the buffer for a frame and copies the rows that are kept to their new ranges. Allocates only if the
     /// buffer has never been as large, or rows move for the first time.
     pub(super) fn prepare(&mut self, schedule: &Schedule<'_>) -> &mut [Affine3x4] {
         let moved = moves(schedule);
@@ -109,7 +129,7 @@ impl BoneBuffer {
     }
 }
 
-/// Whether rows that are kept change their places.
+/// Whether rows that are kept have to move.
 fn moves(schedule: &Schedule<'_>) -> bool {
     let mut moved = false;
     if schedule.stats().carried > 0 {
@@ -118,7 +138,7 @@ fn moves(schedule: &Schedule<'_>) -> bool {
     moved
 }
 
-/// Makes room for so many rows in all: with room to grow if there is memory for that, too.
+/// Reserves memory for `rows` rows in total: with room to grow if there is memory for that, too.
 pub(crate) fn reserve_rows(to: &mut Vec<Affine3x4>, rows: usize) -> Result<(), RowMemoryError> {
     let more = rows.saturating_sub(to.len());
     let reserved = to.try_reserve(more);
@@ -138,7 +158,7 @@ mod tests {
     fn more_rows_than_memory_are_refused_and_change_nothing() {
         let mut buffer = BoneBuffer::new();
         buffer.rows = vec![Affine3x4::IDENTITY; 3];
-        // An exbibyte, and more than can be counted.
+        // An exbibyte, and more bytes than fit in 64 bits.
         let refused = buffer.try_reserve((1 << 60) / 48).unwrap_err();
         assert_eq!(refused.bytes, (1 << 60) / 48 * 48);
         assert_eq!(buffer.try_reserve(usize::MAX).unwrap_err().bytes, u64::MAX);

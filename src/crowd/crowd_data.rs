@@ -10,20 +10,44 @@ use super::schedule::{FrameId, LayoutRequest, RowLayout, Totals};
 use crate::clip::Clip;
 use crate::playback::pool::{Pool, check};
 use crate::playback::{
-    BlendSpace1D, BlendSpaceId, ClipId, Events, InstanceId, LayerOptions, MAX_TIME,
-    PlaybackError as CrowdError, RigId, RowOrder,
+    BlendSpace1D, BlendSpaceId, ClipId, Events, InstanceId, LayerOptions, MAX_TIME, Motion,
+    PlaybackError as CrowdError, RigId, RowOrder, Unknown,
 };
 use crate::rig::Rig;
 use std::sync::Arc;
 
 /// Many characters of one or more rigs, animated together.
 ///
-/// A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate). Calls that refuse
-/// something change nothing. Results do not depend on the number of workers, nor on the crowd's
-/// [tag](Self::tag).
+/// A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate). [`play`](Self::play) and
+/// [`fade_to`](Self::fade_to) play on the first layer of an instance; [`player`](Self::player) has all other calls and
+/// the table of what they do, [`playing`](Self::playing) reads. A call that fails changes nothing. Results do not
+/// depend on the number of workers, nor on the crowd's [tag](Self::tag).
+///
+/// ```
+/// use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut crowd = Crowd::new();
+/// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+/// let [walk, wave] = ["Walk", "Wave"].map(|name| crowd.find_clip(rig, name).unwrap());
+/// let instances = [crowd.spawn(rig)?, crowd.spawn(rig)?];
+/// for instance in instances {
+///     crowd.play(instance, walk, &PlayOptions::default())?;
+/// }
+/// crowd.player(instances[1])?.set_speed(0, walk, 1.5)?;
+/// crowd.fade_to(instances[1], wave, 0.25, &PlayOptions::default())?;
+/// let mut bones = BoneBuffer::new();
+/// crowd.advance(0.1)?;
+/// crowd.evaluate(&mut bones);
+/// assert!(crowd.playing(instances[1])?.clips().eq([walk, wave]));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug, Default)]
 pub struct Crowd {
-    /// By the slots of rigs.
+    /// By the indices of rigs.
     pub(crate) pools: Vec<Option<Pool>>,
     pub(super) rigs: RigNumbers,
     pub(crate) scratches: Scratches,
@@ -33,7 +57,7 @@ pub struct Crowd {
     events_room: usize,
     /// The frame that was scheduled last.
     pub(crate) frame: Option<FrameId>,
-    /// What it depended on and came to.
+    /// The layout that the last schedule was made for, and its totals.
     pub(super) scheduled: Option<(LayoutRequest, Totals)>,
 }
 
@@ -42,7 +66,7 @@ pub struct Crowd {
 pub struct FrameStats {
     /// Instances evaluated.
     pub instances: usize,
-    /// Instances that kept their rows of the frame before, because they were not scheduled.
+    /// Instances that were not scheduled and kept their rows of the last frame.
     pub carried: usize,
     /// Palette rows written.
     pub rows: usize,
@@ -71,16 +95,15 @@ impl Crowd {
         })
     }
 
-    /// What all handles of this crowd hold, so that those of another crowd are unknown here.
+    /// The number that all handles of this crowd contain, so that handles of another crowd are unknown here.
     ///
-    /// From 1 to [`MAX_TAG`](super::MAX_TAG). Crowds made by [`new`](Self::new) count on from a random tag:
-    /// the first 1,023 of a process have different ones. [`restore`](Self::restore) takes over the
-    /// snapshot's.
+    /// From 1 to [`MAX_TAG`](super::MAX_TAG). Crowds made by [`new`](Self::new) count up from a random tag: the
+    /// first 1,023 of a process have different tags. [`restore`](Self::restore) takes over the snapshot's tag.
     pub fn tag(&self) -> u16 {
         self.rigs.tag()
     }
 
-    /// Adds a rig with one layer that blends.
+    /// Adds a rig with one blending layer.
     ///
     /// # Errors
     /// If there are too many rigs or clips.
@@ -121,7 +144,7 @@ impl Crowd {
         Ok(owner.rig())
     }
 
-    /// Removes a rig of which no instance is alive; its memory goes when no one else holds it.
+    /// Removes a rig of which no instance is alive. Its memory is freed with the last `Arc`.
     ///
     /// # Errors
     /// If the rig is unknown or still has instances.
@@ -130,9 +153,9 @@ impl Crowd {
         if instances > 0 {
             return Err(CrowdError::RigInUse { rig, instances });
         }
+        let unknown = self.unknown_rig(rig);
         let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
-        let pool = slot.and_then(Option::take);
-        let pool = pool.ok_or(CrowdError::UnknownRig { rig })?;
+        let pool = slot.and_then(Option::take).ok_or(unknown)?;
         self.scheduled = None;
         self.rigs.remove(rig);
         self.mirrors.forget(rig);
@@ -169,22 +192,23 @@ impl Crowd {
     /// Unloads a clip that no action plays; its handle becomes stale.
     ///
     /// # Errors
-    /// If the rig or clip is unknown, or the clip is still played.
-    pub fn unload_clip(&mut self, rig: RigId, clip: ClipId) -> Result<Arc<Clip>, CrowdError> {
+    /// If the clip is unknown or still played.
+    pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, CrowdError> {
+        let rig = self.rig_of(clip.into())?;
         self.pool_mut(rig)?.unload_clip(clip)
     }
 
     /// A loaded clip.
     ///
     /// # Errors
-    /// If the rig or clip is unknown.
-    pub fn clip(&self, rig: RigId, clip: ClipId) -> Result<&Arc<Clip>, CrowdError> {
-        let pool = self.pool(rig)?;
-        pool.clip(clip).ok_or(CrowdError::UnknownClip { clip })
+    /// If the clip is unknown.
+    pub fn clip(&self, clip: ClipId) -> Result<&Arc<Clip>, CrowdError> {
+        let rig = self.rig_of(clip.into())?;
+        self.pool(rig)?.loaded_clip(clip)
     }
 
-    /// Makes a blend space of a rig's clips at values of a parameter, ascending; every instance of the rig
-    /// can play it, each at its own value ([`Player::set_parameter`](crate::playback::Player::set_parameter)).
+    /// Makes a blend space of a rig's clips, each at a value of a parameter, in ascending order. Every instance of
+    /// the rig can play it, each at its own value: [`Player::set_parameter`](crate::playback::Player::set_parameter).
     ///
     /// # Errors
     /// If the rig or a clip is unknown, there are no clips, they are not of one kind, or the values do not
@@ -200,31 +224,25 @@ impl Crowd {
     /// Removes a blend space that no action plays; its handle becomes stale.
     ///
     /// # Errors
-    /// If the rig or blend space is unknown, or it is still played.
-    pub fn remove_blend_space(
-        &mut self,
-        rig: RigId,
-        space: BlendSpaceId,
-    ) -> Result<(), CrowdError> {
+    /// If the blend space is unknown or still played.
+    pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), CrowdError> {
+        let rig = self.rig_of(space.into())?;
         self.pool_mut(rig)?.remove_space(space)
     }
 
     /// A blend space.
     ///
     /// # Errors
-    /// If the rig or blend space is unknown.
-    pub fn blend_space(
-        &self,
-        rig: RigId,
-        space: BlendSpaceId,
-    ) -> Result<BlendSpace1D<'_>, CrowdError> {
+    /// If the blend space is unknown.
+    pub fn blend_space(&self, space: BlendSpaceId) -> Result<BlendSpace1D<'_>, CrowdError> {
+        let rig = self.rig_of(space.into())?;
         self.pool(rig)?.space(space)
     }
 
     /// Adds an instance in the rest pose, at the origin, visible, at speed 1.
     ///
     /// # Errors
-    /// If the rig is unknown or has [`MAX_INSTANCES`](super::MAX_INSTANCES) already.
+    /// If the rig is unknown or already has [`MAX_INSTANCES`](super::MAX_INSTANCES).
     pub fn spawn(&mut self, rig: RigId) -> Result<InstanceId, CrowdError> {
         let pool = self.pool_mut(rig)?;
         let index = pool.spawn()?;
@@ -251,7 +269,7 @@ impl Crowd {
         self.len() == 0
     }
 
-    /// Moves all times on by `dt` seconds, and all fades by its size: a fade never runs backwards.
+    /// Advances all times by `dt` seconds and all fades by its absolute value: a fade never runs backwards.
     ///
     /// # Errors
     /// If `dt` is not within ±[`MAX_TIME`].
@@ -267,7 +285,7 @@ impl Crowd {
         let instances = instances.map(|p| p.state.alive.len()).sum();
         events.clear();
         if instances > *room {
-            // One each is more than a frame brings, unless many are in step.
+            // Few frames have more than one event per instance, unless many instances are in step.
             events.reserve(instances);
             *room = instances;
         }
@@ -277,34 +295,34 @@ impl Crowd {
         Ok(())
     }
 
-    /// What happened in the last [`advance`](Self::advance), in the order of [`instances`](Self::instances).
+    /// The events of the last [`advance`](Self::advance), in the order of [`instances`](Self::instances).
     pub fn events(&self) -> &Events {
         &self.events
     }
 
     /// Evaluates every visible instance into the bone buffer: rigs and instances in the order of their
-    /// slots (a slot that was freed is filled again). Runs on the current rayon pool.
+    /// indices (an index that was freed is used again). Runs on the current rayon pool.
     ///
-    /// Who is not [due](Self::set_scheduled) keeps the rows he has in this buffer, if it holds the crowd's last
-    /// frame. Allocates only when the crowd, its clips or the number of workers has grown, a set of clips
-    /// plays together for the first time, or rows that are kept have to move. Where there may be no memory
-    /// for the rows, [`BoneBuffer::try_reserve`] tells so before.
+    /// An instance that is not [scheduled](Self::set_scheduled) keeps last frame's rows, if the buffer holds the
+    /// crowd's last frame. Allocates only when the crowd, its clips or the number of workers has grown, a set of
+    /// clips plays together for the first time, or rows that are kept have to move. If memory for the rows may be
+    /// short, call [`BoneBuffer::try_reserve`] first: it returns an error.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
-        let mut schedule = self.schedule(&in_slots(buffer));
+        let mut schedule = self.schedule(&by_index(buffer));
         schedule.write_rows(buffer.prepare(&schedule))
     }
 
-    /// As [`evaluate`](Self::evaluate).
+    /// [`evaluate`](Self::evaluate) that reports a lack of memory.
     ///
     /// # Errors
-    /// If there is no memory for the rows. The buffer keeps the frame it has, and the next frame evaluates
-    /// every instance.
+    /// If there is no memory for the rows. The buffer keeps its frame, and the next frame evaluates every
+    /// instance.
     #[cfg(feature = "gpu")]
     pub(crate) fn try_evaluate(
         &mut self,
         buffer: &mut BoneBuffer,
     ) -> Result<FrameStats, RowMemoryError> {
-        let mut schedule = self.schedule(&in_slots(buffer));
+        let mut schedule = self.schedule(&by_index(buffer));
         let rows = buffer.try_prepare(&schedule)?;
         Ok(schedule.write_rows(rows))
     }
@@ -317,17 +335,39 @@ impl Crowd {
     pub(crate) fn pool(&self, rig: RigId) -> Result<&Pool, CrowdError> {
         let slot = self.rigs.slot(rig).and_then(|i| self.pools.get(i));
         let pool = slot.and_then(Option::as_ref);
-        pool.ok_or(CrowdError::UnknownRig { rig })
+        pool.ok_or_else(|| self.unknown_rig(rig))
     }
 
     pub(crate) fn pool_mut(&mut self, rig: RigId) -> Result<&mut Pool, CrowdError> {
+        let unknown = self.unknown_rig(rig);
         let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
         let pool = slot.and_then(Option::as_mut);
-        pool.ok_or(CrowdError::UnknownRig { rig })
+        pool.ok_or(unknown)
+    }
+
+    fn unknown_rig(&self, rig: RigId) -> CrowdError {
+        let why = self.rigs.why_unknown(rig);
+        CrowdError::UnknownRig { rig, why }
+    }
+
+    /// The rig of a clip or blend space, if the crowd has it.
+    fn rig_of(&self, motion: Motion) -> Result<RigId, CrowdError> {
+        let why = match motion.rig() {
+            Some(rig) if self.rigs.slot(rig).is_some() => return Ok(rig),
+            Some(rig) => self.rigs.why_unknown(rig),
+            None => Unknown::OfMixer,
+        };
+        Err(match motion {
+            Motion::Clip(clip) => CrowdError::UnknownClip { clip, why },
+            Motion::Space(space) => CrowdError::UnknownSpace { space, why },
+        })
     }
 
     pub(crate) fn instance(&self, id: InstanceId) -> Result<(&Pool, usize), CrowdError> {
-        let unknown = CrowdError::UnknownInstance { instance: id };
+        let unknown = CrowdError::UnknownInstance {
+            instance: id,
+            why: self.rigs.why_unknown(id.rig()),
+        };
         let pool = self.pool(id.rig()).map_err(|_| unknown.clone())?;
         let index = id.index();
         let alive = pool.state.alive.get(index) == Some(&true)
@@ -344,11 +384,11 @@ impl Crowd {
     }
 }
 
-/// How rows lie in a bone buffer.
-fn in_slots(buffer: &BoneBuffer) -> RowLayout {
+/// The layout of rows in a bone buffer.
+fn by_index(buffer: &BoneBuffer) -> RowLayout {
     RowLayout {
         align: 1,
-        order: RowOrder::Slots,
+        order: RowOrder::Index,
         holds: buffer.frame(),
     }
 }

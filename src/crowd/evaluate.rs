@@ -1,4 +1,4 @@
-//! The frame's evaluation: rayon over ranges of instances, each with its own part of the memory and
+//! The evaluation of a frame: rayon over ranges of instances, each with its own part of the output memory and
 //! its own scratch.
 
 use super::memory::Output;
@@ -7,9 +7,9 @@ use crate::playback::pool::{PaletteScratch, Pool};
 use crate::simd::SimdLevel;
 use std::ops::Range;
 
-/// Instances below which a range is not split further: rayon's cost of a split stays below 1%.
+/// A range of fewer instances is not split further: rayon's cost of a split stays below 1%.
 const CHUNK: usize = 32;
-/// Ranges per worker: enough that workers which finish early find more to do.
+/// Ranges per worker: more than one, so that workers that finish early can take over others.
 const PARTS_PER_WORKER: usize = 8;
 
 /// From this many bytes of palettes on, rows are stored past the caches. Stores alone, per 67 rows:
@@ -37,13 +37,13 @@ impl Scratches {
         scratches
     }
 
-    /// Frees what is a rig's own: the rig is removed.
+    /// Frees the scratch of a rig that is removed.
     pub fn forget(&mut self, rig: RigId) {
         self.0.iter_mut().for_each(|s| s.instance.forget(rig));
     }
 }
 
-/// The instances of a worker, with the hints and the scratch that are theirs.
+/// A range of instances that one worker evaluates, with its hints and scratch.
 pub(super) struct Part<'a> {
     pub pool: &'a Pool,
     pub instances: Range<usize>,
@@ -53,7 +53,7 @@ pub(super) struct Part<'a> {
     pub scratch: &'a mut PaletteScratch,
 }
 
-/// A range of a pool's instances, with the hints, scratches and output that are theirs.
+/// A range of a pool's instances, with its hints, scratches and output.
 pub(super) struct Task<'a, O> {
     pub pool: &'a Pool,
     /// The level, and whether rows go past the caches.

@@ -1,28 +1,28 @@
-//! `PaletteMemory`: memory that takes palettes but cannot be lent as rows, and how the frame's
-//! evaluation fills it or a plain slice.
+//! `PaletteMemory`: memory that palettes are copied to and that is no slice of rows; how the evaluation of a frame
+//! fills it or a plain slice.
 
 use super::evaluate::Part;
 use crate::math::Affine3x4;
 use crate::playback::pool::PaletteScratch;
 
-/// Memory that palettes are written to, one instance after another: a mapped buffer of a graphics
-/// interface, say, which may not be read.
+/// Memory that palettes are written to, one instance after another. It may be write-only: a mapped buffer of a
+/// graphics API, for example.
 ///
-/// Workers own parts of it, split by rows of 48 bytes. An instance is finished in the worker's cache
+/// Each worker owns a part of it, split by rows of 48 bytes. An instance is finished in the worker's cache
 /// first, then written in one piece.
 ///
-/// A panic in these calls ends the frame and goes on to the caller. The crowd stays whole, and no memory
-/// counts as holding that frame: the next one evaluates all instances that are shown.
+/// A panic in these calls ends the frame and propagates to the caller. The crowd stays consistent, and no memory
+/// counts as holding that frame: the next one evaluates every visible instance.
 pub trait PaletteMemory: Send + Sized {
-    /// The first `rows` rows, and the rest; as much as there is of each.
+    /// Splits into the first `rows` rows and the rest. If there are fewer rows, the first part has all of them.
     fn split_at(self, rows: usize) -> (Self, Self);
 
-    /// Writes the palette of the next instance and moves on by `stride` rows: at least the palette's
-    /// length. What does not fit is left out.
+    /// Writes the palette of the next instance and advances by `stride` rows, which is at least the palette's
+    /// length. Rows that do not fit are dropped.
     fn write(&mut self, palette: &[Affine3x4], stride: usize);
 
-    /// Moves on by `stride` rows that stay as they are: those of an instance that is not due, with
-    /// [`RowOrder::Slots`](super::RowOrder::Slots).
+    /// Advances by `stride` rows and leaves them unchanged: those of an instance that is not scheduled, with
+    /// [`RowOrder::Index`](super::RowOrder::Index).
     fn skip(&mut self, stride: usize);
 }
 
@@ -30,7 +30,7 @@ pub trait PaletteMemory: Send + Sized {
 pub(super) trait Output: Send + Sized {
     fn split(self, rows: usize) -> (Self, Self);
 
-    /// Evaluates the part's instances into it.
+    /// Evaluates the instances of the part into this memory.
     fn fill(self, part: Part<'_>);
 }
 
@@ -46,7 +46,7 @@ impl Output for &mut [Affine3x4] {
     }
 }
 
-/// Memory that an instance is copied to when it is finished.
+/// Memory that each instance is copied to when it is finished.
 pub(super) struct Copied<M>(pub M);
 
 impl<M: PaletteMemory> Output for Copied<M> {
@@ -64,7 +64,7 @@ impl<M: PaletteMemory> Output for Copied<M> {
             scratch,
         } = part;
         let per_instance = pool.hints_per_instance();
-        // Borrowed, not taken: `write` is the caller's and may panic.
+        // Borrowed, not taken: `write` is the caller's code and may panic.
         let PaletteScratch { instance, palette } = scratch;
         if let Some(rows) = palette.get_mut(..pool.rig.palette_len()) {
             for (i, index) in instances.enumerate() {

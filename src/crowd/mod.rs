@@ -1,5 +1,7 @@
-//! Crowds: SoA state of many instances, advanced, scheduled and evaluated together into one
-//! `BoneBuffer`. Knows `playback`, `runtime` and below; nothing of files or the GPU.
+//! Crowds: many instances of many rigs, advanced and evaluated together into one bone buffer.
+//!
+//! Start with [`Crowd::new`]. [`Crowd::player`] sets what an instance plays; [`BoneBuffer`] holds the palettes of
+//! a frame. Engines that evaluate into memory of their own use [`Crowd::schedule`].
 
 mod bone_buffer;
 mod crowd_data;
@@ -13,8 +15,9 @@ mod schedule;
 mod snapshot;
 
 pub use crate::playback::{
-    ACTIONS_PER_LAYER, ClipId, InstanceId, LayerOptions, MAX_INSTANCES, MAX_LAYERS, MAX_TAG,
-    MAX_TIME, PlayOptions, PlaybackError as CrowdError, RigId, RowMove, RowOrder,
+    ACTIONS_PER_LAYER, ActionState, AtEnd, ClipId, Fill, InstanceId, LayerOptions, LoopMode,
+    MAX_INSTANCES, MAX_LAYERS, MAX_TAG, MAX_TIME, Motion, PlayOptions, PlaybackError as CrowdError,
+    Player, Playing, RigId, RowMove, RowOrder, Unknown,
 };
 #[cfg(feature = "gpu")]
 pub(crate) use bone_buffer::reserve_rows;

@@ -1,32 +1,31 @@
-//! What can be asked of a crowd after a frame. The others never pay for it.
+//! Queries of a crowd. They cost nothing in frames that do not call them.
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
-use crate::playback::ids::NO_CLIP;
-use crate::playback::{ClipId, InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
+use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
 use crate::rig::Aabb;
 use crate::runtime::BoundsJob;
-use crate::skeleton::{ChannelHandle, ChannelValue};
+use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
 use std::ops::Range;
 
 impl Crowd {
     /// The rows of an instance in the bone buffer of the last frame; `None` if it was hidden or did
-    /// not exist then. They hold until the next frame is scheduled, whoever is due.
+    /// not exist then. The range is valid until the next frame is scheduled.
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         let (pool, index) = self.instance(instance).ok()?;
         let first = pool.places.row(index)?;
         Some(first..first + pool.rig.palette_len())
     }
 
-    /// The rows that an instance had in the frame before the last, for motion vectors; `None` if it had
-    /// none. They are of use if both frames went to the same memory and that keeps two.
+    /// The rows of an instance in the frame before the last, for motion vectors; `None` if it had none. The
+    /// range is useful only if both frames were written to the same memory and that memory keeps two frames.
     pub fn previous_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         let (pool, index) = self.instance(instance).ok()?;
         let first = pool.places.last_row(index)?;
         Some(first..first + pool.rig.palette_len())
     }
 
-    /// The instances that are alive, in palette order: by the slots of rigs, then of instances.
+    /// The instances that are alive, in palette order: by the indices of rigs, then of instances.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
         self.pools().flat_map(|(_, pool)| {
             let alive = pool.state.alive.iter().enumerate().filter(|a| *a.1);
@@ -34,28 +33,8 @@ impl Crowd {
         })
     }
 
-    /// The clips that an instance plays, on all layers; both neighbours of a blend space.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
-    pub fn playing(
-        &self,
-        instance: InstanceId,
-    ) -> Result<impl Iterator<Item = ClipId> + '_, CrowdError> {
-        let (pool, index) = self.instance(instance)?;
-        let actions = &pool.state.actions;
-        let entries = (0..pool.layers.len()).map(move |layer| pool.entry(index, layer));
-        let slots = entries.flat_map(move |e| actions.playing(e).map(move |a| (e, a)));
-        Ok(slots.flat_map(move |(e, a)| {
-            let (clip, other) = (actions.clip[e][a], actions.other[e][a]);
-            let other = (other != clip && other != NO_CLIP).then_some(other);
-            let clips = std::iter::once(clip).chain(other);
-            clips.map(|clip| pool.clip_id(clip))
-        }))
-    }
-
-    /// The model matrices of all joints of an instance, now: joint space to model space. Evaluates the
-    /// instance anew.
+    /// The model matrices of all joints of an instance, now: joint space to model space. Re-evaluates the
+    /// instance; cost of one character.
     ///
     /// # Errors
     /// If the instance is unknown.
@@ -64,7 +43,7 @@ impl Crowd {
         Ok(pool.evaluate_models(index, &mut []).models)
     }
 
-    /// Where an instance stands: model space to world space.
+    /// The world transform of an instance: model space to world space.
     ///
     /// # Errors
     /// If the instance is unknown.
@@ -73,29 +52,27 @@ impl Crowd {
         Ok(&pool.state.world[index])
     }
 
-    /// Actions that gave way, so far, because their layer was full.
+    /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
         self.pools().map(|(_, p)| p.state.evicted).sum()
     }
 
-    /// The model matrix of a joint, now: joint space to model space. Evaluates the instance anew.
+    /// The model matrix of a joint, by name, path or index, now: joint space to model space. Re-evaluates the
+    /// instance; cost of one character.
     ///
     /// # Errors
-    /// If the instance or joint is unknown.
-    pub fn model_matrix(
+    /// If the instance is unknown, no joint matches, or several do.
+    pub fn model_matrix<'a>(
         &self,
         instance: InstanceId,
-        joint: usize,
+        joint: impl Into<JointRef<'a>>,
     ) -> Result<Affine3x4, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let scratch = pool.evaluate_models(index, &mut []);
-        let joints = scratch.models.len();
-        let model = scratch.models.get(joint).copied();
-        model.ok_or(CrowdError::UnknownJoint { joint, joints })
+        pool.model_matrix(index, joint.into())
     }
 
-    /// The box around the deformed meshes of an instance, now, in model space; it holds every vertex
-    /// for morph weights in [0, 1]. Evaluates the instance anew.
+    /// The box around the deformed meshes of an instance, now, in model space. It contains every vertex for morph
+    /// weights in [0, 1]. Re-evaluates the instance; cost of one character.
     ///
     /// # Errors
     /// If the instance is unknown.
@@ -112,7 +89,7 @@ impl Crowd {
     }
 
     /// The scalars of an instance, now, in the skeleton's order: morph weights, then the numbers of
-    /// user channels. Evaluates them anew.
+    /// user channels. Re-evaluates the scalars, not the joints.
     ///
     /// # Errors
     /// If the instance is unknown.
@@ -123,11 +100,11 @@ impl Crowd {
         Ok((0..count).map(|i| pose.scalar(i)).collect())
     }
 
-    /// The value of a user channel of an instance, now (see `Skeleton::channel`). Evaluates the
-    /// instance's scalars anew, not its joints.
+    /// The value of a user channel of an instance, now (see `Skeleton::channel`). Re-evaluates the instance's
+    /// scalars, not its joints.
     ///
     /// # Errors
-    /// If the instance is unknown, or the channel is one of another skeleton.
+    /// If the instance is unknown, or the channel belongs to another skeleton.
     pub fn channel(
         &self,
         instance: InstanceId,
@@ -137,8 +114,8 @@ impl Crowd {
         pool.channel(index, channel)
     }
 
-    /// How far the roots of a rig's instances went in the last [`advance`](Crowd::advance): from clips
-    /// with root motion, blended as their poses are. Who plays none is not in the arrays.
+    /// The root motion of a rig's instances in the last [`advance`](Crowd::advance): from clips with root motion,
+    /// blended as their poses are. The arrays have no entry for an instance that plays no such clip.
     ///
     /// # Errors
     /// If the rig is unknown.

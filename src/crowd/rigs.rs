@@ -2,7 +2,7 @@
 
 use crate::playback::ids::{MAX_RIGS_GIVEN, Owner};
 use crate::playback::pool::check;
-use crate::playback::{MAX_TAG, PlaybackError as CrowdError, RigId};
+use crate::playback::{MAX_TAG, PlaybackError as CrowdError, RigId, Unknown};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -87,6 +87,15 @@ impl RigNumbers {
     pub fn slot(&self, rig: RigId) -> Option<usize> {
         let slot = *self.slots.get(rig.number() as usize)?;
         (slot != REMOVED && rig.tag() == self.tag).then_some(usize::from(slot))
+    }
+
+    /// Why a rig is unknown here.
+    pub fn why_unknown(&self, rig: RigId) -> Unknown {
+        match rig.tag() {
+            tag if tag == self.tag => Unknown::Gone,
+            0 => Unknown::OfMixer,
+            _ => Unknown::OtherCrowd,
+        }
     }
 
     /// Takes over the tag and the numbers of another moment or crowd, whose rigs lie in the same slots.

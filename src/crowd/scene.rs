@@ -6,13 +6,13 @@ use crate::playback::lent::Lent;
 use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::runtime::chain::Scratch;
-use crate::scene::{Hanging, MirrorId, NodeId, SceneError, SceneGraph};
+use crate::scene::{Hanging, MirrorId, NodeId, SceneGraph};
 use crate::simd::SimdLevel;
 use crate::skeleton::JointRef;
 use crate::skeleton::limits::is_world;
 use std::sync::Weak;
 
-/// The mirrors of a crowd's instances, and what their evaluation needs.
+/// The mirrors of a crowd's instances, and the scratch memory of their evaluation.
 #[derive(Debug, Default)]
 pub(crate) struct Mirrors {
     of: Vec<Mirrored>,
@@ -26,12 +26,12 @@ struct Mirrored {
     mirror: MirrorId,
     /// The scene, which may be dropped before the crowd.
     scene: Weak<()>,
-    /// A restore went back to a time without the instance: from then on its handle may name another.
+    /// True after a restore to a time without the instance: its handle may then identify another one.
     undone: bool,
 }
 
 impl Mirrors {
-    /// A rig's scratch; made when it is needed first, or anew when clips have more timelines.
+    /// Makes a rig's scratch at its first use, and again when clips have more timelines.
     fn scratch(&mut self, rig: RigId, make: impl Fn() -> Scratch, fits: impl Fn(&Scratch) -> bool) {
         match self.scratch.iter_mut().find(|s| s.0 == rig) {
             Some((_, scratch)) if fits(scratch) => {}
@@ -40,7 +40,7 @@ impl Mirrors {
         }
     }
 
-    /// Forgets the mirrors of scenes that were dropped, and those that a scene has removed.
+    /// Drops the mirrors of scenes that were dropped, and those that this scene has removed.
     fn forget_removed(&mut self, scene: &SceneGraph) {
         self.of
             .retain(|m| m.scene.strong_count() > 0 && !scene.has_removed(m.mirror));
@@ -53,18 +53,18 @@ impl Mirrors {
         }
     }
 
-    /// Forgets a rig's scratch.
+    /// Drops a rig's scratch.
     pub fn forget(&mut self, rig: RigId) {
         self.scratch.retain(|s| s.0 != rig);
     }
 }
 
 impl Crowd {
-    /// Makes the joints of an instance nodes of a scene graph; once, then gives the same mirror again.
+    /// Adds the joints of an instance to a scene graph as nodes: its mirror. Later calls return the same mirror.
     ///
-    /// [`update_scene`](Self::update_scene) keeps them up to date. The mirror's root stands where
-    /// [`set_world`](Self::set_world) puts the instance; once it hangs on another node, the scene says
-    /// where the instance stands. Instances that are not mirrored pay nothing.
+    /// [`update_scene`](Self::update_scene) keeps the nodes up to date. The mirror's root has the transform of
+    /// [`set_world`](Self::set_world). If it is a child of another node, the scene sets the instance's world
+    /// transform instead. Instances without a mirror cost nothing.
     ///
     /// # Errors
     /// If the instance is unknown or the scene is full.
@@ -81,7 +81,7 @@ impl Crowd {
         let mirror = scene.mirror(pool.rig.skeleton(), true)?;
         scene.place_root(mirror, &world)?;
         self.mirrors.forget_removed(scene);
-        // A scene that went back to an earlier clone gives the same handles again.
+        // A scene that was replaced by an earlier clone returns the same handles again.
         self.mirrors.of.retain(|m| m.mirror != mirror);
         self.mirrors.of.push(Mirrored {
             instance,
@@ -102,7 +102,7 @@ impl Crowd {
     /// The instance and joint that a node mirrors.
     ///
     /// # Errors
-    /// If the node is unknown, no joint, or a joint of something else than this crowd's instances.
+    /// If the node is unknown, is no joint, or is a joint of a mirror that is not of this crowd.
     pub fn mirrored_joint(
         &self,
         scene: &SceneGraph,
@@ -117,13 +117,14 @@ impl Crowd {
         Ok((found.instance, joint))
     }
 
-    /// Removes an instance and its mirror, at once and with a choice of its own for what hangs on it. (The
-    /// mirror of an instance that was despawned otherwise goes with the next
-    /// [`update_scene`](Self::update_scene).)
+    /// Removes an instance and its mirror at once. `hanging` says what happens to the nodes attached to the mirror.
+    ///
+    /// The mirror of an instance that was removed by [`despawn`](Self::despawn) is removed in the next
+    /// [`update_scene`](Self::update_scene).
     ///
     /// # Errors
-    /// If the instance is unknown, it is not mirrored there, or what hangs on it cannot be hung
-    /// elsewhere: see [`SceneGraph::remove`].
+    /// If the instance is unknown, it has no mirror in the scene, or the attached nodes cannot be moved to the new
+    /// parent: see [`SceneGraph::remove`].
     pub fn despawn_mirrored(
         &mut self,
         instance: InstanceId,
@@ -134,7 +135,7 @@ impl Crowd {
         self.despawn(instance)
     }
 
-    /// Removes the mirror of an instance, which goes on without.
+    /// Removes the mirror of an instance; the instance stays.
     ///
     /// # Errors
     /// Those of [`despawn_mirrored`](Self::despawn_mirrored).
@@ -152,43 +153,43 @@ impl Crowd {
         Ok(())
     }
 
-    /// Brings a scene graph up to date: removes the mirrors of instances that are gone, writes the joints of
-    /// this crowd's mirrored instances as they are now, then calls [`SceneGraph::update`]. Returns how many
-    /// instances are mirrored there.
+    /// Updates a scene graph: removes the mirrors of instances that were removed, writes the current local matrices of
+    /// this crowd's mirrored instances, then calls [`SceneGraph::update`]. Returns how many instances are mirrored
+    /// there.
     ///
-    /// What hangs on a mirror that is removed stays where it stands in the world and hangs on nothing:
-    /// [`update_scene_with`](Self::update_scene_with) has the other ways. Instances that hang on a node get
-    /// their world transform from it, in the same call, however many hang on each other. Hidden instances
-    /// count. Allocates only when mirrors or clips were added, or mirrors on which something hangs are
-    /// removed.
+    /// A node attached to a mirror that is removed keeps its world transform and has no parent;
+    /// [`update_scene_with`](Self::update_scene_with) has other choices. An instance whose root has a parent node gets
+    /// its world transform from that node, in the same call, through any number of instances attached to one another.
+    /// Hidden instances are updated, too. Allocates only when mirrors or clips were added, or a removed mirror has
+    /// nodes attached.
     pub fn update_scene(&mut self, scene: &mut SceneGraph) -> usize {
         self.update_scene_with(scene, Some(Hanging::Reparent(None)))
     }
 
-    /// [`update_scene`](Self::update_scene) with a choice for the mirrors whose instance is gone: it was
-    /// despawned, or [`restore`](Self::restore) went back to a time before it.
+    /// [`update_scene`](Self::update_scene) with a choice for the mirrors whose instance no longer exists: it was
+    /// despawned, or [`restore`](Self::restore) returned to a time before it was spawned.
     ///
-    /// With `Some`, they are removed, as [`despawn_mirrored`](Self::despawn_mirrored) removes them. What
-    /// cannot hang on the node that is asked for (it is unknown, part of the mirror, or has no inverse)
-    /// hangs on nothing; what has no finite place in the world is removed. With `None` they stay as they
-    /// stood last, and those of instances that were despawned move again if `restore` brings the instance
-    /// back. The next call with `Some` removes those that are still without one.
+    /// With `Some`, these mirrors are removed, as by [`despawn_mirrored`](Self::despawn_mirrored). An attached node
+    /// gets no parent if the requested one is unknown, is part of the mirror or has no inverse. An attached node
+    /// without a finite world transform is removed. With `None` the mirrors keep their last transforms. Those of
+    /// despawned instances are updated again if `restore` brings the instance back; the next call with `Some` removes
+    /// those that still have no instance.
     ///
-    /// A `restore` to a time before an instance was spawned ends its mirror for good, since its handle may
-    /// be given to another: call [`mirror`](Self::mirror) for the instance that a replay spawns.
+    /// A `restore` to a time before an instance was spawned ends its mirror for good, since its handle may be reused.
+    /// Call [`mirror`](Self::mirror) for the instance that a replay spawns.
     pub fn update_scene_with(&mut self, scene: &mut SceneGraph, gone: Option<Hanging>) -> usize {
         let level = SimdLevel::current();
         let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
         let (crowd, mirrors) = lent.split();
         if let Some(hanging) = gone {
-            // First, so that what hung on them moves in this call whatever the order of mirrors is.
+            // First, so that nodes attached to them are updated in this call, whatever the order of mirrors.
             for m in &mirrors.of {
                 if m.undone || crowd.instance(m.instance).is_err() {
                     remove(scene, m.mirror, hanging);
                 }
             }
         }
-        // What was removed from the scene is mirrored no more.
+        // Mirrors that were removed from the scene are dropped here.
         mirrors.forget_removed(scene);
         let mut count = 0;
         for i in 0..mirrors.of.len() {
@@ -244,16 +245,16 @@ impl Crowd {
         count
     }
 
-    /// Sets the local matrix of a joint (relative to its parent joint) instead of what plays, from the
-    /// next [`evaluate`](Self::evaluate) on: the palette and all that hangs below follow.
+    /// Overrides the local matrix of a joint (relative to its parent joint), from the next
+    /// [`evaluate`](Self::evaluate) on. Palette rows and joints below it follow.
     ///
-    /// Instances with overrides are evaluated joint by joint, which takes longer; the bits of the
-    /// others do not change.
+    /// Instances with overrides are evaluated joint by joint, which takes longer. The bits of other instances do not
+    /// change.
     ///
     /// # Errors
-    /// If the instance or joint is unknown, several joints are meant, or the matrix is not finite or beyond
-    /// [`MAX_OVERRIDE_LENGTH`](crate::skeleton::MAX_OVERRIDE_LENGTH) or, with the instance's other
-    /// overrides down a chain of joints, [`MAX_OVERRIDE_SCALE`](crate::skeleton::MAX_OVERRIDE_SCALE).
+    /// If the instance or joint is unknown, several joints match, the matrix is not finite, it exceeds
+    /// [`MAX_OVERRIDE_LENGTH`](crate::skeleton::MAX_OVERRIDE_LENGTH), or its scale times those of the instance's other
+    /// overrides down a chain of joints exceeds [`MAX_OVERRIDE_SCALE`](crate::skeleton::MAX_OVERRIDE_SCALE).
     pub fn set_override<'a>(
         &mut self,
         instance: InstanceId,
@@ -267,10 +268,10 @@ impl Crowd {
         state.overrides.set(parents, index, joint, local.into())
     }
 
-    /// Lets what plays move a joint again.
+    /// Removes the override of a joint: its actions animate it again.
     ///
     /// # Errors
-    /// If the instance or joint is unknown, or several joints are meant.
+    /// If the instance or joint is unknown, or several joints match.
     pub fn clear_override<'a>(
         &mut self,
         instance: InstanceId,
@@ -282,7 +283,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Lets what plays move all joints again.
+    /// Removes all overrides of an instance.
     ///
     /// # Errors
     /// If the instance is unknown.
@@ -292,7 +293,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// The joints of an instance that have overrides, with their local matrices, by joint.
+    /// The joints of an instance that have overrides, with their local matrices, in ascending order of joints.
     ///
     /// # Errors
     /// If the instance is unknown.
@@ -311,16 +312,16 @@ impl Crowd {
         joint: impl Into<JointRef<'a>>,
     ) -> Result<u16, CrowdError> {
         let (pool, _) = self.instance(instance)?;
-        let joint = pool.rig.skeleton().joint(joint).map_err(SceneError::from)?;
-        // Joints are counted in 16 bits.
+        let joint = pool.rig.skeleton().joint(joint)?;
+        // Joint indices fit in 16 bits.
         Ok(joint as u16)
     }
 }
 
-/// Removes a mirror of this scene, with what hangs on it as asked, or else in the way that is left.
+/// Removes a mirror of this scene. If `hanging` is refused, attached nodes lose their parent, or else are removed.
 fn remove(scene: &mut SceneGraph, mirror: MirrorId, hanging: Hanging) {
     let ways = [hanging, Hanging::Reparent(None), Hanging::Remove];
-    // A mirror of another scene is refused each time: it is removed when that scene is updated.
+    // A mirror of another scene is refused in each attempt; the update of that scene removes it.
     let _ = ways
         .into_iter()
         .find(|&way| scene.remove_mirror(mirror, way).is_ok());
@@ -333,7 +334,7 @@ mod tests {
     use crate::import::raw::{RawNode, RawScene};
     use std::sync::Arc;
 
-    /// Rigs of another tag are other rigs: their handles find no scratch of the ones before.
+    /// Rigs of another tag are other rigs: a restore drops the scratch of the earlier ones.
     #[test]
     fn scratch_goes_with_the_tag() {
         let raw = RawScene {

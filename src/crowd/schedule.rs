@@ -1,4 +1,4 @@
-//! `Schedule`: who is evaluated in a frame and where the rows go, before anything is written.
+//! `Schedule`: which instances a frame evaluates and where their rows lie, before anything is written.
 
 use super::crowd_data::{Crowd, FrameStats};
 use super::evaluate::{STREAM_BYTES, Task};
@@ -11,7 +11,7 @@ use crate::simd::SimdLevel;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Names one frame of one crowd: memory that keeps rows keeps the name of the frame they are of.
+/// Identifies one frame of one crowd. Memory that keeps rows stores the id of their frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FrameId {
     crowd: NonZeroU64,
@@ -19,9 +19,9 @@ pub struct FrameId {
 }
 
 impl FrameId {
-    /// A name that no other frame of the process has.
+    /// An id that no other frame of the process has.
     fn after(last: Option<Self>) -> Self {
-        // One number per crowd: an atomic step in every frame waits for all stores of the last.
+        // The atomic counts crowds, not frames: an atomic add in every frame waits for all stores of the last.
         static CROWDS: AtomicU64 = AtomicU64::new(1);
         let crowd = || CROWDS.fetch_add(1, Ordering::Relaxed);
         match last {
@@ -37,15 +37,15 @@ impl FrameId {
     }
 }
 
-/// How a frame's rows are to lie in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The layout of a frame's rows in memory. Default: unaligned, by index, in memory that holds no frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowLayout {
     /// Every instance starts at a multiple of this many rows; 0 counts as 1.
     pub align: usize,
     /// The order of the instances.
     pub order: RowOrder,
-    /// The frame whose rows the memory still has, as [`Schedule::id`] named it. Unless that is the
-    /// crowd's last frame, every instance that is shown is evaluated, due or not.
+    /// The [`Schedule::id`] of the frame whose rows the memory still has. Unless that is the crowd's last frame,
+    /// every visible instance is evaluated, scheduled or not.
     pub holds: Option<FrameId>,
 }
 
@@ -56,16 +56,59 @@ pub struct RowGroup {
     pub first: usize,
     /// Rows from one instance to the next.
     pub stride: usize,
-    /// Rows of an instance's palette; the others are there to align the next.
+    /// Rows of an instance's palette. The rest of the stride is padding.
     pub palette: usize,
-    /// How many instances.
+    /// The number of instances.
     pub instances: usize,
 }
 
-/// A frame that is scheduled: the rows of every instance are known, and none is written yet.
+/// A scheduled frame: the row range of every visible instance is known, and no row is written yet.
 ///
-/// From here on [`Crowd::palette_range`] tells this frame's rows. Whoever holds rows of the last frame
-/// carries those of [`moves`](Self::moves) over; [`write`](Self::write) does the rest.
+/// [`Crowd::palette_range`] returns this frame's rows from now on. A caller that keeps the rows of the last frame
+/// copies those that [`moves`](Self::moves) lists; [`write`](Self::write) evaluates all others.
+///
+/// ```
+/// use phalanx::crowd::{Crowd, PaletteMemory, RowLayout};
+/// use phalanx::math::Affine3x4;
+/// use std::sync::Arc;
+///
+/// /// Memory of an engine.
+/// struct Memory<'a>(&'a mut [Affine3x4]);
+///
+/// impl PaletteMemory for Memory<'_> {
+///     fn split_at(self, rows: usize) -> (Self, Self) {
+///         let (now, later) = self.0.split_at_mut(rows.min(self.0.len()));
+///         (Self(now), Self(later))
+///     }
+///
+///     fn write(&mut self, palette: &[Affine3x4], stride: usize) {
+///         let rows = palette.len().min(self.0.len());
+///         self.0[..rows].copy_from_slice(&palette[..rows]);
+///         self.skip(stride);
+///     }
+///
+///     fn skip(&mut self, stride: usize) {
+///         let rows = std::mem::take(&mut self.0);
+///         let skipped = stride.min(rows.len());
+///         self.0 = &mut rows[skipped..];
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut crowd = Crowd::new();
+/// let rig = crowd.add_rig(Arc::new(phalanx::import::mannequin()?))?;
+/// let character = crowd.spawn(rig)?;
+/// // Palettes start at multiples of 16 rows; the memory holds no earlier frame.
+/// let layout = RowLayout { align: 16, ..RowLayout::default() };
+/// let mut schedule = crowd.schedule(&layout);
+/// let mut rows = vec![Affine3x4::IDENTITY; schedule.rows()];
+/// let stats = schedule.write(Memory(&mut rows));
+/// assert_eq!(stats.instances, 1);
+/// let range = crowd.palette_range(character).ok_or("hidden")?;
+/// println!("rows {range:?} of {}", rows.len());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Schedule<'a> {
     crowd: &'a mut Crowd,
@@ -75,7 +118,7 @@ pub struct Schedule<'a> {
     totals: Totals,
 }
 
-/// What a frame's places depend on besides the crowd.
+/// The inputs of a frame's row ranges besides the crowd.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LayoutRequest {
     align: usize,
@@ -84,7 +127,7 @@ pub(super) struct LayoutRequest {
     level: SimdLevel,
 }
 
-/// What a frame comes to over all rigs.
+/// The totals of a frame over all rigs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Totals {
     rows: usize,
@@ -93,8 +136,9 @@ pub(super) struct Totals {
 }
 
 impl Crowd {
-    /// Decides who is evaluated and where all rows lie. Most callers want [`evaluate`](Self::evaluate),
-    /// which does this and writes into heap memory; engines with memory of their own start here.
+    /// Decides which instances are evaluated and where all rows lie. Most callers want
+    /// [`evaluate`](Self::evaluate), which does this and writes into heap memory; engines with memory of their own
+    /// start here.
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
         let request = LayoutRequest {
             align: layout.align,
@@ -162,35 +206,35 @@ fn stride(palette: usize, align: usize) -> usize {
 }
 
 impl Schedule<'_> {
-    /// The frame's name, for [`RowLayout::holds`] of the next.
+    /// The frame's id, for [`RowLayout::holds`] of the next frame.
     pub fn id(&self) -> FrameId {
         self.id
     }
 
-    /// Whether the memory has the rows of the crowd's last frame: what it [`holds`](RowLayout::holds) is
-    /// where [`Crowd::previous_range`] says.
+    /// True if the memory [holds](RowLayout::holds) the rows of the crowd's last frame, at
+    /// [`Crowd::previous_range`].
     pub fn follows(&self) -> bool {
         self.follows
     }
 
-    /// All rows of the frame, with those between aligned instances.
+    /// All rows of the frame, with the padding between aligned instances.
     pub fn rows(&self) -> usize {
         self.totals.rows
     }
 
-    /// The rows of memory that [`write`](Self::write) fills: all in the order of slots, those of the
-    /// instances evaluated with [`RowOrder::FreshFirst`].
+    /// The rows of memory that [`write`](Self::write) fills: all of the frame with [`RowOrder::Index`], those of
+    /// the evaluated instances with [`RowOrder::FreshFirst`].
     pub fn written_rows(&self) -> usize {
         self.totals.written
     }
 
-    /// What will be evaluated and carried over.
+    /// How many instances will be evaluated and carried over.
     pub fn stats(&self) -> FrameStats {
         self.totals.stats
     }
 
-    /// The instances in the order of their rows, by groups of one palette length. Rows that are cut
-    /// between instances (pages) are cut within or between groups.
+    /// The instances in the order of their rows, in groups of one palette length. Memory that is split between
+    /// instances (pages) may be split within a group or between groups.
     pub fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
         let group = |carried: bool| {
             self.crowd.pools().map(move |(_, pool)| {
@@ -211,22 +255,22 @@ impl Schedule<'_> {
         all.filter(|g| g.instances > 0 && g.stride > 0)
     }
 
-    /// The rows to be carried over from the last frame, neighbours joined, rig by rig in ascending order
-    /// of where they go. In the order of slots these may be rows that stay where they are.
+    /// The rows to be carried over from the last frame, adjacent ones joined, rig by rig in ascending order of
+    /// their destination. With [`RowOrder::Index`] source and destination may be the same.
     pub fn moves(&self, mut each: impl FnMut(RowMove)) {
         for (_, pool) in self.crowd.pools() {
             pool.places.moves(pool.rig.palette_len(), &mut each);
         }
     }
 
-    /// Evaluates into memory of [`written_rows`](Self::written_rows) rows, on the current rayon pool. What
-    /// is carried over is not touched. It may be called again, for other memory.
+    /// Evaluates into memory of [`written_rows`](Self::written_rows) rows, on the current rayon pool. Rows that are
+    /// carried over are not touched. It may be called again, with other memory.
     pub fn write(&mut self, memory: impl PaletteMemory) -> FrameStats {
         self.run(Copied(memory));
         self.totals.stats
     }
 
-    /// As [`write`](Self::write), for rows that lie one after another in the order of slots.
+    /// [`write`](Self::write) into a slice of contiguous rows, for [`RowOrder::Index`].
     pub(super) fn write_rows(&mut self, rows: &mut [Affine3x4]) -> FrameStats {
         self.run(rows);
         self.totals.stats

@@ -1,4 +1,4 @@
-//! Section CLIP: one clip. Its tables are copied; its rows are used in place.
+//! Section CLIP: one clip. Its tables are copied; its rows are used in the bytes of the section.
 //!
 //! ```text
 //! form 0  [header][timeline lengths][key times][blocks][root motion][pad to 64][rows, 64 B][integers, 2 B]
@@ -21,7 +21,7 @@ use std::mem::offset_of;
 /// How a clip is stored in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClipForm {
-    /// Rows as they are sampled, used in place in a mapped file.
+    /// Rows as they are sampled, used in the bytes that were read or mapped.
     #[default]
     Rows,
     /// Entropy coded and smaller. Reading decodes it into owned rows with the same bits.
@@ -181,15 +181,15 @@ pub(super) struct ClipEntry {
     pub markers: Vec<Marker>,
 }
 
-/// Reads a clip of a skeleton. `first` is the offset of the section in `owner`, bytes.
+/// Reads a clip of a skeleton. `owner` holds the section that `r` reads; the clip's rows stay in it.
 pub(super) fn read(
     r: SectionReader<'_>,
     skeleton: &Skeleton,
     entry: ClipEntry,
-    (owner, first): (&SharedBytes, usize),
+    owner: &SharedBytes,
 ) -> Result<Clip, FormatError> {
     match entry.form {
-        ClipForm::Rows => read_rows(r, skeleton, entry, (owner, first)),
+        ClipForm::Rows => read_rows(r, skeleton, entry, owner),
         ClipForm::Coded => read_coded(r, skeleton, entry),
     }
 }
@@ -223,7 +223,7 @@ fn read_rows(
     mut r: SectionReader<'_>,
     skeleton: &Skeleton,
     entry: ClipEntry,
-    (owner, first): (&SharedBytes, usize),
+    owner: &SharedBytes,
 ) -> Result<Clip, FormatError> {
     let head: Head = r.one("the header of a clip")?;
     let Some(&kind) = KINDS_OF_CLIPS.get(head.kind as usize) else {
@@ -273,8 +273,8 @@ fn read_rows(
     }
     let root_motion = motion(&mut r, &head)?;
     r.pad(ALIGNMENT)?;
-    let rows = typed_slice(&mut r, owner, first, head.rows, "rows")?;
-    let packed = typed_slice(&mut r, owner, first, head.packed, "packed keys")?;
+    let rows = typed_slice(&mut r, owner, head.rows, "rows")?;
+    let packed = typed_slice(&mut r, owner, head.packed, "packed keys")?;
     // The block lookup of the clip, 2 bytes per block, and a fixed allowance.
     let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
     r.charge(2 * places + 4096)?;
@@ -298,15 +298,14 @@ fn read_rows(
     Ok(clip)
 }
 
-/// Values that are used in place in the file.
+/// Values that are used in the bytes of the section.
 fn typed_slice<T: AnyBitPattern + NoUninit>(
     r: &mut SectionReader<'_>,
     owner: &SharedBytes,
-    first: usize,
     count: u32,
     what: &'static str,
 ) -> Result<Store<T>, FormatError> {
-    let at = first + r.position();
+    let at = r.position();
     let bytes = r.take((count as usize).saturating_mul(size_of::<T>()), what)?;
     let store = Store::shared(owner, at..at + bytes.len());
     store.ok_or_else(|| limit(r, "the misalignment of rows", (at % ALIGNMENT) as u32, 0))
@@ -367,7 +366,7 @@ fn limit(r: &SectionReader<'_>, what: &'static str, found: u32, limit: u32) -> F
 mod tests {
     use super::super::container::Entry;
     use super::super::memory::{BLOCKS_BASE, MemoryLimit};
-    use super::super::open;
+    use super::super::source;
     use super::*;
     use crate::skeleton::{Joint, Trs};
 
@@ -387,10 +386,10 @@ mod tests {
             markers: Vec::new(),
         };
         let memory = MemoryLimit::new(0);
-        let (owner, entry) = (open::copy(&[]), Entry::zeroed());
+        let (owner, entry) = (source::copy(&[]), Entry::zeroed());
         let read = || {
             let reader = SectionReader::new(&[], &entry, &memory);
-            let fault = read(reader, &skeleton, stated(), (&owner, 0)).map(|_| ());
+            let fault = read(reader, &skeleton, stated(), &owner).map(|_| ());
             fault.expect_err("a clip needs bytes").fault
         };
         assert!(!matches!(read(), Fault::Limit { .. }));

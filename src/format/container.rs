@@ -5,6 +5,7 @@
 //! ```
 
 use super::error::{Fault, FormatError};
+use super::source::Source;
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use twox_hash::XxHash3_64;
@@ -160,11 +161,11 @@ impl Header {
     }
 }
 
-/// Reads and checks the header, the table and the padding between sections. The sections themselves are
-/// not read.
-pub(super) fn read(bytes: &[u8]) -> Result<(Header, Vec<Entry>), FormatError> {
+/// Reads and checks the header and the table. Sections, and the padding behind them, are not read.
+pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), FormatError> {
     let fail = |offset, fault: Fault| Err(Section::Header.fault(offset, fault));
-    let have = bytes.len() as u64;
+    let have = source.len();
+    let bytes = source.read(Section::Header, 0, have.min(HEADER as u64))?;
     if !bytes.starts_with(&MAGIC) {
         return fail(0, Fault::Magic);
     }
@@ -217,19 +218,19 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Header, Vec<Entry>), FormatError> {
             },
         );
     }
-    let table = &bytes[header.table as usize..];
-    let found = hash_bytes(table);
+    let table = source.read(Section::Table, header.table, table_bytes)?;
+    let found = hash_bytes(&table);
     if found != header.table_checksum {
         let stated = header.table_checksum;
         return Err(Section::Table.fault(header.table, Fault::Checksum { stated, found }));
     }
-    let entries: Vec<Entry> = bytemuck::pod_collect_to_vec(table);
-    check_places(&header, &entries, bytes)?;
+    let entries: Vec<Entry> = bytemuck::pod_collect_to_vec(&table);
+    check_places(&header, &entries)?;
     Ok((header, entries))
 }
 
-/// Checks that sections follow each other up to the table, aligned, with only zeros between them.
-fn check_places(header: &Header, entries: &[Entry], bytes: &[u8]) -> Result<(), FormatError> {
+/// Checks that sections follow each other up to the table, aligned. What is between them is read with them.
+fn check_places(header: &Header, entries: &[Entry]) -> Result<(), FormatError> {
     let mut end = HEADER as u64;
     let places = entries.iter().map(|e| (e.offset, e.bytes));
     for (i, (offset, length)) in places.chain([(header.table, 0)]).enumerate() {
@@ -238,13 +239,6 @@ fn check_places(header: &Header, entries: &[Entry], bytes: &[u8]) -> Result<(), 
         if offset != next {
             let (what, found, limit) = ("the offset of a section", offset, next);
             return Err(Section::Table.fault(at, Fault::Limit { what, found, limit }));
-        }
-        let gap = bytes.get(end as usize..next as usize).unwrap_or(&[]);
-        if let Some(stray) = gap.iter().position(|&b| b != 0) {
-            let found = u64::from(gap[stray]);
-            let (what, limit) = ("a byte between sections", 0);
-            let place = end + stray as u64;
-            return Err(Section::Table.fault(place, Fault::Limit { what, found, limit }));
         }
         end = match offset.checked_add(length).filter(|&e| e <= header.table) {
             Some(end) => end,

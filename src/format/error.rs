@@ -61,6 +61,14 @@ pub enum Fault {
         /// Bytes available.
         have: u64,
     },
+    /// The operating system reports an error while reading the open file.
+    #[error("the file cannot be read: {message}")]
+    Read {
+        /// Kind of the error.
+        kind: io::ErrorKind,
+        /// The system's message.
+        message: String,
+    },
     /// Data follows after the end.
     #[error("the end is at byte {expected}, but the data continues to byte {have}")]
     Extra {

@@ -6,7 +6,9 @@ use super::read::SectionReader;
 use super::write::Bytes;
 #[cfg(feature = "images")]
 use crate::mesh::Survey;
-use crate::mesh::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE};
+use crate::mesh::{
+    EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE, MAX_MIME_TYPE, is_mime_type,
+};
 #[cfg(feature = "images")]
 use image::{ExtendedColorType, ImageEncoder, ImageFormat, ImageReader, Limits};
 #[cfg(feature = "images")]
@@ -24,9 +26,6 @@ const PNG: u32 = 2;
 
 /// MIME type of encoding `PNG`.
 const PNG_TYPE: &str = "image/png";
-
-/// Longest MIME type, bytes; registered ones are shorter than 100.
-const MAX_MIME: usize = 255;
 
 /// Memory for decoding a PNG in addition to the image, bytes: tables and a row.
 #[cfg(feature = "images")]
@@ -52,11 +51,10 @@ pub(super) fn write(image: Option<&ImageData>) -> (u32, Vec<u8>) {
         Some(ImageData::Decoded(image)) => (SIZED, sized(image)),
         Some(ImageData::Encoded(image)) => {
             let mut out = Bytes::default();
-            let mime = image.mime.as_bytes();
-            let mime = if mime.len() <= MAX_MIME { mime } else { &[] };
-            out.count(mime.len());
+            // The rig has checked the type.
+            out.count(image.mime.len());
             out.count(image.bytes.len());
-            out.many(mime);
+            out.many(image.mime.as_bytes());
             out.many(&image.bytes);
             (ENCODED, out.0)
         }
@@ -107,12 +105,14 @@ fn read_encoded(
     mode: ImageMode,
 ) -> Result<Option<ImageData>, FormatError> {
     let mime = r.count("the length of a MIME type", 1)?;
-    r.index("the length of a MIME type", mime as u32, MAX_MIME + 1)?;
+    r.index("the length of a MIME type", mime as u32, MAX_MIME_TYPE + 1)?;
     let stored = r.count("the number of image bytes", 1)?;
-    let mime = r.take(mime, "a MIME type")?;
+    // Copied before it is checked: bytes of a mapped file may change after the check.
+    let mime = r.take(mime, "a MIME type")?.to_vec();
     let bytes = r.take(stored, "bytes of an image")?;
-    let stated = match std::str::from_utf8(mime) {
-        Ok(mime) if mime.bytes().all(|b| b.is_ascii_graphic()) => mime,
+    let valid = is_mime_type(&mime);
+    let mime = match String::from_utf8(mime) {
+        Ok(mime) if valid => mime,
         _ => return Err(r.fault(Fault::Picture("its MIME type is not ASCII text".into()))),
     };
     let image = match mode {
@@ -120,7 +120,7 @@ fn read_encoded(
         ImageMode::Encoded => {
             r.charge(stored + mime.len())?;
             Some(ImageData::Encoded(EncodedImage {
-                mime: stated.to_owned(),
+                mime,
                 bytes: bytes.to_vec(),
             }))
         }
@@ -216,8 +216,9 @@ fn png(bytes: &[u8], width: u32, height: u32) -> Result<Vec<u8>, String> {
     match decoded {
         image::DynamicImage::ImageRgba8(image) => Ok(image.into_raw()),
         other => Err(format!(
-            "its pixels are {:?}, expected Rgba8",
-            other.color()
+            "its pixels have {} channels of {} bits, expected 4 of 8",
+            other.color().channel_count(),
+            other.color().bits_per_pixel() / u16::from(other.color().channel_count())
         )),
     }
 }

@@ -1,22 +1,22 @@
 //! `Library`: an open .phx file. Clips are read individually, on request.
 
 use super::clip::{self, ClipEntry, ClipForm};
-use super::container::{self, Entry, Section, hash_bytes};
+use super::container::{self, Entry, Section};
 use super::error::{Fault, FormatError, OpenError};
 use super::events::{self, Event};
 use super::memory::MemoryLimit;
-use super::names::{NO_NAME, Names};
+use super::names::Names;
 use super::provenance::{self, Provenance};
 use super::read::SectionReader;
-use super::{images, materials, meshes, nodes, open, skeleton, skins};
+use super::source::{OpenFile, Source, copy};
+use super::table::{at_most_one, by_name, check_entry, of_kind, the_one};
+use super::{images, materials, meshes, nodes, skeleton, skins};
 use crate::build::relane;
-use crate::clip::{Clip, Marker, SharedBytes};
+use crate::clip::{Clip, Marker};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::Skeleton;
 use rayon::prelude::*;
-use std::collections::HashMap;
-use std::mem::offset_of;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,11 +24,40 @@ use std::sync::Arc;
 ///
 /// Opening reads and checks the header, the table, names, skeleton, markers and provenance. Clips, meshes,
 /// materials and images are read and checked on request; each call has its own
-/// [memory limit](super::MEMORY_PER_BYTE). Rows of clips in form [`ClipForm::Rows`] are used in place, so
-/// these clips keep the file's bytes alive. Cloning shares the bytes.
+/// [memory limit](super::MEMORY_PER_BYTE). Cloning shares what is open.
+///
+/// | opened with | holds | rows of a clip in form [`ClipForm::Rows`] |
+/// |---|---|---|
+/// | [`Library::open`] | the open file | a copy of its own, freed with the clip |
+/// | [`Library::open_mapped`], `unsafe` | the mapped file | in the mapped file |
+/// | [`Library::from_bytes`] | a copy of the file | in that copy |
+///
+/// Clips outlive the library. Those whose rows are in a mapped file or in a copy keep all of it alive.
+/// ```
+/// use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, save};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let rig = phalanx::import::mannequin()?;
+/// let path = std::env::temp_dir().join(format!("walk-{}.phx", std::process::id()));
+/// save(&path, |out| {
+///     let mut writer = LibraryWriter::new(out, rig.skeleton())?;
+///     for clip in rig.clips() {
+///         writer.add_clip(clip, clip.name(), ClipForm::Rows)?;
+///     }
+///     writer.finish(&Provenance::default()).map(|_| ())
+/// })?;
+/// let library = Library::open(&path)?;
+/// let walk = library.find_clip("Walk").ok_or("no clip Walk")?;
+/// println!("{:?} s", library.clip_duration(walk)); // from the table
+/// let clip = library.clip(walk)?; // the clip is read here
+/// assert!(clip.fits(rig.skeleton()));
+/// # std::fs::remove_file(&path)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Library {
-    bytes: SharedBytes,
+    pub(super) source: Source,
     entries: Vec<Entry>,
     /// Table entries of the clips.
     clips: Vec<Entry>,
@@ -40,10 +69,10 @@ pub struct Library {
     provenance: Provenance,
 }
 
-/// Which parts [`Library::rig`] reads; by default all.
+/// Which parts [`Library::rig`] reads. Default: all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RigOptions {
-    /// Whether to read all clips (the default) or none.
+    /// Whether to read all clips, or none. Default: all.
     pub clips: bool,
     /// How to read images. Default: decoded, or encoded in builds without the feature `images`.
     pub images: ImageMode,
@@ -79,47 +108,60 @@ impl std::fmt::Debug for Library {
 }
 
 impl Library {
-    /// Opens and maps a file.
+    /// Opens a file and keeps it open. Each section is read into memory of its own when it is asked for.
     ///
-    /// The file must not be written in place or truncated while the library or any of its clips lives. To
-    /// change it, replace it with a new file, as [`save()`](super::save()) does.
+    /// The library is of the file that was opened, also if another one takes its name later. A file that is
+    /// written to or truncated while it is open gives errors that name the section: [`Fault::Checksum`] or
+    /// [`Fault::Short`]. Clips that were read before stay as they are.
     ///
     /// # Errors
     /// If the file cannot be read, is not a regular file, or is not a valid .phx file.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Self::new(open::map(path)?).map_err(|source| OpenError::Format {
+        Self::of_file(path, OpenFile::open(path)?.into())
+    }
+
+    /// Opens a file in memory. The bytes are copied once, into aligned memory, and used in that copy.
+    ///
+    /// # Errors
+    /// If they are not a valid .phx file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
+        Self::new(Source::Memory(copy(bytes)))
+    }
+
+    /// The library of a file that was opened or mapped.
+    pub(super) fn of_file(path: &Path, source: Source) -> Result<Self, OpenError> {
+        Self::new(source).map_err(|source| OpenError::Format {
             file: path.display().to_string(),
             source: Box::new(source),
         })
     }
 
-    /// Opens a file in memory. The bytes are copied once, into aligned memory.
-    ///
-    /// # Errors
-    /// If they are not a valid .phx file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
-        Self::new(open::copy(bytes))
-    }
-
-    fn new(owner: SharedBytes) -> Result<Self, FormatError> {
-        let bytes = &owner[..];
-        let (header, entries) = container::read(bytes)?;
-        let memory = MemoryLimit::new(bytes.len());
+    fn new(source: Source) -> Result<Self, FormatError> {
+        let (header, entries) = container::read(&source)?;
+        let memory = MemoryLimit::new(bytes_of(&source));
         let named = the_one(&entries, Section::Names)?;
-        let names = Names::read(reader(bytes, named, &memory)?)?;
+        let bytes = source.section(named)?;
+        let names = Names::read(SectionReader::new(&bytes, named, &memory))?;
         let clips: Vec<Entry> = of_kind(&entries, Section::Clip).copied().collect();
         for (place, e) in entries.iter().enumerate() {
             let at = header.table + (place * container::ENTRY) as u64;
             check_entry(e, at, names.len(), header.required)?;
         }
         let bones = the_one(&entries, Section::Skeleton)?;
-        let skeleton = skeleton::read(reader(bytes, bones, &memory)?, &names)?;
+        let bytes = source.section(bones)?;
+        let skeleton = skeleton::read(SectionReader::new(&bytes, bones, &memory), &names)?;
         let events = match at_most_one(&entries, Section::Events)? {
-            Some(e) => events::read(reader(bytes, e, &memory)?, &names, clips.len())?,
+            Some(e) => {
+                let bytes = source.section(e)?;
+                events::read(SectionReader::new(&bytes, e, &memory), &names, clips.len())?
+            }
             None => Vec::new(),
         };
         let provenance = match at_most_one(&entries, Section::Provenance)? {
-            Some(e) => provenance::read(reader(bytes, e, &memory)?, &names, clips.len())?,
+            Some(e) => {
+                let bytes = source.section(e)?;
+                provenance::read(SectionReader::new(&bytes, e, &memory), &names, clips.len())?
+            }
             None => Provenance::default(),
         };
         let by_name = by_name(&names, &clips);
@@ -131,7 +173,7 @@ impl Library {
             skeleton: Arc::new(skeleton),
             events,
             provenance,
-            bytes: owner,
+            source,
         })
     }
 
@@ -173,7 +215,7 @@ impl Library {
         found.map(|&c| c as usize)
     }
 
-    /// Reads and checks one clip. Rows in form [`ClipForm::Rows`] are used in place.
+    /// Reads and checks one clip.
     ///
     /// # Errors
     /// If there is no such clip, or its section is damaged.
@@ -192,7 +234,8 @@ impl Library {
                 },
             ));
         };
-        let mut r = reader(self.bytes(), entry, memory)?;
+        let bytes = self.source.section(entry)?;
+        let mut r = SectionReader::new(&bytes, entry, memory);
         let name = r.name(&self.names, entry.name)?.unwrap_or_default();
         let mut markers = Vec::new();
         for e in events::of_clip(&self.events, clip) {
@@ -207,8 +250,7 @@ impl Library {
             duration: f32::from_bits(entry.value),
             markers,
         };
-        let place = (&self.bytes, entry.offset as usize);
-        clip::read(r, &self.skeleton, stated, place)
+        clip::read(r, &self.skeleton, stated, &bytes)
     }
 
     /// Reads a clip for a skeleton whose lane order may differ from the file's. If it does, the clip is
@@ -235,33 +277,41 @@ impl Library {
     /// # Errors
     /// If a section is damaged, the parts do not fit each other, or together they need more memory than the
     /// file's size allows.
-    pub fn rig(&self, options: RigOptions) -> Result<Rig, FormatError> {
+    pub fn rig(&self, options: &RigOptions) -> Result<Rig, FormatError> {
         let memory = MemoryLimit::new(self.byte_len());
-        let bytes = self.bytes();
         let (skins, file_skins) = match at_most_one(&self.entries, Section::Skins)? {
             Some(e) => {
-                let joints = self.skeleton.len();
-                skins::read(reader(bytes, e, &memory)?, &self.names, joints)?
+                let bytes = self.source.section(e)?;
+                let r = SectionReader::new(&bytes, e, &memory);
+                skins::read(r, &self.names, self.skeleton.len())?
             }
             None => (Vec::new(), 0),
         };
         let mut shared: Vec<Arc<Mesh>> = Vec::new();
         for e in of_kind(&self.entries, Section::Mesh) {
-            let mesh = meshes::read(reader(bytes, e, &memory)?, &self.names)?;
+            let bytes = self.source.section(e)?;
+            let mesh = meshes::read(SectionReader::new(&bytes, e, &memory), &self.names)?;
             shared.push(Arc::new(mesh));
         }
         let materials = match at_most_one(&self.entries, Section::Materials)? {
-            Some(e) => materials::read(reader(bytes, e, &memory)?, &self.names)?,
+            Some(e) => {
+                let bytes = self.source.section(e)?;
+                materials::read(SectionReader::new(&bytes, e, &memory), &self.names)?
+            }
             None => Vec::new(),
         };
         let mut images: Vec<Option<ImageData>> = Vec::new();
         for e in of_kind(&self.entries, Section::Image) {
-            let r = reader(bytes, e, &memory)?;
+            let bytes = self.source.section(e)?;
+            let r = SectionReader::new(&bytes, e, &memory);
             images.push(images::read(r, e.form, options.images)?);
         }
         let nodes_at = at_most_one(&self.entries, Section::Nodes)?;
         let nodes = match nodes_at {
-            Some(e) => nodes::read(reader(bytes, e, &memory)?, &self.names, &shared)?,
+            Some(e) => {
+                let bytes = self.source.section(e)?;
+                nodes::read(SectionReader::new(&bytes, e, &memory), &self.names, &shared)?
+            }
             None => nodes::Nodes::default(),
         };
         let clips = if options.clips {
@@ -307,8 +357,8 @@ impl Library {
     /// # Errors
     /// With a section whose checksum differs.
     pub fn check_sums(&self) -> Result<(), FormatError> {
-        let sums = self.entries.par_iter().map(|e| checked(self.bytes(), e));
-        sums.map(|bytes| bytes.map(|_| ())).collect()
+        let sections = self.entries.par_iter();
+        sections.try_for_each(|e| self.source.section(e).map(|_| ()))
     }
 
     /// Reads and checks all sections; of unknown sections only the checksums.
@@ -318,10 +368,10 @@ impl Library {
     pub fn verify(&self) -> Result<(), FormatError> {
         for e in &self.entries {
             if let Section::Unknown(_) = e.section() {
-                checked(self.bytes(), e)?;
+                self.source.section(e)?;
             }
         }
-        self.rig(RigOptions::default()).map(|_| ())
+        self.rig(&RigOptions::default()).map(|_| ())
     }
 
     /// The sources of the file; empty if it has no such section.
@@ -339,124 +389,12 @@ impl Library {
         })
     }
 
-    /// Size of the file in bytes.
+    /// Size of the file in bytes, when it was opened.
     pub fn byte_len(&self) -> usize {
-        self.bytes().len()
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes
+        bytes_of(&self.source)
     }
 }
 
-fn of_kind(entries: &[Entry], section: Section) -> impl Iterator<Item = &Entry> {
-    entries.iter().filter(move |e| e.section() == section)
-}
-
-fn at_most_one(entries: &[Entry], section: Section) -> Result<Option<&Entry>, FormatError> {
-    let mut found = of_kind(entries, section);
-    let first = found.next();
-    match found.count() {
-        0 => Ok(first),
-        more => Err(section.fault(
-            first.map_or(0, |e| e.offset),
-            Fault::Sections { have: more + 1 },
-        )),
-    }
-}
-
-fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, FormatError> {
-    at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
-}
-
-/// Indices of the clips, sorted by name. Distinct names are sorted first: many clips may share one long
-/// name.
-fn by_name(names: &Names, clips: &[Entry]) -> Vec<u32> {
-    let mut used: Vec<u32> = clips.iter().map(|e| e.name).collect();
-    used.sort_unstable();
-    used.dedup();
-    used.sort_by(|&a, &b| names.text(a).cmp(names.text(b)));
-    let mut ranks: HashMap<u32, u32> = HashMap::with_capacity(used.len());
-    let mut rank = 0;
-    for (i, name) in used.iter().enumerate() {
-        rank += u32::from(i > 0 && names.text(*name) != names.text(used[i - 1]));
-        ranks.insert(*name, rank);
-    }
-    let mut order: Vec<u32> = (0..clips.len() as u32).collect();
-    order.sort_by_key(|&c| ranks.get(&clips[c as usize].name).copied());
-    order
-}
-
-/// Checks the table entry of a known section. The entry is at byte `at` of the file; the header states
-/// the required `features`.
-fn check_entry(e: &Entry, at: u64, names: usize, features: u64) -> Result<(), FormatError> {
-    let section = e.section();
-    if matches!(section, Section::Unknown(_)) {
-        return Ok(());
-    }
-    let fail = |field: usize, what, found: u32, limit: u64| {
-        let found = u64::from(found);
-        let offset = at + field as u64;
-        Err(Section::Table.fault(offset, Fault::Limit { what, found, limit }))
-    };
-    let clip = section == Section::Clip;
-    let field = offset_of!(Entry, form);
-    let (forms, needed) = match section {
-        Section::Clip => {
-            let form = ClipForm::of_code(e.form);
-            (
-                ClipForm::ALL.len() as u64,
-                form.map_or(0, ClipForm::feature),
-            )
-        }
-        Section::Image => (images::FORMS, images::feature(e.form)),
-        _ => (1, 0),
-    };
-    if u64::from(e.form) >= forms {
-        return fail(field, "the form of a section", e.form, forms - 1);
-    }
-    if needed & !features != 0 {
-        let have = features;
-        let fault = Fault::Unstated { have, needed };
-        return Err(Section::Table.fault(at + field as u64, fault));
-    }
-    if e.name != NO_NAME && (e.name as usize >= names || !clip) {
-        let last = if clip {
-            (names as u64).saturating_sub(1)
-        } else {
-            NO_NAME.into()
-        };
-        return fail(
-            offset_of!(Entry, name),
-            "the name of a section",
-            e.name,
-            last,
-        );
-    }
-    if !clip && e.value != 0 {
-        let field = offset_of!(Entry, value);
-        return fail(field, "the value of a section", e.value, 0);
-    }
-    Ok(())
-}
-
-/// The bytes of a section, after comparing their checksum.
-fn checked<'a>(bytes: &'a [u8], entry: &Entry) -> Result<&'a [u8], FormatError> {
-    let end = entry.offset.saturating_add(entry.bytes) as usize;
-    // In range: the table was checked against these bytes.
-    let bytes = bytes.get(entry.offset as usize..end).unwrap_or(&[]);
-    let found = hash_bytes(bytes);
-    if found != entry.checksum {
-        let stated = entry.checksum;
-        return Err(entry.fault(Fault::Checksum { stated, found }));
-    }
-    Ok(bytes)
-}
-
-fn reader<'a>(
-    bytes: &'a [u8],
-    entry: &Entry,
-    memory: &'a MemoryLimit,
-) -> Result<SectionReader<'a>, FormatError> {
-    Ok(SectionReader::new(checked(bytes, entry)?, entry, memory))
+fn bytes_of(source: &Source) -> usize {
+    usize::try_from(source.len()).unwrap_or(usize::MAX)
 }

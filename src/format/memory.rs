@@ -3,7 +3,9 @@
 use super::error::Fault;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Memory that one call may allocate, in bytes per byte of the file. Rows read in place count nothing.
+/// Memory that one call may allocate, in bytes per byte of the file.
+///
+/// Sections themselves count nothing: their bytes are mapped, or copied with at most the size of the file.
 ///
 /// Measured needs: 7 for names that every joint repeats, 60 for coded clips of held poses, above 100 for
 /// images of one colour. Coded clips have the same limit ([`codec::EXPANSION`](super::codec::EXPANSION)).

@@ -1,8 +1,8 @@
 //! The .phx file: one skeleton with its skins, meshes, materials and images, and any number of clips.
 //!
-//! Open a file with [`Library::open`]. [`Library::rig`] reads a whole character, [`Library::clip`] a single
-//! clip. Write a file with [`LibraryWriter`]; [`save()`] replaces an existing file atomically.
-//! FORMAT.md specifies every byte.
+//! Open a file with [`Library::open`], or map it with [`Library::open_mapped`]. [`Library::rig`] reads a whole
+//! character, [`Library::clip`] a single clip. Write a file with [`LibraryWriter`]; [`save()`] replaces an
+//! existing file atomically. FORMAT.md specifies every byte.
 //!
 //! Files are untrusted input: every count and offset is checked before it is used, and memory is charged
 //! against a [limit](MEMORY_PER_BYTE) before it is allocated.
@@ -14,19 +14,20 @@ mod error;
 mod events;
 mod images;
 mod library;
-#[allow(unsafe_code)] // One call of `Mmap::map`; the reason is stated there.
+#[allow(unsafe_code)] // `Library::open_mapped`; the promise is stated there.
 mod map;
 mod materials;
 mod memory;
 mod meshes;
 mod names;
 mod nodes;
-mod open;
 mod provenance;
 mod read;
 mod save;
 mod skeleton;
 mod skins;
+mod source;
+mod table;
 mod write;
 mod writer;
 
@@ -40,7 +41,7 @@ pub use provenance::{ClipOrigin, Provenance, Source};
 pub use save::{NewFile, SaveError, save};
 pub use writer::{LibraryWriter, WriteError};
 
-/// Rows are read in place and tables are copied as bytes, so the byte order has to be that of the file.
+/// Rows are used as they are stored and tables are copied as bytes, so the byte order has to be that of the file.
 const _: () = assert!(
     cfg!(target_endian = "little"),
     "feature `phx`: .phx files are little endian and need a little-endian target"

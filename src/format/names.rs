@@ -40,6 +40,9 @@ impl Names {
         let ends: Vec<u32> = r.many(count, "the ends of names")?;
         let total = ends.last().copied().unwrap_or(0);
         let bytes = r.take(total as usize, "the text of names")?;
+        r.charge(bytes.len())?;
+        // Copied before it is checked: bytes of a mapped file may change after the check.
+        let bytes = bytes.to_vec();
         let mut start = 0;
         for (name, &end) in ends.iter().enumerate() {
             let Some(text) = bytes.get(start as usize..end as usize) else {
@@ -53,9 +56,11 @@ impl Names {
             }
             start = end;
         }
-        r.charge(bytes.len())?;
-        // Each name is valid UTF-8, so the concatenation is too.
-        let text = String::from_utf8_lossy(bytes).into_owned();
+        // Each name is valid UTF-8, so the whole is, too.
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let byte = error.utf8_error().valid_up_to();
+            r.fault(Fault::Text { name: 0, byte })
+        })?;
         r.finish()?;
         Ok(Self { text, ends })
     }

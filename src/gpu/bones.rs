@@ -10,22 +10,20 @@ use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
 
-/// How a bone buffer is stored and written.
+/// How a bone buffer is kept and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuBoneOptions {
-    /// How shaders read the rows: see [`PaletteBackend::choose`].
-    pub backend: PaletteBackend,
-    /// Keeps the rows of the previous frame too, for motion vectors. Doubles the device memory.
+    /// Whether the rows of the previous frame are kept too, for motion vectors. Doubles the device memory.
+    /// Default: no.
     pub previous: bool,
-    /// Writes through a ring of mapped buffers; otherwise from heap memory with `write_buffer`.
+    /// Whether workers write through a ring of mapped buffers; otherwise rows are sent from heap memory with
+    /// `write_buffer`. Default: yes.
     pub mapped: bool,
 }
 
-impl GpuBoneOptions {
-    /// A backend, written through mapped memory, without the previous frame.
-    pub fn new(backend: PaletteBackend) -> Self {
+impl Default for GpuBoneOptions {
+    fn default() -> Self {
         Self {
-            backend,
             previous: false,
             mapped: true,
         }
@@ -92,8 +90,29 @@ pub struct BonePage<'a> {
 /// [`Crowd::evaluate`]. [`locate`](Self::locate) maps a [`Crowd::palette_range`] to a page and row.
 /// Rows are 48 bytes each, mesh space to model space. A failed device does not stop the crowd: after an
 /// error, [`heap`](Self::heap) has the same frame if there is memory for it.
+///
+/// ```no_run
+/// use phalanx::crowd::Crowd;
+/// use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuOptions, PaletteBackend};
+/// use std::sync::Arc;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let gpu = Gpu::open(&GpuOptions::default())?;
+/// let mut bones = GpuBoneBuffer::new(&gpu, PaletteBackend::Storage, &GpuBoneOptions::default())?;
+/// let mut crowd = Crowd::new();
+/// let rig = crowd.add_rig(Arc::new(phalanx::import::mannequin()?))?;
+/// let character = crowd.spawn(rig)?;
+/// crowd.advance(1.0 / 60.0)?;
+/// bones.evaluate(&mut crowd, &gpu)?;
+/// let range = crowd.palette_range(character).ok_or("hidden")?;
+/// let place = bones.locate(&range).ok_or("no rows")?;
+/// println!("page {}, row {}", place.page, place.row);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct GpuBoneBuffer {
+    pub(super) backend: PaletteBackend,
     pub(super) options: GpuBoneOptions,
     /// The device that owns all of this: [`Gpu::serial`].
     device: u64,
@@ -113,14 +132,20 @@ pub struct GpuBoneBuffer {
 }
 
 impl GpuBoneBuffer {
-    /// An empty bone buffer; device memory is allocated with the first frame.
+    /// An empty bone buffer; device memory is allocated with the first frame. The backend is how shaders read
+    /// the rows: see [`PaletteBackend::choose`].
     ///
     /// # Errors
     /// If the device lacks the backend.
-    pub fn new(gpu: &Gpu, options: GpuBoneOptions) -> Result<Self, GpuError> {
-        options.backend.check(gpu, 1)?;
+    pub fn new(
+        gpu: &Gpu,
+        backend: PaletteBackend,
+        options: &GpuBoneOptions,
+    ) -> Result<Self, GpuError> {
+        backend.check(gpu, 1)?;
         Ok(Self {
-            options,
+            backend,
+            options: *options,
             device: gpu.serial(),
             ring: Ring::new(),
             targets: Default::default(),
@@ -133,6 +158,11 @@ impl GpuBoneBuffer {
             in_heap: false,
             stamps: None,
         })
+    }
+
+    /// How shaders read the rows.
+    pub fn backend(&self) -> PaletteBackend {
+        self.backend
     }
 
     /// The options it was created with, as changed by [`set_mapped`](Self::set_mapped).
@@ -205,7 +235,8 @@ impl GpuBoneBuffer {
     /// the device can.
     pub fn time_copies(&mut self, gpu: &Gpu) -> bool {
         self.settle(gpu);
-        self.stamps = Stamps::new(gpu, 1);
+        let stamps = gpu.checked(|| Ok(Stamps::new(gpu, 1)));
+        self.stamps = stamps.ok().flatten();
         self.stamps.is_some()
     }
 
@@ -307,7 +338,7 @@ impl GpuBoneBuffer {
         binding: u32,
         visibility: wgpu::ShaderStages,
     ) -> wgpu::BindGroupLayoutEntry {
-        self.options.backend.layout_entry(binding, visibility)
+        self.backend.layout_entry(binding, visibility)
     }
 
     pub(super) fn target(&self) -> &Target {
@@ -325,7 +356,7 @@ impl GpuBoneBuffer {
         let binding = target
             .pages
             .get(page)?
-            .binding(self.options.backend, gpu.palette_limits());
+            .binding(self.backend, gpu.palette_limits());
         Some(BonePage { binding, rows })
     }
 }

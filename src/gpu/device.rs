@@ -1,20 +1,20 @@
 //! `Gpu`: opening a device; its limits and buffers.
 
-use super::faults::{Faults, watch};
+use super::faults::Faults;
 use super::{GpuError, PaletteLimits};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// How to open a device.
 #[derive(Clone, Debug)]
 pub struct GpuOptions {
-    /// Backends to search for adapters; `WGPU_BACKEND` in the environment narrows the default.
+    /// Backends to search for adapters. Default: all, or those that `WGPU_BACKEND` in the environment names.
     pub backends: wgpu::Backends,
-    /// The most bytes of palette rows in one page; capped by the device's limits.
+    /// The most bytes of palette rows in one page; capped by the device's limits. Default: `u64::MAX`.
     pub page_bytes: u64,
-    /// Upper bounds for the device's limits, to reproduce a less capable device.
+    /// Upper bounds for the device's limits, to reproduce a less capable device. Default: unlimited.
     pub limits: wgpu::Limits,
     /// Storage buffers that the vertex stage must be able to bind. Adapters with fewer are rejected.
+    /// Default: 0.
     pub vertex_storage_buffers: u32,
 }
 
@@ -25,6 +25,28 @@ impl Default for GpuOptions {
             page_bytes: u64::MAX,
             limits: wgpu::Limits::unlimited(),
             vertex_storage_buffers: 0,
+        }
+    }
+}
+
+/// How to take over the device of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdoptOptions {
+    /// The most bytes of palette rows in one page; capped by the device's limits. Default: `u64::MAX`.
+    pub page_bytes: u64,
+    /// Whether to replace the device's uncaptured-error handler and device-lost callback. Default: no.
+    ///
+    /// The calls of [`GpuBoneBuffer`](super::GpuBoneBuffer) and those within [`Gpu::checked`] return their
+    /// errors in both cases. With it, the next of them also returns errors of other calls, which would else
+    /// go to the engine's handler, and the reason of a loss is known.
+    pub take_handlers: bool,
+}
+
+impl Default for AdoptOptions {
+    fn default() -> Self {
+        Self {
+            page_bytes: u64::MAX,
+            take_handlers: false,
         }
     }
 }
@@ -58,9 +80,10 @@ impl std::fmt::Display for AdapterName {
 
 /// An open device with its queue, limits and error state.
 ///
-/// Run all work through [`Gpu::checked`], which turns the device's errors into typed ones. An
-/// uncaptured-error handler and a device-lost callback are always installed. A loss during a wait
-/// ([`Gpu::wait`]) needs unwinding to become an error: with `panic = "abort"` it aborts the process.
+/// Run all work through [`Gpu::checked`], which turns the device's errors into typed ones. A device that the
+/// library opens has its uncaptured-error handler and device-lost callback; that of an engine keeps the
+/// engine's ([`Gpu::adopt`]). A loss during a wait ([`Gpu::wait`]) needs unwinding to become an error: with
+/// `panic = "abort"` it aborts the process.
 #[derive(Debug)]
 pub struct Gpu {
     /// The device.
@@ -72,7 +95,7 @@ pub struct Gpu {
     palette: PaletteLimits,
     vertex_storage_buffers: u32,
     serial: u64,
-    pub(super) faults: Arc<Mutex<Faults>>,
+    pub(super) faults: Faults,
 }
 
 /// Formats of images, shadow masks and depth: all three must support a sample count.
@@ -190,16 +213,24 @@ impl Gpu {
             adapter: name.to_string(),
             reason: e.to_string(),
         })?;
-        Ok(Self::adopt(adapter, device, queue, options.page_bytes))
+        let options = AdoptOptions {
+            page_bytes: options.page_bytes,
+            take_handlers: true,
+        };
+        Ok(Self::adopt(adapter, device, queue, &options))
     }
 
-    /// Wraps a device that an engine has opened. Replaces its uncaptured-error handler and its
-    /// device-lost callback: errors are returned from the calls that caused them.
+    /// Wraps a device that an engine has opened. Its uncaptured-error handler and device-lost callback stay
+    /// as they are, unless the [options](AdoptOptions::take_handlers) take them.
+    ///
+    /// Errors are returned from the calls that caused them: error scopes of wgpu catch those of
+    /// [`Gpu::checked`], on the thread that calls it. Outside of it, errors of [`Gpu::buffer`], [`Gpu::bind`],
+    /// uploads of meshes and the like go to the engine's handler.
     pub fn adopt(
         adapter: &wgpu::Adapter,
         device: wgpu::Device,
         queue: wgpu::Queue,
-        page_bytes: u64,
+        options: &AdoptOptions,
     ) -> Self {
         static DEVICES: AtomicU64 = AtomicU64::new(0);
         let limits = device.limits();
@@ -213,10 +244,15 @@ impl Gpu {
         Self {
             adapter: AdapterName::of(&adapter.get_info()),
             samples: if four { 4 } else { 1 },
-            palette: PaletteLimits::new(&limits, page_bytes, storage > 0, rows.contains(wanted)),
+            palette: PaletteLimits::new(
+                &limits,
+                options.page_bytes,
+                storage > 0,
+                rows.contains(wanted),
+            ),
             vertex_storage_buffers: storage,
             serial: DEVICES.fetch_add(1, Ordering::Relaxed),
-            faults: watch(&device),
+            faults: Faults::of(&device, options.take_handlers),
             device,
             queue,
         }
@@ -312,11 +348,13 @@ impl Gpu {
     /// If the device fails or refuses to map the buffer.
     pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>, GpuError> {
         let (sender, receiver) = std::sync::mpsc::channel();
-        buffer.map_async(wgpu::MapMode::Read, .., move |result| {
-            // The receiver is gone if the wait failed, as with a lost device.
-            let _ = sender.send(result);
-        });
-        self.wait()?;
+        self.checked(|| {
+            buffer.map_async(wgpu::MapMode::Read, .., move |result| {
+                // The receiver is gone if the wait failed, as with a lost device.
+                let _ = sender.send(result);
+            });
+            self.wait()
+        })?;
         let refused = |reason: String| GpuError::Refused { reason };
         receiver
             .try_recv()

@@ -27,7 +27,7 @@ mod window;
 
 pub use backend::{PaletteBackend, PaletteLimits, ROW_BYTES, WINDOW_ALIGN};
 pub use bones::{BonePage, BonePlace, BoneUpload, GpuBoneBuffer, GpuBoneOptions, UploadWay};
-pub use device::{AdapterName, Gpu, GpuOptions};
+pub use device::{AdapterName, AdoptOptions, Gpu, GpuOptions};
 pub use error::GpuError;
 pub use influences::{InfluenceCount, InfluenceFormat, JointFormat, WeightFormat};
 pub use mesh::{Deltas, GpuMesh, SURFACE_LAYOUT, SurfaceVertex};

@@ -12,7 +12,7 @@ impl GpuBoneBuffer {
     pub(super) fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
         self.settle(gpu);
         gpu.poll()?;
-        let backend = self.options.backend;
+        let backend = self.backend;
         let mut schedule = crowd.schedule(&RowLayout {
             align: backend.align(),
             order: RowOrder::FreshFirst,

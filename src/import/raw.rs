@@ -96,6 +96,18 @@ pub enum RawChannel {
     Weights,
 }
 
+/// Its name in glTF.
+impl std::fmt::Display for RawChannel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Translation => "translation",
+            Self::Rotation => "rotation",
+            Self::Scale => "scale",
+            Self::Weights => "weights",
+        })
+    }
+}
+
 /// Interpolation between keys (glTF 2.0, appendix C).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interpolation {

@@ -8,6 +8,15 @@ use std::io::Cursor;
 /// Largest width and height of an image, pixels.
 pub const MAX_IMAGE_SIDE: u32 = 16_384;
 
+/// Longest MIME type, bytes; registered ones are shorter than 100.
+pub const MAX_MIME_TYPE: usize = 255;
+
+/// True for the bytes that may stand as a MIME type: printable ASCII without spaces, at most
+/// [`MAX_MIME_TYPE`] of them.
+pub(crate) fn is_mime_type(bytes: &[u8]) -> bool {
+    bytes.len() <= MAX_MIME_TYPE && bytes.iter().all(u8::is_ascii_graphic)
+}
+
 /// A decoded image: RGBA with 8 bits per channel, sRGB, rows from top to bottom.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Image {
@@ -23,7 +32,8 @@ pub struct Image {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedImage {
     /// MIME type, such as `image/png`. PNG and JPEG are recognised by their first bytes. For other formats it
-    /// is the type that the file states, or `application/octet-stream`.
+    /// is the type that the file states, or `application/octet-stream`. Printable ASCII without spaces, at most
+    /// [`MAX_MIME_TYPE`] bytes.
     pub mime: String,
     /// The encoded bytes.
     pub bytes: Vec<u8>,
@@ -80,12 +90,14 @@ impl ImageData {
 
 impl EncodedImage {
     /// Makes an image of encoded bytes. `stated` is the MIME type that the file states; the first bytes of
-    /// PNG and JPEG take precedence.
+    /// PNG and JPEG take precedence, and a text that cannot be a MIME type counts as none.
     pub fn new(bytes: Vec<u8>, stated: Option<&str>) -> Self {
         let mime = match bytes.as_slice() {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
             [0xff, 0xd8, 0xff, ..] => "image/jpeg",
-            _ => stated.unwrap_or("application/octet-stream"),
+            _ => stated
+                .filter(|stated| is_mime_type(stated.as_bytes()))
+                .unwrap_or("application/octet-stream"),
         };
         Self {
             mime: mime.into(),
@@ -163,7 +175,10 @@ impl Survey {
             ImageFormat::Png => 12,
             ImageFormat::Jpeg if bytes.windows(2).any(|w| w == [0xff, 0xc2]) => 24,
             ImageFormat::Jpeg => 12,
-            other => return Err(format!("{other:?} images are not supported")),
+            other => {
+                let extension = other.extensions_str().first().copied().unwrap_or("such");
+                return Err(format!("{extension} images are not supported"));
+            }
         };
         let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
         reader.limits(Self::limits(Self::DECODER_BYTES));

@@ -96,6 +96,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_are_blended_for_vertices_that_exist() {
+        let influences = Influences {
+            per_vertex: 4,
+            joints: vec![0, 1, 9, 0, 1, 0, 0, 0],
+            weights: vec![0.25, 0.5, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        };
+        let palette = [2.0, 8.0].map(|v| Affine3x4 { rows: [[v; 4]; 3] });
+        let row = |vertex| {
+            influences
+                .blended_row(&palette, vertex)
+                .map(|m| m.rows[2][3])
+        };
+        // Slot 9 is not in the palette and adds nothing.
+        assert_eq!([row(0), row(1)], [Some(4.5), Some(8.0)]);
+        assert_eq!([row(2), row(usize::MAX)], [None, None]);
+    }
+
+    #[test]
     fn largest_keeps_the_sum_and_reports_what_was_dropped() {
         let influences = Influences {
             per_vertex: 8,

@@ -11,7 +11,8 @@ pub use check::PrimitiveError;
 pub use image::ImageError;
 #[cfg(all(feature = "images", any(feature = "gltf", feature = "phx")))]
 pub(crate) use image::Survey;
-pub use image::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE};
+pub(crate) use image::is_mime_type;
+pub use image::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE, MAX_MIME_TYPE};
 pub use influences::Influences;
 
 /// A mesh: primitives with common default morph weights.

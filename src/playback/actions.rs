@@ -1,4 +1,4 @@
-//! The playing clips of all instances of a rig, as plain arrays: one entry per instance × layer, with
+//! The actions of all instances of a rig, as plain arrays: one entry per instance × layer, with
 //! [`ACTIONS_PER_LAYER`] slots each.
 
 use super::blend_space::Members;
@@ -7,56 +7,60 @@ use super::interval::{Loop, Playhead};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
-/// Actions that a layer can hold at once.
+/// The largest number of actions of a layer.
 pub const ACTIONS_PER_LAYER: usize = 4;
 
 /// Four actions of one layer of one instance.
 pub(crate) type Four<T> = [T; ACTIONS_PER_LAYER];
 
-/// State of the actions. What every step reads lies in arrays of its own.
+/// State of the actions. Values that every step reads lie in separate arrays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Actions {
-    /// The clips' places in their pool, or [`NO_CLIP`].
+    /// The clips' indices in their pool, or [`NO_CLIP`].
     pub clip: Vec<Four<u16>>,
     /// The second clip of a blend space (the first again if that plays alone), and its share.
     pub other: Vec<Four<u16>>,
     pub mix: Vec<Four<f32>>,
-    /// Within the pass: seconds; of a blend space phases.
+    /// The time within the pass: seconds, for a blend space phases.
     pub time: Vec<Four<f64>>,
-    /// What time moves on by per second.
+    /// The change of `time` per second.
     pub rate: Vec<Four<f64>>,
-    /// The open interval around `time` in which nothing happens: no end, no marker.
+    /// The open interval around `time` without an end or a marker.
     pub low: Vec<Four<f64>>,
     pub high: Vec<Four<f64>>,
     pub weight: Vec<Four<f32>>,
     /// Whether the pass runs from the clip's end to its start.
     pub mirrored: Vec<Four<bool>>,
-    /// When it was started: older actions come first in a blend.
+    /// The order of starts: older actions come first in a blend.
     pub started: Vec<Four<u32>>,
     pub starts: Vec<u32>,
-    /// Whether something is on its way besides time.
+    /// Whether a step changes more than `time`: a fade (of an action or the layer) or a warp runs, or an action is
+    /// fresh.
     pub busy: Vec<bool>,
     pub slow: Vec<Four<Slow>>,
 }
 
-/// What only calls and rare steps read of an action.
+/// The values of an action that only calls and rare steps read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Slow {
     pub course: Loop,
     pub pass: f64,
-    /// Factor on time, and where it is going.
+    /// Factor on time; `warp` changes it.
     pub speed: f64,
-    /// What time moves on by per second at speed 1.
+    /// The change of `time` per second at speed 1.
     pub pace: f64,
     pub warp: LinearFade,
     pub fade: LinearFade,
     pub paused: bool,
     pub at_end: AtEnd,
-    /// Whether it was started and has not moved yet.
+    /// Whether it was started and has not been advanced yet.
     pub fresh: bool,
+    /// Whether its last step finished it. Speeds of layers and of the character, and steps back in time, may
+    /// send it to the end that its own speed leads away from.
+    pub ended: bool,
     /// Whether the slot is freed when the fade ends.
     pub ending: bool,
-    /// The place of the blend space.
+    /// The index of the blend space.
     pub space: Option<u16>,
 }
 
@@ -119,8 +123,9 @@ impl Actions {
         self.playing(entry).find(same)
     }
 
-    /// A slot for a new action: a free one, else that of the action with the lowest weight, which is evicted.
-    fn vacate(&self, entry: usize) -> (usize, bool) {
+    /// Empties a slot for a new action: a free one, else that of the action with the lowest weight, which is
+    /// evicted. Returns the slot and whether it was taken from another.
+    pub fn vacate(&mut self, entry: usize) -> (usize, bool) {
         let (clips, weights) = (&self.clip[entry], &self.weight[entry]);
         if let Some(free) = (0..ACTIONS_PER_LAYER).find(|&a| clips[a] == NO_CLIP) {
             return (free, false);
@@ -132,46 +137,42 @@ impl Actions {
                 least
             }
         });
+        self.free(entry, least);
         (least, true)
     }
 
-    /// Starts a clip or blend space in a slot of its own; the action with the lowest weight is evicted if none is free.
-    /// `length` is that of a pass. Returns whether one was evicted.
+    /// Starts a clip or blend space in a slot that is free or already plays it. `length` is the length of a pass. The
+    /// slot keeps its weight and its fade.
     pub fn start(
         &mut self,
         entry: usize,
+        a: usize,
         source: Source,
-        members: Members,
-        length: f64,
+        (members, length): (Members, f64),
         options: &PlayOptions,
-    ) -> bool {
-        let (a, evicted) = self.vacate(entry);
+    ) {
         self.started[entry][a] = self.starts[entry];
         self.starts[entry] = self.starts[entry].wrapping_add(1);
+        let Slow { fade, ending, .. } = self.slow[entry][a];
         self.slow[entry][a] = Slow {
             course: Loop::new(options.loop_mode, options.repetitions, length),
             speed: f64::from(options.speed),
             at_end: options.at_end,
             fresh: true,
+            fade,
+            ending,
             space: match source {
                 Source::Space(space) => Some(space),
                 Source::Clip(_) => None,
             },
             ..Slow::default()
         };
-        self.weight[entry][a] = if options.fade_in > 0.0 {
-            0.0
-        } else {
-            options.weight
-        };
-        self.fade(entry, a, options.weight, options.fade_in);
         self.seek(entry, a, options.time);
         self.set_members(entry, a, members);
         self.busy[entry] = true;
-        evicted
     }
 
-    /// Sets the clips of an action, their shares and their pace. Returns whether the clips changed.
+    /// Sets the clips of an action, their shares and their rate. Returns whether the clips changed.
     pub fn set_members(&mut self, entry: usize, a: usize, members: Members) -> bool {
         let known = (self.clip[entry][a], self.other[entry][a]);
         let changed = known != (members.clip, members.other);
@@ -186,40 +187,26 @@ impl Actions {
         changed
     }
 
-    /// Puts an action at an unbounded time.
+    /// Sets an action to an unbounded time.
     pub fn seek(&mut self, entry: usize, a: usize, time: f64) {
         let place = self.slow[entry][a].course.place(time);
         self.put(entry, a, place);
         self.close_window(entry, a);
     }
 
-    /// Has the next step find out what lies around an action's time.
-    fn close_window(&mut self, entry: usize, a: usize) {
+    /// Makes the next step search for the ends and markers around an action's time.
+    pub fn close_window(&mut self, entry: usize, a: usize) {
         self.low[entry][a] = self.time[entry][a];
         self.high[entry][a] = self.time[entry][a];
     }
 
-    /// Puts an action at a time as if it had just been started there.
-    pub fn restart(&mut self, entry: usize, a: usize, time: f64) {
-        let slow = &mut self.slow[entry][a];
-        slow.fresh = true;
-        slow.paused = false;
-        if slow.warp.running() {
-            slow.speed = slow.warp.end();
-        }
-        slow.warp = LinearFade::default();
-        self.seek(entry, a, time);
-        self.set_rate(entry, a);
-        self.busy[entry] = true;
-    }
-
-    /// Whether an action stays at the end that it runs to.
+    /// Whether an action has reached the end of its last pass and stays there.
     pub fn finished(&self, entry: usize, a: usize) -> bool {
         let slow = &self.slow[entry][a];
-        !slow.fresh && slow.course.over(self.place(entry, a), slow.speed < 0.0)
+        !slow.fresh && (slow.ended || slow.course.over(self.place(entry, a), slow.speed < 0.0))
     }
 
-    /// Where an action is.
+    /// The playhead of an action.
     pub fn place(&self, entry: usize, a: usize) -> Playhead {
         Playhead {
             pass: self.slow[entry][a].pass,
@@ -229,12 +216,13 @@ impl Actions {
 
     pub fn put(&mut self, entry: usize, a: usize, place: Playhead) {
         let slow = &mut self.slow[entry][a];
+        slow.ended = false;
         slow.pass = place.pass;
         self.time[entry][a] = place.time;
         self.mirrored[entry][a] = slow.course.mirrored(place.pass);
     }
 
-    /// Sets what time moves on by, after a change of speed or pause.
+    /// Updates the rate of an action after a change of speed or pause.
     pub fn set_rate(&mut self, entry: usize, a: usize) {
         let slow = &self.slow[entry][a];
         self.rate[entry][a] = if slow.paused {
@@ -244,35 +232,41 @@ impl Actions {
         };
     }
 
-    /// Sends the weight of an action to a target over `seconds`, from what it has reached.
-    pub fn fade(&mut self, entry: usize, a: usize, target: f32, seconds: f32) {
+    /// Fades an action from its present weight to a target over `seconds`. A running fade that reaches the target
+    /// sooner continues. Returns whether anything changed.
+    pub fn fade(&mut self, entry: usize, a: usize, target: f32, seconds: f32) -> bool {
         let slow = &mut self.slow[entry][a];
+        let (to, over) = (f64::from(target), f64::from(seconds));
+        let rests = !slow.fade.running() && self.weight[entry][a] == target;
+        if !slow.ending && (rests || slow.fade.gets_to(to, over)) {
+            return false;
+        }
         slow.ending = false;
         slow.fade = LinearFade::default();
         if seconds > 0.0 {
             let from = f64::from(self.weight[entry][a]);
-            slow.fade = LinearFade::new(from, f64::from(target), f64::from(seconds));
+            slow.fade = LinearFade::new(from, to, over);
             self.busy[entry] = true;
         } else {
             self.weight[entry][a] = target;
         }
+        true
     }
 
-    /// Fades an action out over `seconds`, from the weight it has reached, and stops it then.
-    pub fn end(&mut self, entry: usize, a: usize, seconds: f32) {
+    /// Fades an action out over `seconds`, from its present weight, and then stops it. A running fade to 0 that ends
+    /// sooner continues. An action of weight 0 stops at once. Returns whether anything changed.
+    pub fn end(&mut self, entry: usize, a: usize, seconds: f32) -> bool {
+        let slow = &self.slow[entry][a];
+        if slow.ending && slow.fade.gets_to(0.0, f64::from(seconds)) {
+            return false;
+        }
         if seconds > 0.0 && self.weight[entry][a] != 0.0 {
             self.fade(entry, a, 0.0, seconds);
             self.slow[entry][a].ending = true;
         } else {
             self.free(entry, a);
         }
-    }
-
-    /// Ends every action of an entry but `keep`.
-    pub fn end_all(&mut self, entry: usize, seconds: f32, keep: Option<usize>) {
-        for a in self.playing(entry).filter(|&a| keep != Some(a)) {
-            self.end(entry, a, seconds);
-        }
+        true
     }
 
     /// The clip time of an action, in [0, duration].

@@ -78,7 +78,12 @@ impl Actions {
             } {
                 self.slow[entry][a].fresh = false;
                 self.put(entry, a, interval.to);
+                self.slow[entry][a].ended = interval.finished;
                 (self.low[entry][a], self.high[entry][a]) = sink.window(self, entry, a);
+                if interval.finished {
+                    // The step that leads away from the end is looked at, too.
+                    self.close_window(entry, a);
+                }
                 sink.emit(self, entry, a, &interval);
                 if interval.finished && slow.at_end == AtEnd::Stop {
                     self.free(entry, a);

@@ -1,5 +1,6 @@
 //! `BlendSpace1D`: clips along a parameter; the two neighbours of its value play in phase.
 
+use super::clips::INSTANCE;
 use super::error::PlaybackError;
 use super::ids::{BlendSpaceId, ClipId, NO_CLIP, Source};
 use super::pool::{Pool, check};
@@ -131,7 +132,10 @@ impl Pool {
         let found = self.spaces.find(space.index, space.generation);
         match found.filter(|_| space.owner == self.owner) {
             Some(space) => Ok(BlendSpace1D { pool: self, space }),
-            None => Err(PlaybackError::UnknownSpace { space }),
+            None => {
+                let why = space.owner.unknown_to(self.owner, INSTANCE);
+                Err(PlaybackError::UnknownSpace { space, why })
+            }
         }
     }
 
@@ -146,7 +150,7 @@ impl Pool {
         for &(parameter, clip) in points {
             check_parameter(parameter)?;
             let Some(data) = self.clip(clip) else {
-                return Err(PlaybackError::UnknownClip { clip });
+                return Err(self.unknown_clip(clip, "the blend space"));
             };
             let known = *kind.get_or_insert(data.kind());
             let last = space.points.last().map(|p: &Point| p.parameter);

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
 const MAX_CLIPS: usize = u16::MAX as usize - 1;
 
+/// What most handles are used with, in messages.
+pub(super) const INSTANCE: &str = "this instance";
+
 impl Pool {
     /// Checks that a rig and its clips fit these layers and the limits.
     pub fn validate(rig: &Rig, layers: &[LayerOptions]) -> Result<(), PlaybackError> {
@@ -95,7 +98,7 @@ impl Pool {
     }
 
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
-        let index = self.clip_index(clip)?;
+        let index = self.clip_index(clip, INSTANCE)?;
         let state = &self.state.actions;
         let playing = state.clip.iter().chain(&state.other).flatten();
         let spaces = self.spaces.iter();
@@ -109,7 +112,7 @@ impl Pool {
         }
         let taken = self.clips.take(index);
         self.fit_clips();
-        taken.ok_or(PlaybackError::UnknownClip { clip })
+        taken.ok_or_else(|| self.unknown_clip(clip, INSTANCE))
     }
 
     /// The handle of the clip at an index.
@@ -117,10 +120,22 @@ impl Pool {
         ClipId::new(self.owner, index, self.clips.generation(index))
     }
 
-    /// The index of a clip.
-    fn clip_index(&self, clip: ClipId) -> Result<u16, PlaybackError> {
+    /// The index of a clip; `user` names what the clip is used with.
+    fn clip_index(&self, clip: ClipId, user: &'static str) -> Result<u16, PlaybackError> {
         let found = self.clip(clip).map(|_| clip.index);
-        found.ok_or(PlaybackError::UnknownClip { clip })
+        found.ok_or_else(|| self.unknown_clip(clip, user))
+    }
+
+    /// The clip of a handle.
+    pub fn loaded_clip(&self, clip: ClipId) -> Result<&Arc<Clip>, PlaybackError> {
+        self.clip(clip)
+            .ok_or_else(|| self.unknown_clip(clip, INSTANCE))
+    }
+
+    /// The error for a clip that is not of this pool.
+    pub fn unknown_clip(&self, clip: ClipId, user: &'static str) -> PlaybackError {
+        let why = clip.owner.unknown_to(self.owner, user);
+        PlaybackError::UnknownClip { clip, why }
     }
 
     /// Resolves a motion to its index in this pool.
@@ -129,7 +144,7 @@ impl Pool {
     /// If its handle is stale or of another rig, crowd or mixer.
     pub fn source(&self, motion: Motion) -> Result<Source, PlaybackError> {
         match motion {
-            Motion::Clip(clip) => self.clip_index(clip).map(Source::Clip),
+            Motion::Clip(clip) => self.clip_index(clip, INSTANCE).map(Source::Clip),
             Motion::Space(space) => self.space_index(space).map(Source::Space),
         }
     }

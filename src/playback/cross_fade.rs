@@ -6,6 +6,7 @@ use super::error::PlaybackError;
 use super::ids::{BlendSpaceId, Motion, Source};
 use super::linear_fade::LinearFade;
 use super::options::PlayOptions;
+use super::play_rule::Entrance;
 use super::player::{MAX_SPEED, Player, check_seconds};
 use super::pool::{Pool, check};
 use super::sync::{Beat, CrossFade, Sync, in_step};
@@ -22,12 +23,13 @@ struct Prepared {
 impl Player<'_> {
     /// Fades one action out and another in, over a time in seconds or as a [`CrossFade`] states.
     ///
-    /// The first stops when its fade ends; other actions of the layer are not changed. The second starts
-    /// with `options`; if it is playing, it continues as with [`fade_to`](Self::fade_to).
+    /// The first [stops](Self::stop), the second [plays](Self::add) over the same seconds; other actions of the
+    /// layer do not change. Synchronising sets the time of the second, also if it plays. If the first fades out
+    /// already while the second plays, that crossfade goes on: only `options` apply.
     ///
     /// # Errors
-    /// Those of [`fade_to`](Self::fade_to), or if `from` does not play on the layer, the two clips share no
-    /// markers for [`Sync::Markers`], or a warped speed is out of range.
+    /// Those of [`fade_to`](Self::fade_to), or if `from` does not play on the layer or no longer does, the two clips
+    /// share no markers for [`Sync::Markers`], or a warped speed is out of range.
     pub fn cross_fade<'f>(
         &mut self,
         layer: usize,
@@ -37,18 +39,23 @@ impl Player<'_> {
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         let fade = fade.into();
-        let (entry, source) = self.pool.slot(self.index, layer, from.into())?;
-        let from = self.actions().source(entry, source);
-        let (_, to) = self.admit(layer, to, options)?;
+        let (entry, first) = self.pool.slot(self.index, layer, from.into())?;
+        let (_, to) = self.admit(layer, to.into(), options)?;
         check_seconds("seconds", fade.seconds)?;
-        let known = self.actions().find(entry, to);
-        if known == Some(source) {
-            self.fade_in(entry, to, fade.seconds, options, known);
+        let actions = self.actions();
+        let from = actions.source(entry, first);
+        let target = actions.find(entry, to);
+        let under_way = actions.slow[entry][first].ending
+            && target.is_some_and(|a| actions.is_target(entry, a));
+        if under_way || target == Some(first) {
+            self.enter(entry, to, fade.seconds, options, Entrance::Continue);
             return Ok(());
         }
-        let prepared = self.pool.prepare(entry, source, to, &fade, options)?;
-        self.actions().end(entry, source, fade.seconds);
-        self.fade_in(entry, to, fade.seconds, options, known);
+        let prepared = self.pool.prepare(entry, first, to, &fade, options)?;
+        if self.actions().end(entry, first, fade.seconds) {
+            self.pool.mark_dirty(self.index);
+        }
+        self.enter(entry, to, fade.seconds, options, Entrance::Continue);
         let actions = self.actions();
         let Some(target) = actions.find(entry, to) else {
             return Ok(());
@@ -114,7 +121,8 @@ impl Pool {
     ) -> Result<Prepared, PlaybackError> {
         let actions = &self.state.actions;
         let slow = &actions.slow[entry][source];
-        let (members, length) = match actions.find(entry, to) {
+        let goes_on = |&a: &usize| !actions.finished(entry, a);
+        let (members, length) = match actions.find(entry, to).filter(goes_on) {
             Some(a) => {
                 let known = &actions.slow[entry][a];
                 let (mut members, _) = self.members_of(to, options.parameter);

@@ -1,41 +1,50 @@
 //! `PlaybackError`: the errors of mixers and crowds.
 
 use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Motion, RigId};
+use super::unknown::Unknown;
 use crate::rig::ScaleError;
 use crate::scene::{NodeId, SceneError};
-use crate::skeleton::ChannelHandle;
 use crate::skeleton::limits;
+use crate::skeleton::{ChannelHandle, JointRefError};
 use thiserror::Error;
 
 /// An error of a mixer or a crowd. The call that returned it changed nothing.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PlaybackError {
     /// The rig was removed, or belongs to another crowd.
-    #[error("unknown {rig:?}: it was removed or belongs to another crowd")]
+    #[error("{}", why.sentence(&rig.to_string(), None, "was removed"))]
     UnknownRig {
         /// The rig.
         rig: RigId,
+        /// Why it is unknown.
+        why: Unknown,
     },
     /// The instance was despawned, or belongs to another crowd.
-    #[error("unknown {instance:?}: it was despawned or belongs to another crowd")]
+    #[error("{}", why.sentence(&instance.to_string(), None, "was despawned"))]
     UnknownInstance {
         /// The instance.
         instance: InstanceId,
+        /// Why it is unknown.
+        why: Unknown,
     },
     /// The clip was unloaded, or belongs to another rig, crowd or mixer.
-    #[error("unknown {clip:?}: it was unloaded or belongs to another rig, crowd or mixer")]
+    #[error("{}", why.sentence(&format!("clip {}", clip.index()), clip.rig(), "was unloaded"))]
     UnknownClip {
         /// The clip.
         clip: ClipId,
+        /// Why it is unknown.
+        why: Unknown,
     },
     /// The action's clip was unloaded, or it belongs to another mixer.
-    #[error("unknown {action:?}: its clip was unloaded or it belongs to another mixer")]
+    #[error("{}", why.sentence(&action.to_string(), None, "is gone with its clip or blend space"))]
     UnknownAction {
         /// The action.
         action: ActionId,
+        /// Why it is unknown.
+        why: Unknown,
     },
     /// The clip (or blend space) does not play on the layer.
-    #[error("{motion:?} does not play on layer {layer}")]
+    #[error("{motion} does not play on layer {layer}")]
     NotPlaying {
         /// The clip or blend space.
         motion: Motion,
@@ -50,22 +59,17 @@ pub enum PlaybackError {
         /// Number of layers.
         layers: usize,
     },
-    /// The skeleton has no such joint.
-    #[error("unknown joint {joint}: the skeleton has {joints} joints")]
-    UnknownJoint {
-        /// The joint.
-        joint: usize,
-        /// Number of joints in the skeleton.
-        joints: usize,
-    },
+    /// The skeleton has no such joint, or several that match.
+    #[error(transparent)]
+    Joint(#[from] JointRefError),
     /// The handle belongs to a user channel of another skeleton.
-    #[error("unknown {channel:?}: it belongs to another skeleton")]
+    #[error("{channel} belongs to another skeleton")]
     UnknownChannel {
         /// The channel.
         channel: ChannelHandle,
     },
     /// Instances of the rig are alive.
-    #[error("{rig:?} still has {instances} instances")]
+    #[error("{rig} still has {instances} instances")]
     RigInUse {
         /// The rig.
         rig: RigId,
@@ -73,7 +77,7 @@ pub enum PlaybackError {
         instances: usize,
     },
     /// Actions play the clip, or blend spaces hold it.
-    #[error("{clip:?} is still used by {actions} actions or blend spaces")]
+    #[error("{clip} is still used by {actions} actions or blend spaces")]
     ClipInUse {
         /// The clip.
         clip: ClipId,
@@ -81,13 +85,15 @@ pub enum PlaybackError {
         actions: usize,
     },
     /// The blend space was removed, or belongs to another rig, crowd or mixer.
-    #[error("unknown {space:?}: it was removed or belongs to another rig, crowd or mixer")]
+    #[error("{}", why.sentence(&format!("blend space {}", space.index()), space.rig(), "was removed"))]
     UnknownSpace {
         /// The blend space.
         space: BlendSpaceId,
+        /// Why it is unknown.
+        why: Unknown,
     },
     /// Actions play the blend space.
-    #[error("{space:?} is still played by {actions} actions")]
+    #[error("{space} is still played by {actions} actions")]
     SpaceInUse {
         /// The blend space.
         space: BlendSpaceId,
@@ -162,18 +168,18 @@ pub enum PlaybackError {
         source: ScaleError,
     },
     /// The instance is not mirrored in that scene.
-    #[error("{instance:?} is not mirrored in this scene")]
+    #[error("{instance} is not mirrored in this scene")]
     NoMirror {
         /// The instance.
         instance: InstanceId,
     },
     /// The node is not a mirrored joint of an instance of this crowd.
-    #[error("{node:?} is not a joint of an instance of this crowd")]
+    #[error("{node} is not a joint of an instance of this crowd")]
     NotMirrored {
         /// The node.
         node: NodeId,
     },
-    /// An error of the scene graph, or a joint is unknown.
+    /// An error of the scene graph.
     #[error(transparent)]
     Scene(#[from] SceneError),
     /// A mask was made for another skeleton.
@@ -195,7 +201,7 @@ pub enum PlaybackError {
         limit: usize,
     },
     /// A snapshot does not fit the rigs and clips that the crowd holds now.
-    #[error("the snapshot was taken with {what} that differ from those the crowd holds now")]
+    #[error("the snapshot was taken with {what} that differ from those held now")]
     Snapshot {
         /// What differs.
         what: &'static str,

@@ -1,16 +1,16 @@
 //! `EventSink`: turns the time intervals of an advancing pool into events.
 
 use super::actions::Actions;
+use super::arena::Arena;
 use super::events::{Event, EventKind, Events};
 use super::fire::{Fired, Timetable};
 use super::ids::{ClipId, InstanceId, NO_CLIP, Owner};
 use super::interval::{Loop, Playhead, TimeInterval};
-use super::slots::Slots;
 use crate::clip::Clip;
 use std::sync::Arc;
 
 /// The clips of a pool.
-pub(crate) type Clips = Slots<Arc<Clip>>;
+pub(crate) type Clips = Arena<Arc<Clip>>;
 
 /// Receives the events of one entry and labels them with its instance and layer.
 pub(crate) struct EventSink<'a> {

@@ -13,7 +13,8 @@
 //! Arrays store bare indices, which stay valid because a playing clip cannot be unloaded. Handles are
 //! assembled when they are returned.
 
-use std::fmt::{self, Debug, Formatter};
+use super::unknown::Unknown;
+use std::fmt::{self, Debug, Display, Formatter};
 use std::num::{NonZeroU32, NonZeroU64};
 
 /// The largest tag of a crowd; no crowd has the tag 0.
@@ -137,8 +138,29 @@ impl Owner {
     }
 
     pub fn rig(self) -> RigId {
-        let mixers = self.0.get() >= Self::MIXERS;
+        let mixers = self.is_mixers();
         RigId(if mixers { Self::OF_ANY_MIXER } else { self })
+    }
+
+    /// The rig of a crowd; `None` for the mixers of a skeleton.
+    fn crowd_rig(self) -> Option<RigId> {
+        (!self.is_mixers()).then_some(RigId(self))
+    }
+
+    fn is_mixers(self) -> bool {
+        self.0.get() >= Self::MIXERS
+    }
+
+    /// Why a handle of this owner is unknown to `here`; `user` names what it was used with.
+    pub fn unknown_to(self, here: Self, user: &'static str) -> Unknown {
+        match (self.crowd_rig(), here.crowd_rig()) {
+            (None, Some(_)) => Unknown::OfMixer,
+            (Some(_), None) => Unknown::OfCrowd,
+            _ if self == here => Unknown::Gone,
+            (None, None) => Unknown::OtherSkeleton,
+            (Some(rig), Some(here)) if rig.tag() == here.tag() => Unknown::OtherRig { here, user },
+            _ => Unknown::OtherCrowd,
+        }
     }
 
     fn bits(self) -> u32 {
@@ -148,10 +170,68 @@ impl Owner {
 
 impl Debug for Owner {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.bits() >= Self::MIXERS {
+        if self.is_mixers() {
             write!(f, "mixers of {:08x}", self.bits() & !Self::MIXERS)
         } else {
             write!(f, "crowd {} rig {}", self.rig().tag(), self.rig().number())
+        }
+    }
+}
+
+/// As text: the rig of a crowd, or a mixer.
+impl Display for Owner {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.crowd_rig() {
+            Some(rig) if rig.0 != Self::OF_ANY_MIXER => write!(f, "{rig}"),
+            _ => f.write_str("a mixer"),
+        }
+    }
+}
+
+/// `rig 0`: the rig's number in its crowd, counted over the crowd's lifetime.
+impl Display for RigId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.0 == Owner::OF_ANY_MIXER {
+            return f.write_str("the rig of a mixer");
+        }
+        write!(f, "rig {}", self.number())
+    }
+}
+
+/// `instance 7 of rig 0`.
+impl Display for InstanceId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "instance {} of {}", self.index(), self.rig().0)
+    }
+}
+
+/// `clip 1 of rig 0`, or `clip 1 of a mixer`.
+impl Display for ClipId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "clip {} of {}", self.index, self.owner)
+    }
+}
+
+/// `blend space 1 of rig 0`, or `blend space 1 of a mixer`.
+impl Display for BlendSpaceId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "blend space {} of {}", self.index, self.owner)
+    }
+}
+
+/// `action 3`: its index in its mixer.
+impl Display for ActionId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "action {}", self.index)
+    }
+}
+
+/// The clip's or the blend space's text.
+impl Display for Motion {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clip(clip) => Display::fmt(clip, f),
+            Self::Space(space) => Display::fmt(space, f),
         }
     }
 }
@@ -256,6 +336,11 @@ impl ClipId {
         }
     }
 
+    /// The rig of the clip; `None` for a clip of a mixer.
+    pub fn rig(self) -> Option<RigId> {
+        self.owner.crowd_rig()
+    }
+
     /// The index in the rig's or mixer's list of clips: below the largest number of clips held at once.
     pub fn index(self) -> usize {
         usize::from(self.index)
@@ -285,6 +370,16 @@ impl BlendSpaceId {
         }
     }
 
+    /// The rig of the blend space; `None` for a blend space of a mixer.
+    pub fn rig(self) -> Option<RigId> {
+        self.owner.crowd_rig()
+    }
+
+    /// The index in the rig's or mixer's list of blend spaces.
+    pub fn index(self) -> usize {
+        usize::from(self.index)
+    }
+
     /// The handle as a number, for files and other languages.
     ///
     /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
@@ -297,6 +392,16 @@ impl BlendSpaceId {
     pub fn from_bits(bits: u64) -> Option<Self> {
         let (owner, index, generation) = split(bits)?;
         Some(Self::new(Owner::from_bits(owner)?, index, generation))
+    }
+}
+
+impl Motion {
+    /// The rig of the clip or blend space; `None` for those of a mixer.
+    pub fn rig(self) -> Option<RigId> {
+        match self {
+            Self::Clip(clip) => clip.rig(),
+            Self::Space(space) => space.rig(),
+        }
     }
 }
 

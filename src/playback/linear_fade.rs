@@ -35,6 +35,11 @@ impl LinearFade {
         self.to
     }
 
+    /// True if the fade runs and reaches this value within `seconds`.
+    pub fn gets_to(&self, value: f64, seconds: f64) -> bool {
+        self.running() && self.to == value && self.left <= seconds
+    }
+
     fn at(&self, left: f64) -> f64 {
         if left > 0.0 {
             self.to + (self.from - self.to) * (left / self.total)

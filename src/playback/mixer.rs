@@ -1,5 +1,6 @@
-//! `Mixer`: one character, played as in three.js through actions of clips.
+//! `Mixer`: one character with its palette, events and actions.
 
+use super::arena::Arena;
 use super::error::PlaybackError;
 use super::events::{Events, MAX_EVENTS_PER_ACTION};
 use super::ids::{ActionId, BlendSpaceId, ClipId, Motion, Owner};
@@ -8,29 +9,51 @@ use super::mixer_action::{ActionMut, Remembered};
 use super::options::PlayOptions;
 use super::places::RowOrder;
 use super::player::Player;
+use super::playing::Playing;
 use super::pool::{LayerOptions, MAX_TIME, PaletteScratch, Pool, check};
-use super::slots::Slots;
+use super::snapshot::{MixerSnapshot, PoolSnapshot};
 use super::sync::CrossFade;
 use crate::clip::Clip;
 use crate::math::{Affine3x4, Rigid};
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
-
-use crate::skeleton::{ChannelHandle, ChannelValue};
+use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One character of a rig. A frame is [`update`](Self::update), then [`evaluate`](Self::evaluate).
+/// One character of a rig. A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate).
 ///
-/// A mixer follows the rules of a crowd's instance and computes the same palette, bit for bit. A call that
-/// fails changes nothing.
+/// A mixer follows the rules of a crowd's instance and computes the same palette, bit for bit.
+/// [`play`](Self::play) and [`fade_to`](Self::fade_to) play on the first layer; [`player`](Self::player) has all other
+/// calls and the table of what they do, [`playing`](Self::playing) reads. A call that fails changes nothing.
+///
+/// ```
+/// use phalanx::playback::{Mixer, PlayOptions};
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut mixer = Mixer::new(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+/// let [walk, run] = ["Walk", "Run"].map(|name| mixer.find_clip(name).unwrap());
+/// mixer.play(walk, &PlayOptions::default())?;
+/// for frame in 0..60 {
+///     if frame == 30 {
+///         mixer.fade_to(run, 0.25, &PlayOptions::default())?;
+///     }
+///     mixer.advance(1.0 / 60.0)?;
+///     let _palette = mixer.evaluate();
+/// }
+/// assert!(mixer.playing().clips().eq([run]));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct Mixer {
     /// Differs from that of any other mixer of the process.
     pub(super) id: NonZeroU32,
     pub(super) pool: Pool,
-    pub(super) actions: Slots<Remembered>,
+    pub(super) actions: Arena<Remembered>,
     scratch: PaletteScratch,
     palette: Vec<Affine3x4>,
     events: Events,
@@ -71,7 +94,7 @@ impl Mixer {
         Ok(Self {
             id: NonZeroU32::new(NEXT_ID.fetch_add(1, Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN),
             pool,
-            actions: Slots::default(),
+            actions: Arena::default(),
             scratch: PaletteScratch::default(),
             palette,
             events,
@@ -98,8 +121,7 @@ impl Mixer {
     /// # Errors
     /// If the clip is unknown.
     pub fn clip(&self, clip: ClipId) -> Result<&Arc<Clip>, PlaybackError> {
-        let found = self.pool.clip(clip);
-        found.ok_or(PlaybackError::UnknownClip { clip })
+        self.pool.loaded_clip(clip)
     }
 
     /// Adds a clip, such as one made at run time or an additive one.
@@ -151,19 +173,11 @@ impl Mixer {
         Ok(())
     }
 
-    /// The action of a clip or blend space on the first layer. The same clip returns the same action.
+    /// The action of a clip or blend space on a layer. The same motion returns the same action.
     ///
     /// # Errors
-    /// If the clip is unknown, or it is additive and the layer is not, or the reverse.
-    pub fn clip_action(&mut self, motion: impl Into<Motion>) -> Result<ActionId, PlaybackError> {
-        self.clip_action_on(0, motion)
-    }
-
-    /// The action of a clip or blend space on any layer.
-    ///
-    /// # Errors
-    /// Those of [`clip_action`](Self::clip_action), or if the layer is unknown.
-    pub fn clip_action_on(
+    /// If the layer or clip is unknown, or the clip is additive and the layer is not, or the reverse.
+    pub fn clip_action(
         &mut self,
         layer: usize,
         motion: impl Into<Motion>,
@@ -192,7 +206,7 @@ impl Mixer {
         })
     }
 
-    /// Access to an action, to play, stop and set it. The calls chain.
+    /// Access to an action, to play and stop it with options of its own. The calls chain.
     ///
     /// # Errors
     /// If the handle is stale or of another mixer.
@@ -204,10 +218,7 @@ impl Mixer {
         })
     }
 
-    /// Fades one action out and another in, over a time in seconds or as a [`CrossFade`] states.
-    ///
-    /// The second plays with its own settings. The first stops when its fade ends. See
-    /// [`Player::cross_fade`].
+    /// [`Player::cross_fade`] from one action to another, with the options of the second.
     ///
     /// # Errors
     /// If a handle is stale or the actions are on different layers, and those of [`Player::cross_fade`].
@@ -228,35 +239,43 @@ impl Mixer {
             .cross_fade(to.layer, from.motion, to.motion, fade, &to.options)
     }
 
-    /// Fades to a clip on the first layer over `seconds`; all other actions of the layer fade out.
+    /// Plays a motion alone on the first layer: [`Player::play`].
     ///
     /// # Errors
-    /// Those of [`clip_action`](Self::clip_action), or if `seconds` is negative or not finite.
-    pub fn cross_fade_to(
+    /// Those of [`Player::play`].
+    pub fn play(
+        &mut self,
+        motion: impl Into<Motion>,
+        options: &PlayOptions,
+    ) -> Result<(), PlaybackError> {
+        self.player().play(0, motion, options)
+    }
+
+    /// Fades to a motion on the first layer over `seconds`: [`Player::fade_to`].
+    ///
+    /// # Errors
+    /// Those of [`Player::fade_to`].
+    pub fn fade_to(
         &mut self,
         motion: impl Into<Motion>,
         seconds: f32,
-    ) -> Result<ActionId, PlaybackError> {
-        check("seconds", f64::from(seconds), 0.0, MAX_TIME)?;
-        let motion = motion.into();
-        let id = self.clip_action(motion)?;
-        let options = self.remembered(id)?.options;
-        self.player().fade_to(0, motion, seconds, &options)?;
-        Ok(id)
+        options: &PlayOptions,
+    ) -> Result<(), PlaybackError> {
+        self.player().fade_to(0, motion, seconds, options)
     }
 
-    /// Stops all actions at once, without a fade.
-    pub fn stop_all(&mut self) {
-        for entry in 0..self.pool.layers.len() {
-            self.pool.state.actions.clear(entry);
-        }
-        self.pool.mark_dirty(ONLY);
-    }
-
-    /// Access to layers and actions by layer and clip: the interface that crowds have, too.
+    /// All calls on layers and actions, those that instances of crowds have.
     pub fn player(&mut self) -> Player<'_> {
         Player {
             pool: &mut self.pool,
+            index: ONLY,
+        }
+    }
+
+    /// What the character plays.
+    pub fn playing(&self) -> Playing<'_> {
+        Playing {
+            pool: &self.pool,
             index: ONLY,
         }
     }
@@ -265,14 +284,40 @@ impl Mixer {
     ///
     /// # Errors
     /// If `dt` is not within ±[`MAX_TIME`].
-    pub fn update(&mut self, dt: f64) -> Result<(), PlaybackError> {
+    pub fn advance(&mut self, dt: f64) -> Result<(), PlaybackError> {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
         self.events.clear();
         self.pool.advance(dt, &mut self.events);
         Ok(())
     }
 
-    /// The events of the last [`update`](Self::update).
+    /// Takes a snapshot, for replay and rollback.
+    pub fn snapshot(&self) -> MixerSnapshot {
+        MixerSnapshot {
+            pool: PoolSnapshot::take(&self.pool),
+            actions: self.actions.clone(),
+        }
+    }
+
+    /// Returns to a snapshot: the same calls from here give the same bits and the same handles, every time. There
+    /// are no events and no root motion until the next [`advance`](Self::advance).
+    ///
+    /// Clips and blend spaces that were added since stay, as with
+    /// [`Crowd::restore`](crate::crowd::Crowd::restore). The snapshot may be another mixer's of the same rig, layers
+    /// and clips; this mixer's action handles then refer to that mixer's actions in the order in which they were
+    /// made.
+    ///
+    /// # Errors
+    /// If the rig, the layers, the clips or the blend spaces are not those of the snapshot.
+    pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
+        snapshot.pool.check(&self.pool)?;
+        snapshot.pool.restore(&mut self.pool);
+        self.actions.clone_from(&snapshot.actions);
+        self.events.clear();
+        Ok(())
+    }
+
+    /// The events of the last [`advance`](Self::advance).
     pub fn events(&self) -> &Events {
         &self.events
     }
@@ -288,7 +333,7 @@ impl Mixer {
             .reserve_all(std::slice::from_mut(&mut self.scratch));
         let output = &mut self.palette;
         // A mixer's character is always visible and scheduled.
-        self.pool.count_places(false, RowOrder::Slots);
+        self.pool.count_places(false, RowOrder::Index);
         let all = ONLY..ONLY + 1;
         let mut lent = Lent::new(&mut self.pool, |pool| &mut pool.hints);
         let (pool, hints) = lent.split();
@@ -304,8 +349,20 @@ impl Mixer {
     }
 
     /// The current model matrices of all joints: joint space to model space. Re-evaluates, and allocates.
-    pub fn models(&self) -> Vec<Affine3x4> {
+    pub fn model_matrices(&self) -> Vec<Affine3x4> {
         self.pool.evaluate_models(ONLY, &mut []).models
+    }
+
+    /// The current model matrix of a joint, by name, path or index: joint space to model space.
+    /// Re-evaluates, and allocates.
+    ///
+    /// # Errors
+    /// If no joint matches, or several do.
+    pub fn model_matrix<'a>(
+        &self,
+        joint: impl Into<JointRef<'a>>,
+    ) -> Result<Affine3x4, PlaybackError> {
+        self.pool.model_matrix(ONLY, joint.into())
     }
 
     /// The current local matrices of all joints: joint space to the parent's space.
@@ -336,7 +393,7 @@ impl Mixer {
         self.pool.channel(ONLY, channel)
     }
 
-    /// How far the root moved in the last [`update`](Self::update), in the root's space before it.
+    /// How far the root moved in the last [`advance`](Self::advance), in the root's space before it.
     ///
     /// The motions of clips with root motion are blended as their poses are.
     pub fn root_motion(&self) -> Rigid {

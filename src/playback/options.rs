@@ -25,13 +25,14 @@ pub struct PlayOptions {
     pub repetitions: Option<u32>,
     /// What happens after the last pass. Default [`AtEnd::Hold`].
     pub at_end: AtEnd,
-    /// Start time in seconds of unbounded time, mapped by the loop mode. Default 0.
+    /// Start time, unbounded and mapped by the loop mode: of a clip in seconds, of a blend space in phases (1 is one
+    /// pass). Default 0.
     ///
     /// To play a bounded action backwards, start it at the end of its last pass or at any later time.
     pub time: f64,
     /// The weight to play at, or to fade to: [0, 1], on additive layers [−1, 1]. Default 1.
     pub weight: f32,
-    /// Seconds from weight 0 to `weight`, ≥ 0. Default 0.
+    /// Seconds until `weight` is reached, ≥ 0: from 0, or from the weight that the action has. Default 0.
     pub fade_in: f32,
     /// Start value of a blend space's parameter; no effect on clips. Default 0.
     pub parameter: f32,

@@ -1,32 +1,32 @@
-//! Where the palettes of a rig's instances lie: a result of every frame, by prefix sums.
+//! The row ranges of a rig's instances: computed in every frame, by prefix sums.
 
 /// An instance without rows.
 const NONE: u32 = u32::MAX;
 
-/// In which order instances have their rows.
+/// The order in which the rows of instances lie in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RowOrder {
-    /// By the slots of rigs and instances. Rows that are kept stay where they are while nobody comes,
-    /// goes, shows or hides; for memory that is dear to copy.
+    /// By the indices of rigs, then of instances. Rows that are kept do not move until an instance is spawned,
+    /// despawned, shown or hidden: for memory that is expensive to copy.
     #[default]
-    Slots,
-    /// Those evaluated in this frame first, as `Slots`; then those carried over, in the order of their
-    /// old rows: one copy brings what is new, and few copies carry the rest.
+    Index,
+    /// First the instances evaluated in this frame, as with [`Index`](Self::Index), then those carried over, in the
+    /// order of their old rows: one copy transfers all new rows, and few copies carry the rest.
     FreshFirst,
 }
 
-/// Rows to be carried over: `rows` of them from a row of the last frame to a row of this one.
+/// A copy of rows that are carried over, from the last frame to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowMove {
     /// The first row in the last frame.
     pub from: usize,
     /// The first row in this frame.
     pub to: usize,
-    /// How many.
+    /// The number of rows.
     pub rows: usize,
 }
 
-/// Where ordinals lie: `written` instances from one row on, the others from another.
+/// The rows of ordinals: the first `written` instances begin at one row, the carried ones at another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Segments {
     /// Rows from one instance to the next.
@@ -46,43 +46,42 @@ impl Segments {
     }
 }
 
-/// How many instances of a rig a frame writes and carries.
+/// The instances of a rig that a frame writes and carries over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// With rows in what is written; some of them may be kept.
+    /// Instances with rows in the written part; some of them may be kept.
     pub written: usize,
-    /// Of those: rows that stay as they are.
+    /// Those of them whose rows stay unchanged.
     pub kept: usize,
-    /// With rows behind what is written.
+    /// Instances with rows behind the written part.
     pub carried: usize,
 }
 
-/// The places of a rig's instances in this frame and the last.
+/// The row ranges of a rig's instances in this frame and the last.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// Whether an instance's palette is to be new in every frame.
+    /// Whether an instance is scheduled: its palette is evaluated in every frame.
     due: Vec<bool>,
-    /// For every instance the number of those before it that have rows in what is written; one more at
-    /// the end.
+    /// For every instance the number of earlier ones that have rows in the written part; one more entry at the end.
     rank: Vec<u32>,
-    /// Rows in what is written that stay as they are.
+    /// Whether an instance's rows in the written part stay unchanged.
     kept: Vec<bool>,
-    /// The place of every instance among those with rows, in this frame and the last.
+    /// The ordinal of every instance among those with rows, in this frame and the last.
     ordinal: Vec<u32>,
     last: Vec<u32>,
-    /// Instances by ordinal, with [`RowOrder::FreshFirst`]; empty with [`RowOrder::Slots`].
+    /// Instances by ordinal, with [`RowOrder::FreshFirst`]; empty with [`RowOrder::Index`].
     order: Vec<u32>,
     last_order: Vec<u32>,
     now: Segments,
     before: Segments,
     counts: Counts,
-    /// What the last two frames asked alike, if both came to the same places and nothing has changed
-    /// since: asked again, it comes to them again.
+    /// The request of the last two frames, if both were equal, had the same result, and nothing has changed since:
+    /// the same request then has the same result again.
     settled: Option<(bool, RowOrder)>,
 }
 
 impl Places {
-    /// Room for one more instance.
+    /// Adds an entry for one more instance.
     pub fn push(&mut self) {
         self.settled = None;
         self.due.push(true);
@@ -90,7 +89,7 @@ impl Places {
         self.last.push(NONE);
     }
 
-    /// A new instance in a slot: it has no rows yet.
+    /// Resets the entry of a new instance: it has no rows yet.
     pub fn spawn(&mut self, index: usize) {
         self.settled = None;
         self.due[index] = true;
@@ -98,12 +97,12 @@ impl Places {
         self.last[index] = NONE;
     }
 
-    /// Whether every instance is due.
+    /// For every instance whether it is scheduled.
     pub fn due(&self) -> &[bool] {
         &self.due
     }
 
-    /// Forgets all rows: the state of the instances was replaced.
+    /// Drops all rows: the state of the instances was replaced.
     pub fn reset(&mut self, due: &[bool]) {
         let count = due.len();
         self.settled = None;
@@ -117,7 +116,7 @@ impl Places {
         self.counts = Counts::default();
     }
 
-    /// Says whether an instance's palette is to be new in every frame.
+    /// Sets whether an instance is scheduled.
     pub fn set_due(&mut self, index: usize, due: bool) {
         if self.due[index] != due {
             self.settled = None;
@@ -125,13 +124,13 @@ impl Places {
         }
     }
 
-    /// Who is shown has changed.
+    /// To be called when the visibility of an instance has changed.
     pub fn unsettle(&mut self) {
         self.settled = None;
     }
 
-    /// Decides who is evaluated. With `holds` the memory has the rows of the last frame, and whoever
-    /// is not due keeps his; without, all that are shown are evaluated. `shown` is not looked at while
+    /// Decides which instances are evaluated. With `holds` the memory has the rows of the last frame, and instances
+    /// that are not scheduled keep theirs; without it every visible instance is evaluated. `shown` is not read while
     /// nothing changes: see [`unsettle`](Self::unsettle).
     #[inline]
     pub fn count(
@@ -173,7 +172,7 @@ impl Places {
             let stay = shown && holds && !due && *last != NONE;
             stays += usize::from(stay);
             *kept = stay;
-            let written = shown && (!stay || order == RowOrder::Slots);
+            let written = shown && (!stay || order == RowOrder::Index);
             *ordinal = if written { rank } else { NONE };
             rank += u32::from(written);
         }
@@ -181,7 +180,7 @@ impl Places {
             *end = rank;
         }
         self.counts = match order {
-            RowOrder::Slots => Counts {
+            RowOrder::Index => Counts {
                 written: rank as usize,
                 kept: stays,
                 carried: 0,
@@ -198,7 +197,7 @@ impl Places {
         self.counts
     }
 
-    /// Puts those carried over behind those written, in the order of their old rows.
+    /// Appends the carried instances behind the written ones, in the order of their old rows.
     fn follow(&mut self, written: u32) {
         let fresh = (0u32..)
             .zip(self.ordinal.iter())
@@ -220,13 +219,12 @@ impl Places {
         }
     }
 
-    /// Whether the last frame's places were those of the frame before, and a frame that asks the same
-    /// comes to them again.
+    /// Whether the last two frames had the same row ranges and a frame with the same request has them again.
     pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
         self.settled == Some((holds, order)) && self.now == self.before
     }
 
-    /// Says where the rows counted last begin.
+    /// Sets the first rows of the instances counted last.
     pub fn place(&mut self, stride: usize, first: usize, carried: usize) {
         self.now = Segments {
             stride,
@@ -236,22 +234,22 @@ impl Places {
         };
     }
 
-    /// Whether an instance has rows in what is written.
+    /// Whether an instance has rows in the written part.
     pub fn scheduled(&self, index: usize) -> bool {
         self.rank[index + 1] > self.rank[index]
     }
 
-    /// Whether its rows there stay as they are.
+    /// Whether its rows there stay unchanged.
     pub fn kept(&self, index: usize) -> bool {
         self.kept[index]
     }
 
-    /// Instances with rows in what is written, among those from `first` to before `end`.
+    /// The number of instances in `first..end` that have rows in the written part.
     pub fn written(&self, first: usize, end: usize) -> usize {
         (self.rank[end] - self.rank[first]) as usize
     }
 
-    /// What was counted last.
+    /// The counts of the last [`count`](Self::count).
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -261,7 +259,7 @@ impl Places {
         self.now.stride
     }
 
-    /// The first rows of what is written and of what is carried.
+    /// The first rows of the written and of the carried part.
     pub fn firsts(&self) -> (usize, usize) {
         (self.now.first, self.now.carried)
     }
@@ -276,8 +274,8 @@ impl Places {
         self.before.row(*self.last.get(index)?)
     }
 
-    /// The rows of `len` per instance that are carried over, neighbours joined, in ascending order of
-    /// the rows they go to.
+    /// The rows that are carried over, `len` per instance, adjacent ones joined, in ascending order of their
+    /// destination.
     pub fn moves(&self, len: usize, mut each: impl FnMut(RowMove)) {
         let mut run: Option<RowMove> = None;
         let mut add = |index: usize| {
@@ -343,23 +341,23 @@ mod tests {
     fn in_slots_rows_stay_while_nobody_comes_or_goes() {
         let mut p = six();
         let all = [true; 6];
-        // Nobody has rows: whoever is shown is evaluated, due or not.
+        // No instance has rows yet: every visible one is evaluated, scheduled or not.
         p.due = vec![true, false, false, true, false, true];
-        let counts = frame(&mut p, RowOrder::Slots, all, true);
+        let counts = frame(&mut p, RowOrder::Index, all, true);
         assert_eq!((counts.written, counts.kept), (6, 0));
-        let counts = frame(&mut p, RowOrder::Slots, all, true);
+        let counts = frame(&mut p, RowOrder::Index, all, true);
         assert_eq!((counts.written, counts.kept), (6, 3));
         assert_eq!(moves(&p), [[104, 104, 7], [116, 116, 3]]);
-        // The first hides: all rows move, in one run each.
+        // The first is hidden: all rows move, in one run each.
         let hidden = [false, true, true, true, true, true];
-        frame(&mut p, RowOrder::Slots, hidden, true);
+        frame(&mut p, RowOrder::Index, hidden, true);
         assert_eq!(moves(&p), [[104, 100, 7], [116, 112, 3]]);
         assert_eq!(
             (p.row(0), p.row(5), p.last_row(0)),
             (None, Some(116), Some(100))
         );
-        // Memory that does not hold the last frame gets everything.
-        assert_eq!(frame(&mut p, RowOrder::Slots, hidden, false).kept, 0);
+        // In memory that does not hold the last frame, every instance is written.
+        assert_eq!(frame(&mut p, RowOrder::Index, hidden, false).kept, 0);
     }
 
     #[test]
@@ -373,11 +371,11 @@ mod tests {
         let rows: Vec<_> = (0..6).filter_map(|i| p.row(i)).collect();
         assert_eq!(rows, [100, 112, 116, 104, 120, 108]);
         assert_eq!(moves(&p), [[104, 112, 7], [116, 120, 3]]);
-        // The halves change places: what was written is carried in one run.
+        // The halves are swapped: the rows that were written are carried in one run.
         p.due.iter_mut().for_each(|d| *d = !*d);
         frame(&mut p, RowOrder::FreshFirst, all, true);
         assert_eq!(moves(&p), [[100, 112, 11]]);
-        // A slot that is filled anew has no rows to carry.
+        // A new instance in a reused entry has no rows to carry.
         p.spawn(0);
         p.due[0] = false;
         let counts = frame(&mut p, RowOrder::FreshFirst, all, true);
@@ -393,8 +391,8 @@ mod tests {
             ((state >> 16) % below) as usize
         };
         let mut settles = 0;
-        for order in [RowOrder::Slots, RowOrder::FreshFirst] {
-            // The second one counts in every frame.
+        for order in [RowOrder::Index, RowOrder::FreshFirst] {
+            // The second one is counted in every frame.
             let mut pair = [six(), six()];
             let mut shown = [true; 6];
             for step in 0..2000 {

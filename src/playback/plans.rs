@@ -1,4 +1,4 @@
-//! The plans of a pool: one per sequence of clips that plays, found again by a key.
+//! The plans of a pool: one per sequence of clips that plays, looked up by a key.
 
 use super::actions::{ACTIONS_PER_LAYER, Four};
 use super::lent::Lent;
@@ -6,19 +6,19 @@ use super::pool::Pool;
 use crate::runtime::plan::{InputLayer, Plan, PlanInput};
 use std::collections::HashMap;
 
-/// With more plans than this, of which less than half are in use, all are forgotten and those in use
-/// made again. A plan of a 67-joint rig takes about 8 KB.
+/// If there are more plans than this and less than half are in use, all are dropped and those in use are rebuilt. A
+/// plan of a 67-joint rig takes about 8 KB.
 const MAX_PLANS: usize = 1024;
 
 /// Marks a layer's number among the clips of a key.
 const LAYER: u32 = 1 << 31;
-/// Says that the rest pose takes part.
+/// Marks a key in which the rest pose takes part.
 const REST: u32 = 1 << 30;
 
 /// Layers and clips in the order of blending, and whether the rest pose takes part.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanKey {
-    /// The first says whether the rest pose takes part; then layers, each before its clips.
+    /// The first entry states whether the rest pose takes part; then follow the layers, each before its clips.
     words: Vec<u32>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Plans {
     width: usize,
     /// The plan of every instance.
     pub of: Vec<u32>,
-    /// Per entry of the action arrays: the slots that count, in the order of blending.
+    /// Per entry of the action arrays: the slots with a weight, in the order of blending.
     pub order: Vec<Four<u8>>,
     /// Instances whose sequence of clips may have changed, and whether there are any.
     dirty: Vec<bool>,
@@ -67,14 +67,14 @@ impl Plans {
         self.any_dirty
     }
 
-    /// Forgets all plans: a clip came or went.
+    /// Drops all plans: a clip was added or removed.
     pub fn clear(&mut self) {
         self.plans.clear();
         self.keys.clear();
         self.touch_all();
     }
 
-    /// An instance's sequence of clips may have changed.
+    /// Marks the plan of one instance stale: its sequence of clips may have changed.
     pub fn mark_dirty(&mut self, instance: usize) {
         self.any_dirty = true;
         if let Some(dirty) = self.dirty.get_mut(instance) {
@@ -82,13 +82,13 @@ impl Plans {
         }
     }
 
-    /// Every instance's sequence of clips may have changed.
+    /// Marks the plans of all instances stale.
     pub fn touch_all(&mut self) {
         self.any_dirty = true;
         self.dirty.fill(true);
     }
 
-    /// Makes room for that many instances, and forgets plans of another register width.
+    /// Adds entries up to the number of instances, and drops plans of another register width.
     pub fn prepare(&mut self, instances: usize, layers: usize, width: usize) {
         if self.width != width {
             self.width = width;
@@ -101,7 +101,7 @@ impl Plans {
         if self.plans.len() > MAX_PLANS {
             let mut used = vec![false; self.plans.len()];
             for &plan in &self.of {
-                // Instances that died before the plans were last forgotten name plans that are gone.
+                // Instances that were despawned before the plans were last dropped still refer to dropped plans.
                 if let Some(used) = used.get_mut(plan as usize) {
                     *used = true;
                 }
@@ -114,7 +114,7 @@ impl Plans {
 }
 
 impl Pool {
-    /// Finds the plans of the instances whose clips have changed.
+    /// Finds or makes the plans of the instances whose clips have changed.
     pub fn find_plans(&mut self, width: usize) {
         if !self.plans.any_dirty && self.plans.width == width {
             return;
@@ -132,8 +132,8 @@ impl Pool {
                     *slot = a as u8;
                 }
             }
-            // Which plan is taken depends on what plays alone, never on what was played before: a
-            // restored snapshot gives the same bits.
+            // The plan depends only on the clips that play now, never on those played before, so that a restored
+            // snapshot gives the same bits.
             pool.plan_key(instance, &mut plans.key);
             plans.of[instance] = match plans.keys.get(&plans.key.words[..]) {
                 Some(&plan) => plan,

@@ -5,43 +5,77 @@ use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::blend_space::check_parameter;
 use super::error::PlaybackError;
 use super::ids::{Motion, Source};
-use super::interval::Loop;
-use super::linear_fade::LinearFade;
-use super::loop_mode::LoopMode;
-use super::options::{AtEnd, PlayOptions};
+use super::options::PlayOptions;
+use super::play_rule::Entrance;
+use super::playing::Playing;
 use super::pool::{MAX_TIME, Pool, check};
 
 /// The largest speed factor, either sign.
 pub const MAX_SPEED: f64 = 1.0e6;
 
-/// The layers and actions of one character: of a [`Mixer`](super::Mixer), or of an instance of a crowd.
+/// The layers and actions of one character: of a [`Mixer`](super::Mixer), or of an instance of a
+/// [`Crowd`](crate::crowd::Crowd).
 ///
-/// An action is identified by its layer and the clip or blend space that it plays. A call that fails changes
-/// nothing. Calls fail for a clip or blend space that is [unknown](PlaybackError::UnknownClip), and calls
-/// on an action for one that [does not play](PlaybackError::NotPlaying).
+/// An action is identified by its layer and the clip or blend space that it plays, its motion. A call that fails
+/// changes nothing. Calls fail for a clip or blend space that is [unknown](PlaybackError::UnknownClip), and calls
+/// on an action for one that [does not play](PlaybackError::NotPlaying). [`playing`](Self::playing) reads.
+///
+/// # What a call does to what plays
+///
+/// `m` is the motion of the call. `s` is its duration in seconds: the argument of [`fade_to`](Self::fade_to) and
+/// [`stop`](Self::stop), `options.fade_in` of the others.
+///
+/// | `m` on the layer | [`play`](Self::play), `fade_to` | [`add`](Self::add) | `restart` | `stop` |
+/// |---|---|---|---|---|
+/// | does not play | starts at `options.time`, its weight from 0 over `s` | the same; `Limit` if the layer is full | the same | `NotPlaying` |
+/// | plays | its time, weight and fade go on and nothing fires; speed, loop mode, end and weight of the options apply | the same | starts at `options.time`; its weight goes on to `options.weight` | fades out over `s`, then stops |
+/// | is paused | as if it plays, and it is no longer paused | the same | the same | as if it plays |
+/// | fades out | goes on from its time; its weight goes on to `options.weight`; the other options apply as above | the same | starts at `options.time`; its weight goes on to `options.weight` | keeps its fade, or stops after `s` if that is sooner |
+/// | has finished | starts at `options.time`; its weight goes on to `options.weight` | the same | the same | as if it plays |
+/// | *another that does not fade out* | fades out over `s`, then stops | | fades out over `s`, then stops | |
+/// | *another that fades out* | keeps its fade; unless `m` plays, it stops after `s` if that is sooner | | keeps its fade, or stops after `s` if that is sooner | |
+///
+/// - A call that is repeated in every frame changes nothing after the first, and its fade ends after the seconds of
+///   the first call. Exceptions: [`restart`](Self::restart) starts `m` in each call; a motion that has finished starts
+///   again with each `play`, `fade_to` and `add`; `stop` is `NotPlaying` once `m` has stopped.
+/// - Seconds of 0 act at once: an action that fades out stops, and a weight is reached.
+/// - A weight that goes on to `options.weight` takes what is left of the running fade; if no fade runs, or `m` fades
+///   out, it takes `s`.
+/// - An action of weight 0 that fades out stops at once. A running fade to 0 that ends before `s` is kept.
+/// - A speed that applies ends a warp of [`cross_fade`](Self::cross_fade), unless the warp leads to it.
+/// - Another loop mode or number of repetitions applies from the clip time reached, in the first pass.
+/// - The time and the parameter of the options apply to an action that starts. In other cases
+///   [`set_time`](Self::set_time) and [`set_parameter`](Self::set_parameter) set them.
+/// - Times of clips are in seconds, times of blend spaces in phases: 1 is one pass.
+/// - `cross_fade` is `NotPlaying` once its first motion has stopped.
+/// - A layer holds [`ACTIONS_PER_LAYER`] actions. `play`, `fade_to`, `restart` and `cross_fade` evict the one with the
+///   lowest weight for another.
+///
+/// ```
+/// use phalanx::playback::{LoopMode, Mixer, PlayOptions};
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut mixer = Mixer::new(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+/// let [walk, cheer] = ["Walk", "Cheer"].map(|name| mixer.find_clip(name).unwrap());
+/// let mut player = mixer.player();
+/// player.play(0, walk, &PlayOptions::default())?;
+/// // Called in every frame, the fade takes half a second all the same.
+/// let once = PlayOptions { loop_mode: LoopMode::Once, ..PlayOptions::default() };
+/// for _ in 0..32 {
+///     mixer.player().fade_to(0, cheer, 0.5, &once)?;
+///     mixer.advance(1.0 / 64.0)?;
+/// }
+/// assert_eq!(mixer.playing().action(0, cheer)?.weight, 1.0);
+/// assert!(mixer.playing().action(0, walk).is_err());
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct Player<'a> {
     pub(crate) pool: &'a mut Pool,
     pub(crate) index: usize,
-}
-
-/// The state of an action.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ActionState {
-    /// Clip time in seconds, in [0, duration].
-    pub time: f64,
-    /// Completed passes over the clip: a whole number, negative if it has played backwards past its start.
-    pub loops: f64,
-    /// Current weight.
-    pub weight: f32,
-    /// Weight at the end of the running fade; without a fade, the current weight.
-    pub target: f32,
-    /// The action's factor on time.
-    pub speed: f32,
-    /// True if the action is paused.
-    pub paused: bool,
-    /// True if the action holds the end of its last pass (backwards: the start of the first).
-    pub finished: bool,
 }
 
 impl Pool {
@@ -57,25 +91,6 @@ impl Pool {
         let found = self.state.actions.find(entry, self.source(motion)?);
         let none = PlaybackError::NotPlaying { motion, layer };
         found.map(|a| (entry, a)).ok_or(none)
-    }
-
-    pub(crate) fn action_state(&self, entry: usize, a: usize) -> ActionState {
-        let actions = &self.state.actions;
-        let slow = &actions.slow[entry][a];
-        let weight = actions.weight[entry][a];
-        ActionState {
-            time: actions.clip_time(entry, a),
-            loops: slow.pass,
-            weight,
-            target: if slow.fade.running() {
-                slow.fade.end() as f32
-            } else {
-                weight
-            },
-            speed: slow.speed as f32,
-            paused: slow.paused,
-            finished: actions.finished(entry, a),
-        }
     }
 
     pub(super) fn check_options(
@@ -124,10 +139,10 @@ impl Player<'_> {
     pub(super) fn admit(
         &self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: Motion,
         options: &PlayOptions,
     ) -> Result<(usize, Source), PlaybackError> {
-        let source = self.pool.check_motion(layer, motion.into())?;
+        let source = self.pool.check_motion(layer, motion)?;
         self.pool.check_options(layer, options)?;
         Ok((self.pool.entry(self.index, layer), source))
     }
@@ -147,9 +162,8 @@ impl Player<'_> {
 
     /// Fades to a motion over `seconds`; the other actions of the layer fade out from their present weights.
     ///
-    /// If the motion already plays there, it continues from its time and weight, or restarts at
-    /// `options.time` if it had finished. With 0 seconds all actions stop at once and the motion starts at
-    /// `options.time`. If the layer is full, the action with the lowest weight is evicted.
+    /// A motion that already plays goes on, by [the table](Player#what-a-call-does-to-what-plays). `options.fade_in` is
+    /// not used, but must be valid. If the layer is full, the action with the lowest weight is evicted.
     ///
     /// # Errors
     /// If the layer or clip is unknown, the clip's kind is not the layer's, or a number is out of range.
@@ -160,57 +174,52 @@ impl Player<'_> {
         seconds: f32,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let (entry, source) = self.admit(layer, motion, options)?;
-        check_seconds("seconds", seconds)?;
-        let known = self.actions().find(entry, source).filter(|_| seconds > 0.0);
-        self.actions().end_all(entry, seconds, known);
-        self.fade_in(entry, source, seconds, options, known);
-        Ok(())
+        self.play_alone(layer, motion.into(), seconds, options, Entrance::Continue)
     }
 
-    /// Starts a motion beside the other actions of a layer, or restarts it if it plays there already.
-    ///
-    /// If the layer is full, the action with the lowest weight is evicted.
+    /// Starts a motion at `options.time`, whether it plays or not, and fades out the other actions of the layer.
     ///
     /// # Errors
     /// Those of [`fade_to`](Self::fade_to).
-    pub fn start(
+    pub fn restart(
         &mut self,
         layer: usize,
         motion: impl Into<Motion>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let (entry, source) = self.admit(layer, motion, options)?;
-        if let Some(a) = self.actions().find(entry, source) {
-            self.actions().free(entry, a);
-        }
-        self.begin(entry, source, options);
-        Ok(())
+        let seconds = options.fade_in;
+        self.play_alone(layer, motion.into(), seconds, options, Entrance::Restart)
     }
 
-    /// Adds a motion beside the other actions of a layer, without eviction: for weighted sets of actions.
+    /// Plays a motion beside the other actions of a layer, without eviction: for weighted sets of actions.
+    ///
+    /// A motion that already plays goes on, by [the table](Player#what-a-call-does-to-what-plays).
     ///
     /// # Errors
-    /// Those of [`fade_to`](Self::fade_to), or if the layer already plays [`ACTIONS_PER_LAYER`] actions.
+    /// Those of [`fade_to`](Self::fade_to), or if the layer plays [`ACTIONS_PER_LAYER`] other actions.
     pub fn add(
         &mut self,
         layer: usize,
         motion: impl Into<Motion>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let (entry, source) = self.admit(layer, motion, options)?;
-        if self.actions().playing(entry).count() == ACTIONS_PER_LAYER {
+        let (entry, source) = self.admit(layer, motion.into(), options)?;
+        let actions = self.actions();
+        let known = actions.find(entry, source).is_some();
+        if !known && actions.playing(entry).count() == ACTIONS_PER_LAYER {
             return Err(PlaybackError::Limit {
                 what: "actions of one layer",
                 count: ACTIONS_PER_LAYER + 1,
                 limit: ACTIONS_PER_LAYER,
             });
         }
-        self.begin(entry, source, options);
+        self.enter(entry, source, options.fade_in, options, Entrance::Continue);
         Ok(())
     }
 
     /// Fades the weight of an action to a target over `seconds`; an action of weight 0 keeps playing.
+    ///
+    /// A running fade to the same weight that ends sooner goes on. An action that fades out no longer does.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or a number is out of range.
@@ -224,12 +233,14 @@ impl Player<'_> {
         let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
         self.pool.check_weight("weight", layer, weight)?;
         check_seconds("seconds", seconds)?;
-        self.actions().fade(entry, a, weight, seconds);
-        self.pool.mark_dirty(self.index);
+        if self.actions().fade(entry, a, weight, seconds) {
+            self.pool.mark_dirty(self.index);
+        }
         Ok(())
     }
 
-    /// Fades an action out over `seconds`, then stops it; 0 seconds stop it at once.
+    /// Fades an action out over `seconds`, then stops it. With 0 seconds, or at weight 0, it stops at once. A running
+    /// fade to 0 that ends sooner is kept, and the action stops at its end.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or `seconds` is negative or not finite.
@@ -241,12 +252,13 @@ impl Player<'_> {
     ) -> Result<(), PlaybackError> {
         let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
         check_seconds("seconds", seconds)?;
-        self.actions().end(entry, a, seconds);
-        self.pool.mark_dirty(self.index);
+        if self.actions().end(entry, a, seconds) {
+            self.pool.mark_dirty(self.index);
+        }
         Ok(())
     }
 
-    /// Fades out and stops all actions of a layer; 0 seconds stop them at once.
+    /// [Stops](Self::stop) all actions of a layer over `seconds`.
     ///
     /// # Errors
     /// If the layer is unknown, or `seconds` is negative or not finite.
@@ -254,12 +266,18 @@ impl Player<'_> {
         self.pool.check_layer(layer)?;
         check_seconds("seconds", seconds)?;
         let entry = self.pool.entry(self.index, layer);
-        self.actions().end_all(entry, seconds, None);
-        self.pool.mark_dirty(self.index);
+        let actions = self.actions();
+        let mut changed = false;
+        for a in actions.playing(entry) {
+            changed |= actions.end(entry, a, seconds);
+        }
+        if changed {
+            self.pool.mark_dirty(self.index);
+        }
         Ok(())
     }
 
-    /// Fades out and stops all actions of all layers; 0 seconds stop them at once.
+    /// [Stops](Self::stop) all actions of all layers over `seconds`.
     ///
     /// # Errors
     /// If `seconds` is negative or not finite.
@@ -268,188 +286,15 @@ impl Player<'_> {
         (0..self.pool.layers.len()).try_for_each(|layer| self.stop_layer(layer, seconds))
     }
 
-    /// Pauses or resumes an action. A paused action keeps its weight, and its fades continue.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer.
-    pub fn set_paused(
-        &mut self,
-        layer: usize,
-        motion: impl Into<Motion>,
-        paused: bool,
-    ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
-        let actions = self.actions();
-        actions.slow[entry][a].paused = paused;
-        actions.set_rate(entry, a);
-        Ok(())
-    }
-
-    /// Sets an action back to time 0 as if it had just been started: not paused, no warp.
-    ///
-    /// It keeps its weight and a running fade.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer.
-    pub fn reset(&mut self, layer: usize, motion: impl Into<Motion>) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
-        self.actions().restart(entry, a, 0.0);
-        Ok(())
-    }
-
-    /// Sets the weight of an action and ends its fade.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer, or the weight is outside [0, 1] (additive layers:
-    /// [−1, 1]).
-    pub fn set_weight(
-        &mut self,
-        layer: usize,
-        motion: impl Into<Motion>,
-        weight: f32,
-    ) -> Result<(), PlaybackError> {
-        self.fade(layer, motion, weight, 0.0)
-    }
-
-    /// Sets the speed of an action, a factor on its time, and ends its warp.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer, or the speed is not within ±[`MAX_SPEED`].
-    pub fn set_speed(
-        &mut self,
-        layer: usize,
-        motion: impl Into<Motion>,
-        speed: f32,
-    ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
-        check_speed(speed)?;
-        let actions = self.actions();
-        actions.slow[entry][a].speed = f64::from(speed);
-        actions.slow[entry][a].warp = LinearFade::default();
-        actions.set_rate(entry, a);
-        Ok(())
-    }
-
-    /// Sets the loop mode of an action and the number of its passes (`None`: without end).
-    ///
-    /// The action continues from its current clip time, in its first pass.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer, or `repetitions` is 0.
-    pub fn set_loop(
-        &mut self,
-        layer: usize,
-        motion: impl Into<Motion>,
-        mode: LoopMode,
-        repetitions: Option<u32>,
-    ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
-        check_repetitions(repetitions)?;
-        let actions = self.actions();
-        let time = actions.clip_time(entry, a);
-        let length = actions.slow[entry][a].course.length;
-        actions.slow[entry][a].course = Loop::new(mode, repetitions, length);
-        actions.seek(entry, a, time);
-        Ok(())
-    }
-
-    /// Sets what an action does after its last pass.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer.
-    pub fn set_at_end(
-        &mut self,
-        layer: usize,
-        motion: impl Into<Motion>,
-        at_end: AtEnd,
-    ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
-        self.actions().slow[entry][a].at_end = at_end;
-        Ok(())
-    }
-
-    /// Sets the time of an action in seconds of unbounded time. Events in between do not fire.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer, or the time is not within ±[`MAX_TIME`].
-    pub fn set_time(
-        &mut self,
-        layer: usize,
-        motion: impl Into<Motion>,
-        time: f64,
-    ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
-        check("time", time, -MAX_TIME, MAX_TIME)?;
-        self.actions().seek(entry, a, time);
-        Ok(())
-    }
-
-    /// Sets the phase of an action: 0 is the start of the clip, 1 its end. Events in between do not fire.
-    ///
-    /// # Errors
-    /// Those of [`set_time`](Self::set_time).
-    pub fn set_phase(
-        &mut self,
-        layer: usize,
-        motion: impl Into<Motion>,
-        phase: f64,
-    ) -> Result<(), PlaybackError> {
-        let motion = motion.into();
-        let (entry, a) = self.pool.slot(self.index, layer, motion)?;
-        let time = phase * self.actions().slow[entry][a].course.length;
-        self.set_time(layer, motion, time)
-    }
-
-    /// The state of an action.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer.
-    pub fn action(
-        &self,
-        layer: usize,
-        motion: impl Into<Motion>,
-    ) -> Result<ActionState, PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
-        Ok(self.pool.action_state(entry, a))
+    /// What the character plays.
+    pub fn playing(&self) -> Playing<'_> {
+        Playing {
+            pool: self.pool,
+            index: self.index,
+        }
     }
 
     pub(super) fn actions(&mut self) -> &mut Actions {
         &mut self.pool.state.actions
-    }
-
-    /// Fades a motion in to its weight, starting it unless it is `known`. The arguments have been checked.
-    pub(super) fn fade_in(
-        &mut self,
-        entry: usize,
-        source: Source,
-        seconds: f32,
-        options: &PlayOptions,
-        known: Option<usize>,
-    ) {
-        let Some(a) = known else {
-            let options = PlayOptions {
-                fade_in: seconds,
-                ..*options
-            };
-            return self.begin(entry, source, &options);
-        };
-        let actions = self.actions();
-        if actions.finished(entry, a) {
-            actions.restart(entry, a, options.time);
-        }
-        actions.fade(entry, a, options.weight, seconds);
-        actions.slow[entry][a].speed = f64::from(options.speed);
-        actions.slow[entry][a].warp = LinearFade::default();
-        actions.slow[entry][a].paused = false;
-        actions.set_rate(entry, a);
-        self.pool.mark_dirty(self.index);
-    }
-
-    fn begin(&mut self, entry: usize, source: Source, options: &PlayOptions) {
-        let (members, length) = self.pool.members_of(source, options.parameter);
-        let actions = self.actions();
-        let evicted = actions.start(entry, source, members, length, options);
-        self.pool.state.evicted += u64::from(evicted);
-        self.pool.mark_dirty(self.index);
     }
 }

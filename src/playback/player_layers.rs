@@ -38,7 +38,8 @@ impl Player<'_> {
     /// Fades the weight of a layer to a target over `seconds`.
     ///
     /// Use it to fade a whole layer in and out over those below. Fading its last action out blends to the
-    /// rest pose instead, unless the layer has [`Fill::Below`](super::Fill::Below).
+    /// rest pose instead, unless the layer has [`Fill::Below`](super::Fill::Below). A running fade to the same
+    /// weight that ends sooner goes on.
     ///
     /// # Errors
     /// If the layer is unknown, the weight is outside [0, 1] (additive layers: [−1, 1]), or `seconds`
@@ -54,9 +55,15 @@ impl Player<'_> {
         check_seconds("seconds", seconds)?;
         let entry = self.pool.entry(self.index, layer);
         let state = &mut self.pool.state;
+        let (to, over) = (f64::from(weight), f64::from(seconds));
+        let fade = &state.layer_fade[entry];
+        let rests = !fade.running() && state.layer_weight[entry] == weight;
+        if rests || fade.gets_to(to, over) {
+            return Ok(());
+        }
         if seconds > 0.0 {
             let from = f64::from(state.layer_weight[entry]);
-            state.layer_fade[entry] = LinearFade::new(from, f64::from(weight), f64::from(seconds));
+            state.layer_fade[entry] = LinearFade::new(from, to, over);
             state.actions.busy[entry] = true;
         } else {
             state.layer_weight[entry] = weight;
@@ -64,14 +71,5 @@ impl Player<'_> {
         }
         self.pool.mark_dirty(self.index);
         Ok(())
-    }
-
-    /// The current weight of a layer.
-    ///
-    /// # Errors
-    /// If the layer is unknown.
-    pub fn layer_weight(&self, layer: usize) -> Result<f32, PlaybackError> {
-        self.pool.check_layer(layer)?;
-        Ok(self.pool.state.layer_weight[self.pool.entry(self.index, layer)])
     }
 }

@@ -1,8 +1,9 @@
-//! One rig's instances: state in plain arrays, and how it advances; `frame` and `chain` evaluate it. A
-//! mixer has one with one instance, a crowd several with many.
+//! `Pool`: one rig's instances as plain arrays, and how they advance; `frame` and `chain` evaluate them. A mixer has
+//! one pool with one instance, a crowd one pool per rig.
 
 use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::advance::Step;
+use super::arena::Arena;
 use super::blend_space::Space;
 use super::error::PlaybackError;
 use super::event_sink::EventSink;
@@ -13,7 +14,6 @@ use super::overrides::Overrides;
 use super::places::{Counts, Places, RowOrder};
 use super::plans::Plans;
 use super::root_motion::Roots;
-use super::slots::Slots;
 use crate::clip::{Clip, RootMotion};
 use crate::math::Affine3x4;
 use crate::rig::Rig;
@@ -32,26 +32,27 @@ pub const MAX_LAYERS: usize = 16;
 /// One layer of all instances of a rig.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerOptions {
-    /// Whether it adds differences (additive clips) instead of blending over what lies below.
+    /// True for a layer that adds differences (additive clips) instead of blending over the layers below. Default
+    /// false.
     pub additive: bool,
-    /// The joints that it moves, with weights; none counts as all.
+    /// The joints that the layer animates, with weights in [0, 1]. Default `None`: all joints at weight 1.
     pub mask: Option<JointMask>,
-    /// What its actions leave, when their weights sum to less than 1.
+    /// What takes the rest if the weights of the layer's actions sum to less than 1. Default [`Fill::Rest`].
     pub fill: Fill,
 }
 
-/// What takes the share of a blending layer that its actions leave. Additive layers have none.
+/// What takes the share of a blending layer that the weights of its actions leave below 1. Additive layers ignore it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// The rest pose: an action alone fades in from it.
+    /// The rest pose: a single action fades in from it.
     #[default]
     Rest,
-    /// What lies below: the layer counts less by as much, so that an action that fades in or out alone
-    /// comes from the layers below and leaves to them.
+    /// The layers below: the layer's weight is reduced by the same share, so that a single action fades in from the
+    /// layers below and fades out to them.
     Below,
 }
 
-/// The state of a rig's instances: all that a snapshot needs.
+/// The state of a rig's instances: everything that a snapshot holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PoolState {
     pub generation: Vec<u16>,
@@ -60,39 +61,39 @@ pub(crate) struct PoolState {
     pub speed: Vec<f32>,
     pub world: Vec<Affine3x4>,
     pub free: Vec<u32>,
-    /// Dead instances whose generations are used up: their places stay empty.
+    /// Dead instances whose generations are used up: their indices are not reused.
     pub retired: usize,
-    /// Instance × layer, as the next two.
+    /// Instance × layer, like the next two.
     pub layer_weight: Vec<f32>,
     pub layer_fade: Vec<LinearFade>,
     pub layer_speed: Vec<f32>,
     pub actions: Actions,
     pub overrides: Overrides,
-    /// Actions that gave way because a layer was full.
+    /// The number of actions evicted because a layer was full.
     pub evicted: u64,
-    /// The worlds in f64, if root motion moves them.
+    /// The world transforms in f64, if root motion moves the instances.
     pub places: Option<Vec<DAffine3>>,
 }
 
 /// A rig of a crowd with its clips, layers and instances.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// Whose the clips, blend spaces and instances are, by their handles.
+    /// The owner of the clips, blend spaces and instances, as their handles state it.
     pub owner: Owner,
     pub rig: Arc<Rig>,
-    pub clips: Slots<Arc<Clip>>,
-    pub spaces: Slots<Space>,
+    pub clips: Arena<Arc<Clip>>,
+    pub spaces: Arena<Space>,
     pub layers: Vec<LayerOptions>,
     pub state: PoolState,
     /// Key hints: instance × layer × action × member × `hint_stride`. Any values are valid.
     pub hints: Vec<u16>,
     pub hint_stride: usize,
-    /// The most timelines of a clip.
+    /// The largest number of timelines of a clip.
     pub timelines: usize,
     pub plans: Plans,
     pub roots: Roots,
     pub places: Places,
-    /// The most clips and timelines that the first so many scratches of the crowd have room for.
+    /// How many scratches of the crowd are reserved, and for how many clips and timelines.
     reserved: ((usize, usize), usize),
 }
 
@@ -103,7 +104,7 @@ impl Pool {
             owner,
             rig,
             clips,
-            spaces: Slots::default(),
+            spaces: Arena::default(),
             layers,
             state: PoolState::default(),
             hints: Vec::new(),
@@ -123,7 +124,7 @@ impl Pool {
         self.owner.rig().number()
     }
 
-    /// Makes room for the hints and timelines of all clips.
+    /// Reserves the hints and timelines of all clips.
     pub fn fit_clips(&mut self) {
         let loaded = self.clips.iter().map(|(_, clip)| clip);
         self.timelines = loaded
@@ -165,7 +166,7 @@ impl Pool {
         found.filter(|_| id.owner == self.owner)
     }
 
-    /// The handle of the instance at a place.
+    /// The handle of the instance at an index.
     #[inline]
     pub fn instance_id(&self, index: usize) -> InstanceId {
         InstanceId::new(self.owner, index, self.state.generation[index])
@@ -243,7 +244,7 @@ impl Pool {
         self.state.alive.len() - self.state.free.len() - self.state.retired
     }
 
-    /// Moves all instances on by `dt` seconds; what happens is added to `events`.
+    /// Advances all instances by `dt` seconds and appends to `events`.
     pub fn advance(&mut self, dt: f64, events: &mut Events) {
         self.roots.clear();
         if let Some(joint) = self.roots.joint {
@@ -267,7 +268,7 @@ impl Pool {
         }
     }
 
-    /// A step in which something happens to an entry besides time.
+    /// A step in which more of an entry changes than its times.
     pub(super) fn advance_entry(
         &mut self,
         index: usize,
@@ -297,17 +298,17 @@ impl Pool {
         }
     }
 
-    /// Has the plan of an instance found anew: its set of clips may have changed.
+    /// Marks the plan of an instance stale: its set of clips may have changed.
     pub fn mark_dirty(&mut self, index: usize) {
         self.plans.mark_dirty(index);
     }
 
-    /// Whether a frame that asks what the last one asked comes to the same plans and places.
+    /// Whether a frame with the request of the last one has the same plans and row ranges.
     pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
         self.places.steady(holds, order) && !self.plans.stale()
     }
 
-    /// Decides who is evaluated; see [`Places::count`].
+    /// Decides which instances are evaluated; see [`Places::count`].
     pub fn count_places(&mut self, holds: bool, order: RowOrder) -> Counts {
         let PoolState { alive, visible, .. } = &self.state;
         let shown = alive
@@ -317,7 +318,7 @@ impl Pool {
         self.places.count(shown, holds, order)
     }
 
-    /// The layers of an instance that count, with their entries in the action arrays.
+    /// The layers of an instance with a weight, with their entries in the action arrays.
     fn active_layers(&self, index: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.layers.len()).filter_map(move |layer| {
             let entry = self.entry(index, layer);
@@ -341,14 +342,14 @@ impl Pool {
         if total >= FULL {
             (0.0, 1.0 / total, weight)
         } else if self.layers[layer].fill == Fill::Below {
-            // A denormal has no finite inverse; such a layer counts for nothing.
+            // A denormal has no finite inverse; such a layer is ignored.
             (0.0, 1.0 / total.max(f32::MIN_POSITIVE), weight * total)
         } else {
             (1.0 - total, 1.0, weight)
         }
     }
 
-    /// The slots of a layer that count, oldest first.
+    /// The slots of a layer with a weight, oldest first.
     pub fn in_order(&self, entry: usize) -> impl Iterator<Item = usize> + use<> {
         let actions = &self.state.actions;
         let newest = actions.starts[entry];
@@ -362,8 +363,8 @@ impl Pool {
     }
 }
 
-/// Weights of a layer that sum to this or more leave nothing to the rest pose: a crossfade's two
-/// weights sum to 1 but for the rounding of their steps.
+/// If the weights of a layer sum to this or more, the rest pose has no share: the two weights of a crossfade sum to 1
+/// except for the rounding of their steps.
 const FULL: f32 = 1.0 - 1e-5;
 
 /// The largest time, time step and fade in seconds, either sign: thirty years, far beyond use, and
@@ -393,7 +394,7 @@ mod tests {
     use super::*;
     use crate::import::raw::{RawNode, RawScene};
 
-    /// Handles have 20 bits for the place of an instance.
+    /// Handles have 20 bits for the index of an instance.
     #[test]
     fn a_full_rig_refuses_another_instance() {
         let scene = RawScene {
@@ -402,7 +403,7 @@ mod tests {
         };
         let rig = Arc::new(crate::build::build_rig(scene, &Default::default()).unwrap());
         let mut pool = Pool::new(Owner::of_rig(1, 0), rig, Vec::new());
-        // No other array is looked at before the limit is.
+        // The limit is checked before any other array is read.
         pool.state.alive.resize(MAX_INSTANCES, true);
         let before = pool.state.clone();
         assert_eq!(

@@ -48,9 +48,9 @@ pub struct PosedPrimitive {
 /// The most steps that deforming all meshes of a rig may take.
 ///
 /// Every vertex that a node draws counts one step, plus one for each of its influences and one for each
-/// morph target. The limit is a few seconds of work; a rig of a million vertices with 8 influences and 52
-/// targets takes 61 million steps.
-pub const MAX_POSED_STEPS: u64 = 1 << 30;
+/// morph target. The limit is less than a second of work and 1.5 GiB of positions; a rig of a million vertices
+/// with 8 influences and 52 targets takes 61 million steps.
+pub const MAX_POSED_STEPS: u64 = 1 << 27;
 
 /// The steps that deforming one primitive takes.
 fn steps(p: &Primitive) -> u64 {

@@ -26,6 +26,23 @@ use std::sync::Arc;
 ///
 /// A rig owns its parts and the tables derived from them: palette offsets and the boxes of slots. The
 /// skeleton, clips and meshes are reference-counted and immutable.
+///
+/// ```
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let rig = phalanx::import::mannequin()?;
+/// let walk = rig.find_clip("Walk").ok_or("no clip Walk")?;
+/// println!("{}: {} s", rig.name(), rig.clips()[walk].duration());
+/// // Joints are found by name, path or index.
+/// let hand = rig.skeleton().joint("RightHand")?;
+/// println!("{} of {} joints", rig.skeleton().path(hand), rig.skeleton().len());
+/// // A row of an instance's palette for every slot of every skin.
+/// assert_eq!(rig.palette_len(), rig.skins().iter().map(|s| s.joints().len()).sum::<usize>());
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rig {
     pub(crate) name: String,

@@ -4,7 +4,7 @@ use super::limits::{self, MAX_SHARED_SLOTS, distinct};
 use super::scales::{ScaleError, check_scales};
 use super::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
-use crate::mesh::{ImageData, Material, Mesh, PrimitiveError};
+use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, PrimitiveError, is_mime_type};
 use crate::skeleton::{NO_JOINT, Skeleton, Skin};
 use std::sync::Arc;
 use thiserror::Error;
@@ -111,6 +111,16 @@ pub enum RigError {
         /// Expected bytes.
         needed: u64,
     },
+    /// The MIME type of an encoded image is no such text.
+    #[error(
+        "image {image}: its MIME type of {length} bytes is not printable ASCII of at most {MAX_MIME_TYPE} bytes"
+    )]
+    MimeType {
+        /// Index of the image.
+        image: usize,
+        /// Bytes of the text.
+        length: usize,
+    },
 }
 
 impl Rig {
@@ -124,17 +134,24 @@ impl Rig {
         check_clips(&parts)?;
         check_meshes(&parts)?;
         for (image, i) in parts.images.iter().enumerate() {
-            let Some(ImageData::Decoded(i)) = i else {
-                continue;
-            };
-            let needed = u64::from(i.width) * u64::from(i.height) * 4;
-            if i.rgba.len() as u64 != needed {
-                let have = i.rgba.len();
-                return Err(RigError::Image {
-                    image,
-                    have,
-                    needed,
-                });
+            match i {
+                None => {}
+                Some(ImageData::Decoded(i)) => {
+                    let needed = u64::from(i.width) * u64::from(i.height) * 4;
+                    let have = i.rgba.len();
+                    if have as u64 != needed {
+                        return Err(RigError::Image {
+                            image,
+                            have,
+                            needed,
+                        });
+                    }
+                }
+                Some(ImageData::Encoded(i)) if !is_mime_type(i.mime.as_bytes()) => {
+                    let length = i.mime.len();
+                    return Err(RigError::MimeType { image, length });
+                }
+                Some(ImageData::Encoded(_)) => {}
             }
         }
         let mut palette_offsets = Vec::with_capacity(parts.skins.len());

@@ -1,8 +1,8 @@
-//! The jobs of a frame, one per file: sample, blend, local to model, palette, skinning, bounds. Each is a plain
-//! struct of borrowed inputs and outputs with `validate` and `run`; none allocates.
+//! The jobs of a frame, for pipelines of your own: sample, blend, local to model, palette, skinning, bounds.
 //!
-//! Crowds and mixers run `fused`, which does all of it for one instance by a plan. `chain` does the same job by
-//! job, for instances with overrides and for questions about single joints.
+//! Each job is a plain struct of borrowed inputs and outputs with `validate` and `run`; none allocates. Start
+//! with [`SampleJob`]. [`Crowd`](crate::crowd::Crowd) and [`Mixer`](crate::playback::Mixer) do all of it by
+//! themselves.
 
 mod blend;
 mod bounds;

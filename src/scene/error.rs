@@ -8,19 +8,23 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SceneError {
     /// The node was removed, or belongs to another scene.
-    #[error("there is no node {node:?} in this scene")]
+    #[error("{node} {}", gone(*foreign))]
     UnknownNode {
         /// The node.
         node: NodeId,
+        /// Whether it belongs to another scene.
+        foreign: bool,
     },
     /// The mirror was removed, or belongs to another scene.
-    #[error("there is no mirror {mirror:?} in this scene")]
+    #[error("{mirror} {}", gone(*foreign))]
     UnknownMirror {
         /// The mirror.
         mirror: MirrorId,
+        /// Whether it belongs to another scene.
+        foreign: bool,
     },
     /// The node would become its own descendant.
-    #[error("node {node:?} cannot become a child of {parent:?}, its descendant or the node itself")]
+    #[error("{node} cannot become a child of {parent}, its descendant or the node itself")]
     Cycle {
         /// The node.
         node: NodeId,
@@ -28,9 +32,7 @@ pub enum SceneError {
         parent: NodeId,
     },
     /// The node is a joint: its parent and its transform are set by its skeleton.
-    #[error(
-        "node {node:?} is joint {joint} of a mirrored skeleton, which alone sets its transform"
-    )]
+    #[error("{node} is joint {joint} of a mirrored skeleton, which alone sets its transform")]
     Joint {
         /// The node.
         node: NodeId,
@@ -38,7 +40,7 @@ pub enum SceneError {
         joint: usize,
     },
     /// The node is the root of a mirror without a parent: its transform is that of its instance.
-    #[error("node {node:?} follows its instance's world transform while it has no parent")]
+    #[error("{node} follows its instance's world transform while it has no parent")]
     Follows {
         /// The node.
         node: NodeId,
@@ -63,7 +65,7 @@ pub enum SceneError {
         limit: f32,
     },
     /// A node cannot keep its world transform below a parent whose transform has no inverse.
-    #[error("the world transform of the parent {node:?} has no inverse")]
+    #[error("the world transform of the parent, {node}, has no inverse")]
     Singular {
         /// The parent.
         node: NodeId,
@@ -86,4 +88,13 @@ pub enum SceneError {
         /// The limit.
         limit: usize,
     },
+}
+
+/// What is the matter with an unknown handle.
+fn gone(foreign: bool) -> &'static str {
+    if foreign {
+        "belongs to another scene"
+    } else {
+        "was removed"
+    }
 }

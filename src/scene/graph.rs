@@ -3,7 +3,7 @@
 use super::error::SceneError;
 use super::free_ranges::FreeRanges;
 use super::ids::{MirrorId, NodeId};
-use super::mirror::MirrorSlot;
+use super::mirror::MirrorEntry;
 use crate::math::Affine3x4;
 use crate::skeleton::limits::{Beyond, MAX_WORLD, beyond};
 use glam::{DAffine3, DVec3};
@@ -22,6 +22,34 @@ pub(super) const MAX_NODES: usize = NONE as usize;
 /// Local transforms are relative to the parent, in f32. World transforms are f64, so that a node attached
 /// to a joint matches it far from the origin too. Call [`update`](Self::update) once per frame to compute
 /// them. A clone is a snapshot: a handle is valid in both. A call that fails changes nothing.
+///
+/// A sword in the hand of a character that a [`Mixer`](crate::playback::Mixer) plays; joints are found by
+/// name, path or index:
+///
+/// ```
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use phalanx::math::Affine3x4;
+/// use phalanx::playback::Mixer;
+/// use phalanx::scene::SceneGraph;
+/// use std::sync::Arc;
+///
+/// let mut mixer = Mixer::new(Arc::new(phalanx::import::mannequin()?))?;
+/// let mut scene = SceneGraph::new();
+/// let character = scene.add_mirror(mixer.rig().skeleton())?;
+/// let sword = scene.add(None, Affine3x4::IDENTITY)?;
+/// scene.attach(sword, character, "RightHand", Affine3x4::IDENTITY)?;
+/// // Every frame:
+/// mixer.advance(1.0 / 60.0)?;
+/// scene.set_joint_locals(character, &mixer.locals())?;
+/// scene.update();
+/// let world = scene.world(sword)?;
+/// # assert!(world.translation.length() > 0.5);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
 #[derive(Clone, Debug)]
 pub struct SceneGraph {
     pub(super) id: u32,
@@ -43,7 +71,7 @@ pub struct SceneGraph {
     pub(super) changed: Vec<bool>,
 
     pub(super) free: FreeRanges,
-    pub(super) mirrors: Vec<MirrorSlot>,
+    pub(super) mirrors: Vec<MirrorEntry>,
     /// Live nodes, parents before children.
     pub(super) order: Vec<u32>,
     /// Whether `order` is up to date.
@@ -225,7 +253,9 @@ impl SceneGraph {
         let good = node.scene == self.id
             && self.live.get(i) == Some(&true)
             && self.generation[i] == node.generation;
-        good.then_some(i).ok_or(SceneError::UnknownNode { node })
+        let foreign = node.scene != self.id;
+        let unknown = SceneError::UnknownNode { node, foreign };
+        good.then_some(i).ok_or(unknown)
     }
 
     pub(super) fn handle(&self, index: usize) -> NodeId {

@@ -1,5 +1,7 @@
 //! Handles of nodes and mirrors: scene, index, and generation of the index.
 
+use std::fmt::{self, Display, Formatter};
+
 /// A node of a scene graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId {
@@ -21,4 +23,18 @@ pub struct MirrorId {
     pub(super) scene: u32,
     pub(super) index: u32,
     pub(super) generation: u32,
+}
+
+/// `node 5`: its index in the node arrays.
+impl Display for NodeId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "node {}", self.index)
+    }
+}
+
+/// `mirror 2`: its index among the mirrors of the scene.
+impl Display for MirrorId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "mirror {}", self.index)
+    }
 }

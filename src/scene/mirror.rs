@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// An entry of the mirror table.
 #[derive(Clone, Debug)]
-pub(super) struct MirrorSlot {
+pub(super) struct MirrorEntry {
     pub generation: u32,
     pub skeleton: Option<Arc<Skeleton>>,
     /// Its root node; joint j is node `root + 1 + j`.
@@ -40,17 +40,17 @@ impl SceneGraph {
         // Every mirror has a node, so mirrors cannot run out of indices.
         let index = vacant.unwrap_or(self.mirrors.len());
         if vacant.is_none() {
-            self.mirrors.push(MirrorSlot {
+            self.mirrors.push(MirrorEntry {
                 generation: 0,
                 skeleton: None,
                 root: NONE,
                 follows: false,
             });
         }
-        let slot = &mut self.mirrors[index];
-        slot.skeleton = Some(skeleton.clone());
-        slot.root = root;
-        slot.follows = follows;
+        let entry = &mut self.mirrors[index];
+        entry.skeleton = Some(skeleton.clone());
+        entry.root = root;
+        entry.follows = follows;
         let root = root as usize;
         self.mirror_of[root] = index as u32;
         for (joint, &parent) in skeleton.parents().iter().enumerate() {
@@ -71,7 +71,7 @@ impl SceneGraph {
     /// # Errors
     /// If the mirror is unknown.
     pub fn root(&self, mirror: MirrorId) -> Result<NodeId, SceneError> {
-        Ok(self.handle(self.slot(mirror)?.root as usize))
+        Ok(self.handle(self.entry(mirror)?.root as usize))
     }
 
     /// The node of a joint, by name, path or index.
@@ -83,11 +83,9 @@ impl SceneGraph {
         mirror: MirrorId,
         joint: impl Into<JointRef<'a>>,
     ) -> Result<NodeId, SceneError> {
-        let slot = self.slot(mirror)?;
-        let skeleton = slot.skeleton.as_ref();
-        let skeleton = skeleton.ok_or(SceneError::UnknownMirror { mirror })?;
-        let joint = skeleton.joint(joint)?;
-        Ok(self.handle(slot.root as usize + 1 + joint))
+        let entry = self.entry(mirror)?;
+        let joint = self.skeleton(mirror)?.joint(joint)?;
+        Ok(self.handle(entry.root as usize + 1 + joint))
     }
 
     /// The node index of a mirror's joint 0; joint j has this index + j.
@@ -95,7 +93,7 @@ impl SceneGraph {
     /// # Errors
     /// If the mirror is unknown.
     pub fn first(&self, mirror: MirrorId) -> Result<usize, SceneError> {
-        Ok(self.slot(mirror)?.root as usize + 1)
+        Ok(self.entry(mirror)?.root as usize + 1)
     }
 
     /// The mirror and joint of a node; `None` if it is not a joint.
@@ -163,8 +161,8 @@ impl SceneGraph {
     /// # Errors
     /// If the mirror is unknown.
     pub fn skeleton(&self, mirror: MirrorId) -> Result<&Arc<Skeleton>, SceneError> {
-        let skeleton = self.slot(mirror)?.skeleton.as_ref();
-        skeleton.ok_or(SceneError::UnknownMirror { mirror })
+        let skeleton = self.entry(mirror)?.skeleton.as_ref();
+        skeleton.ok_or_else(|| self.unknown(mirror))
     }
 
     /// Writes all joints; a joint whose matrix is equal is not marked dirty.
@@ -188,7 +186,7 @@ impl SceneGraph {
         mirror: MirrorId,
         world: &Affine3x4,
     ) -> Result<bool, SceneError> {
-        let root = self.slot(mirror)?.root as usize;
+        let root = self.entry(mirror)?.root as usize;
         let hangs = self.parent[root] != NONE;
         if !hangs {
             self.write_local(root, world);
@@ -198,20 +196,20 @@ impl SceneGraph {
 
     /// The world transform of a mirror's root if the root has a parent.
     pub(crate) fn hung_root(&self, mirror: MirrorId) -> Option<Affine3x4> {
-        let root = self.slot(mirror).ok()?.root as usize;
+        let root = self.entry(mirror).ok()?.root as usize;
         let hangs = self.parent[root] != NONE;
         hangs.then(|| self.world[root].into())
     }
 
     /// Whether a mirror belonged to this scene and was removed.
     pub(crate) fn has_removed(&self, mirror: MirrorId) -> bool {
-        mirror.scene == self.id && self.slot(mirror).is_err()
+        mirror.scene == self.id && self.entry(mirror).is_err()
     }
 
     /// Whether the node is the root of a mirror that follows its instance.
     pub(super) fn follows(&self, node: usize) -> bool {
-        let slot = self.mirrors.get(self.mirror_of[node] as usize);
-        self.parent[node] == NONE && slot.is_some_and(|m| m.follows)
+        let entry = self.mirrors.get(self.mirror_of[node] as usize);
+        self.parent[node] == NONE && entry.is_some_and(|m| m.follows)
     }
 
     pub(super) fn joint_at(&self, node: usize) -> Option<(MirrorId, usize)> {
@@ -221,10 +219,15 @@ impl SceneGraph {
         Some((self.mirror_handle(mirror), joint))
     }
 
-    fn slot(&self, mirror: MirrorId) -> Result<&MirrorSlot, SceneError> {
-        let slot = self.mirrors.get(mirror.index as usize);
-        let good = |m: &&MirrorSlot| m.skeleton.is_some() && m.generation == mirror.generation;
-        let slot = slot.filter(|_| mirror.scene == self.id).filter(good);
-        slot.ok_or(SceneError::UnknownMirror { mirror })
+    fn entry(&self, mirror: MirrorId) -> Result<&MirrorEntry, SceneError> {
+        let entry = self.mirrors.get(mirror.index as usize);
+        let good = |m: &&MirrorEntry| m.skeleton.is_some() && m.generation == mirror.generation;
+        let entry = entry.filter(|_| mirror.scene == self.id).filter(good);
+        entry.ok_or_else(|| self.unknown(mirror))
+    }
+
+    fn unknown(&self, mirror: MirrorId) -> SceneError {
+        let foreign = mirror.scene != self.id;
+        SceneError::UnknownMirror { mirror, foreign }
     }
 }

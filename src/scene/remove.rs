@@ -116,11 +116,11 @@ impl SceneGraph {
             if let Some(children) = self.children.get_mut(self.parent[n] as usize) {
                 *children = children.saturating_sub(1);
             }
-            if let Some(slot) = self.mirrors.get_mut(self.mirror_of[n] as usize)
-                && slot.root as usize == n
+            if let Some(entry) = self.mirrors.get_mut(self.mirror_of[n] as usize)
+                && entry.root as usize == n
             {
-                slot.skeleton = None;
-                slot.generation = slot.generation.wrapping_add(1);
+                entry.skeleton = None;
+                entry.generation = entry.generation.wrapping_add(1);
             }
             self.live[n] = false;
             self.generation[n] = self.generation[n].wrapping_add(1);

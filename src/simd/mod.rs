@@ -5,6 +5,7 @@
 mod lanes;
 #[allow(unsafe_code)] // Stores through pointers, each with its reason.
 mod ops;
+mod stream;
 #[allow(unsafe_code)] // Indices that were checked when the steps were made.
 mod walk;
 #[allow(unsafe_code)] // Loads of integers, each with its reason.
@@ -13,5 +14,8 @@ mod widen;
 pub(crate) use lanes::{Kernel, apart, dispatch};
 pub use lanes::{SimdLevel, SimdLevelError};
 pub(crate) use ops::{Lanes, each};
+#[cfg(test)]
+pub(crate) use stream::SETTLED;
+pub(crate) use stream::{Fence, Streaming};
 pub(crate) use walk::{Local, Rows, Step, Walk};
 pub(crate) use widen::Widen;

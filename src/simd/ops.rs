@@ -8,6 +8,7 @@
 //! AVX-512       |             f32x16              |     one register
 //! ```
 
+use super::stream::{StreamRow, Streaming};
 use super::widen::Widen;
 use fearless_simd::{Simd, f32x4, f32x8, f32x16, prelude::*};
 
@@ -48,16 +49,16 @@ pub(crate) trait Lanes: Simd + Widen {
     fn store_matrix(self, m: Self::Matrix, out: &mut [f32; 16]);
     /// Stores the twelve elements.
     fn store_rows(self, m: Self::Matrix, out: &mut [f32; 12]);
-    /// Stores the twelve elements past the caches, if the level can. [`Lanes::settle_streams`] orders
-    /// these stores.
+    /// Stores the twelve elements past the caches, if the level can. The type of `out` proves its
+    /// alignment; `_streaming` proves that a fence follows.
     ///
     /// # Safety
-    /// `out` must be aligned to 16 bytes.
+    /// Until that fence is dropped, nothing may read or write `out` but this method.
     #[inline(always)]
-    unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
-        self.store_rows(m, out);
+    unsafe fn stream_rows(self, m: Self::Matrix, out: &mut StreamRow, _streaming: Streaming<'_>) {
+        self.store_rows(m, &mut out.0);
     }
-    /// Makes streamed stores visible before the thread's next stores.
+    /// Makes streamed stores visible before the thread's next stores: [`Fence`](super::Fence) calls it.
     #[inline(always)]
     fn settle_streams(self) {}
     /// Prepares a matrix for [`Lanes::multiply`]: broadcasts the elements of every row.
@@ -208,11 +209,13 @@ mod x86 {
 
     fearless_simd::kernel!(
         #[inline(always)]
-        fn stream512(token: Avx512, m: f32x16<Avx512>, out: &mut [f32; 12]) {
+        fn stream512(token: Avx512, m: f32x16<Avx512>, out: &mut StreamRow) {
             use core::arch::x86_64::*;
             let m: __m512 = m.into();
-            let p = out.as_mut_ptr();
-            // SAFETY: `out` has twelve floats, and `stream_rows` requires 16-byte alignment.
+            let p = out.0.as_mut_ptr();
+            // SAFETY: a `StreamRow` has twelve floats and is aligned to 16 bytes, so each of three
+            // stores of four floats is. `stream_rows` requires that nothing else accesses it before
+            // the fence.
             unsafe {
                 _mm_stream_ps(p, _mm512_castps512_ps128(m));
                 _mm_stream_ps(p.add(4), _mm512_extractf32x4_ps::<1>(m));
@@ -260,9 +263,9 @@ mod x86 {
             store_rows512(self, m, out);
         }
 
-        // SAFETY: the caller guarantees the alignment, as the trait requires.
+        // SAFETY: the caller keeps others from `out` until the fence, as the trait requires.
         #[inline(always)]
-        unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+        unsafe fn stream_rows(self, m: Self::Matrix, out: &mut StreamRow, _: Streaming<'_>) {
             stream512(self, m, out);
         }
 
@@ -340,11 +343,13 @@ mod x86 {
 
     fearless_simd::kernel!(
         #[inline(always)]
-        fn stream256(token: Avx2, a: f32x8<Avx2>, b: f32x4<Avx2>, out: &mut [f32; 12]) {
+        fn stream256(token: Avx2, a: f32x8<Avx2>, b: f32x4<Avx2>, out: &mut StreamRow) {
             use core::arch::x86_64::*;
             let (a, b): (__m256, __m128) = (a.into(), b.into());
-            let p = out.as_mut_ptr();
-            // SAFETY: `out` has twelve floats, and `stream_rows` requires 16-byte alignment.
+            let p = out.0.as_mut_ptr();
+            // SAFETY: a `StreamRow` has twelve floats and is aligned to 16 bytes, so each of three
+            // stores of four floats is. `stream_rows` requires that nothing else accesses it before
+            // the fence.
             unsafe {
                 _mm_stream_ps(p, _mm256_castps256_ps128(a));
                 _mm_stream_ps(p.add(4), _mm256_extractf128_ps::<1>(a));
@@ -398,9 +403,9 @@ mod x86 {
             m.1.store_slice(&mut out[8..]);
         }
 
-        // SAFETY: the caller guarantees the alignment, as the trait requires.
+        // SAFETY: the caller keeps others from `out` until the fence, as the trait requires.
         #[inline(always)]
-        unsafe fn stream_rows(self, m: Self::Matrix, out: &mut [f32; 12]) {
+        unsafe fn stream_rows(self, m: Self::Matrix, out: &mut StreamRow, _: Streaming<'_>) {
             stream256(self, m.0, m.1, out);
         }
 

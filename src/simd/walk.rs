@@ -3,8 +3,10 @@
 
 use super::lanes::apart;
 use super::ops::Lanes;
+use super::stream::{StreamRow, Streaming};
 use crate::math::{Affine3x4, Row};
 use fearless_simd::prelude::*;
+use thiserror::Error;
 
 /// Where a step reads its local matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,23 +51,94 @@ pub(crate) struct Walk {
     models: usize,
 }
 
+/// Why steps are rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(crate) enum WalkError {
+    #[error("the rows of a matrix are no distance apart")]
+    Stride,
+    #[error(
+        "step {step}: a local matrix from row {row} on, {stride} apart, ends outside {rows} rows"
+    )]
+    Moving {
+        step: usize,
+        row: u32,
+        stride: usize,
+        rows: usize,
+    },
+    #[error("step {step}: constant {constant} of {constants}")]
+    Constant {
+        step: usize,
+        constant: u32,
+        constants: usize,
+    },
+    #[error("step {step}: parent {parent} of {models} model matrices")]
+    Parent {
+        step: usize,
+        parent: u16,
+        models: usize,
+    },
+    #[error("step {step}: no step before it keeps the model matrix of its parent, {parent}")]
+    Order { step: usize, parent: u16 },
+    #[error("step {step}: its product goes to {model} of {models} model matrices")]
+    Model {
+        step: usize,
+        model: u16,
+        models: usize,
+    },
+    #[error("the steps write {rows} palette rows, and there are {binds} inverse binds")]
+    Rows { rows: usize, binds: usize },
+}
+
 impl Walk {
-    /// Checks the steps.
+    /// Checks the steps and lays the constants out. `locals` are the number of rows of local matrices
+    /// and the distance between the rows of one; `models` counts the root's matrix.
     ///
-    /// # Panics
-    /// If a step's index is outside its buffer, or the steps do not write all of `binds`.
+    /// # Errors
+    /// If an index of a step is outside its buffer, a step reads a parent that none before it keeps, or
+    /// the steps do not write one palette row for each of `binds`.
     pub fn new(
         mut steps: Vec<Step>,
         constants: &[Rows],
         binds: Vec<Rows>,
         (locals, stride): (usize, usize),
         models: usize,
-    ) -> Self {
-        for step in &mut steps {
-            if let Local::Constant(at) = &mut step.local {
-                let n = *at as usize;
-                *at = (n / stride * 3 * stride + n % stride) as u32;
+    ) -> Result<Self, WalkError> {
+        if stride == 0 {
+            return Err(WalkError::Stride);
+        }
+        let mut kept = vec![false; models];
+        if let Some(root) = kept.first_mut() {
+            *root = true;
+        }
+        for (i, step) in steps.iter_mut().enumerate() {
+            check_local(i, &mut step.local, constants.len(), (locals, stride))?;
+            let Step { parent, model, .. } = *step;
+            match kept.get(usize::from(parent)) {
+                None => {
+                    return Err(WalkError::Parent {
+                        step: i,
+                        parent,
+                        models,
+                    });
+                }
+                Some(false) if !step.chained => return Err(WalkError::Order { step: i, parent }),
+                Some(_) => {}
             }
+            let Some(keep) = kept.get_mut(usize::from(model)) else {
+                return Err(WalkError::Model {
+                    step: i,
+                    model,
+                    models,
+                });
+            };
+            *keep |= step.local != Local::Done;
+        }
+        let rows: usize = steps.iter().map(|s| usize::from(s.rows)).sum();
+        if rows != binds.len() {
+            return Err(WalkError::Rows {
+                rows,
+                binds: binds.len(),
+            });
         }
         let mut spread = vec![[0.0; 4]; constants.len().next_multiple_of(stride) * 3];
         let blocks = spread.chunks_exact_mut(3 * stride);
@@ -76,32 +149,19 @@ impl Walk {
                 }
             }
         }
-        let fits = |s: &Step| {
-            let local = match s.local {
-                Local::Moving(at) => (at as usize) < locals.saturating_sub(2 * stride),
-                Local::Constant(at) => (at as usize) < spread.len().saturating_sub(2 * stride),
-                Local::Done => true,
-            };
-            local && usize::from(s.parent.max(s.model)) < models
-        };
-        let rows: usize = steps.iter().map(|s| usize::from(s.rows)).sum();
-        assert!(
-            steps.iter().all(fits) && rows == binds.len(),
-            "a step of the walk is outside its buffers"
-        );
-        Self {
+        Ok(Self {
             steps,
             constants: spread,
             binds,
             locals,
             stride,
             models,
-        }
+        })
     }
 
-    /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. With `stream`, and if
-    /// the output is aligned to 16 bytes, rows are stored past the caches, and the caller must call
-    /// [`Lanes::settle_streams`]. Does nothing if a buffer is shorter than the walk requires.
+    /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. With `streaming`, and
+    /// if the output is aligned to 16 bytes, rows are stored past the caches: until the fence is
+    /// dropped, nothing may read them. Does nothing if a buffer is shorter than the walk requires.
     #[inline(always)]
     pub fn run<S: Lanes>(
         &self,
@@ -109,7 +169,7 @@ impl Walk {
         locals: &[[f32; 4]],
         models: &mut [Row],
         output: &mut [Affine3x4],
-        stream: bool,
+        streaming: Option<Streaming<'_>>,
     ) {
         if S::f32s::LEN != self.stride
             || locals.len() < self.locals
@@ -122,30 +182,33 @@ impl Walk {
         }
         // Out of line: inlined among the loops of sampling, the walk's registers would be spilled at
         // every step.
-        if stream && output.as_ptr().addr().is_multiple_of(16) {
+        if let Some(streaming) = streaming
+            && let Some(output) = StreamRow::of(output)
+        {
+            let store = Stream(streaming);
             apart(
                 simd,
                 #[inline(always)]
-                || self.steps::<S, true>(simd, locals, models, output),
+                || self.steps(simd, locals, models, output, store),
             );
         } else {
             apart(
                 simd,
                 #[inline(always)]
-                || self.steps::<S, false>(simd, locals, models, output),
+                || self.steps(simd, locals, models, output, Plain),
             );
         }
     }
 
-    /// All steps. `run` has compared the buffers with the sizes that `new` checked. With `STREAM` the
-    /// output must be aligned to 16 bytes.
+    /// All steps. `run` has compared the buffers with the sizes that `new` checked.
     #[inline(always)]
-    fn steps<S: Lanes, const STREAM: bool>(
+    fn steps<S: Lanes, W: StoreRow>(
         &self,
         simd: S,
         locals: &[[f32; 4]],
         models: &mut [Row],
-        output: &mut [Affine3x4],
+        output: &mut [W::Row],
+        store: W,
     ) {
         let stride = S::f32s::LEN;
         let (moving, constant) = (locals.as_ptr(), self.constants.as_ptr());
@@ -164,8 +227,8 @@ impl Walk {
                 Local::Done => None,
             };
             if let Some((rows, at)) = source {
-                // SAFETY: `new` has checked that at + 2 stride is within self.constants, or below
-                // self.locals, which is at most locals.len().
+                // SAFETY: `check_local` has checked that at + 2 stride is within self.constants, or
+                // below self.locals, which is at most locals.len().
                 let local = unsafe {
                     let first = rows.add(at);
                     [&*first, &*first.add(stride), &*first.add(2 * stride)]
@@ -181,19 +244,80 @@ impl Walk {
             for _ in 0..step.rows {
                 // SAFETY: the rows of all steps sum to binds.len(), which is at most output.len(). Both
                 // pointers are read and advanced that many times, so they end one past the end at most.
-                let ([x, y, z], row) = unsafe { (&*bind, &mut (*out).rows) };
-                let m = simd.multiply(&spread, [x, y, z]);
-                let row = bytemuck::must_cast_mut(row);
-                if STREAM {
-                    // SAFETY: the first row is aligned to 16 bytes, and a row has 48.
-                    unsafe { simd.stream_rows(m, row) };
-                } else {
-                    simd.store_rows(m, row);
-                }
+                let ([x, y, z], row) = unsafe { (&*bind, &mut *out) };
+                store.store(simd, simd.multiply(&spread, [x, y, z]), row);
                 // SAFETY: as above.
                 (bind, out) = unsafe { (bind.add(1), out.add(1)) };
             }
         }
+    }
+}
+
+/// Checks where a step's local matrix is. Replaces the number of a constant by its first row.
+fn check_local(
+    step: usize,
+    local: &mut Local,
+    constants: usize,
+    (rows, stride): (usize, usize),
+) -> Result<(), WalkError> {
+    match local {
+        // The last of its three rows is two strides further.
+        Local::Moving(row) if (*row as usize) >= rows.saturating_sub(2 * stride) => {
+            Err(WalkError::Moving {
+                step,
+                row: *row,
+                stride,
+                rows,
+            })
+        }
+        Local::Moving(_) | Local::Done => Ok(()),
+        Local::Constant(constant) => {
+            let n = *constant as usize;
+            if n >= constants {
+                return Err(WalkError::Constant {
+                    step,
+                    constant: *constant,
+                    constants,
+                });
+            }
+            // Blocks of three rows of `stride` matrices, the last one filled up: the block of a constant
+            // that exists is there as a whole, so the row two strides further is.
+            *constant = (n / stride * 3 * stride + n % stride) as u32;
+            Ok(())
+        }
+    }
+}
+
+/// How a walk stores palette rows.
+trait StoreRow: Copy {
+    type Row;
+    fn store<S: Lanes>(self, simd: S, m: S::Matrix, row: &mut Self::Row);
+}
+
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl StoreRow for Plain {
+    type Row = Affine3x4;
+
+    #[inline(always)]
+    fn store<S: Lanes>(self, simd: S, m: S::Matrix, row: &mut Affine3x4) {
+        simd.store_rows(m, bytemuck::must_cast_mut(&mut row.rows));
+    }
+}
+
+/// Past the caches.
+#[derive(Clone, Copy)]
+struct Stream<'a>(Streaming<'a>);
+
+impl StoreRow for Stream<'_> {
+    type Row = StreamRow;
+
+    #[inline(always)]
+    fn store<S: Lanes>(self, simd: S, m: S::Matrix, row: &mut StreamRow) {
+        // SAFETY: a walk reads no palette row, and `Walk::run` requires the same of its callers until
+        // the fence is dropped.
+        unsafe { simd.stream_rows(m, row, self.0) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::skeleton_data::{Scalar, Skeleton, SkeletonError, check_scalars};
 use std::collections::HashSet;
+use std::fmt;
 
 /// A value of a user channel; the variant is the channel's type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +89,13 @@ pub struct ChannelHandle {
     pub(crate) channel: u16,
     /// The skeleton that it belongs to.
     pub(crate) structure: u64,
+}
+
+/// `user channel 2`: its index in the skeleton.
+impl fmt::Display for ChannelHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "user channel {}", self.channel)
+    }
 }
 
 /// The most user channels of a skeleton: handles are 16 bits.

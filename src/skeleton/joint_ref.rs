@@ -68,28 +68,61 @@ impl Skeleton {
     /// # Errors
     /// If no joint matches, or several do.
     pub fn joint<'a>(&self, joint: impl Into<JointRef<'a>>) -> Result<usize, JointRefError> {
-        let name = match joint.into() {
-            JointRef::Index(joint) if joint < self.len() => return Ok(joint),
-            JointRef::Index(joint) => {
-                let joints = self.len();
-                return Err(JointRefError::Index { joint, joints });
-            }
+        self.hierarchy().find(joint.into())
+    }
+
+    fn hierarchy<'s>(
+        &'s self,
+    ) -> Hierarchy<impl Fn(usize) -> &'s str, impl Fn(usize) -> Option<usize>> {
+        let (names, parents) = (self.names(), self.parents());
+        Hierarchy {
+            joints: self.len(),
+            name: move |joint: usize| names[joint].as_str(),
+            parent: move |joint: usize| {
+                Some(usize::from(parents[joint])).filter(|&p| p < parents.len())
+            },
+        }
+    }
+}
+
+/// The names and parents of joints, of a skeleton or of one that is being built.
+pub(crate) struct Hierarchy<N, P> {
+    pub joints: usize,
+    pub name: N,
+    pub parent: P,
+}
+
+/// How a name matches a joint's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PathMatch {
+    None,
+    /// The end of the path, from its beginning or after a `/`.
+    End,
+    Whole,
+}
+
+impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P> {
+    /// Finds a joint by the rule of [`Skeleton::joint`].
+    pub fn find(&self, joint: JointRef<'_>) -> Result<usize, JointRefError> {
+        let joints = self.joints;
+        let name = match joint {
+            JointRef::Index(joint) if joint < joints => return Ok(joint),
+            JointRef::Index(joint) => return Err(JointRefError::Index { joint, joints }),
             JointRef::Name(name) => name,
         };
-        let named = |&j: &usize| self.names()[j] == name;
-        let named = self.only(name, (0..self.len()).filter(named));
+        let named = self.only(name, (0..joints).filter(|&j| (self.name)(j) == name));
         if let Ok(Some(found)) = named {
             return Ok(found);
         }
         // A whole path is unique where its end is not; the whole path of a root is its name.
         let whole = |&j: &usize| self.path_match(j, name) == PathMatch::Whole;
-        if let Some(found) = self.only(name, (0..self.len()).filter(whole))? {
+        if let Some(found) = self.only(name, (0..joints).filter(whole))? {
             return Ok(found);
         }
         named?;
         let is_path = name.contains('/');
         let ends = |&j: &usize| is_path && self.path_match(j, name) != PathMatch::None;
-        self.only(name, (0..self.len()).filter(ends))?
+        self.only(name, (0..joints).filter(ends))?
             .ok_or_else(|| JointRefError::Name { name: name.into() })
     }
 
@@ -110,24 +143,20 @@ impl Skeleton {
             }),
         }
     }
-}
 
-/// How a name matches a joint's path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PathMatch {
-    None,
-    /// The end of the path, from its beginning or after a `/`.
-    End,
-    Whole,
-}
+    /// The joint's path from its root.
+    fn path(&self, joint: usize) -> String {
+        let up = std::iter::successors(Some(joint), |&j| (self.parent)(j));
+        let mut names: Vec<&str> = up.map(|j| (self.name)(j)).collect();
+        names.reverse();
+        names.join("/")
+    }
 
-impl Skeleton {
     /// Compares a name with a joint's path from the end, in at most as many steps as the name has bytes.
     fn path_match(&self, joint: usize, name: &str) -> PathMatch {
         let (mut rest, mut at) = (name, joint);
         loop {
-            let own = self.names()[at].as_str();
-            let parent = usize::from(self.parents()[at]);
+            let own = (self.name)(at);
             let Some(above) = rest.strip_suffix(own) else {
                 let before = own.strip_suffix(rest);
                 return match before.is_some_and(|b| b.ends_with('/')) {
@@ -135,12 +164,12 @@ impl Skeleton {
                     false => PathMatch::None,
                 };
             };
-            if parent >= self.len() {
+            let Some(parent) = (self.parent)(at) else {
                 return match above.is_empty() {
                     true => PathMatch::Whole,
                     false => PathMatch::None,
                 };
-            }
+            };
             if above.is_empty() {
                 return PathMatch::End;
             }
@@ -232,7 +261,11 @@ mod tests {
                         (_, true) => PathMatch::End,
                         _ => PathMatch::None,
                     };
-                    assert_eq!(s.path_match(j, name), wanted, "{name:?} of {path:?}");
+                    assert_eq!(
+                        s.hierarchy().path_match(j, name),
+                        wanted,
+                        "{name:?} of {path:?}"
+                    );
                 }
             }
         }

@@ -31,15 +31,7 @@ pub enum MaskError {
         /// Its weight.
         weight: f32,
     },
-    /// The skeleton has no such joint.
-    #[error("joint {joint} is out of range, the skeleton has {joints} joints")]
-    UnknownJoint {
-        /// The joint.
-        joint: usize,
-        /// Joints of the skeleton.
-        joints: usize,
-    },
-    /// A name or path matches no joint, or several.
+    /// The skeleton has no such joint, or several that match.
     #[error(transparent)]
     Joint(#[from] JointRefError),
 }
@@ -70,17 +62,15 @@ impl JointMask {
         })
     }
 
-    /// Weight 1 for a joint and all its descendants, 0 elsewhere.
+    /// Weight 1 for a joint, by name, path or index, and all its descendants, 0 elsewhere.
     ///
     /// # Errors
-    /// If the skeleton has no such joint.
-    pub fn subtree(skeleton: &Skeleton, joint: usize) -> Result<Self, MaskError> {
-        if joint >= skeleton.len() {
-            return Err(MaskError::UnknownJoint {
-                joint,
-                joints: skeleton.len(),
-            });
-        }
+    /// If no joint matches, or several do.
+    pub fn subtree<'a>(
+        skeleton: &Skeleton,
+        joint: impl Into<JointRef<'a>>,
+    ) -> Result<Self, MaskError> {
+        let joint = skeleton.joint(joint)?;
         let mut weights = vec![0.0f32; skeleton.len()];
         weights[joint] = 1.0;
         for (j, &parent) in skeleton.parents().iter().enumerate().skip(joint + 1) {
@@ -91,42 +81,20 @@ impl JointMask {
         Self::from_weights(skeleton, &weights)
     }
 
-    /// [`subtree`](Self::subtree) of a joint by [name, path or index](JointRef).
+    /// These weights for these joints, by name, path or index, 0 elsewhere; the last weight counts if a joint
+    /// is listed twice.
     ///
     /// # Errors
-    /// If no joint matches, or several do.
-    pub fn subtree_at<'a>(
-        skeleton: &Skeleton,
-        joint: impl Into<JointRef<'a>>,
-    ) -> Result<Self, MaskError> {
-        Self::subtree(skeleton, skeleton.joint(joint)?)
-    }
-
-    /// These weights for these joints, 0 elsewhere; the last weight counts if a joint is listed twice.
-    ///
-    /// # Errors
-    /// If a joint is out of range, or a weight is outside [0, 1].
-    pub fn from_joints(skeleton: &Skeleton, joints: &[(usize, f32)]) -> Result<Self, MaskError> {
+    /// If a joint matches none of the skeleton or several, or a weight is outside [0, 1].
+    pub fn from_joints<'a, J>(skeleton: &Skeleton, joints: &[(J, f32)]) -> Result<Self, MaskError>
+    where
+        J: Into<JointRef<'a>> + Copy,
+    {
         let mut weights = vec![0.0f32; skeleton.len()];
         for &(joint, weight) in joints {
-            let joints = skeleton.len();
-            let place = weights.get_mut(joint);
-            *place.ok_or(MaskError::UnknownJoint { joint, joints })? = weight;
+            weights[skeleton.joint(joint)?] = weight;
         }
         Self::from_weights(skeleton, &weights)
-    }
-
-    /// [`from_joints`](Self::from_joints) with joints by their [names or paths](JointRef).
-    ///
-    /// # Errors
-    /// If a path matches no joint or several, or a weight is outside [0, 1].
-    pub fn from_paths(skeleton: &Skeleton, paths: &[(&str, f32)]) -> Result<Self, MaskError> {
-        let joint = |&(path, weight): &(&str, f32)| Ok((skeleton.joint(path)?, weight));
-        let joints: Vec<_> = paths
-            .iter()
-            .map(joint)
-            .collect::<Result<_, JointRefError>>()?;
-        Self::from_joints(skeleton, &joints)
     }
 
     /// The weights as rows in lane order.
@@ -179,9 +147,9 @@ mod tests {
             doubled,
             Err(JointRefError::Several { count: 2, .. })
         ));
-        let mask = JointMask::from_paths(&s, &[("Hips", 0.25), ("Right/Hand", 1.0)]).unwrap();
+        let mask = JointMask::from_joints(&s, &[("Hips", 0.25), ("Right/Hand", 1.0)]).unwrap();
         assert_eq!(mask.rows()[0].0[..5], [0.25, 0.0, 0.0, 0.0, 1.0]);
-        let below = JointMask::subtree_at(&s, "Right").unwrap();
+        let below = JointMask::subtree(&s, "Right").unwrap();
         assert_eq!(below.rows()[0].0[..5], [0.0, 0.0, 0.0, 1.0, 1.0]);
         assert!(JointMask::from_joints(&s, &[(5, 1.0)]).is_err());
         assert!(JointMask::from_joints(&s, &[(0, 1.5)]).is_err());
@@ -198,10 +166,11 @@ mod tests {
         let s = Skeleton::new(&joints, Some(&[3, 2, 1, 0]), vec![]).unwrap();
         let mask = JointMask::subtree(&s, 1).unwrap();
         assert_eq!(mask.rows()[0].0[..5], [0.0, 1.0, 1.0, 0.0, 0.0]);
-        assert!(matches!(
-            JointMask::subtree(&s, 4),
-            Err(MaskError::UnknownJoint { .. })
-        ));
+        let out = JointRefError::Index {
+            joint: 4,
+            joints: 4,
+        };
+        assert_eq!(JointMask::subtree(&s, 4), Err(MaskError::Joint(out)));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0; 3]),
             Err(MaskError::Lengths {

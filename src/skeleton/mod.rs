@@ -13,6 +13,7 @@ mod skin;
 mod trs;
 
 pub use channel::{ChannelHandle, ChannelValue, MAX_CHANNELS, UserChannel};
+pub(crate) use joint_ref::Hierarchy;
 pub use joint_ref::{JointRef, JointRefError};
 pub use limits::{
     LEAST_ROTATION_DOT, MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, MAX_LENGTH, MAX_OVERRIDE_LENGTH,

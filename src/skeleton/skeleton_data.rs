@@ -299,11 +299,6 @@ impl Skeleton {
         &self.names
     }
 
-    /// The first joint with that name.
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|n| n == name)
-    }
-
     /// The lane of every joint.
     pub fn lane_of(&self) -> &[u16] {
         &self.lane_of

@@ -1,5 +1,7 @@
-//! Rigs built in code, and helpers for their expected palettes.
+//! Rigs built in code, and their palettes by the oracle.
 
+use crate::oracle::{Action, Layer};
+use crate::reference;
 use glam::{Quat, Vec3};
 use phalanx::build::build_rig;
 use phalanx::import::raw::{
@@ -7,7 +9,6 @@ use phalanx::import::raw::{
 };
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, Mesh, Primitive};
-use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 use phalanx_workload::hash01;
@@ -93,12 +94,15 @@ pub fn rig() -> Arc<Rig> {
     Arc::new(build_rig(raw(), &Default::default()).unwrap())
 }
 
-pub fn palette(rig: &Rig, actions: &[(usize, f32, f32)]) -> Vec<Affine3x4> {
-    let actions: Vec<PoseAction> = actions
-        .iter()
-        .map(|&(clip, time, weight)| PoseAction { clip, time, weight })
-        .collect();
-    evaluate_pose(rig, &actions).unwrap().palettes.concat()
+/// The palette of weighted clips at times, by the oracle, in f64.
+pub fn palette(actions: &[(usize, f32, f32)]) -> Vec<Affine3x4> {
+    let actions = actions.iter();
+    let actions =
+        actions.map(|&(clip, time, weight)| Action::new(clip, time.into(), weight.into()));
+    let layers = [Layer::of(actions.collect())];
+    let rows = reference::palette(&reference::scene(&raw()), &layers);
+    let narrow = |m: [f64; 16]| Affine3x4::from_cols_array(&m.map(|v| v as f32));
+    rows.into_iter().map(narrow).collect()
 }
 
 pub fn close(a: &[Affine3x4], b: &[Affine3x4]) {

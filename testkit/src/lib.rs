@@ -24,6 +24,7 @@ pub mod memory;
 pub mod oracle;
 #[cfg(feature = "gltf")]
 pub mod raw_pose;
+pub mod reference;
 pub mod rigs;
 pub mod ruler;
 #[cfg(feature = "phx")]

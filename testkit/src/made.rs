@@ -1,9 +1,7 @@
 //! A small rig with every kind of content that a .phx file can store.
 
-#![allow(dead_code)]
-
 use glam::{Quat, Vec3};
-use phalanx::bake::{BakeSettings, bake_all};
+use phalanx::bake::{BakeOptions, bake_all};
 use phalanx::build::{BuildOptions, RootMotionOptions, build_additive, build_rig};
 use phalanx::clip::{Clip, Marker};
 use phalanx::format::{ClipForm, ClipOrigin, Library, LibraryWriter, Provenance, Source};
@@ -238,24 +236,28 @@ pub fn rig() -> Rig {
 
 /// The same character in a different lane order.
 pub fn rig_in_order(lanes: Vec<u16>) -> Rig {
-    let mut options = BuildOptions::default();
-    options.lane_order = Some(lanes);
+    let options = BuildOptions {
+        lane_order: Some(lanes),
+        ..BuildOptions::default()
+    };
     build_rig(raw(), &options).expect("the order contains every joint once")
 }
 
 /// The same character with root motion extracted from its clips, translation and rotation.
 pub fn travelling() -> Rig {
-    let mut options = BuildOptions::default();
-    options.root_motion = Some(RootMotionOptions {
-        joint: phalanx::build::RootJoint::Named("joint 1".into()),
-        rotation: true,
-        ..RootMotionOptions::default()
-    });
+    let options = BuildOptions {
+        root_motion: Some(RootMotionOptions {
+            joint: phalanx::build::RootJoint::Named("joint 1".into()),
+            rotation: true,
+            ..RootMotionOptions::default()
+        }),
+        ..BuildOptions::default()
+    };
     build_rig(raw(), &options).expect("the joint is there")
 }
 
 pub fn additive(rig: &Rig) -> Clip {
-    build_additive(&raw(), 0, rig, rig.skeleton().rest_pose()).expect("the clip is not additive")
+    build_additive(rig, (&raw(), 0), rig.skeleton().rest_pose()).expect("the clip is not additive")
 }
 
 pub fn provenance(clips: usize) -> Provenance {
@@ -292,12 +294,12 @@ pub fn baked() -> Rig {
     let library = library_of(&rig, &baked_clips(&rig), ClipForm::Rows);
     let library = Library::from_bytes(&library).expect("the file was just written");
     library
-        .rig(Default::default())
+        .rig(&Default::default())
         .expect("the file was just written")
 }
 
 fn baked_clips(rig: &Rig) -> Vec<Arc<Clip>> {
-    let settings = BakeSettings::default();
+    let settings = BakeOptions::default();
     let baked = bake_all(rig.clips(), rig.skeleton(), &settings, &|_| {});
     let clips = baked.into_iter().map(|b| b.expect("the clips fit").0);
     clips.map(Arc::new).collect()

@@ -1,7 +1,5 @@
 //! A rig whose poses are easy to check by hand: the position of its first joint shows what plays, and when.
 
-#![allow(dead_code)]
-
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,

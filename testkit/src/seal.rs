@@ -1,7 +1,5 @@
 //! Takes .phx files apart and rebuilds them from FORMAT.md alone, with valid checksums around any bytes.
 
-#![allow(dead_code)]
-
 use phalanx::format::hash_bytes;
 
 pub const HEADER: usize = 64;

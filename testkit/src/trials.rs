@@ -4,8 +4,6 @@
 //! In a test binary with `harness = false`:
 //! `trials::run(vec![trials::trial("name", &["pab.glb"], || { … Ok(()) })])`.
 
-#![allow(dead_code)]
-
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -73,6 +71,17 @@ pub fn trial(
         Some(reason) if assets_required() => Err(reason.into()),
         Some(reason) => Ok(Completion::ignored_with(reason)),
     })
+}
+
+/// Runs a test on a thread that has ended before the process exits: graphics drivers keep data per thread, and
+/// the harness does not wait for its own threads.
+///
+/// # Panics
+/// If the test does.
+pub fn on_ended_thread(test: fn()) {
+    if let Err(panic) = std::thread::spawn(test).join() {
+        std::panic::resume_unwind(panic);
+    }
 }
 
 /// Runs the trials with the command line's arguments, then `report` if any ran, and exits.

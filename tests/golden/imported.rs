@@ -78,11 +78,7 @@ fn compare(golden: &Value, scene: &RawScene, pose: &Pose, prims: &Value, what: &
 }
 
 fn models_mean_what_their_golden_poses_say() {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = match std::env::var_os("PHALANX_ASSETS") {
-        Some(folder) => folder.into(),
-        None => manifest.join("../shared/assets"),
-    };
+    let folder = trials::asset_folders().swap_remove(0);
     let files = std::fs::read_dir(folder.join("golden")).unwrap();
     let options = ImportOptions {
         images: phalanx::mesh::ImageMode::Skip,

@@ -1,10 +1,9 @@
-//! Scene graph and crowd together, against the f64 oracle: what hangs on joints, riders on mounts,
-//! overrides.
+//! Scene graph and crowd together, against the f64 oracle: objects attached to joints, riders on mounts, overrides.
 
 use glam::{Affine3A, Quat, Vec3};
 use libtest_mimic::{Failed, Trial};
 use phalanx::build::build_rig;
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PlayOptions, RigId};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PlayOptions, RigId, Unknown};
 use phalanx::import::raw::{RawNode, RawScene, RawSkin};
 use phalanx::import::{ImportOptions, Imported, import_path};
 use phalanx::math::Affine3x4;
@@ -57,7 +56,7 @@ fn play(crowd: &mut Crowd, i: InstanceId, clip: usize, time: f64) -> Result<(), 
         loop_mode: LoopMode::Once,
         ..PlayOptions::default()
     };
-    Ok(crowd.play(i, clip, &options)?)
+    Ok(crowd.player(i)?.restart(0, clip, &options)?)
 }
 
 fn wide(m: &Affine3x4) -> Mat4 {
@@ -258,7 +257,7 @@ fn rider_on_a_horse() -> Tested {
         assert_eq!(*crowd.world(rider)?, placed);
     }
     assert!(compared >= 4 * 23);
-    // Off the horse: the rider stays where he was, and is where the crowd puts him from then on.
+    // The rider is detached from the horse: it keeps its world transform, and follows `set_world` from then on.
     let stood = *crowd.world(rider)?;
     graph.detach(root)?;
     crowd.update_scene(&mut graph);
@@ -331,7 +330,7 @@ fn overrides() -> Tested {
         .map(|(h, w)| (h - w).abs());
     assert!(error.fold(0.0, f64::max) < TOLERANCE);
 
-    // Nobody else's bits change, whoever asks; and they are the old ones once it is cleared.
+    // The bits of other instances do not change; those of this one are the old ones once the override is cleared.
     for i in [a, c] {
         let range = crowd.palette_range(i).ok_or("no palette")?;
         assert_eq!(buffer.rows()[range.clone()], plain.rows()[range]);
@@ -349,7 +348,7 @@ fn overrides() -> Tested {
     crowd.evaluate(&mut buffer);
     assert_eq!(buffer.hash(), hash);
     assert_eq!(crowd.overrides(b)?.count(), 1);
-    // Who comes after it in the same slot has none.
+    // An instance that reuses the index has none.
     crowd.despawn(b)?;
     let d = crowd.spawn(id)?;
     assert_eq!(crowd.overrides(d)?.count(), 0);
@@ -372,13 +371,13 @@ fn mirrors_come_and_go() -> Tested {
         crowd.update_scene(graph);
         Ok((i, mirror, sword))
     };
-    // What hangs goes, too.
+    // The attached node is removed, too.
     let (i, mirror, sword) = spawn(&mut crowd, &mut graph)?;
     assert_eq!(graph.len(), count + 1);
     crowd.despawn_mirrored(i, &mut graph, Hanging::Remove)?;
     assert!(graph.is_empty() && !graph.contains(sword) && graph.root(mirror).is_err());
     assert_eq!(crowd.update_scene(&mut graph), 0);
-    // What hangs stays where it is.
+    // The attached node keeps its world transform.
     let ground = graph.add(None, Affine3A::from_translation(Vec3::Z * -2.0))?;
     let (i, _, sword) = spawn(&mut crowd, &mut graph)?;
     let stood = *graph.world(sword)?;
@@ -417,7 +416,10 @@ fn refused_calls() -> Tested {
     let own = other.add_mirror(crowd.rig(id)?.skeleton())?;
     let one = Affine3x4::IDENTITY;
     let plain = graph.add(None, one)?;
-    let stale = CrowdError::UnknownInstance { instance: gone };
+    let stale = CrowdError::UnknownInstance {
+        instance: gone,
+        why: Unknown::Gone,
+    };
     let nan = Affine3x4 {
         rows: [[f32::INFINITY; 4]; 3],
     };
@@ -430,9 +432,7 @@ fn refused_calls() -> Tested {
     );
     assert!(matches!(
         crowd.set_override(i, "Tail", one),
-        Err(CrowdError::Scene(SceneError::JointRef(
-            JointRefError::Name { .. }
-        )))
+        Err(CrowdError::Joint(JointRefError::Name { .. }))
     ));
     assert!(crowd.clear_override(i, 47).is_err());
     let no_mirror = Err(CrowdError::NoMirror { instance: i });

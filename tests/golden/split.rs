@@ -1,4 +1,4 @@
-//! One file as several rigs that hang on each other: the rider off the horse.
+//! One file as several rigs attached to each other: the rider split from the horse.
 
 use glam::{Affine3A, Vec3};
 use libtest_mimic::{Failed, Trial};

@@ -8,17 +8,18 @@ use phalanx::math::Affine3x4;
 use phalanx_workload::hash01;
 use std::collections::HashMap;
 
-/// Random hiding, showing, coming and going, due or not, two rigs: on every backend, in one page or in
-/// many, mapped or written, what is due equals a crowd with no history and the others what they were.
+/// Instances of two rigs are hidden, shown, spawned, despawned and scheduled at random: on every backend, in one page
+/// or in many, mapped or written, rows of scheduled ones equal a crowd with no history, the others last frame's rows.
 pub fn rows_equal_the_heap() {
     for gpu in [open(), paged(4800)] {
         for backend in PaletteBackend::ALL {
             for mapped in [true, false] {
                 let mut bones = GpuBoneBuffer::new(
                     &gpu,
-                    GpuBoneOptions {
+                    backend,
+                    &GpuBoneOptions {
                         mapped,
-                        ..GpuBoneOptions::new(backend)
+                        ..GpuBoneOptions::default()
                     },
                 )
                 .unwrap();
@@ -37,14 +38,14 @@ fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, frames: u64) -> usize {
     for frame in 0..frames {
         let roll = |salt: u64, i: usize| hash01(frame * 7919 + salt * 104_729 + i as u64);
         crowd.advance(1.0 / 30.0).unwrap();
-        let mut due = HashMap::new();
+        let mut scheduled = HashMap::new();
         for (i, &id) in all.iter().enumerate() {
             if roll(1, i) < 0.1 {
                 crowd.set_visible(id, roll(2, i) < 0.7).unwrap();
             }
             let wanted = frame == 0 || roll(3, i) < 0.5;
             crowd.set_scheduled(id, wanted).unwrap();
-            due.insert(id, wanted);
+            scheduled.insert(id, wanted);
         }
         if frame % 3 == 2 {
             crowd.despawn(all.remove(frame as usize % 17)).unwrap();
@@ -67,13 +68,13 @@ fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, frames: u64) -> usize {
             };
             let rows = &rows[range.clone()];
             match known.get(&id) {
-                Some(before) if due.get(&id) == Some(&false) => {
+                Some(before) if scheduled.get(&id) == Some(&false) => {
                     assert_eq!(rows, before, "carried, frame {frame}, {id:?}");
                 }
                 _ => assert_eq!(rows, expected, "fresh, frame {frame}, {id:?}"),
             }
             let place = bones.locate(&range).unwrap();
-            assert_eq!(place.row as usize % bones.options().backend.align(), 0);
+            assert_eq!(place.row as usize % bones.backend().align(), 0);
             let page = bones.page(gpu, place.page).unwrap();
             assert_eq!(page.rows.start + place.row as usize, range.start);
             assert!(range.end <= page.rows.end, "an instance lies in two pages");
@@ -117,7 +118,7 @@ pub fn one_copy_per_frame_and_page() {
     assert_eq!(bones.generation(), settled);
 }
 
-/// From one instance to thousands: pages are seldom made anew, nobody waits, and the rows arrive.
+/// From one instance to thousands: pages are rarely recreated, no frame waits, and all rows arrive.
 pub fn growth() {
     let gpu = open();
     for backend in PaletteBackend::ALL {
@@ -136,7 +137,7 @@ pub fn growth() {
         // Half as much room again each time: 1.5 to the power of 19 is more than 1,500.
         assert!(
             bones.generation() <= 20,
-            "made anew {} times",
+            "recreated {} times",
             bones.generation()
         );
         let rows = bones.read(&gpu).unwrap();
@@ -154,9 +155,9 @@ pub fn the_frame_before_is_kept() {
     for backend in PaletteBackend::ALL {
         let options = GpuBoneOptions {
             previous: true,
-            ..GpuBoneOptions::new(backend)
+            ..GpuBoneOptions::default()
         };
-        let mut bones = GpuBoneBuffer::new(&gpu, options).unwrap();
+        let mut bones = GpuBoneBuffer::new(&gpu, backend, &options).unwrap();
         let rigs = [chain(20)];
         let (mut crowd, all, _) = crowd_of(&rigs, 9);
         bones.evaluate(&mut crowd, &gpu).unwrap();
@@ -188,7 +189,7 @@ pub fn the_frame_before_is_kept() {
     }
 }
 
-/// The device tells a time if it can, and nothing that nobody asked for.
+/// Devices with timestamps report a time, and only if it was requested.
 pub fn the_device_times_its_copies() {
     let gpu = open();
     let mut bones = bones(&gpu, PaletteBackend::Storage);

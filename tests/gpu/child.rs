@@ -104,7 +104,7 @@ fn memory() {
             let bytes = rows as u64 * 48;
             GpuError::HeapMemory(RowMemoryError { rows, bytes })
         });
-        // GL tells of a buffer that cannot be mapped as of a lost device.
+        // GL reports a buffer that cannot be mapped as a lost device.
         let lost = matches!(error, GpuError::Lost { .. });
         match bones.heap() {
             Some(heap) => {

@@ -1,8 +1,8 @@
-//! Frames one after another, as shaders see them: the frame before, what is carried over, and both ways of
-//! uploading. Everyone's rows are those of a twin crowd in heap memory.
+//! Sequences of frames as shaders read them: the previous frame, carried rows, and both ways of uploading. All rows
+//! must equal those of a twin crowd in heap memory.
 
 use crate::models::chain;
-use crate::seen::{Frame, Reader, Seen};
+use crate::readback::{FrameRows, Readback, RowReader};
 use crate::support::{open, paged};
 use crate::twins::{Rows, Twins};
 use phalanx::crowd::InstanceId;
@@ -12,37 +12,37 @@ use std::collections::HashMap;
 /// Joints of the two rigs: instances of both fit a page of 100 rows, in other numbers.
 const RIGS: [usize; 2] = [20, 33];
 
-/// Palettes that were asked for, and whose they are.
-struct Asked {
-    whose: Vec<InstanceId>,
-    seen: Seen,
+/// Palettes that are being read back, and their instances.
+struct InstanceReadback {
+    instances: Vec<InstanceId>,
+    readback: Readback,
 }
 
-impl Asked {
+impl InstanceReadback {
     fn new(
         gpu: &Gpu,
-        reader: &Reader,
+        reader: &RowReader,
         bones: &GpuBoneBuffer,
         places: impl IntoIterator<Item = (InstanceId, BonePlace)>,
         expected: &Rows,
     ) -> Self {
-        let (whose, places): (Vec<_>, Vec<_>) = places.into_iter().unzip();
-        let lengths = whose.iter().map(|id| expected[id].len());
+        let (instances, places): (Vec<_>, Vec<_>) = places.into_iter().unzip();
+        let lengths = instances.iter().map(|id| expected[id].len());
         let wanted: Vec<_> = places.into_iter().zip(lengths).collect();
         Self {
-            seen: reader.copy(gpu, bones, &wanted),
-            whose,
+            readback: reader.copy(gpu, bones, &wanted),
+            instances,
         }
     }
 
     fn assert_equal(self, gpu: &Gpu, expected: &Rows, what: &str) {
-        for (id, rows) in self.whose.iter().zip(self.seen.palettes(gpu)) {
+        for (id, rows) in self.instances.iter().zip(self.readback.palettes(gpu)) {
             assert_eq!(rows, expected[id], "{what}, {id:?}");
         }
     }
 }
 
-/// Where everyone is who is shown; nobody else is anywhere.
+/// The places of all visible instances; the others must have none.
 fn places(twins: &Twins, bones: &GpuBoneBuffer, shown: &Rows) -> Vec<(InstanceId, BonePlace)> {
     let place = |&id: &InstanceId| {
         let range = twins.crowd.palette_range(id);
@@ -52,20 +52,22 @@ fn places(twins: &Twins, bones: &GpuBoneBuffer, shown: &Rows) -> Vec<(InstanceId
     twins.all.iter().filter_map(place).collect()
 }
 
-/// Instances come, go, hide and rest between frames; rows move within and between pages. What shaders see
-/// of the frame before is what everyone showed then.
+/// Instances are spawned, despawned, hidden and not scheduled between frames; rows move within and between pages.
+/// Shaders read the rows of the previous frame as they were then.
 pub fn the_frame_before_has_its_rows() {
     for gpu in [open(), paged(4800)] {
         for backend in PaletteBackend::ALL {
             let mut bones = GpuBoneBuffer::new(
                 &gpu,
-                GpuBoneOptions {
+                backend,
+                &GpuBoneOptions {
                     previous: true,
-                    ..GpuBoneOptions::new(backend)
+                    ..GpuBoneOptions::default()
                 },
             )
             .unwrap();
-            let [now, then] = [Frame::Now, Frame::Before].map(|f| Reader::new(&gpu, backend, f));
+            let [now, then] =
+                [FrameRows::Current, FrameRows::Previous].map(|f| RowReader::new(&gpu, backend, f));
             let mut twins = Twins::new(&RIGS.map(chain), 12);
             let mut before = twins.rows();
             bones.evaluate(&mut twins.crowd, &gpu).unwrap();
@@ -79,7 +81,7 @@ pub fn the_frame_before_has_its_rows() {
                 let mut kept = Vec::new();
                 for &id in &twins.all {
                     let range = twins.crowd.previous_range(id);
-                    // Newcomers had none, whosever place they took.
+                    // New instances had none, also if they reuse an index.
                     assert_eq!(range.is_some(), before.contains_key(&id), "{id:?}");
                     let Some(range) = range else { continue };
                     let place = bones.locate_previous(&range).expect("it was shown");
@@ -90,10 +92,10 @@ pub fn the_frame_before_has_its_rows() {
                     kept.push((id, place));
                 }
                 let what = format!("{backend}, frame {frame}");
-                let was = Asked::new(&gpu, &then, &bones, kept, &before);
+                let was = InstanceReadback::new(&gpu, &then, &bones, kept, &before);
                 was.assert_equal(&gpu, &before, &format!("{what}, the frame before"));
                 let shown = places(&twins, &bones, &rows);
-                let is = Asked::new(&gpu, &now, &bones, shown, &rows);
+                let is = InstanceReadback::new(&gpu, &now, &bones, shown, &rows);
                 is.assert_equal(&gpu, &rows, &what);
                 before = rows;
             }
@@ -107,15 +109,16 @@ pub fn the_frame_before_has_its_rows() {
     }
 }
 
-/// Rows go through mapped buffers, or by way of the heap as they do when the ring has none at hand, or now
-/// so and now so. Shaders see the same by either way, and those of who is not due by neither, while the
+/// Rows are uploaded through mapped buffers, through the heap (as when the ring has no free buffer), or alternately.
+/// Shaders read the same rows either way, and rows of instances that are not scheduled are not uploaded, while the
 /// crowd grows.
 pub fn both_ways_of_uploading() {
     let patterns: [fn(usize) -> bool; 3] = [|_| true, |_| false, |frame| frame % 5 < 2];
     for gpu in [open(), paged(4800)] {
         for backend in PaletteBackend::ALL {
             for mapped in patterns {
-                let mut bones = GpuBoneBuffer::new(&gpu, GpuBoneOptions::new(backend)).unwrap();
+                let mut bones =
+                    GpuBoneBuffer::new(&gpu, backend, &GpuBoneOptions::default()).unwrap();
                 let ways = play(&gpu, &mut bones, mapped);
                 // The ring may run dry behind a slow device, but does not begin so.
                 let first = [UploadWay::Written, UploadWay::Mapped][usize::from(mapped(0))];
@@ -129,8 +132,8 @@ pub fn both_ways_of_uploading() {
 
 /// Frames of a growing crowd, none of which waits for the device; the ways that they went.
 fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, mapped: fn(usize) -> bool) -> Vec<UploadWay> {
-    let backend = bones.options().backend;
-    let reader = Reader::new(gpu, backend, Frame::Now);
+    let backend = bones.backend();
+    let reader = RowReader::new(gpu, backend, FrameRows::Current);
     let mut twins = Twins::new(&RIGS.map(chain), 8);
     let (mut frames, mut ways) = (Vec::new(), Vec::new());
     let mut carried = 0;
@@ -139,7 +142,7 @@ fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, mapped: fn(usize) -> bool) -> Vec<
         let rows = twins.rows();
         bones.set_mapped(mapped(frame));
         let upload = bones.evaluate(&mut twins.crowd, gpu).unwrap();
-        // What is carried over is the device's to copy: nothing of it is sent.
+        // Carried rows are copied on the device and not uploaded.
         let stride = |joints: usize| joints.next_multiple_of(backend.align()) as u64 * 48;
         let least = upload.frame.carried as u64 * RIGS[0] as u64 * 48;
         let most = upload.frame.carried as u64 * stride(RIGS[1]);
@@ -149,12 +152,12 @@ fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, mapped: fn(usize) -> bool) -> Vec<
         carried += upload.frame.carried;
         ways.push(upload.way);
         let shown = places(&twins, bones, &rows);
-        let asked = Asked::new(gpu, &reader, bones, shown, &rows);
+        let readback = InstanceReadback::new(gpu, &reader, bones, shown, &rows);
         let what = format!("{backend}, frame {frame}, {:?}", upload.way);
-        frames.push((asked, rows, what));
+        frames.push((readback, rows, what));
     }
-    for (asked, rows, what) in frames {
-        asked.assert_equal(gpu, &rows, &what);
+    for (readback, rows, what) in frames {
+        readback.assert_equal(gpu, &rows, &what);
     }
     assert!(carried > 60, "{carried} carried");
     ways

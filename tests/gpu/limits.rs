@@ -9,7 +9,7 @@ pub fn webgl2() {
     let limits = gpu.palette_limits();
     assert_eq!((limits.window, limits.storage, limits.line), (341, 0, 672));
     assert_eq!(gpu.vertex_storage_buffers(), 0);
-    let refused = GpuBoneBuffer::new(&gpu, GpuBoneOptions::new(PaletteBackend::Storage));
+    let refused = GpuBoneBuffer::new(&gpu, PaletteBackend::Storage, &GpuBoneOptions::default());
     assert!(matches!(refused, Err(GpuError::Joints { limit: 0, .. })));
     for joints in [1, 67, 201, 341, 342, 1500] {
         assert_eq!(

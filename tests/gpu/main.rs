@@ -2,14 +2,15 @@
 //!
 //! Trials are ignored where there is no adapter, unless `PHALANX_REQUIRE_GPU=1`.
 
+mod adopt;
 mod bones;
 mod child;
 mod history;
 mod limits;
 mod models;
 mod pictures;
+mod readback;
 mod robust;
-mod seen;
 mod shaders;
 mod sizes;
 mod skinning;
@@ -36,12 +37,8 @@ fn main() {
     let with = |name: &'static str, files: &'static [&'static str], trial: fn()| {
         trials::trial(name, files, move || {
             let _one_at_a_time = support::device_lock();
-            // On a thread that has ended for good before the process exits: drivers keep data per
-            // thread, and the harness does not wait for its own threads.
-            match std::thread::spawn(trial).join() {
-                Ok(()) => Ok(()),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            trials::on_ended_thread(trial);
+            Ok(())
         })
         .with_ignored_flag(missing.is_some() && !required)
     };
@@ -92,8 +89,19 @@ fn main() {
         gpu("backends_of_1500_joints", limits::many_joints),
         gpu("destroyed_between_frames", robust::destroyed_between_frames),
         gpu("destroyed_within_a_frame", robust::destroyed_within_a_frame),
-        gpu("another_device_untold", robust::another_device_untold),
-        gpu("an_error_of_nobody", robust::an_error_of_nobody),
+        gpu(
+            "bone_buffer_recovers_after_device_change",
+            robust::bone_buffer_recovers_after_device_change,
+        ),
+        gpu(
+            "an_uncaptured_error_is_returned_by_the_next_call",
+            robust::an_uncaptured_error_is_returned_by_the_next_call,
+        ),
+        gpu("handlers_stay_the_hosts", adopt::handlers_stay_the_hosts),
+        gpu(
+            "handlers_are_taken_on_request",
+            adopt::handlers_are_taken_on_request,
+        ),
         cpu("no_adapter", child::no_adapter),
         cpu("shaders_are_valid", shaders::valid),
     ];

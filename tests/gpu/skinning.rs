@@ -101,7 +101,7 @@ fn check(gpu: &Gpu, backend: PaletteBackend, subject: &Subject) {
 
 /// Skins all instances on the device: in one run, or in one per window.
 fn skin(gpu: &Gpu, staged: &Staged<'_>) -> Vec<SkinnedVertex> {
-    let backend = staged.bones.options().backend;
+    let backend = staged.bones.backend();
     let mut skinner = ComputeSkinner::new(gpu, backend).expect("the device has compute shaders");
     let instance = |(i, row)| SkinInstance {
         row,

@@ -44,7 +44,8 @@ pub fn downlevel() -> Gpu {
 }
 
 pub fn bones(gpu: &Gpu, backend: PaletteBackend) -> GpuBoneBuffer {
-    GpuBoneBuffer::new(gpu, GpuBoneOptions::new(backend)).expect("the device has the backend")
+    GpuBoneBuffer::new(gpu, backend, &GpuBoneOptions::default())
+        .expect("the device has the backend")
 }
 
 /// The palettes of a crowd's state, every visible instance evaluated into heap memory by a crowd that

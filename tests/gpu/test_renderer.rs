@@ -73,7 +73,7 @@ const PLACE_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout
 
 /// The picture that the vertex shader makes of a subject, through the backend it is staged for.
 pub fn by_the_shader(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
-    let backend = staged.bones.options().backend;
+    let backend = staged.bones.backend();
     let drawn = gpu.checked(|| {
         let mesh = GpuMesh::upload(gpu, backend, &staged.subject.primitive, true)?;
         let weights = Table::floats(gpu, backend, "weights", &staged.weights)?;

@@ -1,5 +1,5 @@
-//! Two crowds under the same orders: one goes to a device, the other stays in heap memory and tells what
-//! everyone's rows are, frame by frame.
+//! Two crowds with the same calls: one is evaluated to a device, the other to heap memory, as the reference for the
+//! rows of every frame.
 
 use crate::support::crowd_of;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, RigId};
@@ -9,7 +9,7 @@ use phalanx_workload::hash01;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Everyone's rows who is shown.
+/// The rows of all visible instances.
 pub type Rows = HashMap<InstanceId, Vec<Affine3x4>>;
 
 pub struct Twins {
@@ -42,7 +42,7 @@ impl Twins {
         done
     }
 
-    /// Time passes; some hide or are seen again, half of them are not due, `newcomers` come and one goes.
+    /// Advances time, hides and shows some instances, schedules half of them, spawns `newcomers` and despawns one.
     pub fn step(&mut self, newcomers: usize) {
         self.frame += 1;
         let frame = self.frame;
@@ -53,10 +53,11 @@ impl Twins {
                 let shown = roll(2, i) < 0.7;
                 self.both(|crowd| crowd.set_visible(id, shown)).unwrap();
             }
-            let due = roll(3, i) < 0.5;
-            self.both(|crowd| crowd.set_scheduled(id, due)).unwrap();
+            let scheduled = roll(3, i) < 0.5;
+            self.both(|crowd| crowd.set_scheduled(id, scheduled))
+                .unwrap();
         }
-        // Who comes may take the place of who has gone.
+        // A new instance may reuse the index of the despawned one.
         let gone = self.all.remove(frame as usize % self.all.len());
         self.both(|crowd| crowd.despawn(gone)).unwrap();
         for i in 0..newcomers {

@@ -1,10 +1,11 @@
-//! Import of glTF 2.0: every feature and every refusal on files made here.
+//! Import of glTF 2.0: every feature and every refusal on files made here; links of the documentation.
 #![cfg(feature = "gltf")]
 
 mod animations;
 mod broken_files;
 mod containers;
 mod limits;
+mod links;
 mod markers;
 mod materials;
 mod meshes;

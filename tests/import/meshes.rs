@@ -143,12 +143,7 @@ fn strips_and_fans_unroll_and_points_keep_vertices() {
     for mesh in ["mesh 5", "mesh 10"] {
         assert_reported(&report, Severity::Dropped, &[mesh, "2 indices"]);
     }
-    for (mesh, name) in [
-        (6, "Points"),
-        (7, "Lines"),
-        (8, "LineLoop"),
-        (9, "LineStrip"),
-    ] {
+    for (mesh, name) in [(6, "points"), (7, "lines"), (8, "lines"), (9, "lines")] {
         assert!(indices(mesh).is_empty());
         assert_eq!(scene.meshes[mesh].primitives[0].positions.len(), 5);
         let place = format!("mesh {mesh}, primitive 0: {name} ");

@@ -270,11 +270,11 @@ fn broken_streams_and_settings_are_refused() {
         (&|e| e["byteStride"] = json!(260), &["byteStride 260"]),
         (
             &|e| e["filter"] = json!("QUATERNION"),
-            &["Quaternion", "byteStride 12"],
+            &["QUATERNION", "byteStride 12"],
         ),
         (
             &|e| e["mode"] = json!("TRIANGLES"),
-            &["Triangles", "byteStride 12"],
+            &["TRIANGLES", "byteStride 12"],
         ),
         (&|e| e["mode"] = json!("ODD"), &["ODD"]),
         (&|e| e["buffer"] = json!(1), &["buffer 1", "no uri"]),

@@ -174,19 +174,19 @@ fn ranges_strides_and_types() {
     changed(set("/accessors/0/type", json!("VEC5")), &[here, "type"]);
     changed(
         set("/accessors/0/type", json!("VEC4")),
-        &[here, "VEC4 of F32", "VEC3"],
+        &[here, "VEC4 of FLOAT", "VEC3"],
     );
     changed(
         set("/accessors/1/componentType", json!(F32)),
-        &["indices", "SCALAR of F32", "U16"],
+        &["indices", "SCALAR of FLOAT", "UNSIGNED_SHORT"],
     );
     changed(
         set("/accessors/5/type", json!("VEC3")),
-        &["channel 0", "VEC3 of F32", "VEC4"],
+        &["channel 0", "VEC3 of FLOAT", "VEC4"],
     );
     changed(
         set("/accessors/6/componentType", json!(U8)),
-        &["skin 0", "MAT4 of U8", "F32"],
+        &["skin 0", "MAT4 of UNSIGNED_BYTE", "FLOAT"],
     );
     let view = "buffer view 0";
     changed(

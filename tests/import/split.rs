@@ -174,7 +174,7 @@ fn a_rider_leaves_the_horse_with_skin_meshes_and_tracks() {
 #[test]
 fn a_mesh_whose_node_is_needed_leaves_alone() {
     let mut file = mounted();
-    // The lamp hangs on the node that draws the rider's second mesh.
+    // The lamp is a child of the node with the rider's second mesh.
     file.root["nodes"][6]["children"] = json!([7]);
     file.root["scenes"][1]["nodes"] = json!([]);
     let whole = file.read_clean();

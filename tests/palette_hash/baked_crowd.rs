@@ -2,7 +2,7 @@
 //! f64.
 
 use libtest_mimic::{Failed, Trial};
-use phalanx::bake::{BakeSettings, bake};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::clip::Clip;
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::format::codec::encode;
@@ -70,7 +70,7 @@ fn palettes(
     let instances = [crowd.spawn(id)?, crowd.spawn(id)?];
     crowd.play(instances[0], clip, &options)?;
     crowd.play(instances[1], clip, &half)?;
-    crowd.player(instances[1])?.start(0, alike, &half)?;
+    crowd.player(instances[1])?.add(0, alike, &half)?;
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
     let range = |i| crowd.palette_range(i).ok_or("it was evaluated");
@@ -84,8 +84,10 @@ fn every_level(rig: Rig) -> Result<(), Failed> {
     let (mut packed, mut worst) = (0, [0.0f64; 2]);
     for raw in rig.clips() {
         let bakes = [1e-4, 5e-5].map(|max_error| {
-            let mut settings = BakeSettings::default();
-            settings.max_error = max_error;
+            let settings = BakeOptions {
+                max_error,
+                ..BakeOptions::default()
+            };
             bake(raw, skeleton, &settings).map(|(clip, _)| Arc::new(clip))
         });
         let [clip, alike] = bakes;
@@ -121,7 +123,7 @@ fn every_level(rig: Rig) -> Result<(), Failed> {
 
 /// What is baked, coded and measured at every level: the clips to the bit, and the errors that are stated.
 fn same_bytes(rig: Rig) -> Result<(), Failed> {
-    let settings = BakeSettings::default();
+    let settings = BakeOptions::default();
     let skeleton = rig.skeleton();
     for raw in rig.clips() {
         let mut first: Option<(Vec<u8>, Clip, f32)> = None;

@@ -76,7 +76,7 @@ fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawUserTrack> {
     })
 }
 
-fn raw() -> RawScene {
+pub fn raw() -> RawScene {
     let still = RawTrack {
         node: 0,
         channel: RawChannel::Rotation,
@@ -287,7 +287,7 @@ fn layered(rig: &Arc<Rig>, t: f32, weights: [f32; 3]) -> (Crowd, InstanceId) {
         .add_rig_with_layers(rig.clone(), layers.into())
         .unwrap();
     let rest = rig.skeleton().rest_pose();
-    let delta = Arc::new(build_additive(&raw(), 3, rig, rest).unwrap());
+    let delta = Arc::new(build_additive(rig, (&raw(), 3), rest).unwrap());
     let delta = crowd.add_clip(id, delta).unwrap();
     let instance = crowd.spawn(id).unwrap();
     let options = |weight| PlayOptions {
@@ -298,13 +298,29 @@ fn layered(rig: &Arc<Rig>, t: f32, weights: [f32; 3]) -> (Crowd, InstanceId) {
     let clip = |i| crowd.clip_by_index(id, i).unwrap();
     let (a, b, c) = (clip(0), clip(1), clip(2));
     crowd
-        .add_action(instance, 0, a, &options(weights[0]))
+        .player(instance)
+        .unwrap()
+        .add(0, a, &options(weights[0]))
         .unwrap();
-    crowd.add_action(instance, 0, b, &options(0.25)).unwrap();
-    crowd.add_action(instance, 1, c, &options(1.0)).unwrap();
-    crowd.set_layer_weight(instance, 1, weights[1]).unwrap();
     crowd
-        .add_action(instance, 2, delta, &options(weights[2]))
+        .player(instance)
+        .unwrap()
+        .add(0, b, &options(0.25))
+        .unwrap();
+    crowd
+        .player(instance)
+        .unwrap()
+        .add(1, c, &options(1.0))
+        .unwrap();
+    crowd
+        .player(instance)
+        .unwrap()
+        .set_layer_weight(1, weights[1])
+        .unwrap();
+    crowd
+        .player(instance)
+        .unwrap()
+        .add(2, delta, &options(weights[2]))
         .unwrap();
     (crowd, instance)
 }

@@ -1,11 +1,12 @@
 //! Playing and evaluating, on rigs made in code: crowds, mixers, root motion, handles, the scene graph.
 
+mod additive;
 mod channels;
 mod crowd;
-mod due;
 mod handles;
 mod limits;
 mod oracle_rules;
 mod playback;
 mod root_motion_play;
 mod scene_graph;
+mod scheduled;

@@ -65,11 +65,13 @@ fn raw() -> RawScene {
 }
 
 fn rig() -> Arc<Rig> {
-    let mut options = BuildOptions::default();
-    options.root_motion = Some(RootMotionOptions {
-        rotation: true,
-        ..RootMotionOptions::default()
-    });
+    let options = BuildOptions {
+        root_motion: Some(RootMotionOptions {
+            rotation: true,
+            ..RootMotionOptions::default()
+        }),
+        ..BuildOptions::default()
+    };
     Arc::new(build_rig(raw(), &options).unwrap())
 }
 
@@ -87,7 +89,7 @@ impl Walker {
         let mut mixer = Mixer::new(rig()).unwrap();
         for (name, options) in clips {
             let clip = mixer.find_clip(name).unwrap();
-            mixer.player().start(0, clip, options).unwrap();
+            mixer.player().add(0, clip, options).unwrap();
         }
         Self {
             mixer,
@@ -96,7 +98,7 @@ impl Walker {
     }
 
     fn step(&mut self, dt: f64) -> Rigid {
-        self.mixer.update(dt).unwrap();
+        self.mixer.advance(dt).unwrap();
         let motion = self.mixer.root_motion();
         self.at *= DMat4::from_rotation_translation(motion.rotation, motion.translation);
         motion
@@ -234,7 +236,7 @@ fn a_fade_goes_as_far_in_one_step_as_in_many() {
         let before = walker.at.w_axis.truncate();
         walker
             .mixer
-            .cross_fade_to(walker.mixer.find_clip("idle").unwrap(), 2.0)
+            .fade_to(walker.mixer.find_clip("idle").unwrap(), 2.0, &options())
             .unwrap();
         (0..count).for_each(|_| {
             walker.step(2.0 / f64::from(count));
@@ -270,10 +272,10 @@ fn layers_and_masks_count_as_for_the_root_joint() {
                 mixer.find_clip(above).unwrap(),
             );
             let mut player = mixer.player();
-            player.start(0, walk, &options()).unwrap();
-            player.start(1, above, &options()).unwrap();
+            player.add(0, walk, &options()).unwrap();
+            player.add(1, above, &options()).unwrap();
             player.set_layer_weight(1, weight).unwrap();
-            mixer.update(1.0).unwrap();
+            mixer.advance(1.0).unwrap();
             let expected = DVec3::Z * WALK * (1.0 - share) + way * share;
             near(mixer.root_motion().translation, expected, 1e-6);
         }
@@ -283,7 +285,7 @@ fn layers_and_masks_count_as_for_the_root_joint() {
 #[test]
 fn additive_clips_go_nowhere() {
     let rig = rig();
-    let delta = build_additive(&raw(), 0, &rig, rig.skeleton().rest_pose()).unwrap();
+    let delta = build_additive(&rig, (&raw(), 0), rig.skeleton().rest_pose()).unwrap();
     assert!(delta.root_motion().is_none());
     let layers = [false, true].map(|additive| LayerOptions {
         additive,
@@ -294,11 +296,11 @@ fn additive_clips_go_nowhere() {
         mixer.find_clip("walk").unwrap(),
         mixer.add_clip(Arc::new(delta)).unwrap(),
     );
-    mixer.player().start(1, delta, &options()).unwrap();
-    mixer.update(1.0).unwrap();
+    mixer.player().add(1, delta, &options()).unwrap();
+    mixer.advance(1.0).unwrap();
     assert_eq!(mixer.root_motion(), Rigid::IDENTITY);
-    mixer.player().start(0, walk, &options()).unwrap();
-    mixer.update(1.0).unwrap();
+    mixer.player().add(0, walk, &options()).unwrap();
+    mixer.advance(1.0).unwrap();
     near(mixer.root_motion().translation, DVec3::Z * WALK, 1e-6);
 }
 
@@ -311,8 +313,10 @@ fn blend_spaces_go_the_blended_way() {
     quick.duration = 0.5;
     quick.tracks[0].times[1] = 0.5;
     raw.clips.push(quick);
-    let mut build = BuildOptions::default();
-    build.root_motion = Some(RootMotionOptions::default());
+    let build = BuildOptions {
+        root_motion: Some(RootMotionOptions::default()),
+        ..BuildOptions::default()
+    };
     let rig = Arc::new(build_rig(raw, &build).unwrap());
     for mix in [0.0f32, 0.25, 1.0] {
         for steps in [vec![3.1], vec![0.031; 100]] {
@@ -323,7 +327,7 @@ fn blend_spaces_go_the_blended_way() {
                 parameter: mix,
                 ..options()
             };
-            mixer.player().start(0, space.unwrap(), &play).unwrap();
+            mixer.player().add(0, space.unwrap(), &play).unwrap();
             let mut walker = Walker {
                 mixer,
                 at: DMat4::IDENTITY,
@@ -348,13 +352,13 @@ fn layers_that_fill_from_below_leave_the_way_below() {
     });
     let mut mixer = Mixer::with_layers(rig(), layers.into()).unwrap();
     let [walk, strafe] = ["walk", "strafe"].map(|n| mixer.find_clip(n).unwrap());
-    mixer.player().start(0, walk, &options()).unwrap();
+    mixer.player().add(0, walk, &options()).unwrap();
     let quarter = PlayOptions {
         weight: 0.25,
         ..options()
     };
-    mixer.player().start(1, strafe, &quarter).unwrap();
-    mixer.update(1.0).unwrap();
+    mixer.player().add(1, strafe, &quarter).unwrap();
+    mixer.advance(1.0).unwrap();
     let expected = DVec3::Z * WALK * 0.75 + DVec3::X * STRAFE * 0.25;
     near(mixer.root_motion().translation, expected, 1e-6);
 }
@@ -371,7 +375,7 @@ fn clip(crowd: &Crowd, rig: RigId, name: &str) -> ClipId {
 }
 
 #[test]
-fn a_crowd_gives_the_arrays_of_those_who_move_and_a_mixers_numbers() {
+fn root_motion_has_arrays_in_crowds_and_one_value_in_mixers() {
     let (mut crowd, id, all) = crowd(4);
     let (walk, turn) = (clip(&crowd, id, "walk"), clip(&crowd, id, "turn"));
     let idle = clip(&crowd, id, "idle");
@@ -391,7 +395,7 @@ fn a_crowd_gives_the_arrays_of_those_who_move_and_a_mixers_numbers() {
     crowd.despawn(all[3]).unwrap();
     crowd.advance(0.1).unwrap();
     assert_eq!(crowd.root_motion(id).unwrap().instances, [all[1]]);
-    // Nobody else's worlds are touched unless it is asked for.
+    // World transforms change only after `apply_root_motion`.
     assert_eq!(*crowd.world(all[1]).unwrap(), Affine3x4::IDENTITY);
     let bare = build_rig(RawScene::default(), &Default::default()).unwrap();
     let bare = crowd.add_rig(Arc::new(bare)).unwrap();
@@ -417,12 +421,20 @@ fn worlds_that_are_moved_do_not_drift() {
         crowd.play(instance, walk, &options()).unwrap();
     }
     // Walks a circle: half its weight each, so half the way and nearly half the turn.
-    crowd.set_weight(all[1], 0, walk, 0.5).unwrap();
+    crowd
+        .player(all[1])
+        .unwrap()
+        .set_weight(0, walk, 0.5)
+        .unwrap();
     let turning = PlayOptions {
         weight: 0.5,
         ..options()
     };
-    crowd.add_action(all[1], 0, turn, &turning).unwrap();
+    crowd
+        .player(all[1])
+        .unwrap()
+        .add(0, turn, &turning)
+        .unwrap();
     let snapshot = crowd.snapshot();
     let mut circle = DMat4::from_scale_rotation_translation(
         DVec3::splat(2.0),
@@ -468,9 +480,9 @@ fn worlds_that_are_moved_do_not_drift() {
     assert_eq!(*crowd.world(all[0]).unwrap(), places[0]);
 }
 
-/// One who is carried goes where the carrier goes, and walks on from where it is set down.
+/// An attached instance follows its parent node, and walks on from there when it is detached.
 #[test]
-fn who_is_carried_walks_on_from_where_it_is_set_down() {
+fn a_detached_instance_walks_on_from_where_it_is() {
     let (mut crowd, id, all) = crowd(1);
     crowd.apply_root_motion(id, true).unwrap();
     let walk = clip(&crowd, id, "walk");
@@ -502,13 +514,13 @@ fn a_layer_that_fades_goes_as_far_in_one_step_as_in_many() {
         let clips = ["walk", "strafe"].map(|name| mixer.find_clip(name).unwrap());
         let mut player = mixer.player();
         for (layer, clip) in clips.into_iter().enumerate() {
-            player.start(layer, clip, &options()).unwrap();
+            player.add(layer, clip, &options()).unwrap();
         }
         player.set_layer_weight(1, 0.0).unwrap();
         player.fade_layer(1, 1.0, 2.0).unwrap();
         let mut went = DVec3::ZERO;
         for _ in 0..count {
-            mixer.update(2.0 / f64::from(count)).unwrap();
+            mixer.advance(2.0 / f64::from(count)).unwrap();
             went += mixer.root_motion().translation;
         }
         // Half of two seconds each.
@@ -527,7 +539,11 @@ fn who_would_walk_out_of_the_world_stays() {
     crowd.advance(MAX_TIME).unwrap();
     assert_eq!(crowd.root_motion(id).unwrap().instances, all);
     assert_eq!(*crowd.world(all[0]).unwrap(), edge);
-    crowd.set_speed(all[0], -1.0).unwrap();
+    crowd
+        .player(all[0])
+        .unwrap()
+        .set_character_speed(-1.0)
+        .unwrap();
     crowd.advance(MAX_TIME).unwrap();
     let z = f64::from(crowd.world(all[0]).unwrap().translation().z);
     let wanted = f64::from(MAX_WORLD) - WALK * MAX_TIME;
@@ -544,10 +560,10 @@ fn a_layer_that_fills_from_below_takes_no_more_than_all() {
     let mut mixer = Mixer::with_layers(rig(), layers.into()).unwrap();
     let [walk, strafe] = ["walk", "strafe"].map(|name| mixer.find_clip(name).unwrap());
     let mut player = mixer.player();
-    player.start(0, walk, &options()).unwrap();
-    player.start(1, walk, &options()).unwrap();
-    player.start(1, strafe, &options()).unwrap();
-    mixer.update(1.0).unwrap();
+    player.add(0, walk, &options()).unwrap();
+    player.add(1, walk, &options()).unwrap();
+    player.add(1, strafe, &options()).unwrap();
+    mixer.advance(1.0).unwrap();
     let wanted = 0.5 * DVec3::new(STRAFE, 0.0, WALK);
     near(mixer.root_motion().translation, wanted, 1e-6);
 }

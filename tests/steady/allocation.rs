@@ -19,8 +19,10 @@ fn steady_frames_allocate_nothing() {
     let _alone = ALONE.lock();
     for (threads, travels) in [(1, false), (4, false), (4, true)] {
         let counted = pool(threads).install(|| {
-            let mut options = BuildOptions::default();
-            options.root_motion = travels.then(RootMotionOptions::default);
+            let options = BuildOptions {
+                root_motion: travels.then(RootMotionOptions::default),
+                ..BuildOptions::default()
+            };
             let rig = Arc::new(build_rig(forty(), &options).unwrap());
             let (mut crowd, all) = standard_crowd(rig, &[], 700).unwrap();
             let id = all[0].rig();
@@ -104,9 +106,11 @@ fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
         let clips = [0, 1].map(|c| mixer.clip_by_index(c).unwrap());
         let mut frame = |n: usize| {
             if n.is_multiple_of(20) {
-                mixer.cross_fade_to(clips[n / 20 % 2], 0.2).unwrap();
+                mixer
+                    .fade_to(clips[n / 20 % 2], 0.2, &PlayOptions::default())
+                    .unwrap();
             }
-            mixer.update(1.0 / 60.0).unwrap();
+            mixer.advance(1.0 / 60.0).unwrap();
             mixer.evaluate();
         };
         (0..60).for_each(&mut frame);

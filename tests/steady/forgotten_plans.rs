@@ -21,6 +21,7 @@ fn play(crowd: &mut Crowd, instance: InstanceId, [a, b]: [ClipId; 2]) {
         ..PlayOptions::default()
     };
     let mut player = crowd.player(instance).unwrap();
+    player.stop_all(0.0).unwrap();
     player.play(0, a, &options(0.5, 0.3)).unwrap();
     player.add(0, b, &options(0.5, 0.2)).unwrap();
 }

@@ -42,7 +42,7 @@ pub fn standard_crowd(
         }
         let seed = i as u64;
         let clip = loaded[i % loaded.len()];
-        let duration = f64::from(crowd.clip(id, clip)?.duration());
+        let duration = f64::from(crowd.clip(clip)?.duration());
         let options = PlayOptions {
             speed: 0.8 + 0.4 * hash01(seed * 2 + 1) as f32,
             time: hash01(seed * 2) * duration,

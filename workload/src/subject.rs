@@ -1,13 +1,13 @@
 //! `Subject`: a model to measure, with the clips of its workloads.
 
 use crate::WorkloadClips;
-use phalanx::build::{BuildError, BuildOptions, build_additive, build_additive_of, build_rig};
+use phalanx::build::{BuildError, BuildOptions, build_additive, build_rig};
 use phalanx::import::MANNEQUIN;
 use phalanx::import::gltf::{GltfError, ImportOptions, read_path, read_slice};
 use phalanx::import::raw::RawScene;
 use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
 use phalanx::rig::Rig;
-use phalanx::skeleton::{JointMask, MaskError};
+use phalanx::skeleton::{JointMask, JointRefError, MaskError};
 use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
@@ -22,14 +22,14 @@ const ADDITIVE: [&str; 2] = ["atlas", "wave"];
 /// Parts of the name of the joint at which the mask begins, preferred first.
 const MASK: [&str; 3] = ["spine1", "spine", "chest"];
 
-/// A caller's choices instead of the defaults. Clips are given by name or index, joints by name.
+/// What a [`Subject`] is made of. Clips are given by name or index, joints by name or path.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
-    /// One to three clips; fewer than three are repeated.
+pub struct SubjectOptions {
+    /// One to three clips; fewer than three are repeated. Default: walk, jog and run, or the first clips.
     pub clips: Vec<String>,
-    /// The clip to make additive.
+    /// The clip to make additive. Default: `None`, one with a known name, or the last.
     pub additive: Option<String>,
-    /// The joint at which the additive layer's mask begins.
+    /// The joint at which the additive layer's mask begins. Default: `None`, the spine, if there is one.
     pub mask: Option<String>,
 }
 
@@ -80,15 +80,13 @@ pub enum SubjectError {
         /// The model's clips.
         available: String,
     },
-    /// The model does not have the joint.
-    #[error("{file}: there is no joint \"{wanted}\" among its {joints} joints")]
-    UnknownJoint {
+    /// The model does not have the joint, or several that match.
+    #[error("{file}: {source}")]
+    Joint {
         /// The model.
         file: String,
-        /// The requested joint.
-        wanted: String,
-        /// Number of joints in its skeleton.
-        joints: usize,
+        /// The look-up's error.
+        source: JointRefError,
     },
     /// The reference frame could not be evaluated.
     #[error("{file}: {source}")]
@@ -113,22 +111,22 @@ impl Subject {
     ///
     /// # Errors
     /// If the file cannot be read, and those of [`Subject::new`].
-    pub fn load(file: Option<&Path>, choice: &Choice) -> Result<Self, SubjectError> {
-        let options = ImportOptions {
+    pub fn load(file: Option<&Path>, options: &SubjectOptions) -> Result<Self, SubjectError> {
+        let import = ImportOptions {
             images: phalanx::mesh::ImageMode::Skip,
             ..ImportOptions::default()
         };
         match file {
             Some(path) => {
-                let (raw, _) = read_path(path, &options)?;
+                let (raw, _) = read_path(path, &import)?;
                 let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
                 let name = name.unwrap_or_else(|| raw.name.clone());
-                Self::new(name, raw, choice)
+                Self::new(name, raw, options)
             }
             None => {
                 let (name, bytes) = MANNEQUIN[0];
-                let (raw, _) = read_slice(bytes, name, None, &options)?;
-                Self::new(BUILT_IN.into(), raw, choice)
+                let (raw, _) = read_slice(bytes, name, None, &import)?;
+                Self::new(BUILT_IN.into(), raw, options)
             }
         }
     }
@@ -142,13 +140,17 @@ impl Subject {
     /// # Errors
     /// If the rig or the additive clip cannot be built, there are no clips, or a chosen clip or joint does
     /// not exist.
-    pub fn new(name: String, raw: RawScene, choice: &Choice) -> Result<Self, SubjectError> {
+    pub fn new(
+        name: String,
+        raw: RawScene,
+        options: &SubjectOptions,
+    ) -> Result<Self, SubjectError> {
         let rig = build_rig(raw.clone(), &BuildOptions::default());
         let rig = rig.map_err(|source| SubjectError::Build {
             file: name.clone(),
             source,
         })?;
-        Self::of_rig(name, raw, rig, choice)
+        Self::of_rig(name, raw, rig, options)
     }
 
     /// Chooses the clips of a built rig.
@@ -159,9 +161,9 @@ impl Subject {
         name: String,
         raw: RawScene,
         rig: Rig,
-        choice: &Choice,
+        options: &SubjectOptions,
     ) -> Result<Self, SubjectError> {
-        let (clips, additive) = choose_clips(&name, &rig, choice)?;
+        let (clips, additive) = choose_clips(&name, &rig, options)?;
         let first = PoseAction {
             clip: additive,
             time: 0.0,
@@ -173,14 +175,14 @@ impl Subject {
         })?;
         // Raw scenes that were made from a rig have no scalars; the clip of the rig has them.
         let difference = match raw.meshes.is_empty() {
-            true => build_additive_of(&rig, additive, &first.pose),
-            false => build_additive(&raw, additive, &rig, &first.pose),
+            true => build_additive(&rig, additive, &first.pose),
+            false => build_additive(&rig, (&raw, additive), &first.pose),
         };
         let difference = difference.map_err(|source| SubjectError::Build {
             file: name.clone(),
             source,
         })?;
-        let joint = choose_mask(&name, &rig, choice.mask.as_deref())?;
+        let joint = choose_mask(&name, &rig, options.mask.as_deref())?;
         let mask = joint.map(|joint| JointMask::subtree(rig.skeleton(), joint));
         let mask = mask.transpose().map_err(|source| SubjectError::Mask {
             file: name.clone(),
@@ -225,7 +227,7 @@ impl Subject {
 fn choose_clips(
     file: &str,
     rig: &Rig,
-    choice: &Choice,
+    options: &SubjectOptions,
 ) -> Result<([usize; 3], usize), SubjectError> {
     let clips = rig.clips();
     let last = clips.len().checked_sub(1);
@@ -243,7 +245,7 @@ fn choose_clips(
         let mut names = clips.iter().map(|c| c.name());
         names.position(|n| n.eq_ignore_ascii_case(name))
     };
-    let mut chosen = choice
+    let mut chosen = options
         .clips
         .iter()
         .map(find)
@@ -258,7 +260,7 @@ fn choose_clips(
     if chosen.is_empty() {
         chosen.push(0);
     }
-    let additive = match &choice.additive {
+    let additive = match &options.additive {
         Some(wanted) => find(wanted)?,
         None => ADDITIVE
             .into_iter()
@@ -287,12 +289,13 @@ fn clip_list(rig: &Rig) -> String {
 fn choose_mask(file: &str, rig: &Rig, wanted: Option<&str>) -> Result<Option<usize>, SubjectError> {
     let skeleton = rig.skeleton();
     if let Some(wanted) = wanted {
-        let found = skeleton.find(wanted);
-        return found.map(Some).ok_or_else(|| SubjectError::UnknownJoint {
-            file: file.into(),
-            wanted: wanted.into(),
-            joints: skeleton.len(),
-        });
+        let found = skeleton
+            .joint(wanted)
+            .map_err(|source| SubjectError::Joint {
+                file: file.into(),
+                source,
+            });
+        return found.map(Some);
     }
     let names: Vec<String> = skeleton.names().iter().map(|n| n.to_lowercase()).collect();
     Ok(MASK

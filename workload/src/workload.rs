@@ -75,13 +75,13 @@ impl Workload {
         for i in 0..count {
             let instance = crowd.spawn(id)?;
             let mut play = |layer: usize, clip, k: u64, weight: f32| {
-                let duration = f64::from(crowd.clip(id, clip)?.duration());
+                let duration = f64::from(crowd.clip(clip)?.duration());
                 let options = PlayOptions {
                     time: hash01(i as u64 * 4 + k) * duration,
                     weight,
                     ..PlayOptions::default()
                 };
-                crowd.add_action(instance, layer, clip, &options)
+                crowd.player(instance)?.add(layer, clip, &options)
             };
             for k in 0..self.actions() {
                 let clip = crowd_clips[(i + k) % 3];

@@ -37,20 +37,20 @@ pub fn files(arguments: &[String], extensions: &[&str], faults: &mut Faults) -> 
                 continue;
             }
         };
-        let mut walk = Walk {
+        let mut search = Search {
             extensions,
-            ..Walk::default()
+            ..Search::default()
         };
-        walk.folder(&base, &parts);
-        if walk.files.is_empty() && walk.unread.is_empty() {
+        search.folder(&base, &parts);
+        if search.files.is_empty() && search.unread.is_empty() {
             faults.add(argument.clone(), &nothing(argument, extensions));
         }
-        for (folder, source) in walk.unread {
+        for (folder, source) in search.unread {
             let file = folder.display().to_string();
             faults.add(file.clone(), &BakeFault::Read { file, source });
         }
-        walk.files.sort();
-        found.extend(walk.files.into_iter().map(|path| Found {
+        search.files.sort();
+        found.extend(search.files.into_iter().map(|path| Found {
             below: below(&path, &base),
             path,
         }));
@@ -123,13 +123,13 @@ fn parts(argument: &str, pattern: bool) -> Result<(PathBuf, Vec<Part>), BakeFaul
 
 /// Files found, and folders that could not be read.
 #[derive(Default)]
-struct Walk<'a> {
+struct Search<'a> {
     extensions: &'a [&'a str],
     files: Vec<PathBuf>,
     unread: Vec<(PathBuf, io::Error)>,
 }
 
-impl Walk<'_> {
+impl Search<'_> {
     fn folder(&mut self, folder: &Path, parts: &[Part]) {
         match parts {
             [] => {}

@@ -25,6 +25,12 @@ pub enum BakeFault {
         /// The file, with invalid parts replaced.
         file: String,
     },
+    /// An input that is an output of a bake.
+    #[error("{file}: this is already a baked .phx file; bake the glTF file it was made from")]
+    Baked {
+        /// The file.
+        file: String,
+    },
     /// No file of the expected kind was found.
     #[error("{place}: no {wanted} file found")]
     Nothing {
@@ -146,15 +152,17 @@ pub enum BakeFault {
         source: serde_json::Error,
     },
     /// Settings name a joint that the file's skeleton does not have.
-    #[error("{file}: {source}")]
+    #[error("{file}: {source}{near}")]
     Joint {
         /// The file.
         file: String,
         /// The look-up's error.
-        source: JointRefError,
+        source: Box<JointRefError>,
+        /// Joints with similar names, after a semicolon, or empty.
+        near: String,
     },
     /// Settings name one joint twice, by name and by path.
-    #[error("{file}: the settings name one joint twice, as {other:?} and as {name:?}")]
+    #[error("{file}: the settings name one joint twice, as \"{other}\" and as \"{name}\"")]
     JointTwice {
         /// The file.
         file: String,

@@ -1,6 +1,8 @@
 //! Inputs of a bake: their files, the names derived from them, and their source hashes.
 
 use super::super::error::CliError;
+use super::super::kind;
+use super::super::model::Model;
 use super::discover::{self, Found};
 use super::{BakeFault, Faults};
 use phalanx::build::{BuildOptions, build_rig};
@@ -71,15 +73,17 @@ impl Input {
             up_axis: up,
             ..ImportOptions::default()
         };
-        let (raw, _) =
-            read_path(&self.path, &options).map_err(phalanx::import::ImportError::from)?;
+        let read = read_path(&self.path, &options);
+        let (raw, _) = read.map_err(|error| kind::explain(&self.path, error.into()))?;
         Ok(raw)
     }
 
     /// Builds the rig with exact clips; `None` derives the lane order from the clips.
     pub fn rig(&self, raw: RawScene, lane_order: Option<Vec<u16>>) -> Result<Rig, CliError> {
-        let mut options = BuildOptions::default();
-        options.lane_order = lane_order;
+        let options = BuildOptions {
+            lane_order,
+            ..BuildOptions::default()
+        };
         let mut rig = build_rig(raw, &options).map_err(|source| BakeFault::Build {
             file: self.name(),
             source,
@@ -121,6 +125,11 @@ pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
         if found.path.to_str().is_none() {
             let file = found.path.display().to_string();
             faults.add(file.clone(), &BakeFault::Name { file });
+            continue;
+        }
+        if Model::is_phx(&found.path) {
+            let file = found.path.display().to_string();
+            faults.add(file.clone(), &BakeFault::Baked { file });
             continue;
         }
         inputs.push(Input::found(found));

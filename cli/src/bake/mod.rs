@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use summary::Summary;
 
-/// Bake glTF files into .phx files: compact within a measured error, memory-mapped at load
+/// Bake glTF files into .phx files: compact within a measured error, read clip by clip
 ///
 /// If the output is a folder, every input becomes one file in it. If it is a name that ends in .phx, all
 /// inputs become one library: skeleton, skins and meshes of the first input and the clips of all. Outputs
@@ -70,7 +70,7 @@ pub struct BakeArgs {
     /// library also takes its skins and meshes from this file
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
-    /// How clips are stored: `rows` can be sampled from the mapped file; `coded` is smaller and is decoded
+    /// How clips are stored: `rows` are sampled as they are stored; `coded` is smaller and is decoded
     /// when a clip is read
     #[arg(long, value_name = "rows|coded", default_value = "rows", value_parser = form)]
     form: ClipForm,
@@ -103,7 +103,7 @@ Examples:
   phalanx bake clips/ --out library.phx --shard $JOB_COMPLETION_INDEX/8   (Kubernetes)
   phalanx merge library.part-*.phx --out library.phx
 
-Every file is written under a temporary name and then renamed: a crash leaves no partial file, and
+Every file is written under a temporary name and then renamed: a crash leaves no partial file, and \
 running the same command again continues where it stopped.";
 
 /// The I-th of N shares.

@@ -2,9 +2,10 @@
 
 use super::super::bounded;
 use super::super::error::CliError;
+use super::super::model::near_joints;
 use super::BakeFault;
 use phalanx::bake::JointQuality;
-use phalanx::skeleton::Skeleton;
+use phalanx::skeleton::{JointRefError, Skeleton};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -71,7 +72,7 @@ impl<'de> Visitor<'de> for Joints {
             let of = from.next_value()?;
             if all.contains_key(&name) {
                 return Err(A::Error::custom(format_args!(
-                    "joint {name:?} is given twice"
+                    "joint \"{name}\" is given twice"
                 )));
             }
             all.insert(name, of);
@@ -119,7 +120,11 @@ impl Quality {
         for (name, of) in &self.0 {
             let joint = skeleton.joint(name).map_err(|source| BakeFault::Joint {
                 file: file.to_owned(),
-                source,
+                near: match &source {
+                    JointRefError::Name { .. } => format!("; {}", near_joints(skeleton, name)),
+                    _ => String::new(),
+                },
+                source: Box::new(source),
             })?;
             if let Some(other) = known.insert(joint, name) {
                 return Err(BakeFault::JointTwice {

@@ -3,7 +3,7 @@
 use super::super::error::CliError;
 use super::quality::Quality;
 use super::{BakeArgs, BakeFault};
-use phalanx::bake::{BakeSettings, ErrorReport, bake, measure_error};
+use phalanx::bake::{BakeOptions, ErrorReport, bake, measure_error};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, ClipOrigin, Library, Provenance, Source};
 use phalanx::import::UpAxis;
@@ -129,7 +129,7 @@ impl Settings {
     pub fn scalar_error(&self) -> f32 {
         match self.exact {
             true => 1e-6,
-            false => BakeSettings::default().scalar_error,
+            false => BakeOptions::default().scalar_error,
         }
     }
 
@@ -145,12 +145,13 @@ impl Settings {
         measure_error(exact, built, skeleton, &settings).map_err(fault(file))
     }
 
-    fn of_skeleton(&self, skeleton: &Skeleton, file: &str) -> Result<BakeSettings, BakeFault> {
-        let mut settings = BakeSettings::default();
-        settings.max_error = self.max_error;
-        settings.shell = self.shell;
-        settings.joints = self.quality.joints(skeleton, file)?;
-        Ok(settings)
+    fn of_skeleton(&self, skeleton: &Skeleton, file: &str) -> Result<BakeOptions, BakeFault> {
+        Ok(BakeOptions {
+            max_error: self.max_error,
+            shell: self.shell,
+            joints: self.quality.joints(skeleton, file)?,
+            ..BakeOptions::default()
+        })
     }
 
     /// Provenance of a clip and its measured error.

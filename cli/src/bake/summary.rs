@@ -162,8 +162,7 @@ impl Summary {
 
     pub fn text(&self) -> String {
         let header = [
-            "file",
-            "clip",
+            "file, clips",
             "seconds",
             "raw",
             "in memory",
@@ -174,11 +173,9 @@ impl Summary {
         ];
         let mut rows = Vec::new();
         for f in &self.files {
-            let name = text::one_line(&f.file);
-            let state = if f.skipped { "up to date" } else { "" };
+            let state = if f.skipped { " (up to date)" } else { "" };
             rows.push(vec![
-                name,
-                state.to_owned(),
+                format!("{}{state}", f.file),
                 String::new(),
                 String::new(),
                 String::new(),
@@ -191,11 +188,20 @@ impl Summary {
             let more = f.clips.len().saturating_sub(MOST_CLIPS);
             if more > 0 {
                 let mut row = vec![String::new(); header.len()];
-                row[1] = format!("and {more} more");
+                row[0] = format!("  and {more} more");
                 rows.push(row);
             }
         }
-        let mut out = text::table(&header, rows, 2);
+        let optional = [
+            "seconds",
+            "stored",
+            "max error",
+            "ratio",
+            "in memory",
+            "raw",
+            "mean",
+        ];
+        let mut out = text::table_of(&header, rows, 1, &optional);
         let skipped = self.files.iter().filter(|f| f.skipped).count();
         line(
             &mut out,
@@ -222,8 +228,7 @@ impl ClipSummary {
         let ratio = self.report.as_ref();
         let ratio = ratio.map(|r| r.raw_bytes as f64 / self.bytes.max(1) as f64);
         vec![
-            String::new(),
-            text::one_line(&self.name),
+            format!("  {}", self.name),
             format!("{:.3}", self.duration),
             of(|r| text::bytes(r.raw_bytes as f64)),
             of(|r| text::bytes(r.runtime_bytes as f64)),

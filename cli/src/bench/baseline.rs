@@ -4,7 +4,6 @@ use super::super::bounded;
 use super::super::text::{self, line};
 use super::row::Row;
 use serde::Deserialize;
-use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 use thiserror::Error;
@@ -380,8 +379,8 @@ impl Comparison {
             ]
         });
         let header = ["moved", "baseline", "now", "change", "noise of both", "is"];
-        // Writing to a string cannot fail.
-        let _ = out.write_str(&text::table(&header, rows.collect(), 1));
+        let optional = ["change", "is", "noise of both"];
+        out += &text::table_of(&header, rows.collect(), 1, &optional);
         out
     }
 }

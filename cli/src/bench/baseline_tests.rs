@@ -160,6 +160,6 @@ fn rows_of_something_else_have_nothing_in_common() {
     let mut now = row("C1", 100.0, 0.0);
     now.cpu = "slide rule".to_owned();
     let text = compare(then(), &[now], 5.0).unwrap().text();
-    let told = "processor differs: baseline \"abacus\", here \"slide rule\"";
-    assert!(text.contains(told), "{text}");
+    let warning = "processor differs: baseline \"abacus\", here \"slide rule\"";
+    assert!(text.contains(warning), "{text}");
 }

@@ -57,15 +57,24 @@ impl Figures {
             format_args!("\nOne character, resident in the cache, job by job on one thread:"),
         );
         out += &self.stages();
-        line(
-            &mut out,
-            format_args!(
-                "\nA frame of a crowd, per character. \"median\", \"least\", \"noise\": Crowd::advance and \
-                 Crowd::evaluate together; \"advance\": that call alone; \"written\": palette bytes per \
-                 median time."
-            ),
+        let chains = self.chains();
+        let shown = |column: &&str| text::has_column(&chains, column);
+        let times = ["median", "least", "noise"].into_iter().filter(shown);
+        let times: Vec<String> = times.map(|c| format!("\"{c}\"")).collect();
+        let mut about = format!(
+            "\nA frame of a crowd, per character. {}: Crowd::advance and Crowd::evaluate together",
+            times.join(", ")
         );
-        out += &self.chains();
+        for (column, what) in [
+            ("advance", "that call alone"),
+            ("written", "palette bytes per median time"),
+        ] {
+            if shown(&column) {
+                about += &format!("; \"{column}\": {what}");
+            }
+        }
+        line(&mut out, format_args!("{about}."));
+        out += &chains;
         let textbook = match &self.no_textbook {
             None => {
                 "scalar code as in tutorials, on the same number of threads, times advanced too"
@@ -129,7 +138,8 @@ impl Figures {
             row
         });
         let header = ["job", "median", "least", "noise", "textbook", "ratio"];
-        text::table(&header, rows.collect(), 1)
+        let optional = ["ratio", "noise", "textbook", "least"];
+        text::table_of_words(&header, rows.collect(), 1, &optional)
     }
 
     fn chains(&self) -> String {
@@ -155,7 +165,8 @@ impl Figures {
             "textbook",
             "ratio",
         ];
-        text::table(&header, rows.collect(), 1)
+        let optional = ["ratio", "noise", "advance", "written", "textbook", "least"];
+        text::table_of_words(&header, rows.collect(), 1, &optional)
     }
 }
 

@@ -28,14 +28,14 @@ use machine::Machine;
 use phalanx::build::raw_joints;
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
+use phalanx::skeleton::JointRefError;
 use phalanx_workload::Workload;
 use phalanx_workload::sampling::{ROUNDS, Samples};
 use phalanx_workload::stages::{BookJobs, Jobs, Stage};
-use phalanx_workload::subject::{Choice, Subject};
+use phalanx_workload::subject::{Subject, SubjectOptions};
 use phalanx_workload::textbook::Textbook;
 use row::{Kind, Row, RowKey, Timed};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 /// Measure the workloads C1 to C3 and compare with an earlier run
@@ -59,15 +59,15 @@ pub struct BenchArgs {
         value_parser = whole::<u16>(1..=super::MAX_THREADS)
     )]
     threads: Vec<u16>,
-    /// One to three clips, by exact name or index; with fewer than three, clips are repeated [default: walk,
-    /// jog and run if present, else the first three]
-    #[arg(long, value_name = "A,B,C")]
-    clips: Option<ClipList>,
+    /// Clip, by exact name or index; give it up to three times; fewer are repeated [default: walk, jog and
+    /// run if present, else the first three]
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Vec<String>,
     /// Clip that C3 adds, relative to its first frame [default: atlas or wave if present, else the first clip
     /// not among the three, else the last]
-    #[arg(long, value_name = "CLIP")]
+    #[arg(long, value_name = "NAME|INDEX")]
     additive: Option<String>,
-    /// Joint at the root of C3's additive mask [default: a joint named like a spine or chest, else all
+    /// Joint at the root of C3's additive mask, by name or path [default: a joint named like a spine or chest, else all
     /// joints]
     #[arg(long, value_name = "JOINT")]
     mask: Option<String>,
@@ -89,7 +89,7 @@ pub struct BenchArgs {
         long,
         value_name = "FILE",
         requires = "baseline",
-        conflicts_with_all = ["file", "count", "threads", "clips", "additive", "mask", "seconds", "json", "csv"]
+        conflicts_with_all = ["file", "count", "threads", "clip", "additive", "mask", "seconds", "json", "csv"]
     )]
     compare: Option<PathBuf>,
     /// Percentage by which a row may be slower than the baseline
@@ -103,8 +103,11 @@ Examples:
   phalanx bench pab.glb --count 1 --count 10000 --threads 1 --json pab.json
   phalanx bench pab.glb --json new.json --baseline pab.json --tolerance 3
   phalanx bench --compare new.json --baseline pab.json
-  phalanx bench fox.glb --clips Walk,Run --additive Survey --mask b_Spine01_02
+  phalanx bench fox.glb --clip Walk --clip Run --additive Survey
   phalanx --simd avx2 bench --csv avx2.csv";
+
+/// Clips of C3.
+const MAX_CLIPS: usize = 3;
 
 /// Default numbers of characters.
 const COUNTS: [u64; 3] = [1, 1_000, 10_000];
@@ -122,19 +125,16 @@ const MAX_TOLERANCE: f64 = 1e6;
 /// times in the textbook pipeline.
 const STATE_BYTES: u64 = 2_048;
 
-/// Clips in the form `A,B,C`.
-#[derive(Clone, Debug)]
-struct ClipList(Vec<String>);
-
-impl FromStr for ClipList {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let clips: Vec<String> = text.split(',').map(str::to_owned).collect();
-        if clips.len() > 3 || clips.iter().any(String::is_empty) {
-            return Err("expected one to three clips separated by commas".into());
+impl BenchArgs {
+    /// Rejects what the parser cannot: an option that is given too often.
+    pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
+        let count = self.clip.len();
+        if count <= MAX_CLIPS {
+            return Ok(());
         }
-        Ok(Self(clips))
+        let message =
+            format!("{count} clips are given by --clip; the workloads play up to {MAX_CLIPS}");
+        Err(command.error(clap::error::ErrorKind::TooManyValues, message))
     }
 }
 
@@ -148,8 +148,8 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         output::print(&comparison.text())?;
         return verdict(&comparison);
     }
-    let choice = Choice {
-        clips: args.clips.as_ref().map_or_else(Vec::new, |c| c.0.clone()),
+    let choice = SubjectOptions {
+        clips: args.clip.clone(),
         additive: args.additive.clone(),
         mask: args.mask.clone(),
     };
@@ -215,24 +215,41 @@ fn check_files(args: &BenchArgs) -> Result<(), CliError> {
     }
     for (option, file) in [("--json", &args.json), ("--csv", &args.csv)] {
         if let Some(file) = file {
-            files.writes(option.to_owned(), file)?;
+            files.writes_other(option, file)?;
         }
     }
     Ok(())
 }
 
 /// Loads the model. A .phx file is measured as stored, with its own rows rather than rebuilt ones.
-fn load(file: Option<&Path>, choice: &Choice) -> Result<Subject, CliError> {
-    match file.filter(|path| Model::is_phx(path)) {
-        None => Ok(Subject::load(file, choice)?),
+fn load(file: Option<&Path>, choice: &SubjectOptions) -> Result<Subject, CliError> {
+    let loaded = match file.filter(|path| Model::is_phx(path)) {
+        None => Subject::load(file, choice),
         Some(path) => {
             let rig = Model::load(Some(path), false)?.rig;
             let name = path.file_name().unwrap_or_default();
             let name = name.to_string_lossy().into_owned();
             let rig = Rig::clone(&rig);
-            Ok(Subject::of_rig(name, raw_joints(&rig), rig, choice)?)
+            Subject::of_rig(name, raw_joints(&rig), rig, choice)
         }
-    }
+    };
+    loaded.map_err(|error| match error {
+        // Looked up again for similar names.
+        SubjectError::UnknownClip { ref wanted, .. } => {
+            let model = Model::load(file, false);
+            let found = model.and_then(|model| model.find_clip(wanted));
+            found.err().unwrap_or_else(|| error.into())
+        }
+        SubjectError::Joint {
+            source: JointRefError::Name { name: ref wanted },
+            ..
+        } => {
+            let model = Model::load(file, false);
+            let found = model.and_then(|model| model.find_joint(wanted));
+            found.err().unwrap_or_else(|| error.into())
+        }
+        error => error.into(),
+    })
 }
 
 /// The given values without duplicates, or the defaults.

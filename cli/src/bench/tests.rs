@@ -4,7 +4,7 @@ use phalanx::crowd::BoneBuffer;
 use phalanx::simd::SimdLevel;
 use phalanx_workload::Workload;
 use phalanx_workload::sampling::*;
-use phalanx_workload::subject::{Choice, Subject};
+use phalanx_workload::subject::{Subject, SubjectOptions};
 use phalanx_workload::textbook::Textbook;
 use phalanx_workload::tutorial::Tutorial;
 use std::time::Duration;
@@ -52,7 +52,7 @@ fn tolerance(workload: Workload) -> f32 {
 
 #[test]
 fn crowds_of_both_kinds_show_the_same() {
-    let subject = Subject::load(None, &Choice::default()).unwrap();
+    let subject = Subject::load(None, &SubjectOptions::default()).unwrap();
     let book = Textbook::new(&subject.raw).unwrap();
     for workload in Workload::ALL {
         let (mut crowd, _) = workload

@@ -6,6 +6,7 @@ use super::cast::FRAME;
 use super::measure::{Run, WARM_UP};
 use phalanx::simd::SimdLevel;
 use serde::Serialize;
+use std::path::Path;
 
 /// Frames are measured without a device, so that figures of different machines are comparable.
 const EVALUATED_INTO: &str = "heap memory";
@@ -100,7 +101,10 @@ impl Figures {
             row("written per second", &|r| text::bytes(r.bytes_per_second)),
             row("palette hash", &|r| format!("{:016x}", r.palette_hash)),
         ];
-        let mut header = vec![text::one_line(&self.model)];
+        // The folder would take the room of the figures.
+        let name = Path::new(&self.model).file_name();
+        let name = name.map_or_else(|| self.model.clone(), |n| n.to_string_lossy().into_owned());
+        let mut header = vec![text::one_line(&name)];
         header.extend(threads.iter().map(|t| match t.as_str() {
             "1" => "1 thread".to_owned(),
             n => format!("{n} threads"),

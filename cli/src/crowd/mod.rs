@@ -33,8 +33,7 @@ use std::path::PathBuf;
 #[command(after_help = EXAMPLES)]
 pub struct CrowdArgs {
     /// A .gltf, .glb or .phx file; default: the built-in character
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
+    file: Option<PathBuf>,
     /// Number of characters
     #[arg(
         long,
@@ -87,7 +86,7 @@ const EXAMPLES: &str = "\
 Examples:
   phalanx crowd
   phalanx crowd --count 50000 --threads 4 --json figures.json
-  phalanx crowd --model fox.glb --count 400 --out foxes.png --size 1920x1080
+  phalanx crowd fox.glb --count 400 --out foxes.png --size 1920x1080
   phalanx --simd portable crowd --frames 60";
 
 /// Largest number of frames: ten hours of simulated time. Every frame's time is kept.
@@ -126,14 +125,14 @@ fn png_path(text: &str) -> Result<PathBuf, String> {
 /// Simulates, draws and prints.
 pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     let mut files = Files::default();
-    if let Some(file) = &args.model {
-        files.reads_model("--model", file);
+    if let Some(file) = &args.file {
+        files.reads_model("FILE", file);
     }
-    files.writes("--out".to_owned(), &args.out)?;
+    files.writes_other("--out", &args.out)?;
     if let Some(file) = &args.json {
-        files.writes("--json".to_owned(), file)?;
+        files.writes_other("--json", file)?;
     }
-    let model = Model::load_to_draw(args.model.as_deref())?;
+    let model = Model::load_to_draw(args.file.as_deref())?;
     let rig = &model.rig;
     let count = check_memory(
         args.count,

@@ -50,7 +50,8 @@ pub fn measure(model: &Model, choice: &Choice) -> Result<Aabb, CliError> {
     })
 }
 
-fn pose_size(model: &Model, pose: &EvaluatedPose) -> Result<Aabb, CliError> {
+/// Bounding box of all triangles' vertices in a pose, or of all joints if there are none.
+pub fn pose_size(model: &Model, pose: &EvaluatedPose) -> Result<Aabb, CliError> {
     let mut size = Aabb::EMPTY;
     let posed = pose.vertices(&model.rig).map_err(|source| CliError::Pose {
         file: model.file.clone(),

@@ -2,17 +2,22 @@
 
 use super::super::model::Model;
 use super::library::LibraryInfo;
+use super::size::{self, Bounds, Travel};
 use phalanx::clip::{Channel, Clip, TrackCounts};
 use phalanx::mesh::{Mesh, Primitive};
 use phalanx::rig::{Rig, RigMesh};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// A model. Node, mesh, skin, material and image indices are those of the file.
 #[derive(Debug, Serialize)]
 pub struct Document {
     pub file: String,
+    /// `None` if there is neither mesh nor joint.
+    pub bounds: Option<Bounds>,
+    /// The unit that lengths seem to have, if it is not metres.
+    pub unit_hint: Option<&'static str>,
     pub nodes: usize,
     pub skeleton: SkeletonInfo,
     pub skins: Vec<SkinInfo>,
@@ -54,11 +59,23 @@ pub struct SkinInfo {
 pub struct ClipInfo {
     pub clip: usize,
     pub name: String,
+    /// Seconds.
     pub duration: f32,
+    /// Joints of which a track changes over time.
+    pub moving_joints: usize,
+    pub root_motion: Option<Travel>,
+    pub markers: Vec<MarkerInfo>,
     pub timelines: Timelines,
     pub tracks: Tracks,
     pub keys: usize,
     pub bytes: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct MarkerInfo {
+    pub name: String,
+    /// Seconds from the start of the clip.
+    pub time: f32,
 }
 
 #[derive(Debug, Serialize)]
@@ -142,8 +159,12 @@ impl Document {
         let materials = rig.materials().iter().enumerate();
         let images = rig.images().iter();
         let report = model.report.entries.iter();
+        let bounds = Bounds::of(model);
+        let travels = size::travels(model, bounds.as_ref());
         Self {
             file: model.file.clone(),
+            unit_hint: bounds.as_ref().and_then(Bounds::unit_hint),
+            bounds,
             nodes: rig.nodes().len(),
             skeleton: skeleton(rig),
             skins: skins
@@ -153,7 +174,13 @@ impl Document {
                     slots: s.len(),
                 })
                 .collect(),
-            clips: rig.clips().iter().enumerate().map(clip).collect(),
+            clips: rig
+                .clips()
+                .iter()
+                .zip(travels)
+                .enumerate()
+                .map(clip)
+                .collect(),
             levels_of_detail: rig.lod_count(),
             meshes: meshes(rig),
             morphs: morphs(rig),
@@ -212,7 +239,7 @@ fn skeleton(rig: &Rig) -> SkeletonInfo {
     }
 }
 
-fn clip((clip, c): (usize, &std::sync::Arc<Clip>)) -> ClipInfo {
+fn clip((clip, (c, root_motion)): (usize, (&Arc<Clip>, Option<Travel>))) -> ClipInfo {
     let regular = c.timelines().iter().filter(|t| t.rate > 0.0).count();
     let counts = |channel| {
         let TrackCounts { animated, constant } = c.tracks(channel);
@@ -222,6 +249,16 @@ fn clip((clip, c): (usize, &std::sync::Arc<Clip>)) -> ClipInfo {
         clip,
         name: c.name().to_owned(),
         duration: c.duration(),
+        moving_joints: moving_joints(c),
+        root_motion,
+        markers: c
+            .markers()
+            .iter()
+            .map(|m| MarkerInfo {
+                name: m.name.clone(),
+                time: m.time,
+            })
+            .collect(),
         timelines: Timelines {
             regular,
             irregular: c.timelines().len() - regular,
@@ -235,6 +272,19 @@ fn clip((clip, c): (usize, &std::sync::Arc<Clip>)) -> ClipInfo {
         keys: c.key_count(),
         bytes: c.bytes(),
     }
+}
+
+fn moving_joints(clip: &Clip) -> usize {
+    let mut moving: BTreeMap<u16, u16> = BTreeMap::new();
+    for channel in [Channel::Translation, Channel::Rotation, Channel::Scale] {
+        for block in clip.blocks(channel) {
+            *moving.entry(block.block).or_default() |= block.moving;
+        }
+    }
+    moving
+        .values()
+        .map(|lanes| lanes.count_ones() as usize)
+        .sum()
 }
 
 /// Entries of all meshes; a mesh drawn by several nodes is analysed once.

@@ -94,7 +94,8 @@ impl LibraryInfo {
         }
         let rows = kinds.into_iter().map(|(section, (count, bytes))| {
             vec![
-                text::one_line(section),
+                // The column's heading says that it is a section.
+                text::one_line(section.strip_prefix("section ").unwrap_or(section)),
                 count.to_string(),
                 text::bytes(bytes as f64),
             ]

@@ -2,6 +2,7 @@
 
 mod document;
 mod library;
+mod size;
 mod tree;
 
 use super::error::CliError;
@@ -10,9 +11,13 @@ use super::output;
 use super::text::{self, line};
 use clap::Args;
 use document::{ClipInfo, Document, MeshInfo};
+use size::Travel;
 use std::path::PathBuf;
 
-/// Show a model: skeleton, skins, clips, meshes, and what the import repaired or dropped
+/// Show a model: size, clips, skins, meshes, what the import repaired or dropped, and the joints
+///
+/// A clip travels if its root joint ends elsewhere than it began: by the root motion of the file, or in the
+/// pose, along the ground.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InfoArgs {
@@ -27,10 +32,13 @@ const EXAMPLES: &str = "\
 Examples:
   phalanx info
   phalanx info robot.glb
-  phalanx info robot.glb --json | jq .clips[].name";
+  phalanx info robot.glb --json | jq .clips[].duration";
 
 /// Largest number of report lines printed; JSON contains all.
 const REPORT_LINES: usize = 30;
+
+/// Largest number of markers printed per clip; JSON contains all.
+const MARKERS: usize = 12;
 
 /// Imports and prints.
 pub fn run(args: &InfoArgs) -> Result<(), CliError> {
@@ -42,35 +50,91 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     let mut out = String::new();
     line(&mut out, format_args!("{}", text::one_line(&model.file)));
     line(&mut out, format_args!("{}", summary(&document)));
-    out += &tree::text(model.rig.skeleton());
-    out += &skins(&document);
+    out += &size(&document);
     out += &clips(&document);
+    out += &skins(&document);
     out += &meshes(&document);
     out += &surfaces(&document);
     out += &report(&document);
     if let Some(library) = &document.library {
         out += &library.text();
     }
+    out += &tree::text(model.rig.skeleton());
     output::print(&out)
 }
 
 fn summary(d: &Document) -> String {
-    format!(
-        "{} nodes, {} joints, {} skins, {} clips, {} meshes in {} {} of detail, {} materials, {} images",
-        d.nodes,
-        d.skeleton.joints.len(),
-        d.skins.len(),
-        d.clips.len(),
-        d.meshes.len(),
-        d.levels_of_detail,
-        if d.levels_of_detail == 1 {
-            "level"
-        } else {
-            "levels"
-        },
-        d.materials.len(),
-        d.images.len(),
-    )
+    let several =
+        |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let triangles: usize = d
+        .meshes
+        .iter()
+        .filter(|m| m.level_of_detail == 0)
+        .map(|m| m.triangles)
+        .sum();
+    let levels = match d.levels_of_detail {
+        0 | 1 => String::new(),
+        n => format!(" in {n} levels of detail"),
+    };
+    [
+        text::plural(d.clips.len(), "clip"),
+        text::plural(d.skeleton.joints.len(), "joint"),
+        text::plural(d.skins.len(), "skin"),
+        several(d.meshes.len(), "mesh", "meshes") + &levels,
+        format!("{} triangles", text::count(triangles as u64)),
+    ]
+    .join(", ")
+}
+
+/// Size and unit.
+fn size(d: &Document) -> String {
+    let mut out = String::new();
+    let Some(bounds) = &d.bounds else {
+        line(
+            &mut out,
+            format_args!("size unknown: no meshes and no joints"),
+        );
+        return out;
+    };
+    let corner = |p: [f32; 3]| p.map(|v| metres(v, 1.0)).join(" ");
+    let size = sides(bounds.size, 1.0);
+    let (min, max) = (corner(bounds.min), corner(bounds.max));
+    line(
+        &mut out,
+        format_args!(
+            "size {size} m (width x height x depth)\n  from {min} to {max} in the rest pose"
+        ),
+    );
+    if d.unit_hint.is_some() {
+        line(
+            &mut out,
+            format_args!(
+                "  seems to be in centimetres: {} m",
+                sides(bounds.size, 0.01)
+            ),
+        );
+        // A .phx file cannot be baked again.
+        if d.library.is_none() {
+            out += "  bake it with --max-error 0.01 --shell 3\n";
+        }
+    }
+    out
+}
+
+fn sides(size: [f32; 3], unit: f32) -> String {
+    size.map(|v| metres(v, unit)).join(" x ")
+}
+
+/// Two decimals, one for long lengths.
+fn metres(v: f32, unit: f32) -> String {
+    // Adding 0 turns -0 into 0.
+    let v = v * unit + 0.0;
+    match v.abs() {
+        a if a >= 1e6 => format!("{v:.2e}"),
+        a if a >= 10.0 => format!("{v:.1}"),
+        _ if (-5e-3..0.0).contains(&v) => "0.00".into(),
+        _ => format!("{v:.2}"),
+    }
 }
 
 fn skins(d: &Document) -> String {
@@ -99,32 +163,95 @@ fn clips(d: &Document) -> String {
         "clip",
         "name",
         "seconds",
+        "joints",
+        "travels",
+        "speed",
+        "markers",
+        "keys",
+        "bytes",
         "timelines",
         "translations",
         "rotations",
         "scales",
         "scalars",
-        "keys",
-        "bytes",
     ];
     let rows = d.clips.iter().map(|c: &ClipInfo| {
+        let travel =
+            |value: fn(&Travel) -> String| c.root_motion.as_ref().map_or_else(|| "-".into(), value);
         let mut row = vec![
             c.clip.to_string(),
             text::name(Some(&c.name)),
             format!("{:.3}", c.duration),
+            c.moving_joints.to_string(),
+            travel(|t| format!("{} m", metres(t.distance, 1.0))),
+            travel(|t| format!("{} m/s", metres(t.speed, 1.0))),
+            match c.markers.len() {
+                0 => "-".into(),
+                n => n.to_string(),
+            },
+            text::count(c.keys as u64),
+            text::bytes(c.bytes as f64),
             format!("{} + {}", c.timelines.regular, c.timelines.irregular),
         ];
         let t = &c.tracks;
         let channels = [&t.translation, &t.rotation, &t.scale, &t.scalar];
         row.extend(channels.map(|t| format!("{} + {}", t.animated, t.constant)));
-        row.push(text::count(c.keys as u64));
-        row.push(text::bytes(c.bytes as f64));
         row
     });
-    let table = text::table(&header, rows.collect(), 2);
-    format!(
-        "\nClips (timelines: regular + irregular; tracks: animated + constant but not at rest)\n{table}"
-    )
+    let mut rows: Vec<Vec<String>> = rows.collect();
+    let mut header = header.to_vec();
+    // Columns of dashes say nothing.
+    for c in (2..header.len()).rev() {
+        if rows.iter().all(|row| row[c] == "-") {
+            header.remove(c);
+            rows.iter_mut().for_each(|row| drop(row.remove(c)));
+        }
+    }
+    let optional = [
+        "seconds",
+        "joints",
+        "travels",
+        "speed",
+        "markers",
+        "keys",
+        "bytes",
+        "translations+rotations+scales+scalars",
+        "timelines",
+    ];
+    let table = text::table_of(&header, rows, 2, &optional);
+    let heading = match text::has_column(&table, "joints") {
+        true => "Clips (joints: those that move)",
+        false => "Clips",
+    };
+    let mut out = format!("\n{heading}\n{table}");
+    let shown = |column: &&str| text::has_column(&table, column);
+    let channels = ["translations", "rotations", "scales", "scalars"];
+    let channels: Vec<&str> = channels.into_iter().filter(shown).collect();
+    if !channels.is_empty() {
+        let channels = channels.join(", ");
+        line(
+            &mut out,
+            format_args!("{channels}: animated + constant but not at rest"),
+        );
+    }
+    if shown(&"timelines") {
+        out += "timelines: regular + irregular\n";
+    }
+    for c in d.clips.iter().filter(|c| !c.markers.is_empty()) {
+        let markers = c.markers.iter().take(MARKERS);
+        let mut all: Vec<String> = markers
+            .map(|m| format!("{} {:.3} s", text::one_line(&m.name), m.time))
+            .collect();
+        if c.markers.len() > MARKERS {
+            all.push(format!("and {} more", c.markers.len() - MARKERS));
+        }
+        let name = text::name(Some(&c.name));
+        line(
+            &mut out,
+            format_args!("  markers of {name}: {}", all.join(", ")),
+        );
+    }
+    out
 }
 
 fn meshes(d: &Document) -> String {
@@ -162,10 +289,31 @@ fn meshes(d: &Document) -> String {
             format!("{:.4}", m.dropped_weight.eight),
         ]
     });
-    let table = text::table(&header, rows.collect(), 2);
-    format!(
-        "\nMeshes (influences: most per vertex; dropped: largest weight that a vertex loses)\n{table}"
-    )
+    let optional = [
+        "triangles",
+        "vertices",
+        "skin",
+        "detail",
+        "targets",
+        "influences",
+        "node",
+        "primitives",
+        "dropped for 4+for 8",
+    ];
+    let table = text::table_of(&header, rows.collect(), 2, &optional);
+    let about = [
+        ("influences", "influences: most per vertex"),
+        (
+            "dropped for 4",
+            "dropped: largest weight that a vertex loses",
+        ),
+    ];
+    let shown = about.iter().filter(|(c, _)| text::has_column(&table, c));
+    let shown: Vec<&str> = shown.map(|(_, what)| *what).collect();
+    match shown[..] {
+        [] => format!("\nMeshes\n{table}"),
+        _ => format!("\nMeshes ({})\n{table}", shown.join("; ")),
+    }
 }
 
 fn surfaces(d: &Document) -> String {
@@ -182,7 +330,8 @@ fn surfaces(d: &Document) -> String {
         });
         let header = ["material", "name", "base colour", "image", "sides"];
         line(&mut out, format_args!("\nMaterials"));
-        out += &text::table(&header, rows.collect(), 5);
+        let optional = ["base colour", "image", "sides"];
+        out += &text::table_of(&header, rows.collect(), 3, &optional);
     }
     if !d.images.is_empty() {
         let size = |i: &Option<document::ImageInfo>| match i {

@@ -1,7 +1,9 @@
 //! The skeleton as a text tree.
 
+use super::super::table::{shorten, width};
 use super::super::text::{line, one_line};
 use phalanx::skeleton::Skeleton;
+use unicode_width::UnicodeWidthStr;
 
 /// Skeletons with more joints are shown compactly: a chain of single children takes one line.
 const COMPACT_ABOVE: usize = 40;
@@ -12,8 +14,9 @@ const MOST_LINES: usize = 160;
 /// Joints of a chain that are listed before it is shortened.
 const MOST_CHAIN: usize = 6;
 
-/// Depth from which branches are not indented further.
-const MOST_INDENT: usize = 40;
+/// Columns by which branches are indented at most, and their largest share of the width.
+const MOST_INDENT: usize = 120;
+const INDENT_SHARE: usize = 2;
 
 /// The tree of all joints, roots first.
 pub fn text(skeleton: &Skeleton) -> String {
@@ -58,12 +61,12 @@ pub fn text(skeleton: &Skeleton) -> String {
         shown += chain.len();
         lines += 1;
         let branch = if last { "└─ " } else { "├─ " };
-        line(
-            &mut out,
-            format_args!("  {indent}{branch}{}", names(skeleton, &chain)),
-        );
+        let before = 2 + indent.chars().count() + branch.chars().count();
+        let room = width().saturating_sub(before);
+        let names = names(skeleton, &chain, room);
+        line(&mut out, format_args!("  {indent}{branch}{names}"));
         let below = if last { "   " } else { "│  " };
-        let indent = if indent.chars().count() < 3 * MOST_INDENT {
+        let indent = if indent.chars().count() < MOST_INDENT.min(width() / INDENT_SHARE) {
             indent + below
         } else {
             indent
@@ -73,19 +76,34 @@ pub fn text(skeleton: &Skeleton) -> String {
     out
 }
 
-fn names(skeleton: &Skeleton, chain: &[usize]) -> String {
+/// The names of a chain in `room` columns: all of them, or the first ones and the last.
+fn names(skeleton: &Skeleton, chain: &[usize], room: usize) -> String {
     let name = |&joint: &usize| match skeleton.names().get(joint).map(String::as_str) {
         None | Some("") => format!("(joint {joint})"),
         Some(name) => one_line(name),
     };
     if chain.len() <= MOST_CHAIN {
         let all: Vec<String> = chain.iter().map(name).collect();
-        return all.join(" › ");
+        let all = all.join(" › ");
+        if all.width() <= room {
+            return all;
+        }
     }
-    let head: Vec<String> = chain[..MOST_CHAIN - 2].iter().map(name).collect();
-    let tail = chain.last().map_or_else(String::new, name);
-    let between = chain.len() - (MOST_CHAIN - 1);
-    format!("{} › … {between} more … › {tail}", head.join(" › "))
+    let Some((last, others)) = chain.split_last().filter(|(_, others)| !others.is_empty()) else {
+        return shorten(&chain.iter().map(name).collect::<String>(), room);
+    };
+    for heads in (1..=others.len().min(MOST_CHAIN - 2)).rev() {
+        let head: Vec<String> = others[..heads].iter().map(name).collect();
+        let between = match others.len() - heads {
+            0 => String::new(),
+            n => format!("… {n} more … › "),
+        };
+        let text = format!("{} › {between}{}", head.join(" › "), name(last));
+        if text.width() <= room || heads == 1 {
+            return shorten(&text, room);
+        }
+    }
+    name(last)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub fn text(model: &Model, document: &Document) -> String {
             ]
         });
         line(&mut out, format_args!("\nSkins (palettes with --json)"));
-        out += &text::table(&["skin", "name", "joints"], rows.collect(), 2);
+        out += &text::table(&["skin", "name", "slots"], rows.collect(), 2);
     }
     if !document.morph.is_empty() {
         let rows = document.morph.iter();
@@ -40,7 +40,9 @@ pub fn text(model: &Model, document: &Document) -> String {
             "least",
             "greatest",
         ];
-        out += &text::table(&header, primitives.iter().map(primitive).collect(), 7);
+        let optional = ["vertices", "least", "greatest", "skin", "primitive"];
+        let rows = primitives.iter().map(primitive).collect();
+        out += &text::table_of(&header, rows, 4, &optional);
     }
     out
 }
@@ -94,7 +96,14 @@ fn nodes(document: &Document) -> String {
         "scale",
         "world position",
     ];
-    text::table(&header, rows.collect(), 7)
+    let optional = [
+        "world position",
+        "translation",
+        "rotation xyzw",
+        "parent",
+        "scale",
+    ];
+    text::table_of(&header, rows.collect(), 3, &optional)
 }
 
 fn primitive(p: &PrimitiveEntry) -> Vec<String> {

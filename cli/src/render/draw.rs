@@ -2,6 +2,7 @@
 
 use super::super::error::CliError;
 use super::super::frame_renderer::{FrameRenderer, Shot};
+use super::framing::Framing;
 use super::stage::{Posed, SampledFrame, Stage};
 use glam::{Affine3A, Vec3};
 use image::RgbaImage;
@@ -10,8 +11,8 @@ use phalanx::math::Affine3x4;
 use phalanx::rig::{Aabb, Rig};
 use phalanx::runtime::SkinningJob;
 use phalanx_render::{
-    Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, Placement,
-    RenderError, RigShape,
+    DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, Placement, RenderError,
+    RigShape,
 };
 use std::sync::Arc;
 
@@ -25,13 +26,30 @@ const COMMON_SIZE: f32 = 1.8;
 /// Linear colour of materials that accept a tint.
 const TINT: [f32; 4] = [0.055, 0.13, 0.36, 1.0];
 
+/// The frames, and the background without a model.
+pub struct Drawn {
+    pub frames: Vec<RgbaImage>,
+    pub background: Option<RgbaImage>,
+}
+
+/// What pictures to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    pub size: PictureSize,
+    /// Share of a picture's height that is kept free at the top.
+    pub headroom: f32,
+    /// True if the background is needed.
+    pub background: bool,
+}
+
 /// Draws all frames; shows a progress bar if standard error is a terminal.
 pub fn draw(
     stage: &mut Stage,
     frames: &[SampledFrame],
-    size: PictureSize,
+    plan: Plan,
     renderer: &mut FrameRenderer,
-) -> Result<Vec<RgbaImage>, CliError> {
+) -> Result<Drawn, CliError> {
+    let size = plan.size;
     let rigs: Vec<Arc<Rig>> = stage.rigs().cloned().collect();
     let shapes: Vec<RigShape> = rigs.iter().map(|rig| RigShape::new(rig)).collect();
     let meshes: Vec<Vec<DrawMesh>> = shapes.iter().map(|s| s.meshes(0)).collect();
@@ -48,8 +66,10 @@ pub fn draw(
         .iter()
         .map(|details| DrawModel { details })
         .collect();
-    let (place, min, max) = place(extent(&meshes, frames)?);
-    let camera = Camera::around(min, max, size.aspect());
+    let mut framing = Framing::new(size.aspect(), plan.headroom);
+    add_vertices(&meshes, frames, &mut framing)?;
+    let (place, min, max) = place(framing.extent());
+    let camera = framing.camera(&place, min, max);
     let look = Look::over(min, max, camera.eye);
     let tint = |model: usize| {
         if shapes[model].has_tint() {
@@ -84,7 +104,22 @@ pub fn draw(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(pictures)
+    let mut background = None;
+    if let Some(frame) = frames.first().filter(|_| plan.background) {
+        let shot = Shot {
+            models: &models,
+            instances: &mut [],
+            morph_weights: &[],
+            camera,
+            look,
+        };
+        let (crowd, _) = stage.at(frame.time)?;
+        background = Some(renderer.draw(crowd, &[], shot, size)?.0);
+    }
+    Ok(Drawn {
+        frames: pictures,
+        background,
+    })
 }
 
 fn bar(frames: usize) -> ProgressBar {
@@ -95,9 +130,12 @@ fn bar(frames: usize) -> ProgressBar {
     }
 }
 
-/// Bounding box of all vertices in all frames.
-fn extent(meshes: &[Vec<DrawMesh>], frames: &[SampledFrame]) -> Result<Aabb, CliError> {
-    let mut extent = Aabb::EMPTY;
+/// Adds all vertices in all frames.
+fn add_vertices(
+    meshes: &[Vec<DrawMesh>],
+    frames: &[SampledFrame],
+    framing: &mut Framing,
+) -> Result<(), CliError> {
     let mut positions = Vec::new();
     for frame in frames {
         for (actor, meshes) in frame.actors.iter().zip(meshes) {
@@ -125,12 +163,12 @@ fn extent(meshes: &[Vec<DrawMesh>], frames: &[SampledFrame]) -> Result<Aabb, Cli
                 .run()
                 .map_err(RenderError::from)?;
                 for &p in &positions {
-                    extent.add(actor.world.transform_point3(p.into()));
+                    framing.add(actor.world.transform_point3(p.into()));
                 }
             }
         }
     }
-    Ok(extent)
+    Ok(())
 }
 
 /// Transform that moves the centre of the movement's footprint to the origin, in metres, and the bounding box

@@ -1,11 +1,14 @@
 //! `phalanx render`: draws a clip as a contact sheet or an animated GIF.
 
 mod draw;
+mod framing;
 mod gif;
+mod label;
 mod sheet;
 mod stage;
 mod times;
 
+use super::actions::ActionArgs;
 use super::crowd::picture_size;
 use super::error::CliError;
 use super::files::Files;
@@ -15,30 +18,30 @@ use super::numbers::{whole, within};
 use super::output::{self, Output};
 use super::text;
 use clap::Args;
+use draw::Plan;
 use phalanx_render::{Backend, PictureSize};
 use stage::Stage;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
-use times::{Span, Times};
+use times::{Span, Times, Wanted};
 
 /// Draw a clip: a contact sheet (.png) or an animated GIF
 ///
-/// The camera is fixed and covers the whole movement. Frames are evenly spaced, and the last one is one
-/// step before the end, so that a looping clip gives a looping GIF.
+/// The camera is fixed and shows the whole movement. Frames are evenly spaced. Of a loop, a clip whose last
+/// pose is its first, the end is left out, so that a looping clip gives a looping GIF; other clips are shown
+/// from beginning to end. Every frame of a sheet has the clip's name and time on it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RenderArgs {
     /// A .gltf, .glb or .phx file; default: the built-in character
     file: Option<PathBuf>,
-    /// Clip, by exact name or index; default: the rest pose
-    #[arg(long, value_name = "NAME|INDEX")]
-    clip: Option<String>,
-    /// A clip to blend in, with its weight, synchronised with the first; may be repeated. The first clip gets
-    /// the remaining weight up to 1
-    #[arg(long, value_name = "NAME=WEIGHT", requires = "clip")]
-    blend: Vec<BlendArg>,
+    #[command(flatten)]
+    actions: ActionArgs,
+    /// Play blended clips in step: each at the speed at which it lasts as long as the first
+    #[arg(long)]
+    in_step: bool,
     /// A file to attach to a joint, given by name or path; may be repeated. It plays its clip of the same
-    /// name, or else its first clip, synchronised
+    /// name, or else its first clip, in step
     #[arg(long, value_name = "FILE@JOINT")]
     attach: Vec<AttachArg>,
     /// Frames per second
@@ -68,8 +71,9 @@ pub struct RenderArgs {
     /// Size of one frame in pixels
     #[arg(long, value_name = "WxH", default_value = "320x320", value_parser = picture_size)]
     size: PictureSize,
-    /// Time range in seconds; default: the whole clip. Times beyond its ends loop
-    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    /// Time or time range in seconds from the start of the clip; with --blend, from the time of each clip.
+    /// Default: the whole clip
+    #[arg(long, value_name = "S|A..B", allow_hyphen_values = true)]
     time: Option<Span>,
     /// Output file: a sheet if it ends in .png, an animation if it ends in .gif
     #[arg(long, value_name = "PNG|GIF")]
@@ -91,8 +95,8 @@ const EXAMPLES: &str = "\
 Examples:
   phalanx render --clip Walk --out walk.png
   phalanx render fox.glb --clip Run --out run.gif --size 480x320
-  phalanx render --clip Walk --blend Jog=0.5 --frames 12 --columns 6 --out mix.png
-  phalanx render greenman.glb --clip 3_attack --attach sword.glb@socket_hand_R --out attack.gif
+  phalanx render --blend Walk:0:0.5 --blend Jog:0:0.5 --in-step --out mix.gif
+  phalanx render man.glb --clip attack --attach sword.glb@hand_R --out attack.gif
   phalanx render --clip Attack --time 0.2..0.8 --frames 4 --out blow.png";
 
 /// Largest number of frames: more than a minute of a GIF.
@@ -104,31 +108,6 @@ const MAX_PIXELS: u64 = 1 << 26;
 /// Largest frame rate: a GIF's delays are in hundredths of a second, and players show delays below two as
 /// ten.
 const MAX_FPS: f64 = 50.0;
-
-/// An argument in the form `NAME=WEIGHT`.
-#[derive(Clone, Debug, PartialEq)]
-struct BlendArg {
-    clip: String,
-    weight: f32,
-}
-
-impl FromStr for BlendArg {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (clip, weight) = text.rsplit_once('=').ok_or("expected NAME=WEIGHT")?;
-        match weight.parse::<f32>() {
-            Ok(weight) if (0.0..=1.0).contains(&weight) => Ok(Self {
-                clip: clip.to_owned(),
-                weight,
-            }),
-            _ => Err(format!(
-                "the weight \"{}\" is not a number from 0 to 1",
-                text::one_line(weight)
-            )),
-        }
-    }
-}
 
 /// An argument in the form `FILE@JOINT`.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,19 +161,33 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     for attached in &args.attach {
         files.reads_model("--attach", &attached.file);
     }
-    files.writes("--out".to_owned(), &args.out.path)?;
+    files.writes_other("--out", &args.out.path)?;
     let model = Model::load_to_draw(args.file.as_deref())?;
-    let mut clips = Vec::new();
-    if let Some(clip) = &args.clip {
-        let blended: f32 = args.blend.iter().map(|b| b.weight).sum();
-        clips.push((model.find_clip(clip)?, (1.0 - blended).max(0.0)));
+    let mut actions = args.actions.find(&model)?;
+    actions.in_step = args.in_step;
+    let attached = args.attach.iter().map(|a| {
+        let model = Model::load_to_draw(Some(&a.file))?;
+        Ok((model, a.joint.as_str()))
+    });
+    let attached = attached.collect::<Result<Vec<_>, CliError>>()?;
+    let mut stage = Stage::new(&model, actions.clone(), &attached)?;
+    let span = args.time.unwrap_or(Span(0.0, actions.duration()));
+    let times = Times::new(&Wanted {
+        span,
+        loops: span.0 < span.1 && stage.same_pose(span.0, span.1)?,
+        duration: actions.duration(),
+        frames: args.frames,
+        fps: args.fps,
+        gif: args.out.gif,
+    });
+    let round = actions.duration();
+    if actions.repeats() && times.aliases(round) {
+        output::tell(&format!(
+            "warning: the frames are {:.3} s apart and the clip repeats every {round:.3} s, so it seems to stand \
+             still or to run backwards; give more --frames or a shorter --time",
+            times.step
+        ));
     }
-    for blend in &args.blend {
-        clips.push((model.find_clip(&blend.clip)?, blend.weight));
-    }
-    let duration = clips.first().and_then(|c| model.rig.clips().get(c.0));
-    let duration = f64::from(duration.map_or(0.0, |c| c.duration()));
-    let times = Times::new(args, duration);
     let pixels = u64::from(args.size.width) * u64::from(args.size.height);
     let pixels = pixels * times.count as u64;
     if pixels > MAX_PIXELS {
@@ -211,61 +204,76 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     if !args.out.gif {
         sheet::size(times.count, columns, args.size)?;
     }
-    let attached = args.attach.iter().map(|a| {
-        let model = Model::load_to_draw(Some(&a.file))?;
-        Ok((model, a.joint.as_str()))
-    });
-    let attached = attached.collect::<Result<Vec<_>, CliError>>()?;
-    let mut stage = Stage::new(&model, &clips, &attached)?;
     // Opened before the work, so that a path that cannot be written fails early.
     let file = Output::open(&args.out.path)?;
     let joints = stage.rigs().map(|rig| rig.palette_len()).max();
     let mut renderer = FrameRenderer::new(args.renderer, args.backend, joints.unwrap_or(0))?;
     let frames = stage.play(&times)?;
-    let pictures = draw::draw(&mut stage, &frames, args.size, &mut renderer)?;
+    let plan = Plan {
+        size: args.size,
+        headroom: match args.out.gif {
+            true => 0.0,
+            false => label::height(args.size) as f32 / args.size.height as f32,
+        },
+        background: !args.out.gif && sheet::has_unused(times.count, columns),
+    };
+    let mut drawn = draw::draw(&mut stage, &frames, plan, &mut renderer)?;
     let (bytes, form) = if args.out.gif {
-        (gif::encode(&pictures, &times)?, "GIF".to_owned())
+        (gif::encode(&drawn.frames, &times)?, "GIF".to_owned())
     } else {
-        let sheet = sheet::compose(&pictures, columns)?;
+        for (picture, frame) in drawn.frames.iter_mut().zip(&frames) {
+            label::write(picture, &actions.name(), actions.shown_time(frame.time));
+        }
+        let sheet = sheet::compose(&drawn.frames, drawn.background.as_ref(), columns)?;
         let form = format!("sheet of {} x {}", sheet.width(), sheet.height());
         (super::png::encode(sheet)?, form)
     };
     let size = bytes.len();
     file.write(&bytes)?;
-    output::print(&summary(args, &times, &form, size, &renderer.name()))
+    let summary = summary(args, &times, &form, size);
+    let (clips, drawn_by) = (actions.name(), renderer.name());
+    let shown = shown(frames.iter().filter_map(|f| actions.shown_time(f.time)));
+    output::print(&format!("{summary}{clips}{shown}\ndrawn by {drawn_by}\n"))
 }
 
-fn summary(args: &RenderArgs, times: &Times, form: &str, bytes: usize, drawn_by: &str) -> String {
-    let name = |path: &Path| text::one_line(&path.display().to_string());
-    let clip = args.clip.as_ref();
-    let clip = clip.map_or("rest pose".into(), |c| {
-        format!("clip {}", text::name(Some(c)))
-    });
-    let frames = match times.count {
-        1 => "1 frame".to_owned(),
-        n => format!("{n} frames"),
+/// The times on the cells: from the least to the greatest, in seconds. None for the rest pose.
+fn shown(times: impl Iterator<Item = f64> + Clone) -> String {
+    let least = times.clone().reduce(f64::min);
+    let Some((least, greatest)) = least.zip(times.reduce(f64::max)) else {
+        return String::new();
     };
+    let (least, greatest) = (format!("{least:.3}"), format!("{greatest:.3}"));
+    match least == greatest {
+        true => format!(", {least} s"),
+        false => format!(", {least} to {greatest} s"),
+    }
+}
+
+fn summary(args: &RenderArgs, times: &Times, form: &str, bytes: usize) -> String {
     let PictureSize { width, height } = args.size;
     format!(
-        "{}: {form}, {frames} of {width} x {height}, {}\n{clip} from {:.3} to {:.3} s, drawn by {drawn_by}\n",
-        name(&args.out.path),
+        "{}: {form}, {} of {width} x {height}, {}\n",
+        text::one_line(&args.out.path.display().to_string()),
+        text::plural(times.count, "frame"),
         text::bytes(bytes as f64),
-        times.first,
-        times.first + times.step * times.count as f64,
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn times_are_those_of_the_cells() {
+        let shown = |times: &[f64]| shown(times.iter().copied());
+        assert_eq!(shown(&[]), "");
+        assert_eq!(shown(&[1.0, 1.0]), ", 1.000 s");
+        assert_eq!(shown(&[0.5, 0.0, 0.25]), ", 0.000 to 0.500 s");
+    }
 
     #[test]
     fn arguments_are_split_from_the_right() {
-        let blend: BlendArg = "a=b=0.5".parse().unwrap();
-        assert_eq!((blend.clip.as_str(), blend.weight), ("a=b", 0.5));
-        for bad in ["", "Walk", "Walk=", "Walk=-1", "Walk=nan", "Walk=2"] {
-            assert!(bad.parse::<BlendArg>().is_err(), "{bad}");
-        }
         let attach: AttachArg = "a@b/sword.glb@Left/Hand".parse().unwrap();
         assert_eq!(attach.file, Path::new("a@b/sword.glb"));
         assert_eq!(attach.joint, "Left/Hand");

@@ -1,31 +1,36 @@
 //! The characters of a picture: a main character and models attached to its joints, evaluated through crowd
 //! and scene graph.
 
+use super::super::actions::Actions;
 use super::super::error::CliError;
 use super::super::model::Model;
-use super::times::{Times, within};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions};
+use super::times::Times;
+use phalanx::crowd::{ACTIONS_PER_LAYER, BoneBuffer, Crowd, InstanceId, PlayOptions};
 use phalanx::math::Affine3x4;
-use phalanx::playback::LoopMode;
-use phalanx::rig::Rig;
+use phalanx::playback::{LoopMode, PoseAction};
+use phalanx::rig::{Aabb, Rig};
 use phalanx::scene::{SceneError, SceneGraph};
-use phalanx::skeleton::{JointRefError, Skeleton};
-use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Largest number of joints listed in an error.
-const NEAR_NAMES: usize = 6;
+/// Largest distance that a part of the model moves between two moments, relative to its size, for both to
+/// count as the same pose. Loops of the test models stay below 0.02; a stride or a fall is above 0.2.
+const SAME_POSE: f32 = 0.08;
 
-/// A character and its weighted clips.
+/// Largest difference of morph weights between two moments that count as the same pose.
+const SAME_WEIGHT: f32 = 0.05;
+
+/// A character.
 struct Actor {
     rig: Arc<Rig>,
     instance: InstanceId,
-    clips: Vec<(usize, f32)>,
+    /// The clip that an attached model plays in step with the main character.
+    follows: Option<usize>,
 }
 
-/// All characters with their crowd and scene graph.
+/// All characters with their crowd and scene graph. The first one is the main character.
 pub struct Stage {
     actors: Vec<Actor>,
+    actions: Actions,
     crowd: Crowd,
     scene: SceneGraph,
 }
@@ -46,33 +51,39 @@ pub struct Posed {
 }
 
 impl Stage {
-    /// Creates the main character with weighted clips, and attaches other models to its joints.
+    /// Creates the main character with its clips, and attaches other models to its joints.
     pub fn new(
         model: &Model,
-        clips: &[(usize, f32)],
+        actions: Actions,
         attached: &[(Model, &str)],
     ) -> Result<Self, CliError> {
+        let count = actions.at(0.0).iter().filter(|a| a.weight > 0.0).count();
+        if count > ACTIONS_PER_LAYER {
+            return Err(CliError::TooManyBlended {
+                count,
+                limit: ACTIONS_PER_LAYER,
+            });
+        }
         let (mut crowd, mut scene) = (Crowd::new(), SceneGraph::new());
         let mut actors = Vec::new();
-        let mut enter = |model: &Model, clips: Vec<(usize, f32)>| -> Result<_, CliError> {
+        let mut enter = |model: &Model, follows: Option<usize>| -> Result<_, CliError> {
             let rig = crowd.add_rig(model.rig.clone())?;
             let instance = crowd.spawn(rig)?;
             actors.push(Actor {
                 rig: model.rig.clone(),
                 instance,
-                clips,
+                follows,
             });
             Ok(crowd.mirror(instance, &mut scene)?)
         };
-        let main = enter(model, clips.to_vec())?;
-        let name = clips.first().and_then(|c| model.rig.clips().get(c.0));
+        let main = enter(model, None)?;
+        let name = actions.first().and_then(|c| model.rig.clips().get(c));
         let name = name.map(|c| c.name());
         let mut hung = Vec::new();
         for (other, joint) in attached {
             let same = name.and_then(|n| other.rig.find_clip(n));
             let any = (!other.rig.clips().is_empty()).then_some(0);
-            let clip = same.or(any).map(|c| (c, 1.0));
-            hung.push((enter(other, clip.into_iter().collect())?, joint));
+            hung.push((enter(other, same.or(any))?, joint));
         }
         for (mirror, joint) in hung {
             let root = scene.root(mirror)?;
@@ -82,6 +93,7 @@ impl Stage {
         }
         Ok(Self {
             actors,
+            actions,
             crowd,
             scene,
         })
@@ -90,6 +102,37 @@ impl Stage {
     /// The rigs of all actors, in the order of [`SampledFrame::actors`].
     pub fn rigs(&self) -> impl Iterator<Item = &Arc<Rig>> {
         self.actors.iter().map(|a| &a.rig)
+    }
+
+    /// True if both moments show the same pose, as the ends of a loop do.
+    pub fn same_pose(&mut self, a: f64, b: f64) -> Result<bool, CliError> {
+        let mut buffer = BoneBuffer::new();
+        let mut shown = |time: f64| -> Result<SampledFrame, CliError> {
+            self.at(time)?.0.evaluate(&mut buffer);
+            self.crowd.update_scene(&mut self.scene);
+            self.frame(time, &buffer)
+        };
+        let (a, b) = (shown(a)?, shown(b)?);
+        let mut size = Aabb::EMPTY;
+        let mut gap = 0.0f32;
+        for ((actor, a_of), b_of) in self.actors.iter().zip(&a.actors).zip(&b.actors) {
+            let boxes = actor.rig.slot_bounds().boxes().iter().enumerate();
+            for (slot, bounds) in boxes.filter(|(_, bounds)| !bounds.is_empty()) {
+                let place = |frame: &SampledFrame, of: &Posed, p| {
+                    let row = frame.palette.get(of.first_row + slot);
+                    let p = row.map_or(p, |row| row.transform_point3(p));
+                    of.world.transform_point3(p)
+                };
+                for corner in [bounds.min, bounds.max] {
+                    let (a, b) = (place(&a, a_of, corner), place(&b, b_of, corner));
+                    size.add(a);
+                    gap = gap.max(a.distance(b));
+                }
+            }
+        }
+        let weights = a.weights.iter().zip(&b.weights);
+        let weights = weights.fold(0.0f32, |gap, (a, b)| gap.max((a - b).abs()));
+        Ok(gap <= SAME_POSE * 2.0 * size.half_size().length() && weights <= SAME_WEIGHT)
     }
 
     /// Evaluates all frames.
@@ -106,14 +149,18 @@ impl Stage {
 
     /// The crowd with all actors set to a time, not yet evaluated, and the actors' instances.
     pub fn at(&mut self, time: f64) -> Result<(&mut Crowd, Vec<InstanceId>), CliError> {
-        let leader = self.actors[0].clips.first().copied();
-        let duration = leader.map_or(0.0, |c| duration(&self.actors[0].rig, c.0));
-        let phase = match duration {
-            d if d > 0.0 => within(time, d) / d,
-            _ => 0.0,
-        };
-        for actor in &self.actors {
-            pose(&mut self.crowd, actor, phase)?;
+        let phase = self.actions.phase(time);
+        for (i, actor) in self.actors.iter().enumerate() {
+            let clips = match (i, actor.follows) {
+                (0, _) => self.actions.at(time),
+                (_, None) => Vec::new(),
+                (_, Some(clip)) => vec![PoseAction {
+                    clip,
+                    time: (phase * duration(&actor.rig, clip)) as f32,
+                    weight: 1.0,
+                }],
+            };
+            pose(&mut self.crowd, actor.instance, &clips)?;
         }
         let ids = self.actors.iter().map(|a| a.instance).collect();
         Ok((&mut self.crowd, ids))
@@ -145,61 +192,28 @@ fn duration(rig: &Rig, clip: usize) -> f64 {
         .map_or(0.0, |c| f64::from(c.duration()))
 }
 
-/// Sets all clips of an actor to the same phase.
-fn pose(crowd: &mut Crowd, actor: &Actor, phase: f64) -> Result<(), CliError> {
-    crowd.stop(actor.instance, 0, 0.0)?;
-    for &(clip, weight) in &actor.clips {
-        let Some(id) = crowd.clip_by_index(actor.instance.rig(), clip) else {
+/// Sets the clips of an instance. Weights that sum to more than 1 are divided by the sum, as `pose` does.
+fn pose(crowd: &mut Crowd, instance: InstanceId, clips: &[PoseAction]) -> Result<(), CliError> {
+    crowd.player(instance)?.stop_layer(0, 0.0)?;
+    let sum: f32 = clips.iter().map(|a| a.weight).sum();
+    for action in clips.iter().filter(|a| a.weight > 0.0) {
+        let Some(id) = crowd.clip_by_index(instance.rig(), action.clip) else {
             continue;
         };
         let options = PlayOptions {
-            time: phase * duration(&actor.rig, clip),
+            time: action.time.into(),
             loop_mode: LoopMode::Once,
-            weight,
+            weight: action.weight / sum.max(1.0),
             ..PlayOptions::default()
         };
-        crowd.add_action(actor.instance, 0, id, &options)?;
+        crowd.player(instance)?.add(0, id, &options)?;
     }
     Ok(())
 }
 
 fn refused(model: &Model, joint: &str, error: SceneError) -> CliError {
     match error {
-        SceneError::JointRef(JointRefError::Name { .. }) => CliError::UnknownJoint {
-            file: model.file.clone(),
-            wanted: joint.to_owned(),
-            near: near(model.rig.skeleton(), joint),
-        },
-        SceneError::JointRef(source) => CliError::Joint {
-            file: model.file.clone(),
-            source,
-        },
+        SceneError::JointRef(source) => model.no_joint(joint, source),
         other => other.into(),
     }
-}
-
-/// Joints with names similar to the requested one.
-fn near(skeleton: &Skeleton, wanted: &str) -> String {
-    let wanted = wanted.to_lowercase();
-    let mut names: Vec<&String> = skeleton.names().iter().filter(|n| !n.is_empty()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let likeness = |name: &str| {
-        let name = name.to_lowercase();
-        let end = name.ends_with(&wanted) || name.starts_with(&wanted);
-        let part = 2 * u8::from(end) + u8::from(name.contains(&wanted) || wanted.contains(&name));
-        strsim::jaro_winkler(&name, &wanted) + f64::from(part)
-    };
-    names.sort_by(|a, b| {
-        likeness(b)
-            .partial_cmp(&likeness(a))
-            .unwrap_or(Ordering::Equal)
-    });
-    if names.is_empty() {
-        return "it has no named joints".into();
-    }
-    let more = if names.len() > NEAR_NAMES { " ..." } else { "" };
-    let quoted = names.iter().take(NEAR_NAMES);
-    let quoted: Vec<String> = quoted.map(|n| super::text::name(Some(n))).collect();
-    format!("similar names are {}{more}", quoted.join(", "))
 }

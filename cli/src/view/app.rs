@@ -1,8 +1,11 @@
-//! [`App`]: handles the window's events and reopens a lost device.
+//! [`App`]: handles the window's events, opens files and reopens a lost device.
 
 use super::super::error::CliError;
-use super::display::{Display, FrameOutcome, Subject};
+use super::super::quiet;
+use super::super::text::one_line;
+use super::display::{Display, FrameOutcome};
 use super::history::milliseconds;
+use super::opened::{Loader, Opened, Subject};
 use super::viewer::Viewer;
 use phalanx::gpu::GpuError;
 use phalanx_render::{PictureSize, RenderError};
@@ -28,11 +31,12 @@ pub struct Plan {
 }
 
 /// The window and its contents.
-pub struct App<'a> {
+pub struct App {
     pub viewer: Viewer,
-    subject: Subject<'a>,
+    subject: Subject,
     size: PictureSize,
     plan: Plan,
+    loader: Loader,
     display: Option<Display>,
     title: String,
     /// Start of the last frame, and whether it was shown.
@@ -46,14 +50,15 @@ pub struct App<'a> {
     pub error: Option<CliError>,
 }
 
-impl<'a> App<'a> {
-    /// The state before the window is opened.
-    pub fn new(viewer: Viewer, subject: Subject<'a>, size: PictureSize, plan: Plan) -> Self {
+impl App {
+    /// The state before the window is opened. `subject` is what the viewer shows.
+    pub fn new(viewer: Viewer, subject: Subject, size: PictureSize, plan: Plan) -> Self {
         Self {
             viewer,
             subject,
             size,
             plan,
+            loader: Loader::default(),
             display: None,
             title: String::new(),
             last: None,
@@ -63,6 +68,11 @@ impl<'a> App<'a> {
             lost: 0,
             error: None,
         }
+    }
+
+    /// Closes the window and its device.
+    pub fn close(&mut self) {
+        quiet::during(|| self.display = None);
     }
 
     fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<(), CliError> {
@@ -86,7 +96,7 @@ impl<'a> App<'a> {
     }
 
     fn start(&mut self, window: Arc<Window>) -> Result<(), CliError> {
-        let display = Display::open(window, &self.subject)?;
+        let display = quiet::during(|| Display::open(window, &self.subject))?;
         [self.viewer.drawn_by, self.viewer.palettes] = display.drawn_by();
         display.window().request_redraw();
         self.display = Some(display);
@@ -105,6 +115,7 @@ impl<'a> App<'a> {
         }
         self.viewer.advance(since.as_secs_f64())?;
         self.viewer.frame.advance = milliseconds(start.elapsed());
+        self.open_files()?;
         let Some(display) = &mut self.display else {
             return Ok(());
         };
@@ -134,12 +145,46 @@ impl<'a> App<'a> {
         }
     }
 
+    /// Starts to load a file that was chosen, and shows one that is loaded. If that
+    /// fails, a notice says why, and what is shown stays.
+    fn open_files(&mut self) -> Result<(), CliError> {
+        if let Some(file) = self.viewer.open.take() {
+            let count = self.viewer.crowd.count();
+            self.loader.start(file, count, self.subject.palettes());
+        }
+        let loaded = self.loader.poll();
+        let shown = |file: &std::path::Path| one_line(&file.display().to_string());
+        self.viewer.loading = self.loader.file().map(shown);
+        match loaded {
+            None => Ok(()),
+            Some(Ok((opened, subject))) => self.change(opened, subject),
+            Some(Err(error)) => {
+                self.viewer.notice.set(one_line(&error));
+                Ok(())
+            }
+        }
+    }
+
+    fn change(&mut self, opened: Opened, subject: Subject) -> Result<(), CliError> {
+        let display = self.display.as_mut();
+        let loaded = display.map(|d| quiet::during(|| d.load(&subject)));
+        match loaded.transpose() {
+            Err(error) if !is_lost(&error) => {
+                let text = format!("{}: {error}", opened.file);
+                self.viewer.notice.set(one_line(&text));
+                Ok(())
+            }
+            loaded => {
+                self.subject = subject;
+                self.viewer.show(opened)?;
+                loaded.map(drop).or_else(|lost| self.recover(lost.into()))
+            }
+        }
+    }
+
     /// Reopens a lost device; the viewer's state is kept. Other errors are returned.
     fn recover(&mut self, error: CliError) -> Result<(), CliError> {
-        let lost = matches!(
-            &error,
-            CliError::Render(RenderError::Gpu(GpuError::Lost { .. }))
-        );
+        let lost = matches!(&error, CliError::Render(source) if is_lost(source));
         let Some(display) = self.display.take().filter(|_| lost) else {
             return Err(error);
         };
@@ -154,7 +199,7 @@ impl<'a> App<'a> {
             .notice
             .set(format!("{error}; the device was reopened"));
         // The old surface is dropped first: a window can have only one.
-        let window = display.close();
+        let window = quiet::during(|| display.close());
         self.start(window)
     }
 
@@ -174,7 +219,11 @@ impl<'a> App<'a> {
     }
 }
 
-impl ApplicationHandler for App<'_> {
+fn is_lost(error: &RenderError) -> bool {
+    matches!(error, RenderError::Gpu(GpuError::Lost { .. }))
+}
+
+impl ApplicationHandler for App {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         if self.display.is_none() && self.error.is_none() {
             self.attempt(event_loop, |app| app.open(event_loop));
@@ -193,6 +242,14 @@ impl ApplicationHandler for App<'_> {
             match event {
                 WindowEvent::CloseRequested => app.viewer.quit = true,
                 WindowEvent::RedrawRequested => return app.frame(),
+                WindowEvent::DroppedFile(file) => {
+                    app.viewer.open = Some(file.clone());
+                    app.viewer.dialog = None;
+                    // The interface takes note that nothing is dragged any more.
+                    if let Err(error) = display.event(&WindowEvent::DroppedFile(file)) {
+                        return app.recover(RenderError::from(error).into());
+                    }
+                }
                 event => {
                     if let Err(error) = display.event(&event) {
                         return app.recover(RenderError::from(error).into());

@@ -1,8 +1,8 @@
 //! [`Display`]: a window with its device. A lost device is reopened on the same window.
 
 use super::super::error::CliError;
-use super::super::frame_renderer::PaletteArg;
 use super::history::milliseconds;
+use super::opened::Subject;
 use super::viewer::Viewer;
 use super::{input, interface};
 use egui::FullOutput;
@@ -10,7 +10,7 @@ use egui_wgpu::{RendererOptions, ScreenDescriptor};
 use phalanx::crowd::{Crowd, FrameStats};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, GpuOptions};
 use phalanx_render::{
-    Canvas, DrawModel, GpuModels, GpuRenderer, NextFrame, PictureSize, RenderError, Scene, Screen,
+    Canvas, GpuModels, GpuRenderer, NextFrame, PictureSize, RenderError, Scene, Screen,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -40,18 +40,12 @@ pub struct Display {
 struct Device {
     renderer: GpuRenderer,
     models: GpuModels,
+    /// The same models as edges, once they were asked for.
+    wireframe: Option<GpuModels>,
     screen: Screen,
     canvas: Option<Canvas>,
     bones: GpuBoneBuffer,
     painter: egui_wgpu::Renderer,
-}
-
-/// What is drawn, and how.
-pub struct Subject<'a> {
-    pub models: &'a [DrawModel<'a>],
-    /// Largest number of palette rows of a model.
-    pub joints: usize,
-    pub palettes: PaletteArg,
 }
 
 impl Display {
@@ -82,6 +76,11 @@ impl Display {
             device,
             room: None,
         })
+    }
+
+    /// Loads other models in place of the present ones, which stay if that fails.
+    pub fn load(&mut self, subject: &Subject) -> Result<(), RenderError> {
+        self.device.load(subject)
     }
 
     /// Drops the device and returns the window.
@@ -143,7 +142,14 @@ impl Display {
                 viewer.notice.set(notice);
             }
             let start = Instant::now();
-            viewer.counts = self.device.paint(viewer, subject.models, size)?;
+            if let Err(error) = self.device.prepare(viewer.wireframe, subject) {
+                if matches!(error, RenderError::Gpu(GpuError::Lost { .. })) {
+                    return Err(error.into());
+                }
+                viewer.wireframe = false;
+                viewer.notice.set(error.to_string());
+            }
+            viewer.counts = self.device.paint(viewer, subject, size)?;
             viewer.frame.draw = milliseconds(start.elapsed());
         }
         let start = Instant::now();
@@ -212,16 +218,40 @@ impl Device {
                 options,
             ))
         })?;
-        let renderer = GpuRenderer::on(gpu, subject.joints, subject.palettes.0)?;
-        let options = GpuBoneOptions::new(renderer.backend());
+        let renderer = GpuRenderer::on(gpu, subject.joints(), subject.palettes().0)?;
         Ok(Self {
-            models: renderer.load(subject.models)?,
-            bones: GpuBoneBuffer::new(renderer.gpu(), options)?,
+            models: subject.with_models(|models| renderer.load(models))?,
+            wireframe: None,
+            bones: GpuBoneBuffer::new(
+                renderer.gpu(),
+                renderer.backend(),
+                &GpuBoneOptions::default(),
+            )?,
             renderer,
             screen,
             canvas: None,
             painter,
         })
+    }
+
+    fn load(&mut self, subject: &Subject) -> Result<(), RenderError> {
+        let renderer = &self.renderer;
+        let models = subject.with_models(|models| renderer.load(models))?;
+        let options = GpuBoneOptions::default();
+        self.bones = GpuBoneBuffer::new(renderer.gpu(), renderer.backend(), &options)?;
+        self.models = models;
+        self.wireframe = None;
+        Ok(())
+    }
+
+    /// Loads the edges of the models if they are to be drawn.
+    fn prepare(&mut self, wireframe: bool, subject: &Subject) -> Result<(), RenderError> {
+        if wireframe && self.wireframe.is_none() {
+            let renderer = &self.renderer;
+            let edges = subject.with_models(|models| renderer.load_wireframe(models))?;
+            self.wireframe = Some(edges);
+        }
+        Ok(())
     }
 
     /// Evaluates into the device's memory, or if that fails, into the heap for this frame. Fails if the
@@ -248,23 +278,27 @@ impl Device {
     fn paint(
         &mut self,
         viewer: &Viewer,
-        models: &[DrawModel],
+        subject: &Subject,
         size: PictureSize,
     ) -> Result<phalanx_render::DrawCounts, RenderError> {
         let canvas = match self.canvas.take().filter(|c| c.size() == size) {
             Some(canvas) => canvas,
             None => self.renderer.canvas(size)?,
         };
-        let scene = Scene {
-            models,
-            instances: viewer.crowd.drawn(),
-            palette: (&self.bones).into(),
-            morph_weights: viewer.crowd.morph_weights(),
-            camera: viewer.camera(),
-            look: viewer.look(),
-        };
         let canvas = self.canvas.insert(canvas);
-        self.renderer.paint(&self.models, &scene, canvas)
+        let edges = self.wireframe.as_ref().filter(|_| viewer.wireframe);
+        let loaded = edges.unwrap_or(&self.models);
+        subject.with_models(|models| {
+            let scene = Scene {
+                models,
+                instances: viewer.crowd.drawn(),
+                palette: (&self.bones).into(),
+                morph_weights: viewer.crowd.morph_weights(),
+                camera: viewer.camera(),
+                look: viewer.look(),
+            };
+            self.renderer.paint(loaded, &scene, canvas)
+        })
     }
 
     /// Shows canvas and interface.

@@ -70,7 +70,7 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
         STAGES.len() + 1,
         TOTAL,
         format!("{} drawn, {} evaluated", counts.instances, viewer.evaluated),
-        format!("{} k triangles", counts.triangles / 1000),
+        triangles(counts.triangles),
     );
     let font = FontId::proportional(12.0);
     for (line, what) in (STAGES.len() + 2..).zip([&viewer.drawn_by, &viewer.palettes]) {
@@ -81,11 +81,41 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
     }
 }
 
+/// A number of triangles: thousands, or the number itself below a thousand.
+fn triangles(count: u64) -> String {
+    match count {
+        1 => "1 triangle".into(),
+        0..1000 => format!("{count} triangles"),
+        _ => format!("{} k triangles", count / 1000),
+    }
+}
+
+/// Says that a file is being loaded, or would be if it were dropped.
+pub fn under_way(painter: &Painter, picture: Rect, viewer: &Viewer, dragged: bool) {
+    let text = match &viewer.loading {
+        _ if dragged => "Drop to open".into(),
+        Some(file) => format!("Loading {file} ..."),
+        None => return,
+    };
+    let font = FontId::proportional(20.0);
+    let text = painter.layout(text, font, TOTAL, picture.width() - 4.0 * MARGIN);
+    let place = Align2::CENTER_CENTER.anchor_size(picture.center(), text.size());
+    painter.rect_filled(place.expand(2.0 * MARGIN), 4.0, BACK);
+    painter.galley(place.min, text, TOTAL);
+}
+
 /// Paints the current notice over the picture.
 pub fn notice(painter: &Painter, picture: Rect, viewer: &Viewer) {
     if let Some(notice) = viewer.notice.text() {
-        let at = picture.center_top() + vec2(0.0, MARGIN);
         let font = FontId::proportional(14.0);
-        painter.text(at, Align2::CENTER_TOP, notice, font, Color32::LIGHT_RED);
+        // Left of the graph, in as many lines as it needs.
+        let width = match viewer.graph {
+            true => picture.width() - FRAMES as f32 - 6.0 * MARGIN,
+            false => picture.width() - 4.0 * MARGIN,
+        };
+        let text = painter.layout(notice.into(), font, Color32::LIGHT_RED, width.max(120.0));
+        let place = Rect::from_min_size(picture.min + vec2(2.0, 2.0) * MARGIN, text.size());
+        painter.rect_filled(place.expand(MARGIN), 4.0, BACK);
+        painter.galley(place.min, text, Color32::LIGHT_RED);
     }
 }

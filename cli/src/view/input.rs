@@ -6,20 +6,25 @@ use egui::{Event, RawInput};
 /// interface.
 ///
 /// In a single pass a button that is pressed and released drags nothing, so a slider would miss a quick
-/// click, and the actions of two keys would both start from the state at the start of the frame.
+/// click, and the actions of two keys would both start from the state at the start of the frame. The text of a
+/// key stays with its press: a key that asks for a text field is not typed into it.
 pub fn parts(mut input: RawInput) -> Vec<RawInput> {
     let events = std::mem::take(&mut input.events);
     let mut parts = vec![input];
     let mut pressed = false;
     for event in events {
-        if pressed && let Some(last) = parts.last() {
+        let typed = matches!(event, Event::Text(_));
+        if pressed
+            && !typed
+            && let Some(last) = parts.last()
+        {
             let next = RawInput {
                 events: Vec::new(),
                 ..last.clone()
             };
             parts.push(next);
         }
-        pressed = is_press(&event);
+        pressed = is_press(&event) || (pressed && typed);
         if let Some(last) = parts.last_mut() {
             last.events.push(event);
         }
@@ -131,5 +136,17 @@ mod tests {
         let joined: Vec<_> = cut.into_iter().flat_map(|part| part.events).collect();
         assert_eq!(joined, events);
         assert_eq!(parts(RawInput::default()).len(), 1);
+        // A key and its text are one press.
+        let input = RawInput {
+            events: vec![
+                key(egui::Key::S, false),
+                Event::Text("s".into()),
+                key(egui::Key::O, false),
+                Event::Text("o".into()),
+            ],
+            ..RawInput::default()
+        };
+        let lengths: Vec<_> = parts(input).iter().map(|part| part.events.len()).collect();
+        assert_eq!(lengths, [2, 2]);
     }
 }

@@ -1,14 +1,12 @@
 //! The panels around the picture: they show a `Viewer` and collect the user's actions.
 
-use super::graph;
-use super::keys;
-use super::viewer::{Action, FASTEST, LONGEST_FADE, MOST, Viewer};
-use super::viewer_crowd::Playing;
-use egui::{Color32, Frame, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider, Ui};
+use super::bones::Bones;
+use super::viewer::{Action, LONGEST_FADE, MOST, Viewer};
+use super::{dialogs, graph, keys, skeletons, time_line};
+use egui::{
+    Frame, Key, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider, TextEdit, Ui,
+};
 use glam::Vec2;
-
-/// Colour of joints and the lines between them, unlike any model or ground.
-pub const BONE: Color32 = Color32::from_rgb(255, 0, 220);
 
 /// Scroll distance per zoom step, in points.
 const WHEEL: f32 = 50.0;
@@ -17,39 +15,55 @@ const WHEEL: f32 = 50.0;
 const PANEL: f32 = 212.0;
 
 /// Shows everything. Returns the area left for the picture, in points, and adds the user's actions to
-/// `actions`. `bones` are lines in pixels of the picture.
-pub fn show(ui: &mut Ui, viewer: &Viewer, bones: &[[Vec2; 2]], actions: &mut Vec<Action>) -> Rect {
+/// `actions`. `bones` are in pixels of the picture.
+pub fn show(ui: &mut Ui, viewer: &Viewer, bones: &Bones, actions: &mut Vec<Action>) -> Rect {
     let panel = Panel::left("clips").exact_size(PANEL).resizable(false);
-    panel.show(ui, |ui| {
+    let typing = panel.show(ui, |ui| {
         settings(ui, viewer, actions);
         ui.separator();
+        let typing = viewer.list.is_long() && filter(ui, viewer, actions);
         clips(ui, viewer, actions);
+        typing
     });
-    Panel::bottom("time").show(ui, |ui| time(ui, viewer, actions));
+    Panel::bottom("time").show(ui, |ui| time_line::show(ui, viewer, actions));
     let central = egui::CentralPanel::default().frame(Frame::NONE);
     let picture = central.show(ui, |ui| {
         let picture = ui.allocate_response(ui.available_size(), Sense::click_and_drag());
-        let scale = 1.0 / ui.ctx().pixels_per_point();
         let painter = ui.painter_at(picture.rect);
-        for line in bones {
-            let ends = line.map(|p| picture.rect.min + egui::vec2(p.x, p.y) * scale);
-            painter.line_segment(ends, (1.5, BONE));
-            painter.circle_filled(ends[0], 2.0, BONE);
-        }
+        skeletons::show(ui, &picture, viewer, bones);
         if viewer.graph {
             graph::show(&painter, picture.rect, viewer);
         }
         graph::notice(&painter, picture.rect, viewer);
+        let dragged = ui.input(|i| !i.raw.hovered_files.is_empty());
+        graph::under_way(&painter, picture.rect, viewer, dragged);
         camera(ui, &picture, actions);
         picture.rect
     });
-    keys::read(ui, viewer, actions);
+    keys::read(ui, viewer, typing.inner, actions);
+    dialogs::show(ui, viewer, actions);
     picture.inner
 }
 
 fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.strong(&viewer.file);
+    ui.horizontal(|ui| {
+        let report = match viewer.report.len() {
+            0 => "Report (I)".to_owned(),
+            n => format!("Report: {n} (I)"),
+        };
+        let buttons = [
+            ("Open (O)", Action::Browser),
+            (report.as_str(), Action::Report),
+            ("?", Action::Keys),
+        ];
+        for (text, action) in buttons {
+            if ui.button(text).clicked() {
+                actions.push(action);
+            }
+        }
+    });
     let mut count = viewer.crowd.count();
     ui.label("Characters");
     let slider = Slider::new(&mut count, 1..=MOST).logarithmic(true);
@@ -65,6 +79,10 @@ fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     if ui.checkbox(&mut skeleton, "Skeletons (S)").changed() {
         actions.push(Action::Skeleton(skeleton));
     }
+    let mut wireframe = viewer.wireframe;
+    if ui.checkbox(&mut wireframe, "Wireframe (W)").changed() {
+        actions.push(Action::Wireframe(wireframe));
+    }
     let mut graph = viewer.graph;
     if ui.checkbox(&mut graph, "Frame times (G)").changed() {
         actions.push(Action::Graph(graph));
@@ -79,11 +97,40 @@ fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     }
 }
 
+/// The filter over a long list; returns whether it had the keyboard in this pass.
+fn filter(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) -> bool {
+    let mut text = viewer.list.filter.clone();
+    let field = TextEdit::singleline(&mut text)
+        .hint_text("filter clips (/)")
+        .desired_width(f32::INFINITY);
+    let field = ui.add(field);
+    if field.changed() {
+        actions.push(Action::Filter(text));
+    }
+    if viewer.focus_filter {
+        field.request_focus();
+        actions.push(Action::FocusFilter(false));
+    }
+    if field.lost_focus() {
+        // Enter plays the first clip that is listed, Escape lists all.
+        if ui.input(|i| i.key_pressed(Key::Enter)) {
+            actions.extend(viewer.list.listed().next().map(|e| Action::Play(e.0)));
+        } else if ui.input(|i| i.key_pressed(Key::Escape)) {
+            actions.push(Action::Filter(String::new()));
+        }
+    }
+    field.has_focus() || field.lost_focus()
+}
+
 /// The list of clips; a click fades to the clip.
 fn clips(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     let playing = viewer.crowd.playing();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        for (entry, name) in &viewer.list {
+        let mut listed = viewer.list.listed().peekable();
+        if listed.peek().is_none() {
+            ui.weak("no clip of that name");
+        }
+        for (entry, name) in listed {
             let label = ui.selectable_label(*entry == playing, name);
             if label.clicked() {
                 actions.push(Action::Play(*entry));
@@ -94,35 +141,6 @@ fn clips(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
             }
         }
     });
-}
-
-fn time(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
-    ui.add_space(3.0);
-    ui.horizontal(|ui| {
-        let text = if viewer.paused { "Play" } else { "Pause" };
-        if ui
-            .add_sized([54.0, 20.0], egui::Button::new(text))
-            .clicked()
-        {
-            actions.push(Action::Pause(!viewer.paused));
-        }
-        let duration = viewer.crowd.duration();
-        let mut time = viewer.crowd.time();
-        ui.spacing_mut().slider_width = (ui.available_width() - 330.0).max(80.0);
-        let scrub = Slider::new(&mut time, 0.0..=duration.max(1e-3)).show_value(false);
-        let still = viewer.crowd.playing() == Playing::Rest;
-        if ui.add_enabled(!still, scrub).changed() {
-            actions.push(Action::Time(time));
-        }
-        ui.monospace(format!("{time:6.3} / {duration:.3} s"));
-        ui.spacing_mut().slider_width = 90.0;
-        let mut speed = viewer.speed;
-        let slider = Slider::new(&mut speed, -FASTEST..=FASTEST).step_by(0.05);
-        if ui.add(slider.prefix("x ")).changed() {
-            actions.push(Action::Speed(speed));
-        }
-    });
-    ui.add_space(2.0);
 }
 
 fn camera(ui: &Ui, picture: &Response, actions: &mut Vec<Action>) {
@@ -147,3 +165,7 @@ fn camera(ui: &Ui, picture: &Response, actions: &mut Vec<Action>) {
         actions.push(Action::ResetCamera);
     }
 }
+
+#[cfg(test)]
+#[path = "interface_tests.rs"]
+mod tests;

@@ -1,23 +1,146 @@
-//! Keyboard controls.
+//! Keyboard controls: one table for what keys do, the help, the overlay and the documentation.
 
-use super::viewer::{Action, Viewer};
+use super::viewer::{Action, Dialog, Viewer};
 use egui::{Key, Ui};
 
 /// Time step of the arrow keys, in seconds, and speed step of comma and period.
 const TIME_STEP: f64 = 1.0 / 30.0;
 const SPEED_STEP: f32 = 0.25;
 
-/// Description of the keys, for the help.
-pub const HELP: &str = "\
-Keys: Up and Down select a clip, Left and Right step through its time, Space pauses, comma and
-period change the speed, plus and minus double and halve the crowd, S shows skeletons, G shows
-frame times, E evaluates all characters or only the visible ones, R resets the camera, Escape
-closes the window.
-Mouse: drag to rotate, drag with the right button or with Shift to pan, wheel to zoom.";
+/// Keys that do one thing.
+pub struct Binding {
+    keys: &'static [Key],
+    /// The keys and what they do, as shown.
+    pub shown: &'static str,
+    pub does: &'static str,
+    action: fn(&Viewer) -> Option<Action>,
+}
 
-/// Adds the actions of this frame's key presses, unless a text field has the keyboard.
-pub fn read(ui: &Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
-    if ui.ctx().egui_wants_keyboard_input() {
+const fn bind(
+    keys: &'static [Key],
+    shown: &'static str,
+    does: &'static str,
+    action: fn(&Viewer) -> Option<Action>,
+) -> Binding {
+    Binding {
+        keys,
+        shown,
+        does,
+        action,
+    }
+}
+
+/// All keys of the window.
+pub const KEYS: [Binding; 18] = [
+    bind(
+        &[Key::ArrowUp],
+        "Up",
+        "plays the previous clip of the list",
+        |_| Some(Action::Step(-1)),
+    ),
+    bind(
+        &[Key::ArrowDown],
+        "Down",
+        "plays the next clip of the list",
+        |_| Some(Action::Step(1)),
+    ),
+    bind(&[Key::Slash], "/", "filters a long list of clips", |v| {
+        v.list.is_long().then_some(Action::FocusFilter(true))
+    }),
+    bind(&[Key::ArrowLeft], "Left", "steps back in time", |v| {
+        time(v, -TIME_STEP)
+    }),
+    bind(&[Key::ArrowRight], "Right", "steps forward in time", |v| {
+        time(v, TIME_STEP)
+    }),
+    bind(&[Key::Space], "Space", "pauses and goes on", |v| {
+        Some(Action::Pause(!v.paused))
+    }),
+    bind(&[Key::Comma], ",", "plays slower, then backwards", |v| {
+        Some(Action::Speed(v.speed - SPEED_STEP))
+    }),
+    bind(&[Key::Period], ".", "plays faster", |v| {
+        Some(Action::Speed(v.speed + SPEED_STEP))
+    }),
+    bind(
+        &[Key::Plus, Key::Equals],
+        "+ or =",
+        "doubles the crowd",
+        |v| Some(Action::Count(v.crowd.count() * 2)),
+    ),
+    bind(&[Key::Minus], "-", "halves the crowd", |v| {
+        Some(Action::Count(v.crowd.count() / 2))
+    }),
+    bind(
+        &[Key::S],
+        "S",
+        "shows skeletons; hover a joint for its name",
+        |v| Some(Action::Skeleton(!v.skeleton)),
+    ),
+    bind(&[Key::W], "W", "shows a wireframe", |v| {
+        Some(Action::Wireframe(!v.wireframe))
+    }),
+    bind(&[Key::G], "G", "shows frame times", |v| {
+        Some(Action::Graph(!v.graph))
+    }),
+    bind(
+        &[Key::E],
+        "E",
+        "evaluates all characters or the visible ones",
+        |v| Some(Action::SkipUnseen(!v.skip_unseen)),
+    ),
+    bind(&[Key::R], "R", "resets the camera", |_| {
+        Some(Action::ResetCamera)
+    }),
+    bind(&[Key::O], "O", "opens a file", |_| Some(Action::Browser)),
+    bind(&[Key::I], "I", "shows the import report", |_| {
+        Some(Action::Report)
+    }),
+    bind(
+        &[Key::Questionmark, Key::F1],
+        "? or F1",
+        "shows the keys",
+        |_| Some(Action::Keys),
+    ),
+];
+
+/// The key that closes what is open: it does more than one thing.
+pub const ESCAPE: (&str, &str) = ("Escape", "closes a dialog, else the window");
+
+/// What the mouse does.
+pub const MOUSE: [(&str, &str); 4] = [
+    ("Drag", "rotates the camera"),
+    ("Right button or Shift and drag", "pans"),
+    ("Wheel", "zooms"),
+    ("Double click", "resets the camera"),
+];
+
+/// All keys and what they do, as shown.
+pub fn shown() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let keys = KEYS.iter().map(|b| (b.shown, b.does));
+    keys.chain([ESCAPE])
+}
+
+/// Description of the keys, for the help.
+pub fn help() -> String {
+    let lines = |rows: &mut dyn Iterator<Item = (&'static str, &'static str)>| {
+        let rows = rows.map(|(keys, does)| format!("  {keys:<30}  {does}\n"));
+        rows.collect::<String>()
+    };
+    let (keys, mouse) = (lines(&mut shown()), lines(&mut MOUSE.into_iter()));
+    format!("Keys:\n{keys}\nMouse:\n{mouse}").trim_end().into()
+}
+
+fn time(viewer: &Viewer, by: f64) -> Option<Action> {
+    let duration = viewer.crowd.duration();
+    let time = viewer.crowd.time() + by;
+    (duration > 0.0).then(|| Action::Time(time.rem_euclid(duration)))
+}
+
+/// Adds the actions of this frame's key presses, unless a text field has the keyboard: `typing`.
+pub fn read(ui: &Ui, viewer: &Viewer, typing: bool, actions: &mut Vec<Action>) {
+    // egui takes the keyboard from a field at Escape, before it is read here.
+    if typing || (ui.ctx().egui_wants_keyboard_input() && viewer.dialog.is_none()) {
         return;
     }
     let pressed = ui.input(|i| {
@@ -33,27 +156,98 @@ pub fn read(ui: &Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
 }
 
 fn action(key: Key, viewer: &Viewer) -> Option<Action> {
-    let count = viewer.crowd.count();
-    let time = |by: f64| {
-        let duration = viewer.crowd.duration();
-        let time = viewer.crowd.time() + by;
-        (duration > 0.0).then(|| Action::Time(time.rem_euclid(duration)))
-    };
-    Some(match key {
-        Key::ArrowUp => Action::Step(-1),
-        Key::ArrowDown => Action::Step(1),
-        Key::ArrowLeft => time(-TIME_STEP)?,
-        Key::ArrowRight => time(TIME_STEP)?,
-        Key::Space => Action::Pause(!viewer.paused),
-        Key::Comma => Action::Speed(viewer.speed - SPEED_STEP),
-        Key::Period => Action::Speed(viewer.speed + SPEED_STEP),
-        Key::Plus | Key::Equals => Action::Count(count * 2),
-        Key::Minus => Action::Count(count / 2),
-        Key::S => Action::Skeleton(!viewer.skeleton),
-        Key::G => Action::Graph(!viewer.graph),
-        Key::E => Action::SkipUnseen(!viewer.skip_unseen),
-        Key::R => Action::ResetCamera,
-        Key::Escape => Action::Quit,
-        _ => return None,
-    })
+    let bound = || KEYS.iter().find(|b| b.keys.contains(&key));
+    let does = || (bound()?.action)(viewer);
+    match (&viewer.dialog, key) {
+        (Some(_), Key::Escape) => Some(Action::CloseDialog),
+        (None, Key::Escape) => Some(Action::Quit),
+        // What is behind a dialog stays as it is.
+        (Some(Dialog::Keys), _) => does().filter(|a| *a == Action::Keys),
+        (Some(Dialog::Report), _) => does().filter(|a| *a == Action::Report),
+        (Some(Dialog::Open(_)), _) => None,
+        (None, _) => does(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::frame_renderer::PaletteArg;
+    use super::super::opened::Opened;
+    use super::*;
+    use std::path::Path;
+
+    fn viewer() -> Viewer {
+        Viewer::new(Opened::load(None, 2, PaletteArg(None)).unwrap().0, 0.3)
+    }
+
+    #[test]
+    fn every_key_that_does_something_is_shown_once() {
+        let viewer = viewer();
+        for &key in Key::ALL {
+            let rows = KEYS.iter().filter(|b| b.keys.contains(&key)).count();
+            assert!(rows <= 1, "{key:?} is in {rows} rows");
+            let known = rows == 1 || key == Key::Escape;
+            assert!(known || action(key, &viewer).is_none(), "{key:?}");
+        }
+        for binding in &KEYS {
+            assert!(!binding.keys.is_empty());
+            for key in binding.keys {
+                let names = [key.name(), key.symbol_or_name()];
+                let mut words = binding.shown.split(" or ");
+                let named = words.any(|w| names.contains(&w) || written(*key) == w);
+                assert!(named, "{key:?} is not in {:?}", binding.shown);
+            }
+        }
+    }
+
+    /// Keys that egui names in words.
+    fn written(key: Key) -> &'static str {
+        match key {
+            Key::ArrowUp => "Up",
+            Key::ArrowDown => "Down",
+            Key::ArrowLeft => "Left",
+            Key::ArrowRight => "Right",
+            Key::Plus => "+",
+            Key::Equals => "=",
+            Key::Minus => "-",
+            Key::Comma => ",",
+            Key::Period => ".",
+            Key::Slash => "/",
+            Key::Questionmark => "?",
+            _ => "",
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_the_same_keys() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/window.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let rows = page.lines().filter(|l| l.starts_with("| `"));
+        let expected = shown().map(|(keys, does)| {
+            let keys = keys.replace(" or ", "` or `");
+            format!("| `{keys}` | {does} |")
+        });
+        assert!(rows.eq(expected), "the table of docs/window.md");
+        let help = help();
+        assert!(shown().chain(MOUSE).all(|(_, does)| help.contains(does)));
+    }
+
+    #[test]
+    fn escape_closes_dialogs_before_the_window() {
+        let mut viewer = viewer();
+        for (key, opens) in [(Key::F1, Action::Keys), (Key::I, Action::Report)] {
+            assert_eq!(action(key, &viewer), Some(opens.clone()));
+            viewer.apply(opens.clone()).unwrap();
+            assert_eq!(action(Key::Escape, &viewer), Some(Action::CloseDialog));
+            // The key that opens a dialog closes it; others do nothing.
+            assert_eq!(action(Key::Space, &viewer), None);
+            viewer.apply(opens).unwrap();
+            assert_eq!(viewer.dialog, None);
+        }
+        viewer.apply(Action::Browser).unwrap();
+        assert_eq!(action(Key::G, &viewer), None);
+        assert_eq!(action(Key::Escape, &viewer), Some(Action::CloseDialog));
+        viewer.apply(Action::CloseDialog).unwrap();
+        assert_eq!(action(Key::Escape, &viewer), Some(Action::Quit));
+    }
 }

@@ -1,28 +1,36 @@
 //! `phalanx view`: a window that shows a model, one character or thousands.
 
 mod app;
+mod bones;
+mod browser;
+mod clip_list;
+mod dialogs;
 mod display;
+mod floor;
 mod graph;
 mod history;
 mod input;
 mod interface;
 mod keys;
 mod notice;
+mod opened;
 mod orbit;
+mod skeletons;
+mod time_line;
 mod viewer;
 mod viewer_crowd;
 
-use super::crowd::{picture, picture_size};
+use super::crowd::picture_size;
 use super::error::CliError;
 use super::frame_renderer::PaletteArg;
 use super::model::Model;
 use super::numbers::{whole, within};
-use super::output;
+use super::{output, quiet};
 use app::{App, Plan};
 use clap::Args;
-use display::Subject;
-use phalanx_render::{DrawMesh, DrawModel, PictureSize, RigShape};
-use std::path::PathBuf;
+use opened::Opened;
+use phalanx_render::PictureSize;
+use std::path::{Path, PathBuf};
 use viewer::{LONGEST_FADE, Viewer};
 use viewer_crowd::Playing;
 use winit::error::EventLoopError;
@@ -30,10 +38,10 @@ use winit::event_loop::EventLoop;
 
 /// Show a model in a window
 ///
-/// With a list of clips to fade between, a time line to scrub, skeletons, one character or thousands, and
-/// the time each frame takes.
+/// With a list of clips to fade between, a time line to scrub, skeletons, a wireframe, one character or thousands,
+/// and the time each frame takes. Files that are dropped on the window are opened.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n\n{}", keys::HELP))]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", keys::help()))]
 pub struct ViewArgs {
     /// A .gltf, .glb or .phx file; default: the built-in character
     file: Option<PathBuf>,
@@ -90,32 +98,31 @@ Examples:
 
 /// Opens the window and runs until it is closed.
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
+    // Reported before a missing display.
+    if let Some(missing) = args.file.as_deref().filter(|file| !file.exists()) {
+        Model::load(Some(missing), false)?;
+    }
     // Opened before the model: without a display, loading is wasted.
-    let event_loop = EventLoop::new().map_err(refused)?;
+    let event_loop = quiet::during(EventLoop::new).map_err(refused)?;
     let model = Model::load_to_draw(args.file.as_deref())?;
     let playing = match &args.clip {
         Some(clip) => Playing::Clip(model.find_clip(clip)?),
         None if model.rig.clips().is_empty() => Playing::Rest,
         None => Playing::Clip(0),
     };
-    let viewer = Viewer::new(&model, playing, args.count as usize, args.fade)?;
-    let shape = RigShape::new(&model.rig);
-    let meshes: Vec<Vec<DrawMesh>> = (0..model.rig.lod_count())
-        .map(|lod| shape.meshes(lod))
-        .collect();
-    let details = picture::levels(&meshes);
-    let models = [DrawModel { details: &details }];
-    let subject = Subject {
-        models: &models,
-        joints: model.rig.palette_len(),
-        palettes: args.backend,
-    };
+    let folder = args.file.as_deref().and_then(Path::parent);
+    let folder = folder.map(Path::to_owned);
+    let count = args.count as usize;
+    let (opened, subject) = Opened::new(&model, folder, playing, count, args.backend)?;
+    let viewer = Viewer::new(opened, args.fade);
     let plan = Plan {
         frames: args.frames,
         lose_device_at: args.lose_device_at,
     };
     let mut app = App::new(viewer, subject, args.size, plan);
-    event_loop.run_app(&mut app).map_err(refused)?;
+    let ran = event_loop.run_app(&mut app);
+    app.close();
+    ran.map_err(refused)?;
     match app.error.take() {
         Some(error) => Err(error),
         None => output::print(&summary(&app)),

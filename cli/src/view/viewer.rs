@@ -1,15 +1,20 @@
 //! [`Viewer`]: the viewer's state without window and device, and the actions on it.
 
 use super::super::error::CliError;
-use super::super::model::Model;
 use super::super::text;
+use super::bones::Bones;
+use super::browser::{Browse, Browser};
+use super::clip_list::ClipList;
 use super::history::{FrameTime, History, milliseconds};
 use super::notice::Notice;
+use super::opened::Opened;
 use super::orbit::Orbit;
 use super::viewer_crowd::{Playing, ViewerCrowd};
 use glam::{Vec2, Vec3};
 use phalanx::crowd::{Crowd, FrameStats};
-use phalanx_render::{Camera, DrawCounts, Look, PictureSize, Projection};
+use phalanx::import::ReportEntry;
+use phalanx_render::{Camera, DrawCounts, Look, PictureSize};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Largest number of characters on the slider.
@@ -28,7 +33,7 @@ pub const LONGEST_FADE: f32 = 2.0;
 const MOST_PER_FRAME: f64 = 0.1;
 
 /// A user's action.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     Play(Playing),
     /// Plays the entry at this offset in the list.
@@ -39,13 +44,35 @@ pub enum Action {
     Fade(f32),
     Count(usize),
     Skeleton(bool),
+    Wireframe(bool),
     Graph(bool),
     SkipUnseen(bool),
+    /// Lists the clips whose names contain this.
+    Filter(String),
+    /// Gives the keyboard to the filter, or takes note that it has it.
+    FocusFilter(bool),
+    /// Opens a dialog, or closes it if it is open.
+    Keys,
+    Report,
+    Browser,
+    CloseDialog,
+    Browse(Browse),
     Turn(Vec2),
     Shift(Vec2),
     Zoom(f32),
     ResetCamera,
     Quit,
+}
+
+/// A dialog over the window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dialog {
+    /// All keys.
+    Keys,
+    /// What the import repaired or dropped.
+    Report,
+    /// A file to open.
+    Open(Browser),
 }
 
 /// The viewer's state.
@@ -54,12 +81,26 @@ pub struct Viewer {
     pub crowd: ViewerCrowd,
     /// The file's name, for the title.
     pub file: String,
-    /// Entries of the list with their names.
-    pub list: Vec<(Playing, String)>,
+    folder: Option<PathBuf>,
+    pub list: ClipList,
+    /// Names of the joints.
+    pub joints: Vec<String>,
+    /// What the import repaired or dropped.
+    pub report: Vec<ReportEntry>,
+    /// True for files that hold no report.
+    pub baked: bool,
+    pub dialog: Option<Dialog>,
+    /// True if the filter shall get the keyboard.
+    pub focus_filter: bool,
+    /// A file to open.
+    pub open: Option<PathBuf>,
+    /// Name of the file that is being loaded.
+    pub loading: Option<String>,
     pub paused: bool,
     pub speed: f32,
     pub fade: f32,
     pub skeleton: bool,
+    pub wireframe: bool,
     pub graph: bool,
     pub skip_unseen: bool,
     pub orbit: Orbit,
@@ -81,32 +122,29 @@ pub struct Viewer {
 
 impl Viewer {
     /// The state for a model, before a window is open.
-    pub fn new(model: &Model, playing: Playing, count: usize, fade: f32) -> Result<Self, CliError> {
-        let clips = model.rig.clips().iter().enumerate();
-        let mut list = vec![(Playing::Rest, "(rest pose)".to_owned())];
-        if !model.rig.clips().is_empty() {
-            list.push((Playing::Mixed, "(a different clip each)".to_owned()));
-        }
-        list.extend(clips.map(|(i, clip)| {
-            let name = match clip.name() {
-                "" => format!("clip {i}"),
-                name => text::one_line(name),
-            };
-            (Playing::Clip(i), name)
-        }));
-        let crowd = ViewerCrowd::new(model, playing, count)?;
+    pub fn new(opened: Opened, fade: f32) -> Self {
         let size = PictureSize {
             width: 16,
             height: 9,
         };
+        let crowd = opened.crowd;
         let camera = best_camera(&crowd, size);
-        Ok(Self {
-            file: text::one_line(&model.file),
-            list,
+        Self {
+            file: text::one_line(&opened.file),
+            folder: opened.folder,
+            list: ClipList::new(&opened.rig),
+            joints: joint_names(opened.rig.skeleton().names()),
+            report: opened.report,
+            baked: opened.baked,
+            dialog: None,
+            focus_filter: false,
+            open: None,
+            loading: None,
             paused: false,
             speed: 1.0,
             fade,
             skeleton: false,
+            wireframe: false,
             graph: true,
             skip_unseen: true,
             orbit: orbit(&crowd, &camera),
@@ -121,14 +159,29 @@ impl Viewer {
             camera,
             size,
             crowd,
-        })
+        }
+    }
+
+    /// Shows another model; what was set stays as it is, but the filter and the camera.
+    pub fn show(&mut self, opened: Opened) -> Result<(), CliError> {
+        let count = self.crowd.count();
+        self.file = text::one_line(&opened.file);
+        self.folder = opened.folder;
+        self.list = ClipList::new(&opened.rig);
+        self.joints = joint_names(opened.rig.skeleton().names());
+        self.report = opened.report;
+        self.baked = opened.baked;
+        self.crowd = opened.crowd;
+        if self.crowd.count() != count {
+            self.crowd.set_count(count)?;
+        }
+        self.reset_camera();
+        Ok(())
     }
 
     /// Name of what is playing, as in the list.
     pub fn playing(&self) -> &str {
-        let playing = self.crowd.playing();
-        let entry = self.list.iter().find(|e| e.0 == playing);
-        entry.map_or("", |e| &e.1)
+        self.list.name(self.crowd.playing())
     }
 
     /// The window's title.
@@ -145,11 +198,9 @@ impl Viewer {
                 self.crowd.choose(playing, seconds)?;
             }
             Action::Step(by) => {
-                let playing = self.crowd.playing();
-                let now = self.list.iter().position(|e| e.0 == playing);
-                let next = now.unwrap_or(0) as isize + by;
-                let next = next.rem_euclid(self.list.len() as isize) as usize;
-                self.apply(Action::Play(self.list[next].0))?;
+                if let Some(next) = self.list.step(self.crowd.playing(), by) {
+                    self.apply(Action::Play(next))?;
+                }
             }
             Action::Pause(paused) => self.paused = paused,
             Action::Time(time) => {
@@ -159,12 +210,35 @@ impl Viewer {
             Action::Speed(speed) => self.speed = speed.clamp(-FASTEST, FASTEST),
             Action::Fade(seconds) => self.fade = seconds.clamp(0.0, LONGEST_FADE),
             Action::Count(count) => {
+                if count > MOST {
+                    let most = text::count(MOST as u64);
+                    let text = format!("{most} characters are the most that a window shows");
+                    self.notice.set(text);
+                }
                 self.crowd.set_count(count.clamp(1, MOST))?;
                 if !self.orbit.moved {
                     self.reset_camera();
                 }
             }
             Action::Skeleton(shown) => self.skeleton = shown,
+            Action::Wireframe(shown) => self.wireframe = shown,
+            Action::Filter(text) => self.list.filter = text,
+            Action::FocusFilter(wanted) => self.focus_filter = wanted,
+            Action::Keys => self.toggle(Dialog::Keys),
+            Action::Report => self.toggle(Dialog::Report),
+            Action::Browser => {
+                let browser = Browser::new(self.folder.as_deref());
+                self.dialog = Some(Dialog::Open(browser));
+            }
+            Action::CloseDialog => self.dialog = None,
+            Action::Browse(browse) => {
+                if let Some(Dialog::Open(browser)) = &mut self.dialog
+                    && let Some(file) = browser.apply(browse)
+                {
+                    self.dialog = None;
+                    self.open = Some(file);
+                }
+            }
             Action::Graph(shown) => self.graph = shown,
             Action::SkipUnseen(skip) => self.skip_unseen = skip,
             Action::Turn(drag) => self.orbit.turn(drag),
@@ -174,6 +248,11 @@ impl Viewer {
             Action::Quit => self.quit = true,
         }
         Ok(())
+    }
+
+    fn toggle(&mut self, dialog: Dialog) {
+        let open = self.dialog.as_ref() == Some(&dialog);
+        self.dialog = (!open).then_some(dialog);
     }
 
     fn reset_camera(&mut self) {
@@ -223,15 +302,14 @@ impl Viewer {
         Ok(())
     }
 
-    /// Skeletons of the nearest characters, as lines in pixels of the last picture.
-    pub fn bones(&self) -> Result<Vec<[Vec2; 2]>, CliError> {
+    /// Skeletons of the nearest characters, in pixels of the last picture.
+    pub fn bones(&self) -> Result<Bones, CliError> {
         if !self.skeleton {
-            return Ok(Vec::new());
+            return Ok(Bones::default());
         }
-        let projection: Projection = self.camera.projection(self.size)?;
+        let projection = self.camera.projection(self.size)?;
         let joints = self.crowd.joints(self.camera.eye, MOST_SKELETONS)?;
-        let lines = joints.into_iter();
-        Ok(lines.filter_map(|(a, b)| projection.line(a, b)).collect())
+        Ok(Bones::project(&joints, &projection))
     }
 
     /// Ends the frame and adds its times to the history.
@@ -239,6 +317,15 @@ impl Viewer {
         let frame = std::mem::take(&mut self.frame);
         self.history.add(frame.end(milliseconds(total)));
     }
+}
+
+/// Names of joints as they are shown.
+fn joint_names(names: &[String]) -> Vec<String> {
+    let shown = |(joint, name): (usize, &String)| match name.as_str() {
+        "" => format!("joint {joint}"),
+        name => format!("{} ({joint})", text::one_line(name)),
+    };
+    names.iter().enumerate().map(shown).collect()
 }
 
 /// A camera that shows a single character whole, or a crowd in perspective.
@@ -264,12 +351,18 @@ fn orbit(crowd: &ViewerCrowd, camera: &Camera) -> Orbit {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::frame_renderer::PaletteArg;
     use super::*;
+    use std::path::Path;
+
+    fn viewer(count: usize) -> Viewer {
+        let (opened, _) = Opened::load(None, count, PaletteArg(None)).unwrap();
+        Viewer::new(opened, 0.3)
+    }
 
     #[test]
     fn notices_go_away_even_while_paused() {
-        let model = Model::load(None, false).unwrap();
-        let mut viewer = Viewer::new(&model, Playing::Clip(0), 1, 0.3).unwrap();
+        let mut viewer = viewer(1);
         viewer.apply(Action::Pause(true)).unwrap();
         viewer.notice.set("lost".into());
         // However long the device took to open, the notice is shown for at least one frame.
@@ -279,5 +372,38 @@ mod tests {
             viewer.advance(0.01).unwrap();
         }
         assert_eq!(viewer.notice.text(), None);
+    }
+
+    #[test]
+    fn another_model_keeps_what_was_set() {
+        let mut viewer = viewer(2);
+        for action in [
+            Action::Speed(2.0),
+            Action::Filter("walk".into()),
+            Action::Count(3),
+            Action::Play(Playing::Clip(2)),
+        ] {
+            viewer.apply(action).unwrap();
+        }
+        let asset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/mannequin_lod1.glb");
+        // The count was another when the file began to load.
+        let (opened, _) = Opened::load(Some(&asset), 2, PaletteArg(None)).unwrap();
+        viewer.show(opened).unwrap();
+        assert_eq!((viewer.crowd.count(), viewer.speed), (3, 2.0));
+        assert_eq!(viewer.crowd.playing(), Playing::Rest);
+        assert_eq!(viewer.list.filter, "");
+        assert!(viewer.title().contains("mannequin_lod1.glb"));
+        viewer.advance(0.1).unwrap();
+    }
+
+    #[test]
+    fn more_characters_than_the_limit_are_reported() {
+        let mut viewer = viewer(1);
+        viewer.apply(Action::Count(MOST)).unwrap();
+        assert_eq!(viewer.notice.text(), None);
+        viewer.apply(Action::Count(MOST * 2)).unwrap();
+        assert_eq!(viewer.crowd.count(), MOST);
+        let notice = viewer.notice.text().unwrap();
+        assert!(notice.starts_with("20,000 characters"), "{notice}");
     }
 }

@@ -5,10 +5,14 @@ use super::super::crowd::formation::Formation;
 use super::super::crowd::{picture, size};
 use super::super::error::CliError;
 use super::super::model::Model;
+use super::floor;
 use glam::Vec3;
+use phalanx::clip::Marker;
 use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId};
-use phalanx::rig::Aabb;
-use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize};
+use phalanx::rig::{Aabb, Rig};
+use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize, ViewError};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What the characters play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +25,34 @@ pub enum Playing {
     Mixed,
 }
 
+/// A joint of a visible character, in world space.
+#[derive(Clone, Copy, Debug)]
+pub struct Joint {
+    pub index: usize,
+    pub at: Vec3,
+    /// Position of its parent; roots have none.
+    pub parent: Option<Vec3>,
+}
+
+/// The joints of the nearest characters, and how many characters were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Joints {
+    pub joints: Vec<Joint>,
+    pub shown: usize,
+    pub visible: usize,
+}
+
 /// The characters, one or thousands, of one rig.
 #[derive(Debug)]
 pub struct ViewerCrowd {
     crowd: Crowd,
     rig: RigId,
+    source: Arc<Rig>,
     clips: Vec<(ClipId, f64)>,
+    /// Height of the lowest vertex of everything that has been played, in model space; `None` is the rest pose.
+    floors: HashMap<Option<usize>, f32>,
+    /// True while characters fade from one floor to another.
+    sinking: bool,
     mixed: Vec<usize>,
     playing: Playing,
     instances: Vec<InstanceId>,
@@ -52,6 +78,9 @@ impl ViewerCrowd {
         let tint = |m: &phalanx::mesh::Material| m.name.as_deref() == Some("Tint");
         let mut crowd = Self {
             clips: clips.collect(),
+            source: model.rig.clone(),
+            floors: HashMap::new(),
+            sinking: false,
             mixed: choice.clips,
             crowd,
             rig,
@@ -62,8 +91,53 @@ impl ViewerCrowd {
             tinted: model.rig.materials().iter().any(tint),
             view,
         };
+        crowd.measure_floors()?;
         crowd.set_count(count)?;
         Ok(crowd)
+    }
+
+    /// Measures the floors of what the characters play, and of the rest pose, unless they are known.
+    fn measure_floors(&mut self) -> Result<(), CliError> {
+        let mut wanted = match self.playing {
+            Playing::Rest => Vec::new(),
+            Playing::Clip(clip) => vec![Some(clip)],
+            Playing::Mixed => self.mixed.iter().copied().map(Some).collect(),
+        };
+        wanted.push(None);
+        wanted.retain(|clip| !self.floors.contains_key(clip));
+        let found = floor::lowest(&self.source, &wanted).map_err(ViewError::from)?;
+        self.floors.extend(wanted.into_iter().zip(found));
+        Ok(())
+    }
+
+    /// Puts every character's lowest point on the ground: that of its clip, and during a fade what lies between
+    /// that of two clips.
+    fn stand(&mut self) -> Result<(), CliError> {
+        self.sinking = false;
+        for (place, &instance) in self.instances.iter().enumerate() {
+            let (mut height, mut total, mut clips) = (0.0, 0.0, 0);
+            let playing = self.crowd.playing(instance)?;
+            for clip in playing.clips() {
+                let weight = playing.action(0, clip)?.weight;
+                let floor = self.floors.get(&Some(clip.index()));
+                height += weight * floor.copied().unwrap_or(self.size.min.y);
+                total += weight;
+                clips += 1;
+            }
+            // The rest pose takes what the clips leave.
+            let rest = self.floors.get(&None).copied().unwrap_or(0.0);
+            height = match total {
+                t if t < 1.0 => height + (1.0 - t) * rest,
+                t => height / t,
+            };
+            self.sinking |= clips > 1 || (clips == 1 && total != 1.0);
+            let mut world = self.formation.place(place);
+            // Formations turn around the vertical alone, so this is the scale.
+            let scale = world.rows[1][1];
+            world.rows[1][3] = -height * scale;
+            self.crowd.set_world(instance, world)?;
+        }
+        Ok(())
     }
 
     /// Number of characters.
@@ -103,11 +177,7 @@ impl ViewerCrowd {
             }
         }
         self.formation = Formation::new(count, self.size);
-        for (place, &instance) in self.instances.iter().enumerate() {
-            self.crowd
-                .set_world(instance, self.formation.place(place))?;
-        }
-        Ok(())
+        self.stand()
     }
 
     /// Fades all characters to something else over `seconds`.
@@ -116,6 +186,7 @@ impl ViewerCrowd {
             return Ok(());
         }
         self.playing = playing;
+        self.measure_floors()?;
         for place in 0..self.instances.len() {
             let instance = self.instances[place];
             match self.clip_of(place) {
@@ -126,9 +197,11 @@ impl ViewerCrowd {
                     };
                     self.crowd.fade_to(instance, clip, seconds, &options)?;
                 }
-                None => self.crowd.stop(instance, 0, seconds)?,
+                None => self.crowd.player(instance)?.stop_layer(0, seconds)?,
             }
         }
+        // What ends at once does so with the next step.
+        self.sinking = true;
         Ok(())
     }
 
@@ -153,8 +226,11 @@ impl ViewerCrowd {
     /// Clip time of the first character in seconds; 0 in the rest pose.
     pub fn time(&self) -> f64 {
         let first = self.instances.first().zip(self.clip_of(0));
-        let state = first.and_then(|(&i, (clip, _))| self.crowd.action_state(i, 0, clip).ok());
-        state.map_or(0.0, |(time, _)| time)
+        let state = first.and_then(|(&i, (clip, _))| {
+            let playing = self.crowd.playing(i).ok()?;
+            playing.action(0, clip).ok()
+        });
+        state.map_or(0.0, |state| state.time)
     }
 
     /// Duration of the first character's clip in seconds; 0 in the rest pose.
@@ -167,7 +243,7 @@ impl ViewerCrowd {
         for (place, &instance) in self.instances.iter().enumerate() {
             if let Some((clip, duration)) = self.clip_of(place) {
                 let time = time + Self::lag(place) * duration;
-                self.crowd.set_time(instance, 0, clip, time)?;
+                self.crowd.player(instance)?.set_time(0, clip, time)?;
             }
         }
         Ok(())
@@ -175,7 +251,19 @@ impl ViewerCrowd {
 
     /// Advances time by `dt` seconds.
     pub fn advance(&mut self, dt: f64) -> Result<(), CliError> {
-        Ok(self.crowd.advance(dt)?)
+        self.crowd.advance(dt)?;
+        if self.sinking { self.stand() } else { Ok(()) }
+    }
+
+    /// Markers of the first character's clip, sorted by time.
+    pub fn markers(&self) -> &[Marker] {
+        let clip = match self.playing {
+            Playing::Rest => None,
+            Playing::Clip(clip) => Some(clip),
+            Playing::Mixed => self.mixed.first().copied(),
+        };
+        let clip = clip.and_then(|clip| self.source.clips().get(clip));
+        clip.map_or(&[], |clip| clip.markers())
     }
 
     /// Finds the instances visible in the picture; with `skip` the next evaluation skips the others.
@@ -214,9 +302,8 @@ impl ViewerCrowd {
         self.view.morph_weights()
     }
 
-    /// Joints of up to `most` visible characters, nearest to the eye first, as pairs of world positions:
-    /// joint and parent.
-    pub fn joints(&self, eye: Vec3, most: usize) -> Result<Vec<(Vec3, Vec3)>, CliError> {
+    /// Joints of up to `most` visible characters, nearest to the eye first.
+    pub fn joints(&self, eye: Vec3, most: usize) -> Result<Joints, CliError> {
         let seen = self.view.seen().filter(|(_, seen)| seen.body);
         let mut near = Vec::new();
         for (instance, _) in seen {
@@ -224,19 +311,25 @@ impl ViewerCrowd {
             near.push((world.translation().distance_squared(eye), instance, world));
         }
         near.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let parents = self.crowd.rig(self.rig)?.skeleton().parents();
-        let mut bones = Vec::new();
+        let mut joints = Joints {
+            visible: near.len(),
+            shown: near.len().min(most),
+            joints: Vec::new(),
+        };
+        let parents = self.source.skeleton().parents();
         for (_, instance, world) in near.into_iter().take(most) {
             let models = self.crowd.model_matrices(instance)?;
             let at = |joint: usize| {
                 let model = models.get(joint)?;
                 Some(world.transform_point3(model.translation()))
             };
-            for (joint, &parent) in parents.iter().enumerate() {
-                bones.extend(at(joint).zip(at(usize::from(parent))));
-            }
+            let found = parents.iter().enumerate().filter_map(|(index, &parent)| {
+                let parent = at(usize::from(parent));
+                at(index).map(|at| Joint { index, at, parent })
+            });
+            joints.joints.extend(found);
         }
-        Ok(bones)
+        Ok(joints)
     }
 }
 
@@ -244,6 +337,7 @@ impl ViewerCrowd {
 mod tests {
     use super::*;
     use phalanx::crowd::BoneBuffer;
+    use phalanx::playback::PoseAction;
 
     fn crowd(count: usize) -> ViewerCrowd {
         let model = Model::load(None, false).unwrap();
@@ -258,8 +352,12 @@ mod tests {
         crowd.advance(0.25).unwrap();
         let (new, duration) = crowd.clip_of(0).unwrap();
         let weight = |crowd: &ViewerCrowd, clip| {
-            let state = crowd.crowd.action_state(crowd.instances[3], 0, clip);
-            state.map(|s| s.1)
+            let state = crowd
+                .crowd
+                .playing(crowd.instances[3])
+                .unwrap()
+                .action(0, clip);
+            state.map(|s| s.weight)
         };
         assert!((weight(&crowd, old).unwrap() - 0.5).abs() < 1e-3);
         assert!((weight(&crowd, new).unwrap() - 0.5).abs() < 1e-3);
@@ -268,9 +366,13 @@ mod tests {
         assert!(weight(&crowd, old).is_err() && weight(&crowd, new) == Ok(1.0));
         crowd.set_time(0.1).unwrap();
         assert!((crowd.time() - 0.1).abs() < 1e-6);
-        let other = crowd.crowd.action_state(crowd.instances[3], 0, new);
+        let other = crowd
+            .crowd
+            .playing(crowd.instances[3])
+            .unwrap()
+            .action(0, new);
         let expected = (0.1 + ViewerCrowd::lag(3) * duration) % duration;
-        assert!((other.unwrap().0 - expected).abs() < 1e-6);
+        assert!((other.unwrap().time - expected).abs() < 1e-6);
         crowd.choose(Playing::Rest, 0.0).unwrap();
         crowd.advance(0.01).unwrap();
         assert_eq!((crowd.time(), crowd.duration()), (0.0, 0.0));
@@ -305,9 +407,86 @@ mod tests {
         assert_eq!(all, 400);
         assert!(drawn > 10 && drawn < 300, "{drawn}");
         assert_eq!(evaluate(true), (drawn, drawn));
-        let bones = crowd.joints(aside.eye, 3).unwrap();
-        assert!(bones.len() > 100 && bones.iter().all(|(a, b)| a.distance(*b) < 1.0));
+        let found = crowd.joints(aside.eye, 3).unwrap();
+        assert_eq!((found.shown, found.visible > 10), (3, true));
+        let near = |joint: &Joint| joint.parent.is_none_or(|p| p.distance(joint.at) < 1.0);
+        assert!(found.joints.len() > 100 && found.joints.iter().all(near));
+        let roots = found.joints.iter().filter(|j| j.parent.is_none());
+        assert_eq!(roots.count(), 3);
         crowd.set_count(0).unwrap();
         assert_eq!(crowd.count(), 1);
+    }
+
+    /// A rig whose clips have different floors: a fox that runs deeper than it stands, and one clip far above.
+    #[test]
+    fn feet_of_the_clip_that_plays_stand_on_the_ground() {
+        let mut crowd = crowd(2);
+        // Floors as if the first clip were played in the air.
+        crowd.floors = [(None, 0.5), (Some(0), 0.25), (Some(1), -0.5)].into();
+        crowd.stand().unwrap();
+        let height = |crowd: &ViewerCrowd| {
+            let worlds = crowd.instances.iter().map(|&i| crowd.crowd.world(i));
+            let heights: Vec<f32> = worlds.map(|w| w.unwrap().translation().y).collect();
+            assert_eq!(heights[0], heights[1]);
+            heights[0]
+        };
+        assert_eq!((height(&crowd), crowd.sinking), (-0.25, false));
+        // A fade goes from one to the other without a jump.
+        crowd.choose(Playing::Clip(1), 0.5).unwrap();
+        crowd.advance(0.0).unwrap();
+        assert_eq!((height(&crowd), crowd.sinking), (-0.25, true));
+        crowd.advance(0.25).unwrap();
+        assert!((height(&crowd) - 0.125).abs() < 1e-3);
+        crowd.advance(0.5).unwrap();
+        crowd.advance(0.1).unwrap();
+        assert_eq!((height(&crowd), crowd.sinking), (0.5, false));
+        crowd.choose(Playing::Rest, 0.0).unwrap();
+        crowd.advance(0.01).unwrap();
+        crowd.advance(0.01).unwrap();
+        assert_eq!((height(&crowd), crowd.sinking), (-0.5, false));
+    }
+
+    #[test]
+    fn no_model_floats_or_sinks() {
+        let Some(assets) = std::env::var_os("PHALANX_ASSETS") else {
+            return;
+        };
+        let assets = std::path::PathBuf::from(assets);
+        for file in ["Fox.glb", "pab.glb", "robot.glb", "CesiumMan.glb"] {
+            let model = Model::load(Some(&assets.join(file)), false).unwrap();
+            let mut crowd = ViewerCrowd::new(&model, Playing::Rest, 1).unwrap();
+            for clip in 0..model.rig.clips().len() {
+                crowd.choose(Playing::Clip(clip), 0.0).unwrap();
+                crowd.advance(0.0).unwrap();
+                let (_, max) = crowd.extent();
+                let lowest = lowest_seen(&mut crowd, &model);
+                assert!(lowest.abs() < 0.01 * max.y, "{file} {clip}: {lowest}");
+            }
+        }
+    }
+
+    /// Height of the lowest vertex that is seen over the clip's time, in the picture's world.
+    fn lowest_seen(crowd: &mut ViewerCrowd, model: &Model) -> f32 {
+        let Playing::Clip(clip) = crowd.playing() else {
+            return f32::NAN;
+        };
+        let instance = crowd.instances[0];
+        let mut lowest = f32::INFINITY;
+        for step in 0..24 {
+            let time = crowd.duration() as f32 * (step as f32 + 0.5) / 24.0;
+            let action = PoseAction {
+                clip,
+                time,
+                weight: 1.0,
+            };
+            let pose = model.pose(&[action]).unwrap();
+            let world = *crowd.crowd.world(instance).unwrap();
+            for primitive in pose.vertices(&model.rig).unwrap() {
+                let heights = primitive.positions.iter();
+                let heights = heights.map(|&p| world.transform_point3(p.into()).y);
+                lowest = heights.fold(lowest, f32::min);
+            }
+        }
+        lowest
     }
 }

@@ -100,7 +100,7 @@ fn too_many_joints() -> Tested {
         ),
         r#","JOINTS_0":1,"WEIGHTS_0":2"#,
     )?;
-    let crowd = ["crowd", "--count", "2", "--frames", "1", "--model"];
+    let crowd = ["crowd", "--count", "2", "--frames", "1"];
     for command in [&crowd[..], &["render", "--frames", "1"]] {
         let mut args = command.to_vec();
         args.extend(["chain.gltf", "--size", "32x32", "--out", "chain.png"]);

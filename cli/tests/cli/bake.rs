@@ -140,15 +140,7 @@ pub fn read_like_gltf() -> Tested {
     )?;
     let crowd = |file: &Path, name: &str| {
         let (picture, figures) = (folder.join("crowd.png"), folder.join(name));
-        let args = [
-            "crowd",
-            "--model",
-            text(file),
-            "--count",
-            "7",
-            "--frames",
-            "3",
-        ];
+        let args = ["crowd", text(file), "--count", "7", "--frames", "3"];
         let out = [
             "--out",
             text(&picture),
@@ -333,7 +325,8 @@ pub fn joints_of_their_own() -> Tested {
     fs::write(&settings, r#"{"LeftHnad": {"max_error": 0.00005}}"#)?;
     let args = ["bake", text(&source), "--out", text(&fine)];
     let failed = run(&[&args[..], &more].concat());
-    one_line(&failed, &["mannequin.glb", "LeftHnad"])?;
+    let words = ["mannequin.glb", "\"LeftHnad\"; did you mean \"LeftHand\""];
+    one_line(&failed, &words)?;
     let cases: [(&str, &[&str]); 5] = [
         (r#"{"LeftHand": {"size": 1}}"#, &["quality.json", "size"]),
         (

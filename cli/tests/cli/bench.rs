@@ -29,6 +29,7 @@ fn small(name: &'static str) -> Result<Value, Failed> {
 
 pub fn tables_and_rows() -> Tested {
     let table = output(&short(&[
+        "--wide",
         "--count",
         "1",
         "--count",
@@ -305,14 +306,26 @@ pub fn files_that_are_no_baselines() -> Tested {
 pub fn choices_that_do_not_exist() -> Tested {
     let unknown = |args: &[&str], parts: &[&str]| one_line(&run(args), parts);
     unknown(
-        &["bench", "--clips", "Walk,Moonwalk"],
-        &["Moonwalk", "1 \"Walk\""],
+        &["bench", "--clip", "Walk", "--clip", "Moonwalk"],
+        &["Moonwalk", "did you mean \"Walk\"", "1 \"Walk\""],
     )?;
     unknown(
         &["bench", "--additive", "Moonwalk"],
         &["Moonwalk", "1 \"Walk\""],
     )?;
     unknown(&["bench", "--mask", "Tail"], &["Tail", "47"])?;
+    unknown(
+        &["bench", "--mask", "spine"],
+        &["\"spine\"; did you mean \"Spine\""],
+    )?;
+    let four = ["--clip", "0", "--clip", "1", "--clip", "2", "--clip", "3"];
+    let out = run(&[&["bench"], &four[..]].concat());
+    let error = String::from_utf8_lossy(&out.stderr).into_owned();
+    check(out.status.code() == Some(2), error.clone())?;
+    check(
+        error.contains("4 clips") && error.contains("up to 3"),
+        error,
+    )?;
     let twice = ["bench", "--json", "same.out", "--csv", "same.out"];
     unknown(&twice, &["same.out", "--json", "--csv"])?;
     let text = output(&short(&[
@@ -320,12 +333,14 @@ pub fn choices_that_do_not_exist() -> Tested {
         "1",
         "--threads",
         "1",
-        "--clips",
-        "Idle,4",
+        "--clip",
+        "Idle",
+        "--clip",
+        "4",
         "--additive",
         "Cheer",
         "--mask",
-        "Spine",
+        "Hips/Spine",
         "--json",
         "chosen.json",
     ]))?;

@@ -66,17 +66,16 @@ const SMALL: &[&str] = &[
     "software",
 ];
 
-/// What is given, how the output and what else is told of it, the option that writes it, and the argument
-/// that reads or writes it, too.
+/// The command line | the words by which the error names the output | the options that the error names.
 const CASES: &[&str] = &[
-    "crowd --model m.glb --json m.glb | m.glb: | --json --model",
-    "crowd --model m.glb --json ./m.glb | ./m.glb: | --json --model",
-    "crowd --model m.glb --json sub/../m.glb | it as m.glb | --json --model",
-    "crowd --model m.png --out m.png | m.png: | --out --model",
-    "crowd --model a.phx --json a.phx | a.phx: | --json --model",
-    "crowd --model model.gltf --json m.bin | m.bin: | --json --model",
-    "crowd --model model.gltf --out skin.png | it as part of model.gltf | --out --model",
-    "crowd --model model.gltf --json model.events.json | model.events.json: | --json --model",
+    "crowd m.glb --json m.glb | m.glb: | --json FILE",
+    "crowd m.glb --json ./m.glb | ./m.glb: | --json FILE",
+    "crowd m.glb --json sub/../m.glb | it as m.glb | --json FILE",
+    "crowd m.png --out m.png | m.png: | --out FILE",
+    "crowd a.phx --json a.phx | a.phx: | --json FILE",
+    "crowd model.gltf --json m.bin | m.bin: | --json FILE",
+    "crowd model.gltf --out skin.png | it as part of model.gltf | --out FILE",
+    "crowd model.gltf --json model.events.json | model.events.json: | --json FILE",
     "crowd --out x.png --json x.png | x.png: | --json --out",
     "crowd --out x.png --json sub/../x.png | x.png: | --json --out",
     "crowd --out m.png --json ./m.png | m.png: | --json --out",
@@ -92,6 +91,9 @@ const CASES: &[&str] = &[
     "bench --json x.json --csv x.json | x.json: | --csv --json",
     "bench --json x.json --csv ./x.json | x.json: | --csv --json",
     "bench --json base.json --csv ./base.json | base.json: | --csv --json",
+    "crowd --json victim.glb | victim.glb: | --json .glb",
+    "bench --json victim.glb | victim.glb: | --json .glb",
+    "bench --csv VICTIM.PHX | VICTIM.PHX: | --csv .phx",
     "bake in.phx --out in.phx | in.phx: | --out FILES",
     "bake in.phx --out . | ./in.phx: | --out FILES",
     "bake m.glb in.phx --prefix --out in.phx | in.phx: | --out FILES",
@@ -110,10 +112,10 @@ const CASES: &[&str] = &[
 
 /// The same through links.
 const LINKS: &[&str] = &[
-    "crowd --model m.glb --json link.glb | link.glb: | --json --model",
-    "crowd --model m.glb --json hard.glb | it as m.glb | --json --model",
-    "crowd --model link.glb --json m.glb | it as link.glb | --json --model",
-    "crowd --model m.glb --json here/m.glb | here/m.glb: | --json --model",
+    "crowd m.glb --json link.glb | link.glb: | --json FILE",
+    "crowd m.glb --json hard.glb | it as m.glb | --json FILE",
+    "crowd link.glb --json m.glb | it as link.glb | --json FILE",
+    "crowd m.glb --json here/m.glb | here/m.glb: | --json FILE",
     "crowd --out dangling.png --json later.png | later.png: | --json --out",
     "crowd --out x.png --json here/x.png | x.png: | --json --out",
     "bench hard.glb --json link.glb | it as hard.glb | --json FILE",
@@ -146,6 +148,9 @@ pub fn refused() -> Tested {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap_or(&folder))?;
         fs::copy(mannequin(), path)?;
+    }
+    for victim in ["victim.glb", "VICTIM.PHX"] {
+        fs::copy(mannequin(), folder.join(victim))?;
     }
     gltf(&folder, "model", "m.bin")?;
     gltf(&folder, "odd", "odd.phx")?;
@@ -300,7 +305,7 @@ pub fn links_and_permissions() -> Tested {
                     "dangling link" => symlink("nowhere", &partial)?,
                     _ => fs::create_dir(&partial)?,
                 }
-                // Made anew, not found to be done.
+                // The output is removed, so that it is baked again and not skipped.
                 let _ = fs::remove_file(&path);
                 let out = run_in(&folder, args)?;
                 let error = String::from_utf8_lossy(&out.stderr).into_owned();

@@ -134,7 +134,7 @@ pub fn crowd_without_an_adapter() -> Tested {
 pub fn crowd_keeps_old_files() -> Tested {
     let path = scratch().join("old.png");
     fs::write(&path, b"kept")?;
-    let out = run(&["crowd", "--model", "missing.glb", "--out", "old.png"]);
+    let out = run(&["crowd", "missing.glb", "--out", "old.png"]);
     one_line(&out, &["missing.glb"])?;
     let out = run(&[
         "crowd",
@@ -188,7 +188,6 @@ pub fn crowds_of_any_size() -> Tested {
         )?;
         let args = [
             "crowd",
-            "--model",
             "scaled.gltf",
             "--count",
             "4",
@@ -224,7 +223,6 @@ pub fn crowds_without_meshes() -> Tested {
     )?;
     let args = [
         "crowd",
-        "--model",
         "bare.gltf",
         "--count",
         "4",
@@ -275,7 +273,7 @@ pub fn textures_that_are_missing() -> Tested {
         ("plain.gltf", ""),
     ] {
         for command in [
-            &["crowd", "--count", "1", "--out", "bare-skin.png", "--model"][..],
+            &["crowd", "--count", "1", "--out", "bare-skin.png"][..],
             &["render", "--out", "bare-skin.png"],
         ] {
             let out = run(&[command, &[file], &small].concat());
@@ -306,7 +304,6 @@ pub fn any_model(file: &str) -> Tested {
     let png = format!("{file}.png");
     let args = [
         "crowd",
-        "--model",
         &path,
         "--count",
         "9",

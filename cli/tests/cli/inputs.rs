@@ -99,7 +99,7 @@ pub fn goes_on_past_faults() -> Tested {
         fs::copy(mannequin(), inputs.join(more))?;
     }
     let args = ["bake", text(&inputs), "--out", text(&library)];
-    // One is known only after another was baked; clips of one name are told beside.
+    // One clash is found only after a bake; clips of one name are reported as well.
     let mut told = run(&[&args[..], &layout, &["--jobs", "1"]].concat());
     lines(
         &told,

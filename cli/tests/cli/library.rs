@@ -1,7 +1,7 @@
 //! Libraries of many files: shards, `phalanx merge`, `phalanx verify`.
 
 use super::bake::{bake, copies, folder, mannequin, text};
-use super::support::{Tested, check, json, list, one_line, output, run};
+use super::support::{Tested, check, json, list, one_line, one_line_beside, output, run};
 use libtest_mimic::Failed;
 use phalanx::format::Library;
 use phalanx_testkit::seal;
@@ -196,6 +196,72 @@ pub fn verify_tells() -> Tested {
     one_line(&run(&args), &["m.phx", "not baked from", "else.glb"])
 }
 
+/// What is no .phx file is not damaged: a line says what it seems to be.
+pub fn verify_other_files() -> Tested {
+    let folder = folder("verify-other")?;
+    let whole = folder.join("whole.phx");
+    bake(&mannequin(), &whole, &[])?;
+    let bytes = fs::read(&whole)?;
+    let files: [(&str, &[u8], &str); 6] = [
+        ("a.glb", &fs::read(mannequin())?, "binary glTF"),
+        ("b.phx", b"", "it is empty"),
+        ("c.phx", b"  {\"asset\":{}}", "glTF file (.gltf)"),
+        ("d.phx", b"\x89PNG\r\n\x1a\nrest", "PNG"),
+        ("e.phx", b"x", "its first byte is 0x78"),
+        ("f.phx", b"plain text", "its first byte is 0x70"),
+    ];
+    for (name, bytes, kind) in files {
+        let path = folder.join(name);
+        fs::write(&path, bytes)?;
+        let out = run(&["verify", text(&path)]);
+        one_line(&out, &[name, "this is not a .phx file", kind])?;
+        // Beside a .phx file it is a row of the table.
+        let out = run(&["verify", text(&whole), text(&path)]);
+        let table = String::from_utf8(out.stdout)?;
+        check(out.status.code() == Some(1), name)?;
+        check(
+            table.contains("intact") && table.contains("no .phx"),
+            table.clone(),
+        )?;
+        check(!table.contains("DAMAGED"), table)?;
+        let out = run(&["verify", text(&path), "--json"]);
+        let all: Value = serde_json::from_slice(&out.stdout)?;
+        check(all[0]["is_phx"] == false, all.to_string())?;
+    }
+    // A file that is cut early is a damaged .phx file.
+    let cut = folder.join("cut.phx");
+    for length in [5, 8, 40] {
+        fs::write(&cut, &bytes[..length])?;
+        let out = run(&["verify", text(&cut)]);
+        let table = String::from_utf8_lossy(&out.stdout).into_owned();
+        check(table.contains("DAMAGED"), format!("{length}: {table}"))?;
+    }
+    // Its size is told, and that it is cut; sections and clips are not known.
+    fs::write(&cut, &bytes[..3000])?;
+    let out = run(&["--wide", "verify", text(&cut)]);
+    let table = String::from_utf8_lossy(&out.stdout).into_owned();
+    check(table.contains("3.00 kB") && !table.contains("0 B"), table)?;
+    one_line_beside(&out, &["cut.phx", "the file is cut off"])?;
+    // What is no .phx file is not joined, and what is one is not baked.
+    let glb = text(&folder.join("a.glb")).to_owned();
+    let out = run(&["merge", &glb, "--out", text(&folder.join("m.phx"))]);
+    one_line(
+        &out,
+        &[
+            "a.glb",
+            "this is not a .phx file: it seems to be a binary glTF",
+        ],
+    )?;
+    let out = run(&[
+        "bake",
+        text(&whole),
+        "--out",
+        text(&folder.join("again.phx")),
+    ]);
+    one_line(&out, &["whole.phx", "already a baked .phx file"])?;
+    Ok(())
+}
+
 /// Every file is measured against those of the sources that are its own.
 pub fn verify_many() -> Tested {
     let folder = folder("verify-many")?;
@@ -346,8 +412,8 @@ fn with_animation(file: &Path, name: &str) -> Result<Vec<u8>, Failed> {
     Ok(out)
 }
 
-/// Parts of different lane orders: clips are laid out anew, and the errors that are stated hold, baked and
-/// exact, in rows and coded.
+/// Parts of different lane orders: clips are converted, and the stated errors hold, baked and exact, in rows and
+/// coded.
 pub fn merge_orders() -> Tested {
     let folder = folder("orders")?;
     let names = ["Attack", "Wave", "Walk", "Idle"];
@@ -369,8 +435,8 @@ pub fn merge_orders() -> Tested {
         let all: Vec<&str> = parts.iter().map(|p| text(p)).collect();
         let args = [&["merge"], &all[..], &["--out", text(&joined), "--json"]].concat();
         let told = json(&args)?;
-        check(told["clips_laid_out_anew"] == 3, told.to_string())?;
-        // What laying out anew adds is in the errors that are stated.
+        check(told["clips_converted"] == 3, told.to_string())?;
+        // What the conversion adds is in the errors that are stated.
         let library = Library::open(&joined)?;
         let mut added = 0.0f32;
         for (part, now) in parts.iter().zip(&library.provenance().clips) {
@@ -378,7 +444,7 @@ pub fn merge_orders() -> Tested {
             check(now.max_error >= before, "a smaller error")?;
             added = added.max(now.max_error - before);
         }
-        let told = told["laid_out_anew_error"].as_f64().ok_or("no error")? as f32;
+        let told = told["conversion_error"].as_f64().ok_or("no error")? as f32;
         let close = (added - told).abs() <= 1e-3 * told + 1e-10;
         check(close, format!("{added} added, {told} told"))?;
         let mut args = vec!["verify", text(&joined), "--json"];
@@ -401,15 +467,7 @@ pub fn any_model(file: &str) -> Tested {
     }
     output(&["verify", text(&out), "--source", text(&source)])?;
     let crowd = folder.join("crowd.json");
-    let args = [
-        "crowd",
-        "--model",
-        text(&out),
-        "--count",
-        "3",
-        "--frames",
-        "2",
-    ];
+    let args = ["crowd", text(&out), "--count", "3", "--frames", "2"];
     let picture = folder.join("crowd.png");
     let out = [
         "--out",

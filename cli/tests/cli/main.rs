@@ -3,6 +3,7 @@
 mod backends;
 mod bake;
 mod bench;
+mod chatter;
 mod clashes;
 mod crowd;
 mod errors;
@@ -13,6 +14,7 @@ mod names;
 mod pose;
 mod render;
 mod support;
+mod widths;
 
 use libtest_mimic::Trial;
 use phalanx_testkit::trials;
@@ -27,6 +29,27 @@ fn main() {
         #[cfg(not(feature = "view"))]
         ("no_window_without_the_feature", errors::no_window),
         ("usage_errors_exit_with_2", errors::usage_errors),
+        ("options_of_earlier_versions", errors::earlier_options),
+        (
+            "widths_of_the_built_in_character",
+            widths::of_the_built_in_character,
+        ),
+        ("widths_of_long_names", widths::of_long_names),
+        ("widths_of_help", widths::of_help),
+        ("widths_of_narrow_terminals", widths::of_narrow_terminals),
+        ("drivers_are_not_heard", chatter::none_on_success),
+        ("errors_of_drivers_are_told", chatter::errors_are_told),
+        ("render_ends", render::ends),
+        ("render_rounds", render::rounds),
+        (
+            "info_begins_with_size_and_clips",
+            info::begins_with_size_and_clips,
+        ),
+        (
+            "info_of_markers_and_root_motion",
+            info::markers_and_root_motion,
+        ),
+        ("verify_of_other_files", library::verify_other_files),
         ("refused_numbers_are_told_in_words", errors::refused_numbers),
         ("files_that_are_no_models", errors::files_that_are_no_models),
         (
@@ -161,6 +184,16 @@ fn main() {
     for file in ["pab.glb", "Fox.glb", "CesiumMan.glb", "bl_morphbones.glb"] {
         trials.push(trial(format!("bake_of_{file}"), &[file], move || {
             library::any_model(file)
+        }));
+    }
+    trials.push(trial(
+        "info_of_centimetres",
+        &["Fox.glb"],
+        info::centimetres,
+    ));
+    for (file, clip) in [("pab.glb", "walk"), ("Fox.glb", "Walk")] {
+        trials.push(trial(format!("widths_of_{file}"), &[file], move || {
+            widths::of_a_file(file, clip)
         }));
     }
     for (file, clips, additive) in [

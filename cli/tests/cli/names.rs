@@ -168,7 +168,7 @@ pub fn from_files() -> Tested {
     check(out.status.code() == Some(1), "a joint that is not there")?;
     let figures = format!("{FILE}.json");
     let crowd = [
-        "crowd", "--model", file, "--count", "2", "--frames", "1", "--json", &figures,
+        "crowd", file, "--count", "2", "--frames", "1", "--json", &figures,
     ];
     shown(&folder, &[&crowd[..], &picture, &[png]].concat())?;
     let written = fs::read(folder.join(&figures))?;
@@ -270,10 +270,8 @@ pub fn from_arguments() -> Tested {
                 "render",
                 "--out",
                 "a.png",
-                "--clip",
-                "Walk",
                 "--blend",
-                &format!("Run={evil}"),
+                &format!("Run:0:{evil}"),
             ],
             2,
         ),

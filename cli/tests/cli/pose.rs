@@ -193,6 +193,14 @@ pub fn pose_loops_and_blends() -> Tested {
     ])?;
     let clip = json(&["pose", "--clip", "Walk", "--time", "0.25", "--json"])?;
     check(single == clip, "a blend of one clip is not the clip")?;
+    // --time is added to the time of every clip.
+    let added = json(&["pose", "--blend", "Walk:0.15:1", "--time", "0.1", "--json"])?;
+    let near = |a: &Value, b: &Value| {
+        let pairs = numbers(a).into_iter().zip(numbers(b));
+        pairs.fold(0.0f32, |gap, (a, b)| gap.max((a - b).abs()))
+    };
+    let gap = near(&added["nodes"][1]["world"], &clip["nodes"][1]["world"]);
+    check(gap < 1e-5, format!("times do not add up: {gap}"))?;
     // Half of a clip is half-way to the rest pose; no weight at all is the rest pose.
     let none = json(&["pose", "--blend", "Walk:0.25:0", "--json"])?;
     let rest = json(&["pose", "--json"])?;

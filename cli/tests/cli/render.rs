@@ -8,7 +8,7 @@ use libtest_mimic::Failed;
 use phalanx_testkit::trials::needed;
 use std::fs::{self, File};
 
-/// Runs `phalanx render` with the software rasteriser, small unless told otherwise.
+/// Runs `phalanx render` with the software rasteriser, small unless stated otherwise.
 fn render(args: &[&str], out: &str) -> Result<String, Failed> {
     let mut all = vec!["render"];
     all.extend(args);
@@ -48,7 +48,7 @@ pub fn sheets() -> Tested {
         "walk.png",
         "384 x 160",
         "6 frames",
-        "\"Walk\" from 0.000 to 1.000 s",
+        "Walk, 0.000 to 0.833 s",
         "software",
     ] {
         check(text.contains(part), format!("no {part:?} in {text}"))?;
@@ -69,13 +69,14 @@ pub fn sheets() -> Tested {
             )?;
         }
     }
-    // The places without frames are plain.
+    // The place without a frame shows the background, as the margins of the others do, without a label.
     let empty = cell(&sheet, 3, 1);
-    let first = *empty.get_pixel(0, 0);
-    check(
-        empty.pixels().all(|p| *p == first),
-        "an empty place is not plain",
-    )?;
+    let margin = |image: &RgbImage| image::imageops::crop_imm(image, 0, 14, 10, 60).to_image();
+    let (mean, _) = difference(&margin(&empty), &margin(&cells[0]));
+    check(mean < 2.0, format!("the empty place is off by {mean}"))?;
+    let white = |image: &RgbImage| image.pixels().filter(|p| p.0 == [255; 3]).count();
+    check(white(&empty) == 0, "a label on no frame")?;
+    check(cells.iter().all(|c| white(c) > 40), "cells without a label")?;
     // A range shows what it says: its first frame is the one at that time.
     render(
         &["--clip", "Walk", "--time", "0.5..0.5", "--frames", "1"],
@@ -85,23 +86,113 @@ pub fn sheets() -> Tested {
         png_size(&scratch().join("half.png"))? == (96, 80),
         "size of one frame",
     )?;
-    render(&["--time", "-1..3"], "rest.png")?;
+    let text = render(&["--time", "-1..3"], "rest.png")?;
+    check(text.contains("rest pose\n"), text)?;
+    // The times told are those of the cells: held at the ends of the clip.
+    for (args, told) in [
+        (&["--clip", "Walk", "--time", "-0.1"][..], "Walk, 0.000 s\n"),
+        (
+            &["--blend", "Walk:100:1", "--frames", "2"],
+            "Walk, 1.000 s\n",
+        ),
+        (
+            &["--blend", "Walk:0:0.5", "--frames", "1"],
+            "0.5 Walk, 0.000 s\n",
+        ),
+    ] {
+        let text = render(args, "told.png")?;
+        check(text.contains(told), format!("no {told:?} in {text}"))?;
+    }
+    Ok(())
+}
+
+/// Several rounds of a loop: a sheet of its own choice shows other poses, and one that cannot is warned of.
+pub fn rounds() -> Tested {
+    let small = [
+        "--renderer",
+        "software",
+        "--size",
+        "32x32",
+        "--out",
+        "rounds.png",
+    ];
+    let repeat = ["render", "--clip", "Walk", "--loop", "repeat", "--time"];
+    for (more, warned) in [
+        (&["0..4", "--frames", "4"][..], true),
+        (&["0..7", "--frames", "8"], true),
+        (&["0..7"], false),
+        (&["0..1", "--frames", "4"], false),
+    ] {
+        let out = run(&[&repeat[..], more, &small].concat());
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        check(out.status.success(), said.clone())?;
+        let lines = usize::from(warned);
+        check(said.lines().count() == lines, format!("{more:?}: {said}"))?;
+        check(said.contains("give more --frames") == warned, said)?;
+    }
+    Ok(())
+}
+
+/// Cells of a loop leave out its end, which is its start; a blow is shown to its end.
+pub fn ends() -> Tested {
+    let last = |clip: &str| -> Result<(f64, f64), Failed> {
+        let text = render(&["--clip", clip, "--frames", "4"], "ends.png")?;
+        let time = text.split(" to ").nth(1).and_then(|t| t.split(' ').next());
+        let info = super::support::json(&["info", "--json"])?;
+        let clips = super::support::list(&info, "clips")?;
+        let found = clips.iter().find(|c| c["name"] == clip);
+        let duration = found.and_then(|c| c["duration"].as_f64());
+        Ok((time.ok_or("no time")?.parse()?, duration.ok_or("no clip")?))
+    };
+    for (clip, share) in [("Walk", 0.75), ("Run", 0.75), ("Walk_RootMotion", 1.0)] {
+        let (time, duration) = last(clip)?;
+        let wanted = duration * share;
+        check(
+            (time - wanted).abs() < 2e-3,
+            format!("{clip}: {time} of {duration}"),
+        )?;
+    }
     Ok(())
 }
 
 pub fn blends() -> Tested {
     // All of the weight for the second clip is that clip, in step, frame by frame.
-    let frames = ["--frames", "3"];
-    let mut args = vec!["--clip", "Walk", "--blend", "Run=1"];
+    let frames = ["--frames", "3", "--columns", "3"];
+    let mut args = vec!["--blend", "Run:0:1", "--blend", "Walk:0:0"];
     args.extend(frames);
     render(&args, "all_run.png")?;
-    render(&["--clip", "Run", "--frames", "3"], "run.png")?;
-    let (all, run) = (picture("all_run.png")?, picture("run.png")?);
+    render(&[&["--clip", "Run"][..], &frames].concat(), "run.png")?;
+    // The names of both clips are on the cells, hence what is below the label is compared.
+    let below = |name: &str| -> Result<RgbImage, Failed> {
+        Ok(image::imageops::crop_imm(&picture(name)?, 0, 12, 288, 68).to_image())
+    };
+    let (all, run) = (below("all_run.png")?, below("run.png")?);
     check(all == run, "a blend of one clip is not the clip")?;
-    args[3] = "Run=0.5";
+    render(
+        &[&["--blend", "Run:0:1"][..], &frames].concat(),
+        "only_run.png",
+    )?;
+    check(
+        picture("only_run.png")? == picture("run.png")?,
+        "one clip is a blend of one",
+    )?;
+    // TIME is where a clip stands, and --time is added to it.
+    render(&["--clip", "Run", "--time", "0.3"], "at.png")?;
+    render(&["--blend", "Run:0.1:1", "--time", "0.2"], "added.png")?;
+    check(
+        picture("at.png")? == picture("added.png")?,
+        "times do not add up",
+    )?;
+    check(
+        png_size(&scratch().join("at.png"))? == (96, 80),
+        "a time is one frame",
+    )?;
+    args[1] = "Run:0:0.5";
+    args[3] = "Walk:0:0.5";
+    args.push("--in-step");
     render(&args, "half_run.png")?;
-    render(&["--clip", "Walk", "--frames", "3"], "no_run.png")?;
-    let (half, walk) = (picture("half_run.png")?, picture("no_run.png")?);
+    render(&[&["--clip", "Walk"][..], &frames].concat(), "no_run.png")?;
+    let (half, walk) = (below("half_run.png")?, below("no_run.png")?);
     check(
         difference(&half, &run).0 > 0.2,
         "the blend is the second clip",
@@ -138,6 +229,11 @@ fn frames_of(name: &str) -> Result<(Vec<RgbImage>, Vec<u16>, Repeat), Failed> {
     Ok((seen, delays, repeat))
 }
 
+/// A cell with its lines.
+fn sheet_of(column: usize, sheet: &RgbImage) -> RgbImage {
+    image::imageops::crop_imm(sheet, column as u32 * 96, 0, 96, 80).to_image()
+}
+
 pub fn gifs() -> Tested {
     render(&["--clip", "Jog", "--frames", "7"], "jog.gif")?;
     render(
@@ -155,12 +251,10 @@ pub fn gifs() -> Tested {
     // Colours are those of the sheet, nearly, in every frame.
     let sheet = picture("jog.png")?;
     for (i, seen) in seen.iter().enumerate() {
-        let seen = image::imageops::crop_imm(seen, 0, 0, 95, 79).to_image();
-        let (mean, most) = difference(&seen, &cell(&sheet, i as u32, 0));
-        check(
-            mean < 3.0 && most < 60,
-            format!("frame {i} is off by {mean}, {most}"),
-        )?;
+        // A sheet leaves room for its labels.
+        check(seen.dimensions() == (96, 80), "size of a frame")?;
+        let (mean, _) = difference(seen, &sheet_of(i, &sheet));
+        check(mean < 25.0, format!("frame {i} is off by {mean}"))?;
     }
     // The last frame is not the first one again: the step over the end is like the others.
     let step = |a: usize, b: usize| difference(&seen[a], &seen[b]).0;
@@ -173,7 +267,9 @@ pub fn gifs() -> Tested {
     )?;
     // By rate; and a picture in which nothing moves.
     render(
-        &["--clip", "Walk", "--fps", "5", "--time", "0..2"],
+        &[
+            "--clip", "Walk", "--fps", "5", "--time", "0..2", "--loop", "repeat",
+        ],
         "slow.gif",
     )?;
     let (seen, delays, _) = frames_of("slow.gif")?;
@@ -255,12 +351,8 @@ pub fn refusals() -> Tested {
         &["render", "--out", "a.gif", "--time", "2..1"],
         &["render", "--out", "a.gif", "--time", "soon"],
         &["render", "--out", "a.png", "--columns", "0"],
-        &[
-            "render", "--out", "a.png", "--clip", "Walk", "--blend", "Run",
-        ],
-        &[
-            "render", "--out", "a.png", "--clip", "Walk", "--blend", "Run=2",
-        ],
+        &["render", "--out", "a.png", "--blend", "Run"],
+        &["render", "--out", "a.png", "--blend", "Run:0:-1"],
         &["render", "--out", "a.png", "--blend", "Run=0.5"],
         &["render", "--out", "a.png", "--attach", "sword.glb"],
     ];
@@ -280,10 +372,13 @@ pub fn refusals() -> Tested {
     };
     fails(
         &["--clip", "Moonwalk", "--out", "a.png"],
-        &["Moonwalk", "1 \"Walk\""],
+        &["Moonwalk", "did you mean \"Walk\"", "1 \"Walk\""],
     )?;
-    let blend = ["--clip", "Walk", "--blend", "Hop=0.5", "--out", "a.png"];
+    let blend = ["--blend", "Hop:0:0.5", "--out", "a.png"];
     fails(&blend, &["\"Hop\"", "1 \"Walk\""])?;
+    let mut five = vec!["--out", "a.png"];
+    five.extend(["--blend", "Walk:0:0.2"].into_iter().cycle().take(10));
+    fails(&five, &["5 clips are blended", "limit is 4"])?;
     let huge = [
         "--clip",
         "Walk",
@@ -316,7 +411,7 @@ pub fn refusals() -> Tested {
     )
 }
 
-/// The greenman and his sword, and the rider whose joints are two skins'.
+/// The greenman with a sword, and the rider whose joints belong to two skins.
 pub fn files() -> Tested {
     let (man, sword) = (needed("greenman.glb")?, needed("greenman_sword.glb")?);
     let man = man.to_string_lossy();
@@ -336,7 +431,7 @@ pub fn files() -> Tested {
     render(&args, "green_sword.png")?;
     let (bare, armed) = (picture("green.png")?, picture("green_sword.png")?);
     check(difference(&bare, &armed).0 > 0.2, "there is no sword")?;
-    // A character hangs on another one's joint and plays, too.
+    // A character can be attached to a joint of another one, and plays.
     let horse = needed("bl_rider.glb")?;
     let horse = horse.to_string_lossy();
     let riding = format!("{man}@back");

@@ -13,10 +13,8 @@ pub type Tested = Result<(), Failed>;
 
 pub fn phalanx() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_phalanx"));
-    // Mesa's device selection prints a line of its own to standard error without this folder.
-    let folder = scratch();
-    command.env("XDG_RUNTIME_DIR", &folder);
-    command.env_remove("PHALANX_SIMD").current_dir(folder);
+    command.env_remove("COLUMNS").env_remove("PHALANX_SIMD");
+    command.current_dir(scratch());
     command
 }
 
@@ -70,7 +68,7 @@ pub fn one_line(out: &Output, parts: &[&str]) -> Tested {
     check(out.stdout.is_empty(), "an error printed to standard output")
 }
 
-/// [`one_line`], whatever was told on standard output before.
+/// [`one_line`], with any text on standard output before it.
 pub fn one_line_beside(out: &Output, parts: &[&str]) -> Tested {
     let error = String::from_utf8(out.stderr.clone())?;
     check(

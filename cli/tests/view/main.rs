@@ -3,7 +3,9 @@
 //!
 //! Trials are ignored without an adapter, Xvfb or xdotool, unless `PHALANX_REQUIRE_WINDOW=1`.
 
+mod drag;
 mod look;
+mod opening;
 mod panels;
 mod parts;
 mod screen;
@@ -42,7 +44,8 @@ fn main() {
             parts::a_window_with_all_its_parts,
         ),
         windowed("panels_obey_the_mouse", panels::panels_obey_the_mouse),
-        windowed("a_lost_device_is_opened_anew", a_lost_device_is_opened_anew),
+        windowed("files_are_opened", opening::files_are_opened),
+        windowed("a_lost_device_is_reopened", a_lost_device_is_reopened),
         windowed("no_adapter_is_said", no_adapter_is_said),
         Trial::test("no_display_is_one_line", no_display_is_one_line),
     ];
@@ -53,7 +56,7 @@ fn check(ok: bool, message: impl Into<String>) -> Result<(), Failed> {
     ok.then_some(()).ok_or_else(|| message.into().into())
 }
 
-fn a_lost_device_is_opened_anew() -> Result<(), Failed> {
+fn a_lost_device_is_reopened() -> Result<(), Failed> {
     let screen = Screen::open("loss", SIZE.0, SIZE.1)?;
     let args = ["--count", "30", "--lose-device-at", "3"];
     let mut window = Window::open(&screen, &args)?;
@@ -61,7 +64,9 @@ fn a_lost_device_is_opened_anew() -> Result<(), Failed> {
     window.wait_for_frames()?;
     window.wait_for_picture("a crowd", |p| count(p, BESIDE_THE_GRAPH, vivid) > 400)?;
     window.press(&["Escape"])?;
-    let said = window.end_well()?;
+    // Lines are broken to the width of the terminal.
+    let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = one_line(window.end_well()?);
     check(said.contains("1 lost device reopened"), said)?;
     // To its end, which may come before anyone has looked.
     let mut command = screen.command(env!("CARGO_BIN_EXE_phalanx"));
@@ -69,8 +74,12 @@ fn a_lost_device_is_opened_anew() -> Result<(), Failed> {
         .arg("view")
         .args(args)
         .args(["--frames", "8"])
+        .env_remove("XDG_RUNTIME_DIR")
         .output()?;
-    let said = String::from_utf8(out.stdout)?;
+    // What drivers look for and do not find is not shown.
+    let error = String::from_utf8_lossy(&out.stderr).into_owned();
+    check(error.is_empty(), error)?;
+    let said = one_line(String::from_utf8(out.stdout)?);
     check(
         said.contains("1 lost device reopened") && said.starts_with("8 frames"),
         said,
@@ -110,6 +119,13 @@ fn no_display_is_one_line() -> Result<(), Failed> {
             && error.lines().count() == 1
             && error.contains("DISPLAY")
             && !error.contains(".rs"),
+        error,
+    )?;
+    // A file that is missing is reported first.
+    let out = command.arg("nofile.glb").output()?;
+    let error = String::from_utf8(out.stderr)?;
+    check(
+        error.starts_with("phalanx: nofile.glb: ") && error.lines().count() == 1,
         error,
     )
 }

@@ -8,9 +8,9 @@ use image::RgbImage;
 use libtest_mimic::Failed;
 
 /// Where things are in a window of this size.
-const CHEER: [u32; 2] = [30, 378];
-const SKELETONS: [u32; 2] = [15, 116];
-const CHARACTERS_HALFWAY: [u32; 2] = [58, 52];
+const CHEER: [u32; 2] = [30, 423];
+const SKELETONS: [u32; 2] = [15, 139];
+const CHARACTERS_HALFWAY: [u32; 2] = [58, 75];
 const PLAY: [u32; 2] = [247, 433];
 /// The middle of the speeds is none; the right half goes up to four times.
 const SPEED_NONE: [u32; 2] = [648, 433];
@@ -48,7 +48,7 @@ pub fn panels_obey_the_mouse() -> Result<(), Failed> {
     window.wait_for_picture("the other clip", |p| {
         differing(p, &wave, BESIDE_THE_GRAPH) > 400
     })?;
-    // Whoever touches the time stops it, and has it where the pointer is.
+    // A click on the time line pauses and sets the time at the pointer.
     let scrub = |window: &mut Window<'_>, x: u32| -> Result<RgbImage, Failed> {
         window.click(time(x))?;
         let what = format!("the handle at {x}");

@@ -34,7 +34,7 @@ impl Screen {
     pub fn open(name: &str, width: u32, height: u32) -> Result<Self, Failed> {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("view-{name}"));
         fs::create_dir_all(&folder)?;
-        // A server that is left by its last client starts anew by default, and refuses who comes then.
+        // By default a server resets when its last client leaves, and refuses clients meanwhile.
         let mut server = Command::new("Xvfb")
             .args([
                 "-noreset",
@@ -59,6 +59,11 @@ impl Screen {
             display: format!(":{}", number.trim()),
             folder,
         })
+    }
+
+    /// By which programs find it.
+    pub fn display(&self) -> &str {
+        &self.display
     }
 
     /// A program with this display.

@@ -1,10 +1,12 @@
 //! A window under way, and hands on it.
 
 use crate::check;
+use crate::drag;
 use crate::look::{BESIDE_THE_GRAPH, GRAPH, SIZE, differing};
 use crate::screen::Screen;
 use image::RgbImage;
 use libtest_mimic::Failed;
+use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -123,6 +125,16 @@ impl<'a> Window<'a> {
         let hands = ["mousemove", &a, &b, "mousedown", "1"];
         let more = ["mousemove", &c, &d, "mouseup", "1"];
         self.screen.hands(&[hands, more].concat()).map(drop)
+    }
+
+    /// Drops a file on it.
+    pub fn drop_file(&self, file: &Path) -> Result<(), Failed> {
+        drag::drop_file(self.screen.display(), self.id.parse()?, file)
+    }
+
+    /// Waits until its title contains something.
+    pub fn wait_for_title(&mut self, part: &str) -> Result<(), Failed> {
+        self.wait_for(part, |w| Ok(w.title()?.contains(part).then_some(())))
     }
 
     /// Waits until a clip is the one that plays.

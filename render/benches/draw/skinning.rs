@@ -21,7 +21,7 @@ pub fn measure(
     bones: &GpuBoneBuffer,
     places: &[BonePlace],
 ) -> Result<(), GpuError> {
-    let backend = bones.options().backend;
+    let backend = bones.backend();
     if backend == PaletteBackend::Uniform {
         println!("compute skinning skipped: the uniform backend needs a run per window");
         return Ok(());

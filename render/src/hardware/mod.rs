@@ -16,6 +16,7 @@ use batches::{Batch, BatchRules, Batches, readers};
 pub use canvas::Canvas;
 use frame::{Bindings, FrameResources};
 pub use models::GpuModels;
+use models::Style;
 use phalanx::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend, Stamps};
 use pipelines::{Pass, Pipelines};
 pub use screen::{NextFrame, Screen};
@@ -120,7 +121,18 @@ impl GpuRenderer {
     /// # Errors
     /// If the arrays of a mesh do not fit each other, or the device fails.
     pub fn load(&self, models: &[DrawModel]) -> Result<GpuModels, RenderError> {
-        GpuModels::load(&self.gpu, &self.pipelines, models)
+        GpuModels::load(&self.gpu, &self.pipelines, models, Style::Surfaces)
+    }
+
+    /// As [`load`](Self::load), for pictures that show the edges of all triangles in place of surfaces.
+    ///
+    /// Edges are lines of one pixel, each drawn once, without texture and light; shadows stay whole. Works on
+    /// every device. The software rasteriser has no such style.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load).
+    pub fn load_wireframe(&self, models: &[DrawModel]) -> Result<GpuModels, RenderError> {
+        GpuModels::load(&self.gpu, &self.pipelines, models, Style::Wireframe)
     }
 
     /// Makes a canvas for [`paint`](Self::paint).
@@ -213,7 +225,7 @@ impl GpuRenderer {
         } = self;
         let backend = pipelines.backend;
         if let Palette::Device(bones) = scene.palette {
-            let found = bones.options().backend;
+            let found = bones.backend();
             if found != backend {
                 let expected = backend;
                 return Err(RenderError::PaletteBackend { found, expected });
@@ -362,8 +374,12 @@ impl Painter<'_> {
             if let Some(influences) = &mesh.mesh.influences {
                 pass.set_vertex_buffer(2, influences.slice(..));
             }
-            pass.set_index_buffer(mesh.mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
-            pass.draw_indexed(0..mesh.mesh.index_count, 0, 0..batch.count);
+            let (indices, index_count) = match &mesh.edges {
+                Some(edges) if kind == Pass::Body => (&edges.indices, edges.index_count),
+                _ => (&mesh.mesh.indices, mesh.mesh.index_count),
+            };
+            pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.draw_indexed(0..index_count, 0, 0..batch.count);
         }
     }
 }

@@ -1,4 +1,7 @@
 //! `GpuModels`: meshes and textures on the device, for any number of pictures.
+//!
+//! A mesh holds its triangles' edges where it is loaded for a wireframe: a list of lines works on every device,
+//! drawing triangles as lines does not.
 
 use std::collections::HashMap;
 
@@ -12,6 +15,13 @@ use super::pipelines::Pipelines;
 use phalanx::gpu::{Gpu, GpuError, GpuMesh};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::Image;
+
+/// What is drawn of a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Surfaces,
+    Wireframe,
+}
 
 /// `Mesh` of `shaders/character.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -36,6 +46,42 @@ pub(super) struct LoadedMesh {
     pub bind_group: wgpu::BindGroup,
     pub double_sided: bool,
     pub winding: Winding,
+    /// Drawn in place of surfaces.
+    pub edges: Option<Edges>,
+}
+
+/// The edges of a mesh's triangles, each once, as a list of lines.
+#[derive(Debug)]
+pub(super) struct Edges {
+    pub indices: wgpu::Buffer,
+    pub index_count: u32,
+}
+
+impl Edges {
+    fn upload(gpu: &Gpu, triangles: &[u32]) -> Result<Self, GpuError> {
+        let lines = unique_edges(triangles);
+        let indices = gpu.buffer(
+            "the indices of edges, in bytes,",
+            bytemuck::cast_slice(&lines),
+            wgpu::BufferUsages::INDEX,
+        )?;
+        Ok(Self {
+            indices,
+            // A buffer within a device's limits has fewer.
+            index_count: u32::try_from(lines.len() * 2).unwrap_or(u32::MAX),
+        })
+    }
+}
+
+/// The edges of triangles, each once.
+fn unique_edges(triangles: &[u32]) -> Vec<[u32; 2]> {
+    let sides = |t: &[u32; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
+    let (triangles, _) = triangles.as_chunks::<3>();
+    let ordered = triangles.iter().flat_map(sides);
+    let mut edges: Vec<[u32; 2]> = ordered.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
 }
 
 /// The models of a scene on a device: all meshes of all details, with their textures.
@@ -57,12 +103,13 @@ impl GpuModels {
         gpu: &Gpu,
         pipelines: &Pipelines,
         models: &[DrawModel],
+        style: Style,
     ) -> Result<Self, RenderError> {
         let needs = Needs::of(models)?;
         pipelines.backend.check(gpu, needs.most_rows().max(1))?;
         let models = gpu.checked(|| {
             let mut textures = Textures::new(gpu)?;
-            let mut load = |m: &DrawMesh| mesh(gpu, pipelines, m, &mut textures);
+            let mut load = |m: &DrawMesh| mesh(gpu, pipelines, m, &mut textures, style);
             let mut loaded = Vec::with_capacity(models.len());
             for model in models {
                 let details = model.details.iter();
@@ -101,6 +148,7 @@ fn mesh(
     pipelines: &Pipelines,
     draw: &DrawMesh,
     textures: &mut Textures,
+    style: Style,
 ) -> Result<LoadedMesh, GpuError> {
     let (place, first_slot, skinned) = match draw.placement {
         Placement::Rigid(place) => (place, 0, false),
@@ -124,7 +172,8 @@ fn mesh(
         bytemuck::bytes_of(&uniform),
         wgpu::BufferUsages::UNIFORM,
     )?;
-    let texture = textures.view(gpu, draw.image)?;
+    let edges = style == Style::Wireframe;
+    let texture = textures.view(gpu, draw.image.filter(|_| !edges))?;
     let bind_group = gpu.bind(
         &pipelines.layouts.mesh,
         &[
@@ -139,6 +188,10 @@ fn mesh(
         bind_group,
         double_sided: draw.material.double_sided,
         winding: draw.winding(),
+        edges: match style {
+            Style::Surfaces => None,
+            Style::Wireframe => Some(Edges::upload(gpu, &draw.primitive.indices)?),
+        },
     })
 }
 
@@ -215,4 +268,17 @@ fn texture(gpu: &Gpu, image: &Image) -> wgpu::TextureView {
         );
     }
     texture.create_view(&Default::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_edges_are_drawn_once() {
+        // Two triangles with a common edge, wound alike, and the rest of a broken list.
+        let edges = unique_edges(&[0, 1, 2, 2, 1, 3, 7]);
+        assert_eq!(edges, [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]);
+        assert!(unique_edges(&[]).is_empty());
+    }
 }

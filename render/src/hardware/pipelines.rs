@@ -42,6 +42,8 @@ struct Key {
     mirrored: bool,
     /// The fragment stage determines the front side.
     by_rows: bool,
+    /// Edges are drawn in place of surfaces.
+    edges: bool,
 }
 
 impl Key {
@@ -56,6 +58,17 @@ impl Key {
                 both_sides: true,
                 mirrored: false,
                 by_rows: false,
+                edges: false,
+            },
+            // An edge has no front.
+            Pass::Body if mesh.edges.is_some() => Self {
+                pass,
+                count,
+                stored,
+                both_sides: true,
+                mirrored: false,
+                by_rows: false,
+                edges: true,
             },
             Pass::Body => Self {
                 pass,
@@ -64,6 +77,7 @@ impl Key {
                 both_sides: mesh.double_sided || mesh.winding == Winding::ByRows,
                 mirrored: batch.world_mirrors ^ (mesh.winding == Winding::Turned),
                 by_rows: mesh.winding == Winding::ByRows,
+                edges: false,
             },
         }
     }
@@ -174,12 +188,17 @@ impl Pipelines {
                 module: &self.module,
                 vertex: if pass == Pass::Body { body } else { shadow },
                 fragment: match pass {
+                    Pass::Body if key.edges => "edge_color",
                     Pass::Body if key.by_rows => "body_color_by_rows",
                     Pass::Body => "body_color",
                     Pass::Shadow => "shadow_mask",
                 },
                 buffers: &buffers,
-                topology: wgpu::PrimitiveTopology::TriangleList,
+                topology: if key.edges {
+                    wgpu::PrimitiveTopology::LineList
+                } else {
+                    wgpu::PrimitiveTopology::TriangleList
+                },
                 cull_mode: (!key.both_sides).then_some(wgpu::Face::Back),
                 front_face: if key.mirrored {
                     wgpu::FrontFace::Cw
@@ -304,6 +323,7 @@ mod tests {
             "body_rigid",
             "body_skin4",
             "body_color_by_rows",
+            "edge_color",
             "shadow_skin8",
             "ground_color",
             "sky_fragment",

@@ -118,8 +118,8 @@ pub fn the_choice_follows_the_device() {
     assert_eq!((needed, limit), (400, 341));
 }
 
-/// Frames from turning cameras: who is out of the picture is not evaluated, his rows are carried over,
-/// and who comes into it is drawn as if everyone had been evaluated.
+/// Frames from turning cameras: instances outside the picture are not evaluated and their rows are carried over;
+/// instances that enter it are drawn as if all had been evaluated.
 pub fn rows_on_a_device_draw_the_same() {
     let _one_at_a_time = device_lock();
     for backend in PaletteBackend::ALL {
@@ -133,7 +133,8 @@ pub fn rows_on_a_device_draw_the_same() {
             ..GpuOptions::default()
         };
         let mut renderer = GpuRenderer::open(&options, 47, Some(backend)).expect("the backend");
-        let mut bones = GpuBoneBuffer::new(renderer.gpu(), GpuBoneOptions::new(backend)).unwrap();
+        let mut bones =
+            GpuBoneBuffer::new(renderer.gpu(), backend, &GpuBoneOptions::default()).unwrap();
         let mut parade = Parade::new(150);
         let mut carried = 0;
         for (frame, turn) in [0.0, 0.5, -0.6, 0.0].into_iter().enumerate() {
@@ -144,7 +145,7 @@ pub fn rows_on_a_device_draw_the_same() {
             let done = bones
                 .evaluate(&mut parade.crowd, renderer.gpu())
                 .expect("room");
-            // In the first frame nobody has rows that could be kept.
+            // In the first frame there are no rows to keep.
             let expected = if frame == 0 { 150 } else { seen };
             assert_eq!(done.frame.instances, expected, "{backend}, frame {frame}");
             assert!(frame == 0 || seen < 140, "{seen} are seen");
@@ -154,7 +155,7 @@ pub fn rows_on_a_device_draw_the_same() {
             let device = parade.picture(camera, palette, |s| renderer.draw(s, WIDE));
             let device = device.expect("a picture");
             keep(&device.image, &format!("parade by {backend} {frame}"));
-            // The truth: everyone evaluated anew, by a crowd without history, into heap memory.
+            // The reference: every instance evaluated by a crowd without history, into heap memory.
             let mut everyone = Parade::new(150);
             everyone.restore(&parade);
             everyone.look(&camera);
@@ -165,6 +166,51 @@ pub fn rows_on_a_device_draw_the_same() {
             same(&format!("{backend}, frame {frame}"), &device, &truth);
         }
         assert!(carried > 100, "only {carried} were carried over");
+    }
+}
+
+/// Edges in place of surfaces, on every backend and with WebGL2's limits: the same counts and shadows, less that
+/// hides what is behind.
+pub fn wireframes_show_edges() {
+    let _one_at_a_time = device_lock();
+    let crowd = tubes();
+    let mut first: Option<Picture> = None;
+    for (backend, options) in [
+        (PaletteBackend::Storage, GpuOptions::default()),
+        (PaletteBackend::Texture, webgl()),
+        (PaletteBackend::Uniform, webgl()),
+    ] {
+        let mut renderer = GpuRenderer::open(&options, 5, Some(backend)).expect("the backend");
+        let canvas = renderer.canvas(SIZE).expect("a canvas");
+        let surfaces = crowd.with(|s| renderer.draw(s, SIZE)).expect("a picture");
+        let counts = crowd.with(|s| {
+            let edges = renderer.load_wireframe(s.models).expect("sound meshes");
+            renderer.paint(&edges, s, &canvas).expect("a picture")
+        });
+        let edges = Picture {
+            image: renderer.read(&canvas).expect("a picture"),
+            counts,
+            ..surfaces.clone()
+        };
+        keep(&edges.image, &format!("wireframe by {backend}"));
+        assert_eq!(counts, surfaces.counts);
+        let empty = crowd.with(|s| {
+            let nobody = Scene {
+                instances: &[],
+                ..s.clone()
+            };
+            renderer.draw(&nobody, SIZE).expect("a picture").image
+        });
+        let [solid, lines] = [&surfaces, &edges].map(|p| differing(&p.image, &empty, 12));
+        let changed = differing(&edges.image, &surfaces.image, 12);
+        println!("{backend}: surfaces {solid:.4}, lines {lines:.4}, changed {changed:.4}");
+        // At this size the edges of a character cover it almost whole.
+        assert!(
+            lines > 0.5 * solid && changed > 0.05,
+            "{lines} {solid} {changed}"
+        );
+        let first = first.get_or_insert_with(|| edges.clone());
+        same(&format!("wireframe by {backend}"), &edges, first);
     }
 }
 
@@ -220,8 +266,12 @@ pub fn crowds_outlive_their_device() {
     let _one_at_a_time = device_lock();
     let open = || GpuRenderer::open(&GpuOptions::default(), 47, None).expect("an adapter");
     let mut renderer = open();
-    let options = GpuBoneOptions::new(renderer.backend());
-    let mut bones = GpuBoneBuffer::new(renderer.gpu(), options).expect("the backend");
+    let mut bones = GpuBoneBuffer::new(
+        renderer.gpu(),
+        renderer.backend(),
+        &GpuBoneOptions::default(),
+    )
+    .expect("the backend");
     let mut parade = Parade::new(40);
     let camera = Parade::camera(0.0);
     let mut frame = |renderer: &mut GpuRenderer, bones: &mut GpuBoneBuffer| {
@@ -277,8 +327,12 @@ pub fn backends_that_do_not_fit_are_refused() {
     let _one_at_a_time = device_lock();
     let storage = Some(PaletteBackend::Storage);
     let mut renderer = GpuRenderer::open(&GpuOptions::default(), 47, storage).expect("an adapter");
-    let options = GpuBoneOptions::new(PaletteBackend::Texture);
-    let mut bones = GpuBoneBuffer::new(renderer.gpu(), options).expect("textures");
+    let mut bones = GpuBoneBuffer::new(
+        renderer.gpu(),
+        PaletteBackend::Texture,
+        &GpuBoneOptions::default(),
+    )
+    .expect("textures");
     let mut parade = Parade::new(3);
     let camera = Parade::camera(0.0);
     parade.look(&camera);
@@ -291,9 +345,10 @@ pub fn backends_that_do_not_fit_are_refused() {
         expected: PaletteBackend::Storage,
     };
     assert_eq!(error.map(|p| p.counts), Err(expected));
-    // Rows of nobody: instances that claim some are refused before the device is asked.
+    // A palette without rows: instances that refer to rows are refused before the device is used.
     let gpu = Gpu::open(&GpuOptions::default()).expect("an adapter");
-    let none = GpuBoneBuffer::new(&gpu, GpuBoneOptions::new(PaletteBackend::Storage)).unwrap();
+    let none =
+        GpuBoneBuffer::new(&gpu, PaletteBackend::Storage, &GpuBoneOptions::default()).unwrap();
     let error = parade.picture(camera, (&none).into(), |s| renderer.draw(s, WIDE));
     let error = error.map(|p| p.counts).expect_err("no rows");
     assert!(
@@ -310,8 +365,8 @@ pub fn what_another_device_has_is_refused() {
     let mut parade = Parade::new(3);
     let camera = Parade::camera(0.0);
     parade.look(&camera);
-    let options = GpuBoneOptions::new(first.backend());
-    let mut bones = GpuBoneBuffer::new(first.gpu(), options).expect("the backend");
+    let mut bones = GpuBoneBuffer::new(first.gpu(), first.backend(), &GpuBoneOptions::default())
+        .expect("the backend");
     let uploaded = bones.evaluate(&mut parade.crowd, first.gpu());
     assert_eq!(uploaded.expect("room").frame.instances, 3);
     let astray = parade.picture(camera, (&bones).into(), |s| second.draw(s, WIDE));

@@ -73,7 +73,7 @@ pub fn spheres_hold_what_is_drawn() {
     assert_eq!(bounds.sphere([clips]), None);
 }
 
-/// An override may bring a joint anywhere, so whoever has one counts as seen; no longer when it is gone.
+/// An override may move a joint anywhere, so an instance with overrides counts as visible until they are cleared.
 pub fn overrides_are_seen() {
     let mut parade = Parade::new(60);
     let camera = Parade::camera(0.0);
@@ -99,8 +99,8 @@ pub fn overrides_are_seen() {
     assert_eq!(unseen(&parade), before);
 }
 
-/// What came with a rig was measured. What is added later may take the place of a clip that was unloaded,
-/// and is not mistaken for it: whoever plays it counts as seen.
+/// The clips of a rig were measured. A clip that is added later may reuse the index of an unloaded one and is not
+/// mistaken for it: an instance that plays it counts as visible.
 pub fn clips_that_came_later_are_seen() {
     let rig = Arc::new(import::mannequin().expect("the built-in character"));
     let mut crowd = Crowd::new();
@@ -121,8 +121,8 @@ pub fn clips_that_came_later_are_seen() {
         view.seen().all(|(_, seen)| seen.any())
     };
     let [idle, walk] = [0, 1].map(|i| crowd.clip_by_index(id, i).expect("a clip"));
-    assert!(!is_seen(&mut crowd, walk), "he stands far aside");
-    crowd.unload_clip(id, idle).expect("nobody plays it");
+    assert!(!is_seen(&mut crowd, walk), "it stands outside the picture");
+    crowd.unload_clip(idle).expect("nobody plays it");
     let later = crowd.add_clip(id, rig.clips()[5].clone());
     let later = later.expect("a clip of the rig's skeleton");
     assert_eq!(crowd.clip_by_index(id, 0), Some(later));
@@ -130,6 +130,10 @@ pub fn clips_that_came_later_are_seen() {
         is_seen(&mut crowd, later),
         "where it brings him is not known"
     );
-    crowd.stop(aside, 0, 0.0).expect("a layer");
+    crowd
+        .player(aside)
+        .unwrap()
+        .stop_layer(0, 0.0)
+        .expect("a layer");
     assert!(!is_seen(&mut crowd, walk));
 }

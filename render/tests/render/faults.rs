@@ -22,8 +22,8 @@ pub fn destroyed_while_drawing() {
         let backend = PaletteBackend::ALL[attempt as usize % 3];
         let mut renderer =
             GpuRenderer::open(&GpuOptions::default(), 47, Some(backend)).expect("the backend");
-        let options = GpuBoneOptions::new(backend);
-        let mut bones = GpuBoneBuffer::new(renderer.gpu(), options).expect("the backend");
+        let mut bones = GpuBoneBuffer::new(renderer.gpu(), backend, &GpuBoneOptions::default())
+            .expect("the backend");
         let mut parade = Parade::new(30);
         let device = renderer.gpu().device.clone();
         let killer = std::thread::spawn(move || {
@@ -31,8 +31,8 @@ pub fn destroyed_while_drawing() {
             std::thread::sleep(Duration::from_millis(40 * attempt));
             device.destroy();
         });
-        // However late the other thread gets its turn. A device that is destroyed tells of it when its last
-        // work is done: the frame after that fails.
+        // Whenever the other thread runs. A destroyed device reports its loss when its last work is done: the frame
+        // after that fails.
         let mut told = false;
         let failed = loop {
             let gone = killer.is_finished();

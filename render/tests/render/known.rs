@@ -108,7 +108,7 @@ fn square(backend: Backend, square: Square) -> Option<[u32; 4]> {
     let moved = |scale: Vec3, turn: f32, at: Vec3| {
         Affine3x4::from_scale_rotation_translation(scale, Quat::from_rotation_y(turn), at)
     };
-    // Row 0 belongs to nobody, rows 1 and 2 to other slots; all would be seen elsewhere.
+    // Row 0 belongs to no slot, rows 1 and 2 to other slots; each would show the square elsewhere.
     let elsewhere = moved(Vec3::ONE, 0.0, Vec3::new(-4.0, -4.0, 0.0));
     let row = moved(square.row_scale, 0.0, Vec3::Y * 2.0);
     let at = square.origin + Vec3::new(3.0, 0.0, -10.0);
@@ -171,7 +171,7 @@ fn places(backend: Backend) {
         };
         assert_eq!(square(backend, double_sided), PLACE);
     }
-    // What is told is believed.
+    // A stated winding is used without a test of the rows.
     assert_eq!(square(backend, told(row, Winding::Kept)), None);
     assert_eq!(square(backend, told(PLAIN, Winding::Turned)), None);
 }

@@ -37,12 +37,8 @@ fn main() {
     }
     let gpu = |name: &'static str, trial: fn()| {
         Trial::test(format!("gpu::{name}"), move || {
-            // On a thread that has ended for good before the process exits: drivers keep data per
-            // thread, and the harness does not wait for its own threads.
-            match std::thread::spawn(trial).join() {
-                Ok(()) => Ok(()),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            trials::on_ended_thread(trial);
+            Ok(())
         })
         .with_ignored_flag(missing.is_some() && !required)
     };
@@ -94,6 +90,7 @@ fn main() {
         gpu("mannequins_look_alike", agree::mannequins_look_alike)
             .with_ignored_flag(!models || missing.is_some() && !required),
         gpu("backends_draw_the_same", backends::backends_draw_the_same),
+        gpu("wireframes_show_edges", backends::wireframes_show_edges),
         gpu(
             "the_choice_follows_the_device",
             backends::the_choice_follows_the_device,

@@ -1,5 +1,5 @@
 //! Models for pictures: read straight through the `gltf` crate, or made of tubes. Independent of the
-//! library's importer, so that a picture's test does not hang on it.
+//! library's importer, so that the test of a picture does not depend on it.
 
 use glam::{Quat, Vec3};
 use phalanx::math::Affine3x4;

@@ -72,7 +72,7 @@ impl Parade {
         }
     }
 
-    /// Who is seen by a camera; the others are not due.
+    /// Schedules the instances that a camera sees, and only these.
     pub fn look(&mut self, camera: &Camera) {
         let Self {
             crowd, view, look, ..
@@ -80,7 +80,7 @@ impl Parade {
         view.look(crowd, camera, look, WIDE, true).expect("a view");
     }
 
-    /// A picture of those who are seen, from rows in some memory.
+    /// A picture of the visible instances, from rows in any memory.
     pub fn picture<T>(
         &mut self,
         camera: Camera,

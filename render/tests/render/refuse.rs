@@ -125,7 +125,7 @@ pub fn bad_scenes() {
     );
 
     for backend in [Backend::Gpu, Backend::Auto] {
-        // The scene's error is the same, whoever was to draw it, with or without an adapter.
+        // The scene's error is the same for every renderer, with or without an adapter.
         let error = short
             .with(|s| draw(s, SIZE, backend))
             .expect_err("a short palette");

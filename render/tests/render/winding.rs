@@ -211,8 +211,8 @@ impl Row {
         let joints = self.rig.palette_len();
         let options = GpuOptions::default();
         let mut renderer = GpuRenderer::open(&options, joints, Some(backend)).expect("the backend");
-        let options = GpuBoneOptions::new(backend);
-        let mut bones = GpuBoneBuffer::new(renderer.gpu(), options).expect("the backend");
+        let mut bones = GpuBoneBuffer::new(renderer.gpu(), backend, &GpuBoneOptions::default())
+            .expect("the backend");
         bones
             .evaluate(&mut self.crowd, renderer.gpu())
             .expect("room");
@@ -267,7 +267,7 @@ pub fn boxes_keep_their_fronts() {
     }
 }
 
-/// Which way a clip can turn meshes is found from the clips; who never does keeps its culling.
+/// `RigShape` finds from the clips which meshes can change their winding; the others keep their culling.
 pub fn only_what_can_turn_asks_its_rows() -> Result<(), Failed> {
     let windings = |rig: &Rig| -> Vec<Winding> {
         let shape = RigShape::new(rig);

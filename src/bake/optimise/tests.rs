@@ -1,5 +1,5 @@
 use super::*;
-use crate::bake::{BakeSettings, COARSEST, bake};
+use crate::bake::{BakeOptions, COARSEST, bake};
 use crate::build::{BuildOptions, build_rig};
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::rig::Rig;
@@ -55,7 +55,7 @@ fn rounds_are_bounded() {
     for (scale, way) in [(1.0, 0.1), (1.0, 1e6), (7.0, 1e6), (9.9, 1e6), (1e-3, 1.0)] {
         let rig = hostile(scale, way);
         let (skeleton, clip) = (rig.skeleton(), &rig.clips()[0]);
-        let settings = BakeSettings::default();
+        let settings = BakeOptions::default();
         let tracks = Tracks::new(clip, skeleton, &settings, COARSEST[0]);
         // NaN and infinite targets result from errors that are not finite.
         for target in [1e-4, 1.0, 1e-30, 0.0, f64::NAN, f64::INFINITY] {

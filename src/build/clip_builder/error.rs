@@ -52,7 +52,7 @@ pub enum ClipBuildError {
     },
     /// The union of a block's key times is too long.
     #[error(
-        "clip \"{clip}\": {channel:?} block {block} has {keys} key times, the limit is {MAX_KEYS}"
+        "clip \"{clip}\": {channel} block {block} has {keys} key times, the limit is {MAX_KEYS}"
     )]
     TooManyKeys {
         /// The clip.

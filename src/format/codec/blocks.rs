@@ -1,11 +1,11 @@
 //! Codes the blocks of a channel, lane by lane.
 
 use super::CodecError;
+use super::clip_coder::ClipCoder;
 use super::model::{Bit, Number};
 use super::range::Coder;
 use super::residuals::MAX_WIDTH;
 use super::values::{Lane, LaneModels};
-use super::walk::Walk;
 use crate::clip::{Block, BlockKind, Channel, Encoding};
 use crate::math::LANES;
 
@@ -44,7 +44,7 @@ impl BlockModels {
     /// Codes all blocks of a channel. Rows and integers are stored in the order of the blocks.
     pub fn channel<C: Coder>(
         &mut self,
-        w: &mut Walk<'_, C>,
+        w: &mut ClipCoder<'_, C>,
         channel: Channel,
     ) -> Result<(), CodecError> {
         let mut place = 0;
@@ -75,7 +75,7 @@ impl BlockModels {
 
     fn block<C: Coder>(
         &mut self,
-        w: &mut Walk<'_, C>,
+        w: &mut ClipCoder<'_, C>,
         channel: Channel,
         b: &mut Block,
     ) -> Result<(), CodecError> {
@@ -118,7 +118,7 @@ impl BlockModels {
     /// Codes a block of f32 rows.
     fn floats<C: Coder>(
         &mut self,
-        w: &mut Walk<'_, C>,
+        w: &mut ClipCoder<'_, C>,
         channel: Channel,
         b: &Block,
         keys: usize,
@@ -146,7 +146,7 @@ impl BlockModels {
     /// Codes a block of integers with their ranges.
     fn integers<C: Coder>(
         &mut self,
-        w: &mut Walk<'_, C>,
+        w: &mut ClipCoder<'_, C>,
         channel: Channel,
         b: &Block,
         keys: usize,

@@ -12,21 +12,21 @@
 
 mod blocks;
 mod canonical;
+mod clip_coder;
 mod error;
 mod model;
 mod range;
 mod residuals;
 mod times;
 mod values;
-mod walk;
 
 pub use error::CodecError;
 
 use crate::clip::{Clip, ClipParts, Marker};
 use crate::skeleton::Skeleton;
 use canonical::canonical;
+use clip_coder::{ClipCoder, folded};
 use range::{RangeDecoder, Writer};
-use walk::{Walk, folded};
 
 /// The version, stored in the first byte; other versions are rejected.
 pub const VERSION: u8 = 1;
@@ -52,7 +52,7 @@ pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, CodecError> {
         });
     }
     let mut writer = Writer::new();
-    Walk::new(&mut writer, canonical(clip), skeleton).run()?;
+    ClipCoder::new(&mut writer, canonical(clip), skeleton).run()?;
     let (coded, memory) = writer.finish();
     let wanted = memory.saturating_sub(MEMORY_BASE).div_ceil(EXPANSION);
     let mut filling = wanted.saturating_sub(coded.len());
@@ -87,9 +87,9 @@ pub fn decode(
         markers,
         ..ClipParts::default()
     };
-    let mut walk = Walk::new(&mut reader, empty, skeleton);
-    walk.run()?;
-    let mut parts = walk.parts;
+    let mut coder = ClipCoder::new(&mut reader, empty, skeleton);
+    coder.run()?;
+    let mut parts = coder.parts;
     let offset = reader.position();
     if offset != bytes.len() {
         let have = bytes.len();

@@ -56,10 +56,22 @@ fn shape_name(shape: Type) -> &'static str {
     }
 }
 
+fn component_name(component: ComponentType) -> &'static str {
+    match component {
+        ComponentType::I8 => "BYTE",
+        ComponentType::U8 => "UNSIGNED_BYTE",
+        ComponentType::I16 => "SHORT",
+        ComponentType::U16 => "UNSIGNED_SHORT",
+        ComponentType::U32 => "UNSIGNED_INT",
+        ComponentType::F32 => "FLOAT",
+    }
+}
+
 impl Info {
-    /// `VEC3 of U8`, for messages.
+    /// `VEC3 of UNSIGNED_BYTE`, for messages.
     pub fn describe(&self) -> String {
-        format!("{} of {:?}", shape_name(self.shape), self.component)
+        let component = component_name(self.component);
+        format!("{} of {component}", shape_name(self.shape))
     }
 
     /// Numbers per element.
@@ -86,7 +98,7 @@ impl Info {
 }
 
 /// Calls `sink(index, number)` for every component of `count` elements.
-fn walk(
+fn for_each_component(
     (bytes, stride): (&[u8], usize),
     count: usize,
     components: usize,
@@ -197,7 +209,7 @@ impl Buffers<'_> {
         let mut out = vec![T::default(); total];
         if let Some(view) = view {
             let source = self.elements(view, offset, count as u64, element, false)?;
-            walk(source, count, shape, component, |i, v| out[i] = convert(v));
+            for_each_component(source, count, shape, component, |i, v| out[i] = convert(v));
         }
         if let Some(sparse) = sparse {
             self.apply_sparse(&sparse, info, &mut out, convert)
@@ -242,7 +254,7 @@ impl Buffers<'_> {
         let given = given as usize;
         // Check all indices first: a bad one must not leave a half-written array.
         let mut bad = None;
-        walk(indices, given, 1, kind.0, |_, index| {
+        for_each_component(indices, given, 1, kind.0, |_, index| {
             if index >= info.count as f64 {
                 bad.get_or_insert(index);
             }
@@ -255,10 +267,10 @@ impl Buffers<'_> {
             }
             .into());
         }
-        walk(indices, given, 1, kind.0, |i, index| {
+        for_each_component(indices, given, 1, kind.0, |i, index| {
             let source = values.0.get(i * shape * size..).unwrap_or(&[]);
             let at = index as usize * shape;
-            walk((source, shape * size), 1, shape, info.component, |c, v| {
+            for_each_component((source, shape * size), 1, shape, info.component, |c, v| {
                 out[at + c] = convert(v);
             });
         });

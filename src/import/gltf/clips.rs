@@ -74,7 +74,7 @@ impl Clips<'_, '_> {
                 continue;
             };
             if !seen.insert((node, property)) {
-                let message = format!("node {node} already has a channel for {property:?}");
+                let message = format!("node {node} already has a channel for {property}");
                 self.notes.dropped(here, message);
                 continue;
             }
@@ -145,7 +145,8 @@ impl Clips<'_, '_> {
                 return Ok(None);
             }
             other => {
-                let message = format!("animates {:?}, which glTF does not define", shorten(other));
+                let other = shorten(other);
+                let message = format!("animates {:?}, which glTF does not define", shorten(&other));
                 self.notes.dropped(place, message);
                 return Ok(None);
             }

@@ -12,6 +12,7 @@ use crate::mesh::Survey;
 use crate::mesh::{EncodedImage, ImageData, ImageMode, Material};
 use ::gltf::json;
 use serde::Deserialize;
+use std::rc::Rc;
 
 /// The part of KHR_materials_pbrSpecularGlossiness that is used as base colour.
 #[derive(Deserialize)]
@@ -123,56 +124,55 @@ pub(super) fn images(
     out
 }
 
+/// The encoded bytes of an image.
+enum Source {
+    /// In a buffer view.
+    View(usize),
+    /// Behind a URI.
+    Fetched(Rc<Vec<u8>>),
+}
+
+impl Source {
+    fn new(image: &json::Image, buffers: &mut Buffers) -> Result<Self, Fault> {
+        match (&image.uri, image.buffer_view.map(|v| v.value())) {
+            (Some(uri), _) => Ok(Self::Fetched(buffers.fetch(uri)?)),
+            (None, Some(view)) => {
+                buffers.prepare_view(view)?;
+                Ok(Self::View(view))
+            }
+            (None, None) => Err(Kind::Missing("uri and no buffer view").into()),
+        }
+    }
+
+    fn bytes<'b>(&'b self, buffers: &'b Buffers) -> Result<&'b [u8], Fault> {
+        match self {
+            Self::View(view) => Ok(buffers.view(*view)?.bytes),
+            Self::Fetched(bytes) => Ok(bytes),
+        }
+    }
+}
+
 fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<ImageData, String> {
     let text = |fault: Fault| fault.kind().to_string();
-    let fetched;
-    let view = match (&image.uri, image.buffer_view.map(|v| v.value())) {
-        (Some(uri), _) => {
-            fetched = buffers.fetch(uri).map_err(text)?;
-            None
-        }
-        (None, Some(view)) => {
-            buffers.prepare_view(view).map_err(text)?;
-            fetched = Default::default();
-            Some(view)
-        }
-        (None, None) => return Err(Kind::Missing("uri and no buffer view").to_string()),
-    };
-    let len = match view {
-        Some(view) => buffers.view(view).map_err(text)?.bytes.len() as u64,
-        None => fetched.len() as u64,
-    };
+    let source = Source::new(image, buffers).map_err(text)?;
+    let len = source.bytes(buffers).map_err(text)?.len() as u64;
     // Images may share their bytes, and each scans or copies all of them: that is work, so it is charged
     // like memory.
     buffers.memory.charge(len).map_err(|e| e.to_string())?;
     match mode {
         ImageMode::Skip | ImageMode::Encoded => {
-            let bytes = match view {
-                Some(view) => buffers.view(view).map_err(text)?.bytes,
-                None => fetched.as_slice(),
-            };
+            let bytes = source.bytes(buffers).map_err(text)?.to_vec();
             let stated = image.mime_type.as_ref().map(|m| m.0.as_str());
             let stated = stated.or_else(|| image.uri.as_deref().and_then(media_type));
-            Ok(ImageData::Encoded(EncodedImage::new(
-                bytes.to_vec(),
-                stated,
-            )))
+            Ok(ImageData::Encoded(EncodedImage::new(bytes, stated)))
         }
         #[cfg(feature = "images")]
         ImageMode::Decoded => {
             buffers.memory.release(len);
-            let survey = Survey::new(match view {
-                Some(view) => buffers.view(view).map_err(text)?.bytes,
-                None => fetched.as_slice(),
-            })?;
-            buffers
-                .memory
-                .charge(survey.needed)
-                .map_err(|e| e.to_string())?;
-            let decoded = survey.decode(match view {
-                Some(view) => buffers.view(view).map_err(text)?.bytes,
-                None => fetched.as_slice(),
-            });
+            let survey = Survey::new(source.bytes(buffers).map_err(text)?)?;
+            let charged = buffers.memory.charge(survey.needed);
+            charged.map_err(|e| e.to_string())?;
+            let decoded = survey.decode(source.bytes(buffers).map_err(text)?);
             // The image is kept; the decoder's own memory is free again.
             let kept = decoded.as_ref().map_or(0, |image| image.rgba.len() as u64);
             buffers.memory.release(survey.needed.saturating_sub(kept));

@@ -295,7 +295,12 @@ impl PrimitiveReader<'_, '_> {
                 Ok(unroll(&indices, mode))
             }
             Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip => {
-                let message = format!("{mode:?} are not drawn; the vertices are kept");
+                let shapes = if mode == Mode::Points {
+                    "points"
+                } else {
+                    "lines"
+                };
+                let message = format!("{shapes} are not drawn; the vertices are kept");
                 self.notes.note(&*self.place, message);
                 Ok(Vec::new())
             }
@@ -313,7 +318,7 @@ impl PrimitiveReader<'_, '_> {
     }
 
     fn indices(&mut self, accessor: usize, vertices: usize) -> Result<Vec<u32>, Fault> {
-        let expected = "SCALAR of U8, U16 or U32";
+        let expected = "SCALAR of UNSIGNED_BYTE, UNSIGNED_SHORT or UNSIGNED_INT";
         let info = self.buffers.info_of(accessor, &[Type::Scalar], expected)?;
         let integers = [ComponentType::U8, ComponentType::U16, ComponentType::U32];
         if !integers.contains(&info.component) {

@@ -63,7 +63,10 @@ impl Packed {
         };
         if !stride_fits || !filter_fits {
             let (mode, filter) = (self.mode, self.filter);
-            let message = format!("mode {mode:?}, filter {filter:?} and byteStride {stride}");
+            // As the file writes them.
+            let [mode, filter] =
+                [format!("{mode:?}"), format!("{filter:?}")].map(|name| name.to_uppercase());
+            let message = format!("mode {mode}, filter {filter} and byteStride {stride}");
             return Err(Kind::Meshopt(format!("{message} cannot be combined")).into());
         }
         if self.mode == Mode::Triangles && count % 3 != 0 {

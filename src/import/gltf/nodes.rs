@@ -328,7 +328,7 @@ fn inverse_binds(
     buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<[f32; 16]>, Fault> {
-    let expected = "MAT4 of F32";
+    let expected = "MAT4 of FLOAT";
     let info = buffers.info_of(accessor, &[Type::Mat4], expected)?;
     if !info.is_float() {
         let found = info.describe();

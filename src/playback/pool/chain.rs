@@ -1,18 +1,18 @@
-//! One instance by `runtime::chain`, without a plan: for model matrices, scalars and overrides.
+//! Evaluates one instance by `runtime::chain`, without a plan: for model matrices, scalars and overrides.
 
 use super::{Fill, MAX_LAYERS, Pool};
 use crate::clip::Clip;
 use crate::math::Affine3x4;
+use crate::playback::PlaybackError;
 use crate::playback::actions::ACTIONS_PER_LAYER;
 use crate::playback::ids::NO_CLIP;
 use crate::runtime::chain::{ActionInput, Chain, LayerInput, Scratch};
 use crate::simd::SimdLevel;
-use crate::skeleton::Pose;
+use crate::skeleton::{JointRef, Pose};
 use std::sync::Arc;
 
 impl Pool {
-    /// Evaluates the instance joint by joint, for its model matrices. Overrides count, as they do in
-    /// the palette.
+    /// Evaluates the instance joint by joint, for its model matrices. Overrides apply, as in the palette.
     pub fn evaluate_models(&self, index: usize, output: &mut [Affine3x4]) -> Scratch {
         let mut scratch = Scratch::new(&self.rig, self.timelines);
         let mut hints = vec![0; self.hints_per_instance()];
@@ -21,7 +21,17 @@ impl Pool {
         scratch
     }
 
-    /// Evaluates the instance's scalars alone.
+    /// The model matrix of one joint, evaluated as [`evaluate_models`](Self::evaluate_models).
+    pub fn model_matrix(
+        &self,
+        index: usize,
+        joint: JointRef<'_>,
+    ) -> Result<Affine3x4, PlaybackError> {
+        let joint = self.rig.skeleton().joint(joint)?;
+        Ok(self.evaluate_models(index, &mut []).models[joint])
+    }
+
+    /// Evaluates only the instance's scalars.
     pub fn evaluate_scalars(&self, index: usize) -> Pose {
         let mut scratch = Scratch::of_scalars(&self.rig, self.timelines);
         let mut hints = vec![0; self.hints_per_instance()];
@@ -30,7 +40,7 @@ impl Pool {
         scratch.pose
     }
 
-    /// Has the chain of an instance run in the caller's scratch.
+    /// Runs the chain of an instance in the caller's scratch.
     pub fn run_chain(
         &self,
         index: usize,
@@ -84,14 +94,14 @@ impl Pool {
         });
     }
 
-    /// The clips of an action, with their shares of it and their times.
+    /// The clips of an action, with their shares and their times.
     #[inline(always)]
     fn clips_of(&self, entry: usize, a: usize) -> impl Iterator<Item = (&Clip, f32, f32)> {
         let state = &self.state.actions;
         let (first, other) = (state.clip[entry][a], state.other[entry][a]);
         let time = state.clip_time(entry, a);
         let first = self.clips.get(first).map(Arc::as_ref);
-        // Most actions are of clips: a blend space alone has a second one, and phases for times.
+        // Most actions play a clip: only a blend space has a second clip, and times in phases.
         let (first, second) = if other == NO_CLIP {
             (first.map(|clip| (clip, 1.0, time as f32)), None)
         } else {

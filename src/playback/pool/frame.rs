@@ -1,4 +1,4 @@
-//! A frame of a pool: what every instance's plan depends on, room for it, and the palettes.
+//! A frame of a pool: the keys of plans, scratch memory, and the palettes.
 
 use super::Pool;
 use crate::math::Affine3x4;
@@ -8,11 +8,11 @@ use crate::playback::plans::PlanKey;
 use crate::runtime::chain::Scratch;
 use crate::runtime::fused::{Fused, FusedScratch, LayerShare};
 use crate::runtime::plan::Plan;
-use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
+use crate::simd::{Fence, Kernel, Lanes, SimdLevel, Streaming, dispatch};
 use std::ops::Range;
 
 impl Pool {
-    /// What an instance plays, in the order of blending: what its plan depends on.
+    /// The layers and clips of an instance in the order of blending: the key of its plan.
     pub fn plan_key(&self, index: usize, key: &mut PlanKey) {
         key.clear();
         let mut covered = false;
@@ -39,8 +39,8 @@ impl Pool {
         }
     }
 
-    /// [`reserve`](Self::reserve) for the scratches of a crowd, which never shrink: those that had room
-    /// in the last frame still have it, unless the pool needs more.
+    /// [`reserve`](Self::reserve) for the scratches of a crowd. They never shrink, so nothing is done unless the pool's
+    /// needs or the number of scratches have grown, or an instance has overrides.
     #[inline]
     pub fn reserve_all(&mut self, scratches: &mut [PaletteScratch]) {
         let needs = (self.max_clips(), self.timelines);
@@ -53,7 +53,7 @@ impl Pool {
         self.reserved = (needs, scratches.len());
     }
 
-    /// Makes room in a scratch for any instance.
+    /// Reserves memory in a scratch for any instance.
     fn reserve(&self, scratch: &mut PaletteScratch) {
         let clips = self.max_clips();
         let cursors = clips * self.timelines;
@@ -77,8 +77,8 @@ impl Pool {
         }
     }
 
-    /// Evaluates the palettes of a range of instances into `output`, by the plans found for their
-    /// clips. `hints` are those of the range; with `stream` the rows go past the caches.
+    /// Evaluates the palettes of a range of instances into `output`, by their plans. `hints` are those of the range;
+    /// with `stream` the rows are stored past the caches.
     pub fn evaluate(
         &self,
         instances: Range<usize>,
@@ -87,12 +87,14 @@ impl Pool {
         scratch: &mut InstanceScratch,
         output: &mut [Affine3x4],
     ) {
+        // Outside the kernel, so that it is dropped when the kernel unwinds and does not change the kernel's loops.
+        let fence = stream.then(|| Fence::new(level));
         dispatch(
             level,
             Palettes {
                 pool: self,
                 level,
-                stream,
+                streaming: fence.as_ref().map(Fence::streaming),
                 instances,
                 hints,
                 scratch,
@@ -101,7 +103,7 @@ impl Pool {
         );
     }
 
-    /// Puts the times and weights of an instance into the scratch, in the order of its plan.
+    /// Copies the times and weights of an instance to the scratch, in the order of its plan.
     #[inline(always)]
     fn gather(&self, index: usize, plan: &Plan, scratch: &mut FusedScratch) {
         let actions = &self.state.actions;
@@ -123,7 +125,7 @@ impl Pool {
                     w * share
                 }
             };
-            // Found once: in the loop each would be checked for every action.
+            // Looked up once: in the loop each index would be checked for every action.
             let (time, mirrored) = (&actions.time[entry], &actions.mirrored[entry]);
             let (weight, other) = (&actions.weight[entry], &actions.other[entry]);
             for &a in &self.plans.order[entry] {
@@ -133,7 +135,7 @@ impl Pool {
                 if mirrored[a] {
                     time = actions.clip_time(entry, a);
                 }
-                // Most actions are of clips: a blend space alone has a second one.
+                // Most actions play a clip: only a blend space has a second clip.
                 if other[a] == NO_CLIP {
                     *place.0 = time as f32;
                     *place.1 = scaled(w);
@@ -151,7 +153,7 @@ impl Pool {
         }
     }
 
-    /// The seconds at which a member of a blend space stands.
+    /// The time of a member of a blend space, in seconds.
     fn phase_time(&self, clip: u16, phase: f64) -> f32 {
         let duration = self.clips.get(clip).map_or(0.0, |clip| clip.duration());
         (phase * f64::from(duration)) as f32
@@ -167,7 +169,7 @@ pub(crate) struct PaletteScratch {
     pub palette: Vec<Affine3x4>,
 }
 
-/// What one instance is evaluated in.
+/// The scratch of one instance.
 #[derive(Debug, Default)]
 pub(crate) struct InstanceScratch {
     fused: FusedScratch,
@@ -176,7 +178,7 @@ pub(crate) struct InstanceScratch {
 }
 
 impl InstanceScratch {
-    /// Frees what is a rig's own: the rig is removed.
+    /// Frees the scratch of a rig that is removed.
     pub fn forget(&mut self, rig: RigId) {
         self.chains.retain(|chain| chain.0 != rig.number());
     }
@@ -186,7 +188,7 @@ impl InstanceScratch {
 struct Palettes<'a> {
     pool: &'a Pool,
     level: SimdLevel,
-    stream: bool,
+    streaming: Option<Streaming<'a>>,
     instances: Range<usize>,
     hints: &'a mut [u16],
     scratch: &'a mut InstanceScratch,
@@ -234,15 +236,96 @@ impl Kernel for Palettes<'_> {
                     hint_stride: pool.hint_stride,
                     scratch: fused,
                     output: now,
-                    stream: self.stream,
+                    streaming: self.streaming,
                 }
                 .run(simd);
             }
             output = later;
         }
-        // No code of a caller runs between streamed rows, so nothing unwinds past this.
-        if self.stream {
-            simd.settle_streams();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::raw::{
+        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
+    };
+    use crate::playback::ids::Owner;
+    use crate::playback::places::RowOrder;
+    use crate::playback::{PlayOptions, Player};
+    use crate::simd::SETTLED;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    /// A rig of one joint with a clip, and two instances, of which the second plays it.
+    fn pool(width: usize) -> Pool {
+        let track = RawTrack {
+            node: 0,
+            channel: RawChannel::Translation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![3.0, 0.0, 0.0, 4.0, 0.0, 0.0],
+        };
+        let scene = RawScene {
+            nodes: vec![RawNode::default()],
+            skins: vec![RawSkin {
+                name: None,
+                joints: vec![0],
+                inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array()],
+            }],
+            clips: vec![RawClip {
+                duration: 1.0,
+                tracks: vec![track],
+                ..RawClip::default()
+            }],
+            ..RawScene::default()
+        };
+        let rig = Arc::new(crate::build::build_rig(scene, &Default::default()).unwrap());
+        let layers = vec![Default::default()];
+        let mut pool = Pool::new(Owner::of_rig(1, 0), rig, layers);
+        pool.spawn().unwrap();
+        let index = pool.spawn().unwrap() as usize;
+        let clip = pool.clip_id(0);
+        let mut player = Player {
+            pool: &mut pool,
+            index,
+        };
+        player.play(0, clip, &PlayOptions::default()).unwrap();
+        pool.find_plans(width);
+        pool.count_places(false, RowOrder::Index);
+        pool
+    }
+
+    /// A panic between two instances whose rows are streamed: only the fence completes the stores of the first.
+    #[test]
+    fn streamed_rows_are_settled_when_a_frame_is_cut_short() {
+        for level in SimdLevel::supported() {
+            let mut pool = pool(level.width());
+            let mut hints = std::mem::take(&mut pool.hints);
+            let mut scratch = PaletteScratch::default();
+            pool.reserve_all(std::slice::from_mut(&mut scratch));
+            let mut frame = |scratch: &mut PaletteScratch, stream| {
+                let nothing = Affine3x4 {
+                    rows: [[f32::NAN; 4]; 3],
+                };
+                let mut rows = [nothing; 2];
+                let settled = SETTLED.get();
+                let how = (level, stream);
+                let (hints, instance) = (&mut hints[..], &mut scratch.instance);
+                let run = || pool.evaluate(0..2, how, hints, instance, &mut rows);
+                let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();
+                let first = rows.map(|row| row.rows[0][3]);
+                (whole, first.map(f32::to_bits), SETTLED.get() - settled)
+            };
+            let bits = |x: [f32; 2]| x.map(f32::to_bits);
+            let both = bits([0.0, 3.0]);
+            assert_eq!(frame(&mut scratch, false), (true, both, 0), "{level}");
+            assert_eq!(frame(&mut scratch, true), (true, both, 1), "{level}");
+            // The scratch has no entry for the time of the second instance's action: an index out of range.
+            scratch.instance.fused.times.clear();
+            let one = bits([0.0, f32::NAN]);
+            assert_eq!(frame(&mut scratch, true), (false, one, 1), "{level}");
         }
     }
 }

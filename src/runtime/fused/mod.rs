@@ -9,7 +9,7 @@ use super::sample::locate_all;
 use crate::clip::Cursor;
 use crate::math::{Affine3x4, LANES, Row};
 use crate::rig::Rig;
-use crate::simd::{Kernel, Lanes};
+use crate::simd::{Kernel, Lanes, Streaming};
 use fearless_simd::prelude::*;
 use mix::Mix;
 
@@ -75,8 +75,8 @@ pub(crate) struct Fused<'a> {
     pub hint_stride: usize,
     pub scratch: &'a mut FusedScratch,
     pub output: &'a mut [Affine3x4],
-    /// Whether the rows go past the caches; the caller settles them.
-    pub stream: bool,
+    /// Whether the rows go past the caches: then nothing reads them until the fence is dropped.
+    pub streaming: Option<Streaming<'a>>,
 }
 
 impl Kernel for Fused<'_> {
@@ -116,6 +116,6 @@ impl Kernel for Fused<'_> {
         }
         let locals = bytemuck::must_cast_slice(locals);
         plan.walk
-            .run(simd, locals, models, self.output, self.stream);
+            .run(simd, locals, models, self.output, self.streaming);
     }
 }

@@ -86,7 +86,10 @@ pub(super) fn walk(
         binds,
         ..
     } = steps;
-    Walk::new(steps, &constants, binds, locals, count + 1)
+    match Walk::new(steps, &constants, binds, locals, count + 1) {
+        Ok(walk) => walk,
+        Err(error) => unreachable!("the steps of a plan are within its buffers: {error}"),
+    }
 }
 
 impl<M: Fn(usize) -> bool> Steps<'_, M> {

@@ -1,7 +1,9 @@
-//! Walks in buffers larger than they need; the rest of each buffer must stay untouched.
+//! Every condition that a walk checks, one by one; and walks in buffers larger than they need, of which
+//! the rest must stay untouched.
 
 use super::*;
 use crate::simd::lanes::{Kernel, SimdLevel, dispatch};
+use crate::simd::stream::Fence;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MODELS: usize = 3;
@@ -15,7 +17,7 @@ struct Run<'a> {
     locals: &'a [[f32; 4]],
     models: &'a mut [Row],
     output: &'a mut [Affine3x4],
-    stream: bool,
+    streaming: Option<Streaming<'a>>,
 }
 
 impl Kernel for Run<'_> {
@@ -27,9 +29,9 @@ impl Kernel for Run<'_> {
             locals,
             models,
             output,
-            stream,
+            streaming,
         } = self;
-        walk.run(simd, locals, models, output, stream);
+        walk.run(simd, locals, models, output, streaming);
     }
 }
 
@@ -65,7 +67,7 @@ fn steps(stride: usize) -> Vec<Step> {
     ]
 }
 
-fn walk(steps: Vec<Step>, stride: usize) -> Walk {
+fn checked(steps: Vec<Step>, stride: usize) -> Result<Walk, WalkError> {
     let constants = [moved(5.0), moved(20.0)];
     let binds = vec![moved(0.25); BINDS];
     Walk::new(
@@ -77,15 +79,21 @@ fn walk(steps: Vec<Step>, stride: usize) -> Walk {
     )
 }
 
+fn walk(stride: usize) -> Walk {
+    checked(steps(stride), stride).unwrap()
+}
+
 /// Buffers that are larger than a walk needs.
 struct Buffers {
     locals: Vec<[f32; 4]>,
     models: Vec<Row>,
-    output: Vec<Affine3x4>,
+    /// Palette rows begin this many floats into the output.
+    shift: usize,
+    output: Vec<Row>,
 }
 
 impl Buffers {
-    fn new(stride: usize) -> Self {
+    fn new(stride: usize, shift: usize) -> Self {
         let mut locals = vec![[UNTOUCHED; 4]; locals_of(stride) + GUARD * stride];
         for (r, row) in moved(100.0).into_iter().enumerate() {
             locals[4 * stride - 1 + r * stride] = row;
@@ -94,54 +102,66 @@ impl Buffers {
         for (r, row) in moved(1000.0).into_iter().enumerate() {
             models[0].0[4 * r..][..4].copy_from_slice(&row);
         }
-        let rows = [[UNTOUCHED; 4]; 3];
         Self {
             locals,
             models,
-            output: vec![Affine3x4 { rows }; BINDS + GUARD],
+            shift,
+            output: vec![Row::splat(UNTOUCHED); BINDS + GUARD],
         }
     }
 
-    /// Runs in buffers of these sizes; returns false if the run panicked.
+    /// Runs in buffers of these sizes. A run that does nothing says so by an assertion in debug builds:
+    /// the message of what unwound.
     fn run(
         &mut self,
         walk: &Walk,
         level: SimdLevel,
         [locals, models, output]: [usize; 3],
         stream: bool,
-    ) -> bool {
+    ) -> Option<String> {
+        let fence = stream.then(|| Fence::new(level));
+        let floats: &mut [f32] = bytemuck::cast_slice_mut(&mut self.output);
         let run = Run {
             walk,
             locals: &self.locals[..locals],
             models: &mut self.models[..models],
-            output: &mut self.output[..output],
-            stream,
+            output: bytemuck::cast_slice_mut(&mut floats[self.shift..][..12 * output]),
+            streaming: fence.as_ref().map(Fence::streaming),
         };
-        catch_unwind(AssertUnwindSafe(|| dispatch(level, run))).is_ok()
+        let cut = catch_unwind(AssertUnwindSafe(|| dispatch(level, run))).err()?;
+        let text = cut.downcast_ref::<String>().cloned();
+        text.or_else(|| cut.downcast_ref::<&str>().map(ToString::to_string))
+    }
+
+    fn rows(&self) -> &[f32] {
+        &bytemuck::cast_slice::<Row, f32>(&self.output)[self.shift..]
     }
 
     fn untouched(&self, models: usize, output: usize) -> bool {
         let models = self.models[models..].iter().flat_map(|r| r.0);
-        let output = self.output[output..].iter().flat_map(|m| m.rows);
-        let mut all = models.chain(output.flatten());
+        let all: &[f32] = bytemuck::cast_slice(&self.output);
+        let (before, after) = (&all[..self.shift], &self.rows()[12 * output..]);
+        let mut all = models.chain(before.iter().chain(after).copied());
         all.all(|v| v == UNTOUCHED)
     }
 }
 
+/// At every alignment that floats have: rows that are not aligned to 16 bytes are not streamed.
 #[test]
 fn a_walk_writes_its_rows_and_no_others() {
     for level in SimdLevel::supported() {
         let stride = level.width();
-        let walk = walk(steps(stride), stride);
-        for stream in [false, true] {
-            let mut buffers = Buffers::new(stride);
+        let walk = walk(stride);
+        for (stream, shift) in [0, 1, 2, 3, 4].map(|s| [(false, s), (true, s)]).concat() {
+            let mut buffers = Buffers::new(stride, shift);
             let sizes = [locals_of(stride), MODELS, BINDS];
-            assert!(buffers.run(&walk, level, sizes, stream), "{level}");
-            let found = [0, 1, 2, 3].map(|i| buffers.output[i].rows);
+            let what = format!("{level}, {shift} floats in, stream {stream}");
+            assert_eq!(buffers.run(&walk, level, sizes, stream), None, "{what}");
             let first = moved(1000.0 + 100.0 + 0.25);
             let second = moved(1000.0 + 100.0 + 20.0 + 0.25);
-            assert_eq!(found, [first, second, second, first], "{level} {stream}");
-            assert!(buffers.untouched(MODELS, BINDS), "{level} {stream}");
+            let wanted = [first, second, second, first].concat().concat();
+            assert_eq!(buffers.rows()[..12 * BINDS], wanted, "{what}");
+            assert!(buffers.untouched(MODELS, BINDS), "{what}");
         }
     }
 }
@@ -150,44 +170,48 @@ fn a_walk_writes_its_rows_and_no_others() {
 fn buffers_that_are_too_short_are_left_alone() {
     for level in SimdLevel::supported() {
         let stride = level.width();
-        let fit = [locals_of(stride), MODELS, BINDS];
-        let own = walk(steps(stride), stride);
+        let own = walk(stride);
         // Other levels have registers of another width.
-        let other = walk(steps(2 * stride), 2 * stride);
-        let [locals, models, output] = fit;
+        let (wider, narrower) = (walk(2 * stride), walk(stride / 2));
+        let nothing = Walk::new(Vec::new(), &[], Vec::new(), (0, stride), 0).unwrap();
+        let [locals, models, output] = [locals_of(stride), MODELS, BINDS];
         let cases = [
-            (&own, [locals - 1, models, output]),
-            (&own, [locals, models - 1, output]),
-            (&own, [locals, 0, output]),
-            (&own, [locals, models, output - 1]),
-            (&own, [locals, models, 0]),
-            (&other, [2 * locals, models, output]),
+            ("locals", &own, [locals - 1, models, output]),
+            ("no locals", &own, [0, models, output]),
+            ("models", &own, [locals, models - 1, output]),
+            ("the root alone", &own, [locals, 1, output]),
+            ("no models", &own, [locals, 0, output]),
+            ("no root", &nothing, [0, 0, 0]),
+            ("output", &own, [locals, models, output - 1]),
+            ("no output", &own, [locals, models, 0]),
+            ("a wider stride", &wider, [2 * locals, models, output]),
+            ("a narrower stride", &narrower, [2 * locals, models, output]),
         ];
-        for (walk, sizes) in cases {
+        for (what, walk, sizes) in cases {
             for stream in [false, true] {
-                let mut buffers = Buffers::new(stride);
-                let taken = buffers.run(walk, level, sizes, stream);
-                // Debug builds assert.
-                assert_eq!(taken, !cfg!(debug_assertions), "{level} {sizes:?}");
-                assert!(buffers.untouched(1, 0), "{level} {sizes:?} {stream}");
+                let mut buffers = Buffers::new(stride, 0);
+                let said = buffers.run(walk, level, sizes, stream);
+                let wanted = cfg!(debug_assertions).then_some("a buffer is shorter than the walk");
+                assert_eq!(said.as_deref(), wanted, "{level}, {what}");
+                assert!(buffers.untouched(1, 0), "{level}, {what} {stream}");
             }
         }
     }
 }
 
+/// The error of the usual steps with one of them changed.
+fn refused(stride: usize, change: impl Fn(&mut [Step])) -> Option<WalkError> {
+    let mut steps = steps(stride);
+    change(&mut steps);
+    checked(steps, stride).err()
+}
+
 #[test]
-fn steps_outside_their_buffers_are_refused() {
+fn local_matrices_outside_their_rows_are_refused() {
     for stride in [4, 8, 16] {
-        let with = |at: usize, change: fn(&mut Step, u32), value: usize| {
-            let mut steps = steps(stride);
-            change(&mut steps[at], value as u32);
-            catch_unwind(|| walk(steps, stride)).is_ok()
-        };
-        let moving = |s: &mut Step, at| s.local = Local::Moving(at);
-        let constant = |s: &mut Step, n| s.local = Local::Constant(n);
         let rows = locals_of(stride);
         // The rows of a matrix are one stride apart.
-        for (at, fits) in [
+        for (row, fits) in [
             (0, true),
             (rows - 2 * stride - 1, true),
             (rows - 2 * stride, false),
@@ -196,38 +220,136 @@ fn steps_outside_their_buffers_are_refused() {
             (rows, false),
             (u32::MAX as usize, false),
         ] {
-            assert_eq!(with(0, moving, at), fits, "row {at} of {rows}");
-        }
-        // Two constants occupy a block; its other entries hold zeros.
-        for (n, fits) in [
-            (0, true),
-            (stride - 1, true),
-            (stride, false),
-            (1 << 20, false),
-        ] {
-            assert_eq!(with(1, constant, n), fits, "constant {n}, stride {stride}");
-        }
-        for (value, fits) in [(MODELS - 1, true), (MODELS, false), (65_535, false)] {
-            let parent = |s: &mut Step, at: u32| s.parent = at as u16;
-            let model = |s: &mut Step, at: u32| s.model = at as u16;
-            assert_eq!(with(0, parent, value), fits, "parent {value}");
-            assert_eq!(with(1, model, value), fits, "model {value}");
-        }
-        for (rows, fits) in [(0, false), (1, false), (2, true), (3, false)] {
-            let write = |s: &mut Step, rows: u32| s.rows = rows as u16;
-            assert_eq!(with(1, write, rows), fits, "{rows} rows");
+            let row = row as u32;
+            let wanted = (!fits).then_some(WalkError::Moving {
+                step: 0,
+                row,
+                stride,
+                rows,
+            });
+            let found = refused(stride, |s| s[0].local = Local::Moving(row));
+            assert_eq!(found, wanted, "row {row} of {rows}");
         }
     }
-    // Fewer rows than one matrix.
-    let few = |locals| {
-        Walk::new(
-            vec![step(Local::Moving(0), 0, 0, 0)],
-            &[],
-            vec![],
-            locals,
-            1,
-        )
+    // Fewer rows than one matrix has.
+    for rows in [0, 4, 8] {
+        let steps = vec![step(Local::Moving(0), 0, 0, 0)];
+        let found = Walk::new(steps, &[], Vec::new(), (rows, 4), 1).err();
+        let (step, row, stride) = (0, 0, 4);
+        let wanted = WalkError::Moving {
+            step,
+            row,
+            stride,
+            rows,
+        };
+        assert_eq!(found, Some(wanted));
+    }
+}
+
+#[test]
+fn constants_that_do_not_exist_are_refused() {
+    for stride in [4, 8, 16] {
+        // There are two.
+        for (constant, fits) in [
+            (0, true),
+            (1, true),
+            (2, false),
+            (stride as u32 - 1, false),
+            (stride as u32, false),
+            (1 << 20, false),
+            (u32::MAX, false),
+        ] {
+            let wanted = (!fits).then_some(WalkError::Constant {
+                step: 1,
+                constant,
+                constants: 2,
+            });
+            let found = refused(stride, |s| s[1].local = Local::Constant(constant));
+            assert_eq!(found, wanted, "constant {constant}, stride {stride}");
+        }
+    }
+    // The last of three blocks: its rows are the last of what is stored.
+    let steps = vec![step(Local::Constant(11), 0, 0, 0)];
+    let walk = Walk::new(steps, &[moved(1.0); 12], Vec::new(), (0, 4), 1).unwrap();
+    let [Step { local, .. }] = walk.steps[..] else {
+        panic!("{:?}", walk.steps)
     };
-    assert!(catch_unwind(|| few((8, 4))).is_err());
-    assert!(catch_unwind(|| few((0, 4))).is_err());
+    assert_eq!((local, walk.constants.len()), (Local::Constant(27), 36));
+}
+
+#[test]
+fn model_matrices_that_do_not_exist_are_refused() {
+    const ANY: u16 = u16::MAX;
+    let models = MODELS;
+    for at in 0..3 {
+        for (value, fits) in [(0, true), (MODELS as u16, false), (ANY, false)] {
+            let found = refused(4, |s| s[at].parent = value);
+            let wanted = (!fits).then_some(WalkError::Parent {
+                step: at,
+                parent: value,
+                models,
+            });
+            assert_eq!(found, wanted, "step {at}, parent {value}");
+            // Of the first two steps later ones read the product.
+            let found = refused(4, |s| s[at].model = value);
+            let wanted = if fits {
+                let order = WalkError::Order { step: 1, parent: 1 };
+                (at == 0).then_some(order)
+            } else {
+                Some(WalkError::Model {
+                    step: at,
+                    model: value,
+                    models,
+                })
+            };
+            assert_eq!(found, wanted, "step {at}, model {value}");
+        }
+    }
+    // No root to begin with.
+    let steps = vec![step(Local::Done, 0, 0, 0)];
+    let found = Walk::new(steps, &[], Vec::new(), (0, 4), 0).err();
+    let (step, parent, models) = (0, 0, 0);
+    let wanted = WalkError::Parent {
+        step,
+        parent,
+        models,
+    };
+    assert_eq!(found, Some(wanted));
+}
+
+#[test]
+fn parents_behind_their_children_are_refused() {
+    let order = |step, parent| Some(WalkError::Order { step, parent });
+    assert_eq!(refused(4, |s| s.swap(0, 1)), order(0, 1));
+    assert_eq!(refused(4, |s| s.swap(0, 2)), order(0, 1));
+    // A parent that no step keeps, its own product, and one of a step without a product.
+    assert_eq!(refused(4, |s| s[2].parent = 2), None);
+    assert_eq!(
+        refused(4, |s| (s[1].model, s[2].parent) = (0, 2)),
+        order(2, 2)
+    );
+    assert_eq!(refused(4, |s| s[0].parent = 1), order(0, 1));
+    let done = |s: &mut [Step]| s[0].local = Local::Done;
+    assert_eq!(refused(4, done), order(1, 1));
+    // A chained step goes on in registers.
+    let chained = |s: &mut [Step]| (s[0].model, s[1].chained, s[2].chained) = (0, true, true);
+    assert_eq!(refused(4, chained), None);
+}
+
+#[test]
+fn rows_without_an_inverse_bind_are_refused() {
+    for (rows, fits) in [(0, false), (1, false), (2, true), (3, false)] {
+        let found = refused(4, |s| s[1].rows = rows);
+        let wanted = (!fits).then_some(WalkError::Rows {
+            rows: usize::from(rows) + 2,
+            binds: BINDS,
+        });
+        assert_eq!(found, wanted, "{rows} rows");
+    }
+}
+
+#[test]
+fn a_stride_of_zero_is_refused() {
+    let found = Walk::new(steps(4), &[], Vec::new(), (24, 0), MODELS).err();
+    assert_eq!(found, Some(WalkError::Stride));
 }

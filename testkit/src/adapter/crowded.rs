@@ -3,7 +3,7 @@
 use super::{Library, loop_mode, text};
 use crate::compare::Subject;
 use crate::oracle::{Evaluated, Layer, LoopMode, Missing};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions, RigId};
+use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, LayerOptions, PlayOptions, RigId};
 use phalanx::math::Affine3x4;
 use phalanx::playback;
 use std::sync::Arc;
@@ -114,35 +114,53 @@ impl Subject for Crowded {
         let crowd = &mut stage.crowd;
         let mut place = 0;
         for layer in layers {
-            let weight = layer.weight as f32;
-            crowd
-                .set_layer_weight(instance, place, weight)
-                .map_err(text)?;
-            for action in &layer.actions {
+            set_layer_weight(crowd, instance, place, layer.weight)?;
+            for (n, action) in layer.actions.iter().enumerate() {
                 if action.missing != Missing::Rest {
                     return Err("the library cannot skip missing channels".into());
                 }
-                let clip = crowd
+                let mut clip = crowd
                     .clip_by_index(rig, action.clip)
                     .ok_or("no such clip")?;
+                // A layer plays a clip once, under one handle.
+                if layer.actions[..n].iter().any(|a| a.clip == action.clip) {
+                    let again = crowd.clip(clip).map_err(text)?.clone();
+                    clip = crowd.add_clip(rig, again).map_err(text)?;
+                }
                 let options = held(action.time, playback::LoopMode::Once, action.weight);
-                let added = crowd.add_action(instance, place, clip, &options);
-                added.map_err(text)?;
+                add(crowd, instance, place, clip, &options)?;
             }
             place += 1;
             for additive in &layer.additive {
                 let clip = Arc::new(self.0.additive_clip(additive)?);
                 let clip = crowd.add_clip(rig, clip).map_err(text)?;
-                let weight = additive.weight as f32;
-                crowd
-                    .set_layer_weight(instance, place, weight)
-                    .map_err(text)?;
+                set_layer_weight(crowd, instance, place, additive.weight)?;
                 let options = held(additive.time, playback::LoopMode::Once, 1.0);
-                let added = crowd.add_action(instance, place, clip, &options);
-                added.map_err(text)?;
+                add(crowd, instance, place, clip, &options)?;
                 place += 1;
             }
         }
         self.evaluate(&mut stage)
     }
+}
+
+fn set_layer_weight(
+    crowd: &mut Crowd,
+    instance: InstanceId,
+    layer: usize,
+    weight: f64,
+) -> Result<(), String> {
+    let mut player = crowd.player(instance).map_err(text)?;
+    player.set_layer_weight(layer, weight as f32).map_err(text)
+}
+
+fn add(
+    crowd: &mut Crowd,
+    instance: InstanceId,
+    layer: usize,
+    clip: ClipId,
+    options: &PlayOptions,
+) -> Result<(), String> {
+    let mut player = crowd.player(instance).map_err(text)?;
+    player.add(layer, clip, options).map_err(text)
 }

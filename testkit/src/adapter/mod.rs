@@ -1,8 +1,6 @@
 //! The library as a subject of comparison in three ways: a single pose as the command line evaluates it
 //! ([`Posed`]), the public jobs in sequence ([`Jobs`]), and an instance of a crowd ([`Crowded`]).
 
-#![allow(dead_code, unused_imports)]
-
 mod crowded;
 mod jobs;
 mod posed;
@@ -93,7 +91,7 @@ impl Library {
             Reference::Time(t) => self.sample(self.clip(additive.clip)?, t)?,
             Reference::Rest => self.rig.skeleton().rest_pose().clone(),
         };
-        build_additive(&self.raw, additive.clip, &self.rig, &reference).map_err(text)
+        build_additive(&self.rig, (&*self.raw, additive.clip), &reference).map_err(text)
     }
 
     /// The library's mask for weights given per node.

@@ -1,8 +1,6 @@
 //! Comparison of evaluated poses with golden files and with each other, at stated tolerances. It uses the
 //! oracle's types and is independent of the library.
 
-#![allow(dead_code, unused_imports)]
-
 mod golden;
 mod tally;
 

@@ -18,24 +18,24 @@ pub struct Curve {
     pub width: usize,
 }
 
-/// Position of a time among the keys: at one (also before the first and after the last), or between two.
-enum Place {
+/// The position of a time among the keys: at a key (also before the first and after the last), or between two.
+enum KeyPosition {
     At(usize),
     Between(usize, f64),
 }
 
 impl Curve {
-    fn locate(&self, t: f64) -> Place {
+    fn locate(&self, t: f64) -> KeyPosition {
         let after = self.times.partition_point(|&key| key <= t);
         if after == 0 {
-            return Place::At(0);
+            return KeyPosition::At(0);
         }
         let k = after - 1;
         if after == self.times.len() || self.interpolation == Interpolation::Step {
-            return Place::At(k);
+            return KeyPosition::At(k);
         }
         let (t0, t1) = (self.times[k], self.times[after]);
-        Place::Between(k, (t - t0) / (t1 - t0))
+        KeyPosition::Between(k, (t - t0) / (t1 - t0))
     }
 
     /// The value of key `k`.
@@ -71,11 +71,11 @@ impl Curve {
     /// Translations, scales and weights at `t` seconds.
     pub fn scalars(&self, t: f64) -> Vec<f64> {
         match self.locate(t) {
-            Place::At(k) => self.value(k).to_vec(),
-            Place::Between(k, u) if self.interpolation == Interpolation::CubicSpline => {
+            KeyPosition::At(k) => self.value(k).to_vec(),
+            KeyPosition::Between(k, u) if self.interpolation == Interpolation::CubicSpline => {
                 self.hermite(k, u, <[f64]>::to_vec)
             }
-            Place::Between(k, u) => {
+            KeyPosition::Between(k, u) => {
                 let pairs = self.value(k).iter().zip(self.value(k + 1));
                 pairs.map(|(&a, &b)| lerp(a, b, u)).collect()
             }
@@ -87,11 +87,11 @@ impl Curve {
     pub fn rotation(&self, t: f64) -> Quat {
         let quat = |v: &[f64]| normalize(std::array::from_fn(|i| v[i]));
         match self.locate(t) {
-            Place::At(k) => quat(self.value(k)),
-            Place::Between(k, u) if self.interpolation == Interpolation::CubicSpline => {
+            KeyPosition::At(k) => quat(self.value(k)),
+            KeyPosition::Between(k, u) if self.interpolation == Interpolation::CubicSpline => {
                 quat(&self.hermite(k, u, |v| quat(v).to_vec()))
             }
-            Place::Between(k, u) => slerp(quat(self.value(k)), quat(self.value(k + 1)), u),
+            KeyPosition::Between(k, u) => slerp(quat(self.value(k)), quat(self.value(k + 1)), u),
         }
     }
 }

@@ -4,8 +4,6 @@
 //!
 //! Sections named in comments are those of the glTF 2.0 specification.
 
-#![allow(dead_code, unused_imports)]
-
 pub mod blend;
 pub mod curve;
 pub mod evaluate;

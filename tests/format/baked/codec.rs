@@ -3,7 +3,7 @@
 use super::made;
 use super::support::rig_of;
 use libtest_mimic::Failed;
-use phalanx::bake::{BakeSettings, bake};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::clip::{Clip, Cursor, MAX_KEYS};
 use phalanx::format::codec::{CodecError, EXPANSION, MEMORY_BASE, VERSION, decode, encode};
 use phalanx::runtime::SampleJob;
@@ -35,7 +35,7 @@ pub fn model(file: &str) -> Result<(), Failed> {
     for rig in rig_of(file)? {
         let skeleton = rig.skeleton();
         for raw in rig.clips() {
-            let baked = bake(raw, skeleton, &BakeSettings::default())?.0;
+            let baked = bake(raw, skeleton, &BakeOptions::default())?.0;
             for clip in [raw, &baked] {
                 let bytes = encode(clip, skeleton)?;
                 same(&back(&bytes, clip, skeleton)?, clip);
@@ -57,7 +57,7 @@ pub fn every_kind() -> Result<(), Failed> {
     let (skeleton, raw) = (rig.skeleton(), &rig.clips()[0]);
     let additive = made::additive(&rig);
     for clip in [&**raw, &additive] {
-        let baked = bake(clip, skeleton, &BakeSettings::default())?.0;
+        let baked = bake(clip, skeleton, &BakeOptions::default())?.0;
         for clip in [clip, &baked] {
             same(&back(&encode(clip, skeleton)?, clip, skeleton)?, clip);
         }
@@ -70,7 +70,7 @@ pub fn every_kind() -> Result<(), Failed> {
 pub fn quartet() -> Result<(), Failed> {
     let rig = made::rig();
     let skeleton = rig.skeleton();
-    let baked = bake(&rig.clips()[0], skeleton, &BakeSettings::default())?.0;
+    let baked = bake(&rig.clips()[0], skeleton, &BakeOptions::default())?.0;
     let bytes = encode(&baked, skeleton)?;
     for len in 0..bytes.len() {
         match back(&bytes[..len], &baked, skeleton) {
@@ -141,7 +141,7 @@ pub fn mutations() -> Result<(), Failed> {
     let rig = made::rig();
     let skeleton = rig.skeleton();
     let raw = &rig.clips()[0];
-    let baked = bake(raw, skeleton, &BakeSettings::default())?.0;
+    let baked = bake(raw, skeleton, &BakeOptions::default())?.0;
     let mut random = super::Random(0x9e37_79b9_7f4a_7c15);
     let (mut sound, mut unsound) = (0, 0);
     for clip in [&baked, raw] {

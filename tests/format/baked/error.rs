@@ -3,7 +3,7 @@
 use super::made;
 use super::support::{Rigs, clip_of, rig_of};
 use libtest_mimic::Failed;
-use phalanx::bake::{BakeSettings, ErrorReport, JointQuality, bake, measure_error};
+use phalanx::bake::{BakeOptions, ErrorReport, JointQuality, bake, measure_error};
 use phalanx::clip::{BlockKind, Channel, Clip, Encoding};
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::baked::{apart, lane, times};
@@ -40,7 +40,7 @@ fn check(
     built: &Clip,
     report: &ErrorReport,
     skeleton: &Skeleton,
-    settings: &BakeSettings,
+    settings: &BakeOptions,
 ) -> Result<(), Failed> {
     let (shell, bound) = (f64::from(settings.shell), f64::from(settings.max_error));
     let [measured, all] = oracle_errors(raw, built, skeleton, shell);
@@ -79,7 +79,7 @@ fn check(
 }
 
 /// Every clip of a model.
-pub fn model(file: &str, settings: &BakeSettings) -> Result<(), Failed> {
+pub fn model(file: &str, settings: &BakeOptions) -> Result<(), Failed> {
     let rigs: Rigs = rig_of(file)?;
     for rig in &rigs {
         for raw in rig.clips() {
@@ -106,8 +106,10 @@ pub fn every_kind() -> Result<(), Failed> {
     let additive = made::additive(&rig);
     for clip in [&**raw, &additive] {
         for max_error in [1e-2, 1e-3, 1e-4, 2e-5] {
-            let mut settings = BakeSettings::default();
-            settings.max_error = max_error;
+            let settings = BakeOptions {
+                max_error,
+                ..BakeOptions::default()
+            };
             let (built, report) = bake(clip, skeleton, &settings)?;
             check(clip, &built, &report, skeleton, &settings)?;
             assert_eq!(built.kind(), clip.kind());
@@ -116,7 +118,7 @@ pub fn every_kind() -> Result<(), Failed> {
         }
     }
     // A held scale and a held turn are not interpolated, just before a key as after the one before.
-    let (built, _) = bake(raw, skeleton, &BakeSettings::default())?;
+    let (built, _) = bake(raw, skeleton, &BakeOptions::default())?;
     for (joint, channel) in [(3, Channel::Rotation), (8, Channel::Scale)] {
         let at = usize::from(skeleton.lane_of()[joint]);
         let (early, late) = (
@@ -127,8 +129,10 @@ pub fn every_kind() -> Result<(), Failed> {
         assert_ne!(early, lane(&built, channel, at, 0.801), "joint {joint}");
     }
     // Noise of a tenth of what may be off is no motion.
-    let mut settings = BakeSettings::default();
-    settings.max_error = 1e-3;
+    let settings = BakeOptions {
+        max_error: 1e-3,
+        ..BakeOptions::default()
+    };
     let (built, _) = bake(raw, skeleton, &settings)?;
     let at = usize::from(skeleton.lane_of()[6]);
     let moves = |clip: &Clip| {
@@ -148,8 +152,10 @@ pub fn finer_than_16_bits() -> Result<(), Failed> {
     let raw = rig.clips().iter().find(|c| c.name() == "atlas");
     let raw = raw.ok_or("pab.glb has no atlas")?;
     for (max_error, floats) in [(1e-4, false), (2e-5, true)] {
-        let mut settings = BakeSettings::default();
-        settings.max_error = max_error;
+        let settings = BakeOptions {
+            max_error,
+            ..BakeOptions::default()
+        };
         let (built, report) = bake(raw, rig.skeleton(), &settings)?;
         check(raw, &built, &report, rig.skeleton(), &settings)?;
         let moving = |packed: bool| {
@@ -168,21 +174,22 @@ pub fn joint_quality() -> Result<(), Failed> {
     let (rig, raw) = clip_of("pab.glb", "jog")?;
     let skeleton = rig.skeleton();
     let hand = skeleton
-        .find("RightHand")
-        .or(skeleton.find("Righthand"))
-        .ok_or("pab has a right hand")?;
+        .joint("RightHand")
+        .or(skeleton.joint("Righthand"))?;
     let error_of = |built: &Clip, shell: f64| {
         let all = times(&raw, &[&[0.21], &[0.79]]).into_iter();
         all.map(|t| apart(&raw, built, skeleton, shell, t)[hand])
             .fold(0.0, f64::max)
     };
-    let plain = bake(&raw, skeleton, &BakeSettings::default())?.0;
-    let mut settings = BakeSettings::default();
-    settings.joints = vec![JointQuality {
-        joint: hand as u16,
-        max_error: Some(1e-5),
-        shell: None,
-    }];
+    let plain = bake(&raw, skeleton, &BakeOptions::default())?.0;
+    let mut settings = BakeOptions {
+        joints: vec![JointQuality {
+            joint: hand as u16,
+            max_error: Some(1e-5),
+            shell: None,
+        }],
+        ..BakeOptions::default()
+    };
     let (fine, report) = bake(&raw, skeleton, &settings)?;
     assert!(
         error_of(&plain, 0.03) > 1.2e-5,
@@ -213,8 +220,10 @@ pub fn joint_quality() -> Result<(), Failed> {
         shell: None,
     };
     let (one, _) = bake(&raw, skeleton, &settings)?;
-    let mut everywhere = BakeSettings::default();
-    everywhere.max_error = 3e-5;
+    let everywhere = BakeOptions {
+        max_error: 3e-5,
+        ..BakeOptions::default()
+    };
     let (all, _) = bake(&raw, skeleton, &everywhere)?;
     assert!(error_of(&one, 0.03) <= 3.06e-5);
     assert!(
@@ -238,8 +247,10 @@ fn coarse_below(hand: usize, raw: &Clip, skeleton: &Skeleton) -> Result<(), Fail
         max_error: Some(5e-3),
         shell: None,
     };
-    let mut settings = BakeSettings::default();
-    settings.joints = (0..coarse.len()).filter(|&j| coarse[j]).map(of).collect();
+    let settings = BakeOptions {
+        joints: (0..coarse.len()).filter(|&j| coarse[j]).map(of).collect(),
+        ..BakeOptions::default()
+    };
     let (built, report) = bake(raw, skeleton, &settings)?;
     let mut found = vec![0.0f64; coarse.len()];
     for t in times(raw, &[&[0.5]]) {

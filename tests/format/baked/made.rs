@@ -150,7 +150,7 @@ pub fn rig() -> Rig {
 /// The clip as what it adds to the rest pose.
 pub fn additive(rig: &Rig) -> Clip {
     let rest = rig.skeleton().rest_pose();
-    build_additive(&scene(), 0, rig, rest).expect("the scene has the clip")
+    build_additive(rig, (&scene(), 0), rest).expect("the scene has the clip")
 }
 
 /// A turn that is held over very many keys.

@@ -10,7 +10,7 @@ mod sizes;
 mod support;
 
 use libtest_mimic::{Failed, Trial};
-use phalanx::bake::BakeSettings;
+use phalanx::bake::BakeOptions;
 use phalanx_testkit::trials;
 
 /// A test without models.
@@ -40,14 +40,17 @@ impl Random {
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for file in MODELS {
-        let test = move || error::model(file, &BakeSettings::default());
+        let test = move || error::model(file, &BakeOptions::default());
         trials.push(trials::trial(format!("{file}: error"), &[file], test));
         let test = move || codec::model(file);
         trials.push(trials::trial(format!("{file}: codec"), &[file], test));
     }
     // A fox of 150 units is one of centimetres.
-    let mut centimetres = BakeSettings::default();
-    (centimetres.max_error, centimetres.shell) = (0.01, 3.0);
+    let centimetres = BakeOptions {
+        max_error: 0.01,
+        shell: 3.0,
+        ..BakeOptions::default()
+    };
     let test = move || error::model("Fox.glb", &centimetres);
     trials.push(trials::trial(
         "Fox.glb: error in centimetres",

@@ -4,7 +4,7 @@ use super::made;
 use super::support::rig_of;
 use libtest_mimic::Failed;
 use phalanx::bake::{
-    BakeError, BakeSettings, JointQuality, MAX_BAKED_KEYS, bake, bake_all, measure_error,
+    BakeError, BakeOptions, JointQuality, MAX_BAKED_KEYS, bake, bake_all, measure_error,
 };
 use phalanx::format::codec::{decode, encode};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use std::sync::Mutex;
 /// The same clips for any number of threads, in order, each reported once.
 pub fn threads() -> Result<(), Failed> {
     let rig = rig_of("mannequin.glb")?.swap_remove(0);
-    let settings = BakeSettings::default();
+    let settings = BakeOptions::default();
     let mut first = None;
     for threads in [1, 2, 7] {
         let done = Mutex::new(Vec::new());
@@ -47,7 +47,7 @@ pub fn threads() -> Result<(), Failed> {
 pub fn what_stays() -> Result<(), Failed> {
     for rig in rig_of("mannequin.glb")? {
         for raw in rig.clips() {
-            let (built, _) = bake(raw, rig.skeleton(), &BakeSettings::default())?;
+            let (built, _) = bake(raw, rig.skeleton(), &BakeOptions::default())?;
             assert_eq!(
                 (built.name(), built.duration()),
                 (raw.name(), raw.duration())
@@ -65,7 +65,7 @@ pub fn unused_timelines() -> Result<(), Failed> {
     let rig = made::barely();
     let (raw, skeleton) = (&rig.clips()[0], rig.skeleton());
     assert_eq!(raw.timelines().len(), 2);
-    let (built, _) = bake(raw, skeleton, &BakeSettings::default())?;
+    let (built, _) = bake(raw, skeleton, &BakeOptions::default())?;
     assert_eq!(built.timelines().len(), 1);
     assert_eq!(built.times(&built.timelines()[0])[1], 0.125);
     let read = decode(
@@ -84,7 +84,7 @@ pub fn pinned() -> Result<(), Failed> {
     let rig = rig_of("mannequin.glb")?.swap_remove(0);
     let mut hash = 0u64;
     for raw in rig.clips() {
-        let (built, _) = bake(raw, rig.skeleton(), &BakeSettings::default())?;
+        let (built, _) = bake(raw, rig.skeleton(), &BakeOptions::default())?;
         hash = hash.rotate_left(9) ^ built.content_hash();
     }
     assert_eq!(hash, 0x4e55_1724_0a53_59af, "{hash:#018x}");
@@ -94,8 +94,8 @@ pub fn pinned() -> Result<(), Failed> {
 pub fn refusals() -> Result<(), Failed> {
     let rig = made::rig();
     let (skeleton, raw) = (rig.skeleton(), &rig.clips()[0]);
-    let with = |change: fn(&mut BakeSettings)| {
-        let mut settings = BakeSettings::default();
+    let with = |change: fn(&mut BakeOptions)| {
+        let mut settings = BakeOptions::default();
         change(&mut settings);
         bake(raw, skeleton, &settings).map(drop)
     };
@@ -113,7 +113,7 @@ pub fn refusals() -> Result<(), Failed> {
         max_error,
         shell,
     };
-    let mut settings = BakeSettings::default();
+    let mut settings = BakeOptions::default();
     for (quality, error) in [
         (
             joint(9, None, None),
@@ -144,7 +144,7 @@ pub fn refusals() -> Result<(), Failed> {
             Err(error)
         );
     }
-    let settings = BakeSettings::default();
+    let settings = BakeOptions::default();
     let additive = made::additive(&rig);
     let different = measure_error(raw, &additive, skeleton, &settings);
     assert!(matches!(

@@ -2,7 +2,7 @@
 
 use super::support::clip_of;
 use libtest_mimic::Failed;
-use phalanx::bake::{BakeSettings, bake};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::format::codec::encode;
 
 /// Bytes of a clip's entry in the table of sections.
@@ -18,9 +18,11 @@ const ACL: [(&str, f64, f32); 3] = [
 pub fn beside_acl() -> Result<(), Failed> {
     for (name, acl, error) in ACL {
         let (rig, raw) = clip_of("pab.glb", name)?;
-        let mut settings = BakeSettings::default();
-        // No more error than ACL's.
-        settings.max_error = error;
+        let settings = BakeOptions {
+            // No more error than ACL's.
+            max_error: error,
+            ..BakeOptions::default()
+        };
         let (built, report) = bake(&raw, rig.skeleton(), &settings)?;
         let disk = encode(&built, rig.skeleton())?.len() + ENTRY;
         assert!(report.max <= error, "{name}: {}", report.max);

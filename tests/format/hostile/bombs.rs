@@ -1,5 +1,5 @@
-//! Files that grow on the way in: each pattern is repeated until the budget refuses it, and what
-//! is accepted up to there must keep the memory limit.
+//! Files that take more memory than bytes: each pattern is repeated until the memory limit refuses it, and files that
+//! are accepted must keep within the limit.
 
 use phalanx_testkit::gltf_file::*;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ pub const BOMBS: &[Bomb] = &[
         }
         file.glb()
     }),
-    // Each hangs below the one before, and draws something: the ways to the top would be 10^9 steps.
+    // Each is the child of the one before, and has a mesh: the paths to the root would be 10^9 steps.
     ("a chain of meshes", |n| {
         let n = n.min(65_000);
         let nodes = (0..n).map(|i| match i + 1 < n {

@@ -18,7 +18,7 @@ use phalanx_testkit::alloc;
 use phalanx_testkit::exercise;
 use phalanx_testkit::trials;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -185,13 +185,6 @@ fn explode(name: &str, make: fn(usize) -> Vec<u8>) -> Result<(), Failed> {
     Ok(())
 }
 
-fn folder() -> PathBuf {
-    match std::env::var_os("PHALANX_ASSETS") {
-        Some(folder) => folder.into(),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/assets"),
-    }
-}
-
 /// `PHALANX_STORE=1 cargo test --test format hostile::made_in_code` writes the files made in code as seeds of the
 /// fuzz target `import_gltf`.
 fn store() -> std::io::Result<()> {
@@ -225,7 +218,7 @@ pub fn trials() -> Vec<Trial> {
         trials.push(trial);
     }
     for &model in MODELS {
-        let path = folder().join(model);
+        let path = trials::asset_folders().swap_remove(0).join(model);
         let size = std::fs::metadata(&path).map(|m| m.len()).ok();
         // A model that is required and missing fails when it is read.
         let fits = size.map_or_else(trials::assets_required, |size| size < LARGEST);

@@ -4,7 +4,7 @@
 use super::Tested;
 use super::roundtrip::check;
 use libtest_mimic::Failed;
-use phalanx::bake::{BakeSettings, bake};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
 use phalanx::import::{ImportOptions, import_path};
 use phalanx_testkit::trials;
@@ -54,8 +54,8 @@ fn path(stored: &Stored) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// `PHALANX_STORE=1 cargo test --test phx coded_clips` writes the files anew, which is only right before a
-/// version is out.
+/// `PHALANX_STORE=1 cargo test --test format coded_clips` rewrites the files, which is allowed only before a version
+/// is released.
 fn store(stored: &Stored) -> Tested {
     let model = trials::needed(&format!("{}.glb", stored.model))?;
     let imported = import_path(&model, &ImportOptions::default())?;
@@ -63,7 +63,7 @@ fn store(stored: &Stored) -> Tested {
     let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), rig.skeleton())?;
     for clip in rig.clips() {
         if stored.baked {
-            let (clip, _) = bake(clip, rig.skeleton(), &BakeSettings::default())?;
+            let (clip, _) = bake(clip, rig.skeleton(), &BakeOptions::default())?;
             writer.add_clip(&clip, clip.name(), ClipForm::Coded)?;
         } else {
             writer.add_clip(clip, clip.name(), ClipForm::Coded)?;

@@ -55,14 +55,14 @@ pub fn encoded() -> Tested {
     let bytes = made::library_in(&rig, ClipForm::Rows);
     check(seal::u64_at(&bytes, 16) == FEATURE, "the feature is stated")?;
     let library = Library::from_bytes(&bytes)?;
-    let read = library.rig(options(ImageMode::Encoded))?;
+    let read = library.rig(&options(ImageMode::Encoded))?;
     check(read.images() == rig.images(), "the bytes and their type")?;
-    let skipped = library.rig(options(ImageMode::Skip))?;
+    let skipped = library.rig(&options(ImageMode::Skip))?;
     check(skipped.images() == [None, None, None], "left out")?;
     // Written again, they are the same bytes.
     check(
         made::library_in(
-            &library.rig(RigOptions {
+            &library.rig(&RigOptions {
                 clips: true,
                 ..options(ImageMode::Encoded)
             })?,
@@ -72,7 +72,7 @@ pub fn encoded() -> Tested {
     )?;
     #[cfg(feature = "images")]
     {
-        let decoded = library.rig(options(ImageMode::Decoded))?;
+        let decoded = library.rig(&options(ImageMode::Decoded))?;
         let image = Some(ImageData::Decoded(pixels()));
         check(decoded.images() == [image.clone(), None, image], "pixels")?;
     }
@@ -92,10 +92,49 @@ fn fault(image: &[u8], mode: ImageMode) -> Result<FormatError, Box<dyn std::erro
     let mut file = seal::file(&parts);
     file[16] = FEATURE as u8;
     seal::seal_header(&mut file);
-    match Library::from_bytes(&file)?.rig(options(mode)) {
+    match Library::from_bytes(&file)?.rig(&options(mode)) {
         Ok(_) => Err("it was taken".into()),
         Err(error) => Ok(error),
     }
+}
+
+/// A type that no reader would take does not become part of a rig, so none is written.
+pub fn mime_types() -> Tested {
+    for (stated, kept) in [
+        ("image/webp".to_owned(), true),
+        ("x".repeat(255), true),
+        ("x".repeat(256), false),
+        ("image/\u{fc}".to_owned(), false),
+        ("image/a b".to_owned(), false),
+        ("image/\n".to_owned(), false),
+    ] {
+        let image = EncodedImage::new(b"?".to_vec(), Some(&stated));
+        let wanted = if kept {
+            &stated
+        } else {
+            "application/octet-stream"
+        };
+        check(image.mime == wanted, format!("{stated:?}: {}", image.mime))?;
+        let mut raw = made::raw();
+        raw.images[0] = Some(ImageData::Encoded(EncodedImage {
+            mime: stated.clone(),
+            bytes: b"?".to_vec(),
+        }));
+        match build_rig(raw, &BuildOptions::default()) {
+            Ok(rig) => {
+                check(kept, format!("{stated:?} was taken"))?;
+                let library = Library::from_bytes(&made::library_in(&rig, ClipForm::Rows))?;
+                let read = library.rig(&options(ImageMode::Encoded))?;
+                check(read.images()[0] == rig.images()[0], stated)?;
+            }
+            Err(error) => {
+                let (text, length) = (error.to_string(), stated.len());
+                let named = text.contains("image 0") && text.contains(&format!("{length} bytes"));
+                check(!kept && named, text)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 pub fn damaged() -> Tested {

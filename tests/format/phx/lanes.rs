@@ -3,7 +3,7 @@
 use super::Tested;
 use super::roundtrip::{check, turned};
 use libtest_mimic::Failed;
-use phalanx::bake::{BakeSettings, bake};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::build::{BuildOptions, RelaneError, build_rig, relane};
 use phalanx::clip::{BlockKind, Channel, Clip, Encoding};
 use phalanx::import::{ImportOptions, gltf};
@@ -79,15 +79,17 @@ pub fn keep_their_keys(file: &str) -> Tested {
     let read =
         || gltf::read_path(&trials::needed(file)?, &ImportOptions::default()).map_err(Failed::from);
     let rig = build_rig(read()?.0, &BuildOptions::default())?;
-    let mut options = BuildOptions::default();
-    options.lane_order = Some(turned(rig.skeleton().len()));
+    let options = BuildOptions {
+        lane_order: Some(turned(rig.skeleton().len())),
+        ..BuildOptions::default()
+    };
     let other = build_rig(read()?.0, &options)?;
     let (from, to) = (rig.skeleton(), other.skeleton());
     check(from.layout_hash() != to.layout_hash(), "the orders are one")?;
     let (mut integers, mut moved_rows) = (0, 0);
-    // Lanes of several timelines may come together, and are built anew; those clips are tested elsewhere.
+    // Lanes of several timelines may meet in one block, which is then rebuilt; those clips are tested elsewhere.
     for exact in rig.clips().iter().filter(|c| c.timelines().len() == 1) {
-        let (baked, _) = bake(exact, from, &BakeSettings::default())?;
+        let (baked, _) = bake(exact, from, &BakeOptions::default())?;
         for clip in [exact, &baked] {
             let moved = relane(clip, from, to, usize::MAX)?;
             let context = |f: Failed| format!("{}: {}", clip.name(), f.message().unwrap_or("?"));

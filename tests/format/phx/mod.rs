@@ -9,6 +9,7 @@ mod models;
 mod quartet;
 mod roundtrip;
 mod stored;
+mod ways;
 
 use libtest_mimic::Trial;
 use phalanx_testkit::trials::trial;
@@ -44,9 +45,15 @@ pub fn trials() -> Vec<Trial> {
         ("coded_clips_of_stored_files", coded::stored),
         ("saved_files_are_whole", stored::saving),
         ("saved_files_and_links", stored::saving_beside_links),
+        ("files_cut_after_opening", ways::cut_after_opening),
+        ("files_written_after_opening", ways::written_after_opening),
+        ("memory_of_an_open_file", ways::memory),
+        ("rows_of_their_own", ways::rows_of_their_own),
+        ("what_is_no_file", ways::not_files),
         ("refused_parts", merge::refused),
         ("images_as_their_sources_hold_them", images::encoded),
         ("damaged_encoded_images", images::damaged),
+        ("mime_types_of_encoded_images", images::mime_types),
     ];
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
     for file in ["pab.glb", "robot.glb", "CesiumMan.glb"] {

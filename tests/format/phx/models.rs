@@ -11,7 +11,7 @@ pub fn file(name: &str) -> Tested {
     let imported = import_path(&trials::needed(name)?, &ImportOptions::default())?;
     let rig = imported.rigs.into_iter().next().ok_or("no rig")?;
     let library = Library::from_bytes(&made::library(&rig))?;
-    same_rig(&rig, &library.rig(RigOptions::default())?)?;
+    same_rig(&rig, &library.rig(&RigOptions::default())?)?;
     library.verify()?;
     Ok(())
 }

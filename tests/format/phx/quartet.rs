@@ -2,6 +2,8 @@
 
 use super::Tested;
 use super::roundtrip::{check, same_rig};
+use super::stored::scratch;
+use super::ways::{self, Way, flip};
 use phalanx::format::{ClipForm, Fault, FormatError, Library, RigOptions, Section};
 use phalanx_testkit::made;
 use phalanx_testkit::seal::{self, ENTRY, HEADER, Part, seal_header};
@@ -30,6 +32,18 @@ pub fn truncations() -> Tested {
             let error = fault(&file[..len]).map_err(|e| format!("{len} bytes: {e}"))?;
             check(error.section == Section::Header, format!("{len}: {error}"))?;
         }
+        // A file that becomes shorter and shorter.
+        let path = scratch("truncations")?.join("file.phx");
+        std::fs::write(&path, &file)?;
+        for len in (0..file.len()).rev().step_by(7) {
+            let cut = std::fs::File::options().write(true).open(&path)?;
+            cut.set_len(len as u64)?;
+            let expected = read(&file[..len]);
+            for way in Way::FILES {
+                let found = ways::read(way, &path);
+                check(found == expected, format!("{way:?}, {len}: {found:?}"))?;
+            }
+        }
     }
     Ok(())
 }
@@ -42,6 +56,7 @@ pub fn extra_bytes() -> Tested {
             let error = fault(&file)?;
             let expected = matches!(error.fault, Fault::Extra { expected, .. } if expected == end);
             check(expected, error.to_string())?;
+            ways::same(&file, &Err(error))?;
         }
     }
     Ok(())
@@ -54,6 +69,21 @@ pub fn every_byte() -> Tested {
             let mut damaged = file.clone();
             damaged[at] ^= 1 << (at % 8);
             fault(&damaged).map_err(|e| format!("byte {at}: {e}"))?;
+        }
+        let path = scratch("every-byte")?.join("file.phx");
+        std::fs::write(&path, &file)?;
+        for at in (0..file.len()).step_by(13) {
+            let value = file[at] ^ (1 << (at % 8));
+            let mut damaged = file.clone();
+            damaged[at] = value;
+            let expected = fault(&damaged)?;
+            flip(&path, at as u64, value)?;
+            for way in Way::FILES {
+                let found = ways::read(way, &path);
+                let same = found.as_ref() == Err(&expected);
+                check(same, format!("{way:?}, byte {at}: {found:?}"))?;
+            }
+            flip(&path, at as u64, file[at])?;
         }
     }
     Ok(())
@@ -134,7 +164,7 @@ pub fn unknown_sections() -> Tested {
         );
     }
     let library = Library::from_bytes(&seal::file(&parts))?;
-    same_rig(&rig, &library.rig(RigOptions::default())?)?;
+    same_rig(&rig, &library.rig(&RigOptions::default())?)?;
     let unknown = library
         .sections()
         .filter(|s| s.section == Section::Unknown(*b"WHAT"));

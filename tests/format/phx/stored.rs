@@ -19,8 +19,8 @@ pub fn scratch(name: &str) -> Result<PathBuf, Failed> {
     Ok(folder)
 }
 
-/// `PHALANX_STORE=1 cargo test --test phx stored` writes the file anew, which is only right before a
-/// version is out, and the seeds of the fuzz targets, which is right whenever there is more to begin with.
+/// `PHALANX_STORE=1 cargo test --test format stored` rewrites the file, which is allowed only before a version is
+/// released, and the seeds of the fuzz targets, which is always allowed.
 fn store(path: &Path) -> Tested {
     fs::write(path, made::version_1())?;
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
@@ -53,7 +53,7 @@ pub fn version_1() -> Tested {
         library.provenance() == &made::provenance(CLIPS.len()),
         "provenance",
     )?;
-    let rig = library.rig(RigOptions::default())?;
+    let rig = library.rig(&RigOptions::default())?;
     let skeleton = rig.skeleton();
     let hashes = (skeleton.structure_hash(), skeleton.layout_hash());
     let clips: Vec<u64> = rig.clips().iter().map(|c| c.content_hash()).collect();
@@ -121,7 +121,7 @@ pub fn saving() -> Tested {
     });
     check(failed.is_err() && fs::read(&path)? == b"three", "a failure")?;
     check(names()? == ["file.phx"], "a leftover of a failure")?;
-    // Two at once: the second is told.
+    // Two at once: the second gets an error.
     let both = save(&path, |out| {
         out.write_all(b"mine")?;
         match put(b"theirs") {

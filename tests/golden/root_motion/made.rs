@@ -94,8 +94,10 @@ impl Arc {
 }
 
 pub fn build(raw: RawScene, wanted: RootMotionOptions) -> Result<Rig, BuildError> {
-    let mut options = BuildOptions::default();
-    options.root_motion = Some(wanted);
+    let options = BuildOptions {
+        root_motion: Some(wanted),
+        ..BuildOptions::default()
+    };
     build_rig(raw, &options)
 }
 

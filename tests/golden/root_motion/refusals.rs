@@ -8,7 +8,7 @@ use phalanx::build::{
 };
 use phalanx::clip::{ClipError, ClipKind, ClipParts, RootMotion, RootMotionParts};
 use phalanx::import::raw::{RawNode, RawScene};
-use phalanx::skeleton::Trs;
+use phalanx::skeleton::{JointRefError, Trs};
 
 pub fn refusals() -> Result<(), Failed> {
     let wanted = |joint: RootJoint| RootMotionOptions {
@@ -24,10 +24,7 @@ pub fn refusals() -> Result<(), Failed> {
     let armature = || ARC.scene(Some(Trs::IDENTITY));
     for wanted in [named("nobody"), wanted(RootJoint::Index(2))] {
         let fault = fault(armature(), wanted)?;
-        assert!(
-            matches!(fault, RootMotionError::UnknownJoint { .. }),
-            "{fault}"
-        );
+        assert!(matches!(fault, RootMotionError::Joint(_)), "{fault}");
     }
     let mut doubled = armature();
     doubled.nodes.push(RawNode {
@@ -39,8 +36,17 @@ pub fn refusals() -> Result<(), Failed> {
     doubled.clips[0].tracks.push(track);
     let ambiguous = fault(doubled.clone(), named("walker"))?;
     assert!(
-        matches!(ambiguous, RootMotionError::Ambiguous { count: 2, .. }),
+        matches!(
+            &ambiguous,
+            RootMotionError::Joint(JointRefError::Several { count: 2, .. })
+        ),
         "{ambiguous}"
+    );
+    // The end of a path is one, too: that of the joint below, whose parent is animated.
+    let below = fault(doubled.clone(), named("walker/walker"))?;
+    assert!(
+        matches!(below, RootMotionError::MovingAncestor { .. }),
+        "{below}"
     );
     for joint in [named("armature/walker"), wanted(RootJoint::Index(1))] {
         assert!(

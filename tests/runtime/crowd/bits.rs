@@ -33,14 +33,14 @@ fn what_was_played_before_changes_no_bits() {
     let before = crowd.snapshot();
     let mut buffer = BoneBuffer::new();
     let mut play = |crowd: &mut Crowd, set: &[usize]| {
-        crowd.stop(i, 0, 0.0).unwrap();
+        crowd.player(i).unwrap().stop_layer(0, 0.0).unwrap();
         for &c in set {
             let options = PlayOptions {
                 time: 0.3,
                 weight: 0.31,
                 ..PlayOptions::default()
             };
-            crowd.add_action(i, 0, clips[c], &options).unwrap();
+            crowd.player(i).unwrap().add(0, clips[c], &options).unwrap();
         }
         crowd.evaluate(&mut buffer);
         buffer.hash()

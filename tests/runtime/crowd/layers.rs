@@ -22,7 +22,7 @@ fn layers_masks_and_additive_clips() {
         }],
     )
     .unwrap();
-    let additive = Arc::new(build_additive(&raw, 1, &rig, &reference.pose).unwrap());
+    let additive = Arc::new(build_additive(&rig, (&raw, 1), &reference.pose).unwrap());
     let mask = JointMask::subtree(rig.skeleton(), 10).unwrap();
     let layers = vec![
         LayerOptions::default(),
@@ -46,24 +46,40 @@ fn layers_masks_and_additive_clips() {
         time,
         ..PlayOptions::default()
     };
-    crowd.fade_on(i, 0, a, 0.0, &at(0.3)).unwrap();
-    crowd.fade_on(i, 1, c, 0.0, &at(0.9)).unwrap();
+    crowd
+        .player(i)
+        .unwrap()
+        .fade_to(0, a, 0.0, &at(0.3))
+        .unwrap();
+    crowd
+        .player(i)
+        .unwrap()
+        .fade_to(1, c, 0.0, &at(0.9))
+        .unwrap();
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
     // Masked fully above joint 10: the lower joints follow `a`, the upper ones turn as in `c`.
-    let lower = palette(&rig, &[(0, 0.3, 1.0)]);
+    let lower = palette(&[(0, 0.3, 1.0)]);
     close(&buffer.rows()[..10], &lower[..10]);
     let far = (buffer.rows()[19].translation() - lower[19].translation()).length();
     assert!(far > 1e-3);
     // The additive clip on top of the clip it came from, from its own reference on.
-    crowd.stop(i, 1, 0.0).unwrap();
-    crowd.fade_on(i, 0, b, 0.0, &at(0.0)).unwrap();
-    crowd.fade_on(i, 2, d, 0.0, &at(0.45)).unwrap();
+    crowd.player(i).unwrap().stop_layer(1, 0.0).unwrap();
+    crowd
+        .player(i)
+        .unwrap()
+        .fade_to(0, b, 0.0, &at(0.0))
+        .unwrap();
+    crowd
+        .player(i)
+        .unwrap()
+        .fade_to(2, d, 0.0, &at(0.45))
+        .unwrap();
     crowd.evaluate(&mut buffer);
-    close(buffer.rows(), &palette(&rig, &[(1, 0.45, 1.0)]));
-    // Kinds are told apart.
+    close(buffer.rows(), &palette(&[(1, 0.45, 1.0)]));
+    // A clip of the wrong kind is refused.
     assert!(matches!(
-        crowd.fade_on(i, 2, a, 0.0, &at(0.0)),
+        crowd.player(i).unwrap().fade_to(2, a, 0.0, &at(0.0)),
         Err(CrowdError::ClipKind {
             have: "full",
             needed: "additive",
@@ -71,14 +87,14 @@ fn layers_masks_and_additive_clips() {
         })
     ));
     assert!(matches!(
-        crowd.fade_on(i, 0, d, 0.0, &at(0.0)),
+        crowd.player(i).unwrap().fade_to(0, d, 0.0, &at(0.0)),
         Err(CrowdError::ClipKind {
             have: "additive",
             ..
         })
     ));
     assert!(matches!(
-        crowd.fade_on(i, 3, a, 0.0, &at(0.0)),
+        crowd.player(i).unwrap().fade_to(3, a, 0.0, &at(0.0)),
         Err(CrowdError::UnknownLayer {
             layer: 3,
             layers: 3
@@ -107,7 +123,7 @@ fn a_full_layer_gives_way_to_the_new_and_counts() {
     }
     assert_eq!(crowd.evicted(), 2);
     let newest = crowd.clip_by_index(id, 5).unwrap();
-    assert!(crowd.action_state(i, 0, newest).is_ok());
+    assert!(crowd.playing(i).unwrap().action(0, newest).is_ok());
 }
 
 /// An instance of the ruler with an additive layer, and clips that add 1 m along x and 2 m along y in 1 s.
@@ -119,7 +135,7 @@ fn added(fill: Fill) -> (Crowd, RigId, InstanceId, [Arc<Clip>; 2]) {
     let rig = with_clips(clips.clone());
     let raw = scene(clips);
     let rest = rig.skeleton().rest_pose();
-    let clips = [0, 1].map(|c| Arc::new(build_additive(&raw, c, &rig, rest).unwrap()));
+    let clips = [0, 1].map(|c| Arc::new(build_additive(&rig, (&raw, c), rest).unwrap()));
     let layers = [false, true].map(|additive| LayerOptions {
         additive,
         fill,
@@ -157,8 +173,8 @@ fn the_faintest_gives_way_whatever_its_sign() {
     for (clip, weight) in clips.into_iter().zip([-0.9, 0.5, -0.3, 0.4]) {
         player.add(1, clip, &held(0.5, weight)).unwrap();
     }
-    player.start(1, clips[4], &held(0.5, 0.2)).unwrap();
-    let plays = clips.map(|clip| player.action(1, clip).is_ok());
+    player.fade_to(1, clips[4], 0.5, &held(0.5, 0.2)).unwrap();
+    let plays = clips.map(|clip| player.playing().action(1, clip).is_ok());
     assert_eq!(plays, [true, true, false, true, true]);
     assert_eq!(crowd.evicted(), 1);
 }

@@ -14,44 +14,42 @@ fn plays_fades_and_stops() {
     let mut buffer = BoneBuffer::new();
     let stats = crowd.evaluate(&mut buffer);
     assert_eq!((stats.instances, stats.rows, stats.bytes), (1, 20, 960));
-    close(buffer.rows(), &palette(&rig, &[]));
+    close(buffer.rows(), &palette(&[]));
 
     crowd.play(i, a, &PlayOptions::default()).unwrap();
     crowd.advance(0.25).unwrap();
     crowd.evaluate(&mut buffer);
     close(
         &buffer.rows()[crowd.palette_range(i).unwrap()],
-        &palette(&rig, &[(0, 0.25, 1.0)]),
+        &palette(&[(0, 0.25, 1.0)]),
     );
 
     crowd.fade_to(i, b, 0.4, &PlayOptions::default()).unwrap();
     crowd.advance(0.1).unwrap();
     crowd.evaluate(&mut buffer);
-    close(
-        buffer.rows(),
-        &palette(&rig, &[(0, 0.35, 0.75), (1, 0.1, 0.25)]),
-    );
+    close(buffer.rows(), &palette(&[(0, 0.35, 0.75), (1, 0.1, 0.25)]));
 
     // An interrupted fade goes on from the weights it has reached.
     crowd.fade_to(i, a, 0.5, &PlayOptions::default()).unwrap();
     crowd.advance(0.25).unwrap();
-    let (time, weight) = crowd.action_state(i, 0, a).unwrap();
+    let state = crowd.playing(i).unwrap().action(0, a).unwrap();
+    let (time, weight) = (state.time, state.weight);
     assert!(
         (time - 0.6).abs() < 1e-9 && (weight - 0.875).abs() < 1e-6,
         "{time} {weight}"
     );
-    let (_, weight) = crowd.action_state(i, 0, b).unwrap();
+    let weight = crowd.playing(i).unwrap().action(0, b).unwrap().weight;
     assert!((weight - 0.125).abs() < 1e-6);
     crowd.advance(0.25).unwrap();
     assert!(matches!(
-        crowd.action_state(i, 0, b),
+        crowd.playing(i).unwrap().action(0, b),
         Err(CrowdError::NotPlaying { .. })
     ));
-    assert_eq!(crowd.action_state(i, 0, a).unwrap().1, 1.0);
+    assert_eq!(crowd.playing(i).unwrap().action(0, a).unwrap().weight, 1.0);
 
-    crowd.stop(i, 0, 0.0).unwrap();
+    crowd.player(i).unwrap().stop_layer(0, 0.0).unwrap();
     crowd.evaluate(&mut buffer);
-    close(buffer.rows(), &palette(&rig, &[]));
+    close(buffer.rows(), &palette(&[]));
 }
 
 #[test]
@@ -67,12 +65,12 @@ fn fades_end_whatever_the_step() {
             .unwrap();
         for dt in [0.0, -0.125, -0.125] {
             crowd.advance(dt).unwrap();
-            let weight = crowd.action_state(i, 0, b).unwrap().1;
+            let weight = crowd.playing(i).unwrap().action(0, b).unwrap().weight;
             assert!((0.0..=1.0).contains(&weight), "{seconds} {dt} {weight}");
         }
-        assert_eq!(crowd.action_state(i, 0, b).unwrap().1, 1.0);
+        assert_eq!(crowd.playing(i).unwrap().action(0, b).unwrap().weight, 1.0);
         assert!(
-            crowd.action_state(i, 0, a).is_err(),
+            crowd.playing(i).unwrap().action(0, a).is_err(),
             "the other has stopped"
         );
         crowd.play(i, a, &PlayOptions::default()).unwrap();
@@ -89,7 +87,7 @@ fn fading_to_a_clip_of_no_weight_yet_keeps_it() {
     for silent in [false, true] {
         if silent {
             crowd.play(i, a, &PlayOptions::default()).unwrap();
-            crowd.set_weight(i, 0, a, 0.0).unwrap();
+            crowd.player(i).unwrap().set_weight(0, a, 0.0).unwrap();
         } else {
             crowd.fade_to(i, a, 0.5, &PlayOptions::default()).unwrap();
         }
@@ -99,8 +97,8 @@ fn fading_to_a_clip_of_no_weight_yet_keeps_it() {
             crowd.evaluate(&mut buffer);
             assert!(buffer.rows().iter().all(|r| r.is_finite()));
         }
-        assert_eq!(crowd.action_state(i, 0, a).unwrap().1, 1.0);
-        crowd.stop(i, 0, 0.0).unwrap();
+        assert_eq!(crowd.playing(i).unwrap().action(0, a).unwrap().weight, 1.0);
+        crowd.player(i).unwrap().stop_layer(0, 0.0).unwrap();
     }
 }
 
@@ -118,9 +116,10 @@ fn loop_modes_speeds_and_phases() {
             time,
             ..PlayOptions::default()
         };
-        crowd.play(i, a, &options).unwrap();
+        let mut player = crowd.player(i).unwrap();
+        player.restart(0, a, &options).unwrap();
         dt.iter().for_each(|&dt| crowd.advance(dt).unwrap());
-        crowd.action_state(i, 0, a).unwrap().0
+        crowd.playing(i).unwrap().action(0, a).unwrap().time
     };
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
     near(run(LoopMode::Repeat, 1.0, 0.0, &[7.25]), 0.25);
@@ -132,12 +131,13 @@ fn loop_modes_speeds_and_phases() {
     near(run(LoopMode::PingPong, 1.0, 0.0, &[5.25]), 0.75);
     near(run(LoopMode::PingPong, -1.0, 0.25, &[0.5]), 0.25);
     near(run(LoopMode::Repeat, 0.0, 0.25, &[3.0]), 0.25);
-    crowd.set_speed(i, 0.5).unwrap();
-    crowd.play(i, a, &PlayOptions::default()).unwrap();
+    crowd.player(i).unwrap().set_character_speed(0.5).unwrap();
+    let mut player = crowd.player(i).unwrap();
+    player.restart(0, a, &PlayOptions::default()).unwrap();
     crowd.advance(1.0).unwrap();
-    near(crowd.action_state(i, 0, a).unwrap().0, 0.5);
-    crowd.set_phase(i, 0, a, 2.75).unwrap();
-    near(crowd.action_state(i, 0, a).unwrap().0, 0.75);
+    near(crowd.playing(i).unwrap().action(0, a).unwrap().time, 0.5);
+    crowd.player(i).unwrap().set_phase(0, a, 2.75).unwrap();
+    near(crowd.playing(i).unwrap().action(0, a).unwrap().time, 0.75);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn ten_days_of_frames_keep_the_phase() {
     }
     let duration = f64::from(0.7f32);
     let want = (frames as f64 / 60.0).rem_euclid(duration);
-    let have = crowd.action_state(i, 0, b).unwrap().0;
+    let have = crowd.playing(i).unwrap().action(0, b).unwrap().time;
     let error = (have - want).abs().min(duration - (have - want).abs());
     assert!(error < 1e-6, "{have} {want}");
 }

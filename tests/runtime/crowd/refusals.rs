@@ -1,7 +1,8 @@
 //! What a crowd refuses, and that nothing changes by it.
 
-use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
+use phalanx::crowd::{Crowd, CrowdError, PlayOptions, Unknown};
 use phalanx::math::Affine3x4;
+use phalanx::skeleton::JointRefError;
 use phalanx_testkit::chain::rig;
 use std::sync::Arc;
 
@@ -12,16 +13,21 @@ fn handles_know_their_rig() {
     let a = crowd.find_clip(one, "a").unwrap();
     let i = crowd.spawn(two).unwrap();
     let options = PlayOptions::default();
+    let why = Unknown::OtherRig {
+        here: two,
+        user: "this instance",
+    };
     assert_eq!(
         crowd.play(i, a, &options),
-        Err(CrowdError::UnknownClip { clip: a })
+        Err(CrowdError::UnknownClip { clip: a, why })
     );
     crowd.remove_rig(one).unwrap();
     let again = crowd.add_rig(rig()).unwrap();
     let j = crowd.spawn(again).unwrap();
+    let refused = crowd.play(j, a, &options).unwrap_err();
     assert_eq!(
-        crowd.play(j, a, &options),
-        Err(CrowdError::UnknownClip { clip: a })
+        refused.to_string(),
+        "clip 0 belongs to rig 0, this instance is of rig 2"
     );
 }
 
@@ -35,12 +41,18 @@ fn refused_calls_change_nothing() {
     crowd.play(i, a, &PlayOptions::default()).unwrap();
     let before = crowd.snapshot();
     for bad in [f32::NAN, f32::INFINITY, -1e30] {
-        assert!(crowd.set_speed(i, bad).is_err());
+        assert!(crowd.player(i).unwrap().set_character_speed(bad).is_err());
         assert!(crowd.advance(f64::from(bad)).is_err());
         assert!(crowd.fade_to(i, a, bad, &PlayOptions::default()).is_err());
-        assert!(crowd.set_time(i, 0, a, f64::from(bad)).is_err());
-        assert!(crowd.set_weight(i, 0, a, bad).is_err());
-        assert!(crowd.set_layer_weight(i, 0, bad).is_err());
+        assert!(
+            crowd
+                .player(i)
+                .unwrap()
+                .set_time(0, a, f64::from(bad))
+                .is_err()
+        );
+        assert!(crowd.player(i).unwrap().set_weight(0, a, bad).is_err());
+        assert!(crowd.player(i).unwrap().set_layer_weight(0, bad).is_err());
         let options = PlayOptions {
             speed: bad,
             ..PlayOptions::default()
@@ -50,19 +62,17 @@ fn refused_calls_change_nothing() {
     let mut world = Affine3x4::IDENTITY;
     world.rows[0][3] = f32::NAN;
     assert_eq!(crowd.set_world(i, world), Err(CrowdError::Transform));
-    assert!(matches!(
-        crowd.model_matrix(i, 20),
-        Err(CrowdError::UnknownJoint {
-            joint: 20,
-            joints: 20
-        })
-    ));
+    let out = JointRefError::Index {
+        joint: 20,
+        joints: 20,
+    };
+    assert_eq!(crowd.model_matrix(i, 20), Err(CrowdError::Joint(out)));
     assert!(matches!(
         crowd.remove_rig(id),
         Err(CrowdError::RigInUse { instances: 1, .. })
     ));
     assert!(matches!(
-        crowd.unload_clip(id, a),
+        crowd.unload_clip(a),
         Err(CrowdError::ClipInUse { actions: 1, .. })
     ));
     assert_eq!(crowd.snapshot(), before);
@@ -79,7 +89,7 @@ fn refused_calls_change_nothing() {
     assert_ne!(again, i);
     assert!(crowd.play(i, a, &PlayOptions::default()).is_err());
     assert_eq!(crowd.palette_range(again), None);
-    let unloaded = crowd.unload_clip(id, a).unwrap();
+    let unloaded = crowd.unload_clip(a).unwrap();
     assert_eq!(unloaded.name(), "a");
     assert!(matches!(
         crowd.play(again, a, &PlayOptions::default()),

@@ -1,6 +1,6 @@
 //! A snapshot goes into any crowd of the same rigs, layers, clips and blend spaces, and into no other.
 
-use phalanx::build::{AdditiveReference, build_additive_from};
+use phalanx::build::{AdditiveReference, build_additive};
 use phalanx::crowd::{
     BoneBuffer, Crowd, CrowdError, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId,
 };
@@ -28,7 +28,11 @@ fn playing(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> (Crowd, RigId) {
     for (name, time) in [("x", 0.25), ("y", 0.25)] {
         let i = crowd.spawn(id).unwrap();
         let clip = crowd.find_clip(id, name).unwrap();
-        crowd.fade_on(i, top, clip, 0.0, &held(time, 1.0)).unwrap();
+        crowd
+            .player(i)
+            .unwrap()
+            .fade_to(top, clip, 0.0, &held(time, 1.0))
+            .unwrap();
     }
     (crowd, id)
 }
@@ -106,7 +110,7 @@ fn clips_of_other_content_are_refused() {
     // The same clip, but under another handle: those of the snapshot would name it no more.
     let (mut again, its) = crowd_of(ruler(), one_layer());
     let clip = again.find_clip(its, "y").unwrap();
-    let clip = again.unload_clip(its, clip).unwrap();
+    let clip = again.unload_clip(clip).unwrap();
     refused(&mut again, &snapshot, "clips");
     again.add_clip(its, clip).unwrap();
     refused(&mut again, &snapshot, "clips");
@@ -119,7 +123,7 @@ fn an_additive_clip_is_no_full_one() {
     let scene = phalanx_testkit::ruler::scene(vec![turn("turn", 0.0, 90.0)]);
     let rig = with_clips(scene.clips.clone());
     let full = rig.clips()[0].clone();
-    let added = build_additive_from(&scene, 0, &rig, AdditiveReference::Rest).unwrap();
+    let added = build_additive(&rig, (&scene, 0), AdditiveReference::Rest).unwrap();
     let added = Arc::new(added);
     assert_eq!(full.content_hash(), added.content_hash());
     let with = |clip| {
@@ -281,7 +285,7 @@ fn what_was_evaluated_since_is_forgotten() {
     let then = [[0.0, 0.0, 1.5], [0.0; 3], [0.0; 3]];
     shows(&mut crowd, 0, &then);
     crowd.restore(&snapshot).unwrap();
-    // Whoever is not due is evaluated once.
+    // After a restore, instances that are not scheduled are evaluated once.
     shows(&mut crowd, 0, &[[0.25, 0.0, 0.0], [5.0, 0.0, 0.0]]);
     shows(&mut crowd, 1, &[[0.25, 0.0, 0.0], [5.0, 0.0, 0.0]]);
 }

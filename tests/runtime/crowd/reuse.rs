@@ -29,18 +29,19 @@ fn runs_at_speed_1(mut crowd: Crowd, rig: RigId, i: InstanceId) {
         let mut player = crowd.player(i).unwrap();
         player.play(layer, x, &PlayOptions::default()).unwrap();
         crowd.advance(0.25).unwrap();
-        let state = crowd.player(i).unwrap().action(layer, x).unwrap();
+        let state = crowd.playing(i).unwrap().action(layer, x).unwrap();
         assert_eq!((state.time, state.weight), (0.25, 1.0), "layer {layer}");
         crowd.evaluate(&mut buffer);
         let rows = crowd.palette_range(i).unwrap();
         stands(&buffer.rows()[rows], [0.25, 0.0, 0.0]);
-        crowd.stop(i, layer, 0.0).unwrap();
+        crowd.player(i).unwrap().stop_layer(layer, 0.0).unwrap();
     }
 }
 
 #[test]
 fn it_has_speed_1() {
-    let (crowd, rig, i) = again(|crowd, i| crowd.set_speed(i, 3.0).unwrap());
+    let (crowd, rig, i) =
+        again(|crowd, i| crowd.player(i).unwrap().set_character_speed(3.0).unwrap());
     runs_at_speed_1(crowd, rig, i);
 }
 
@@ -61,17 +62,17 @@ fn layers_count_in_full(mut crowd: Crowd, rig: RigId, i: InstanceId) {
     let mut buffer = BoneBuffer::new();
     for layer in 0..LAYERS {
         let mut player = crowd.player(i).unwrap();
-        assert_eq!(player.layer_weight(layer), Ok(1.0));
+        assert_eq!(player.playing().layer_weight(layer), Ok(1.0));
         // Where an action starts, the layer's fade is looked at, too.
         player.play(layer, x, &held(0.5, 1.0)).unwrap();
         for _ in 0..3 {
             crowd.advance(0.5).unwrap();
-            let weight = crowd.player(i).unwrap().layer_weight(layer);
+            let weight = crowd.playing(i).unwrap().layer_weight(layer);
             assert_eq!(weight, Ok(1.0), "layer {layer}");
         }
         crowd.evaluate(&mut buffer);
         stands(buffer.rows(), [0.5, 0.0, 0.0]);
-        crowd.stop(i, layer, 0.0).unwrap();
+        crowd.player(i).unwrap().stop_layer(layer, 0.0).unwrap();
     }
 }
 
@@ -112,7 +113,7 @@ fn it_is_at_the_origin() {
 }
 
 #[test]
-fn it_is_due() {
+fn it_is_scheduled() {
     let (mut crowd, ..) = again(|crowd, i| crowd.set_scheduled(i, false).unwrap());
     let mut buffer = BoneBuffer::new();
     for _ in 0..3 {
@@ -161,7 +162,7 @@ fn nothing_is_left_of_the_one_before() {
     });
     assert_eq!(crowd.palette_range(i), None);
     assert_eq!(crowd.previous_range(i), None);
-    assert_eq!(crowd.playing(i).unwrap().count(), 0);
+    assert_eq!(crowd.playing(i).unwrap().clips().count(), 0);
     assert_eq!(crowd.overrides(i).unwrap().count(), 0);
     let stats = crowd.evaluate(&mut buffer);
     assert_eq!((stats.instances, stats.rows), (2, 2 * ROWS));
@@ -170,7 +171,7 @@ fn nothing_is_left_of_the_one_before() {
     assert!(crowd.despawn(gone.unwrap()).is_err());
     for name in ["x", "y"] {
         let clip = crowd.find_clip(rig, name).unwrap();
-        assert!(crowd.unload_clip(rig, clip).is_ok(), "{name}");
+        assert!(crowd.unload_clip(clip).is_ok(), "{name}");
     }
 }
 
@@ -183,11 +184,11 @@ fn what_a_despawned_instance_played_can_be_unloaded() {
     let space = crowd.add_blend_space(rig, &[(0.0, x), (1.0, y)]).unwrap();
     let i = crowd.spawn(rig).unwrap();
     crowd.play(i, space, &held(0.5, 1.0)).unwrap();
-    assert!(crowd.remove_blend_space(rig, space).is_err());
+    assert!(crowd.remove_blend_space(space).is_err());
     crowd.despawn(i).unwrap();
-    crowd.remove_blend_space(rig, space).unwrap();
-    assert!(crowd.unload_clip(rig, x).is_ok());
-    assert!(crowd.unload_clip(rig, y).is_ok());
+    crowd.remove_blend_space(space).unwrap();
+    assert!(crowd.unload_clip(x).is_ok());
+    assert!(crowd.unload_clip(y).is_ok());
     // Nor do its events go on.
     crowd.advance(5.0).unwrap();
     assert!(crowd.events().is_empty());

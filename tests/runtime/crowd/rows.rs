@@ -1,11 +1,13 @@
-//! Where rows lie, and that bounds and model matrices agree with them.
+//! Where rows lie, that they are what the oracle says, and that bounds and model matrices agree with them.
 
 use glam::Vec3;
 use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, PaletteMemory, PlayOptions, RowGroup, RowLayout, RowOrder,
+    BoneBuffer, Crowd, InstanceId, LayerOptions, PaletteMemory, PlayOptions, RowGroup, RowLayout,
+    RowOrder,
 };
 use phalanx::math::Affine3x4;
-use phalanx_testkit::chain::{close, palette, rig};
+use phalanx_testkit::chain::{close, palette, raw, rig};
+use phalanx_testkit::reference::{self, Beside};
 use phalanx_testkit::ruler::{ROWS, held, ruler, stands};
 use phalanx_workload::standard_crowd;
 
@@ -33,10 +35,9 @@ fn ranges_follow_visibility_and_several_rigs() {
     assert_eq!(crowd.palette_range(first[4]), Some(60..80));
     assert_eq!(crowd.palette_range(first[11]), Some(180..200));
     assert_eq!(crowd.palette_range(second[0]), Some(68 * 20..69 * 20));
-    let rig = crowd.rig(r2).unwrap().clone();
     for (n, &i) in second.iter().enumerate() {
         let rows = &buffer.rows()[crowd.palette_range(i).unwrap()];
-        close(rows, &palette(&rig, &[(2, (0.03 * n as f64) as f32, 1.0)]));
+        close(rows, &palette(&[(2, (0.03 * n as f64) as f32, 1.0)]));
     }
     assert_eq!(crowd.instances().count(), 119);
 }
@@ -46,7 +47,12 @@ fn bounds_hold_every_vertex_and_model_matrices_agree_with_palettes() {
     let (mut crowd, instances) = standard_crowd(rig(), &[], 12).unwrap();
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
-    let rig = crowd.rig(instances[0].rig()).unwrap().clone();
+    let id = instances[0].rig();
+    let rig = crowd.rig(id).unwrap().clone();
+    let mut beside = Beside::new(&raw(), &rig, [(LayerOptions::default(), None)]);
+    for c in 0..rig.clips().len() {
+        beside.clip(crowd.clip_by_index(id, c).unwrap(), c);
+    }
     let p = &rig.meshes()[0].mesh.primitives[0];
     for &i in &instances {
         let rows = &buffer.rows()[crowd.palette_range(i).unwrap()];
@@ -68,6 +74,14 @@ fn bounds_hold_every_vertex_and_model_matrices_agree_with_palettes() {
             assert!(v.cmpge(bounds.min - slack).all() && v.cmple(bounds.max + slack).all());
         }
         assert!(bounds.half_size().max_element() < 3.0, "not boundless");
+        let layers = beside.playing(&crowd, i, |_| unreachable!("no blend space plays"));
+        let layers = layers.expect("every clip plays once");
+        let wanted = reference::palette(&beside.scene, &layers);
+        assert_eq!(wanted.len(), rows.len());
+        for (row, wanted) in reference::wide(rows).iter().zip(&wanted) {
+            let off = reference::apart(row, wanted);
+            assert!(off < 1e-5, "{off:e}: {row:?} {wanted:?}");
+        }
         let bind = rig.skins()[0].inverse_bind()[19];
         let joint = usize::from(rig.skins()[0].joints()[19]);
         close(
@@ -99,7 +113,7 @@ fn memory_of_one_crowd_holds_no_frame_of_another() {
     stands(of_one.rows(), [0.75, 0.0, 0.0]);
     let layout = RowLayout {
         align: 1,
-        order: RowOrder::Slots,
+        order: RowOrder::Index,
         holds: None,
     };
     let ids = [&mut one, &mut other].map(|crowd| crowd.schedule(&layout).id());
@@ -136,7 +150,7 @@ fn groups_tell_where_rows_lie() {
     let carried = [group(32, 8, ROWS, 2), group(48, 24, 20, 1)];
     assert_eq!(all, [fresh, carried].concat());
     assert_eq!(schedule.rows(), 72);
-    // Who is hidden is in no group.
+    // Hidden instances are in no group.
     for i in large {
         crowd.set_visible(i, false).unwrap();
     }
@@ -183,7 +197,7 @@ fn rigs_of_every_size_are_copied_whole() {
         for frame in 0..3 {
             let mut schedule = crowd.schedule(&RowLayout {
                 align: 1,
-                order: RowOrder::Slots,
+                order: RowOrder::Index,
                 holds: None,
             });
             let mut rows = vec![Affine3x4::from_cols_array(&[f32::NAN; 16]); schedule.rows()];
@@ -191,4 +205,13 @@ fn rigs_of_every_size_are_copied_whole() {
             assert!(rows == buffer.rows(), "frame {frame}");
         }
     });
+}
+
+/// The build script sets the flag for the tests of the package, too.
+#[test]
+fn frames_report_a_build_without_optimisation() {
+    let (mut crowd, _) = standard_crowd(rig(), &[], 2).unwrap();
+    let stats = crowd.evaluate(&mut BoneBuffer::new());
+    assert_eq!(stats.unoptimized, cfg!(phalanx_unoptimized));
+    assert_eq!(stats.instances, 2);
 }

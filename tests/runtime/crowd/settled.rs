@@ -62,7 +62,7 @@ impl Settled {
 }
 
 #[test]
-fn who_is_hidden_is_not_evaluated_and_who_is_shown_is() {
+fn only_visible_instances_are_evaluated() {
     let mut s = Settled::new();
     s.shows(&[0.1, 0.2, 0.3, 0.4]);
     s.crowd.set_visible(s.all[1], false).unwrap();
@@ -95,12 +95,16 @@ fn who_comes_and_goes_is_seen() {
 }
 
 #[test]
-fn who_is_not_due_keeps_its_rows() {
+fn unscheduled_instances_keep_their_rows() {
     let mut s = Settled::new();
     s.crowd.set_scheduled(s.all[2], false).unwrap();
     let forward = |s: &mut Settled, time| {
         for (n, x) in [(0, s.x[0]), (2, s.x[0]), (3, s.x[1])] {
-            s.crowd.set_time(s.all[n], 0, x, time).unwrap();
+            s.crowd
+                .player(s.all[n])
+                .unwrap()
+                .set_time(0, x, time)
+                .unwrap();
         }
         s.crowd.evaluate(&mut s.buffer)
     };
@@ -138,21 +142,25 @@ fn what_plays_is_in_the_next_frame() {
     let mut s = Settled::new();
     let (i, x) = (s.all[0], s.x[0]);
     let y = s.crowd.find_clip(s.rigs[0], "y").unwrap();
-    s.crowd.set_weight(i, 0, x, 0.5).unwrap();
+    s.crowd.player(i).unwrap().set_weight(0, x, 0.5).unwrap();
     s.shows(&[0.05, 0.2, 0.3, 0.4]);
     // A clip without length along x adds its weight and nothing else: the rest pose has less.
-    s.crowd.add_action(i, 0, y, &held(0.0, 1.0)).unwrap();
+    s.crowd
+        .player(i)
+        .unwrap()
+        .add(0, y, &held(0.0, 1.0))
+        .unwrap();
     s.shows(&[0.1 / 3.0, 0.2, 0.3, 0.4]);
-    s.crowd.set_weight(i, 0, y, 0.0).unwrap();
+    s.crowd.player(i).unwrap().set_weight(0, y, 0.0).unwrap();
     s.shows(&[0.05, 0.2, 0.3, 0.4]);
-    s.crowd.set_layer_weight(i, 0, 0.5).unwrap();
+    s.crowd.player(i).unwrap().set_layer_weight(0, 0.5).unwrap();
     s.shows(&[0.025, 0.2, 0.3, 0.4]);
-    s.crowd.set_layer_weight(i, 0, 0.0).unwrap();
+    s.crowd.player(i).unwrap().set_layer_weight(0, 0.0).unwrap();
     s.shows(&[0.0, 0.2, 0.3, 0.4]);
-    s.crowd.set_layer_weight(i, 0, 1.0).unwrap();
-    s.crowd.set_weight(i, 0, x, 1.0).unwrap();
+    s.crowd.player(i).unwrap().set_layer_weight(0, 1.0).unwrap();
+    s.crowd.player(i).unwrap().set_weight(0, x, 1.0).unwrap();
     s.shows(&[0.1, 0.2, 0.3, 0.4]);
-    s.crowd.stop(i, 0, 0.0).unwrap();
+    s.crowd.player(i).unwrap().stop_layer(0, 0.0).unwrap();
     s.shows(&[0.0, 0.2, 0.3, 0.4]);
     s.crowd.set_override(s.all[1], "base", shift(7.0)).unwrap();
     s.shows(&[0.0, 7.0, 0.3, 0.4]);
@@ -198,10 +206,10 @@ fn another_layout_gets_places_of_its_own() {
         (rows, starts)
     };
     for _ in 0..FRAMES {
-        assert_eq!(layout(1, RowOrder::Slots), (8, [0, 2, 4, 6]));
+        assert_eq!(layout(1, RowOrder::Index), (8, [0, 2, 4, 6]));
     }
-    assert_eq!(layout(4, RowOrder::Slots), (16, [0, 4, 8, 12]));
+    assert_eq!(layout(4, RowOrder::Index), (16, [0, 4, 8, 12]));
     assert_eq!(layout(1, RowOrder::FreshFirst), (8, [0, 2, 4, 6]));
     assert_eq!(layout(4, RowOrder::FreshFirst), (16, [0, 4, 8, 12]));
-    assert_eq!(layout(1, RowOrder::Slots), (8, [0, 2, 4, 6]));
+    assert_eq!(layout(1, RowOrder::Index), (8, [0, 2, 4, 6]));
 }

@@ -56,7 +56,7 @@ impl PaletteMemory for Memory<'_> {
 }
 
 /// A crowd of two rigs with irregular timelines: every fourth instance is mid-fade, some have overrides,
-/// some are not due, some are mirrored.
+/// some are not scheduled, some are mirrored.
 struct Stage {
     crowd: Crowd,
     scene: SceneGraph,
@@ -65,8 +65,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// With overrides on the first rig, or on none. Workers' scratch is made ready anew in every frame for a
-    /// rig that has any, and is of all rigs: what a panic leaves taken out of it shows where none has.
+    /// With overrides on the first rig, or on none. The workers' scratch is shared by all rigs, and is reserved in
+    /// every frame for a rig with overrides: without overrides a missing part after a panic would show.
     fn new(overrides: bool) -> Self {
         let mut crowd = Crowd::new();
         let mut scene = SceneGraph::new();
@@ -157,7 +157,7 @@ fn frames_after_a_panic_are_those_of_a_crowd_that_never_panicked() {
             .build()
             .unwrap();
         for at in points {
-            for order in [RowOrder::Slots, RowOrder::FreshFirst] {
+            for order in [RowOrder::Index, RowOrder::FreshFirst] {
                 for overrides in [false, true] {
                     pool.install(|| after_a_panic(at, order, overrides));
                 }

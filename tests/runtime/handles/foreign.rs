@@ -20,33 +20,37 @@ fn assert_motion_unknown(
     let mut calls: Vec<Call<'_>> = vec![
         Box::new(|p| p.play(0, motion, &o)),
         Box::new(|p| p.fade_to(0, motion, 0.5, &o)),
-        Box::new(|p| p.start(0, motion, &o)),
+        Box::new(|p| p.restart(0, motion, &o)),
         Box::new(|p| p.add(0, motion, &o)),
         Box::new(|p| p.cross_fade(0, known, motion, 0.5, &o)),
         Box::new(|p| p.cross_fade(0, motion, known, 0.5, &o)),
         Box::new(|p| p.fade(0, motion, 0.5, 0.5)),
         Box::new(|p| p.stop(0, motion, 0.0)),
         Box::new(|p| p.set_paused(0, motion, true)),
-        Box::new(|p| p.reset(0, motion)),
         Box::new(|p| p.set_weight(0, motion, 0.5)),
         Box::new(|p| p.set_speed(0, motion, 0.5)),
         Box::new(|p| p.set_loop(0, motion, LoopMode::Once, None)),
         Box::new(|p| p.set_at_end(0, motion, AtEnd::Stop)),
         Box::new(|p| p.set_time(0, motion, 0.5)),
         Box::new(|p| p.set_phase(0, motion, 0.5)),
-        Box::new(|p| p.action(0, motion).map(|_| ())),
+        Box::new(|p| p.playing().action(0, motion).map(|_| ())),
     ];
-    let want = match motion {
-        Motion::Clip(clip) => CrowdError::UnknownClip { clip },
-        Motion::Space(space) => {
-            calls.push(Box::new(move |p| p.set_parameter(0, space, 0.5)));
-            CrowdError::UnknownSpace { space }
-        }
-    };
+    if let Motion::Space(space) = motion {
+        calls.push(Box::new(move |p| p.set_parameter(0, space, 0.5)));
+    }
     for (n, call) in calls.iter().enumerate() {
         let mut refused = Ok(());
         player(&mut |p| refused = call(p));
-        assert_eq!(refused, Err(want.clone()), "call {n} with {motion:?}");
+        assert_eq!(unknown_motion(refused), Some(motion), "call {n}");
+    }
+}
+
+/// The clip or blend space that a call did not know.
+fn unknown_motion(refused: Refused) -> Option<Motion> {
+    match refused {
+        Err(CrowdError::UnknownClip { clip, .. }) => Some(clip.into()),
+        Err(CrowdError::UnknownSpace { space, .. }) => Some(space.into()),
+        _ => None,
     }
 }
 
@@ -66,51 +70,47 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
         };
         assert_motion_unknown(player, known, motion);
     }
-    let unknown_clip: [Refused; 11] = [
+    let unknown_clip: [Refused; 6] = [
         crowd.play(own.instance, other.clip, &o),
         crowd.fade_to(own.instance, other.clip, 0.5, &o),
-        crowd.fade_on(own.instance, 1, other.clip, 0.5, &o),
-        crowd.add_action(own.instance, 1, other.clip, &o),
-        crowd.set_time(own.instance, 0, other.clip, 0.5),
-        crowd.set_phase(own.instance, 0, other.clip, 0.5),
-        crowd.set_weight(own.instance, 0, other.clip, 0.5),
-        crowd.action_state(own.instance, 0, other.clip).map(|_| ()),
-        crowd.clip(own.rig, other.clip).map(|_| ()),
-        crowd.unload_clip(own.rig, other.clip).map(|_| ()),
+        crowd
+            .playing(own.instance)
+            .unwrap()
+            .action(0, other.clip)
+            .map(|_| ()),
+        crowd.clip(other.clip).map(|_| ()),
+        crowd.unload_clip(other.clip).map(|_| ()),
         crowd
             .add_blend_space(own.rig, &[(0.0, own.clip), (1.0, other.clip)])
             .map(|_| ()),
     ];
     for (n, refused) in unknown_clip.into_iter().enumerate() {
-        let clip = other.clip;
-        assert_eq!(refused, Err(CrowdError::UnknownClip { clip }), "call {n}");
+        let clip = Some(other.clip.into());
+        assert_eq!(unknown_motion(refused), clip, "call {n}");
     }
     let space = other.space;
     let unknown_space: [Refused; 3] = [
         crowd.play(own.instance, space, &o),
-        crowd.remove_blend_space(own.rig, space),
-        crowd.blend_space(own.rig, space).map(|_| ()),
+        crowd.remove_blend_space(space),
+        crowd.blend_space(space).map(|_| ()),
     ];
     for (n, refused) in unknown_space.into_iter().enumerate() {
-        assert_eq!(refused, Err(CrowdError::UnknownSpace { space }), "call {n}");
+        assert_eq!(unknown_motion(refused), Some(space.into()), "call {n}");
     }
 
     let (rig, data) = (other.rig, one_joint("joint"));
-    let unknown_rig: [Refused; 11] = [
+    let unknown_rig: [Refused; 7] = [
         crowd.rig(rig).map(|_| ()),
         crowd.spawn(rig).map(|_| ()),
         crowd.add_clip(rig, data.clips()[0].clone()).map(|_| ()),
-        crowd.unload_clip(rig, other.clip).map(|_| ()),
-        crowd.clip(rig, own.clip).map(|_| ()),
         crowd.add_blend_space(rig, &[(0.0, own.clip)]).map(|_| ()),
-        crowd.remove_blend_space(rig, space),
-        crowd.blend_space(rig, own.space).map(|_| ()),
         crowd.apply_root_motion(rig, true),
         crowd.root_motion(rig).map(|_| ()),
         crowd.remove_rig(rig).map(|_| ()),
     ];
     for (n, refused) in unknown_rig.into_iter().enumerate() {
-        assert_eq!(refused, Err(CrowdError::UnknownRig { rig }), "call {n}");
+        let unknown = matches!(refused, Err(CrowdError::UnknownRig { rig: r, .. }) if r == rig);
+        assert!(unknown, "call {n}");
     }
     assert_eq!(crowd.clip_by_index(rig, 0), None);
     assert_eq!(crowd.find_clip(rig, "a"), None);
@@ -127,19 +127,10 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
         .with_channels(channels)
         .unwrap();
     let channel = skeleton.channel("channel").unwrap();
-    let unknown: [Refused; 30] = [
+    let unknown: [Refused; 21] = [
         crowd.player(i).map(|_| ()),
         crowd.play(i, own.clip, &o),
         crowd.fade_to(i, own.clip, 0.5, &o),
-        crowd.fade_on(i, 0, own.clip, 0.5, &o),
-        crowd.add_action(i, 0, own.clip, &o),
-        crowd.stop(i, 0, 0.0),
-        crowd.set_speed(i, 0.5),
-        crowd.set_time(i, 0, own.clip, 0.5),
-        crowd.set_phase(i, 0, own.clip, 0.5),
-        crowd.set_weight(i, 0, own.clip, 0.5),
-        crowd.set_layer_weight(i, 0, 0.5),
-        crowd.action_state(i, 0, own.clip).map(|_| ()),
         crowd.set_world(i, Affine3x4::IDENTITY),
         crowd.set_scheduled(i, false),
         crowd.set_visible(i, false),
@@ -160,11 +151,9 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
         crowd.despawn(i),
     ];
     for (n, refused) in unknown.into_iter().enumerate() {
-        assert_eq!(
-            refused,
-            Err(CrowdError::UnknownInstance { instance: i }),
-            "call {n}"
-        );
+        let unknown =
+            matches!(refused, Err(CrowdError::UnknownInstance { instance, .. }) if instance == i);
+        assert!(unknown, "call {n}");
     }
     assert_eq!(crowd.palette_range(i), None);
     assert_eq!(crowd.previous_range(i), None);
@@ -172,7 +161,11 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
 
     assert!(crowd.snapshot() == before, "a refused call changes nothing");
     assert_eq!(format!("{scene:?}"), nodes);
-    crowd.stop(own.instance, 0, 0.0).unwrap();
+    crowd
+        .player(own.instance)
+        .unwrap()
+        .stop_layer(0, 0.0)
+        .unwrap();
 }
 
 #[test]
@@ -204,15 +197,9 @@ fn handles_of_another_rig_are_unknown_to_its_instances() {
             };
             assert_motion_unknown(player, Motion::Clip(own.clip), motion);
         }
-        let (clip, space) = (other.clip, other.space);
-        assert_eq!(
-            crowd.unload_clip(own.rig, clip).map(|_| ()),
-            Err(CrowdError::UnknownClip { clip })
-        );
-        assert_eq!(
-            crowd.remove_blend_space(own.rig, space),
-            Err(CrowdError::UnknownSpace { space })
-        );
+        let points = [(0.0, own.clip), (1.0, other.clip)];
+        let refused = crowd.add_blend_space(own.rig, &points).map(|_| ());
+        assert_eq!(unknown_motion(refused), Some(other.clip.into()));
         assert!(crowd.snapshot() == before);
     }
 }
@@ -233,8 +220,8 @@ fn stale_handles_are_unknown() {
         ..own
     };
     crowd.despawn(own.instance).unwrap();
-    crowd.remove_blend_space(own.rig, own.space).unwrap();
-    crowd.unload_clip(own.rig, own.clip).unwrap();
+    crowd.remove_blend_space(own.space).unwrap();
+    crowd.unload_clip(own.clip).unwrap();
     own.instance = crowd.spawn(own.rig).unwrap();
     own.clip = crowd.add_clip(own.rig, rig.clips()[0].clone()).unwrap();
     let b = crowd.find_clip(own.rig, "b").unwrap();

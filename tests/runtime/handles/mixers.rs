@@ -2,7 +2,7 @@
 
 use super::models::one_joint;
 use phalanx::crowd::{Crowd, InstanceId};
-use phalanx::playback::{BlendSpaceId, ClipId, Mixer, PlayOptions, PlaybackError};
+use phalanx::playback::{BlendSpaceId, ClipId, Mixer, PlayOptions, PlaybackError, Unknown};
 
 /// The structure hashes of the first two end in ffff, which once meant "no clip": the second member of a
 /// blend space was dropped, and the first one's phase taken for seconds.
@@ -21,14 +21,14 @@ fn a_blend_space_has_two_members_whatever_the_skeleton_is_called() {
         };
         mixer.player().play(0, space, &options).unwrap();
         // 3/4 of a half and 1/4 of one pass a second.
-        mixer.update(0.4).unwrap();
+        mixer.advance(0.4).unwrap();
         let phase = 0.4 * (0.75 * 0.5 + 0.25);
-        assert!((mixer.player().action(0, space).unwrap().time - phase).abs() < 1e-9);
+        assert!((mixer.playing().action(0, space).unwrap().time - phase).abs() < 1e-9);
         // At a phase of one third, 3/4 of "b" at 2/3 and 1/4 of "c" at 1: x is 0.75.
         mixer.player().set_phase(0, space, 1.0 / 3.0).unwrap();
         let x = mixer.evaluate()[0].rows[0][3];
         assert!((x - 0.75).abs() < 1e-6, "{name}: {x}");
-        let x = mixer.models()[0].rows[0][3];
+        let x = mixer.model_matrices()[0].rows[0][3];
         assert!((x - 0.75).abs() < 1e-6, "{name}: {x}");
     }
 }
@@ -42,7 +42,7 @@ fn clips_of_mixers_of_one_skeleton_are_interchangeable() {
         let clip = one.clip_by_index(index).unwrap();
         assert_eq!(other.clip_by_index(index), Some(clip));
         other.player().play(0, clip, &options).unwrap();
-        other.clip_action(clip).unwrap();
+        other.clip_action(0, clip).unwrap();
     }
     let added = [&mut one, &mut other].map(|m| m.add_clip(rig.clips()[1].clone()).unwrap());
     assert_eq!(added[0], added[1]);
@@ -57,18 +57,23 @@ fn clips_of_mixers_of_one_skeleton_are_interchangeable() {
     let id = crowd.add_rig(rig).unwrap();
     let i = crowd.spawn(id).unwrap();
     let theirs = crowd.clip_by_index(id, 0).unwrap();
-    for clip in [a, theirs] {
-        let unknown = Err(PlaybackError::UnknownClip { clip });
+    for (clip, why) in [(a, Unknown::OtherSkeleton), (theirs, Unknown::OfCrowd)] {
+        let unknown = Err(PlaybackError::UnknownClip { clip, why });
         assert_eq!(stranger.player().play(0, clip, &options), unknown);
         assert_eq!(stranger.clip(clip).map(|_| ()), unknown);
     }
-    let unknown = Err(PlaybackError::UnknownClip { clip: theirs });
+    let unknown = Err(PlaybackError::UnknownClip {
+        clip: theirs,
+        why: Unknown::OfCrowd,
+    });
     assert_eq!(one.player().play(0, theirs, &options), unknown);
-    let unknown = Err(PlaybackError::UnknownClip { clip: a });
+    let why = Unknown::OfMixer;
+    let unknown = Err(PlaybackError::UnknownClip { clip: a, why });
     assert_eq!(crowd.play(i, a, &options), unknown);
     let space = spaces[0];
-    let unknown = Err(PlaybackError::UnknownSpace { space });
-    assert_eq!(crowd.play(i, space, &options), unknown);
+    let unknown = |why| Err(PlaybackError::UnknownSpace { space, why });
+    assert_eq!(crowd.play(i, space, &options), unknown(why));
+    let unknown = unknown(Unknown::OtherSkeleton);
     assert_eq!(stranger.player().play(0, space, &options), unknown);
 }
 
@@ -82,28 +87,29 @@ fn stale_actions_are_unknown() {
     // In the place that the first mixer's action of "a" gets.
     let of_other = [2, 1, 0].map(|c| {
         let clip = other.clip_by_index(c).unwrap();
-        other.clip_action(clip).unwrap()
+        other.clip_action(0, clip).unwrap()
     })[2];
     let added = mixer.add_clip(rig.clips()[2].clone()).unwrap();
     let space = mixer.add_blend_space(&[(0.0, a), (1.0, b)]).unwrap();
-    let of_clip = mixer.clip_action(added).unwrap();
-    let of_space = mixer.clip_action(space).unwrap();
-    let own = mixer.clip_action(a).unwrap();
+    let of_clip = mixer.clip_action(0, added).unwrap();
+    let of_space = mixer.clip_action(0, space).unwrap();
+    let own = mixer.clip_action(0, a).unwrap();
     mixer.unload_clip(added).unwrap();
     mixer.remove_blend_space(space).unwrap();
     let added = mixer.add_clip(rig.clips()[2].clone()).unwrap();
     let space = mixer.add_blend_space(&[(0.0, a)]).unwrap();
     let again = [
-        mixer.clip_action(added).unwrap(),
-        mixer.clip_action(space).unwrap(),
+        mixer.clip_action(0, added).unwrap(),
+        mixer.clip_action(0, space).unwrap(),
     ];
     let places = |ids: [phalanx::playback::ActionId; 2]| ids.map(|id| id.to_bits() >> 16);
     assert_eq!(places(again), places([of_clip, of_space]));
     mixer.action(own).unwrap().play().unwrap();
-    mixer.update(0.25).unwrap();
+    mixer.advance(0.25).unwrap();
     let palette = mixer.evaluate().to_vec();
-    for action in [of_clip, of_space, of_other] {
-        let unknown = || Err(PlaybackError::UnknownAction { action });
+    let why = [Unknown::Gone, Unknown::Gone, Unknown::OtherMixer];
+    for (action, why) in [of_clip, of_space, of_other].into_iter().zip(why) {
+        let unknown = || Err(PlaybackError::UnknownAction { action, why });
         assert_eq!(mixer.action(action).map(|_| ()), unknown());
         assert_eq!(mixer.cross_fade(action, own, 0.5), unknown());
         assert_eq!(mixer.cross_fade(own, action, 0.5), unknown());
@@ -125,7 +131,7 @@ fn handles_of_mixers_are_known_as_such_whatever_the_skeleton_is_called() {
             assert_eq!((clip.to_bits() >> 63, space.to_bits() >> 63), (1, 1));
             let mut player = mixer.player();
             player.play(0, clip, &PlayOptions::default()).unwrap();
-            mixer.update(1.5).unwrap();
+            mixer.advance(1.5).unwrap();
             mixer.events().iter().next().unwrap().instance
         })
         .collect();

@@ -2,6 +2,7 @@
 
 mod bits;
 mod foreign;
+mod messages;
 mod mixers;
 mod models;
 mod restored;

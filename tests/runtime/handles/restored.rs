@@ -2,7 +2,7 @@
 
 use super::foreign::assert_refused;
 use super::models::{Handles, one_joint};
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions, Unknown};
 use phalanx::rig::Rig;
 use phalanx::scene::SceneGraph;
 use std::sync::Arc;
@@ -20,21 +20,25 @@ fn calls(crowd: &mut Crowd, h: Handles, rig: &Arc<Rig>) -> Vec<u64> {
         let second = crowd.add_clip(h.rig, rig.clips()[2].clone()).unwrap();
         let points = [(0.0, clip), (1.0, second)];
         let space = crowd.add_blend_space(h.rig, &points).unwrap();
-        let points = crowd.blend_space(h.rig, space).unwrap().points();
+        let points = crowd.blend_space(space).unwrap().points();
         assert_eq!(points.map(|p| p.1).collect::<Vec<_>>(), [clip, second]);
         given.extend([clip.to_bits(), second.to_bits(), space.to_bits()]);
         crowd
             .play(spawned[3], space, &PlayOptions::default())
             .unwrap();
-        let playing: Vec<_> = crowd.playing(spawned[3]).unwrap().collect();
+        let playing: Vec<_> = crowd.playing(spawned[3]).unwrap().clips().collect();
         assert_eq!(playing, [clip]);
         crowd.advance(1.25).unwrap();
         let events = crowd.events().iter();
         given.extend(events.flat_map(|e| [e.instance.to_bits(), e.clip.to_bits()]));
-        crowd.stop(spawned[3], 0, 0.0).unwrap();
-        crowd.remove_blend_space(h.rig, space).unwrap();
-        crowd.unload_clip(h.rig, clip).unwrap();
-        crowd.unload_clip(h.rig, second).unwrap();
+        crowd
+            .player(spawned[3])
+            .unwrap()
+            .stop_layer(0, 0.0)
+            .unwrap();
+        crowd.remove_blend_space(space).unwrap();
+        crowd.unload_clip(clip).unwrap();
+        crowd.unload_clip(second).unwrap();
         let more = Handles::add(crowd, rig);
         given.extend([more.rig.to_bits(), more.instance.to_bits()]);
         given.extend([more.clip.to_bits(), more.space.to_bits()]);
@@ -56,7 +60,7 @@ fn crowd(tag: u16, rig: &Arc<Rig>) -> (Crowd, Handles) {
     crowd.despawn(first.instance).unwrap();
     crowd.remove_rig(first.rig).unwrap();
     let clip = crowd.add_clip(own.rig, rig.clips()[0].clone()).unwrap();
-    crowd.unload_clip(own.rig, clip).unwrap();
+    crowd.unload_clip(clip).unwrap();
     crowd
         .play(own.instance, own.space, &PlayOptions::default())
         .unwrap();
@@ -89,7 +93,10 @@ fn a_handle_of_the_undone_time_names_what_the_replay_spawns() {
     crowd.restore(&saved).unwrap();
     assert_eq!(
         crowd.world(later),
-        Err(CrowdError::UnknownInstance { instance: later })
+        Err(CrowdError::UnknownInstance {
+            instance: later,
+            why: Unknown::Gone
+        })
     );
     assert_eq!(crowd.spawn(own.rig).unwrap(), later);
 }
@@ -149,7 +156,7 @@ fn another_crowd_takes_over_the_tag() {
     assert_eq!(other.snapshot(), saved);
     assert_eq!(other.instances().collect::<Vec<_>>(), [of_one.instance]);
     assert_eq!(other.find_clip(of_one.rig, "a"), Some(of_one.clip));
-    let space = other.blend_space(of_one.rig, of_one.space).unwrap();
+    let space = other.blend_space(of_one.space).unwrap();
     assert_eq!(space.points().next(), Some((0.0, of_one.clip)));
     assert_refused(&mut other, of_one, of_other);
 

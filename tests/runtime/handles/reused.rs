@@ -1,7 +1,7 @@
 //! Places that are filled and freed more often than a generation has values.
 
 use super::models::one_joint;
-use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
+use phalanx::crowd::{Crowd, CrowdError, PlayOptions, Unknown};
 use phalanx::playback::{Mixer, PlaybackError};
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ fn a_clip_never_comes_back() {
     let i = crowd.spawn(id).unwrap();
     let options = PlayOptions::default();
     let first = crowd.add_clip(id, rig.clips()[0].clone()).unwrap();
-    crowd.unload_clip(id, first).unwrap();
+    crowd.unload_clip(first).unwrap();
     let mut seen = HashSet::from([first]);
     for round in 0..ROUNDS {
         let clip = crowd.add_clip(id, rig.clips()[0].clone()).unwrap();
@@ -48,9 +48,12 @@ fn a_clip_never_comes_back() {
         );
         assert_eq!(
             crowd.play(i, first, &options),
-            Err(CrowdError::UnknownClip { clip: first })
+            Err(CrowdError::UnknownClip {
+                clip: first,
+                why: Unknown::Gone
+            })
         );
-        crowd.unload_clip(id, clip).unwrap();
+        crowd.unload_clip(clip).unwrap();
     }
     let clip = crowd.add_clip(id, rig.clips()[0].clone()).unwrap();
     crowd.play(i, clip, &options).unwrap();
@@ -64,24 +67,25 @@ fn a_blend_space_and_an_action_never_come_back() {
     let mut first = None;
     for round in 0..ROUNDS {
         let space = mixer.add_blend_space(&[(0.0, a)]).unwrap();
-        let action = mixer.clip_action(space).unwrap();
+        let action = mixer.clip_action(0, space).unwrap();
         assert!(seen.insert((space, None)), "round {round}: {space:?}");
         assert!(seen.insert((space, Some(action))));
         let (old_space, old_action) = *first.get_or_insert((space, action));
         assert_eq!(mixer.action(old_action).is_ok(), round == 0);
-        assert_eq!(mixer.clip_action(old_space).is_ok(), round == 0);
+        assert_eq!(mixer.clip_action(0, old_space).is_ok(), round == 0);
         mixer.remove_blend_space(space).unwrap();
     }
     let actions: HashSet<_> = seen.iter().filter_map(|s| s.1).collect();
     assert_eq!(actions.len(), ROUNDS);
     let (space, action) = first.unwrap();
+    let why = Unknown::Gone;
     assert_eq!(
         mixer.remove_blend_space(space),
-        Err(PlaybackError::UnknownSpace { space })
+        Err(PlaybackError::UnknownSpace { space, why })
     );
     assert_eq!(
         mixer.action(action).map(|_| ()),
-        Err(PlaybackError::UnknownAction { action })
+        Err(PlaybackError::UnknownAction { action, why })
     );
 }
 
@@ -100,8 +104,11 @@ fn a_rig_never_comes_back() {
         assert!(seen.insert(id), "round {round}: {id:?} was given before");
         assert!(crowd.rig(first).is_err());
         assert_eq!(
-            crowd.clip(id, clip).map(|_| ()),
-            Err(CrowdError::UnknownClip { clip })
+            crowd.clip(clip).map(|_| ()),
+            Err(CrowdError::UnknownClip {
+                clip,
+                why: Unknown::Gone
+            })
         );
         crowd.remove_rig(id).unwrap();
     }

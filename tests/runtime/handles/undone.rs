@@ -54,7 +54,7 @@ fn an_instance_that_a_replay_spawns_is_not_mirrored() {
     crowd.restore(&saved).unwrap();
     assert_eq!(crowd.spawn(rig).unwrap(), first);
     assert_eq!(crowd.mirror_of(first, &scene), None);
-    // Those of the undone time stay where nobody removes them, and are not moved.
+    // Mirrors of undone instances stay until they are removed, and are not updated.
     assert_eq!(crowd.update_scene_with(&mut scene, None), 1);
     assert!(scene.joint(undone, 0).is_ok());
     let node = scene.joint(undone, 1).unwrap();
@@ -80,7 +80,7 @@ fn one_that_a_restore_brings_back_keeps_its_mirror() {
     assert_eq!(crowd.update_scene(&mut scene), 1);
 }
 
-/// Where a mirror of the undone time hangs is no matter of who has its handle now.
+/// The parent of an undone instance's mirror does not affect the instance that has the handle now.
 #[test]
 fn an_instance_that_a_replay_spawns_stands_where_it_is_put() {
     let mut crowd = Crowd::new();

@@ -1,7 +1,7 @@
 //! Limits that count: layers, overrides of an instance, steps of deforming, markers of equal clips.
 
-use super::refused::small;
-use phalanx::build::{BuildError, BuildOptions, add_lod, build_additive, build_rig};
+use super::refused::{additive_scale, small};
+use phalanx::build::{BuildError, BuildOptions, add_lod, build_rig};
 use phalanx::clip::{Clip, Marker};
 use phalanx::crowd::{Crowd, CrowdError, LayerOptions};
 use phalanx::import::raw::{
@@ -18,15 +18,7 @@ use std::sync::Arc;
 
 /// Adds a clip of differences that scales a joint to a crowd with additive layers.
 fn add(scale: f32, additive: usize) -> Result<(), CrowdError> {
-    let mut raw = small();
-    raw.clips[0]
-        .tracks
-        .retain(|t| t.channel == RawChannel::Scale);
-    raw.clips[0].tracks[0].values = vec![1.0, 1.0, 1.0, scale, 1.0, 1.0];
-    let mut rest = raw.clone();
-    rest.clips[0].tracks[0].values = vec![1.0; 6];
-    let rig = build_rig(rest, &BuildOptions::default()).expect("a rig at rest");
-    let clip = build_additive(&raw, 0, &rig, rig.skeleton().rest_pose()).expect("differences");
+    let (rig, clip) = additive_scale(scale);
     let layer = |additive| LayerOptions {
         additive,
         ..LayerOptions::default()
@@ -141,6 +133,8 @@ fn deforming_is_bounded_before_it_begins() {
     // A step for a vertex, and one for each target.
     let needed = vertices as u64 * 20_001;
     assert!(needed > MAX_POSED_STEPS);
+    // Positions take 12 bytes each, and a step at least.
+    const { assert!(MAX_POSED_STEPS * 12 <= 3 << 29) };
     assert_eq!(with(20_000), Err(PoseError::TooManyVertices { needed }));
 }
 
@@ -193,8 +187,10 @@ fn tables_of_clips_count_with_their_keys() {
         }
     };
     // The joint that moves stands last.
-    let mut options = BuildOptions::default();
-    options.lane_order = Some((0..JOINTS as u16).collect());
+    let mut options = BuildOptions {
+        lane_order: Some((0..JOINTS as u16).collect()),
+        ..BuildOptions::default()
+    };
     let all = |raw, options: &BuildOptions| build_rig(raw, options).map(|rig| rig.clips().to_vec());
     let keys = |clips: Vec<Arc<Clip>>| clips.iter().map(|c| c.bytes()).sum();
     for (moved, table) in [(None, 0), (Some(JOINTS - 1), JOINTS / 16 * 2)] {

@@ -2,6 +2,7 @@
 
 use glam::{Quat, Vec3};
 use phalanx::build::{BuildOptions, build_additive, build_rig};
+use phalanx::clip::Clip;
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, LayerOptions, PlayOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
@@ -85,6 +86,20 @@ pub fn small() -> RawScene {
         }],
         ..RawScene::default()
     }
+}
+
+/// A rig at rest, and a clip of differences that scales one of its joints along x.
+pub fn additive_scale(scale: f32) -> (Rig, Clip) {
+    let mut raw = small();
+    raw.clips[0]
+        .tracks
+        .retain(|t| t.channel == RawChannel::Scale);
+    raw.clips[0].tracks[0].values = vec![1.0, 1.0, 1.0, scale, 1.0, 1.0];
+    let mut rest = raw.clone();
+    rest.clips[0].tracks[0].values = vec![1.0; 6];
+    let rig = build_rig(rest, &BuildOptions::default()).expect("a rig at rest");
+    let clip = build_additive(&rig, (&raw, 0), rig.skeleton().rest_pose()).expect("differences");
+    (rig, clip)
 }
 
 type Change = (&'static str, fn(&mut RawScene, f32), f32);
@@ -234,8 +249,10 @@ fn clips_that_multiply_too_much_together_are_refused_and_nothing_changes() {
     // The same for a clip that is added when the crowd runs. Both are built in one lane order.
     let order = Some(vec![0, 1, 2]);
     let build = |raw| {
-        let mut options = BuildOptions::default();
-        options.lane_order = order.clone();
+        let options = BuildOptions {
+            lane_order: order.clone(),
+            ..BuildOptions::default()
+        };
         build_rig(raw, &options).expect("1e7 alone")
     };
     let (one, two) = (Arc::new(build(scaled(1))), build(scaled(2)));
@@ -254,22 +271,14 @@ fn clips_that_multiply_too_much_together_are_refused_and_nothing_changes() {
     assert!(crowd.clip_by_index(id, 1).is_none());
     // Once the first is gone, the second fits.
     crowd.player(i).unwrap().stop_all(0.0).unwrap();
-    crowd.unload_clip(id, clip).unwrap();
+    crowd.unload_clip(clip).unwrap();
     crowd.add_clip(id, two.clips()[0].clone()).unwrap();
 }
 
 #[test]
 fn additive_layers_have_a_limit_of_their_own() {
     let with = |scale: f32| {
-        let mut raw = small();
-        raw.clips[0]
-            .tracks
-            .retain(|t| t.channel == RawChannel::Scale);
-        raw.clips[0].tracks[0].values = vec![1.0, 1.0, 1.0, scale, 1.0, 1.0];
-        let mut rest = raw.clone();
-        rest.clips[0].tracks[0].values = vec![1.0; 6];
-        let rig = build_rig(rest, &BuildOptions::default()).expect("a rig at rest");
-        let clip = build_additive(&raw, 0, &rig, rig.skeleton().rest_pose()).expect("differences");
+        let (rig, clip) = additive_scale(scale);
         (Arc::new(rig), Arc::new(clip))
     };
     let add = |scale: f32, additive: usize| {
@@ -392,15 +401,7 @@ fn nodes_that_never_move_have_limits_alone_and_together() {
 #[test]
 fn additive_clips_of_a_rig_count_when_it_is_added() {
     let with = |scale: f32| {
-        let mut raw = small();
-        raw.clips[0]
-            .tracks
-            .retain(|t| t.channel == RawChannel::Scale);
-        raw.clips[0].tracks[0].values = vec![1.0, 1.0, 1.0, scale, 1.0, 1.0];
-        let mut rest = raw.clone();
-        rest.clips[0].tracks[0].values = vec![1.0; 6];
-        let rig = build_rig(rest, &BuildOptions::default()).expect("a rig at rest");
-        let clip = build_additive(&raw, 0, &rig, rig.skeleton().rest_pose()).expect("differences");
+        let (rig, clip) = additive_scale(scale);
         let parts = RigParts {
             name: rig.name().to_owned(),
             skeleton: rig.skeleton().clone(),

@@ -23,8 +23,8 @@ fn warping() -> (Mixer, ClipId, ClipId) {
     player
         .cross_fade(0, x, z, fade, &PlayOptions::default())
         .unwrap();
-    mixer.update(0.25).unwrap();
-    assert_eq!(mixer.player().action(0, z).unwrap().speed, 1.75);
+    mixer.advance(0.25).unwrap();
+    assert_eq!(mixer.playing().action(0, z).unwrap().speed, 1.75);
     (mixer, x, z)
 }
 
@@ -32,18 +32,18 @@ fn warping() -> (Mixer, ClipId, ClipId) {
 fn a_fade_to_what_is_paused_has_it_go_on() {
     let (mut mixer, x) = playing(&PlayOptions::default());
     let options = PlayOptions::default();
-    mixer.update(0.25).unwrap();
+    mixer.advance(0.25).unwrap();
     mixer.player().set_paused(0, x, true).unwrap();
-    mixer.update(0.25).unwrap();
-    assert_eq!(mixer.player().action(0, x).unwrap().time, 0.25);
+    mixer.advance(0.25).unwrap();
+    assert_eq!(mixer.playing().action(0, x).unwrap().time, 0.25);
     mixer.player().fade_to(0, x, 0.5, &options).unwrap();
-    mixer.update(0.25).unwrap();
-    assert_eq!(mixer.player().action(0, x).unwrap().time, 0.5);
-    // So has a reset, from the start.
+    mixer.advance(0.25).unwrap();
+    assert_eq!(mixer.playing().action(0, x).unwrap().time, 0.5);
+    // So has a restart, from the start.
     mixer.player().set_paused(0, x, true).unwrap();
-    mixer.player().reset(0, x).unwrap();
-    mixer.update(0.125).unwrap();
-    assert_eq!(mixer.player().action(0, x).unwrap().time, 0.125);
+    mixer.player().restart(0, x, &options).unwrap();
+    mixer.advance(0.125).unwrap();
+    assert_eq!(mixer.playing().action(0, x).unwrap().time, 0.125);
 }
 
 #[test]
@@ -53,30 +53,37 @@ fn a_fade_to_what_has_finished_starts_it_again() {
         ..PlayOptions::default()
     };
     let (mut mixer, x) = playing(&once);
-    mixer.update(2.0).unwrap();
+    mixer.advance(2.0).unwrap();
     stands(mixer.evaluate(), [1.0, 0.0, 0.0]);
     mixer.player().fade_to(0, x, 0.5, &once).unwrap();
-    mixer.update(0.25).unwrap();
+    mixer.advance(0.25).unwrap();
     stands(mixer.evaluate(), [0.25, 0.0, 0.0]);
 }
 
 #[test]
 fn a_speed_that_is_set_ends_a_warp() {
     let speed = |mixer: &mut Mixer, z| {
-        mixer.update(0.25).unwrap();
-        mixer.player().action(0, z).unwrap().speed
+        mixer.advance(0.25).unwrap();
+        mixer.playing().action(0, z).unwrap().speed
     };
     let (mut mixer, _, z) = warping();
     assert_eq!(speed(&mut mixer, z), 1.5);
     mixer.player().set_speed(0, z, 3.0).unwrap();
     assert_eq!(speed(&mut mixer, z), 3.0);
     let (mut mixer, _, z) = warping();
+    let half = PlayOptions {
+        speed: 0.5,
+        ..PlayOptions::default()
+    };
+    mixer.player().fade_to(0, z, 1.0, &half).unwrap();
+    assert_eq!(speed(&mut mixer, z), 0.5);
+    // To the speed that it leads to the warp goes on.
+    let (mut mixer, _, z) = warping();
     let options = PlayOptions::default();
     mixer.player().fade_to(0, z, 1.0, &options).unwrap();
-    assert_eq!(speed(&mut mixer, z), 1.0);
-    // A reset brings the speed that the warp leads to.
-    let (mut mixer, _, z) = warping();
-    mixer.player().reset(0, z).unwrap();
+    assert_eq!(speed(&mut mixer, z), 1.5);
+    // What starts has none.
+    mixer.player().restart(0, z, &options).unwrap();
     assert_eq!(speed(&mut mixer, z), 1.0);
 }
 
@@ -87,8 +94,8 @@ fn a_warp_goes_on_without_its_fades() {
     mixer.player().stop(0, x, 0.0).unwrap();
     mixer.player().set_weight(0, z, 1.0).unwrap();
     for speed in [1.5, 1.25, 1.0, 1.0] {
-        mixer.update(0.25).unwrap();
-        assert_eq!(mixer.player().action(0, z).unwrap().speed, speed);
+        mixer.advance(0.25).unwrap();
+        assert_eq!(mixer.playing().action(0, z).unwrap().speed, speed);
     }
 }
 
@@ -99,12 +106,12 @@ fn another_loop_goes_on_from_the_clip_time_shown() {
         loop_mode: LoopMode::PingPong,
         ..PlayOptions::default()
     });
-    mixer.update(1.25).unwrap();
+    mixer.advance(1.25).unwrap();
     stands(mixer.evaluate(), [0.75, 0.0, 0.0]);
     let mut player = mixer.player();
     player.set_loop(0, x, LoopMode::Repeat, None).unwrap();
     stands(mixer.evaluate(), [0.75, 0.0, 0.0]);
-    mixer.update(0.125).unwrap();
+    mixer.advance(0.125).unwrap();
     stands(mixer.evaluate(), [0.875, 0.0, 0.0]);
 }
 
@@ -113,14 +120,62 @@ fn another_loop_goes_on_from_the_clip_time_shown() {
 fn another_clip_in_the_same_place() {
     let (mut mixer, x) = playing(&held(0.5, 1.0));
     stands(mixer.evaluate(), [0.5, 0.0, 0.0]);
-    mixer.stop_all();
+    mixer.player().stop_all(0.0).unwrap();
     let clip = mixer.unload_clip(x).unwrap();
     let other = with_clips(vec![line("other", 1.0, [0.0, 0.0, 3.0])]).clips()[0].clone();
     for (clip, place) in [(other, [0.0, 0.0, 1.5]), (clip, [0.5, 0.0, 0.0])] {
         let id = mixer.add_clip(clip).unwrap();
         mixer.player().play(0, id, &held(0.5, 1.0)).unwrap();
         stands(mixer.evaluate(), place);
-        mixer.stop_all();
+        mixer.player().stop_all(0.0).unwrap();
         mixer.unload_clip(id).unwrap();
     }
+}
+
+/// Where an action ends depends on the speeds of its layer and character too, and on the sign of the step.
+#[test]
+fn what_other_speeds_bring_to_an_end_has_finished() {
+    let once = |time: f64, speed: f32| PlayOptions {
+        loop_mode: LoopMode::Once,
+        time,
+        speed,
+        ..PlayOptions::default()
+    };
+    // The start of the clip, backwards by the character's speed; its end, forwards by two negative speeds.
+    for (options, character, end) in [(once(0.5, 1.0), -1.0, 0.0), (once(0.5, -1.0), -1.0, 1.0)] {
+        let (mut mixer, x) = playing(&options);
+        mixer.player().set_character_speed(character).unwrap();
+        let state = |mixer: &Mixer| {
+            let state = mixer.playing().action(0, x).unwrap();
+            (state.time, state.finished)
+        };
+        mixer.advance(0.25).unwrap();
+        assert!(!state(&mixer).1);
+        mixer.advance(0.5).unwrap();
+        assert_eq!(state(&mixer), (end, true));
+        // Still there after another step, and no longer once it is led away.
+        mixer.advance(0.5).unwrap();
+        assert_eq!(state(&mixer), (end, true));
+        mixer.player().set_character_speed(-character).unwrap();
+        mixer.advance(0.25).unwrap();
+        assert_eq!(state(&mixer), ((end - 0.25).abs(), false));
+        mixer.player().set_character_speed(character).unwrap();
+        mixer.advance(0.5).unwrap();
+        mixer.player().play(0, x, &options).unwrap();
+        assert_eq!(state(&mixer), (0.5, false), "it starts again");
+    }
+}
+
+/// A weight that is where it is sent to stays as it is: no fade runs, so another call has its own seconds.
+#[test]
+fn fades_to_the_weight_that_stands_change_nothing() {
+    let (mut mixer, x) = playing(&PlayOptions::default());
+    mixer.advance(0.25).unwrap();
+    let before = mixer.snapshot();
+    let mut player = mixer.player();
+    player.fade(0, x, 1.0, 0.5).unwrap();
+    player.fade_layer(0, 1.0, 0.5).unwrap();
+    player.set_weight(0, x, 1.0).unwrap();
+    player.set_layer_weight(0, 1.0).unwrap();
+    assert!(mixer.snapshot() == before);
 }

@@ -1,6 +1,6 @@
 //! Which events fire, when, and in what order.
 
-use super::stage::{marked, rig, told};
+use super::stage::{fired, marked, rig};
 use phalanx::clip::{ClipError, Marker};
 use phalanx::crowd::Crowd;
 use phalanx::playback::{EventKind, LoopMode, Mixer, PlayOptions};
@@ -19,8 +19,8 @@ fn steps(times: &[f32], options: &PlayOptions, steps: &[f64]) -> Vec<Vec<(EventK
     let (mut mixer, clip) = marked("a", times);
     mixer.player().play(0, clip, options).unwrap();
     let step = |&dt: &f64| {
-        mixer.update(dt).unwrap();
-        told(mixer.events())
+        mixer.advance(dt).unwrap();
+        fired(mixer.events())
     };
     steps.iter().map(step).collect()
 }
@@ -113,7 +113,7 @@ fn ends_finish_once_in_either_direction() {
     assert_eq!(once, [vec![mark(0)], vec![mark(1), end], vec![]]);
     let back = steps(&times, &mode(LoopMode::Once, -1.0, 1.0), &[0.5, 0.5, 0.5]);
     assert_eq!(back, [vec![mark(1)], vec![mark(0), end], vec![]]);
-    // Who starts at the end has finished.
+    // An action that starts at its end finishes in its first step.
     let over = steps(&times, &mode(LoopMode::Once, 1.0, 9.0), &[0.0, 0.5, 0.5]);
     assert_eq!(over, [vec![], vec![mark(1), end], vec![]]);
 }
@@ -131,10 +131,10 @@ fn what_fades_out_fires_until_its_fade_ends() {
         mixer.player().fade_to(0, other, 0.5, &to).unwrap();
         let mut all = Vec::new();
         for &dt in steps {
-            mixer.update(dt).unwrap();
+            mixer.advance(dt).unwrap();
             all.extend(mixer.events().iter().map(|e| (e.kind, e.marker, e.clip)));
         }
-        assert!(mixer.player().action(0, clip).is_err());
+        assert!(mixer.playing().action(0, clip).is_err());
         all
     };
     let small = run(&[0.05; 20]);
@@ -143,11 +143,11 @@ fn what_fades_out_fires_until_its_fade_ends() {
 }
 
 #[test]
-fn arrays_tell_who_and_where() {
+fn events_state_instance_layer_and_marker() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
     let a = crowd.find_clip(id, "a").unwrap();
-    let clip = crowd.clip(id, a).unwrap().as_ref().clone();
+    let clip = crowd.clip(a).unwrap().as_ref().clone();
     let clip = clip.with_markers(vec![Marker::new("step", 0.5)]).unwrap();
     let step = crowd.add_clip(id, Arc::new(clip)).unwrap();
     let instances = [0; 40].map(|_| crowd.spawn(id).unwrap());
@@ -171,7 +171,7 @@ fn arrays_tell_who_and_where() {
             (step, 0, EventKind::Marker)
         );
         assert_eq!((event.time, event.weight), (0.5, 0.5));
-        let clip = crowd.clip(id, event.clip).unwrap();
+        let clip = crowd.clip(event.clip).unwrap();
         assert_eq!(clip.markers()[event.marker].name, "step");
     }
     let lengths = [

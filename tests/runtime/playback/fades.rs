@@ -10,6 +10,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 struct Line {
     clip: usize,
+    /// Whether the clip stops at the end.
+    out: bool,
     from: f64,
     to: f64,
     begin: f64,
@@ -45,22 +47,34 @@ proptest! {
             let options = PlayOptions { weight, ..PlayOptions::default() };
             mixer.player().fade_to(0, clips[clip], seconds, &options).unwrap();
             let end = now + f64::from(seconds);
+            let to = f64::from(weight);
+            let target = lines.iter().any(|l| l.clip == clip && !l.out);
             for line in &mut lines {
-                let to = if line.clip == clip { f64::from(weight) } else { 0.0 };
-                *line = Line { clip: line.clip, from: line.at(now), to, begin: now, end };
+                let from = line.at(now);
+                let turned = Line { from, begin: now, end, ..*line };
+                *line = if line.clip == clip && line.out {
+                    Line { to, out: false, ..turned }
+                } else if line.clip == clip && line.to != to {
+                    // What is left of its fade, or a fade of its own.
+                    Line { to, end: if now < line.end { line.end } else { end }, ..turned }
+                } else if line.clip == clip || line.out && (target || line.end <= end) {
+                    *line
+                } else {
+                    Line { to: 0.0, out: true, ..turned }
+                };
             }
             // What had no weight yet is gone at once.
-            lines.retain(|l| l.from > 0.0 || l.to > 0.0);
+            lines.retain(|l| !l.out || l.from > 0.0);
             if !lines.iter().any(|l| l.clip == clip) {
-                lines.push(Line { clip, from: 0.0, to: f64::from(weight), begin: now, end });
+                lines.push(Line { clip, out: false, from: 0.0, to, begin: now, end });
             }
             for dt in steps {
-                mixer.update(dt).unwrap();
+                mixer.advance(dt).unwrap();
                 now += dt;
-                lines.retain(|l| l.to > 0.0 || now < l.end - 1e-9);
+                lines.retain(|l| !l.out || now < l.end - 1e-9);
                 for (i, &id) in clips.iter().enumerate() {
                     let line = lines.iter().find(|l| l.clip == i);
-                    let have = mixer.player().action(0, id);
+                    let have = mixer.playing().action(0, id);
                     match (line, have) {
                         (Some(line), Ok(have)) => {
                             let want = line.at(now);
@@ -85,9 +99,9 @@ fn a_long_fade_is_linear_at_a_high_rate() {
         .fade_to(0, clip, 100.0, &PlayOptions::default())
         .unwrap();
     for _ in 0..50_000 {
-        mixer.update(0.001).unwrap();
+        mixer.advance(0.001).unwrap();
     }
-    let weight = mixer.player().action(0, clip).unwrap().weight;
+    let weight = mixer.playing().action(0, clip).unwrap().weight;
     assert!((weight - 0.5).abs() < 1e-6, "{weight}");
 }
 
@@ -104,19 +118,18 @@ fn a_full_layer_loses_its_faintest() {
             weight,
             ..PlayOptions::default()
         };
-        mixer.player().start(0, *clip, &options).unwrap();
+        mixer.player().add(0, *clip, &options).unwrap();
     }
-    // A paused action of no weight keeps its slot until another needs one.
-    mixer.player().set_weight(0, clips[1], 0.0).unwrap();
+    // A paused action of little weight keeps its slot until another needs one.
+    mixer.player().set_weight(0, clips[1], 0.05).unwrap();
     mixer.player().set_paused(0, clips[1], true).unwrap();
-    mixer.update(0.1).unwrap();
-    assert!(mixer.player().action(0, clips[1]).is_ok());
+    mixer.advance(0.1).unwrap();
+    assert!(mixer.playing().action(0, clips[1]).is_ok());
     mixer
-        .player()
-        .start(0, clips[4], &PlayOptions::default())
+        .fade_to(clips[4], 0.5, &PlayOptions::default())
         .unwrap();
     assert_eq!(mixer.evicted(), 1);
-    assert!(mixer.player().action(0, clips[1]).is_err());
+    assert!(mixer.playing().action(0, clips[1]).is_err());
     let full = mixer.player().add(0, clips[1], &PlayOptions::default());
     assert!(matches!(full, Err(PlaybackError::Limit { .. })));
 }
@@ -132,10 +145,6 @@ fn pair() -> (Mixer, ClipId, ClipId) {
         mixer.add_clip(Arc::new(clip)).unwrap()
     };
     let (one, two) = (with("a", 0.0, 0.5), with("b", 0.1, 0.4));
-    mixer
-        .player()
-        .play(0, one, &PlayOptions::default())
-        .unwrap();
     let time = PlayOptions {
         time: 0.25,
         ..PlayOptions::default()
@@ -159,11 +168,11 @@ fn warped_speeds_keep_phases_together() {
     let (start, ratio) = (0.25, f64::from(0.7f32));
     let mut now = 0.0;
     for dt in [0.05, 0.1, 0.2, 0.01, 0.03, 0.15] {
-        mixer.update(dt).unwrap();
+        mixer.advance(dt).unwrap();
         now += dt;
         let (a, b) = (
-            mixer.player().action(0, one).unwrap(),
-            mixer.player().action(0, two).unwrap(),
+            mixer.playing().action(0, one).unwrap(),
+            mixer.playing().action(0, two).unwrap(),
         );
         // Passes per second run from 1 to 1 / 0.7 over 0.6 s.
         let way = now / 0.6;
@@ -176,8 +185,8 @@ fn warped_speeds_keep_phases_together() {
         near(b.time / ratio);
         assert!((f64::from(b.speed) - (ratio + way * (1.0 - ratio))).abs() < 1e-6);
     }
-    mixer.update(0.5).unwrap();
-    assert_eq!(mixer.player().action(0, two).unwrap().speed, 1.0);
+    mixer.advance(0.5).unwrap();
+    assert_eq!(mixer.playing().action(0, two).unwrap().speed, 1.0);
 }
 
 #[test]
@@ -189,7 +198,7 @@ fn crossfades_start_in_step_and_leave_the_others_alone() {
         weight: 0.2,
         ..options
     };
-    mixer.player().start(0, c, &faint).unwrap();
+    mixer.player().add(0, c, &faint).unwrap();
     let fade = CrossFade {
         seconds: 0.5,
         warp: false,
@@ -198,10 +207,10 @@ fn crossfades_start_in_step_and_leave_the_others_alone() {
     let mut player = mixer.player();
     player.cross_fade(0, one, two, fade, &options).unwrap();
     // Half-way from left to right in both.
-    assert!((player.action(0, two).unwrap().time - 0.25).abs() < 1e-7);
-    mixer.update(1.0).unwrap();
-    assert!(mixer.player().action(0, one).is_err());
-    assert_eq!(mixer.player().action(0, c).unwrap().weight, 0.2);
+    assert!((player.playing().action(0, two).unwrap().time - 0.25).abs() < 1e-7);
+    mixer.advance(1.0).unwrap();
+    assert!(mixer.playing().action(0, one).is_err());
+    assert_eq!(mixer.playing().action(0, c).unwrap().weight, 0.2);
     let no_markers = mixer.player().cross_fade(0, two, c, fade, &options);
     assert!(matches!(
         no_markers,
@@ -222,29 +231,32 @@ fn fades_go_on_while_time_runs_backwards() {
     mixer.player().fade_layer(0, 0.0, 1.0).unwrap();
     mixer.player().set_character_speed(-2.0).unwrap();
     for (step, left) in [(-0.25, 0.75), (0.125, 0.625), (-0.125, 0.5), (0.0, 0.5)] {
-        mixer.update(step).unwrap();
+        mixer.advance(step).unwrap();
         let player = mixer.player();
-        assert_eq!(player.layer_weight(0).unwrap(), left);
-        assert_eq!(player.action(0, clip).unwrap().weight, left);
-        assert_eq!(player.action(0, other).unwrap().weight, 1.0 - left);
+        assert_eq!(player.playing().layer_weight(0).unwrap(), left);
+        assert_eq!(player.playing().action(0, clip).unwrap().weight, left);
+        assert_eq!(
+            player.playing().action(0, other).unwrap().weight,
+            1.0 - left
+        );
     }
-    mixer.update(-0.75).unwrap();
+    mixer.advance(-0.75).unwrap();
     let player = mixer.player();
-    assert_eq!(player.layer_weight(0).unwrap(), 0.0);
-    assert!(player.action(0, clip).is_err());
-    let state = player.action(0, other).unwrap();
+    assert_eq!(player.playing().layer_weight(0).unwrap(), 0.0);
+    assert!(player.playing().action(0, clip).is_err());
+    let state = player.playing().action(0, other).unwrap();
     assert_eq!((state.weight, state.target), (1.0, 1.0));
     // In all −1 s at speed −2, from 0: a whole pass of its 2 s. What faded out went as far.
     assert_eq!(state.time, 0.0);
     // It has ended, and a layer's next fade starts from where this one has led.
-    mixer.update(-5.0).unwrap();
-    assert_eq!(mixer.player().layer_weight(0).unwrap(), 0.0);
+    mixer.advance(-5.0).unwrap();
+    assert_eq!(mixer.playing().layer_weight(0).unwrap(), 0.0);
     mixer.player().fade_layer(0, 0.5, 0.5).unwrap();
-    mixer.update(-0.25).unwrap();
-    assert_eq!(mixer.player().layer_weight(0).unwrap(), 0.25);
+    mixer.advance(-0.25).unwrap();
+    assert_eq!(mixer.playing().layer_weight(0).unwrap(), 0.25);
     mixer.player().set_layer_weight(0, 0.125).unwrap();
-    mixer.update(0.25).unwrap();
-    assert_eq!(mixer.player().layer_weight(0).unwrap(), 0.125);
+    mixer.advance(0.25).unwrap();
+    assert_eq!(mixer.playing().layer_weight(0).unwrap(), 0.125);
 }
 
 /// A clip of the rig with markers of these names and times.
@@ -277,7 +289,7 @@ fn strides_that_repeat_or_come_in_another_order() {
         };
         let mut player = mixer.player();
         player.cross_fade(0, one, two, fade, &options).unwrap();
-        player.action(0, two).unwrap().time
+        player.playing().action(0, two).unwrap().time
     };
     let walk = [("left", 0.0), ("right", 0.5)];
     let twice = [("left", 0.2), ("left", 0.4), ("right", 0.8)];
@@ -309,12 +321,12 @@ fn a_crossfade_takes_a_space_that_plays_as_it_is() {
         sync: Sync::Markers(&["left"]),
     };
     player.cross_fade(0, b, space, fade, &options).unwrap();
-    let action = player.action(0, space).unwrap();
+    let action = player.playing().action(0, space).unwrap();
     // The marker of "c" lies at a quarter of its 2 s, and "b" takes 0.7 s for what that takes 2 s for.
     assert!((action.time - 0.25).abs() < 1e-6, "{action:?}");
     let ratio = 2.0 / f64::from(0.7f32);
     assert!((f64::from(action.speed) - ratio).abs() < 1e-6, "{action:?}");
-    mixer.update(0.5).unwrap();
-    let speed = f64::from(mixer.player().action(0, b).unwrap().speed);
+    mixer.advance(0.5).unwrap();
+    let speed = f64::from(mixer.playing().action(0, b).unwrap().speed);
     assert!((speed - 0.5 * (1.0 + 1.0 / ratio)).abs() < 1e-6, "{speed}");
 }

@@ -1,7 +1,7 @@
 //! Layers: many of them, fades of theirs, what fills them.
 
 use super::stage::{JOINTS, raw, rig};
-use phalanx::build::{AdditiveReference, build_additive_from};
+use phalanx::build::{AdditiveReference, build_additive};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{Fill, LayerOptions, MAX_LAYERS, Mixer, PlayOptions};
 use phalanx::skeleton::JointMask;
@@ -55,16 +55,16 @@ fn a_layer_that_fills_from_below_comes_and_goes_without_a_pop() {
             faded.player().fade_layer(1, 0.0, 0.4).unwrap();
         }
         close(filled.evaluate(), faded.evaluate());
-        close(&filled.models(), &faded.models());
-        filled.update(0.03).unwrap();
-        faded.update(0.03).unwrap();
+        close(&filled.model_matrices(), &faded.model_matrices());
+        filled.advance(0.03).unwrap();
+        faded.advance(0.03).unwrap();
     }
-    assert_eq!(faded.player().layer_weight(1).unwrap(), 0.0);
+    assert_eq!(faded.playing().layer_weight(1).unwrap(), 0.0);
     close(filled.evaluate(), &alone);
     // The rule of the rest pose, which takes what an action alone leaves.
     let (mut rest, c) = layers(Fill::Rest);
     rest.player().fade_to(1, c, 0.5, &at(0.9, 1.0)).unwrap();
-    rest.update(0.01).unwrap();
+    rest.advance(0.01).unwrap();
     let far = |rows: &[Affine3x4]| {
         let d = rows[JOINTS - 1].rows[1][1] - alone[JOINTS - 1].rows[1][1];
         d.abs()
@@ -89,7 +89,7 @@ fn denormal_weights_stay_numbers() {
         for layer_weight in [1.0, weight] {
             mixer.player().set_layer_weight(1, layer_weight).unwrap();
             close(mixer.evaluate(), &alone);
-            close(&mixer.models(), &alone);
+            close(&mixer.model_matrices(), &alone);
         }
     }
 }
@@ -101,7 +101,7 @@ fn sixteen_layers_each_over_a_joint_of_its_own() {
     let mut layers = vec![LayerOptions::default()];
     for joint in 1..MAX_LAYERS {
         let path = format!("joint{}", joint % JOINTS);
-        let mask = JointMask::from_paths(skeleton, &[(&path, 1.0)]).unwrap();
+        let mask = JointMask::from_joints(skeleton, &[(&path, 1.0)]).unwrap();
         layers.push(LayerOptions {
             mask: Some(mask),
             ..LayerOptions::default()
@@ -123,7 +123,7 @@ fn sixteen_layers_each_over_a_joint_of_its_own() {
 fn additive_clips_against_frames_and_rest_add_and_subtract() {
     let (raw, rig) = (raw(), rig());
     for reference in [AdditiveReference::Rest, AdditiveReference::Frame(1, 0.2)] {
-        let additive = build_additive_from(&raw, 1, &rig, reference).unwrap();
+        let additive = build_additive(&rig, (&raw, 1), reference).unwrap();
         let layer = LayerOptions {
             additive: true,
             ..LayerOptions::default()
@@ -150,7 +150,7 @@ fn additive_clips_against_frames_and_rest_add_and_subtract() {
             _ => mixer.player().stop_layer(0, 0.0).unwrap(),
         }
         let added = mixer.evaluate().to_vec();
-        mixer.stop_all();
+        mixer.player().stop_all(0.0).unwrap();
         mixer.player().play(0, b, &at(0.5, 1.0)).unwrap();
         close(mixer.evaluate(), &added);
     }

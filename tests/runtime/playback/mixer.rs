@@ -2,12 +2,12 @@
 
 use super::stage::{raw, rig};
 use glam::{Affine3A, Vec3};
-use phalanx::build::{AdditiveReference, build_additive_from};
+use phalanx::build::{AdditiveReference, build_additive};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
-    ClipId, EventKind, Fill, LayerOptions, LoopMode, Mixer, PlayOptions, Player,
+    ClipId, Fill, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player,
 };
 use phalanx::scene::SceneGraph;
 use phalanx::skeleton::JointMask;
@@ -34,7 +34,7 @@ fn a_mixer_gives_the_bits_of_an_instance() {
             let [a, b] = [clips[frame / 20 % 6], clips[frame / 17 % 6]];
             let done = match frame % 20 {
                 0 => player.fade_to(0, a, 0.4, &options),
-                3 if frame % 40 == 3 => player.start(0, b, &options),
+                3 if frame % 40 == 3 => player.restart(0, b, &options),
                 7 => player.cross_fade(0, a, b, 0.3, &options),
                 11 => player.set_time(0, b, 0.3),
                 15 => player.set_layer_weight(0, 0.75),
@@ -48,7 +48,7 @@ fn a_mixer_gives_the_bits_of_an_instance() {
         let clips = names.map(|n| crowd.find_clip(id, n).unwrap());
         let other = call(&mut crowd.player(instances[1]).unwrap(), clips);
         assert_eq!(one, other, "frame {frame}");
-        mixer.update(1.0 / 60.0).unwrap();
+        mixer.advance(1.0 / 60.0).unwrap();
         crowd.advance(1.0 / 60.0).unwrap();
         let (mine, theirs) = (mixer.events(), crowd.events());
         assert_eq!(mine.kinds(), theirs.kinds());
@@ -65,7 +65,7 @@ fn a_mixer_gives_the_bits_of_an_instance() {
 #[test]
 fn layers_and_blend_spaces_give_the_same_bits() {
     let rig = rig();
-    let upper = JointMask::subtree_at(rig.skeleton(), "joint5").unwrap();
+    let upper = JointMask::subtree(rig.skeleton(), "joint5").unwrap();
     let layers = vec![
         LayerOptions::default(),
         LayerOptions {
@@ -79,7 +79,7 @@ fn layers_and_blend_spaces_give_the_same_bits() {
             ..LayerOptions::default()
         },
     ];
-    let added = build_additive_from(&raw(), 1, &rig, AdditiveReference::Rest);
+    let added = build_additive(&rig, (&raw(), 1), AdditiveReference::Rest);
     let added = Arc::new(added.unwrap());
     let mut mixer = Mixer::with_layers(rig.clone(), layers.clone()).unwrap();
     let mut crowd = Crowd::new();
@@ -102,7 +102,7 @@ fn layers_and_blend_spaces_give_the_same_bits() {
             match frame {
                 0 => player.play(0, space, &options).unwrap(),
                 10 => player.fade_to(1, wave, 0.3, &options).unwrap(),
-                20 => player.start(2, added, &options).unwrap(),
+                20 => player.add(2, added, &options).unwrap(),
                 30 => player.set_weight(2, added, -0.6).unwrap(),
                 40 => player.set_layer_speed(1, 1.7).unwrap(),
                 50 => player.fade_layer(2, 0.25, 0.2).unwrap(),
@@ -113,7 +113,7 @@ fn layers_and_blend_spaces_give_the_same_bits() {
         call(&mut mixer.player(), my_space, my_wave, mine);
         let mut player = crowd.player(instances[1]).unwrap();
         call(&mut player, their_space, their_wave, theirs);
-        mixer.update(1.0 / 60.0).unwrap();
+        mixer.advance(1.0 / 60.0).unwrap();
         crowd.advance(1.0 / 60.0).unwrap();
         crowd.evaluate(&mut buffer);
         let rows = &buffer.rows()[crowd.palette_range(instances[1]).unwrap()];
@@ -121,84 +121,76 @@ fn layers_and_blend_spaces_give_the_same_bits() {
     }
 }
 
-/// What a three.js user does.
+/// An action is a motion on a layer with options of its own.
 #[test]
-fn actions_chain_play_and_remember() {
+fn actions_chain_and_keep_their_options() {
     let rig = Arc::new(mannequin().unwrap());
     let mut mixer = Mixer::new(rig).unwrap();
     let [walk, run] = ["Walk", "Run"].map(|n| mixer.find_clip(n).unwrap());
-    let action = mixer.clip_action(walk).unwrap();
-    assert_eq!(mixer.clip_action(walk).unwrap(), action);
-    let other = mixer.clip_action(run).unwrap();
+    let action = mixer.clip_action(0, walk).unwrap();
+    assert_eq!(mixer.clip_action(0, walk).unwrap(), action);
+    let other = mixer.clip_action(0, run).unwrap();
     assert_ne!(other, action);
-    let rest = mixer.evaluate().to_vec();
-    // Set before it plays, and while it plays.
-    let chained = mixer.action(action).unwrap();
-    let chained = chained.set_weight(0.5).unwrap().set_speed(2.0).unwrap();
-    assert_eq!(chained.state(), None);
-    let chained = chained.set_time(0.25).unwrap().play().unwrap();
-    let state = chained.state().unwrap();
+    let options = PlayOptions {
+        weight: 0.5,
+        speed: 2.0,
+        time: 0.25,
+        ..PlayOptions::default()
+    };
+    let chained = mixer.action(action).unwrap().set_options(&options).unwrap();
+    assert_eq!((chained.state(), chained.options()), (None, Ok(options)));
+    let state = chained.play().unwrap().state().unwrap();
     assert_eq!((state.weight, state.speed, state.time), (0.5, 2.0, 0.25));
-    chained.set_weight(1.0).unwrap().pause().unwrap();
-    mixer.update(0.5).unwrap();
-    let state = |mixer: &mut Mixer, id| mixer.action(id).unwrap().state();
-    assert_eq!(state(&mut mixer, action).unwrap().time, 0.25);
-    mixer.action(action).unwrap().play().unwrap();
-    mixer.update(0.125).unwrap();
-    assert!((state(&mut mixer, action).unwrap().time - 0.5).abs() < 1e-12);
-    mixer.action(action).unwrap().reset().unwrap();
-    assert_eq!(state(&mut mixer, action).unwrap().time, 0.0);
-    // A fade to another: this one stops when it ends.
-    mixer.action(action).unwrap().set_speed(1.0).unwrap();
+    // Of what plays, the options change with the next call.
+    let faster = PlayOptions {
+        weight: 1.0,
+        speed: 3.0,
+        ..PlayOptions::default()
+    };
+    let chained = mixer.action(action).unwrap().set_options(&faster).unwrap();
+    assert_eq!(chained.state(), Some(state));
+    let state = chained.play().unwrap().state().unwrap();
+    assert_eq!((state.weight, state.speed, state.time), (1.0, 3.0, 0.25));
+    mixer.action(other).unwrap().add().unwrap();
+    assert_eq!(mixer.playing().clips().count(), 2);
+    let alone = mixer.action(action).unwrap().restart().unwrap();
+    assert_eq!(alone.state().unwrap().time, 0.0);
+    assert!(mixer.playing().clips().eq([walk]));
     mixer.cross_fade(action, other, 0.5).unwrap();
-    mixer.update(0.25).unwrap();
-    assert_eq!(state(&mut mixer, other).unwrap().weight, 0.5);
-    mixer.update(0.25).unwrap();
-    assert_eq!(state(&mut mixer, action), None);
-    let again = mixer.cross_fade_to(walk, 0.25).unwrap();
-    assert_eq!(again, action);
-    mixer.update(0.25).unwrap();
-    assert_eq!(state(&mut mixer, action).unwrap().weight, 1.0);
-    assert_eq!(state(&mut mixer, other), None);
-    // Once, then what the event asks for.
-    let once = mixer.action(other).unwrap();
-    let once = once.set_loop(LoopMode::Once, None).unwrap();
-    once.fade_in(0.1).unwrap();
-    mixer.action(action).unwrap().fade_out(0.1).unwrap();
-    let mut finished = 0;
-    for _ in 0..120 {
-        mixer.update(1.0 / 60.0).unwrap();
-        let ended = mixer
-            .events()
-            .iter()
-            .any(|e| e.kind == EventKind::Finished && e.clip == run);
-        if ended {
-            finished += 1;
-            mixer.cross_fade_to(walk, 0.2).unwrap();
-        }
-    }
-    assert_eq!(finished, 1);
-    assert_eq!(state(&mut mixer, other), None);
-    // A finished action starts again when it is played.
-    mixer.action(other).unwrap().play().unwrap();
-    mixer.update(30.0).unwrap();
-    assert!(state(&mut mixer, other).unwrap().finished);
-    mixer.action(other).unwrap().play().unwrap();
-    assert!(!state(&mut mixer, other).unwrap().finished);
-    mixer.stop_all();
-    assert_eq!(state(&mut mixer, action), None);
-    assert_eq!(mixer.evaluate(), rest);
+    mixer.advance(0.25).unwrap();
+    let weights = [action, other].map(|id| mixer.action(id).unwrap().state().unwrap().weight);
+    assert_eq!(weights, [0.5, 0.5]);
+    let back = mixer.action(action).unwrap().fade_to(1.0).unwrap();
+    assert_eq!(back.state().unwrap().target, 1.0);
+    mixer.advance(0.5).unwrap();
+    let weights = [action, other].map(|id| mixer.action(id).unwrap().state().unwrap().weight);
+    assert_eq!(weights, [0.75, 0.25]);
+    let stopped = mixer.action(other).unwrap().stop(0.0).unwrap();
+    assert_eq!(stopped.state(), None);
+    // What is refused leaves the options as they were.
+    let bad = PlayOptions {
+        weight: 1.5,
+        ..PlayOptions::default()
+    };
+    assert!(mixer.action(action).unwrap().set_options(&bad).is_err());
+    assert_eq!(mixer.action(action).unwrap().options(), Ok(faster));
+    let stopped = mixer.action(other).unwrap().stop(0.0).map(|_| ());
+    let not_playing = PlaybackError::NotPlaying {
+        motion: run.into(),
+        layer: 0,
+    };
+    assert_eq!(stopped, Err(not_playing));
 }
 
-/// A mixer's joints as nodes of a scene: what hangs on one goes where its model matrix says.
+/// A mixer's joints as nodes of a scene: an attached object follows the joint's model matrix.
 #[test]
 fn joints_of_a_mixer_are_nodes_of_a_scene() {
     let rig = Arc::new(mannequin().unwrap());
     let mut mixer = Mixer::new(rig.clone()).unwrap();
     let attack = mixer.find_clip("Attack").unwrap();
-    let attacking = mixer.clip_action(attack).unwrap();
+    let attacking = mixer.clip_action(0, attack).unwrap();
     mixer.action(attacking).unwrap().play().unwrap();
-    mixer.update(0.4).unwrap();
+    mixer.advance(0.4).unwrap();
     let mut scene = SceneGraph::new();
     let mirror = scene.add_mirror(rig.skeleton()).unwrap();
     let sword = scene.add(None, Affine3x4::IDENTITY).unwrap();
@@ -206,8 +198,12 @@ fn joints_of_a_mixer_are_nodes_of_a_scene() {
     scene.attach(sword, mirror, "RightHand", grip).unwrap();
     scene.set_joint_locals(mirror, &mixer.locals()).unwrap();
     scene.update();
-    let hand = rig.skeleton().find("RightHand").unwrap();
-    let want = Affine3A::from(mixer.models()[hand]) * grip;
+    let hand = mixer.model_matrix("RightHand").unwrap();
+    assert_eq!(
+        hand,
+        mixer.model_matrices()[rig.skeleton().joint("RightHand").unwrap()]
+    );
+    let want = Affine3A::from(hand) * grip;
     let have = Affine3A::from(Affine3x4::from(*scene.world(sword).unwrap()));
     assert!(have.abs_diff_eq(want, 1e-5), "{have} {want}");
     assert!(want.translation.length() > 0.5);

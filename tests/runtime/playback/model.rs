@@ -118,7 +118,7 @@ impl Model {
         end.is_some() && (self.time == 0.0 || Some(self.time) == end)
     }
 
-    /// Moves on and tells what is passed, in order.
+    /// Advances and returns the events passed, in order.
     pub fn step(&mut self, distance: f64) -> Vec<(EventKind, usize)> {
         let (from, to) = (self.time, self.bound(self.time + distance));
         self.time = to;

@@ -2,7 +2,7 @@
 //! have. Each rotation goes to the hemisphere of the sum of those before it, so of three turns that lie
 //! far apart the order decides.
 
-use phalanx::build::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive_from};
+use phalanx::build::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::import::raw::RawChannel;
 use phalanx::playback::{ClipId, LayerOptions, Mixer, PlayOptions};
@@ -98,18 +98,20 @@ fn actions_count_by_age() {
                 .collect();
             let start = |mixer: &mut Mixer, n: usize| {
                 let options = held(0.0, WEIGHTS[n]);
-                mixer.player().start(0, clips[first + n], &options).unwrap();
+                mixer.player().add(0, clips[first + n], &options).unwrap();
             };
             for &n in &order {
                 start(&mut mixer, n);
             }
             near(turned(mixer.evaluate()), want);
-            near(turned(&mixer.models()), want);
-            // The oldest starts anew: it is the youngest then, in the slot that it had.
+            near(turned(&mixer.model_matrices()), want);
+            // The oldest is stopped and started: it is then the youngest, in the same slot.
+            let oldest = clips[first + order[0]];
+            mixer.player().stop(0, oldest, 0.0).unwrap();
             start(&mut mixer, order[0]);
             let younger = [&order[1..], &order[..1]].concat();
             near(turned(mixer.evaluate()), expected(&younger));
-            near(turned(&mixer.models()), expected(&younger));
+            near(turned(&mixer.model_matrices()), expected(&younger));
             // Weights that go and come again change no age.
             let clip = clips[first + order[1]];
             mixer.player().set_weight(0, clip, 0.0).unwrap();
@@ -143,24 +145,25 @@ fn additive_actions_count_by_age() {
     let mut mixer = Mixer::with_layers(rig.clone(), vec![full, additive]).unwrap();
     let scene = scene(clips);
     let [x, y] = [0, 1].map(|n| {
-        let added = build_additive_from(&scene, n, &rig, AdditiveReference::Rest).unwrap();
+        let added = build_additive(&rig, (&scene, n), AdditiveReference::Rest).unwrap();
         mixer.add_clip(Arc::new(added)).unwrap()
     });
     let z_goes_to = |mixer: &mut Mixer, to: [f32; 3]| {
-        for matrix in [mixer.evaluate()[0], mixer.models()[0]] {
+        for matrix in [mixer.evaluate()[0], mixer.model_matrices()[0]] {
             let have = matrix.rows.map(|row| row[2]);
             let near = have.iter().zip(to).all(|(a, b)| (a - b).abs() < 1e-5);
             assert!(near, "{have:?} is not {to:?}");
         }
     };
     let start = |mixer: &mut Mixer, clip| {
-        mixer.player().start(1, clip, &held(0.0, 1.0)).unwrap();
+        mixer.player().add(1, clip, &held(0.0, 1.0)).unwrap();
     };
     start(&mut mixer, x);
     start(&mut mixer, y);
     // About y z goes to x, which stays there about x.
     z_goes_to(&mut mixer, [1.0, 0.0, 0.0]);
-    // The first starts anew in its slot: about x z goes to −y, which stays there about y.
+    // The first is stopped and started, in the same slot: about x z goes to −y, which stays there about y.
+    mixer.player().stop(1, x, 0.0).unwrap();
     start(&mut mixer, x);
     z_goes_to(&mut mixer, [0.0, -1.0, 0.0]);
 }
@@ -177,14 +180,16 @@ fn root_motion_counts_by_age() {
         let values = track(RawChannel::Rotation, 1.0, &keys);
         clip(&format!("{degrees}"), 1.0, vec![values])
     });
-    let mut options = BuildOptions::default();
-    options.root_motion = Some(RootMotionOptions {
-        rotation: true,
-        ..RootMotionOptions::default()
-    });
+    let options = BuildOptions {
+        root_motion: Some(RootMotionOptions {
+            rotation: true,
+            ..RootMotionOptions::default()
+        }),
+        ..BuildOptions::default()
+    };
     let rig = built(clips.into(), &options);
     let about_y = |mixer: &mut Mixer| {
-        mixer.update(1.0).unwrap();
+        mixer.advance(1.0).unwrap();
         let turn = mixer.root_motion().rotation;
         assert!(turn.x.abs() < 1e-6 && turn.z.abs() < 1e-6);
         2.0 * turn.y.atan2(turn.w).to_degrees()
@@ -197,12 +202,14 @@ fn root_motion_counts_by_age() {
                 weight: WEIGHTS[n],
                 ..PlayOptions::default()
             };
-            mixer.player().start(0, clip, &options).unwrap();
+            mixer.player().add(0, clip, &options).unwrap();
         };
         for &n in &order {
             start(&mut mixer, n);
         }
         near(about_y(&mut mixer), expected(&order));
+        let oldest = mixer.clip_by_index(order[0]).unwrap();
+        mixer.player().stop(0, oldest, 0.0).unwrap();
         start(&mut mixer, order[0]);
         let younger = [&order[1..], &order[..1]].concat();
         near(about_y(&mut mixer), expected(&younger));
@@ -220,7 +227,7 @@ fn instances_have_orders_of_their_own() {
         for &n in order {
             let clip = crowd.clip_by_index(id, TURNS.len() + n).unwrap();
             let options = held(0.0, WEIGHTS[n]);
-            crowd.add_action(i, 0, clip, &options).unwrap();
+            crowd.player(i).unwrap().add(0, clip, &options).unwrap();
         }
     }
     let mut buffer = BoneBuffer::new();

@@ -1,10 +1,10 @@
 //! What is refused is a typed error and leaves everything as it was.
 
 use super::stage::{marked, raw, rig};
-use phalanx::build::{AdditiveReference, build_additive_from, build_rig};
+use phalanx::build::{AdditiveReference, build_additive, build_rig};
 use phalanx::crowd::Crowd;
 use phalanx::playback::{
-    ClipId, CrossFade, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player,
+    ClipId, CrossFade, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player, Unknown,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::{JointMask, JointRefError, MaskError};
@@ -25,7 +25,7 @@ fn numbers_out_of_range() {
     let mut player = crowd.player(i).unwrap();
     player.play(0, a, &options).unwrap();
     player
-        .start(
+        .add(
             0,
             b,
             &PlayOptions {
@@ -34,7 +34,7 @@ fn numbers_out_of_range() {
             },
         )
         .unwrap();
-    player.start(0, space, &options).unwrap();
+    player.add(0, space, &options).unwrap();
     crowd.advance(0.2).unwrap();
     let before = crowd.snapshot();
     let bad = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -1e30, 1e30];
@@ -76,7 +76,7 @@ fn numbers_out_of_range() {
         ];
         for o in with {
             calls.push(Box::new(move |p| p.play(0, a, &o)));
-            calls.push(Box::new(move |p| p.start(0, b, &o)));
+            calls.push(Box::new(move |p| p.restart(0, b, &o)));
             calls.push(Box::new(move |p| p.add(0, b, &o)));
             calls.push(Box::new(move |p| p.fade_to(0, b, 0.5, &o)));
             calls.push(Box::new(move |p| p.cross_fade(0, a, b, 0.5, &o)));
@@ -135,8 +135,11 @@ fn strangers_and_stale_handles() {
     ));
     // A handle of a mixer of another skeleton.
     let theirs = Mixer::new(other.clone()).unwrap().find_clip("a").unwrap();
-    let unknown = |clip| Err(PlaybackError::UnknownClip { clip });
-    assert_eq!(mixer.player().play(0, theirs, &options), unknown(theirs));
+    let unknown = |clip, why| Err(PlaybackError::UnknownClip { clip, why });
+    assert_eq!(
+        mixer.player().play(0, theirs, &options),
+        unknown(theirs, Unknown::OtherSkeleton)
+    );
     let mask = JointMask::subtree(other.skeleton(), 1).unwrap();
     let masked = LayerOptions {
         mask: Some(mask),
@@ -166,38 +169,39 @@ fn strangers_and_stale_handles() {
     assert_eq!(mixer.player().play(1, clip, &options), Err(layer.clone()));
     assert_eq!(mixer.player().set_layer_speed(1, 1.0), Err(layer.clone()));
     assert_eq!(mixer.player().fade_layer(1, 1.0, 0.0), Err(layer));
-    let action = mixer.clip_action(clip).unwrap();
+    let action = mixer.clip_action(0, clip).unwrap();
     mixer.action(action).unwrap().play().unwrap();
     assert!(matches!(
         mixer.unload_clip(clip),
         Err(PlaybackError::ClipInUse { actions: 1, .. })
     ));
-    mixer.stop_all();
+    mixer.player().stop_all(0.0).unwrap();
     mixer.unload_clip(clip).unwrap();
+    let why = Unknown::Gone;
     assert_eq!(
         mixer.action(action).unwrap_err(),
-        PlaybackError::UnknownAction { action }
+        PlaybackError::UnknownAction { action, why }
     );
-    assert_eq!(mixer.player().play(0, clip, &options), unknown(clip));
+    assert_eq!(mixer.player().play(0, clip, &options), unknown(clip, why));
     assert_eq!(
-        mixer.clip_action(clip),
-        Err(PlaybackError::UnknownClip { clip })
+        mixer.clip_action(0, clip),
+        Err(PlaybackError::UnknownClip { clip, why })
     );
     let skeleton = rig();
     let skeleton = skeleton.skeleton();
     assert!(matches!(
-        JointMask::subtree_at(skeleton, "nobody"),
+        JointMask::subtree(skeleton, "nobody"),
         Err(MaskError::Joint(JointRefError::Name { .. }))
     ));
     assert!(matches!(
         JointMask::from_joints(skeleton, &[(99, 1.0)]),
-        Err(MaskError::UnknownJoint { joint: 99, .. })
+        Err(MaskError::Joint(JointRefError::Index { joint: 99, .. }))
     ));
 }
 
 #[test]
 fn kinds_are_told_apart_in_clips_and_blend_spaces() {
-    let additive = build_additive_from(&raw(), 1, &rig(), AdditiveReference::Rest).unwrap();
+    let additive = build_additive(&rig(), (&raw(), 1), AdditiveReference::Rest).unwrap();
     let layer = LayerOptions {
         additive: true,
         ..LayerOptions::default()
@@ -210,8 +214,8 @@ fn kinds_are_told_apart_in_clips_and_blend_spaces() {
     let kind = |r: Refused| matches!(r, Err(PlaybackError::ClipKind { .. }));
     assert!(kind(mixer.player().play(0, d, &options)));
     assert!(kind(mixer.player().play(1, a, &options)));
-    assert!(mixer.clip_action_on(1, a).is_err());
-    assert!(mixer.clip_action_on(1, d).is_ok());
+    assert!(mixer.clip_action(1, a).is_err());
+    assert!(mixer.clip_action(1, d).is_ok());
     let space = |mixer: &mut Mixer, points: &[(f32, ClipId)]| mixer.add_blend_space(points);
     for points in [
         vec![],
@@ -237,9 +241,9 @@ fn kinds_are_told_apart_in_clips_and_blend_spaces() {
     mixer.player().set_layer_weight(1, -0.5).unwrap();
     // Against an additive clip, or one that is not there, nothing can be measured.
     let (raw, rig) = (raw(), rig());
-    let frame = build_additive_from(&raw, 1, &rig, AdditiveReference::Frame(9, 0.0));
+    let frame = build_additive(&rig, (&raw, 1), AdditiveReference::Frame(9, 0.0));
     assert!(frame.is_err());
-    let frame = build_additive_from(&raw, 1, &rig, AdditiveReference::Frame(0, f32::NAN));
+    let frame = build_additive(&rig, (&raw, 1), AdditiveReference::Frame(0, f32::NAN));
     assert!(frame.is_err());
 }
 
@@ -259,8 +263,8 @@ fn a_warp_out_of_range() {
     };
     let refused = mixer.player().cross_fade(0, a, c, warp, &fast);
     assert!(matches!(refused, Err(PlaybackError::Value { .. })));
-    assert!(mixer.player().action(0, c).is_err());
-    assert_eq!(mixer.player().action(0, a).unwrap().weight, 1.0);
+    assert!(mixer.playing().action(0, c).is_err());
+    assert_eq!(mixer.playing().action(0, a).unwrap().weight, 1.0);
 }
 
 /// Two mixers of one rig number their actions alike; their handles differ all the same.
@@ -269,11 +273,14 @@ fn actions_of_another_mixer() {
     let rig = rig();
     let [mut one, mut other] = [(); 2].map(|()| Mixer::new(rig.clone()).unwrap());
     let [a, b] = ["a", "b"].map(|name| one.find_clip(name).unwrap());
-    let of_one = one.clip_action(a).unwrap();
-    let of_other = other.clip_action(b).unwrap();
+    let of_one = one.clip_action(0, a).unwrap();
+    let of_other = other.clip_action(0, b).unwrap();
     assert_ne!(of_one, of_other);
     assert_eq!(
         other.action(of_one).map(|_| ()),
-        Err(PlaybackError::UnknownAction { action: of_one })
+        Err(PlaybackError::UnknownAction {
+            action: of_one,
+            why: Unknown::OtherMixer
+        })
     );
 }

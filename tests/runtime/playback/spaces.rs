@@ -1,8 +1,8 @@
 //! Blend spaces: two neighbours by linear weights, all in one phase.
 
-use super::stage::{marked, rig, told};
+use super::stage::{fired, marked, rig};
 use phalanx::crowd::{BoneBuffer, Crowd};
-use phalanx::playback::{EventKind, LoopMode, Mixer, PlayOptions, PlaybackError};
+use phalanx::playback::{EventKind, LoopMode, Mixer, PlayOptions, PlaybackError, Unknown};
 
 fn options(parameter: f32) -> PlayOptions {
     PlayOptions {
@@ -36,12 +36,12 @@ fn neighbours_share_a_phase_that_moves_at_the_blend_of_their_rates() {
             [0.0, 1.0 - t, t]
         };
         let rate: f64 = shares.iter().zip(durations).map(|(s, d)| s / d).sum();
-        mixer.update(1.0 / 60.0).unwrap();
+        mixer.advance(1.0 / 60.0).unwrap();
         phase = (phase + rate / 60.0).fract();
-        let have = mixer.player().action(0, space).unwrap();
+        let have = mixer.playing().action(0, space).unwrap();
         let e = (have.time - phase).rem_euclid(1.0);
         assert!(e.min(1.0 - e) < 1e-6, "{have:?} {phase}");
-        plain.stop_all();
+        plain.player().stop_all(0.0).unwrap();
         for ((&clip, share), d) in clips.iter().zip(shares).zip(durations) {
             if share > 0.0 {
                 let held = PlayOptions {
@@ -60,7 +60,7 @@ fn neighbours_share_a_phase_that_moves_at_the_blend_of_their_rates() {
         }) {
             assert!((x - y).abs() < 1e-5, "frame {frame}: {x} {y}");
         }
-        let (models, others) = (mixer.models(), plain.models());
+        let (models, others) = (mixer.model_matrices(), plain.model_matrices());
         assert!((models[11].translation() - others[11].translation()).length() < 1e-5);
     }
 }
@@ -75,11 +75,11 @@ fn a_space_fades_loops_and_fires_as_a_clip_does() {
         .player()
         .fade_to(0, space, 0.5, &options(0.25))
         .unwrap();
-    mixer.update(0.25).unwrap();
-    assert!((mixer.player().action(0, space).unwrap().weight - 0.5).abs() < 1e-6);
+    mixer.advance(0.25).unwrap();
+    assert!((mixer.playing().action(0, space).unwrap().weight - 0.5).abs() < 1e-6);
     let mut all = Vec::new();
     for _ in 0..8 {
-        mixer.update(0.1).unwrap();
+        mixer.advance(0.1).unwrap();
         all.extend(mixer.events().iter().map(|e| (e.kind, e.clip, e.weight)));
     }
     let (kinds, weights): (Vec<_>, Vec<_>) = all.iter().map(|e| ((e.0, e.1), e.2)).unzip();
@@ -93,10 +93,11 @@ fn a_space_fades_loops_and_fires_as_a_clip_does() {
         mixer.remove_blend_space(space),
         Err(PlaybackError::SpaceInUse { actions: 1, .. })
     ));
-    mixer.stop_all();
+    mixer.player().stop_all(0.0).unwrap();
     mixer.remove_blend_space(space).unwrap();
     let stale = mixer.player().play(0, space, &options(0.0));
-    assert_eq!(stale, Err(PlaybackError::UnknownSpace { space }));
+    let why = Unknown::Gone;
+    assert_eq!(stale, Err(PlaybackError::UnknownSpace { space, why }));
     assert!(mixer.unload_clip(b).is_ok());
 }
 
@@ -114,7 +115,7 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
         point.1 = crowd.find_clip(id, name).unwrap();
     }
     let space = crowd.add_blend_space(id, &points).unwrap();
-    assert_eq!(crowd.blend_space(id, space).unwrap().points().count(), 3);
+    assert_eq!(crowd.blend_space(space).unwrap().points().count(), 3);
     let slow = PlayOptions {
         loop_mode: LoopMode::PingPong,
         speed: 0.5,
@@ -136,7 +137,7 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
                 .set_parameter(0, space, value)
                 .unwrap();
         }
-        mixer.update(0.02).unwrap();
+        mixer.advance(0.02).unwrap();
         crowd.advance(0.02).unwrap();
         crowd.evaluate(&mut buffer);
         let rows = &buffer.rows()[crowd.palette_range(instances[3]).unwrap()];
@@ -162,7 +163,7 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
     }
 }
 
-/// What lies ahead is looked for anew when a parameter brings in another clip.
+/// A parameter that brings in another clip brings in its markers too.
 #[test]
 fn markers_of_a_clip_that_comes_in_are_heard() {
     let (mut mixer, marked) = marked("b", &[0.35]);
@@ -170,11 +171,11 @@ fn markers_of_a_clip_that_comes_in_are_heard() {
     let space = mixer.add_blend_space(&[(0.0, a), (1.0, marked)]).unwrap();
     mixer.player().play(0, space, &options(0.0)).unwrap();
     for _ in 0..3 {
-        mixer.update(0.05).unwrap();
+        mixer.advance(0.05).unwrap();
         assert!(mixer.events().is_empty());
     }
     mixer.player().set_parameter(0, space, 1.0).unwrap();
     // From a phase of 0.15 by 0.4 / 0.7 of a pass, over the marker at a half.
-    mixer.update(0.4).unwrap();
-    assert_eq!(told(mixer.events()), [(EventKind::Marker, 0)]);
+    mixer.advance(0.4).unwrap();
+    assert_eq!(fired(mixer.events()), [(EventKind::Marker, 0)]);
 }

@@ -83,6 +83,6 @@ pub fn marked(name: &str, times: &[f32]) -> (Mixer, ClipId) {
 }
 
 /// What happened, as (kind, marker).
-pub fn told(events: &Events) -> Vec<(EventKind, usize)> {
+pub fn fired(events: &Events) -> Vec<(EventKind, usize)> {
     events.iter().map(|e| (e.kind, e.marker)).collect()
 }

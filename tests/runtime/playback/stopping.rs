@@ -31,9 +31,9 @@ fn playing(layers: usize) -> (Mixer, ClipId) {
 fn rests(mixer: &mut Mixer, x: ClipId, layers: usize) {
     assert_eq!(mixer.evaluate(), rest());
     assert_eq!(mixer.palette(), rest());
-    assert_eq!(mixer.models(), rest());
+    assert_eq!(mixer.model_matrices(), rest());
     for layer in 0..layers {
-        assert!(mixer.player().action(layer, x).is_err());
+        assert!(mixer.playing().action(layer, x).is_err());
     }
     assert!(mixer.unload_clip(x).is_ok());
 }
@@ -42,17 +42,17 @@ fn rests(mixer: &mut Mixer, x: ClipId, layers: usize) {
 fn stop_all_leaves_the_rest_pose() {
     for layers in 1..=3 {
         let (mut mixer, x) = playing(layers);
-        mixer.stop_all();
+        mixer.player().stop_all(0.0).unwrap();
         rests(&mut mixer, x, layers);
         let (mut mixer, x) = playing(layers);
         mixer.player().stop_all(0.0).unwrap();
         rests(&mut mixer, x, layers);
         let (mut mixer, x) = playing(layers);
         mixer.player().stop_all(0.25).unwrap();
-        mixer.update(0.125).unwrap();
+        mixer.advance(0.125).unwrap();
         // The uppermost layer leaves half to the rest pose.
         stands(mixer.evaluate(), [0.25, 0.0, 0.0]);
-        mixer.update(0.125).unwrap();
+        mixer.advance(0.125).unwrap();
         rests(&mut mixer, x, layers);
     }
 }
@@ -66,8 +66,8 @@ fn stopping_one_leaves_the_rest_pose() {
     mixer.player().stop_layer(0, 0.0).unwrap();
     rests(&mut mixer, x, 1);
     let (mut mixer, x) = playing(1);
-    let action = mixer.clip_action(x).unwrap();
-    mixer.action(action).unwrap().stop().unwrap();
+    let action = mixer.clip_action(0, x).unwrap();
+    mixer.action(action).unwrap().stop(0.0).unwrap();
     rests(&mut mixer, x, 1);
     // What has no weight has nothing to fade out.
     let (mut mixer, x) = playing(1);
@@ -81,7 +81,7 @@ fn stopping_one_leaves_the_rest_pose() {
 fn the_others_stay() {
     let (mut mixer, x) = playing(1);
     let y = mixer.find_clip("y").unwrap();
-    mixer.player().start(0, y, &held(0.25, 1.0)).unwrap();
+    mixer.player().add(0, y, &held(0.25, 1.0)).unwrap();
     stands(mixer.evaluate(), [0.25, 0.25, 0.0]);
     mixer.player().stop(0, x, 0.0).unwrap();
     stands(mixer.evaluate(), [0.0, 0.5, 0.0]);
@@ -95,7 +95,7 @@ fn the_others_stay() {
     stands(mixer.evaluate(), [0.0, 0.5, 0.0]);
     // The one that plays takes another weight by the fade to itself.
     mixer.player().fade_to(0, y, 0.5, &held(0.25, 0.5)).unwrap();
-    mixer.update(0.5).unwrap();
+    mixer.advance(0.5).unwrap();
     stands(mixer.evaluate(), [0.0, 0.25, 0.0]);
     mixer.player().play(0, x, &held(0.25, 0.5)).unwrap();
     stands(mixer.evaluate(), [0.25, 0.0, 0.0]);
@@ -120,7 +120,7 @@ fn the_weight_of_a_layer_is_in_the_next_pose() {
     // What ends in a step is out of the pose after it.
     mixer.player().fade_layer(1, 0.0, 0.25).unwrap();
     stands(mixer.evaluate(), [0.0, 1.0, 0.0]);
-    mixer.update(0.25).unwrap();
+    mixer.advance(0.25).unwrap();
     stands(mixer.evaluate(), [0.0; 3]);
 }
 
@@ -156,7 +156,7 @@ fn what_a_step_or_a_parameter_changes_is_in_the_next_pose() {
     };
     mixer.player().play(0, x, &once).unwrap();
     stands(mixer.evaluate(), [0.5, 0.0, 0.0]);
-    mixer.update(0.5).unwrap();
+    mixer.advance(0.5).unwrap();
     stands(mixer.evaluate(), [0.0; 3]);
     let space = mixer.add_blend_space(&[(0.0, x), (1.0, y), (2.0, z)]);
     let space = space.unwrap();
@@ -165,7 +165,7 @@ fn what_a_step_or_a_parameter_changes_is_in_the_next_pose() {
     let mut at = |value, place| {
         mixer.player().set_parameter(0, space, value).unwrap();
         stands(mixer.evaluate(), place);
-        stands(&mixer.models(), place);
+        stands(&mixer.model_matrices(), place);
     };
     at(0.5, [0.25, 0.5, 0.0]);
     at(0.75, [0.125, 0.75, 0.0]);

@@ -1,7 +1,7 @@
 //! Loop modes, speeds of any sign, steps of any size.
 
 use super::model::Model;
-use super::stage::{marked, rig, told};
+use super::stage::{fired, marked, rig};
 use phalanx::playback::{
     AtEnd, EventKind, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Motion, PlayOptions,
 };
@@ -40,11 +40,11 @@ proptest! {
             mixer.player().play(0, clip, &options).unwrap();
             let (mut events, mut dropped) = (Vec::new(), 0);
             for &dt in steps {
-                mixer.update(dt).unwrap();
-                events.extend(told(mixer.events()));
+                mixer.advance(dt).unwrap();
+                events.extend(fired(mixer.events()));
                 dropped += mixer.events().dropped();
             }
-            (mixer.player().action(0, clip).unwrap(), events, dropped as usize)
+            (mixer.playing().action(0, clip).unwrap(), events, dropped as usize)
         };
         let total: f64 = steps.iter().sum();
         let (one, one_events, dropped) = run(&[total]);
@@ -90,11 +90,11 @@ fn ten_days_at_60_hz_keep_the_phase() {
     mixer.player().play(0, clip, &options).unwrap();
     let frames = 10 * 86_400 * 60;
     for _ in 0..frames {
-        mixer.update(1.0 / 60.0).unwrap();
+        mixer.advance(1.0 / 60.0).unwrap();
     }
     let duration = f64::from(0.7f32);
     let want = (f64::from(frames) / 60.0 * f64::from(0.9f32)).rem_euclid(duration);
-    let have = mixer.player().action(0, clip).unwrap().time;
+    let have = mixer.playing().action(0, clip).unwrap().time;
     let error = (have - want).abs().min(duration - (have - want).abs());
     assert!(error < 1e-4, "{have} {want}");
 }
@@ -114,20 +114,20 @@ fn repetitions_end_on_the_last_pose_and_stop_if_asked() {
             repetitions: Some(n),
             ..PlayOptions::default()
         };
-        mixer.player().play(0, clip, &options).unwrap();
-        mixer.update(0.1).unwrap();
-        assert!(!mixer.player().action(0, clip).unwrap().finished);
-        mixer.update(1e6).unwrap();
-        let state = mixer.player().action(0, clip).unwrap();
+        mixer.player().restart(0, clip, &options).unwrap();
+        mixer.advance(0.1).unwrap();
+        assert!(!mixer.playing().action(0, clip).unwrap().finished);
+        mixer.advance(1e6).unwrap();
+        let state = mixer.playing().action(0, clip).unwrap();
         assert_eq!((state.time, state.finished), (end, true), "{mode:?}");
         assert_eq!(mixer.events().kinds().last(), Some(&EventKind::Finished));
-        mixer.update(1.0).unwrap();
+        mixer.advance(1.0).unwrap();
         assert!(mixer.events().is_empty(), "finished once");
         // Back from the end, as anything that stands there.
         mixer.player().set_speed(0, clip, -1.0).unwrap();
-        assert!(!mixer.player().action(0, clip).unwrap().finished);
-        mixer.update(0.1).unwrap();
-        let time = mixer.player().action(0, clip).unwrap().time;
+        assert!(!mixer.playing().action(0, clip).unwrap().finished);
+        mixer.advance(0.1).unwrap();
+        let time = mixer.playing().action(0, clip).unwrap().time;
         assert!((time - (end - 0.1).abs()).abs() < 1e-9, "{mode:?} {time}");
     }
     let options = PlayOptions {
@@ -135,14 +135,14 @@ fn repetitions_end_on_the_last_pose_and_stop_if_asked() {
         at_end: AtEnd::Stop,
         ..PlayOptions::default()
     };
-    mixer.player().play(0, clip, &options).unwrap();
-    mixer.update(0.6).unwrap();
-    assert!(mixer.player().action(0, clip).is_ok());
-    mixer.update(0.2).unwrap();
-    assert!(mixer.player().action(0, clip).is_err(), "back to rest");
-    assert_eq!(told(mixer.events()), [(EventKind::Finished, 0)]);
+    mixer.player().restart(0, clip, &options).unwrap();
+    mixer.advance(0.6).unwrap();
+    assert!(mixer.playing().action(0, clip).is_ok());
+    mixer.advance(0.2).unwrap();
+    assert!(mixer.playing().action(0, clip).is_err(), "back to rest");
+    assert_eq!(fired(mixer.events()), [(EventKind::Finished, 0)]);
     let rest = mixer.evaluate().to_vec();
-    mixer.stop_all();
+    mixer.player().stop_all(0.0).unwrap();
     assert_eq!(mixer.evaluate(), rest);
 }
 
@@ -160,10 +160,10 @@ fn a_clip_without_length_is_its_only_pose() {
             mixer.player().play(0, clip, &options).unwrap();
             let mut all = Vec::new();
             for dt in [0.0, 0.25, 1e9] {
-                mixer.update(dt).unwrap();
-                all.extend(told(mixer.events()));
+                mixer.advance(dt).unwrap();
+                all.extend(fired(mixer.events()));
             }
-            let state = mixer.player().action(0, clip).unwrap();
+            let state = mixer.playing().action(0, clip).unwrap();
             assert_eq!((state.time, state.loops), (0.0, 0.0));
             let mut expected = Vec::new();
             if speed != 0.0 {
@@ -188,15 +188,15 @@ fn huge_steps_stay_bounded_and_are_counted() {
                 time: 0.3,
                 ..PlayOptions::default()
             };
-            mixer.player().play(0, clip, &options).unwrap();
-            mixer.update(7000.0).unwrap();
+            mixer.player().restart(0, clip, &options).unwrap();
+            mixer.advance(7000.0).unwrap();
             let events = mixer.events();
             assert_eq!(events.len(), MAX_EVENTS_PER_ACTION);
             // Per pass two markers and a loop.
             let all = 3.0 * 7000.0 * f64::from(speed.abs()) / f64::from(0.7f32);
             let counted = events.len() as f64 + events.dropped() as f64;
             assert!((counted - all).abs() <= 3.0 + all * 1e-6, "{counted} {all}");
-            mixer.update(1e9).unwrap();
+            mixer.advance(1e9).unwrap();
             assert_eq!(mixer.events().len(), MAX_EVENTS_PER_ACTION);
         }
     }
@@ -211,15 +211,15 @@ fn speeds_of_action_layer_and_character_multiply() {
     player.set_speed(0, motion, 0.5).unwrap();
     player.set_layer_speed(0, -2.0).unwrap();
     player.set_character_speed(0.25).unwrap();
-    mixer.update(1.0).unwrap();
-    let time = mixer.player().action(0, motion).unwrap().time;
+    mixer.advance(1.0).unwrap();
+    let time = mixer.playing().action(0, motion).unwrap().time;
     assert!((time - 1.75).abs() < 1e-12, "{time}");
     mixer.player().set_paused(0, motion, true).unwrap();
-    mixer.update(1.0).unwrap();
-    let state = mixer.player().action(0, motion).unwrap();
+    mixer.advance(1.0).unwrap();
+    let state = mixer.playing().action(0, motion).unwrap();
     assert!(state.paused && state.time == time);
     mixer.player().set_paused(0, motion, false).unwrap();
-    mixer.update(-1.0).unwrap();
-    let time = mixer.player().action(0, motion).unwrap().time;
+    mixer.advance(-1.0).unwrap();
+    let time = mixer.playing().action(0, motion).unwrap().time;
     assert!(time.min(2.0 - time) < 1e-12, "{time}");
 }

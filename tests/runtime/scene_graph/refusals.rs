@@ -90,12 +90,15 @@ fn refused_calls_say_why() {
     let mut other = SceneGraph::new();
     let foreign = other.add(None, one).unwrap();
     let foreign_mirror = other.add_mirror(&skeleton(true)).unwrap();
-    let unknown = Err(SceneError::UnknownNode { node: foreign });
+    let unknown = Err(SceneError::UnknownNode {
+        node: foreign,
+        foreign: true,
+    });
     assert_eq!(graph.set_parent(b, foreign), unknown);
     assert_eq!(graph.set_local(foreign, one), unknown);
     assert!(matches!(
         graph.attach(b, foreign_mirror, 0, one),
-        Err(SceneError::UnknownMirror { .. })
+        Err(SceneError::UnknownMirror { foreign: true, .. })
     ));
     assert_eq!(before, format!("{graph:?}"));
 
@@ -104,11 +107,17 @@ fn refused_calls_say_why() {
         .unwrap();
     assert_eq!(
         graph.root(mirror),
-        Err(SceneError::UnknownMirror { mirror })
+        Err(SceneError::UnknownMirror {
+            mirror,
+            foreign: false
+        })
     );
     assert_eq!(graph.parent(a), Ok(None));
     assert_eq!(
         graph.set_parent(b, joint),
-        Err(SceneError::UnknownNode { node: joint })
+        Err(SceneError::UnknownNode {
+            node: joint,
+            foreign: false
+        })
     );
 }

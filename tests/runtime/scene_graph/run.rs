@@ -242,7 +242,8 @@ impl Run {
         assert_eq!(self.graph.len(), self.model.0.len());
         for &node in &self.handles {
             let Some(naive) = self.model.0.get(&node) else {
-                let stale = SceneError::UnknownNode { node };
+                let foreign = false;
+                let stale = SceneError::UnknownNode { node, foreign };
                 assert_eq!(self.graph.world(node), Err(stale));
                 continue;
             };

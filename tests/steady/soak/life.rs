@@ -231,7 +231,7 @@ impl Life {
         match self.below(3) {
             0 => Hanging::Remove,
             1 => Hanging::Reparent(None),
-            // It may be gone, or hang on what is removed.
+            // It may be removed already, or be attached to the removed mirror.
             _ => Hanging::Reparent(self.pick(|l| &l.props)),
         }
     }
@@ -253,7 +253,7 @@ impl Life {
             }
             1 => {
                 if let Some(clip) = self.pick(|l| &l.cast[at].clips) {
-                    let unloaded = self.crowd.unload_clip(id, clip);
+                    let unloaded = self.crowd.unload_clip(clip);
                     if self.note("unload_clip", unloaded).is_some() {
                         self.cast[at].clips.retain(|c| *c != clip);
                     }
@@ -269,7 +269,7 @@ impl Life {
             }
             _ => {
                 if let Some(space) = self.pick(|l| &l.cast[at].spaces) {
-                    let removed = self.crowd.remove_blend_space(id, space);
+                    let removed = self.crowd.remove_blend_space(space);
                     if self.note("remove_blend_space", removed).is_some() {
                         self.cast[at].spaces.retain(|s| *s != space);
                     }
@@ -392,9 +392,9 @@ impl Life {
         let clips = self.mixer.rig().clips().len();
         let (clip, seconds) = (self.below(clips), self.unit());
         let clip = self.mixer.clip_by_index(clip).unwrap();
-        let faded = self.mixer.cross_fade_to(clip, seconds);
-        self.note("cross_fade_to", faded);
-        self.mixer.update(0.1).unwrap();
+        let faded = self.mixer.fade_to(clip, seconds, &PlayOptions::default());
+        self.note("fade_to of a mixer", faded);
+        self.mixer.advance(0.1).unwrap();
         let palette = self.mixer.evaluate();
         assert!(palette.iter().all(Affine3x4::is_finite));
     }
@@ -492,15 +492,15 @@ impl Life {
         }
         let first = &mut self.cast[0];
         for space in first.spaces.drain(..) {
-            self.crowd.remove_blend_space(first.id, space).unwrap();
+            self.crowd.remove_blend_space(space).unwrap();
         }
         for clip in first.clips.drain(..) {
-            self.crowd.unload_clip(first.id, clip).unwrap();
+            self.crowd.unload_clip(clip).unwrap();
         }
         // A clip that comes and goes has the plans forgotten, whose number depends on what was played.
         let clip = self.cast[0].rig.clips()[0].clone();
         let clip = self.crowd.add_clip(self.cast[0].id, clip).unwrap();
-        self.crowd.unload_clip(self.cast[0].id, clip).unwrap();
+        self.crowd.unload_clip(clip).unwrap();
         self.saved.clear();
         assert_eq!(self.crowd.update_scene(&mut self.scene), 0);
         for prop in self.props.drain(..) {
@@ -534,7 +534,7 @@ impl Life {
     }
 }
 
-/// What rows hold that nobody writes.
+/// The content of rows that are not written.
 const NOTHING: Affine3x4 = Affine3x4 {
     rows: [[f32::NAN; 4]; 3],
 };

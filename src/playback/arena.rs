@@ -1,4 +1,4 @@
-//! `Slots`: generational storage for clips, blend spaces and actions.
+//! `Arena`: generational storage for clips, blend spaces and actions.
 
 use super::error::PlaybackError;
 use super::ids::RETIRED;
@@ -6,13 +6,13 @@ use super::ids::RETIRED;
 /// Values by index, each index with a generation that changes when its value is removed. An index whose
 /// generations are used up stays empty, so a stale handle never refers to another value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Slots<T> {
+pub(crate) struct Arena<T> {
     places: Vec<(u16, Option<T>)>,
     /// Indices of values that were added after the moment that [`rewind`](Self::rewind) went back to.
     stayed: Vec<u16>,
 }
 
-impl<T> Default for Slots<T> {
+impl<T> Default for Arena<T> {
     fn default() -> Self {
         Self {
             places: Vec::new(),
@@ -21,7 +21,7 @@ impl<T> Default for Slots<T> {
     }
 }
 
-impl<T> FromIterator<T> for Slots<T> {
+impl<T> FromIterator<T> for Arena<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
         Self {
             places: all.into_iter().map(|t| (0, Some(t))).collect(),
@@ -30,7 +30,7 @@ impl<T> FromIterator<T> for Slots<T> {
     }
 }
 
-impl<T> Slots<T> {
+impl<T> Arena<T> {
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -113,16 +113,16 @@ impl<T> Slots<T> {
     }
 
     /// The same indices and generations with mapped values.
-    pub fn map<U>(&self, f: impl Fn(&T) -> U) -> Slots<U> {
+    pub fn map<U>(&self, f: impl Fn(&T) -> U) -> Arena<U> {
         let all = self.places.iter();
-        Slots {
+        Arena {
             places: all.map(|(g, value)| (*g, value.as_ref().map(&f))).collect(),
             stayed: Vec::new(),
         }
     }
 
     /// True if every value of `then` is still here under the same handle.
-    pub fn still_holds<U>(&self, then: &Slots<U>, same: impl Fn(&T, &U) -> bool) -> bool {
+    pub fn still_holds<U>(&self, then: &Arena<U>, same: impl Fn(&T, &U) -> bool) -> bool {
         then.iter().all(|(i, value)| {
             let now = self.find(i, then.generation(i));
             now.is_some_and(|now| same(now, value))
@@ -131,7 +131,7 @@ impl<T> Slots<T> {
 
     /// Restores the generations of `then` at empty indices, so that the same calls return the same handles.
     /// Values added since then stay where they are; see [`add_again`](Self::add_again).
-    pub fn rewind<U>(&mut self, then: &Slots<U>) {
+    pub fn rewind<U>(&mut self, then: &Arena<U>) {
         while self.places.len() > then.places.len()
             && self.places.pop_if(|s| s.1.is_none()).is_some()
         {}
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_place_retires_before_a_generation_comes_again() {
-        let mut slots = Slots::default();
+        let mut slots = Arena::default();
         let mut given = std::collections::HashSet::new();
         for n in 0..70_000 {
             let i = slots.add(n, "things", 2).unwrap();
@@ -183,14 +183,14 @@ mod tests {
 
     #[test]
     fn rewound_places_give_the_same_handles() {
-        let add = |slots: &mut Slots<char>, c| {
+        let add = |slots: &mut Arena<char>, c| {
             let i = slots.add(c, "things", 9).unwrap();
             (i, slots.generation(i))
         };
-        let mut slots: Slots<char> = ['a', 'b'].into_iter().collect();
+        let mut slots: Arena<char> = ['a', 'b'].into_iter().collect();
         slots.take(0);
         let then = slots.clone();
-        let run = |slots: &mut Slots<char>| {
+        let run = |slots: &mut Arena<char>| {
             let first = add(slots, 'c');
             slots.take(first.0);
             let all = [first, add(slots, 'd'), add(slots, 'e'), add(slots, 'f')];
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(slots, then);
         assert_eq!(run(&mut slots), first);
         // The same for storage that has held fewer values.
-        let mut other: Slots<char> = ['x'].into_iter().collect();
+        let mut other: Arena<char> = ['x'].into_iter().collect();
         other.take(0);
         other.rewind(&then);
         assert_eq!(other.map(|_| ()).places, [(1, None), (0, None)]);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_stays_is_given_its_handle_again() {
-        let mut slots: Slots<char> = ['a', 'b'].into_iter().collect();
+        let mut slots: Arena<char> = ['a', 'b'].into_iter().collect();
         slots.take(0);
         let then = slots.clone();
         for c in ['g', 'h'] {

@@ -1,4 +1,4 @@
-//! Who is not due keeps his rows, wherever they lie, and nothing else changes.
+//! Instances that are not scheduled keep last frame's rows in every kind of memory, and nothing else changes.
 
 use phalanx::crowd::{
     BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, RowLayout, RowMove, RowOrder,
@@ -13,7 +13,7 @@ fn crowd(count: usize) -> (Crowd, Vec<InstanceId>) {
     standard_crowd(Arc::new(mannequin().unwrap()), &[], count).unwrap()
 }
 
-/// Rows that cannot be lent: a slice that is written through the trait.
+/// A slice that is written through `PaletteMemory`.
 struct Written<'a>(&'a mut [Affine3x4]);
 
 impl PaletteMemory for Written<'_> {
@@ -33,7 +33,7 @@ impl PaletteMemory for Written<'_> {
     }
 }
 
-/// Memory that is written as a device's would be: fresh rows in one piece, the others copied over.
+/// Memory that is written like a device's: fresh rows in one piece, carried rows copied from the last frame.
 #[derive(Default)]
 struct Ring {
     align: usize,
@@ -66,14 +66,14 @@ impl Ring {
     }
 }
 
-/// Random hiding, showing, coming and going, due or not: what is due equals a crowd evaluated in full,
-/// what is not equals what it was.
+/// Instances are hidden, shown, spawned, despawned and scheduled at random. Rows of scheduled ones equal a crowd
+/// evaluated in full, the others equal last frame's rows.
 #[test]
 fn rows_are_fresh_or_kept_and_never_stale() {
     for (lent, order, align) in [
-        (true, RowOrder::Slots, 1),
-        (false, RowOrder::Slots, 1),
-        (false, RowOrder::Slots, 16),
+        (true, RowOrder::Index, 1),
+        (false, RowOrder::Index, 1),
+        (false, RowOrder::Index, 16),
         (false, RowOrder::FreshFirst, 1),
         (false, RowOrder::FreshFirst, 16),
     ] {
@@ -87,7 +87,7 @@ fn rows_are_fresh_or_kept_and_never_stale() {
                 ..Ring::default()
             };
             let mut known: Vec<(InstanceId, Vec<Affine3x4>)> = Vec::new();
-            let mut due = HashMap::new();
+            let mut scheduled = HashMap::new();
             let (mut carried, mut fresh) = (0, 0);
             for frame in 0..40u32 {
                 let roll =
@@ -99,7 +99,7 @@ fn rows_are_fresh_or_kept_and_never_stale() {
                     }
                     let wanted = roll(3, i) < 0.5;
                     crowd.set_scheduled(id, wanted).unwrap();
-                    due.insert(id, wanted);
+                    scheduled.insert(id, wanted);
                 }
                 if frame % 5 == 4 {
                     crowd.despawn(all.remove(frame as usize % 20)).unwrap();
@@ -133,7 +133,7 @@ fn rows_are_fresh_or_kept_and_never_stale() {
                     let truth = &whole.rows()[full.palette_range(id).unwrap()];
                     let before = known.iter().find(|k| k.0 == id);
                     match before {
-                        Some((_, before)) if rows == *before && !due[&id] => {}
+                        Some((_, before)) if rows == *before && !scheduled[&id] => {}
                         _ => {
                             assert_eq!(rows, truth, "frame {frame}, {id:?}");
                             fresh += 1;
@@ -149,7 +149,7 @@ fn rows_are_fresh_or_kept_and_never_stale() {
 }
 
 #[test]
-fn time_and_events_go_on_for_those_not_due() {
+fn time_and_events_advance_for_unscheduled_instances() {
     let (mut crowd, all) = crowd(3);
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
@@ -177,7 +177,7 @@ fn time_and_events_go_on_for_those_not_due() {
 }
 
 #[test]
-fn another_buffer_gets_everyone() {
+fn another_buffer_gets_every_instance() {
     let (mut crowd, all) = crowd(5);
     let (mut a, mut b) = (BoneBuffer::new(), BoneBuffer::new());
     crowd.evaluate(&mut a);
@@ -219,9 +219,9 @@ fn halves_that_take_turns_are_carried_in_few_copies() {
     assert_ne!(Some(previous), crowd.palette_range(all[0]));
 }
 
-/// Who is due belongs to a snapshot, wherever its slot went since.
+/// A snapshot holds which instances are scheduled, whatever their indices were used for since.
 #[test]
-fn a_restored_crowd_knows_who_is_due() {
+fn snapshots_hold_which_instances_are_scheduled() {
     let (mut crowd, all) = crowd(12);
     crowd.set_scheduled(all[3], false).unwrap();
     let snapshot = crowd.snapshot();

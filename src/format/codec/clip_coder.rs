@@ -1,4 +1,4 @@
-//! The traversal of a clip's parts that encodes or decodes them.
+//! Codes the parts of a clip in order: one traversal that encodes or decodes them.
 
 use super::CodecError;
 use super::blocks::BlockModels;
@@ -15,8 +15,8 @@ use std::borrow::Cow;
 /// Limit on the number of timelines, and on counts of tracks.
 const MAX_COUNT: u64 = u32::MAX as u64;
 
-/// The traversal: the coder, and the parts that are encoded or decoded.
-pub(super) struct Walk<'a, C> {
+/// The range coder, and the parts that it encodes or decodes.
+pub(super) struct ClipCoder<'a, C> {
     pub c: &'a mut C,
     pub parts: ClipParts,
     skeleton: &'a Skeleton,
@@ -28,7 +28,7 @@ pub(super) struct Walk<'a, C> {
     pub integers: Vec<u16>,
 }
 
-impl<'a, C: Coder> Walk<'a, C> {
+impl<'a, C: Coder> ClipCoder<'a, C> {
     pub fn new(c: &'a mut C, parts: ClipParts, skeleton: &'a Skeleton) -> Self {
         Self {
             c,

@@ -1,37 +1,37 @@
-//! Rows as shaders see them: a compute shader copies them out of a page, through the binding that
-//! renderers use. Nothing waits for the device until the rows are asked for.
+//! Rows as shaders read them: a compute shader copies them out of a page, through the binding that renderers use.
+//! Nothing waits for the device until the rows are read.
 
 use crate::test_renderer::{group, layout};
 use phalanx::gpu::{BonePage, BonePlace, Gpu, GpuBoneBuffer, PaletteBackend, shaders};
 use phalanx::math::Affine3x4;
 
-/// Whose rows.
+/// The frame of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frame {
-    Now,
-    Before,
+pub enum FrameRows {
+    Current,
+    Previous,
 }
 
-impl Frame {
+impl FrameRows {
     fn function(self) -> &'static str {
         match self {
-            Self::Now => "palette_rows",
-            Self::Before => "previous_rows",
+            Self::Current => "palette_rows",
+            Self::Previous => "previous_rows",
         }
     }
 
     /// The binding in group 1.
     fn binding(self) -> u32 {
         match self {
-            Self::Now => 0,
-            Self::Before => 2,
+            Self::Current => 0,
+            Self::Previous => 2,
         }
     }
 
     fn page<'a>(self, bones: &'a GpuBoneBuffer, gpu: &Gpu, page: usize) -> Option<BonePage<'a>> {
         match self {
-            Self::Now => bones.page(gpu, page),
-            Self::Before => bones.previous_page(gpu, page),
+            Self::Current => bones.page(gpu, page),
+            Self::Previous => bones.previous_page(gpu, page),
         }
     }
 }
@@ -54,16 +54,16 @@ struct Job { first: u32, put: u32, count: u32 }
 /// Jobs lie at offsets that every device takes.
 const JOB_STRIDE: usize = 256;
 
-/// What copies rows out, for one backend.
-pub struct Reader {
+/// Copies rows out of pages, for one backend.
+pub struct RowReader {
     backend: PaletteBackend,
-    frame: Frame,
+    frame: FrameRows,
     groups: [wgpu::BindGroupLayout; 2],
     pipeline: wgpu::ComputePipeline,
 }
 
-impl Reader {
-    pub fn new(gpu: &Gpu, backend: PaletteBackend, frame: Frame) -> Self {
+impl RowReader {
+    pub fn new(gpu: &Gpu, backend: PaletteBackend, frame: FrameRows) -> Self {
         let window = gpu.palette_limits().window;
         let source = [
             &shaders::palette(backend, window),
@@ -121,8 +121,13 @@ impl Reader {
         }
     }
 
-    /// Has the device copy palettes, each of so many rows, after all that was submitted so far.
-    pub fn copy(&self, gpu: &Gpu, bones: &GpuBoneBuffer, palettes: &[(BonePlace, usize)]) -> Seen {
+    /// Submits copies of palettes, each with its number of rows, after all earlier submissions.
+    pub fn copy(
+        &self,
+        gpu: &Gpu,
+        bones: &GpuBoneBuffer,
+        palettes: &[(BonePlace, usize)],
+    ) -> Readback {
         let windows = self.backend == PaletteBackend::Uniform;
         let mut jobs = Vec::new();
         let mut all = 0;
@@ -175,7 +180,7 @@ impl Reader {
             gpu.queue.submit([encoder.finish()]);
             Ok(read)
         });
-        Seen {
+        Readback {
             rows: palettes.iter().map(|p| p.1).collect(),
             buffer: copied.expect("the device works"),
         }
@@ -183,12 +188,12 @@ impl Reader {
 }
 
 /// Palettes on their way from the device.
-pub struct Seen {
+pub struct Readback {
     rows: Vec<usize>,
     buffer: wgpu::Buffer,
 }
 
-impl Seen {
+impl Readback {
     /// Waits for the device.
     pub fn palettes(self, gpu: &Gpu) -> Vec<Vec<Affine3x4>> {
         let bytes = gpu.read(&self.buffer).expect("the device works");

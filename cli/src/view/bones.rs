@@ -1,0 +1,100 @@
+//! [`Bones`]: skeletons in the picture, and the joint at the pointer.
+
+use super::viewer_crowd::Joints;
+use glam::Vec2;
+use phalanx_render::Projection;
+
+/// A joint in the picture, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bone {
+    /// The joint's index in the skeleton.
+    pub joint: usize,
+    /// The joint; `None` if it is nearer than the near plane.
+    pub at: Option<Vec2>,
+    /// The line to its parent, from the joint.
+    pub line: Option<[Vec2; 2]>,
+}
+
+/// Skeletons in the picture: of the nearest characters, if there are too many.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bones {
+    pub bones: Vec<Bone>,
+    /// Number of characters whose skeletons are shown, and of those that are visible.
+    pub shown: usize,
+    pub visible: usize,
+}
+
+impl Bones {
+    /// Projects joints into a picture.
+    pub fn project(found: &Joints, projection: &Projection) -> Self {
+        let bones = found.joints.iter().map(|joint| Bone {
+            joint: joint.index,
+            at: projection.line(joint.at, joint.at).map(|ends| ends[0]),
+            line: joint.parent.and_then(|p| projection.line(joint.at, p)),
+        });
+        Self {
+            bones: bones.collect(),
+            shown: found.shown,
+            visible: found.visible,
+        }
+    }
+
+    /// The joint nearest to a point, within `reach`. Of joints at one place, that of the nearest character.
+    pub fn nearest(&self, point: Vec2, reach: f32) -> Option<(usize, Vec2)> {
+        let placed = self.bones.iter().filter_map(|b| Some((b.joint, b.at?)));
+        let near = placed.map(|(joint, at)| (joint, at, at.distance_squared(point)));
+        let near = near.filter(|n| n.2 <= reach * reach);
+        let nearest = near.min_by(|a, b| a.2.total_cmp(&b.2));
+        nearest.map(|(joint, at, _)| (joint, at))
+    }
+
+    /// Says that not all skeletons are shown.
+    pub fn limit(&self) -> Option<String> {
+        (self.shown < self.visible).then(|| {
+            format!(
+                "Skeletons of the nearest {} of {} characters",
+                self.shown, self.visible
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_joint_within_reach_is_found() {
+        let bone = |joint, x| Bone {
+            joint,
+            at: Some(Vec2::new(x, 10.0)),
+            line: None,
+        };
+        let hidden = Bone {
+            at: None,
+            ..bone(7, 0.0)
+        };
+        let bones = Bones {
+            bones: vec![hidden, bone(1, 20.0), bone(2, 26.0), bone(3, 26.0)],
+            ..Bones::default()
+        };
+        let found = |x, y| bones.nearest(Vec2::new(x, y), 8.0).map(|n| n.0);
+        assert_eq!(found(22.0, 10.0), Some(1));
+        assert_eq!(found(24.0, 10.0), Some(2));
+        assert_eq!(found(20.0, 19.0), None);
+        assert_eq!(found(0.0, 10.0), None);
+    }
+
+    #[test]
+    fn a_limit_is_shown_only_where_it_applies() {
+        let bones = |shown, visible| Bones {
+            shown,
+            visible,
+            ..Bones::default()
+        };
+        assert_eq!(bones(48, 48).limit(), None);
+        let limit = bones(48, 312).limit();
+        let expected = "Skeletons of the nearest 48 of 312 characters";
+        assert_eq!(limit.as_deref(), Some(expected));
+    }
+}

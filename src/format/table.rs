@@ -1,0 +1,108 @@
+//! Entries of the section table: finding sections, sorting clips by name, and the checks of single entries.
+
+use super::clip::ClipForm;
+use super::container::{Entry, Section};
+use super::error::{Fault, FormatError};
+use super::images;
+use super::names::{NO_NAME, Names};
+use std::collections::HashMap;
+use std::mem::offset_of;
+
+pub(super) fn of_kind(entries: &[Entry], section: Section) -> impl Iterator<Item = &Entry> {
+    entries.iter().filter(move |e| e.section() == section)
+}
+
+pub(super) fn at_most_one(
+    entries: &[Entry],
+    section: Section,
+) -> Result<Option<&Entry>, FormatError> {
+    let mut found = of_kind(entries, section);
+    let first = found.next();
+    match found.count() {
+        0 => Ok(first),
+        more => Err(section.fault(
+            first.map_or(0, |e| e.offset),
+            Fault::Sections { have: more + 1 },
+        )),
+    }
+}
+
+pub(super) fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, FormatError> {
+    at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
+}
+
+/// Indices of the clips, sorted by name. Distinct names are sorted first: many clips may share one long
+/// name.
+pub(super) fn by_name(names: &Names, clips: &[Entry]) -> Vec<u32> {
+    let mut used: Vec<u32> = clips.iter().map(|e| e.name).collect();
+    used.sort_unstable();
+    used.dedup();
+    used.sort_by(|&a, &b| names.text(a).cmp(names.text(b)));
+    let mut ranks: HashMap<u32, u32> = HashMap::with_capacity(used.len());
+    let mut rank = 0;
+    for (i, name) in used.iter().enumerate() {
+        rank += u32::from(i > 0 && names.text(*name) != names.text(used[i - 1]));
+        ranks.insert(*name, rank);
+    }
+    let mut order: Vec<u32> = (0..clips.len() as u32).collect();
+    order.sort_by_key(|&c| ranks.get(&clips[c as usize].name).copied());
+    order
+}
+
+/// Checks the table entry of a known section. The entry is at byte `at` of the file; the header states
+/// the required `features`.
+pub(super) fn check_entry(
+    e: &Entry,
+    at: u64,
+    names: usize,
+    features: u64,
+) -> Result<(), FormatError> {
+    let section = e.section();
+    if matches!(section, Section::Unknown(_)) {
+        return Ok(());
+    }
+    let fail = |field: usize, what, found: u32, limit: u64| {
+        let found = u64::from(found);
+        let offset = at + field as u64;
+        Err(Section::Table.fault(offset, Fault::Limit { what, found, limit }))
+    };
+    let clip = section == Section::Clip;
+    let field = offset_of!(Entry, form);
+    let (forms, needed) = match section {
+        Section::Clip => {
+            let form = ClipForm::of_code(e.form);
+            (
+                ClipForm::ALL.len() as u64,
+                form.map_or(0, ClipForm::feature),
+            )
+        }
+        Section::Image => (images::FORMS, images::feature(e.form)),
+        _ => (1, 0),
+    };
+    if u64::from(e.form) >= forms {
+        return fail(field, "the form of a section", e.form, forms - 1);
+    }
+    if needed & !features != 0 {
+        let have = features;
+        let fault = Fault::Unstated { have, needed };
+        return Err(Section::Table.fault(at + field as u64, fault));
+    }
+    if e.name != NO_NAME && (e.name as usize >= names || !clip) {
+        let last = if clip {
+            (names as u64).saturating_sub(1)
+        } else {
+            NO_NAME.into()
+        };
+        return fail(
+            offset_of!(Entry, name),
+            "the name of a section",
+            e.name,
+            last,
+        );
+    }
+    if !clip && e.value != 0 {
+        let field = offset_of!(Entry, value);
+        return fail(field, "the value of a section", e.value, 0);
+    }
+    Ok(())
+}

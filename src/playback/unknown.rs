@@ -1,0 +1,50 @@
+//! `Unknown`: why a handle is unknown where it was used.
+
+use super::ids::RigId;
+
+/// Why a handle is unknown where it was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// What it refers to is gone: unloaded, removed or despawned, or undone by a
+    /// [`restore`](crate::crowd::Crowd::restore).
+    Gone,
+    /// It belongs to another rig of the same crowd.
+    OtherRig {
+        /// The rig that it was used with.
+        here: RigId,
+        /// What it was used with, for the message: `this instance`, `the blend space`.
+        user: &'static str,
+    },
+    /// It belongs to another crowd.
+    OtherCrowd,
+    /// It belongs to the mixers of another skeleton.
+    OtherSkeleton,
+    /// It belongs to another mixer.
+    OtherMixer,
+    /// It belongs to a mixer and was used with a crowd.
+    OfMixer,
+    /// It belongs to a crowd and was used with a mixer.
+    OfCrowd,
+}
+
+impl Unknown {
+    /// A sentence about a handle with this `name`. `gone` says what became of it.
+    pub(super) fn sentence(self, name: &str, rig: Option<RigId>, gone: &str) -> String {
+        let what = match self {
+            Self::OtherRig { here, user } => {
+                let own = rig.map_or("another rig".into(), |rig| rig.to_string());
+                return format!("{name} belongs to {own}, {user} is of {here}");
+            }
+            Self::Gone => gone,
+            Self::OtherCrowd => "belongs to another crowd",
+            Self::OtherSkeleton => "belongs to the mixers of another skeleton",
+            Self::OtherMixer => "belongs to another mixer",
+            Self::OfMixer => "belongs to a mixer, not to this crowd",
+            Self::OfCrowd => "belongs to a crowd, not to this mixer",
+        };
+        match rig {
+            Some(rig) => format!("{name} of {rig} {what}"),
+            None => format!("{name} {what}"),
+        }
+    }
+}
