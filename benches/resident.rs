@@ -4,6 +4,7 @@
 //! Linux alone, as memory is. The files are in the page cache.
 //!
 //! `cargo bench --bench resident`, or with a .phx file: `cargo bench --bench resident -- library.phx`.
+//! `--test` measures small files, once.
 
 use phalanx::bake::{BakeOptions, bake_all};
 use phalanx::clip::Clip;
@@ -16,35 +17,32 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
-const RUNS: usize = 9;
 const STAGES: [&str; 4] = ["opened", "one clip", "all clips", "dropped"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Cargo adds `--bench`.
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args
-        .iter()
-        .filter(|a| **a != "--bench")
-        .copied()
-        .collect::<Vec<_>>()[..]
+    if let [child_of, way, file] = &args[..]
+        && child_of == "--child"
     {
-        ["--child", way, file] => child(way, Path::new(file)),
-        [] => {
-            let folder =
-                std::env::temp_dir().join(format!("phalanx-resident-{}", std::process::id()));
-            std::fs::create_dir_all(&folder)?;
-            let measured =
-                files(&folder).and_then(|files| files.iter().try_for_each(|f| measure(f)));
-            std::fs::remove_dir_all(&folder)?;
-            measured
-        }
-        ref files => files.iter().try_for_each(|file| measure(Path::new(file))),
+        return child(way, Path::new(file));
     }
+    let test = args.iter().any(|a| a == "--test");
+    let (runs, share) = if test { (1, 100) } else { (9, 1) };
+    // Cargo adds `--bench`.
+    let given: Vec<&String> = args.iter().filter(|a| !a.starts_with("--")).collect();
+    if !given.is_empty() {
+        return given.iter().try_for_each(|f| measure(Path::new(f), runs));
+    }
+    let folder = std::env::temp_dir().join(format!("phalanx-resident-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let measured =
+        files(&folder, share).and_then(|files| files.iter().try_for_each(|f| measure(f, runs)));
+    std::fs::remove_dir_all(&folder)?;
+    measured
 }
 
-/// Libraries of the built-in character, its clips taken in turns.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+/// Libraries of the built-in character, its clips taken in turns; their numbers are divided by `share`.
+fn files(folder: &Path, share: usize) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let rig = mannequin()?;
     let options = BakeOptions::default();
     let baked = bake_all(rig.clips(), rig.skeleton(), &options, &|_| {});
@@ -52,18 +50,15 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let baked: Vec<Arc<Clip>> = baked.collect::<Result<_, Box<dyn Error>>>()?;
     let small = baked.iter().min_by_key(|c| c.bytes()).ok_or("no clips")?;
     let kinds = [
-        ("1,000 exact clips", rig.clips(), 1_000),
-        ("10,000 exact clips", rig.clips(), 10_000),
-        (
-            "10,000 small baked clips",
-            std::slice::from_ref(small),
-            10_000,
-        ),
+        ("exact", rig.clips(), 1_000),
+        ("exact", rig.clips(), 10_000),
+        ("small baked", std::slice::from_ref(small), 10_000),
     ];
     kinds
         .into_iter()
-        .map(|(name, clips, count)| {
-            let path = folder.join(name);
+        .map(|(kind, clips, count)| {
+            let count = count / share;
+            let path = folder.join(format!("{count} {kind} clips"));
             write(&path, &rig, clips, count)?;
             Ok(path)
         })
@@ -82,7 +77,7 @@ fn write(path: &Path, rig: &Rig, clips: &[Arc<Clip>], count: usize) -> Result<()
     })
 }
 
-fn measure(file: &Path) -> Result<(), Box<dyn Error>> {
+fn measure(file: &Path, runs: usize) -> Result<(), Box<dyn Error>> {
     let megabytes = std::fs::metadata(file)?.len() as f64 / 1e6;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     println!(
@@ -91,7 +86,7 @@ fn measure(file: &Path) -> Result<(), Box<dyn Error>> {
     for way in ["read", "mapped"] {
         let mut times = [[f64::INFINITY; 2]; STAGES.len()];
         let mut memory = Vec::new();
-        for _ in 0..RUNS {
+        for _ in 0..runs {
             let program = std::env::current_exe()?;
             let out = Command::new(program)
                 .args(["--child", way])

@@ -8,7 +8,7 @@ use super::sample::{locate_all, sample_pose, sample_scalars};
 use crate::clip::{Clip, Cursor};
 use crate::math::{Affine3x4, LANES};
 use crate::rig::Rig;
-use crate::simd::{Kernel, Lanes, SimdLevel, Widen, dispatch};
+use crate::simd::{Kernel, Lanes, SimdLevel, Widen, apart, dispatch};
 use crate::skeleton::{JointMask, Pose, Skeleton};
 
 /// A clip at a time with a weight.
@@ -134,7 +134,7 @@ impl Kernel for ScalarChain<'_> {
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
         let chain = self.0;
-        locals(simd, chain.rig, chain.layers, chain.hints, chain.scratch);
+        blend(simd, chain.rig, chain.layers, chain.hints, chain.scratch);
     }
 }
 
@@ -151,7 +151,7 @@ impl Kernel for Chain<'_> {
             scratch,
             output,
         } = self;
-        locals(simd, rig, layers, hints, scratch);
+        blend(simd, rig, layers, hints, scratch);
         let skeleton = rig.skeleton();
         compose(simd, &scratch.pose, &mut scratch.locals.0);
         for o in overrides {
@@ -174,9 +174,25 @@ impl Kernel for Chain<'_> {
     }
 }
 
-/// Blends all layers into `scratch.pose`.
+/// Blends all layers into `scratch.pose`. Out of line, as [`sample`] is: copies of both in every caller
+/// took half of the library's compile time.
 #[inline(always)]
-fn locals<S: Widen>(
+fn blend<S: Widen>(
+    simd: S,
+    rig: &Rig,
+    layers: &[LayerInput<'_>],
+    hints: &mut [u16],
+    scratch: &mut Scratch,
+) {
+    apart(
+        simd,
+        #[inline(always)]
+        || blend_layers(simd, rig, layers, hints, scratch),
+    );
+}
+
+#[inline(always)]
+fn blend_layers<S: Widen>(
     simd: S,
     rig: &Rig,
     layers: &[LayerInput<'_>],
@@ -268,9 +284,13 @@ fn sample<S: Widen>(
     let hints = hints.get_mut(action.first_hint..).unwrap_or_default();
     let cursors = &mut cursors[..action.clip.timelines().len()];
     locate_all(action.clip, action.time, hints, cursors);
-    if output.blocks() == 0 {
-        sample_scalars(simd, rig.skeleton(), action.clip, cursors, output);
-    } else {
-        sample_pose(simd, rig.skeleton(), action.clip, cursors, output);
-    }
+    let (skeleton, clip) = (rig.skeleton(), action.clip);
+    apart(
+        simd,
+        #[inline(always)]
+        || match output.blocks() {
+            0 => sample_scalars(simd, skeleton, clip, cursors, output),
+            _ => sample_pose(simd, skeleton, clip, cursors, output),
+        },
+    );
 }
