@@ -2,7 +2,10 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-/// The version of glam in this interface. Every type of it has a twin in plain arrays and slices.
+/// The version of glam in this interface. Its vectors, quaternions and matrices convert from and to arrays by their
+/// own methods, so that a user of another version needs no glam; what comes in slices comes as slices of arrays, too
+/// ([`RootMotions::translation_arrays`](playback::RootMotions::translation_arrays),
+/// [`SceneGraph::world_arrays`](scene::SceneGraph::world_arrays), [`BoneBuffer::bytes`](crowd::BoneBuffer::bytes)).
 pub use glam;
 
 pub mod bake;

@@ -172,12 +172,12 @@ fn write<W: std::io::Write + std::io::Seek>(
     let Some(&(first, base)) = all.first() else {
         return Ok(());
     };
-    let bones = base.skeleton();
+    let skeleton = base.skeleton();
     let rig = base.rig(&RigOptions {
         clips: false,
         ..RigOptions::default()
     });
-    let mut writer = LibraryWriter::new(out, bones).map_err(failed)?;
+    let mut writer = LibraryWriter::new(out, skeleton).map_err(failed)?;
     let rig = rig.map_err(|e| broken(first, e))?;
     writer.add_rig(&rig).map_err(failed)?;
     let mut joined = Provenance::default();
@@ -185,11 +185,11 @@ fn write<W: std::io::Write + std::io::Seek>(
         let clips = part.sections().filter(|s| s.section == Section::Clip);
         let mut moved = vec![0.0; part.len()];
         for ((clip, section), moved) in clips.enumerate().zip(&mut moved) {
-            let read = part.clip_for(clip, bones).map_err(|e| broken(path, e))?;
+            let read = part.clip_for(clip, skeleton).map_err(|e| broken(path, e))?;
             let form = section.form.unwrap_or_default();
             writer.add_clip(&read, read.name(), form).map_err(failed)?;
-            if part.skeleton().layout_hash() != bones.layout_hash() {
-                *moved = distance(path, part, clip, (&read, bones))?;
+            if part.skeleton().layout_hash() != skeleton.layout_hash() {
+                *moved = distance(path, part, clip, (&read, skeleton))?;
                 converted.push(*moved);
             }
         }

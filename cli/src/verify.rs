@@ -127,8 +127,8 @@ impl Given {
     }
 
     fn is_stranger(&mut self, why: BakeFault) {
-        let told = matches!(self.stranger, Some(BakeFault::OtherSource { .. }));
-        if !told {
+        let explained = matches!(self.stranger, Some(BakeFault::OtherSource { .. }));
+        if !explained {
             self.stranger = Some(why);
         }
     }

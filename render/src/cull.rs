@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use ultraviolet::{Vec3x8, f32x8};
 
-use super::plan::{SKEW, SKEW_SLACK};
+use super::draw_list::{SKEW, SKEW_SLACK};
 use super::scene::PictureSize;
 use super::view::Eye;
 use super::{Camera, DrawInstance, Look, RenderError};

@@ -10,11 +10,11 @@ mod camera;
 mod clip_bounds;
 mod crowd_view;
 mod cull;
+mod draw_list;
 mod error;
 mod hardware;
 mod look;
 mod palette;
-mod plan;
 mod scene;
 mod shape;
 mod software;
@@ -26,11 +26,11 @@ pub use camera::{Camera, Projection};
 pub use clip_bounds::ClipBounds;
 pub use crowd_view::{CrowdView, ViewError};
 pub use cull::{CullJob, Seen};
+pub use draw_list::DrawCounts;
 pub use error::RenderError;
 pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, PassTimes, Screen};
 pub use look::Look;
 pub use palette::Palette;
-pub use plan::DrawCounts;
 pub use scene::{
     DrawDetail, DrawInstance, DrawMesh, DrawModel, PictureSize, Placement, Scene, Sphere,
     tint_strength,
@@ -130,20 +130,20 @@ pub fn draw_with(
         return Err(RenderError::OnDevice);
     }
     // Errors of the scene are the same for both backends and come before those of a device.
-    let plan = plan::Plan::new(scene, size)?;
+    let draws = draw_list::DrawList::new(scene, size)?;
     let instead = if backend == Backend::Software {
         None
     } else {
-        let drawn = GpuRenderer::open(options, plan.joints, None)
-            .and_then(|mut r| r.draw_plan(scene, size, &plan));
+        let drawn = GpuRenderer::open(options, draws.joints, None)
+            .and_then(|mut r| r.draw_listed(scene, size, &draws));
         match drawn {
             Err(RenderError::Gpu(error)) if backend == Backend::Auto => Some(error.to_string()),
             done => return done,
         }
     };
     Ok(Picture {
-        image: software::draw(scene, size, &plan)?,
+        image: software::draw(scene, size, &draws)?,
         drawn_by: DrawnBy::Software { instead },
-        counts: plan.counts,
+        counts: draws.counts,
     })
 }

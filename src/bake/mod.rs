@@ -17,7 +17,7 @@ pub use report::{ErrorReport, TrackBytes};
 
 use crate::clip::{Clip, ClipError, ClipKind};
 use crate::runtime::JobError;
-use crate::skeleton::Skeleton;
+use crate::skeleton::{JointRef, JointRefError, Skeleton};
 use optimise::optimise;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -52,15 +52,33 @@ pub struct BakeOptions {
     pub joints: Vec<JointQuality>,
 }
 
-/// Overrides of the options for one joint.
+/// Overrides of the options for one joint: [`of`](Self::of) names it, struct update sets them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointQuality {
-    /// Index of the joint ([`Skeleton::joint`] finds it by name). Default: 0.
+    /// Index of the joint. Default: 0.
     pub joint: u16,
     /// Replaces [`BakeOptions::max_error`], metres. Default: `None`.
     pub max_error: Option<f32>,
     /// Replaces [`BakeOptions::shell`], metres. Default: `None`.
     pub shell: Option<f32>,
+}
+
+impl JointQuality {
+    /// A joint by name, path or index, with nothing overridden.
+    ///
+    /// # Errors
+    /// If no joint matches, or several do.
+    pub fn of<'a>(
+        skeleton: &Skeleton,
+        joint: impl Into<JointRef<'a>>,
+    ) -> Result<Self, JointRefError> {
+        // A skeleton has at most 65,535 joints.
+        let joint = skeleton.joint(joint)? as u16;
+        Ok(Self {
+            joint,
+            ..Self::default()
+        })
+    }
 }
 
 impl Default for BakeOptions {
@@ -193,14 +211,14 @@ pub fn bake(
     let mut before = None;
     for coarsest in COARSEST {
         let tracks = Tracks::new(raw, skeleton, settings, coarsest);
-        let motions = tracks.motions();
-        if before.as_ref() == Some(&motions) {
+        let forms = tracks.forms();
+        if before.as_ref() == Some(&forms) {
             continue;
         }
         if let Some(baked) = attempt(raw, skeleton, settings, &tracks)? {
             return Ok(baked);
         }
-        before = Some(motions);
+        before = Some(forms);
     }
     // 16-bit keys do not reach the bound: the clip stays as it is.
     let (report, _) = metric::measure((raw, skeleton), (raw, skeleton), settings)?;

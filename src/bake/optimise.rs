@@ -1,7 +1,7 @@
 //! Chooses the steps of all tracks: as coarse as the error bound allows, down every chain of joints.
 
 use super::reference::mix;
-use super::tracks::{CHANNELS, JointTrack, Motion, Tracks, on_base};
+use super::tracks::{CHANNELS, ChannelForm, JointTrack, Tracks, on_base};
 use super::transforms::{
     Live, Local, Model, TIMES, Trs, Turn, apart, conjugate, load, product, round, store, unit,
 };
@@ -92,8 +92,8 @@ fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
 /// Bits of all keys for these shares, up to a constant.
 fn cost(tracks: &Tracks, shares: &[f64]) -> f64 {
     let of = |(track, share): (&JointTrack, &f64)| -> f64 {
-        let moving = track.motions.iter().filter_map(|m| match m {
-            Motion::Moving { timeline, .. } => Some(tracks.timelines[*timeline].at.len()),
+        let moving = track.forms.iter().filter_map(|m| match m {
+            ChannelForm::Moving { timeline, .. } => Some(tracks.timelines[*timeline].at.len()),
             _ => None,
         });
         -(moving.sum::<usize>() as f64) * share.log2()
@@ -104,8 +104,8 @@ fn cost(tracks: &Tracks, shares: &[f64]) -> f64 {
 /// The code of the step of a channel for a share of the error, metres.
 fn code_of(track: &JointTrack, which: usize, share: f64) -> u16 {
     let lever = track.levers[which];
-    let part = match track.motions[which] {
-        Motion::Constant => CONSTANT,
+    let part = match track.forms[which] {
+        ChannelForm::Constant => CONSTANT,
         _ => 1.0,
     };
     code_below(share * part / lever).max(track.finest[which])
@@ -270,7 +270,7 @@ fn quantise<S: Simd>(
     let mut q = [out[3], out[4], out[5], out[6]];
     let mut which = 0;
     while which < 3 {
-        if track.motions[which] != Motion::Kept {
+        if track.forms[which] != ChannelForm::Kept {
             let first = [0, 3, 7][which];
             let mut c = first;
             while c < first + 3 {
@@ -280,11 +280,11 @@ fn quantise<S: Simd>(
         }
         which += 2;
     }
-    if track.motions[1] == Motion::Kept {
+    if track.forms[1] == ChannelForm::Kept {
         return out;
     }
     // The rotation compensates the rotation errors of its ancestors, so that they do not accumulate.
-    if matches!(track.motions[1], Motion::Moving { .. }) && track.base.is_none() {
+    if matches!(track.forms[1], ChannelForm::Moving { .. }) && track.base.is_none() {
         let wanted = Live::load(simd, &track.models[chunk]).turn;
         let wanted = product(&conjugate(&parent.turn), &wanted);
         let dot = wanted[0] * q[0] + wanted[1] * q[1] + wanted[2] * q[2] + wanted[3] * q[3];
@@ -340,8 +340,8 @@ fn nearest_turn<S: Simd>(
 
 /// True if a moving channel of the joint has no key at some of the key times, or is stepped.
 fn is_sparse(tracks: &Tracks, track: &JointTrack) -> bool {
-    track.motions.iter().any(|m| match m {
-        Motion::Moving { timeline, hold } => *hold || !tracks.timelines[*timeline].dense,
+    track.forms.iter().any(|m| match m {
+        ChannelForm::Moving { timeline, hold } => *hold || !tracks.timelines[*timeline].dense,
         _ => false,
     })
 }
@@ -350,7 +350,7 @@ fn is_sparse(tracks: &Tracks, track: &JointTrack) -> bool {
 fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> {
     let mut out = values.to_vec();
     for (which, (channel, first)) in CHANNELS.into_iter().enumerate() {
-        let Motion::Moving { timeline, hold } = track.motions[which] else {
+        let ChannelForm::Moving { timeline, hold } = track.forms[which] else {
             continue;
         };
         let timeline = &tracks.timelines[timeline];

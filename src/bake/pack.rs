@@ -2,7 +2,7 @@
 
 use super::BakeOptions;
 use super::optimise::{Built, fits};
-use super::tracks::{CHANNELS, Motion, Tracks, stored_lanes};
+use super::tracks::{CHANNELS, ChannelForm, Tracks, stored_lanes};
 use super::transforms::TIMES;
 use crate::clip::lattice::{code_below, step};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding};
@@ -104,7 +104,9 @@ impl Packer<'_> {
     /// The lanes that still move after optimisation.
     fn moving(&self, channel: Channel, b: &Block) -> u16 {
         let still = (0..LANES).filter(|&l| match self.joint(channel, b, l) {
-            Some((joint, which, _)) => self.tracks.joints[joint].motions[which] == Motion::Constant,
+            Some((joint, which, _)) => {
+                self.tracks.joints[joint].forms[which] == ChannelForm::Constant
+            }
             None => false,
         });
         still.fold(b.moving, |moving, l| moving & !(1 << l))
@@ -132,15 +134,15 @@ impl Packer<'_> {
                 continue;
             };
             let times = &self.tracks.timelines[b.timeline as usize].at;
-            let (motion, values) = (
-                self.tracks.joints[joint].motions[which],
+            let (form, values) = (
+                self.tracks.joints[joint].forms[which],
                 &self.built.values[joint],
             );
             for (k, &time) in times.iter().enumerate() {
-                let i = match motion {
-                    Motion::Kept => continue,
-                    Motion::Constant => 0,
-                    Motion::Moving { .. } => time,
+                let i = match form {
+                    ChannelForm::Kept => continue,
+                    ChannelForm::Constant => 0,
+                    ChannelForm::Moving { .. } => time,
                 };
                 for c in 0..width {
                     rows[k * width + c].0[l] = values[i / TIMES][at + c].0[i % TIMES] as f32;
@@ -164,7 +166,7 @@ impl Packer<'_> {
         let Some((joint, which, at)) = self.joint(channel, b, l) else {
             return raw;
         };
-        if self.tracks.joints[joint].motions[which] != Motion::Constant {
+        if self.tracks.joints[joint].forms[which] != ChannelForm::Constant {
             return raw;
         }
         let values = &self.built.values[joint][0];
@@ -222,7 +224,7 @@ impl Packer<'_> {
         (joint, which, at): (usize, usize, usize),
         width: usize,
     ) -> Option<LaneKeys> {
-        if self.tracks.joints[joint].motions[which] == Motion::Kept {
+        if self.tracks.joints[joint].forms[which] == ChannelForm::Kept {
             return None;
         }
         let step = step(self.built.codes[joint][which]);
@@ -272,7 +274,7 @@ impl Packer<'_> {
             .filter_map(|l| self.joint(channel, b, l))
             .any(|(joint, _, _)| {
                 let track = &self.tracks.joints[joint];
-                matches!(track.motions[1], Motion::Moving { hold: false, .. })
+                matches!(track.forms[1], ChannelForm::Moving { hold: false, .. })
                     && track.lerp_error(self.tracks) > LERP_SHARE * self.tracks.max_error
             });
         if needs {

@@ -27,7 +27,7 @@ const MAX_RANGE: f64 = 60_000.0;
 
 /// How a channel of a joint is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Motion {
+pub(super) enum ChannelForm {
     /// Not stored, or unchanged as rows of f32.
     Kept,
     /// One quantised value, for motion that is noise.
@@ -39,7 +39,7 @@ pub(super) enum Motion {
 /// The tracks of one joint.
 pub(super) struct JointTrack {
     pub parent: Option<usize>,
-    pub motions: [Motion; 3],
+    pub forms: [ChannelForm; 3],
     /// The component of its rotations that is derived from the others, and whether it is negative.
     pub derived: Option<(usize, bool)>,
     /// The values of the raw clip, in groups of eight times.
@@ -65,8 +65,8 @@ pub(super) struct JointTrack {
 impl JointTrack {
     /// True if no channel moves.
     pub fn is_still(&self) -> bool {
-        let moves = |m: &Motion| matches!(m, Motion::Moving { .. });
-        !self.motions.iter().any(moves) && !self.keeps_keys
+        let moves = |m: &ChannelForm| matches!(m, ChannelForm::Moving { .. });
+        !self.forms.iter().any(moves) && !self.keeps_keys
     }
 
     /// Decides how a moving channel is stored. Motion below the noise share becomes a constant. Other motion
@@ -74,7 +74,7 @@ impl JointTrack {
     /// the share `coarsest` of the error.
     fn settle(&mut self, which: usize, max_error: f64, coarsest: f64) {
         let (channel, first) = CHANNELS[which];
-        if !matches!(self.motions[which], Motion::Moving { .. }) {
+        if !matches!(self.forms[which], ChannelForm::Moving { .. }) {
             return;
         }
         let turns = channel == Channel::Rotation;
@@ -99,7 +99,7 @@ impl JointTrack {
             match [narrow, exact].into_iter().find(|&code| fine(code)) {
                 Some(code) => self.finest[which] = code,
                 None => {
-                    self.motions[which] = Motion::Kept;
+                    self.forms[which] = ChannelForm::Kept;
                     self.keeps_keys = true;
                 }
             }
@@ -114,13 +114,13 @@ impl JointTrack {
                 v[first + c] = V::splat(middles[c]);
             }
         }
-        self.motions[which] = Motion::Constant;
+        self.forms[which] = ChannelForm::Constant;
     }
 
     /// Largest difference of normalised lerp and slerp between keys, at the joint's reach, in metres. For
     /// rotations θ apart it is θ³/250 of the reach, to third order.
     pub fn lerp_error(&self, tracks: &Tracks) -> f64 {
-        let Motion::Moving { timeline, .. } = self.motions[1] else {
+        let ChannelForm::Moving { timeline, .. } = self.forms[1] else {
             return 0.0;
         };
         let at = &tracks.timelines[timeline].at;
@@ -189,8 +189,8 @@ impl Tracks {
     }
 
     /// How each channel of each joint is stored.
-    pub fn motions(&self) -> Vec<[Motion; 3]> {
-        self.joints.iter().map(|j| j.motions).collect()
+    pub fn forms(&self) -> Vec<[ChannelForm; 3]> {
+        self.joints.iter().map(|j| j.forms).collect()
     }
 
     /// Number of groups of eight times; the last time fills up the last group.
@@ -208,8 +208,8 @@ impl Tracks {
         }
         let mut raw = vec![fixed.map(V::splat); self.chunks()];
         let mut keeps_keys = false;
-        let mut motions = [Motion::Kept; 3];
-        for (motion, (channel, at)) in motions.iter_mut().zip(CHANNELS) {
+        let mut forms = [ChannelForm::Kept; 3];
+        for (form, (channel, at)) in forms.iter_mut().zip(CHANNELS) {
             let Some(b) = clip.block_at(channel, block) else {
                 continue;
             };
@@ -234,8 +234,8 @@ impl Tracks {
                     }
                 }
             }
-            *motion = motion_of(b, l);
-            keeps_keys |= moving && *motion == Motion::Kept;
+            *form = form_of(b, l);
+            keeps_keys |= moving && *form == ChannelForm::Kept;
         }
         let parent = usize::from(skeleton.parents()[joint]);
         let base = is_additive(clip).then_some(rest);
@@ -250,7 +250,7 @@ impl Tracks {
         JointTrack {
             models,
             parent: self.joints.get(parent).map(|_| parent),
-            motions,
+            forms,
             derived: derived(&raw),
             raw,
             shell: (0.0, 1.0),
@@ -330,11 +330,11 @@ pub(super) fn fill_last(values: &mut [Local], times: usize, of: std::ops::Range<
 
 /// Lanes that do not move are kept unchanged: quantising the constants of each clip separately made blends
 /// 10 % slower.
-fn motion_of(b: &Block, l: usize) -> Motion {
+fn form_of(b: &Block, l: usize) -> ChannelForm {
     if b.kind == BlockKind::Cubic || b.moving >> l & 1 == 0 {
-        return Motion::Kept;
+        return ChannelForm::Kept;
     }
-    Motion::Moving {
+    ChannelForm::Moving {
         timeline: b.timeline as usize,
         hold: b.hold >> l & 1 == 1,
     }

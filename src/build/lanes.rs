@@ -1,7 +1,7 @@
 //! The joints of a raw scene, and the lane order that follows from its clips.
 
 use super::check::{BuildError, check_indices};
-use super::clip_builder::{Motion, check_track, classify};
+use super::clip_builder::{Variation, check_track, classify};
 use super::curve::Curve;
 use super::joint_order::joint_order;
 use super::rig::{model_size, scalars_of};
@@ -98,11 +98,11 @@ impl LaneUses {
                     .map_err(|source| BuildError::Clip { clip, source })?;
                 let joint = usize::from(joint_of_node[t.node]);
                 match classify(&Curve::new(t, 0), t.channel, model_size) {
-                    Motion::Moving => {
+                    Variation::Animated => {
                         moved.push(joint);
                         self.slides[joint] |= t.channel != RawChannel::Rotation;
                     }
-                    Motion::Still(_) => self.tracks[joint] = true,
+                    Variation::Constant(_) => self.tracks[joint] = true,
                 }
             }
             moved.sort_unstable();

@@ -1,6 +1,6 @@
 //! Root motion: the travel of a clip's root joint, extracted from the raw tracks before clips are built.
 
-use super::clip_builder::{ClipBuildError, Motion, check_track, classify};
+use super::clip_builder::{ClipBuildError, Variation, check_track, classify};
 use super::curve::Curve;
 use crate::clip::{MAX_KEYS, RootMotionParts};
 use crate::import::UpAxis;
@@ -233,8 +233,8 @@ fn moving(raw: &RawScene, clip: &RawClip, model_size: f64) -> Result<Vec<bool>, 
     for (index, track) in clip.tracks.iter().enumerate() {
         if track.channel != RawChannel::Weights {
             check_track(name, index, track, 1)?;
-            let motion = classify(&Curve::new(track, 0), track.channel, model_size);
-            moving[track.node] |= motion == Motion::Moving;
+            let variation = classify(&Curve::new(track, 0), track.channel, model_size);
+            moving[track.node] |= variation == Variation::Animated;
         }
     }
     Ok(moving)

@@ -3,11 +3,10 @@
 use super::error::FormatError;
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
-use super::skeleton::trs;
 use super::write::Bytes;
 use crate::mesh::Mesh;
 use crate::rig::{MorphRange, Rig, RigMesh, RigNode, distinct};
-use crate::skeleton::NO_JOINT;
+use crate::skeleton::{NO_JOINT, Trs};
 use std::sync::Arc;
 
 /// The contents of the section.
@@ -90,7 +89,9 @@ pub(super) fn read(
             source: source as usize,
             name,
             parent: optional(parent),
-            local: local.first().map_or_else(Default::default, |&l| trs(l)),
+            local: local
+                .first()
+                .map_or_else(Default::default, |&l| Trs::from_array(l)),
             matrix: None,
             joint: (joint != NO_JOINT).then_some(joint),
         });

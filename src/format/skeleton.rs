@@ -5,9 +5,8 @@ use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
 use crate::skeleton::{
-    ChannelValue, Joint, NO_JOINT, Scalar, Skeleton, SkeletonError, Trs, UserChannel,
+    ChannelValue, Joint, NO_JOINT, Scalar, Skeleton, SkeletonError, UserChannel,
 };
-use glam::{Quat, Vec3};
 
 /// Bytes per joint: parent, joint of a lane, name, rest pose.
 const JOINT: usize = 2 + 2 + 4 + 40;
@@ -80,7 +79,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
         list.push(Joint {
             name,
             parent: (parent != NO_JOINT).then_some(usize::from(parent)),
-            rest: trs(rest),
+            rest: rest.into(),
         });
     }
     let mut plain = Vec::with_capacity(scalars);
@@ -129,13 +128,4 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     }
     r.finish()?;
     Ok(skeleton)
-}
-
-/// A transform from ten floats: translation xyz, rotation xyzw, scale xyz.
-pub(super) fn trs(v: [f32; 10]) -> Trs {
-    Trs {
-        translation: Vec3::new(v[0], v[1], v[2]),
-        rotation: Quat::from_xyzw(v[3], v[4], v[5], v[6]),
-        scale: Vec3::new(v[7], v[8], v[9]),
-    }
 }

@@ -82,9 +82,9 @@ impl Faults {
 /// reports no error to scopes or handlers.
 fn refuses_maps(probe: &wgpu::Buffer) -> bool {
     let refused = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&refused);
+    let shared = Arc::clone(&refused);
     probe.map_async(wgpu::MapMode::Read, .., move |mapped| {
-        told.store(mapped.is_err(), Ordering::Relaxed);
+        shared.store(mapped.is_err(), Ordering::Relaxed);
     });
     let lost = refused.load(Ordering::Relaxed);
     if !lost {

@@ -39,7 +39,7 @@ impl Player<'_> {
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         let fade = fade.into();
-        let (entry, first) = self.pool.slot(self.index, layer, from.into())?;
+        let (entry, first) = self.pool.find_action(self.index, layer, from.into())?;
         let (_, to) = self.admit(layer, to.into(), options)?;
         check_seconds("seconds", fade.seconds)?;
         let actions = self.actions();
@@ -84,7 +84,9 @@ impl Player<'_> {
         space: BlendSpaceId,
         value: f32,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, Motion::Space(space))?;
+        let (entry, a) = self
+            .pool
+            .find_action(self.index, layer, Motion::Space(space))?;
         check_parameter(value)?;
         let source = self.actions().source(entry, a);
         let (members, _) = self.pool.members_of(source, value);

@@ -246,9 +246,9 @@ impl RigId {
 
     /// The handle with these bits; `None` if no rig handle has them.
     pub fn from_bits(bits: u64) -> Option<Self> {
-        let fits = bits >> (TAG_BITS + NUMBER_BITS) == 0;
-        let bits = NonZeroU32::new(bits as u32).filter(|_| fits)?;
-        Some(Self(Owner(bits)))
+        let id = Self(Owner(NonZeroU32::new(u32::try_from(bits).ok()?)?));
+        let of_crowd = (1..=MAX_TAG).contains(&id.tag());
+        (of_crowd || id.0 == Owner::OF_ANY_MIXER).then_some(id)
     }
 
     /// The tag of its crowd.

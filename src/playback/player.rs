@@ -28,13 +28,15 @@ pub const MAX_SPEED: f64 = 1.0e6;
 /// | `m` on the layer | [`play`](Self::play), `fade_to` | [`add`](Self::add) | `restart` | `stop` |
 /// |---|---|---|---|---|
 /// | does not play | starts at `options.time`, its weight from 0 over `s` | the same; `Limit` if the layer is full | the same | `NotPlaying` |
-/// | plays | its time, weight and fade go on and nothing fires; speed, loop mode, end and weight of the options apply | the same | starts at `options.time`; its weight goes on to `options.weight` | fades out over `s`, then stops |
+/// | plays | goes on | the same | starts at `options.time`; its weight goes on to `options.weight` | fades out over `s`, then stops |
 /// | is paused | as if it plays, and it is no longer paused | the same | the same | as if it plays |
-/// | fades out | goes on from its time; its weight goes on to `options.weight`; the other options apply as above | the same | starts at `options.time`; its weight goes on to `options.weight` | keeps its fade, or stops after `s` if that is sooner |
+/// | fades out | goes on; its weight goes on to `options.weight` | the same | starts at `options.time`; its weight goes on to `options.weight` | keeps its fade, or stops after `s` if that is sooner |
 /// | has finished | starts at `options.time`; its weight goes on to `options.weight` | the same | the same | as if it plays |
 /// | *another that does not fade out* | fades out over `s`, then stops | | fades out over `s`, then stops | |
 /// | *another that fades out* | keeps its fade; unless `m` plays, it stops after `s` if that is sooner | | keeps its fade, or stops after `s` if that is sooner | |
 ///
+/// - An action that goes on keeps its time, weight and fade, and nothing fires; speed, loop mode, end and weight of the
+///   options apply.
 /// - A call that is repeated in every frame changes nothing after the first, and its fade ends after the seconds of
 ///   the first call. Exceptions: [`restart`](Self::restart) starts `m` in each call; a motion that has finished starts
 ///   again with each `play`, `fade_to` and `add`; `stop` is `NotPlaying` once `m` has stopped.
@@ -79,8 +81,8 @@ pub struct Player<'a> {
 }
 
 impl Pool {
-    /// The entry and slot of the action that plays a motion on a layer.
-    pub(crate) fn slot(
+    /// The entry of the layer and the index of the action that plays a motion on a layer.
+    pub(crate) fn find_action(
         &self,
         index: usize,
         layer: usize,
@@ -230,7 +232,7 @@ impl Player<'_> {
         weight: f32,
         seconds: f32,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
         self.pool.check_weight("weight", layer, weight)?;
         check_seconds("seconds", seconds)?;
         if self.actions().fade(entry, a, weight, seconds) {
@@ -250,7 +252,7 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         seconds: f32,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
         check_seconds("seconds", seconds)?;
         if self.actions().end(entry, a, seconds) {
             self.pool.mark_dirty(self.index);

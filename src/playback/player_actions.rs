@@ -20,7 +20,7 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         paused: bool,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
         let actions = self.actions();
         actions.slow[entry][a].paused = paused;
         actions.set_rate(entry, a);
@@ -51,7 +51,7 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         speed: f32,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
         check_speed(speed)?;
         let actions = self.actions();
         let slow = &mut actions.slow[entry][a];
@@ -76,7 +76,7 @@ impl Player<'_> {
         mode: LoopMode,
         repetitions: Option<u32>,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
         check_repetitions(repetitions)?;
         let actions = self.actions();
         let length = actions.slow[entry][a].course.length;
@@ -94,7 +94,7 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         at_end: AtEnd,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
         self.actions().slow[entry][a].at_end = at_end;
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         time: f64,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
         check("time", time, -MAX_TIME, MAX_TIME)?;
         self.actions().seek(entry, a, time);
         Ok(())
@@ -127,7 +127,7 @@ impl Player<'_> {
         phase: f64,
     ) -> Result<(), PlaybackError> {
         let motion = motion.into();
-        let (entry, a) = self.pool.slot(self.index, layer, motion)?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion)?;
         let time = phase * self.actions().slow[entry][a].course.length;
         self.set_time(layer, motion, time)
     }

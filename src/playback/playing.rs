@@ -50,7 +50,7 @@ impl<'a> Playing<'a> {
         layer: usize,
         motion: impl Into<Motion>,
     ) -> Result<ActionState, PlaybackError> {
-        let (entry, a) = self.pool.slot(self.index, layer, motion.into())?;
+        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
         Ok(self.pool.action_state(entry, a))
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct PoolSnapshot {
     /// The content hash of every clip that was loaded.
     clips: Arena<(u64, ClipKind)>,
     state: PoolState,
-    due: Vec<bool>,
+    scheduled: Vec<bool>,
 }
 
 impl PoolSnapshot {
@@ -42,7 +42,7 @@ impl PoolSnapshot {
             spaces: pool.spaces.clone(),
             clips: pool.clips.map(|clip| clip.identity()),
             state: pool.state.clone(),
-            due: pool.places.due().to_vec(),
+            scheduled: pool.places.due().to_vec(),
         }
     }
 
@@ -87,7 +87,7 @@ impl PoolSnapshot {
         let count = pool.state.alive.len();
         pool.hints.clear();
         pool.hints.resize(pool.hints_per_instance() * count, 0);
-        pool.places.reset(&self.due);
+        pool.places.reset(&self.scheduled);
         pool.plans.touch_all();
         pool.roots.clear();
     }

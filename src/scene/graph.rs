@@ -207,9 +207,13 @@ impl SceneGraph {
     ///
     /// # Errors
     /// If the node is unknown.
-    pub fn world_from(&self, node: NodeId, origin: DVec3) -> Result<Affine3x4, SceneError> {
+    pub fn world_from(
+        &self,
+        node: NodeId,
+        origin: impl Into<DVec3>,
+    ) -> Result<Affine3x4, SceneError> {
         let mut world = *self.world(node)?;
-        world.translation -= origin;
+        world.translation -= origin.into();
         Ok(world.into())
     }
 
@@ -217,6 +221,11 @@ impl SceneGraph {
     /// are unspecified.
     pub fn worlds(&self) -> &[DAffine3] {
         &self.world
+    }
+
+    /// As [`worlds`](Self::worlds): the three columns of the linear part, then the translation.
+    pub fn world_arrays(&self) -> &[[f64; 12]] {
+        bytemuck::must_cast_slice(&self.world)
     }
 
     /// A node's parent.

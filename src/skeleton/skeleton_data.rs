@@ -319,7 +319,10 @@ impl Skeleton {
         &self.rest
     }
 
-    /// The rest pose of a joint.
+    /// The rest pose of a joint, by its index.
+    ///
+    /// # Panics
+    /// As indexing does, if the skeleton has no such joint.
     pub fn rest(&self, joint: usize) -> Trs {
         self.rest.lane(usize::from(self.lane_of[joint]))
     }

@@ -151,7 +151,7 @@ impl Beside {
     /// which their clips were named, not of their starts. A blend space says nothing of its parameter:
     /// `parameter` of the layer.
     ///
-    /// `None` if a clip plays twice on a layer: the crowd tells of one of the two.
+    /// `None` if a clip plays twice on a layer: the crowd reports one of the two.
     pub fn playing(
         &self,
         crowd: &Crowd,

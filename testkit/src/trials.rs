@@ -38,6 +38,19 @@ pub fn asset(name: &str) -> Option<PathBuf> {
     candidates.find(|path| path.is_file())
 }
 
+/// Path of a model that a test of the standard harness needs. `None`, with a line that says so, if it is missing.
+///
+/// # Panics
+/// If it is missing and assets are required.
+pub fn model(name: &str) -> Option<PathBuf> {
+    let found = asset(name);
+    if found.is_none() {
+        assert!(!assets_required(), "{}", missing(&[name]));
+        println!("not checked: {}", missing(&[name]));
+    }
+    found
+}
+
 /// Path of a file that the trial has listed in its `needs`.
 pub fn needed(name: &str) -> Result<PathBuf, Failed> {
     asset(name).ok_or_else(|| missing(&[name]).into())

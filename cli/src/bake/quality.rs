@@ -115,10 +115,10 @@ impl Quality {
     /// Resolves the settings for a skeleton. An unknown joint is an error, so that a typo does not pass
     /// unnoticed.
     pub fn joints(&self, skeleton: &Skeleton, file: &str) -> Result<Vec<JointQuality>, BakeFault> {
-        let mut known: BTreeMap<usize, &String> = BTreeMap::new();
+        let mut known: BTreeMap<u16, &String> = BTreeMap::new();
         let mut joints = Vec::with_capacity(self.0.len());
         for (name, of) in &self.0 {
-            let joint = skeleton.joint(name).map_err(|source| BakeFault::Joint {
+            let joint = JointQuality::of(skeleton, name).map_err(|source| BakeFault::Joint {
                 file: file.to_owned(),
                 near: match &source {
                     JointRefError::Name { .. } => format!("; {}", near_joints(skeleton, name)),
@@ -126,7 +126,7 @@ impl Quality {
                 },
                 source: Box::new(source),
             })?;
-            if let Some(other) = known.insert(joint, name) {
+            if let Some(other) = known.insert(joint.joint, name) {
                 return Err(BakeFault::JointTwice {
                     file: file.to_owned(),
                     name: name.clone(),
@@ -134,9 +134,9 @@ impl Quality {
                 });
             }
             joints.push(JointQuality {
-                joint: joint as u16,
                 max_error: of.max_error,
                 shell: of.shell,
+                ..joint
             });
         }
         Ok(joints)

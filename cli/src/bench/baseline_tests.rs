@@ -50,7 +50,7 @@ fn verdict(now: f64, noises: [f64; 2], tolerance: f64) -> (bool, String) {
 
 #[test]
 fn a_regression_is_beyond_the_tolerance_and_the_noise_of_both() {
-    for (now, noises, tolerance, regression, told) in [
+    for (now, noises, tolerance, regression, message) in [
         (
             100.0,
             [0.0, 0.0],
@@ -88,10 +88,10 @@ fn a_regression_is_beyond_the_tolerance_and_the_noise_of_both() {
         let (is, text) = verdict(now, noises, tolerance);
         let case = format!("{now}, {noises:?}, {tolerance}%: {text}");
         assert_eq!(is, regression, "{case}");
-        assert!(text.contains(told), "{case}");
+        assert!(text.contains(message), "{case}");
         assert_eq!(
             text.contains("too noisy"),
-            told.contains("too noisy"),
+            message.contains("too noisy"),
             "{case}"
         );
     }
@@ -105,9 +105,9 @@ fn every_regression_is_told_with_both_times() {
         row("C2", 1000.0, 1.0),
         row("C1", 2500.0, 1.0),
     ];
-    let told = compare(then, &now, 10.0).unwrap().regressions();
+    let regressions = compare(then, &now, 10.0).unwrap().regressions();
     assert_eq!(
-        told.as_deref(),
+        regressions.as_deref(),
         Some(
             "slower than then.csv by more than 10%: \
              C3 of 100 on 2 threads (2.00 µs to 3.00 µs, +50.0%), \

@@ -2,6 +2,7 @@
 
 pub mod cast;
 mod figures;
+pub mod floor;
 pub mod formation;
 mod measure;
 pub mod picture;
@@ -147,7 +148,8 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
 
     let choice = cast::choose_clips(&model)?;
     let clips = &choice.clips;
-    let formation = Formation::new(count, size::measure(&model, &choice)?);
+    let size = size::measure(&model, &choice)?;
+    let formation = Formation::new(count, size);
     let (mut cast, mut crowd) = Cast::new(rig, clips, &formation)?;
     let start = crowd.snapshot();
 
@@ -193,7 +195,8 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     let subject = picture::Subject {
         model: &model,
         formation: &formation,
-        travel: choice.travel,
+        choice: &choice,
+        floor: size.min.y,
     };
     let renderer = FrameRenderer::new(args.renderer, args.backend, rig.palette_len());
     let drawn = renderer.and_then(|b| picture::draw(&subject, &mut crowd, &buffer, args.size, b));

@@ -4,8 +4,9 @@ use super::super::error::CliError;
 use super::super::frame_renderer::{FrameRenderer, Shot};
 use super::super::model::Model;
 use super::super::png;
-use super::cast::{self, Draw};
+use super::cast::{self, Choice, Draw};
 use super::figures::PictureFigures;
+use super::floor::{Floors, on_ground};
 use super::formation::Formation;
 use glam::Affine3A;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
@@ -63,8 +64,10 @@ impl Picture {
 pub struct Subject<'a> {
     pub model: &'a Model,
     pub formation: &'a Formation,
-    /// If true, every character is moved back to its position.
-    pub travel: bool,
+    /// The clips that the crowd plays. If they travel, every character is moved back to its position.
+    pub choice: &'a Choice,
+    /// The height that the formation puts on the ground, in model space.
+    pub floor: f32,
 }
 
 /// Draws the crowd. `buffer` holds its last frame, from which the characters' bounds are computed.
@@ -121,6 +124,13 @@ struct Everyone {
 fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Everyone, CliError> {
     let rig = &subject.model.rig;
     let morphs = !rig.morphs().is_empty();
+    let mut floors = Floors::new(subject.floor);
+    let clips = subject.choice.clips.iter().copied().map(Some);
+    let measured = floors.measure(rig, clips.chain([None]));
+    measured.map_err(|source| CliError::Pose {
+        file: subject.model.file.clone(),
+        source,
+    })?;
     let mut all = Everyone::default();
     for (i, instance) in crowd.instances().enumerate() {
         let Some(range) = crowd.palette_range(instance) else {
@@ -143,8 +153,8 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
         })?;
         let radius = bounds.half_size().length() * if morphs { MORPH_MARGIN } else { 1.0 };
         let finite = !bounds.is_empty() && radius.is_finite() && bounds.center().is_finite();
-        let mut world = *crowd.world(instance)?;
-        if subject.travel && finite {
+        let mut world = on_ground(*crowd.world(instance)?, floors.below(crowd, instance)?.0);
+        if subject.choice.travel && finite {
             let away = bounds.center().with_y(0.0);
             world = world.mul(&Affine3A::from_translation(-away).into());
         }
@@ -170,4 +180,61 @@ pub fn tint(i: usize) -> [f32; 4] {
     let [r, g, b] = TINTS[(cast::draw(i, Draw::Tint) * TINTS.len() as f64) as usize % TINTS.len()];
     let shade = 0.75 + 0.5 * cast::draw(i, Draw::Shade) as f32;
     [r * shade, g * shade, b * shade, 1.0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cast::Cast;
+    use super::super::size;
+    use super::*;
+    use phalanx::playback::PoseAction;
+    use phalanx_testkit::trials;
+
+    /// The fox runs deeper than it looks around.
+    #[test]
+    fn everyone_stands_on_the_floor_of_its_clip() {
+        let Some(fox) = trials::model("Fox.glb") else {
+            return;
+        };
+        let model = Model::load(Some(&fox), false).unwrap();
+        let choice = cast::choose_clips(&model).unwrap();
+        let size = size::measure(&model, &choice).unwrap();
+        let formation = Formation::new(24, size);
+        let (_, mut crowd) = Cast::new(&model.rig, &choice.clips, &formation).unwrap();
+        let mut buffer = BoneBuffer::new();
+        crowd.evaluate(&mut buffer);
+        let subject = Subject {
+            model: &model,
+            formation: &formation,
+            choice: &choice,
+            floor: size.min.y,
+        };
+        let all = instances(&subject, &crowd, &buffer).unwrap();
+        let mut clips = Vec::new();
+        for (&id, instance) in all.ids.iter().zip(&all.instances) {
+            let playing: Vec<_> = crowd.playing(id).unwrap().clips().collect();
+            let &[clip] = &playing[..] else { continue };
+            let clip = clip.index();
+            let duration = model.rig.clips()[clip].duration();
+            let lowest = (0..48).map(|step| {
+                let action = PoseAction {
+                    clip,
+                    time: duration * (step as f32 + 0.5) / 48.0,
+                    weight: 1.0,
+                };
+                let pose = size::pose_size(&model, &model.pose(&[action]).unwrap()).unwrap();
+                instance.world.transform_point3(pose.min).y
+            });
+            let lowest = lowest.fold(f32::INFINITY, f32::min);
+            let height = (size.max.y - size.min.y) * instance.world.rows[1][1];
+            assert!(
+                lowest.abs() < 0.01 * height,
+                "clip {clip}: {lowest} of {height}"
+            );
+            clips.push(clip);
+        }
+        clips.sort_unstable();
+        clips.dedup();
+        assert_eq!(clips.len(), choice.clips.len());
+    }
 }

@@ -18,9 +18,6 @@ pub struct Document {
     pub bounds: Option<Bounds>,
     /// The unit that lengths seem to have, if it is not metres.
     pub unit_hint: Option<&'static str>,
-    pub nodes: usize,
-    pub skeleton: SkeletonInfo,
-    pub skins: Vec<SkinInfo>,
     pub clips: Vec<ClipInfo>,
     pub levels_of_detail: usize,
     pub meshes: Vec<MeshInfo>,
@@ -31,6 +28,9 @@ pub struct Document {
     /// Contents of a .phx file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub library: Option<LibraryInfo>,
+    pub nodes: usize,
+    pub skins: Vec<SkinInfo>,
+    pub skeleton: SkeletonInfo,
 }
 
 #[derive(Debug, Serialize)]

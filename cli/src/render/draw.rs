@@ -34,7 +34,7 @@ pub struct Drawn {
 
 /// What pictures to draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct Setup {
     pub size: PictureSize,
     /// Share of a picture's height that is kept free at the top.
     pub headroom: f32,
@@ -46,10 +46,10 @@ pub struct Plan {
 pub fn draw(
     stage: &mut Stage,
     frames: &[SampledFrame],
-    plan: Plan,
+    setup: Setup,
     renderer: &mut FrameRenderer,
 ) -> Result<Drawn, CliError> {
-    let size = plan.size;
+    let size = setup.size;
     let rigs: Vec<Arc<Rig>> = stage.rigs().cloned().collect();
     let shapes: Vec<RigShape> = rigs.iter().map(|rig| RigShape::new(rig)).collect();
     let meshes: Vec<Vec<DrawMesh>> = shapes.iter().map(|s| s.meshes(0)).collect();
@@ -66,7 +66,7 @@ pub fn draw(
         .iter()
         .map(|details| DrawModel { details })
         .collect();
-    let mut framing = Framing::new(size.aspect(), plan.headroom);
+    let mut framing = Framing::new(size.aspect(), setup.headroom);
     add_vertices(&meshes, frames, &mut framing)?;
     let (place, min, max) = place(framing.extent());
     let camera = framing.camera(&place, min, max);
@@ -105,7 +105,7 @@ pub fn draw(
     }
     bar.finish_and_clear();
     let mut background = None;
-    if let Some(frame) = frames.first().filter(|_| plan.background) {
+    if let Some(frame) = frames.first().filter(|_| setup.background) {
         let shot = Shot {
             models: &models,
             instances: &mut [],

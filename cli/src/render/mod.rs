@@ -18,7 +18,7 @@ use super::numbers::{whole, within};
 use super::output::{self, Output};
 use super::text;
 use clap::Args;
-use draw::Plan;
+use draw::Setup;
 use phalanx_render::{Backend, PictureSize};
 use stage::Stage;
 use std::path::PathBuf;
@@ -209,7 +209,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let joints = stage.rigs().map(|rig| rig.palette_len()).max();
     let mut renderer = FrameRenderer::new(args.renderer, args.backend, joints.unwrap_or(0))?;
     let frames = stage.play(&times)?;
-    let plan = Plan {
+    let setup = Setup {
         size: args.size,
         headroom: match args.out.gif {
             true => 0.0,
@@ -217,7 +217,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         },
         background: !args.out.gif && sheet::has_unused(times.count, columns),
     };
-    let mut drawn = draw::draw(&mut stage, &frames, plan, &mut renderer)?;
+    let mut drawn = draw::draw(&mut stage, &frames, setup, &mut renderer)?;
     let (bytes, form) = if args.out.gif {
         (gif::encode(&drawn.frames, &times)?, "GIF".to_owned())
     } else {

@@ -25,7 +25,7 @@ const HIDDEN_STEP: Duration = Duration::from_millis(50);
 
 /// When the window closes by itself, and when its device is destroyed on purpose (in frames).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Plan {
+pub struct RunLimits {
     pub frames: Option<u64>,
     pub lose_device_at: Option<u64>,
 }
@@ -35,7 +35,7 @@ pub struct App {
     pub viewer: Viewer,
     subject: Subject,
     size: PictureSize,
-    plan: Plan,
+    limits: RunLimits,
     loader: Loader,
     display: Option<Display>,
     title: String,
@@ -52,12 +52,12 @@ pub struct App {
 
 impl App {
     /// The state before the window is opened. `subject` is what the viewer shows.
-    pub fn new(viewer: Viewer, subject: Subject, size: PictureSize, plan: Plan) -> Self {
+    pub fn new(viewer: Viewer, subject: Subject, size: PictureSize, limits: RunLimits) -> Self {
         Self {
             viewer,
             subject,
             size,
-            plan,
+            limits,
             loader: Loader::default(),
             display: None,
             title: String::new(),
@@ -119,8 +119,8 @@ impl App {
         let Some(display) = &mut self.display else {
             return Ok(());
         };
-        if self.plan.lose_device_at == Some(self.frames) {
-            self.plan.lose_device_at = None;
+        if self.limits.lose_device_at == Some(self.frames) {
+            self.limits.lose_device_at = None;
             display.lose_device();
         }
         match display.frame(&mut self.viewer, &self.subject) {
@@ -133,7 +133,7 @@ impl App {
                     self.title = title;
                 }
                 let over = |most: u64| self.frames >= most;
-                self.viewer.quit |= self.plan.frames.is_some_and(over);
+                self.viewer.quit |= self.limits.frames.is_some_and(over);
                 if self.viewer.quit {
                     // No later frame will end this one.
                     self.viewer.end_frame(start.elapsed());

@@ -64,8 +64,8 @@ impl Browser {
     }
 
     /// Does something; returns the file to open, if one is chosen.
-    pub fn apply(&mut self, action: Browse) -> Option<PathBuf> {
-        match action {
+    pub fn apply(&mut self, command: Browse) -> Option<PathBuf> {
+        match command {
             Browse::Text(text) => {
                 self.text = text;
                 self.selected = 0;

@@ -3,7 +3,7 @@
 use super::super::text::one_line;
 use super::browser::{Browse, Browser};
 use super::keys;
-use super::viewer::{Action, Dialog, Viewer};
+use super::viewer::{Command, Dialog, Viewer};
 use egui::{Align, Color32, Grid, Id, Key, Modal, RichText, ScrollArea, TextEdit, Ui};
 use phalanx::import::Severity;
 
@@ -11,7 +11,7 @@ use phalanx::import::Severity;
 const ENTRIES: usize = 500;
 
 /// Shows the dialog that is open, if one is.
-pub fn show(ui: &Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
+pub fn show(ui: &Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
     let Some(dialog) = &viewer.dialog else {
         return;
     };
@@ -22,16 +22,16 @@ pub fn show(ui: &Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
         match dialog {
             Dialog::Keys => keys(ui, height),
             Dialog::Report => report(ui, viewer, height),
-            Dialog::Open(browser) => open(ui, browser, height, actions),
+            Dialog::Open(browser) => open(ui, browser, height, commands),
         }
         ui.add_space(4.0);
         if ui.button("Close (Escape)").clicked() {
-            actions.push(Action::CloseDialog);
+            commands.push(Command::CloseDialog);
         }
     });
     // Escape is read with the other keys.
     if modal.backdrop_response.clicked() {
-        actions.push(Action::CloseDialog);
+        commands.push(Command::CloseDialog);
     }
 }
 
@@ -84,8 +84,8 @@ fn report(ui: &mut Ui, viewer: &Viewer, height: f32) {
     });
 }
 
-fn open(ui: &mut Ui, browser: &Browser, height: f32, actions: &mut Vec<Action>) {
-    let mut browse = |action| actions.push(Action::Browse(action));
+fn open(ui: &mut Ui, browser: &Browser, height: f32, commands: &mut Vec<Command>) {
+    let mut browse = |command| commands.push(Command::Browse(command));
     // Taken before the field, which would move its cursor by them.
     ui.input_mut(|i| {
         let none = egui::Modifiers::NONE;

@@ -124,7 +124,7 @@ impl Display {
         Ok(())
     }
 
-    /// Evaluates, draws and shows a frame, and applies the user's actions.
+    /// Evaluates, draws and shows a frame, and applies the user's commands.
     pub fn frame(
         &mut self,
         viewer: &mut Viewer,
@@ -169,21 +169,21 @@ impl Display {
         Ok(shown.map_err(RenderError::from)?)
     }
 
-    /// Runs the interface and applies its actions, press by press. Returns the output to paint, and the area
+    /// Runs the interface and applies its commands, press by press. Returns the output to paint, and the area
     /// left for the picture.
     fn converse(&mut self, viewer: &mut Viewer) -> Result<(FullOutput, egui::Rect), CliError> {
-        let bones = viewer.bones()?;
+        let shown = viewer.screen_joints()?;
         let context = self.interface.egui_ctx().clone();
         let mut output = FullOutput::default();
         let mut room = egui::Rect::NOTHING;
         for input in input::parts(self.interface.take_egui_input(&self.window)) {
-            let mut actions = Vec::new();
+            let mut commands = Vec::new();
             output.append(context.run_ui(input, |ui| {
                 // egui may run several passes; only the last one counts.
-                actions.clear();
-                room = interface::show(ui, viewer, &bones, &mut actions);
+                commands.clear();
+                room = interface::show(ui, viewer, &shown, &mut commands);
             }));
-            let done = actions.into_iter().try_for_each(|a| viewer.apply(a));
+            let done = commands.into_iter().try_for_each(|a| viewer.apply(a));
             if let Err(error) = done {
                 output.drop_without_applying_deltas();
                 return Err(error);

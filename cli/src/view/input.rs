@@ -6,7 +6,7 @@ use egui::{Event, RawInput};
 /// interface.
 ///
 /// In a single pass a button that is pressed and released drags nothing, so a slider would miss a quick
-/// click, and the actions of two keys would both start from the state at the start of the frame. The text of a
+/// click, and the commands of two keys would both start from the state at the start of the frame. The text of a
 /// key stays with its press: a key that asks for a text field is not typed into it.
 pub fn parts(mut input: RawInput) -> Vec<RawInput> {
     let events = std::mem::take(&mut input.events);

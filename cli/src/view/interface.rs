@@ -1,7 +1,7 @@
-//! The panels around the picture: they show a `Viewer` and collect the user's actions.
+//! The panels around the picture: they show a `Viewer` and collect the user's commands.
 
-use super::bones::Bones;
-use super::viewer::{Action, LONGEST_FADE, MOST, Viewer};
+use super::screen_joints::ScreenJoints;
+use super::viewer::{Command, LONGEST_FADE, MOST, Viewer};
 use super::{dialogs, graph, keys, skeletons, time_line};
 use egui::{
     Frame, Key, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider, TextEdit, Ui,
@@ -14,38 +14,43 @@ const WHEEL: f32 = 50.0;
 /// Width of the clip panel, in points.
 const PANEL: f32 = 212.0;
 
-/// Shows everything. Returns the area left for the picture, in points, and adds the user's actions to
-/// `actions`. `bones` are in pixels of the picture.
-pub fn show(ui: &mut Ui, viewer: &Viewer, bones: &Bones, actions: &mut Vec<Action>) -> Rect {
+/// Shows everything. Returns the area left for the picture, in points, and adds the user's commands to
+/// `commands`. `shown` are in pixels of the picture.
+pub fn show(
+    ui: &mut Ui,
+    viewer: &Viewer,
+    shown: &ScreenJoints,
+    commands: &mut Vec<Command>,
+) -> Rect {
     let panel = Panel::left("clips").exact_size(PANEL).resizable(false);
     let typing = panel.show(ui, |ui| {
-        settings(ui, viewer, actions);
+        settings(ui, viewer, commands);
         ui.separator();
-        let typing = viewer.list.is_long() && filter(ui, viewer, actions);
-        clips(ui, viewer, actions);
+        let typing = viewer.list.is_long() && filter(ui, viewer, commands);
+        clips(ui, viewer, commands);
         typing
     });
-    Panel::bottom("time").show(ui, |ui| time_line::show(ui, viewer, actions));
+    Panel::bottom("time").show(ui, |ui| time_line::show(ui, viewer, commands));
     let central = egui::CentralPanel::default().frame(Frame::NONE);
     let picture = central.show(ui, |ui| {
         let picture = ui.allocate_response(ui.available_size(), Sense::click_and_drag());
         let painter = ui.painter_at(picture.rect);
-        skeletons::show(ui, &picture, viewer, bones);
+        skeletons::show(ui, &picture, viewer, shown);
         if viewer.graph {
             graph::show(&painter, picture.rect, viewer);
         }
         graph::notice(&painter, picture.rect, viewer);
         let dragged = ui.input(|i| !i.raw.hovered_files.is_empty());
         graph::under_way(&painter, picture.rect, viewer, dragged);
-        camera(ui, &picture, actions);
+        camera(ui, &picture, commands);
         picture.rect
     });
-    keys::read(ui, viewer, typing.inner, actions);
-    dialogs::show(ui, viewer, actions);
+    keys::read(ui, viewer, typing.inner, commands);
+    dialogs::show(ui, viewer, commands);
     picture.inner
 }
 
-fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
+fn settings(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
     ui.add_space(4.0);
     ui.strong(&viewer.file);
     ui.horizontal(|ui| {
@@ -54,13 +59,13 @@ fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
             n => format!("Report: {n} (I)"),
         };
         let buttons = [
-            ("Open (O)", Action::Browser),
-            (report.as_str(), Action::Report),
-            ("?", Action::Keys),
+            ("Open (O)", Command::Browser),
+            (report.as_str(), Command::Report),
+            ("?", Command::Keys),
         ];
-        for (text, action) in buttons {
+        for (text, command) in buttons {
             if ui.button(text).clicked() {
-                actions.push(action);
+                commands.push(command);
             }
         }
     });
@@ -68,62 +73,62 @@ fn settings(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     ui.label("Characters");
     let slider = Slider::new(&mut count, 1..=MOST).logarithmic(true);
     if ui.add(slider).changed() {
-        actions.push(Action::Count(count));
+        commands.push(Command::Count(count));
     }
     ui.label("Crossfade, seconds");
     let mut fade = viewer.fade;
     if ui.add(Slider::new(&mut fade, 0.0..=LONGEST_FADE)).changed() {
-        actions.push(Action::Fade(fade));
+        commands.push(Command::Fade(fade));
     }
     let mut skeleton = viewer.skeleton;
     if ui.checkbox(&mut skeleton, "Skeletons (S)").changed() {
-        actions.push(Action::Skeleton(skeleton));
+        commands.push(Command::Skeleton(skeleton));
     }
     let mut wireframe = viewer.wireframe;
     if ui.checkbox(&mut wireframe, "Wireframe (W)").changed() {
-        actions.push(Action::Wireframe(wireframe));
+        commands.push(Command::Wireframe(wireframe));
     }
     let mut graph = viewer.graph;
     if ui.checkbox(&mut graph, "Frame times (G)").changed() {
-        actions.push(Action::Graph(graph));
+        commands.push(Command::Graph(graph));
     }
     let mut skip = viewer.skip_unseen;
     let unseen = ui.checkbox(&mut skip, "Evaluate only what is visible (E)");
     if unseen.changed() {
-        actions.push(Action::SkipUnseen(skip));
+        commands.push(Command::SkipUnseen(skip));
     }
     if ui.button("Reset the camera (R)").clicked() {
-        actions.push(Action::ResetCamera);
+        commands.push(Command::ResetCamera);
     }
 }
 
 /// The filter over a long list; returns whether it had the keyboard in this pass.
-fn filter(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) -> bool {
+fn filter(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) -> bool {
     let mut text = viewer.list.filter.clone();
     let field = TextEdit::singleline(&mut text)
         .hint_text("filter clips (/)")
         .desired_width(f32::INFINITY);
     let field = ui.add(field);
     if field.changed() {
-        actions.push(Action::Filter(text));
+        commands.push(Command::Filter(text));
     }
     if viewer.focus_filter {
         field.request_focus();
-        actions.push(Action::FocusFilter(false));
+        commands.push(Command::FocusFilter(false));
     }
     if field.lost_focus() {
         // Enter plays the first clip that is listed, Escape lists all.
         if ui.input(|i| i.key_pressed(Key::Enter)) {
-            actions.extend(viewer.list.listed().next().map(|e| Action::Play(e.0)));
+            commands.extend(viewer.list.listed().next().map(|e| Command::Play(e.0)));
         } else if ui.input(|i| i.key_pressed(Key::Escape)) {
-            actions.push(Action::Filter(String::new()));
+            commands.push(Command::Filter(String::new()));
         }
     }
     field.has_focus() || field.lost_focus()
 }
 
 /// The list of clips; a click fades to the clip.
-fn clips(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
+fn clips(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
     let playing = viewer.crowd.playing();
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         let mut listed = viewer.list.listed().peekable();
@@ -133,7 +138,7 @@ fn clips(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
         for (entry, name) in listed {
             let label = ui.selectable_label(*entry == playing, name);
             if label.clicked() {
-                actions.push(Action::Play(*entry));
+                commands.push(Command::Play(*entry));
             }
             // Keys can select entries that are scrolled out of view.
             if *entry == playing && !ui.is_rect_visible(label.rect) {
@@ -143,26 +148,26 @@ fn clips(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
     });
 }
 
-fn camera(ui: &Ui, picture: &Response, actions: &mut Vec<Action>) {
+fn camera(ui: &Ui, picture: &Response, commands: &mut Vec<Command>) {
     let pixels = ui.ctx().pixels_per_point();
     let drag = picture.drag_delta();
     if drag != egui::Vec2::ZERO {
         let drag = Vec2::new(drag.x, drag.y);
         let shift = ui.input(|i| i.modifiers.shift);
-        actions.push(if picture.dragged_by(PointerButton::Primary) && !shift {
-            Action::Turn(drag)
+        commands.push(if picture.dragged_by(PointerButton::Primary) && !shift {
+            Command::Turn(drag)
         } else {
-            Action::Shift(drag * pixels)
+            Command::Shift(drag * pixels)
         });
     }
     if picture.hovered() {
         let scroll = ui.input(|i| i.smooth_scroll_delta.y + 100.0 * i.zoom_delta().ln());
         if scroll != 0.0 {
-            actions.push(Action::Zoom(scroll / WHEEL));
+            commands.push(Command::Zoom(scroll / WHEEL));
         }
     }
     if picture.double_clicked() {
-        actions.push(Action::ResetCamera);
+        commands.push(Command::ResetCamera);
     }
 }
 

@@ -9,13 +9,14 @@ use super::super::{input, keys};
 use super::*;
 use egui::{Context, Event, Modifiers, PointerButton, RawInput, pos2, vec2};
 use phalanx::import::{ReportEntry, Severity};
-use std::path::{Path, PathBuf};
+use phalanx_testkit::trials;
+use std::path::Path;
 
 /// A window without a device.
 struct Desk {
     context: Context,
     viewer: Viewer,
-    bones: Bones,
+    shown: ScreenJoints,
 }
 
 impl Desk {
@@ -24,7 +25,7 @@ impl Desk {
         Self {
             context: Context::default(),
             viewer: Viewer::new(opened, 0.3),
-            bones: Bones::default(),
+            shown: ScreenJoints::default(),
         }
     }
 
@@ -44,15 +45,15 @@ impl Desk {
         inputs.extend(vec![none; 12]);
         let mut shown = Vec::new();
         for input in inputs {
-            let mut actions = Vec::new();
+            let mut commands = Vec::new();
             let output = self.context.run_ui(input, |ui| {
-                actions.clear();
-                show(ui, &self.viewer, &self.bones, &mut actions);
+                commands.clear();
+                show(ui, &self.viewer, &self.shown, &mut commands);
             });
             shown = texts(&output.shapes);
             output.drop_without_applying_deltas();
-            for action in actions {
-                self.viewer.apply(action).unwrap();
+            for command in commands {
+                self.viewer.apply(command).unwrap();
             }
         }
         shown
@@ -80,16 +81,13 @@ impl Desk {
     }
 }
 
-fn robot() -> Option<PathBuf> {
-    let assets = std::env::var_os("PHALANX_ASSETS")?;
-    Some(Path::new(&assets).join("robot.glb"))
-}
-
 #[test]
 fn a_long_list_is_filtered_by_typing() {
     let mut desk = Desk::new();
     assert!(!desk.has("filter clips"), "a short list has a filter");
-    let Some(robot) = robot() else { return };
+    let Some(robot) = trials::model("robot.glb") else {
+        return;
+    };
     let (opened, _) = Opened::load(Some(&robot), 1, PaletteArg(None)).unwrap();
     desk.viewer.show(opened).unwrap();
     assert!(desk.has("filter clips") && desk.has("Robot_Jump"));
@@ -189,8 +187,8 @@ fn joints_are_named_at_the_pointer_and_limits_are_shown() {
     let mut desk = Desk::new();
     let joint = desk.viewer.joints.len() - 1;
     let name = desk.viewer.joints[joint].clone();
-    desk.bones = Bones {
-        bones: vec![super::super::bones::Bone {
+    desk.shown = ScreenJoints {
+        joints: vec![super::super::screen_joints::ScreenJoint {
             joint,
             at: Some(Vec2::new(300.0, 200.0)),
             line: None,
@@ -205,7 +203,7 @@ fn joints_are_named_at_the_pointer_and_limits_are_shown() {
         desk.frame(&[Event::PointerMoved(pos2(x, 205.0))]);
         assert!(desk.has(&name), "{name}");
     }
-    desk.bones.visible = 48;
+    desk.shown.visible = 48;
     assert!(!desk.has("nearest 48"));
 }
 

@@ -1,6 +1,6 @@
 //! Keyboard controls: one table for what keys do, the help, the overlay and the documentation.
 
-use super::viewer::{Action, Dialog, Viewer};
+use super::viewer::{Command, Dialog, Viewer};
 use egui::{Key, Ui};
 
 /// Time step of the arrow keys, in seconds, and speed step of comma and period.
@@ -13,20 +13,20 @@ pub struct Binding {
     /// The keys and what they do, as shown.
     pub shown: &'static str,
     pub does: &'static str,
-    action: fn(&Viewer) -> Option<Action>,
+    command: fn(&Viewer) -> Option<Command>,
 }
 
 const fn bind(
     keys: &'static [Key],
     shown: &'static str,
     does: &'static str,
-    action: fn(&Viewer) -> Option<Action>,
+    command: fn(&Viewer) -> Option<Command>,
 ) -> Binding {
     Binding {
         keys,
         shown,
         does,
-        action,
+        command,
     }
 }
 
@@ -36,16 +36,16 @@ pub const KEYS: [Binding; 18] = [
         &[Key::ArrowUp],
         "Up",
         "plays the previous clip of the list",
-        |_| Some(Action::Step(-1)),
+        |_| Some(Command::Step(-1)),
     ),
     bind(
         &[Key::ArrowDown],
         "Down",
         "plays the next clip of the list",
-        |_| Some(Action::Step(1)),
+        |_| Some(Command::Step(1)),
     ),
     bind(&[Key::Slash], "/", "filters a long list of clips", |v| {
-        v.list.is_long().then_some(Action::FocusFilter(true))
+        v.list.is_long().then_some(Command::FocusFilter(true))
     }),
     bind(&[Key::ArrowLeft], "Left", "steps back in time", |v| {
         time(v, -TIME_STEP)
@@ -54,53 +54,53 @@ pub const KEYS: [Binding; 18] = [
         time(v, TIME_STEP)
     }),
     bind(&[Key::Space], "Space", "pauses and goes on", |v| {
-        Some(Action::Pause(!v.paused))
+        Some(Command::Pause(!v.paused))
     }),
     bind(&[Key::Comma], ",", "plays slower, then backwards", |v| {
-        Some(Action::Speed(v.speed - SPEED_STEP))
+        Some(Command::Speed(v.speed - SPEED_STEP))
     }),
     bind(&[Key::Period], ".", "plays faster", |v| {
-        Some(Action::Speed(v.speed + SPEED_STEP))
+        Some(Command::Speed(v.speed + SPEED_STEP))
     }),
     bind(
         &[Key::Plus, Key::Equals],
         "+ or =",
         "doubles the crowd",
-        |v| Some(Action::Count(v.crowd.count() * 2)),
+        |v| Some(Command::Count(v.crowd.count() * 2)),
     ),
     bind(&[Key::Minus], "-", "halves the crowd", |v| {
-        Some(Action::Count(v.crowd.count() / 2))
+        Some(Command::Count(v.crowd.count() / 2))
     }),
     bind(
         &[Key::S],
         "S",
         "shows skeletons; hover a joint for its name",
-        |v| Some(Action::Skeleton(!v.skeleton)),
+        |v| Some(Command::Skeleton(!v.skeleton)),
     ),
     bind(&[Key::W], "W", "shows a wireframe", |v| {
-        Some(Action::Wireframe(!v.wireframe))
+        Some(Command::Wireframe(!v.wireframe))
     }),
     bind(&[Key::G], "G", "shows frame times", |v| {
-        Some(Action::Graph(!v.graph))
+        Some(Command::Graph(!v.graph))
     }),
     bind(
         &[Key::E],
         "E",
         "evaluates all characters or the visible ones",
-        |v| Some(Action::SkipUnseen(!v.skip_unseen)),
+        |v| Some(Command::SkipUnseen(!v.skip_unseen)),
     ),
     bind(&[Key::R], "R", "resets the camera", |_| {
-        Some(Action::ResetCamera)
+        Some(Command::ResetCamera)
     }),
-    bind(&[Key::O], "O", "opens a file", |_| Some(Action::Browser)),
+    bind(&[Key::O], "O", "opens a file", |_| Some(Command::Browser)),
     bind(&[Key::I], "I", "shows the import report", |_| {
-        Some(Action::Report)
+        Some(Command::Report)
     }),
     bind(
         &[Key::Questionmark, Key::F1],
         "? or F1",
         "shows the keys",
-        |_| Some(Action::Keys),
+        |_| Some(Command::Keys),
     ),
 ];
 
@@ -131,14 +131,14 @@ pub fn help() -> String {
     format!("Keys:\n{keys}\nMouse:\n{mouse}").trim_end().into()
 }
 
-fn time(viewer: &Viewer, by: f64) -> Option<Action> {
+fn time(viewer: &Viewer, by: f64) -> Option<Command> {
     let duration = viewer.crowd.duration();
     let time = viewer.crowd.time() + by;
-    (duration > 0.0).then(|| Action::Time(time.rem_euclid(duration)))
+    (duration > 0.0).then(|| Command::Time(time.rem_euclid(duration)))
 }
 
-/// Adds the actions of this frame's key presses, unless a text field has the keyboard: `typing`.
-pub fn read(ui: &Ui, viewer: &Viewer, typing: bool, actions: &mut Vec<Action>) {
+/// Adds the commands of this frame's key presses, unless a text field has the keyboard: `typing`.
+pub fn read(ui: &Ui, viewer: &Viewer, typing: bool, commands: &mut Vec<Command>) {
     // egui takes the keyboard from a field at Escape, before it is read here.
     if typing || (ui.ctx().egui_wants_keyboard_input() && viewer.dialog.is_none()) {
         return;
@@ -152,18 +152,18 @@ pub fn read(ui: &Ui, viewer: &Viewer, typing: bool, actions: &mut Vec<Action>) {
         };
         i.events.iter().filter_map(key).collect::<Vec<_>>()
     });
-    actions.extend(pressed.into_iter().filter_map(|key| action(key, viewer)));
+    commands.extend(pressed.into_iter().filter_map(|key| command(key, viewer)));
 }
 
-fn action(key: Key, viewer: &Viewer) -> Option<Action> {
+fn command(key: Key, viewer: &Viewer) -> Option<Command> {
     let bound = || KEYS.iter().find(|b| b.keys.contains(&key));
-    let does = || (bound()?.action)(viewer);
+    let does = || (bound()?.command)(viewer);
     match (&viewer.dialog, key) {
-        (Some(_), Key::Escape) => Some(Action::CloseDialog),
-        (None, Key::Escape) => Some(Action::Quit),
+        (Some(_), Key::Escape) => Some(Command::CloseDialog),
+        (None, Key::Escape) => Some(Command::Quit),
         // What is behind a dialog stays as it is.
-        (Some(Dialog::Keys), _) => does().filter(|a| *a == Action::Keys),
-        (Some(Dialog::Report), _) => does().filter(|a| *a == Action::Report),
+        (Some(Dialog::Keys), _) => does().filter(|a| *a == Command::Keys),
+        (Some(Dialog::Report), _) => does().filter(|a| *a == Command::Report),
         (Some(Dialog::Open(_)), _) => None,
         (None, _) => does(),
     }
@@ -187,7 +187,7 @@ mod tests {
             let rows = KEYS.iter().filter(|b| b.keys.contains(&key)).count();
             assert!(rows <= 1, "{key:?} is in {rows} rows");
             let known = rows == 1 || key == Key::Escape;
-            assert!(known || action(key, &viewer).is_none(), "{key:?}");
+            assert!(known || command(key, &viewer).is_none(), "{key:?}");
         }
         for binding in &KEYS {
             assert!(!binding.keys.is_empty());
@@ -235,19 +235,19 @@ mod tests {
     #[test]
     fn escape_closes_dialogs_before_the_window() {
         let mut viewer = viewer();
-        for (key, opens) in [(Key::F1, Action::Keys), (Key::I, Action::Report)] {
-            assert_eq!(action(key, &viewer), Some(opens.clone()));
+        for (key, opens) in [(Key::F1, Command::Keys), (Key::I, Command::Report)] {
+            assert_eq!(command(key, &viewer), Some(opens.clone()));
             viewer.apply(opens.clone()).unwrap();
-            assert_eq!(action(Key::Escape, &viewer), Some(Action::CloseDialog));
+            assert_eq!(command(Key::Escape, &viewer), Some(Command::CloseDialog));
             // The key that opens a dialog closes it; others do nothing.
-            assert_eq!(action(Key::Space, &viewer), None);
+            assert_eq!(command(Key::Space, &viewer), None);
             viewer.apply(opens).unwrap();
             assert_eq!(viewer.dialog, None);
         }
-        viewer.apply(Action::Browser).unwrap();
-        assert_eq!(action(Key::G, &viewer), None);
-        assert_eq!(action(Key::Escape, &viewer), Some(Action::CloseDialog));
-        viewer.apply(Action::CloseDialog).unwrap();
-        assert_eq!(action(Key::Escape, &viewer), Some(Action::Quit));
+        viewer.apply(Command::Browser).unwrap();
+        assert_eq!(command(Key::G, &viewer), None);
+        assert_eq!(command(Key::Escape, &viewer), Some(Command::CloseDialog));
+        viewer.apply(Command::CloseDialog).unwrap();
+        assert_eq!(command(Key::Escape, &viewer), Some(Command::Quit));
     }
 }

@@ -1,12 +1,10 @@
 //! `phalanx view`: a window that shows a model, one character or thousands.
 
 mod app;
-mod bones;
 mod browser;
 mod clip_list;
 mod dialogs;
 mod display;
-mod floor;
 mod graph;
 mod history;
 mod input;
@@ -15,6 +13,7 @@ mod keys;
 mod notice;
 mod opened;
 mod orbit;
+mod screen_joints;
 mod skeletons;
 mod time_line;
 mod viewer;
@@ -26,7 +25,7 @@ use super::frame_renderer::PaletteArg;
 use super::model::Model;
 use super::numbers::{whole, within};
 use super::{output, quiet};
-use app::{App, Plan};
+use app::{App, RunLimits};
 use clap::Args;
 use opened::Opened;
 use phalanx_render::PictureSize;
@@ -115,11 +114,11 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     let count = args.count as usize;
     let (opened, subject) = Opened::new(&model, folder, playing, count, args.backend)?;
     let viewer = Viewer::new(opened, args.fade);
-    let plan = Plan {
+    let limits = RunLimits {
         frames: args.frames,
         lose_device_at: args.lose_device_at,
     };
-    let mut app = App::new(viewer, subject, args.size, plan);
+    let mut app = App::new(viewer, subject, args.size, limits);
     let ran = event_loop.run_app(&mut app);
     app.close();
     ran.map_err(refused)?;

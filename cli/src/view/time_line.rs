@@ -1,7 +1,7 @@
 //! The time line: time and its markers, speed.
 
 use super::super::text::one_line;
-use super::viewer::{Action, FASTEST, Viewer};
+use super::viewer::{Command, FASTEST, Viewer};
 use super::viewer_crowd::Playing;
 use egui::style::HandleShape;
 use egui::{Color32, Rangef, Rect, Response, Slider, Tooltip, Ui, emath};
@@ -18,7 +18,7 @@ const REACH: f32 = 4.0;
 const NAMED: usize = 8;
 
 /// Shows time and speed.
-pub fn show(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
     ui.add_space(3.0);
     ui.horizontal(|ui| {
         let text = if viewer.paused { "Play" } else { "Pause" };
@@ -26,7 +26,7 @@ pub fn show(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
             .add_sized([54.0, 20.0], egui::Button::new(text))
             .clicked()
         {
-            actions.push(Action::Pause(!viewer.paused));
+            commands.push(Command::Pause(!viewer.paused));
         }
         let duration = viewer.crowd.duration();
         let mut time = viewer.crowd.time();
@@ -37,16 +37,16 @@ pub fn show(ui: &mut Ui, viewer: &Viewer, actions: &mut Vec<Action>) {
         let chosen = markers(ui, &slider, viewer.crowd.markers(), duration);
         // A click on a marker means its time; a drag passes over it.
         if let Some(marker) = chosen.filter(|_| slider.clicked()) {
-            actions.push(Action::Time(marker));
+            commands.push(Command::Time(marker));
         } else if slider.changed() {
-            actions.push(Action::Time(time));
+            commands.push(Command::Time(time));
         }
         ui.monospace(format!("{time:6.3} / {duration:.3} s"));
         ui.spacing_mut().slider_width = 90.0;
         let mut speed = viewer.speed;
         let slider = Slider::new(&mut speed, -FASTEST..=FASTEST).step_by(0.05);
         if ui.add(slider.prefix("x ")).changed() {
-            actions.push(Action::Speed(speed));
+            commands.push(Command::Speed(speed));
         }
     });
     ui.add_space(2.0);

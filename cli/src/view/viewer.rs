@@ -1,14 +1,14 @@
-//! [`Viewer`]: the viewer's state without window and device, and the actions on it.
+//! [`Viewer`]: the viewer's state without window and device, and the commands on it.
 
 use super::super::error::CliError;
 use super::super::text;
-use super::bones::Bones;
 use super::browser::{Browse, Browser};
 use super::clip_list::ClipList;
 use super::history::{FrameTime, History, milliseconds};
 use super::notice::Notice;
 use super::opened::Opened;
 use super::orbit::Orbit;
+use super::screen_joints::ScreenJoints;
 use super::viewer_crowd::{Playing, ViewerCrowd};
 use glam::{Vec2, Vec3};
 use phalanx::crowd::{Crowd, FrameStats};
@@ -32,9 +32,9 @@ pub const LONGEST_FADE: f32 = 2.0;
 /// Largest time step of one frame, in seconds, so that nothing jumps after the program was suspended.
 const MOST_PER_FRAME: f64 = 0.1;
 
-/// A user's action.
+/// A user's command.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum Command {
     Play(Playing),
     /// Plays the entry at this offset in the list.
     Step(isize),
@@ -189,27 +189,27 @@ impl Viewer {
         format!("{} - {} - phalanx", self.playing(), self.file)
     }
 
-    /// Applies an action.
-    pub fn apply(&mut self, action: Action) -> Result<(), CliError> {
-        match action {
-            Action::Play(playing) => {
+    /// Applies a command.
+    pub fn apply(&mut self, command: Command) -> Result<(), CliError> {
+        match command {
+            Command::Play(playing) => {
                 // While paused no time advances, and a fade would not end.
                 let seconds = if self.paused { 0.0 } else { self.fade };
                 self.crowd.choose(playing, seconds)?;
             }
-            Action::Step(by) => {
+            Command::Step(by) => {
                 if let Some(next) = self.list.step(self.crowd.playing(), by) {
-                    self.apply(Action::Play(next))?;
+                    self.apply(Command::Play(next))?;
                 }
             }
-            Action::Pause(paused) => self.paused = paused,
-            Action::Time(time) => {
+            Command::Pause(paused) => self.paused = paused,
+            Command::Time(time) => {
                 self.paused = true;
                 self.crowd.set_time(time)?;
             }
-            Action::Speed(speed) => self.speed = speed.clamp(-FASTEST, FASTEST),
-            Action::Fade(seconds) => self.fade = seconds.clamp(0.0, LONGEST_FADE),
-            Action::Count(count) => {
+            Command::Speed(speed) => self.speed = speed.clamp(-FASTEST, FASTEST),
+            Command::Fade(seconds) => self.fade = seconds.clamp(0.0, LONGEST_FADE),
+            Command::Count(count) => {
                 if count > MOST {
                     let most = text::count(MOST as u64);
                     let text = format!("{most} characters are the most that a window shows");
@@ -220,18 +220,18 @@ impl Viewer {
                     self.reset_camera();
                 }
             }
-            Action::Skeleton(shown) => self.skeleton = shown,
-            Action::Wireframe(shown) => self.wireframe = shown,
-            Action::Filter(text) => self.list.filter = text,
-            Action::FocusFilter(wanted) => self.focus_filter = wanted,
-            Action::Keys => self.toggle(Dialog::Keys),
-            Action::Report => self.toggle(Dialog::Report),
-            Action::Browser => {
+            Command::Skeleton(shown) => self.skeleton = shown,
+            Command::Wireframe(shown) => self.wireframe = shown,
+            Command::Filter(text) => self.list.filter = text,
+            Command::FocusFilter(wanted) => self.focus_filter = wanted,
+            Command::Keys => self.toggle(Dialog::Keys),
+            Command::Report => self.toggle(Dialog::Report),
+            Command::Browser => {
                 let browser = Browser::new(self.folder.as_deref());
                 self.dialog = Some(Dialog::Open(browser));
             }
-            Action::CloseDialog => self.dialog = None,
-            Action::Browse(browse) => {
+            Command::CloseDialog => self.dialog = None,
+            Command::Browse(browse) => {
                 if let Some(Dialog::Open(browser)) = &mut self.dialog
                     && let Some(file) = browser.apply(browse)
                 {
@@ -239,13 +239,13 @@ impl Viewer {
                     self.open = Some(file);
                 }
             }
-            Action::Graph(shown) => self.graph = shown,
-            Action::SkipUnseen(skip) => self.skip_unseen = skip,
-            Action::Turn(drag) => self.orbit.turn(drag),
-            Action::Shift(drag) => self.orbit.shift(drag, self.size.height as f32),
-            Action::Zoom(steps) => self.orbit.zoom(steps),
-            Action::ResetCamera => self.reset_camera(),
-            Action::Quit => self.quit = true,
+            Command::Graph(shown) => self.graph = shown,
+            Command::SkipUnseen(skip) => self.skip_unseen = skip,
+            Command::Turn(drag) => self.orbit.turn(drag),
+            Command::Shift(drag) => self.orbit.shift(drag, self.size.height as f32),
+            Command::Zoom(steps) => self.orbit.zoom(steps),
+            Command::ResetCamera => self.reset_camera(),
+            Command::Quit => self.quit = true,
         }
         Ok(())
     }
@@ -303,13 +303,13 @@ impl Viewer {
     }
 
     /// Skeletons of the nearest characters, in pixels of the last picture.
-    pub fn bones(&self) -> Result<Bones, CliError> {
+    pub fn screen_joints(&self) -> Result<ScreenJoints, CliError> {
         if !self.skeleton {
-            return Ok(Bones::default());
+            return Ok(ScreenJoints::default());
         }
         let projection = self.camera.projection(self.size)?;
         let joints = self.crowd.joints(self.camera.eye, MOST_SKELETONS)?;
-        Ok(Bones::project(&joints, &projection))
+        Ok(ScreenJoints::project(&joints, &projection))
     }
 
     /// Ends the frame and adds its times to the history.
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn notices_go_away_even_while_paused() {
         let mut viewer = viewer(1);
-        viewer.apply(Action::Pause(true)).unwrap();
+        viewer.apply(Command::Pause(true)).unwrap();
         viewer.notice.set("lost".into());
         // However long the device took to open, the notice is shown for at least one frame.
         viewer.advance(60.0).unwrap();
@@ -377,13 +377,13 @@ mod tests {
     #[test]
     fn another_model_keeps_what_was_set() {
         let mut viewer = viewer(2);
-        for action in [
-            Action::Speed(2.0),
-            Action::Filter("walk".into()),
-            Action::Count(3),
-            Action::Play(Playing::Clip(2)),
+        for command in [
+            Command::Speed(2.0),
+            Command::Filter("walk".into()),
+            Command::Count(3),
+            Command::Play(Playing::Clip(2)),
         ] {
-            viewer.apply(action).unwrap();
+            viewer.apply(command).unwrap();
         }
         let asset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/mannequin_lod1.glb");
         // The count was another when the file began to load.
@@ -399,9 +399,9 @@ mod tests {
     #[test]
     fn more_characters_than_the_limit_are_reported() {
         let mut viewer = viewer(1);
-        viewer.apply(Action::Count(MOST)).unwrap();
+        viewer.apply(Command::Count(MOST)).unwrap();
         assert_eq!(viewer.notice.text(), None);
-        viewer.apply(Action::Count(MOST * 2)).unwrap();
+        viewer.apply(Command::Count(MOST * 2)).unwrap();
         assert_eq!(viewer.crowd.count(), MOST);
         let notice = viewer.notice.text().unwrap();
         assert!(notice.starts_with("20,000 characters"), "{notice}");

@@ -1,17 +1,16 @@
 //! [`ViewerCrowd`]: the characters in the window and what they play.
 
 use super::super::crowd::cast::{self, Draw};
+use super::super::crowd::floor::{self, Floors};
 use super::super::crowd::formation::Formation;
 use super::super::crowd::{picture, size};
 use super::super::error::CliError;
 use super::super::model::Model;
-use super::floor;
 use glam::Vec3;
 use phalanx::clip::Marker;
 use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId};
 use phalanx::rig::{Aabb, Rig};
 use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize, ViewError};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What the characters play.
@@ -49,8 +48,8 @@ pub struct ViewerCrowd {
     rig: RigId,
     source: Arc<Rig>,
     clips: Vec<(ClipId, f64)>,
-    /// Height of the lowest vertex of everything that has been played, in model space; `None` is the rest pose.
-    floors: HashMap<Option<usize>, f32>,
+    /// Of everything that has been played.
+    floors: Floors,
     /// True while characters fade from one floor to another.
     sinking: bool,
     mixed: Vec<usize>,
@@ -79,7 +78,7 @@ impl ViewerCrowd {
         let mut crowd = Self {
             clips: clips.collect(),
             source: model.rig.clone(),
-            floors: HashMap::new(),
+            floors: Floors::new(size.min.y),
             sinking: false,
             mixed: choice.clips,
             crowd,
@@ -96,18 +95,20 @@ impl ViewerCrowd {
         Ok(crowd)
     }
 
-    /// Measures the floors of what the characters play, and of the rest pose, unless they are known.
+    /// Measures the floors of what the characters play, and of the rest pose.
     fn measure_floors(&mut self) -> Result<(), CliError> {
-        let mut wanted = match self.playing {
-            Playing::Rest => Vec::new(),
-            Playing::Clip(clip) => vec![Some(clip)],
-            Playing::Mixed => self.mixed.iter().copied().map(Some).collect(),
+        let one;
+        let clips = match self.playing {
+            Playing::Rest => &[][..],
+            Playing::Clip(clip) => {
+                one = [clip];
+                &one
+            }
+            Playing::Mixed => &self.mixed,
         };
-        wanted.push(None);
-        wanted.retain(|clip| !self.floors.contains_key(clip));
-        let found = floor::lowest(&self.source, &wanted).map_err(ViewError::from)?;
-        self.floors.extend(wanted.into_iter().zip(found));
-        Ok(())
+        let wanted = clips.iter().copied().map(Some).chain([None]);
+        let measured = self.floors.measure(&self.source, wanted);
+        Ok(measured.map_err(ViewError::from)?)
     }
 
     /// Puts every character's lowest point on the ground: that of its clip, and during a fade what lies between
@@ -115,26 +116,9 @@ impl ViewerCrowd {
     fn stand(&mut self) -> Result<(), CliError> {
         self.sinking = false;
         for (place, &instance) in self.instances.iter().enumerate() {
-            let (mut height, mut total, mut clips) = (0.0, 0.0, 0);
-            let playing = self.crowd.playing(instance)?;
-            for clip in playing.clips() {
-                let weight = playing.action(0, clip)?.weight;
-                let floor = self.floors.get(&Some(clip.index()));
-                height += weight * floor.copied().unwrap_or(self.size.min.y);
-                total += weight;
-                clips += 1;
-            }
-            // The rest pose takes what the clips leave.
-            let rest = self.floors.get(&None).copied().unwrap_or(0.0);
-            height = match total {
-                t if t < 1.0 => height + (1.0 - t) * rest,
-                t => height / t,
-            };
-            self.sinking |= clips > 1 || (clips == 1 && total != 1.0);
-            let mut world = self.formation.place(place);
-            // Formations turn around the vertical alone, so this is the scale.
-            let scale = world.rows[1][1];
-            world.rows[1][3] = -height * scale;
+            let (height, fades) = self.floors.below(&self.crowd, instance)?;
+            self.sinking |= fades;
+            let world = floor::on_ground(self.formation.place(place), height);
             self.crowd.set_world(instance, world)?;
         }
         Ok(())
@@ -338,6 +322,7 @@ mod tests {
     use super::*;
     use phalanx::crowd::BoneBuffer;
     use phalanx::playback::PoseAction;
+    use phalanx_testkit::trials;
 
     fn crowd(count: usize) -> ViewerCrowd {
         let model = Model::load(None, false).unwrap();
@@ -422,7 +407,7 @@ mod tests {
     fn feet_of_the_clip_that_plays_stand_on_the_ground() {
         let mut crowd = crowd(2);
         // Floors as if the first clip were played in the air.
-        crowd.floors = [(None, 0.5), (Some(0), 0.25), (Some(1), -0.5)].into();
+        crowd.floors = Floors::known([(None, 0.5), (Some(0), 0.25), (Some(1), -0.5)]);
         crowd.stand().unwrap();
         let height = |crowd: &ViewerCrowd| {
             let worlds = crowd.instances.iter().map(|&i| crowd.crowd.world(i));
@@ -448,12 +433,11 @@ mod tests {
 
     #[test]
     fn no_model_floats_or_sinks() {
-        let Some(assets) = std::env::var_os("PHALANX_ASSETS") else {
-            return;
-        };
-        let assets = std::path::PathBuf::from(assets);
         for file in ["Fox.glb", "pab.glb", "robot.glb", "CesiumMan.glb"] {
-            let model = Model::load(Some(&assets.join(file)), false).unwrap();
+            let Some(path) = trials::model(file) else {
+                continue;
+            };
+            let model = Model::load(Some(&path), false).unwrap();
             let mut crowd = ViewerCrowd::new(&model, Playing::Rest, 1).unwrap();
             for clip in 0..model.rig.clips().len() {
                 crowd.choose(Playing::Clip(clip), 0.0).unwrap();

@@ -23,6 +23,18 @@ pub fn info_json_and_text() -> Tested {
     }
     let clips = list(&info, "clips")?;
     check(clips.len() == 11, "clips")?;
+    // What one looks for comes first.
+    let text = output(&["info", "--json"])?;
+    let at = [
+        "bounds",
+        "unit_hint",
+        "clips",
+        "meshes",
+        "skins",
+        "skeleton",
+    ]
+    .map(|key| text.find(&format!("\n  \"{key}\"")));
+    check(at.is_sorted() && at[0].is_some(), format!("order: {at:?}"))?;
     for (clip, c) in clips.iter().zip(rig.clips()) {
         check(clip["name"] == c.name(), "name of a clip")?;
         same_bits("duration", &clip["duration"], [c.duration()])?;

@@ -31,8 +31,8 @@ fn faulty(out: &Output) -> Result<Vec<String>, Failed> {
     let summary: Value = serde_json::from_slice(&out.stdout)?;
     let faults = list(&summary, "faults")?.iter();
     let names = faults.map(|f| {
-        let told = f["fault"].as_str().is_some_and(|f| !f.is_empty());
-        check(told, f.to_string())?;
+        let named = f["fault"].as_str().is_some_and(|f| !f.is_empty());
+        check(named, f.to_string())?;
         let path = Path::new(f["input"].as_str().ok_or("no input")?);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         Ok(name.into_owned())
@@ -89,9 +89,9 @@ pub fn goes_on_past_faults() -> Tested {
     let layout = ["--layout", text(&layout)];
     for more in [&["--prefix"][..], &[&["--prefix"][..], &layout].concat()] {
         lines(&into(&library, more), &faults)?;
-        let told = into(&library, &[more, &["--json"]].concat());
-        check(faulty(&told)? == all, "a library as JSON")?;
-        check(told.status.code() == Some(1), "a library as JSON")?;
+        let output = into(&library, &[more, &["--json"]].concat());
+        check(faulty(&output)? == all, "a library as JSON")?;
+        check(output.status.code() == Some(1), "a library as JSON")?;
     }
     fs::remove_file(inputs.join("take-1.glb"))?;
     fs::write(inputs.join("take-0.events.json"), b"[")?;
@@ -100,9 +100,9 @@ pub fn goes_on_past_faults() -> Tested {
     }
     let args = ["bake", text(&inputs), "--out", text(&library)];
     // One clash is found only after a bake; clips of one name are reported as well.
-    let mut told = run(&[&args[..], &layout, &["--jobs", "1"]].concat());
+    let mut output = run(&[&args[..], &layout, &["--jobs", "1"]].concat());
     lines(
-        &told,
+        &output,
         &[
             "take-0",
             "take-3",
@@ -110,8 +110,8 @@ pub fn goes_on_past_faults() -> Tested {
             "take-9.glb",
         ],
     )?;
-    told = run(&[&args[..], &layout, &["--shard", "0/2"]].concat());
-    lines(&told, &["take-0"])?;
+    output = run(&[&args[..], &layout, &["--shard", "0/2"]].concat());
+    lines(&output, &["take-0"])?;
     check(
         names(&folder)? == ["inputs", "layout.phx", "out"],
         "a refused library leaves files",
@@ -249,17 +249,17 @@ pub fn names_what_is_no_text() -> Tested {
     fs::copy(mannequin(), odd)?;
     let out = folder.join("out");
     for files in [inputs.clone(), inputs.join("*.glb"), folder.join("*/*.glb")] {
-        let told = run(&["bake", text(&files), "--out", text(&out)]);
+        let output = run(&["bake", text(&files), "--out", text(&out)]);
         lines(
-            &told,
+            &output,
             &["caf\u{fffd}.glb: the name of the file or of its folder is not UTF-8"],
         )?;
     }
     let made = ["take-0.phx", "inputs/take-0.phx"];
     check(made.iter().all(|f| out.join(f).exists()), "the other one")?;
     let library = folder.join("library.phx");
-    let told = run(&["bake", text(&inputs), "--out", text(&library)]);
-    lines(&told, &["UTF-8"])?;
+    let output = run(&["bake", text(&inputs), "--out", text(&library)]);
+    lines(&output, &["UTF-8"])?;
     check(!library.exists(), "a library without one of its inputs")
 }
 

@@ -236,7 +236,7 @@ pub fn verify_other_files() -> Tested {
         let table = String::from_utf8_lossy(&out.stdout).into_owned();
         check(table.contains("DAMAGED"), format!("{length}: {table}"))?;
     }
-    // Its size is told, and that it is cut; sections and clips are not known.
+    // Its size is printed, and that it is cut; sections and clips are not known.
     fs::write(&cut, &bytes[..3000])?;
     let out = run(&["--wide", "verify", text(&cut)]);
     let table = String::from_utf8_lossy(&out.stdout).into_owned();
@@ -341,7 +341,7 @@ pub fn verify_unmeasured() -> Tested {
     output(&args)?;
     args.extend(["--source", text(&source)]);
     let out = run(&args);
-    let (told, table) = (
+    let (reported, table) = (
         String::from_utf8(out.stderr)?,
         String::from_utf8(out.stdout)?,
     );
@@ -351,11 +351,11 @@ pub fn verify_unmeasured() -> Tested {
         ("b.phx", "the duration is"),
         ("c.phx", "which of its 11 clips come from"),
     ];
-    check(told.lines().count() == words.len(), told.clone())?;
-    for (line, (file, what)) in told.lines().zip(words) {
+    check(reported.lines().count() == words.len(), reported.clone())?;
+    for (line, (file, what)) in reported.lines().zip(words) {
         let begins = format!("phalanx: {}", text(&folder.join(file)));
         let right = line.starts_with(&begins) && line.contains(what);
-        check(right, told.clone())?;
+        check(right, reported.clone())?;
     }
     for count in ["11 of 11", "10 of 11", "0 of 11"] {
         check(table.contains(count), table.clone())?;
@@ -369,9 +369,11 @@ pub fn verify_scalars() -> Tested {
     let (file, source) = (folder.join("morphs.phx"), needed("MorphStressTest.gltf")?);
     bake(&source, &file, &["--max-error", "0.001"])?;
     let args = ["verify", text(&file), "--source", text(&source)];
-    let told = json(&[&args[..], &["--json"]].concat())?;
-    let error = told[0]["measured_scalar_error"].as_f64().ok_or("none")?;
-    check(error > 1e-9 && error <= 1.001e-4, told.to_string())?;
+    let reported = json(&[&args[..], &["--json"]].concat())?;
+    let error = reported[0]["measured_scalar_error"]
+        .as_f64()
+        .ok_or("none")?;
+    check(error > 1e-9 && error <= 1.001e-4, reported.to_string())?;
     // The scalars' keys of the last clip are the file's last integers: one of them is another.
     let mut parts = seal::parts(&fs::read(&file)?);
     let clip = parts.iter().rposition(|p| p.code == *b"CLIP");
@@ -434,8 +436,8 @@ pub fn merge_orders() -> Tested {
         let joined = below.join("joined.phx");
         let all: Vec<&str> = parts.iter().map(|p| text(p)).collect();
         let args = [&["merge"], &all[..], &["--out", text(&joined), "--json"]].concat();
-        let told = json(&args)?;
-        check(told["clips_converted"] == 3, told.to_string())?;
+        let reported = json(&args)?;
+        check(reported["clips_converted"] == 3, reported.to_string())?;
         // What the conversion adds is in the errors that are stated.
         let library = Library::open(&joined)?;
         let mut added = 0.0f32;
@@ -444,9 +446,9 @@ pub fn merge_orders() -> Tested {
             check(now.max_error >= before, "a smaller error")?;
             added = added.max(now.max_error - before);
         }
-        let told = told["conversion_error"].as_f64().ok_or("no error")? as f32;
-        let close = (added - told).abs() <= 1e-3 * told + 1e-10;
-        check(close, format!("{added} added, {told} told"))?;
+        let reported = reported["conversion_error"].as_f64().ok_or("no error")? as f32;
+        let close = (added - reported).abs() <= 1e-3 * reported + 1e-10;
+        check(close, format!("{added} added, {reported} reported"))?;
         let mut args = vec!["verify", text(&joined), "--json"];
         args.extend(sources.iter().flat_map(|s| ["--source", text(s)]));
         let verified = json(&args)?;

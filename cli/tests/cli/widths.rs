@@ -192,10 +192,10 @@ pub fn of_narrow_terminals() -> Tested {
         table.clone(),
     )?;
     for column in ["advance", "written"] {
-        let told = table.contains(&format!("\"{column}\": "));
+        let listed = table.contains(&format!("\"{column}\": "));
         let header = table.lines().find(|l| l.contains("workload"));
         let has = header.is_some_and(|l| l.contains(column));
-        check(told == has, format!("{column} in\n{table}"))?;
+        check(listed == has, format!("{column} in\n{table}"))?;
     }
     let crowd = ["crowd", text(&file), "--count", "2", "--frames", "1"];
     let drawn = [

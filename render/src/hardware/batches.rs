@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 
 use super::super::Scene;
-use super::super::plan::{Lists, Needs, Plan, Visible, largest_scale, relative};
+use super::super::draw_list::{DrawList, Lists, Needs, Visible, largest_scale, relative};
 use super::super::view::Eye;
 use super::pipelines::Pass;
 use phalanx::gpu::BonePlace;
@@ -81,14 +81,14 @@ pub(super) struct BatchRules<'a> {
 impl Batches {
     /// Groups the visible instances and fills in their records. `places` are the positions of the ranges
     /// that [`readers`] returns, in the same order.
-    pub fn new(scene: &Scene, plan: &Plan, rules: &BatchRules, places: &[BonePlace]) -> Self {
+    pub fn new(scene: &Scene, draws: &DrawList, rules: &BatchRules, places: &[BonePlace]) -> Self {
         let Lists {
             bodies, shadows, ..
-        } = &plan.lists;
+        } = &draws.lists;
         let (body_places, shadow_places) = places.split_at(bodies.len().min(places.len()));
         let mut records = Vec::with_capacity(places.len());
         let mut batch = |list: &[Visible], places: &[BonePlace]| {
-            batch(scene, rules, &plan.eye, list, places, &mut records)
+            batch(scene, rules, &draws.eye, list, places, &mut records)
         };
         Self {
             bodies: batch(bodies, body_places),
@@ -105,10 +105,10 @@ impl Batches {
 }
 
 /// The palette rows that the visible instances read: of bodies, then of shadows.
-pub(super) fn readers(scene: &Scene, needs: &Needs, plan: &Plan) -> Vec<Range<usize>> {
+pub(super) fn readers(scene: &Scene, needs: &Needs, draws: &DrawList) -> Vec<Range<usize>> {
     let Lists {
         bodies, shadows, ..
-    } = &plan.lists;
+    } = &draws.lists;
     let rows = |visible: &Visible| {
         let count = needs.rows(visible.model);
         let first = match scene.instances.get(visible.instance) {

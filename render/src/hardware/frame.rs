@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::plan::Plan;
+use super::super::draw_list::DrawList;
 use super::super::{Palette, Scene};
 use super::batches::InstanceRecord;
 use super::pipelines::Pipelines;
@@ -82,7 +82,7 @@ impl FrameResources {
         let nowhere = BonePlace { page: 0, row: 0 };
         match palette.bound() {
             Palette::Heap(rows) => self.rows.upload(gpu, readers, rows),
-            // The plan has rejected rows that do not exist.
+            // The list has rejected rows that do not exist.
             Palette::Device(bones) => Ok(readers
                 .iter()
                 .map(|rows| bones.locate(rows).unwrap_or(nowhere))
@@ -96,12 +96,12 @@ impl FrameResources {
         gpu: &Gpu,
         pipelines: &Pipelines,
         scene: &Scene,
-        plan: &Plan,
+        draws: &DrawList,
         records: &[InstanceRecord],
         mask: &wgpu::TextureView,
     ) -> Result<Bindings, GpuError> {
         let layouts = &pipelines.layouts;
-        let uniform = plan.eye.uniform();
+        let uniform = draws.eye.uniform();
         let view = self.view.write(gpu, bytemuck::bytes_of(&uniform))?;
         let weights = match self.weights.take() {
             Some(none) if scene.morph_weights.is_empty() => none,

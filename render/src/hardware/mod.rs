@@ -1,6 +1,6 @@
 //! Drawing with wgpu: instanced draws over the pages of one bone buffer.
 //!
-//! Pipelines, render targets, passes and read-back. `plan` has decided what is visible, in which detail.
+//! Pipelines, render targets, passes and read-back. `draw_list` has decided what is visible, in which detail.
 
 mod batches;
 mod canvas;
@@ -10,7 +10,7 @@ mod models;
 mod pipelines;
 mod screen;
 
-use super::plan::{Lists, Plan};
+use super::draw_list::{DrawList, Lists};
 use super::{DrawCounts, DrawModel, DrawnBy, Palette, Picture, PictureSize, RenderError, Scene};
 use batches::{Batch, BatchRules, Batches, readers};
 pub use canvas::Canvas;
@@ -96,23 +96,23 @@ impl GpuRenderer {
     /// # Errors
     /// If the scene or the size is invalid, or the device fails.
     pub fn draw(&mut self, scene: &Scene, size: PictureSize) -> Result<Picture, RenderError> {
-        let plan = Plan::new(scene, size)?;
-        self.draw_plan(scene, size, &plan)
+        let draws = DrawList::new(scene, size)?;
+        self.draw_listed(scene, size, &draws)
     }
 
-    pub(super) fn draw_plan(
+    pub(super) fn draw_listed(
         &mut self,
         scene: &Scene,
         size: PictureSize,
-        plan: &Plan,
+        draws: &DrawList,
     ) -> Result<Picture, RenderError> {
         let canvas = self.canvas(size)?;
         let models = self.load(scene.models)?;
-        self.paint_plan(&models, scene, &canvas, plan)?;
+        self.paint_listed(&models, scene, &canvas, draws)?;
         Ok(Picture {
             image: self.read(&canvas)?,
             drawn_by: DrawnBy::Gpu(self.gpu.adapter().clone()),
-            counts: plan.counts,
+            counts: draws.counts,
         })
     }
 
@@ -165,10 +165,10 @@ impl GpuRenderer {
             return Err(RenderError::Loaded { found, expected });
         }
         let lists = std::mem::take(&mut self.lists);
-        let plan = Plan::with(scene, canvas.size(), &models.needs, lists)?;
-        self.paint_plan(models, scene, canvas, &plan)?;
-        self.lists = plan.lists;
-        Ok(plan.counts)
+        let draws = DrawList::with(scene, canvas.size(), &models.needs, lists)?;
+        self.paint_listed(models, scene, canvas, &draws)?;
+        self.lists = draws.lists;
+        Ok(draws.counts)
     }
 
     /// Waits for the picture in a canvas and copies it to memory.
@@ -209,12 +209,12 @@ impl GpuRenderer {
         })
     }
 
-    fn paint_plan(
+    fn paint_listed(
         &mut self,
         models: &GpuModels,
         scene: &Scene,
         canvas: &Canvas,
-        plan: &Plan,
+        draws: &DrawList,
     ) -> Result<(), RenderError> {
         let Self {
             gpu,
@@ -239,12 +239,12 @@ impl GpuRenderer {
             needs: &models.needs,
             window: (backend == PaletteBackend::Uniform).then_some(window),
         };
-        let readers = readers(scene, &models.needs, plan);
+        let readers = readers(scene, &models.needs, draws);
         gpu.checked(|| {
             let places = frame.place(gpu, scene.palette, &readers)?;
-            let batches = Batches::new(scene, plan, &rules, &places);
+            let batches = Batches::new(scene, draws, &rules, &places);
             let mask = canvas.mask_view();
-            let bindings = frame.write(gpu, pipelines, scene, plan, &batches.records, mask)?;
+            let bindings = frame.write(gpu, pipelines, scene, draws, &batches.records, mask)?;
             for (pass, batch) in batches.all() {
                 for mesh in models.of(batch) {
                     pipelines.prepare(gpu, pass, mesh, batch);
@@ -262,7 +262,7 @@ impl GpuRenderer {
             timed(stamps, &mut encoder, 1, |encoder| {
                 let mut pass = canvas.begin_picture(encoder);
                 painter.bodies(&mut pass, &batches);
-                painter.surroundings(&mut pass, plan.eye.ground.is_some());
+                painter.surroundings(&mut pass, draws.eye.ground.is_some());
             });
             gpu.queue.submit([encoder.finish()]);
             Ok(())

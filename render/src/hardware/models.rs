@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::super::plan::Needs;
+use super::super::draw_list::Needs;
 use super::super::texture::mip_chain;
 use super::super::{DrawMesh, DrawModel, Placement, RenderError, Winding};
 use super::batches::Batch;

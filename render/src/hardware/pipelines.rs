@@ -50,27 +50,7 @@ impl Key {
     fn new(pass: Pass, mesh: &LoadedMesh, batch: &Batch) -> Self {
         let (count, stored) = (mesh.mesh.count(), mesh.mesh.stored);
         match pass {
-            // Both sides cast shadows.
-            Pass::Shadow => Self {
-                pass,
-                count,
-                stored,
-                both_sides: true,
-                mirrored: false,
-                by_rows: false,
-                edges: false,
-            },
-            // An edge has no front.
-            Pass::Body if mesh.edges.is_some() => Self {
-                pass,
-                count,
-                stored,
-                both_sides: true,
-                mirrored: false,
-                by_rows: false,
-                edges: true,
-            },
-            Pass::Body => Self {
+            Pass::Body if mesh.edges.is_none() => Self {
                 pass,
                 count,
                 stored,
@@ -78,6 +58,16 @@ impl Key {
                 mirrored: batch.world_mirrors ^ (mesh.winding == Winding::Turned),
                 by_rows: mesh.winding == Winding::ByRows,
                 edges: false,
+            },
+            // An edge has no front, and both sides cast shadows.
+            Pass::Body | Pass::Shadow => Self {
+                pass,
+                count,
+                stored,
+                both_sides: true,
+                mirrored: false,
+                by_rows: false,
+                edges: pass == Pass::Body,
             },
         }
     }

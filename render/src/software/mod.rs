@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::plan::{Plan, Visible};
+use super::draw_list::{DrawList, Visible};
 use super::texture::mip_chain;
 use super::{PictureSize, RenderError, Scene};
 use frame::Framebuffer;
@@ -32,24 +32,24 @@ type Chains = HashMap<usize, Vec<Image>>;
 pub(super) fn draw(
     scene: &Scene,
     size: PictureSize,
-    plan: &Plan,
+    draws: &DrawList,
 ) -> Result<image::RgbaImage, RenderError> {
-    let mut frame = Framebuffer::new(size, &plan.eye)?;
-    let chains = chains(scene, plan);
+    let mut frame = Framebuffer::new(size, &draws.eye)?;
+    let chains = chains(scene, draws);
     // Front to back, so that hidden samples are not shaded.
-    let mut bodies: Vec<&Visible> = plan.lists.bodies.iter().collect();
+    let mut bodies: Vec<&Visible> = draws.lists.bodies.iter().collect();
     bodies.sort_by(|a, b| {
         let near = a.distance.total_cmp(&b.distance);
         near.then(a.instance.cmp(&b.instance))
     });
-    let shadows: Vec<&Visible> = plan.lists.shadows.iter().collect();
+    let shadows: Vec<&Visible> = draws.lists.shadows.iter().collect();
     in_chunks(scene, &shadows, |chunk| {
-        let flat = chunk.par_iter().map(|v| Character::shadow(scene, plan, v));
+        let flat = chunk.par_iter().map(|v| Character::shadow(scene, draws, v));
         frame.cast(&flat.collect::<Result<Vec<_>, _>>()?);
         Ok(())
     })?;
     in_chunks(scene, &bodies, |chunk| {
-        let skinned = chunk.par_iter().map(|v| Character::body(scene, plan, v));
+        let skinned = chunk.par_iter().map(|v| Character::body(scene, draws, v));
         frame.paint(&skinned.collect::<Result<Vec<_>, _>>()?, &chains);
         Ok(())
     })?;
@@ -84,10 +84,10 @@ fn in_chunks(
     Ok(())
 }
 
-fn chains(scene: &Scene, plan: &Plan) -> Chains {
+fn chains(scene: &Scene, draws: &DrawList) -> Chains {
     let mut chains = Chains::new();
     let mut last = None;
-    for visible in &plan.lists.bodies {
+    for visible in &draws.lists.bodies {
         // The list is grouped by model and detail.
         if last.replace((visible.model, visible.detail)) == Some((visible.model, visible.detail)) {
             continue;

@@ -2,7 +2,7 @@
 
 use glam::{Vec3, Vec4};
 
-use super::super::plan::{Plan, Visible, largest_scale, relative};
+use super::super::draw_list::{DrawList, Visible, largest_scale, relative};
 use super::super::view::Eye;
 use super::super::{DrawMesh, PictureSize, Scene, Winding};
 use super::raster::{Corner, SUBPIXELS};
@@ -64,15 +64,19 @@ pub(super) struct Character<'a> {
 
 impl<'a> Character<'a> {
     /// The character itself.
-    pub fn body(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Result<Self, JobError> {
-        Self::new(scene, plan, visible, |p| p)
+    pub fn body(scene: &Scene<'a>, draws: &DrawList, visible: &Visible) -> Result<Self, JobError> {
+        Self::new(scene, draws, visible, |p| p)
     }
 
     /// The character's shadow: flattened along the light onto the ground.
-    pub fn shadow(scene: &Scene<'a>, plan: &Plan, visible: &Visible) -> Result<Self, JobError> {
-        let light = plan.eye.light;
-        let ground = plan.eye.ground.unwrap_or(0.0);
-        Self::new(scene, plan, visible, |p| {
+    pub fn shadow(
+        scene: &Scene<'a>,
+        draws: &DrawList,
+        visible: &Visible,
+    ) -> Result<Self, JobError> {
+        let light = draws.eye.light;
+        let ground = draws.eye.ground.unwrap_or(0.0);
+        Self::new(scene, draws, visible, |p| {
             let height = (p.y - ground).max(0.0);
             let flat = p - light * (height / light.y);
             Vec3::new(flat.x, ground, flat.z)
@@ -81,7 +85,7 @@ impl<'a> Character<'a> {
 
     fn new(
         scene: &Scene<'a>,
-        plan: &Plan,
+        draws: &DrawList,
         visible: &Visible,
         moved: impl Fn(Vec3) -> Vec3,
     ) -> Result<Self, JobError> {
@@ -96,10 +100,10 @@ impl<'a> Character<'a> {
             return Ok(out);
         };
         out.tint = instance.tint;
-        let world = relative(&instance.world, plan.eye.position);
+        let world = relative(&instance.world, draws.eye.position);
         let size = instance
             .bounds
-            .filter(|_| plan.eye.ground.is_some())
+            .filter(|_| draws.eye.ground.is_some())
             .map_or(0.0, |s| s.radius * largest_scale(&world));
         let rows = tail(scene.palette.heap(), instance.palette_offset);
         let weights = tail(scene.morph_weights, instance.morph_offset);
@@ -114,13 +118,13 @@ impl<'a> Character<'a> {
                 .map(|(&position, normal)| {
                     let position = moved(world.transform_point3(Vec3::from_array(position)));
                     let normal = transform_normal(&world, Vec3::from_array(normal));
-                    let up = position.y - plan.eye.ground.unwrap_or(0.0);
+                    let up = position.y - draws.eye.ground.unwrap_or(0.0);
                     Vertex {
-                        clip: plan.eye.clip(position),
+                        clip: draws.eye.clip(position),
                         position,
                         normal: normal.normalize_or_zero(),
                         openness: openness(up, size),
-                        place: place(&plan.eye, position),
+                        place: place(&draws.eye, position),
                     }
                 })
                 .collect();

@@ -33,7 +33,7 @@ pub fn destroyed_while_drawing() {
         });
         // Whenever the other thread runs. A destroyed device reports its loss when its last work is done: the frame
         // after that fails.
-        let mut told = false;
+        let mut reported = false;
         let failed = loop {
             let gone = killer.is_finished();
             parade.crowd.advance(0.01).expect("a short step");
@@ -45,11 +45,14 @@ pub fn destroyed_while_drawing() {
             if let Some(error) = evaluated.err().map(RenderError::Gpu).or(drawn.err()) {
                 break error;
             }
-            assert!(!told, "{backend}, attempt {attempt}: the device is gone");
+            assert!(
+                !reported,
+                "{backend}, attempt {attempt}: the device is gone"
+            );
             if gone {
                 let waited = renderer.gpu().wait();
                 waited.expect_err("the device is gone");
-                told = true;
+                reported = true;
             }
         };
         killer.join().expect("nothing panics");

@@ -150,14 +150,14 @@ fn places(backend: Backend) {
         world_scale: mirror,
         ..row
     };
-    let told = |square: Square, winding| Square { winding, ..square };
+    let wound = |square: Square, winding| Square { winding, ..square };
     for mirrored in [
         world,
         row,
         both,
-        told(world, Winding::Kept),
-        told(row, Winding::Turned),
-        told(both, Winding::Turned),
+        wound(world, Winding::Kept),
+        wound(row, Winding::Turned),
+        wound(both, Winding::Turned),
     ] {
         assert_eq!(square(backend, mirrored), PLACE);
         let away = Square {
@@ -172,8 +172,8 @@ fn places(backend: Backend) {
         assert_eq!(square(backend, double_sided), PLACE);
     }
     // A stated winding is used without a test of the rows.
-    assert_eq!(square(backend, told(row, Winding::Kept)), None);
-    assert_eq!(square(backend, told(PLAIN, Winding::Turned)), None);
+    assert_eq!(square(backend, wound(row, Winding::Kept)), None);
+    assert_eq!(square(backend, wound(PLAIN, Winding::Turned)), None);
 }
 
 pub fn places_on_the_gpu() {

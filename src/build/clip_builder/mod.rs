@@ -2,11 +2,11 @@
 
 mod additive;
 mod error;
-mod motion;
+mod variation;
 
 pub use error::ClipBuildError;
-pub(crate) use motion::{Motion, check_track, classify};
-pub use motion::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
+pub use variation::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
+pub(crate) use variation::{Variation, check_track, classify};
 
 use super::curve::{Curve, angle};
 use crate::clip::{
@@ -18,8 +18,8 @@ use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::skeleton::{Pose, Skeleton};
 use additive::{make_additive, turn_back};
-use motion::tolerance;
 use std::collections::HashMap;
+use variation::tolerance;
 
 /// The largest rotation between keys when a cubic block stands in for slerp, radians: the Hermite
 /// fit then stays within 3e-6 (20 degrees).
@@ -55,7 +55,7 @@ pub(crate) struct ClipBuilder<'a> {
 struct Lane {
     lane: usize,
     curve: Curve,
-    motion: Motion,
+    variation: Variation,
 }
 
 impl ClipBuilder<'_> {
@@ -134,11 +134,11 @@ impl ClipBuilder<'_> {
             if let Reference::Pose(pose) = reference {
                 make_additive(&mut curve, channel, lane, pose);
             }
-            let motion = classify(&curve, track.channel, self.model_size);
+            let variation = classify(&curve, track.channel, self.model_size);
             lanes[channel as usize].push(Lane {
                 lane,
                 curve,
-                motion,
+                variation,
             });
         }
         Ok(())
@@ -225,11 +225,11 @@ impl ClipBuilder<'_> {
                     curve
                 }
             };
-            let motion = classify(&curve, RawChannel::Weights, self.model_size);
+            let variation = classify(&curve, RawChannel::Weights, self.model_size);
             lanes.push(Lane {
                 lane,
                 curve,
-                motion,
+                variation,
             });
         }
         Ok(())
@@ -253,9 +253,9 @@ impl ClipBuilder<'_> {
         }
         let mut counts = TrackCounts::default();
         for lane in lanes {
-            match lane.motion {
-                Motion::Moving => counts.animated += 1,
-                Motion::Still(mut value) => {
+            match lane.variation {
+                Variation::Animated => counts.animated += 1,
+                Variation::Constant(mut value) => {
                     let default = defaults.value(channel, lane.lane).map(f64::from);
                     if self.is_default(channel, &default, &mut value) {
                         continue;
@@ -288,7 +288,7 @@ impl ClipBuilder<'_> {
         }
         let moving: Vec<&Lane> = lanes
             .iter()
-            .filter(|l| l.motion == Motion::Moving)
+            .filter(|l| l.variation == Variation::Animated)
             .collect();
         let cubic = moving
             .iter()

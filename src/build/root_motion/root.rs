@@ -2,7 +2,7 @@
 //! that remain.
 
 use super::{RootMotionError, RootMotionOptions, TracksOf, up};
-use crate::build::clip_builder::{Motion, check_track, classify};
+use crate::build::clip_builder::{Variation, check_track, classify};
 use crate::build::curve::{Curve, angle};
 use crate::clip::{MAX_KEYS, RootMotionParts};
 use crate::import::UpAxis;
@@ -66,12 +66,12 @@ impl Root {
                 }
                 check_track(clip.name.as_deref().unwrap_or_default(), index, track, 1)?;
                 match classify(&Curve::new(track, 0), track.channel, model_size) {
-                    Motion::Still(v) => match track.channel {
+                    Variation::Constant(v) => match track.channel {
                         RawChannel::Translation => t = DVec3::new(v[0], v[1], v[2]),
                         RawChannel::Rotation => r = DQuat::from_array(v),
                         _ => s = DVec3::new(v[0], v[1], v[2]),
                     },
-                    Motion::Moving => {
+                    Variation::Animated => {
                         return Err(RootMotionError::MovingAncestor {
                             clip: clip.name.clone().unwrap_or_default(),
                             joint: name_of(node),

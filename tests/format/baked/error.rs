@@ -184,9 +184,8 @@ pub fn joint_quality() -> Result<(), Failed> {
     let plain = bake(&raw, skeleton, &BakeOptions::default())?.0;
     let mut settings = BakeOptions {
         joints: vec![JointQuality {
-            joint: hand as u16,
             max_error: Some(1e-5),
-            shell: None,
+            ..JointQuality::of(skeleton, hand)?
         }],
         ..BakeOptions::default()
     };

@@ -240,7 +240,10 @@ fn events_and_motions_of_the_last_step_are_gone() {
     let snapshot = crowd.snapshot();
     crowd.advance(1.0).unwrap();
     assert_eq!(crowd.events().len(), 1);
-    assert_eq!(crowd.root_motion(id).unwrap().instances, [i]);
+    let motions = crowd.root_motion(id).unwrap();
+    assert_eq!(motions.instances, [i]);
+    assert_eq!(motions.translation_arrays(), [[1.0, 0.0, 0.0]]);
+    assert_eq!(motions.rotation_arrays(), [[0.0, 0.0, 0.0, 1.0]]);
     assert_eq!(crowd.world(i).unwrap().rows[0][3], 1.25);
     crowd.restore(&snapshot).unwrap();
     assert!(crowd.events().is_empty());

@@ -76,8 +76,9 @@ fn handles_of_mixers_survive_as_numbers() {
 }
 
 #[test]
-fn what_no_handle_has_is_told() {
-    for bits in [0, 1 << 28, u64::MAX] {
+fn bits_that_no_handle_has_are_rejected() {
+    // None, bits above the tag's, and rigs without a tag; 1 is the rig of every mixer.
+    for bits in [0, 1 << 28, u64::MAX, 2, 3] {
         assert_eq!(RigId::from_bits(bits), None, "{bits:x}");
     }
     // No rig, a generation that is never given, and both.

@@ -1,6 +1,6 @@
 //! What an update computes, and how precisely.
 
-use glam::Vec3;
+use glam::{Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::scene::{Hanging, NodeId, SceneGraph};
 use phalanx::skeleton::Trs;
@@ -47,4 +47,23 @@ fn precise_far_from_the_origin() {
         .world_from(house, graph.world(town).unwrap().translation)
         .unwrap();
     assert!((near.translation() - Vec3::new(0.1, 2.3, 0.0)).length() < 1e-6);
+    assert_eq!(graph.world_from(house, [1.0e6, 0.0, 0.0]), Ok(near));
+    let turn = Quat::from_rotation_z(0.5);
+    let sign = graph.add(
+        None,
+        Trs {
+            rotation: turn,
+            ..at(7.0, 8.0)
+        },
+    );
+    graph.update();
+    let columns = graph.world_arrays()[sign.unwrap().index()];
+    let (sin, cos) = 0.5f64.sin_cos();
+    let expected = [cos, sin, 0.0, -sin, cos, 0.0, 0.0, 0.0, 1.0, 7.0, 8.0, 0.0];
+    assert!(
+        columns
+            .iter()
+            .zip(expected)
+            .all(|(a, b)| (a - b).abs() < 1e-6)
+    );
 }

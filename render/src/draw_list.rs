@@ -1,4 +1,4 @@
-//! `Plan`: validation, culling and levels of detail of a scene, for both backends.
+//! `DrawList`: validation, culling and levels of detail of a scene, for both backends.
 
 use glam::Vec3;
 
@@ -42,7 +42,7 @@ impl Visible {
 ///
 /// Both lists are grouped by [`Visible::key`], front to back within a group.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct DrawList {
     pub eye: Eye,
     pub lists: Lists,
     pub counts: DrawCounts,
@@ -50,7 +50,7 @@ pub(super) struct Plan {
     pub joints: usize,
 }
 
-/// The lists of a plan, reused from picture to picture, so that a steady picture allocates nothing.
+/// The lists of a [`DrawList`], reused from picture to picture, so that a steady picture allocates nothing.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub bodies: Vec<Visible>,
@@ -58,7 +58,7 @@ pub(super) struct Lists {
     seen: Vec<Seen>,
 }
 
-impl Plan {
+impl DrawList {
     /// # Errors
     /// If the scene or the size is invalid.
     pub fn new(scene: &Scene, size: PictureSize) -> Result<Self, RenderError> {
@@ -67,7 +67,7 @@ impl Plan {
         Self::with(scene, size, &needs, Lists::default())
     }
 
-    /// A plan for models that are validated.
+    /// A list for models that are validated.
     pub fn with(
         scene: &Scene,
         size: PictureSize,

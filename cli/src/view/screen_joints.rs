@@ -1,4 +1,4 @@
-//! [`Bones`]: skeletons in the picture, and the joint at the pointer.
+//! [`ScreenJoints`]: skeletons in the picture, and the joint at the pointer.
 
 use super::viewer_crowd::Joints;
 use glam::Vec2;
@@ -6,7 +6,7 @@ use phalanx_render::Projection;
 
 /// A joint in the picture, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bone {
+pub struct ScreenJoint {
     /// The joint's index in the skeleton.
     pub joint: usize,
     /// The joint; `None` if it is nearer than the near plane.
@@ -17,23 +17,23 @@ pub struct Bone {
 
 /// Skeletons in the picture: of the nearest characters, if there are too many.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bones {
-    pub bones: Vec<Bone>,
+pub struct ScreenJoints {
+    pub joints: Vec<ScreenJoint>,
     /// Number of characters whose skeletons are shown, and of those that are visible.
     pub shown: usize,
     pub visible: usize,
 }
 
-impl Bones {
+impl ScreenJoints {
     /// Projects joints into a picture.
     pub fn project(found: &Joints, projection: &Projection) -> Self {
-        let bones = found.joints.iter().map(|joint| Bone {
+        let joints = found.joints.iter().map(|joint| ScreenJoint {
             joint: joint.index,
             at: projection.line(joint.at, joint.at).map(|ends| ends[0]),
             line: joint.parent.and_then(|p| projection.line(joint.at, p)),
         });
         Self {
-            bones: bones.collect(),
+            joints: joints.collect(),
             shown: found.shown,
             visible: found.visible,
         }
@@ -41,7 +41,7 @@ impl Bones {
 
     /// The joint nearest to a point, within `reach`. Of joints at one place, that of the nearest character.
     pub fn nearest(&self, point: Vec2, reach: f32) -> Option<(usize, Vec2)> {
-        let placed = self.bones.iter().filter_map(|b| Some((b.joint, b.at?)));
+        let placed = self.joints.iter().filter_map(|b| Some((b.joint, b.at?)));
         let near = placed.map(|(joint, at)| (joint, at, at.distance_squared(point)));
         let near = near.filter(|n| n.2 <= reach * reach);
         let nearest = near.min_by(|a, b| a.2.total_cmp(&b.2));
@@ -65,20 +65,25 @@ mod tests {
 
     #[test]
     fn the_nearest_joint_within_reach_is_found() {
-        let bone = |joint, x| Bone {
+        let joint_at = |joint, x| ScreenJoint {
             joint,
             at: Some(Vec2::new(x, 10.0)),
             line: None,
         };
-        let hidden = Bone {
+        let hidden = ScreenJoint {
             at: None,
-            ..bone(7, 0.0)
+            ..joint_at(7, 0.0)
         };
-        let bones = Bones {
-            bones: vec![hidden, bone(1, 20.0), bone(2, 26.0), bone(3, 26.0)],
-            ..Bones::default()
+        let screen = ScreenJoints {
+            joints: vec![
+                hidden,
+                joint_at(1, 20.0),
+                joint_at(2, 26.0),
+                joint_at(3, 26.0),
+            ],
+            ..ScreenJoints::default()
         };
-        let found = |x, y| bones.nearest(Vec2::new(x, y), 8.0).map(|n| n.0);
+        let found = |x, y| screen.nearest(Vec2::new(x, y), 8.0).map(|n| n.0);
         assert_eq!(found(22.0, 10.0), Some(1));
         assert_eq!(found(24.0, 10.0), Some(2));
         assert_eq!(found(20.0, 19.0), None);
@@ -87,13 +92,13 @@ mod tests {
 
     #[test]
     fn a_limit_is_shown_only_where_it_applies() {
-        let bones = |shown, visible| Bones {
+        let screen = |shown, visible| ScreenJoints {
             shown,
             visible,
-            ..Bones::default()
+            ..ScreenJoints::default()
         };
-        assert_eq!(bones(48, 48).limit(), None);
-        let limit = bones(48, 312).limit();
+        assert_eq!(screen(48, 48).limit(), None);
+        let limit = screen(48, 312).limit();
         let expected = "Skeletons of the nearest 48 of 312 characters";
         assert_eq!(limit.as_deref(), Some(expected));
     }

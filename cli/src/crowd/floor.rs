@@ -1,9 +1,13 @@
-//! The height of the ground below a clip: that of its lowest vertex.
+//! The height of the ground below a character: that of the lowest vertex of its clips.
 
+use super::super::error::CliError;
 use glam::Vec3;
+use phalanx::crowd::{Crowd, InstanceId};
+use phalanx::math::Affine3x4;
 use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
 use phalanx::rig::Rig;
 use rayon::prelude::*;
+use std::collections::HashMap;
 
 /// Samples per second of a clip, and the fewest and most samples. At 30 per second, the rate of most keys, the
 /// feet of a run were 4 mm lower between two samples.
@@ -14,10 +18,79 @@ const MOMENTS: (usize, usize) = (6, 120);
 /// tens of milliseconds.
 const MOST_VERTICES: usize = 6_000_000;
 
-/// Height of the lowest vertex while each of some clips plays, in model space; of the rest pose for `None`.
+/// Heights of the lowest vertices of the clips of one rig, in model space; `None` is the rest pose.
+#[derive(Debug)]
+pub struct Floors {
+    heights: HashMap<Option<usize>, f32>,
+    /// The height for clips that were not measured.
+    otherwise: f32,
+}
+
+impl Floors {
+    /// No clip is measured yet: all have the height `otherwise`.
+    pub fn new(otherwise: f32) -> Self {
+        Self {
+            heights: HashMap::new(),
+            otherwise,
+        }
+    }
+
+    /// Heights that need not be measured.
+    #[cfg(all(test, feature = "view"))]
+    pub fn known<const N: usize>(heights: [(Option<usize>, f32); N]) -> Self {
+        Self {
+            heights: heights.into(),
+            otherwise: f32::NAN,
+        }
+    }
+
+    /// Measures those of `clips` that are not known yet.
+    pub fn measure(
+        &mut self,
+        rig: &Rig,
+        clips: impl IntoIterator<Item = Option<usize>>,
+    ) -> Result<(), PoseError> {
+        let clips = clips.into_iter();
+        let unknown = clips.filter(|clip| !self.heights.contains_key(clip));
+        let unknown: Vec<_> = unknown.collect();
+        let found = lowest(rig, &unknown)?;
+        self.heights.extend(unknown.into_iter().zip(found));
+        Ok(())
+    }
+
+    /// The height below a character as it plays now: during a fade what lies between those of its clips. True beside
+    /// it says that it fades.
+    pub fn below(&self, crowd: &Crowd, instance: InstanceId) -> Result<(f32, bool), CliError> {
+        let of = |clip| self.heights.get(&clip).copied().unwrap_or(self.otherwise);
+        let (mut height, mut total, mut clips) = (0.0, 0.0, 0);
+        let playing = crowd.playing(instance)?;
+        for clip in playing.clips() {
+            let weight = playing.action(0, clip)?.weight;
+            height += weight * of(Some(clip.index()));
+            total += weight;
+            clips += 1;
+        }
+        // The rest pose takes what the clips leave.
+        height = match total {
+            t if t < 1.0 => height + (1.0 - t) * of(None),
+            t => height / t,
+        };
+        Ok((height, clips > 1 || (clips == 1 && total != 1.0)))
+    }
+}
+
+/// Moves a character that is turned around the vertical alone up or down, so that `floor`, a height in model space, is
+/// at height 0.
+pub fn on_ground(mut world: Affine3x4, floor: f32) -> Affine3x4 {
+    let scale = world.rows[1][1];
+    world.rows[1][3] = -floor * scale;
+    world
+}
+
+/// Height of the lowest vertex while each of some clips plays; of the rest pose for `None`.
 ///
 /// Without vertices it is the lowest joint's, and without joints 0. Always finite.
-pub fn lowest(rig: &Rig, clips: &[Option<usize>]) -> Result<Vec<f32>, PoseError> {
+fn lowest(rig: &Rig, clips: &[Option<usize>]) -> Result<Vec<f32>, PoseError> {
     let finest = rig.meshes().iter().filter(|m| m.lod == 0);
     let primitives = finest.flat_map(|m| &m.mesh.primitives);
     let vertices: usize = primitives.map(|p| p.positions.len()).sum();

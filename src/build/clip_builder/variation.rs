@@ -18,9 +18,9 @@ pub const SCALAR_TOLERANCE: f64 = 1e-6;
 
 /// Whether a track is constant (with its value) or animated. Found before the lane order is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Motion {
-    Still([f64; 4]),
-    Moving,
+pub(crate) enum Variation {
+    Constant([f64; 4]),
+    Animated,
 }
 
 /// The variation up to which a channel counts as constant.
@@ -34,9 +34,9 @@ pub(crate) fn tolerance(channel: RawChannel, model_size: f64) -> f64 {
 }
 
 /// Classifies a curve, snapping constant scales to 1.
-pub(crate) fn classify(curve: &Curve, channel: RawChannel, model_size: f64) -> Motion {
+pub(crate) fn classify(curve: &Curve, channel: RawChannel, model_size: f64) -> Variation {
     match curve.constant(tolerance(channel, model_size)) {
-        None => Motion::Moving,
+        None => Variation::Animated,
         Some(mut v) => {
             if channel == RawChannel::Scale {
                 for s in &mut v[..3] {
@@ -45,7 +45,7 @@ pub(crate) fn classify(curve: &Curve, channel: RawChannel, model_size: f64) -> M
                     }
                 }
             }
-            Motion::Still(v)
+            Variation::Constant(v)
         }
     }
 }
