@@ -300,8 +300,8 @@ impl InstanceId {
 
     /// The handle with these bits; `None` if no instance handle has them.
     pub fn from_bits(bits: u64) -> Option<Self> {
-        let owned = bits >> (INDEX_BITS + GENERATION_BITS) != 0;
-        let id = NonZeroU64::new(bits).filter(|_| owned).map(Self);
+        RigId::from_bits(bits >> (INDEX_BITS + GENERATION_BITS))?;
+        let id = NonZeroU64::new(bits).map(Self);
         id.filter(|id| id.generation() != RETIRED)
     }
 }

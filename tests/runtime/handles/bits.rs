@@ -81,8 +81,8 @@ fn bits_that_no_handle_has_are_rejected() {
     for bits in [0, 1 << 28, u64::MAX, 2, 3] {
         assert_eq!(RigId::from_bits(bits), None, "{bits:x}");
     }
-    // No rig, a generation that is never given, and both.
-    for bits in [0, 0xF_FFFF_0000, 1 << 54 | 0xFFFF, u64::MAX] {
+    // No rig, a generation that is never given, both, and a rig without a tag.
+    for bits in [0, 0xF_FFFF_0000, 1 << 54 | 0xFFFF, u64::MAX, 1 << 53] {
         assert_eq!(InstanceId::from_bits(bits), None, "{bits:x}");
     }
     // No owner, an index, a generation, a rig without a tag, and bits between tag and mixers.
