@@ -27,6 +27,7 @@ pub mod raw_pose;
 pub mod reference;
 pub mod rigs;
 pub mod ruler;
+pub mod sample;
 #[cfg(feature = "phx")]
 pub mod seal;
 pub mod trials;

@@ -1,14 +1,13 @@
 //! Additive clips of a rig's clips are those of the raw scene that the rig was built from.
 
 use phalanx::build::{AdditiveReference, build_additive, build_rig};
-use phalanx::clip::{Clip, Cursor};
+use phalanx::clip::Clip;
 use phalanx::import::MANNEQUIN;
 use phalanx::import::gltf::{ImportOptions, read_slice};
 use phalanx::import::raw::RawScene;
 use phalanx::mesh::ImageMode;
 use phalanx::rig::Rig;
-use phalanx::runtime::SampleJob;
-use phalanx::skeleton::Pose;
+use phalanx_testkit::sample::sample;
 
 /// Rounding to f32 of keys and values.
 const ROUNDING: f32 = 1e-6;
@@ -17,28 +16,13 @@ const SCALARS: f32 = 8e-6;
 /// Rotations between distant keys: both clips follow slerp, each with keys of its own.
 const ROTATION: f32 = 4e-6;
 
-fn sampled(rig: &Rig, clip: &Clip, time: f32) -> Pose {
-    let mut output = rig.skeleton().new_pose();
-    SampleJob {
-        skeleton: rig.skeleton(),
-        clip,
-        time,
-        hints: &mut vec![0; clip.hint_count()],
-        cursors: &mut vec![Cursor::default(); clip.timelines().len()],
-        output: &mut output,
-    }
-    .run()
-    .unwrap();
-    output
-}
-
 /// The largest differences of two additive clips: of rotations, of the rest, and of scalars.
 fn apart(rig: &Rig, [a, b]: [&Clip; 2]) -> [f32; 3] {
     let mut most = [0f32; 3];
     let skeleton = rig.skeleton();
     for step in 0..=200 {
         let time = a.duration() * step as f32 / 200.0;
-        let [a, b] = [a, b].map(|clip| sampled(rig, clip, time));
+        let [a, b] = [a, b].map(|clip| sample(clip, skeleton, time).unwrap());
         for joint in 0..skeleton.len() {
             let lane = usize::from(skeleton.lane_of()[joint]);
             let (a, b) = (a.lane(lane), b.lane(lane));

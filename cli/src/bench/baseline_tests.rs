@@ -98,7 +98,7 @@ fn a_regression_is_beyond_the_tolerance_and_the_noise_of_both() {
 }
 
 #[test]
-fn every_regression_is_told_with_both_times() {
+fn every_regression_is_named_with_both_times() {
     let then = ["C1", "C2", "C3"].map(|w| row(w, 2000.0, 1.0)).to_vec();
     let now = [
         row("C3", 3000.0, 1.0),

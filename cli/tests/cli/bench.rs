@@ -194,9 +194,9 @@ pub fn regressions_exit_with_1() -> Tested {
     let out = run(&compare);
     let error = String::from_utf8(out.stderr)?;
     check(out.status.code() == Some(1), format!("{:?}", out.status))?;
-    let told = "phalanx: slower than fast.json by more than 5%: C2 of 2 on 1 thread \
+    let expected = "phalanx: slower than fast.json by more than 5%: C2 of 2 on 1 thread \
                 (1.00 µs to 1.06 µs, +6.0%)\n";
-    check(error == told, error)?;
+    check(error == expected, error)?;
     let table = String::from_utf8(out.stdout)?;
     check(table.contains("regression"), table)?;
     let text = output(&[&compare[..], &["--tolerance", "7"]].concat())?;

@@ -41,7 +41,7 @@ pub fn none_on_success() -> Tested {
 }
 
 /// An error is printed, also after a device was opened quietly.
-pub fn errors_are_told() -> Tested {
+pub fn errors_are_printed() -> Tested {
     let mut command = phalanx();
     command.env_remove("XDG_RUNTIME_DIR");
     let args = [

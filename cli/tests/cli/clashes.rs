@@ -174,8 +174,8 @@ pub fn refused() -> Tested {
             _ => &[],
         });
         let words: Vec<&str> = [named].into_iter().chain(options.split(' ')).collect();
-        let told = one_line(&run_in(&folder, &args)?, &words);
-        told.map_err(|e| format!("{given}: {}", e.message().unwrap_or_default()))?;
+        let line = one_line(&run_in(&folder, &args)?, &words);
+        line.map_err(|e| format!("{given}: {}", e.message().unwrap_or_default()))?;
         check(
             contents(&folder)? == before,
             format!("{given} has changed a file"),

@@ -320,7 +320,7 @@ pub fn any_model(file: &str) -> Tested {
     check(table.contains("software"), table.clone())?;
     check(
         !table.contains(" 0 characters"),
-        format!("nobody is in view:\n{table}"),
+        format!("no character is in view:\n{table}"),
     )?;
     check(
         png_size(&scratch().join(&png))? == (96, 64),

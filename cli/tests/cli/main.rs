@@ -38,7 +38,7 @@ fn main() {
         ("widths_of_help", widths::of_help),
         ("widths_of_narrow_terminals", widths::of_narrow_terminals),
         ("drivers_are_not_heard", chatter::none_on_success),
-        ("errors_of_drivers_are_told", chatter::errors_are_told),
+        ("errors_of_drivers_are_printed", chatter::errors_are_printed),
         ("render_ends", render::ends),
         ("render_rounds", render::rounds),
         (
@@ -50,7 +50,10 @@ fn main() {
             info::markers_and_root_motion,
         ),
         ("verify_of_other_files", library::verify_other_files),
-        ("refused_numbers_are_told_in_words", errors::refused_numbers),
+        (
+            "refused_numbers_are_named_in_words",
+            errors::refused_numbers,
+        ),
         ("files_that_are_no_models", errors::files_that_are_no_models),
         (
             "unknown_clips_are_named_with_what_there_is",
@@ -81,7 +84,7 @@ fn main() {
         ),
         ("crowds_of_any_size", crowd::crowds_of_any_size),
         (
-            "textures_that_are_missing_are_told",
+            "textures_that_are_missing_are_named",
             crowd::textures_that_are_missing,
         ),
         ("render_sheets", render::sheets),

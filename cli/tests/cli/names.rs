@@ -194,12 +194,12 @@ pub fn from_files() -> Tested {
     let merge = ["merge", &library, "--out", "merged.phx"];
     shown(&folder, &merge)?;
     let twice = ["merge", &library, "merged.phx", "--out", "twice.phx"];
-    let told = ran(&folder, &twice)?;
+    let output = ran(&folder, &twice)?;
     check(
-        told.status.code() == Some(1),
+        output.status.code() == Some(1),
         "clips of one name in two files",
     )?;
-    let told = ran(
+    let output = ran(
         &folder,
         &[
             "bake",
@@ -209,7 +209,10 @@ pub fn from_files() -> Tested {
             &format!("{FILE}.glb/x\u{202e}.phx"),
         ],
     )?;
-    check(told.status.code() == Some(1), "a folder that is not there")
+    check(
+        output.status.code() == Some(1),
+        "a folder that is not there",
+    )
 }
 
 /// A baseline of names in CSV and one in JSON are of the same model.

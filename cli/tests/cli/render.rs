@@ -88,8 +88,8 @@ pub fn sheets() -> Tested {
     )?;
     let text = render(&["--time", "-1..3"], "rest.png")?;
     check(text.contains("rest pose\n"), text)?;
-    // The times told are those of the cells: held at the ends of the clip.
-    for (args, told) in [
+    // The times printed are those of the cells: held at the ends of the clip.
+    for (args, printed) in [
         (&["--clip", "Walk", "--time", "-0.1"][..], "Walk, 0.000 s\n"),
         (
             &["--blend", "Walk:100:1", "--frames", "2"],
@@ -100,8 +100,8 @@ pub fn sheets() -> Tested {
             "0.5 Walk, 0.000 s\n",
         ),
     ] {
-        let text = render(args, "told.png")?;
-        check(text.contains(told), format!("no {told:?} in {text}"))?;
+        let text = render(args, "printed.png")?;
+        check(text.contains(printed), format!("no {printed:?} in {text}"))?;
     }
     Ok(())
 }

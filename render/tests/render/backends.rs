@@ -58,11 +58,11 @@ pub fn backends_draw_the_same() {
     };
     let storage = picture(&GpuOptions::default(), PaletteBackend::Storage);
     let empty = crowd.with(|s| {
-        let nobody = Scene {
+        let empty = Scene {
             instances: &[],
             ..s.clone()
         };
-        draw(&nobody, SIZE, Backend::Gpu).expect("a picture")
+        draw(&empty, SIZE, Backend::Gpu).expect("a picture")
     });
     assert!(differing(&storage.image, &empty.image, 12) > 0.1);
     for backend in [PaletteBackend::Texture, PaletteBackend::Uniform] {
@@ -195,11 +195,11 @@ pub fn wireframes_show_edges() {
         keep(&edges.image, &format!("wireframe by {backend}"));
         assert_eq!(counts, surfaces.counts);
         let empty = crowd.with(|s| {
-            let nobody = Scene {
+            let empty = Scene {
                 instances: &[],
                 ..s.clone()
             };
-            renderer.draw(&nobody, SIZE).expect("a picture").image
+            renderer.draw(&empty, SIZE).expect("a picture").image
         });
         let [solid, lines] = [&surfaces, &edges].map(|p| differing(&p.image, &empty, 12));
         let changed = differing(&edges.image, &surfaces.image, 12);

@@ -122,7 +122,7 @@ pub fn clips_that_came_later_are_seen() {
     };
     let [idle, walk] = [0, 1].map(|i| crowd.clip_by_index(id, i).expect("a clip"));
     assert!(!is_seen(&mut crowd, walk), "it stands outside the picture");
-    crowd.unload_clip(idle).expect("nobody plays it");
+    crowd.unload_clip(idle).expect("no instance plays it");
     let later = crowd.add_clip(id, rig.clips()[5].clone());
     let later = later.expect("a clip of the rig's skeleton");
     assert_eq!(crowd.clip_by_index(id, 0), Some(later));

@@ -10,15 +10,16 @@ pub use jobs::Jobs;
 pub use posed::Posed;
 
 use crate::oracle::{Additive, Evaluated, LoopMode, Reference};
+use crate::sample::sample;
 use phalanx::build::{BuildOptions, build_additive, build_rig};
-use phalanx::clip::{Clip, Cursor};
+use phalanx::clip::Clip;
 use phalanx::import::ImportOptions;
 use phalanx::import::gltf::read_path;
 use phalanx::import::raw::RawScene;
 use phalanx::math::Affine3x4;
 use phalanx::playback;
 use phalanx::rig::Rig;
-use phalanx::runtime::{SampleJob, SkinningJob};
+use phalanx::runtime::SkinningJob;
 use phalanx::skeleton::{JointMask, Pose};
 use std::path::Path;
 use std::sync::Arc;
@@ -72,18 +73,7 @@ impl Library {
     }
 
     fn sample(&self, clip: &Clip, time: f64) -> Result<Pose, String> {
-        let mut output = self.rig.skeleton().new_pose();
-        SampleJob {
-            skeleton: self.rig.skeleton(),
-            clip,
-            time: time as f32,
-            hints: &mut vec![0; clip.hint_count()],
-            cursors: &mut vec![Cursor::default(); clip.timelines().len()],
-            output: &mut output,
-        }
-        .run()
-        .map_err(text)?;
-        Ok(output)
+        sample(clip, self.rig.skeleton(), time as f32).map_err(text)
     }
 
     fn additive_clip(&self, additive: &Additive) -> Result<Clip, String> {

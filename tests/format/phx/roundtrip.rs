@@ -3,13 +3,13 @@
 use super::Tested;
 use super::ways::Way;
 use libtest_mimic::Failed;
-use phalanx::clip::{Channel, Clip, Cursor};
+use phalanx::clip::Channel;
 use phalanx::format::{ClipForm, Library, LibraryWriter, RigOptions};
 use phalanx::math::Row;
 use phalanx::rig::Rig;
-use phalanx::runtime::SampleJob;
 use phalanx::skeleton::{Pose, Skeleton};
 use phalanx_testkit::made;
+use phalanx_testkit::sample::sample;
 use std::io::Cursor as Bytes;
 
 pub fn check(ok: bool, message: impl Into<String>) -> Tested {
@@ -75,21 +75,6 @@ pub fn everything() -> Tested {
     check(travels, "the made rig has no root motion to be lost")
 }
 
-/// Samples every channel of a clip at a time.
-pub fn sample(clip: &Clip, skeleton: &Skeleton, time: f32) -> Pose {
-    let mut output = skeleton.new_pose();
-    let job = SampleJob {
-        skeleton,
-        clip,
-        time,
-        hints: &mut vec![0; clip.hint_count()],
-        cursors: &mut vec![Cursor::default(); clip.timelines().len()],
-        output: &mut output,
-    };
-    job.run().expect("the clip fits");
-    output
-}
-
 pub fn rows_lie_in_the_map() -> Tested {
     let folder = super::stored::scratch("map")?;
     let path = folder.join("made.phx");
@@ -107,7 +92,7 @@ pub fn rows_lie_in_the_map() -> Tested {
             let (a, b) = (&clip, exact.as_ref());
             let skeleton = rig.skeleton();
             check(
-                sample(a, skeleton, time) == sample(b, skeleton, time),
+                sample(a, skeleton, time)? == sample(b, skeleton, time)?,
                 "samples",
             )?;
         }
@@ -213,7 +198,7 @@ pub fn other_lane_orders() -> Tested {
             check(moved.root_motion() == as_is.root_motion(), "root motion")?;
             for i in 0..=100 {
                 let time = i as f32 * 0.01;
-                let (a, b) = (sample(&as_is, from, time), sample(&moved, to, time));
+                let (a, b) = (sample(&as_is, from, time)?, sample(&moved, to, time)?);
                 let apart = apart((&a, from), (&b, to));
                 check(apart < 2e-6, format!("clip {c} at {time}: {apart}"))?;
             }
@@ -245,7 +230,7 @@ pub fn additive_lanes() -> Tested {
     let direct = made::additive(&other);
     for time in [0.0, 0.05, 0.4, 0.77, 1.0] {
         let s = other.skeleton();
-        let (a, b) = (sample(&moved, s, time), sample(&direct, s, time));
+        let (a, b) = (sample(&moved, s, time)?, sample(&direct, s, time)?);
         let apart = apart((&a, s), (&b, s));
         check(apart < 4e-6, format!("at {time}: {apart}"))?;
     }

@@ -2,13 +2,14 @@
 //! same errors. A library that is read survives what happens to its file.
 
 use super::Tested;
-use super::roundtrip::{check, sample};
+use super::roundtrip::check;
 use super::stored::scratch;
 use libtest_mimic::Failed;
 use phalanx::format::{
     ClipForm, Fault, FormatError, Library, LibraryWriter, OpenError, Provenance, RigOptions,
     Section, WriteError, save,
 };
+use phalanx_testkit::sample::sample;
 use phalanx_testkit::{alloc, made};
 use std::fs::{self, File};
 use std::io::{Cursor, Seek, SeekFrom, Write};
@@ -126,7 +127,7 @@ pub fn cut_after_opening() -> Tested {
     let rig = made::rig();
     let skeleton = rig.skeleton();
     check(
-        sample(&second, skeleton, 0.3) == sample(&rig.clips()[1], skeleton, 0.3),
+        sample(&second, skeleton, 0.3)? == sample(&rig.clips()[1], skeleton, 0.3)?,
         "a clip that was read before",
     )
 }
@@ -229,7 +230,7 @@ pub fn rows_of_their_own() -> Tested {
     for (clip, exact) in clips.iter().zip(rig.clips()) {
         let skeleton = rig.skeleton();
         check(
-            sample(clip, skeleton, 0.4) == sample(exact, skeleton, 0.4),
+            sample(clip, skeleton, 0.4)? == sample(exact, skeleton, 0.4)?,
             "samples after the file has gone",
         )?;
     }

@@ -8,7 +8,7 @@ use phalanx::scene::{SceneError, SceneGraph};
 use phalanx::skeleton::{ChannelValue, UserChannel};
 
 /// The message of a refused call.
-fn told<T, E: std::fmt::Display>(result: Result<T, E>) -> String {
+fn message<T, E: std::fmt::Display>(result: Result<T, E>) -> String {
     result.map_or_else(|e| e.to_string(), |_| "nothing is refused".into())
 }
 
@@ -57,7 +57,8 @@ fn unknown_handles_say_why() {
     let two = Handles::add(&mut crowd, &rig);
     let clip = one.clip.index();
     let here = "belongs to rig 0, this instance is of rig 1";
-    let play = |crowd: &mut Crowd, motion: Motion| told(crowd.play(two.instance, motion, &options));
+    let play =
+        |crowd: &mut Crowd, motion: Motion| message(crowd.play(two.instance, motion, &options));
     assert_eq!(
         play(&mut crowd, one.clip.into()),
         format!("clip {clip} {here}")
@@ -67,7 +68,7 @@ fn unknown_handles_say_why() {
         format!("blend space 0 {here}")
     );
     assert_eq!(
-        told(crowd.add_blend_space(two.rig, &[(0.0, one.clip)])),
+        message(crowd.add_blend_space(two.rig, &[(0.0, one.clip)])),
         format!("clip {clip} belongs to rig 0, the blend space is of rig 1")
     );
 
@@ -80,52 +81,52 @@ fn unknown_handles_say_why() {
         format!("clip {clip} of rig 0 {there}")
     );
     assert_eq!(
-        told(crowd.clip(third.clip)),
+        message(crowd.clip(third.clip)),
         format!("clip {clip} of rig 0 {there}")
     );
     let space = format!("blend space 0 of rig 0 {there}");
-    assert_eq!(told(crowd.blend_space(third.space)), space);
-    assert_eq!(told(crowd.rig(third.rig)), format!("rig 0 {there}"));
+    assert_eq!(message(crowd.blend_space(third.space)), space);
+    assert_eq!(message(crowd.rig(third.rig)), format!("rig 0 {there}"));
     let instance = format!("instance 0 of rig 0 {there}");
-    assert_eq!(told(crowd.world(third.instance)), instance);
+    assert_eq!(message(crowd.world(third.instance)), instance);
     let mixer = Mixer::new(rig.clone()).unwrap();
     let a = mixer.find_clip("a").unwrap();
     let of_mixer = "clip 0 belongs to a mixer, not to this crowd";
     assert_eq!(play(&mut crowd, a.into()), of_mixer);
-    assert_eq!(told(crowd.unload_clip(a)), of_mixer);
+    assert_eq!(message(crowd.unload_clip(a)), of_mixer);
     let of_crowd = format!("clip {clip} of rig 0 belongs to a crowd, not to this mixer");
-    assert_eq!(told(mixer.clip(one.clip)), of_crowd);
+    assert_eq!(message(mixer.clip(one.clip)), of_crowd);
     let other = Mixer::new(one_joint("other joint")).unwrap();
     let of_other = "clip 0 belongs to the mixers of another skeleton";
-    assert_eq!(told(other.clip(a)), of_other);
+    assert_eq!(message(other.clip(a)), of_other);
 
     // What is used, and what is gone.
     assert_eq!(
-        told(crowd.remove_rig(two.rig)),
+        message(crowd.remove_rig(two.rig)),
         "rig 1 still has 1 instances"
     );
     crowd.play(two.instance, two.space, &options).unwrap();
     let used = "blend space 0 of rig 1 is still played by 1 actions";
-    assert_eq!(told(crowd.remove_blend_space(two.space)), used);
+    assert_eq!(message(crowd.remove_blend_space(two.space)), used);
     let used = format!("clip {clip} of rig 1 is still used by 2 actions or blend spaces");
     crowd.play(two.instance, two.clip, &options).unwrap();
-    assert_eq!(told(crowd.unload_clip(two.clip)), used);
+    assert_eq!(message(crowd.unload_clip(two.clip)), used);
     let stopped = format!("clip {clip} of rig 1 does not play on layer 0");
     let mut player = crowd.player(two.instance).unwrap();
     player.stop_layer(0, 0.0).unwrap();
-    assert_eq!(told(player.set_time(0, two.clip, 0.5)), stopped);
+    assert_eq!(message(player.set_time(0, two.clip, 0.5)), stopped);
     crowd.remove_blend_space(two.space).unwrap();
     crowd.unload_clip(two.clip).unwrap();
     crowd.despawn(two.instance).unwrap();
     let gone = "instance 0 of rig 1 was despawned";
-    assert_eq!(told(crowd.despawn(two.instance)), gone);
+    assert_eq!(message(crowd.despawn(two.instance)), gone);
     let gone = format!("clip {clip} of rig 1 was unloaded");
-    assert_eq!(told(crowd.clip(two.clip)), gone);
+    assert_eq!(message(crowd.clip(two.clip)), gone);
     let gone = "blend space 0 of rig 1 was removed";
-    assert_eq!(told(crowd.remove_blend_space(two.space)), gone);
+    assert_eq!(message(crowd.remove_blend_space(two.space)), gone);
     crowd.remove_rig(two.rig).unwrap();
-    assert_eq!(told(crowd.spawn(two.rig)), "rig 1 was removed");
-    assert_eq!(told(crowd.blend_space(two.space)), gone);
+    assert_eq!(message(crowd.spawn(two.rig)), "rig 1 was removed");
+    assert_eq!(message(crowd.blend_space(two.space)), gone);
 }
 
 #[test]
@@ -135,20 +136,23 @@ fn actions_joints_and_channels_say_why() {
     let a = one.find_clip("a").unwrap();
     let action = one.clip_action(0, a).unwrap();
     assert_eq!(
-        told(other.action(action)),
+        message(other.action(action)),
         "action 0 belongs to another mixer"
     );
     one.unload_clip(a).unwrap();
     let gone = "action 0 is gone with its clip or blend space";
-    assert_eq!(told(one.action(action)), gone);
+    assert_eq!(message(one.action(action)), gone);
 
-    assert_eq!(told(one.model_matrix("hand")), "there is no joint \"hand\"");
+    assert_eq!(
+        message(one.model_matrix("hand")),
+        "there is no joint \"hand\""
+    );
     let out = "joint 1 is out of range, the skeleton has 1 joints";
-    assert_eq!(told(one.model_matrix(1)), out);
+    assert_eq!(message(one.model_matrix(1)), out);
     assert_eq!(one.model_matrix("joint"), Ok(one.model_matrices()[0]));
     let mut crowd = Crowd::new();
     let own = Handles::add(&mut crowd, &rig);
-    assert_eq!(told(crowd.model_matrix(own.instance, 1)), out);
+    assert_eq!(message(crowd.model_matrix(own.instance, 1)), out);
     let matrix = crowd.model_matrices(own.instance).unwrap()[0];
     assert_eq!(crowd.model_matrix(own.instance, "joint"), Ok(matrix));
     let refused = crowd.set_override(own.instance, "hand", Affine3x4::IDENTITY);
@@ -160,7 +164,10 @@ fn actions_joints_and_channels_say_why() {
     let skeleton = skeleton.with_channels(vec![UserChannel { name, rest }]);
     let channel = skeleton.unwrap().channel("channel").unwrap();
     let refused: Result<_, PlaybackError> = one.channel(channel);
-    assert_eq!(told(refused), "user channel 0 belongs to another skeleton");
+    assert_eq!(
+        message(refused),
+        "user channel 0 belongs to another skeleton"
+    );
 }
 
 #[test]
@@ -172,33 +179,33 @@ fn nodes_and_mirrors_say_why() {
     let one = Affine3x4::IDENTITY;
     let theirs = other.add(None, one).unwrap();
     let there = "node 0 belongs to another scene";
-    assert_eq!(told(scene.set_local(theirs, one)), there);
+    assert_eq!(message(scene.set_local(theirs, one)), there);
     let theirs = other.add_mirror(rig.skeleton()).unwrap();
     let there = "mirror 0 belongs to another scene";
-    assert_eq!(told(scene.root(theirs)), there);
+    assert_eq!(message(scene.root(theirs)), there);
 
     let node = scene.add(None, one).unwrap();
     let below = scene.add(node, one).unwrap();
     let cycle = "node 0 cannot become a child of node 1, its descendant or the node itself";
-    assert_eq!(told(scene.set_parent(node, below)), cycle);
+    assert_eq!(message(scene.set_parent(node, below)), cycle);
     assert_eq!(
-        told(crowd.mirrored_joint(&scene, node)),
+        message(crowd.mirrored_joint(&scene, node)),
         "node 0 is not a joint of an instance of this crowd"
     );
     let gone = phalanx::scene::Hanging::Remove;
     assert_eq!(
-        told(crowd.unmirror(own.instance, &mut scene, gone)),
+        message(crowd.unmirror(own.instance, &mut scene, gone)),
         "instance 0 of rig 0 is not mirrored in this scene"
     );
     let mirror = crowd.mirror(own.instance, &mut scene).unwrap();
     let joint = scene.joint(mirror, "joint").unwrap();
     assert_eq!(
-        told(scene.set_local(joint, one)),
+        message(scene.set_local(joint, one)),
         "node 3 is joint 0 of a mirrored skeleton, which alone sets its transform"
     );
     let root = scene.root(mirror).unwrap();
     assert_eq!(
-        told(scene.set_local(root, one)),
+        message(scene.set_local(root, one)),
         "node 2 follows its instance's world transform while it has no parent"
     );
     scene
@@ -213,10 +220,10 @@ fn nodes_and_mirrors_say_why() {
     let refused = scene.set_parent_in_place(apart, node);
     assert!(matches!(refused, Err(SceneError::Singular { .. })));
     assert_eq!(
-        told(refused),
+        message(refused),
         "the world transform of the parent, node 0, has no inverse"
     );
     crowd.unmirror(own.instance, &mut scene, gone).unwrap();
-    assert_eq!(told(scene.root(mirror)), "mirror 0 was removed");
-    assert_eq!(told(scene.local(joint)), "node 3 was removed");
+    assert_eq!(message(scene.root(mirror)), "mirror 0 was removed");
+    assert_eq!(message(scene.local(joint)), "node 3 was removed");
 }

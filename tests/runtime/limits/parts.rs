@@ -191,30 +191,30 @@ fn nodes_of_a_scene_have_the_limit_of_worlds() {
 }
 
 #[test]
-fn poses_that_are_not_finite_are_told() {
+fn poses_that_are_not_finite_are_rejected() {
     let rig = built(small());
     let sound = evaluate_pose(&rig, &[]).unwrap();
     assert_eq!(sound.check_finite(&rig), Ok(()));
-    let told = |change: fn(&mut phalanx::playback::EvaluatedPose)| {
+    let checked = |change: fn(&mut phalanx::playback::EvaluatedPose)| {
         let mut pose = sound.clone();
         change(&mut pose);
         pose.check_finite(&rig)
     };
     let fault = |what, node| Err(PoseError::NotFinite { what, node });
     assert_eq!(
-        told(|p| p.locals[3].scale.y = f32::INFINITY),
+        checked(|p| p.locals[3].scale.y = f32::INFINITY),
         fault("the local transform", 3)
     );
     assert_eq!(
-        told(|p| p.worlds[4].rows[1][3] = f32::NAN),
+        checked(|p| p.worlds[4].rows[1][3] = f32::NAN),
         fault("the world matrix", 4)
     );
     assert_eq!(
-        told(|p| p.palettes[0][2].rows[0][0] = f32::NEG_INFINITY),
+        checked(|p| p.palettes[0][2].rows[0][0] = f32::NEG_INFINITY),
         fault("the palette row", 2)
     );
     assert_eq!(
-        told(|p| p.pose.set_scalar(0, f32::NAN)),
+        checked(|p| p.pose.set_scalar(0, f32::NAN)),
         fault("a morph weight", 3)
     );
 }

@@ -6,7 +6,7 @@ use phalanx::scene::{Hanging, NodeId, SceneGraph};
 use phalanx::skeleton::Trs;
 
 #[test]
-fn only_what_moved_is_computed_and_told() {
+fn only_what_moved_is_computed_and_reported() {
     let mut graph = SceneGraph::new();
     let one = Affine3x4::IDENTITY;
     let nodes: Vec<NodeId> = (0..10).map(|_| graph.add(None, one).unwrap()).collect();
