@@ -11,6 +11,7 @@ use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, RigOptions};
 use phalanx::simd::SimdLevel;
 use phalanx_testkit::trials;
 use phalanx_workload::Workload;
+use phalanx_workload::live::{self, Case, Kind, LiveError, Models};
 use phalanx_workload::stages::{Jobs, Stage};
 use phalanx_workload::subject::{Subject, SubjectOptions};
 use std::error::Error;
@@ -22,6 +23,15 @@ use std::process::ExitCode;
 const PASSES: u32 = 240;
 /// Frames run before counting, while buffers grow and plans are built.
 const WARM_UP: u32 = 10;
+
+/// A frame of churn, [`CHURNING`] characters and [`LIBRARY`] clips: advance and evaluate.
+const CHURN: &str = "churn";
+/// A frame of a character with a sword: evaluate and update_scene.
+const SWORD: &str = "sword";
+/// Characters of the kernel `churn`: in every frame one of them begins a crossfade.
+const CHURNING: usize = 50;
+/// Clips of the kernel `churn`.
+const LIBRARY: usize = 30;
 
 /// Suffix of the kernels that run on clips with 16-bit keys.
 const PACKED: &str = "-packed";
@@ -48,6 +58,9 @@ fn run(kernel: &str, subject: &Subject) -> Result<(), String> {
         counted_region(&mut || frames(PASSES));
         return Ok(());
     }
+    if [CHURN, SWORD].contains(&kernel) {
+        return live(kernel, subject).map_err(|e| text(&e));
+    }
     let stage = Stage::ALL.into_iter().find(|s| s.name() == kernel);
     let stage = stage.ok_or_else(|| format!("unknown kernel {kernel}"))?;
     let mut jobs = Jobs::new(subject).map_err(|e| text(&e))?;
@@ -57,12 +70,48 @@ fn run(kernel: &str, subject: &Subject) -> Result<(), String> {
     result.map_err(|e| text(&e))
 }
 
+/// Frames of a living crowd. What is not counted lies outside of the counted region: the host's own calls, and
+/// `advance` of the character with a sword.
+fn live(kernel: &str, subject: &Subject) -> Result<(), LiveError> {
+    let mut models = Models::new(&subject.rig, &subject.clips);
+    let case = match kernel {
+        CHURN => Case {
+            clips: LIBRARY,
+            ..Case::new(Kind::Churn, CHURNING)
+        },
+        _ => Case::new(Kind::Swords, 1),
+    };
+    let mut scene = case.scene(&mut models)?;
+    for _ in 0..live::WARM_UP {
+        scene.frame()?;
+    }
+    for _ in 0..PASSES {
+        scene.requests()?;
+        let mut result = Ok(());
+        if kernel == CHURN {
+            counted_region(&mut || result = scene.advance().and_then(|()| scene.evaluate()));
+        } else {
+            scene.advance()?;
+            counted_region(&mut || result = scene.evaluate().and_then(|()| scene.update()));
+        }
+        result?;
+    }
+    Ok(())
+}
+
+/// Characters of a kernel.
+fn characters(kernel: &str) -> u32 {
+    if kernel == CHURN { CHURNING as u32 } else { 1 }
+}
+
 fn kernels() -> Vec<String> {
     let chains = Workload::ALL.iter().map(|w| format!("{w:?}"));
     let stages = Stage::ALL.iter().map(|s| s.name().to_owned());
     let packed = Workload::ALL.iter().map(|w| format!("{w:?}{PACKED}"));
     let sample = format!("{}{PACKED}", Stage::Sample.name());
-    chains.chain(stages).chain(packed).chain([sample]).collect()
+    let live = [CHURN, SWORD].map(str::to_owned);
+    let all = chains.chain(stages).chain(packed).chain([sample]);
+    all.chain(live).collect()
 }
 
 fn model(name: &str) -> Result<Subject, String> {
@@ -123,7 +172,7 @@ fn all(arguments: &[String]) -> Result<(), String> {
         [kernel, name] if !kernel.starts_with('-') && !name.starts_with('-') => {
             pin()?;
             run_on(kernel, model(name)?)?;
-            println!("passes {PASSES}");
+            println!("passes {}", PASSES * characters(kernel));
             Ok(())
         }
         // Anything else, such as cargo's own arguments and filters, is ignored.

@@ -17,9 +17,11 @@ pub mod format;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod import;
+mod kernel;
 pub mod math;
 pub mod mesh;
 pub mod playback;
+mod program;
 pub mod rig;
 pub mod runtime;
 pub mod scene;

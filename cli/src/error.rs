@@ -12,6 +12,7 @@ use phalanx::scene::SceneError;
 use phalanx::simd::SimdLevelError;
 use phalanx::skeleton::JointRefError;
 use phalanx_render::RenderError;
+use phalanx_workload::live::LiveError;
 use std::io;
 use thiserror::Error;
 
@@ -123,6 +124,17 @@ pub enum CliError {
         /// The look-up's error.
         source: JointRefError,
     },
+    /// A living crowd cannot be made or run.
+    #[error("{file}: {source}")]
+    Live {
+        /// The model's file.
+        file: String,
+        /// The cause.
+        source: LiveError,
+    },
+    /// The plot of figures could not be drawn.
+    #[error("the plot could not be drawn: {0}")]
+    Plot(String),
     /// More clips are blended than a layer plays.
     #[error("{count} clips are blended; the limit is {limit}")]
     TooManyBlended {

@@ -1,8 +1,11 @@
-//! Writes the seeds of `playback` and `roundtrip` as the bytes from which the `arbitrary` crate builds their
+//! Writes the seeds of `snapshot`, and those of `playback` and `roundtrip` as the bytes from which the `arbitrary` crate builds their
 //! inputs: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`. A change to the types of those
 //! targets needs the same change here; bytes that no longer match are read as other values, and nothing
 //! fails.
 
+use phalanx::crowd::BoneBuffer;
+use phalanx::playback::Mixer;
+use phalanx_testkit::lively::{Dice, Lively, layers, travelling};
 use std::fs;
 use std::path::Path;
 
@@ -323,5 +326,37 @@ fn main() -> std::io::Result<()> {
         fs::create_dir_all(seeds.join(target))?;
         fs::write(seeds.join(target).join(name), bytes.done())?;
     }
+    fs::create_dir_all(seeds.join("snapshot"))?;
+    for (name, bytes) in snapshots() {
+        fs::write(seeds.join("snapshot").join(name), bytes)?;
+    }
     Ok(())
+}
+
+/// Crowds after few and many calls, and a mixer.
+fn snapshots() -> [(&'static str, Vec<u8>); 4] {
+    let crowd = |rounds: usize| {
+        let (mut dice, mut buffer) = (Dice(4), BoneBuffer::new());
+        let mut lively = Lively::new();
+        for _ in 0..rounds {
+            lively.round(&mut dice, &mut buffer);
+        }
+        lively.crowd.snapshot().to_bytes()
+    };
+    let rig = travelling();
+    let mut mixer = Mixer::with_layers(rig.clone(), layers(&rig)).expect("the rig is valid");
+    for clip in [0, 1] {
+        let clip = mixer.clip_by_index(clip).expect("the rig has it");
+        let action = mixer.clip_action(0, clip).expect("the layer accepts it");
+        let action = mixer.action(action).expect("the handle is new");
+        action.fade_to(0.5).expect("the seconds are valid");
+        mixer.advance(0.1).expect("the step is valid");
+    }
+    let mixer = mixer.snapshot().to_bytes();
+    [
+        ("empty", crowd(0)),
+        ("few", crowd(6)),
+        ("many", crowd(40)),
+        ("mixer", mixer),
+    ]
 }

@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // One frame: palettes, then the scene. Attached nodes follow their joints in the same frame.
     let mut bones = BoneBuffer::new();
     crowd.evaluate(&mut bones);
-    let mirrored = crowd.update_scene(&mut scene);
+    let mirrored = crowd.update_scene(&mut scene).mirrored;
     println!("{mirrored} instances mirrored as {} nodes", scene.len());
     for &sword in &swords {
         let at = scene.world(sword)?.translation;

@@ -4,11 +4,14 @@
 //! metric is that of ACL (Animation Compression Library): the displacement in model space of points on a
 //! shell around each joint.
 
+mod locals;
 mod metric;
 mod optimise;
 mod pack;
 mod reference;
 mod report;
+#[cfg(test)]
+mod tests;
 mod tracks;
 mod transforms;
 
@@ -33,7 +36,7 @@ const ATTEMPTS: usize = 4;
 /// Share of the error that the finest 16-bit step of a track may cause; tracks that need a coarser step
 /// stay f32. The next, smaller share is tried if the errors of all tracks together exceed the bound.
 const COARSEST: [f64; 3] = [0.8, 0.2, 0.05];
-/// Limit on joints × key times of a clip. Baking needs 0.3 kB for each, so at most 5 GB. Ten minutes of 200
+/// Limit on joints × key times of a clip. Baking needs 0.2 kB for each, so at most 3 GB. Ten minutes of 200
 /// joints at 60 frames per second are 7 million.
 pub const MAX_BAKED_KEYS: usize = 1 << 24;
 

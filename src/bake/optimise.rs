@@ -1,7 +1,8 @@
 //! Chooses the steps of all tracks: as coarse as the error bound allows, down every chain of joints.
 
+use super::locals::NOTHING;
 use super::reference::mix;
-use super::tracks::{CHANNELS, ChannelForm, JointTrack, Tracks, on_base};
+use super::tracks::{CHANNELS, ChannelForm, JointTrack, Tracks, on_base, wanted};
 use super::transforms::{
     Live, Local, Model, TIMES, Trs, Turn, apart, conjugate, load, product, round, store, unit,
 };
@@ -117,8 +118,9 @@ struct State<'a> {
     values: Vec<Vec<Local>>,
     /// Groups of times that are evaluated together down the hierarchy.
     block: usize,
-    /// Per joint: model-space transforms of these groups.
+    /// Per joint: model-space transforms of these groups, and those of the raw clip.
     models: Vec<Vec<Model>>,
+    wanted: Vec<Vec<Model>>,
     codes: Vec<[u16; 3]>,
     /// Per joint: its largest error, weighted, metres.
     errors: Vec<f64>,
@@ -138,9 +140,10 @@ impl<'a> State<'a> {
         };
         Self {
             tracks,
-            values: joints.iter().map(|j| j.raw[..values(j)].to_vec()).collect(),
+            values: joints.iter().map(|j| vec![NOTHING; values(j)]).collect(),
             block,
             models: vec![vec![Model::ZERO; block]; joints.len()],
+            wanted: vec![vec![Model::ZERO; block]; joints.len()],
             codes: vec![[0; 3]; joints.len()],
             errors: vec![0.0; joints.len()],
             rounds: 0,
@@ -203,6 +206,16 @@ fn evaluate_joint<S: Simd>(
     let (before, after) = state.models.split_at_mut(joint);
     let above = track.parent.map(|p| &before[p][..times.len()]);
     let models = &mut after[0][..times.len()];
+    let (before, after) = state.wanted.split_at_mut(joint);
+    let goals = &mut after[0][..times.len()];
+    // Clips of one block compute the raw transforms once. Longer ones compute them in every round: to read them back
+    // from memory takes longer.
+    if state.rounds == 1 || state.block < tracks.chunks() {
+        for (chunk, goal) in times.clone().zip(goals.iter_mut()) {
+            let above = track.parent.map(|p| &before[p][chunk - first]);
+            wanted(simd, &track.raw, track.base.as_ref(), chunk, above).store(goal);
+        }
+    }
     let values = &mut state.values[joint];
     let steps = state.codes[joint].map(step);
     let parent = |chunk: usize| match above {
@@ -212,18 +225,20 @@ fn evaluate_joint<S: Simd>(
     let mut shown = None;
     if is_sparse(tracks, track) {
         for chunk in times.clone() {
-            let local = quantise(simd, track, chunk, &parent(chunk), steps);
+            let goal = &goals[chunk - first];
+            let local = quantise(simd, track, (chunk, goal), &parent(chunk), steps);
             store(&local, &mut values[chunk]);
         }
         shown = Some(between(tracks, track, values));
     }
     let still = track.is_still().then(|| {
-        let local = quantise(simd, track, 0, &parent(first), steps);
+        let local = quantise(simd, track, (0, &goals[0]), &parent(first), steps);
         store(&local, &mut values[0]);
         Live::own(simd, &shown_local(simd, track, local))
     });
     let mut worst = f64x8::splat(simd, 0.0);
     for chunk in times {
+        let goal = &goals[chunk - first];
         let parent = parent(chunk);
         let own = match (&still, &shown) {
             (Some(own), _) => *own,
@@ -232,7 +247,7 @@ fn evaluate_joint<S: Simd>(
                 Live::own(simd, &shown_local(simd, track, local))
             }
             (None, None) => {
-                let local = quantise(simd, track, chunk, &parent, steps);
+                let local = quantise(simd, track, (chunk, goal), &parent, steps);
                 if keep {
                     store(&local, &mut values[chunk]);
                 }
@@ -241,7 +256,7 @@ fn evaluate_joint<S: Simd>(
         };
         let model = parent.below(&own);
         model.store(&mut models[chunk - first]);
-        let wanted = Live::load(simd, &track.models[chunk]);
+        let wanted = Live::load(simd, goal);
         worst = worst.max(apart(simd, &model.matrix, &wanted.matrix, track.shell.0));
     }
     let worst = worst.to_array().into_iter().fold(0.0, f64::max);
@@ -257,16 +272,28 @@ fn shown_local<S: Simd>(simd: S, track: &JointTrack, mut local: Trs<S>) -> Trs<S
     on_base(simd, track.base.as_ref(), &local)
 }
 
-/// Quantises the values of eight times.
+/// Quantises the values of a group of times, whose raw transforms in model space are given.
 #[inline(always)]
 fn quantise<S: Simd>(
     simd: S,
     track: &JointTrack,
-    chunk: usize,
+    (chunk, goal): (usize, &Model),
     parent: &Live<S>,
     steps: [f64; 3],
 ) -> Trs<S> {
-    let mut out = load(simd, &track.raw[chunk]);
+    let mut out = track.raw.load(simd, chunk);
+    let mut which = 0;
+    while which < 3 {
+        if track.forms[which] == ChannelForm::Constant {
+            let (first, width) = ([0, 3, 7][which], [3, 4, 3][which]);
+            let mut c = 0;
+            while c < width {
+                out[first + c] = f64x8::splat(simd, track.middles[which][c]);
+                c += 1;
+            }
+        }
+        which += 1;
+    }
     let mut q = [out[3], out[4], out[5], out[6]];
     let mut which = 0;
     while which < 3 {
@@ -285,7 +312,7 @@ fn quantise<S: Simd>(
     }
     // The rotation compensates the rotation errors of its ancestors, so that they do not accumulate.
     if matches!(track.forms[1], ChannelForm::Moving { .. }) && track.base.is_none() {
-        let wanted = Live::load(simd, &track.models[chunk]).turn;
+        let wanted = Live::load(simd, goal).turn;
         let wanted = product(&conjugate(&parent.turn), &wanted);
         let dot = wanted[0] * q[0] + wanted[1] * q[1] + wanted[2] * q[2] + wanted[3] * q[3];
         let sign = f64x8::splat(simd, 1.0).copysign(dot);

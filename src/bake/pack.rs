@@ -5,7 +5,9 @@ use super::optimise::{Built, fits};
 use super::tracks::{CHANNELS, ChannelForm, Tracks, stored_lanes};
 use super::transforms::TIMES;
 use crate::clip::lattice::{code_below, step};
-use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding};
+use crate::clip::{
+    Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding, FloatKeys, PackedKeys, Part,
+};
 use crate::math::{LANES, Row};
 use crate::skeleton::{NO_JOINT, Skeleton};
 
@@ -76,6 +78,19 @@ struct Packer<'a> {
     parts: ClipParts,
 }
 
+/// As [`Packer::joint`].
+fn joint(
+    skeleton: &Skeleton,
+    channel: Channel,
+    b: &Block,
+    l: usize,
+) -> Option<(usize, usize, usize)> {
+    let lane = usize::from(b.block) * LANES + l;
+    let which = CHANNELS.iter().position(|(c, _)| *c == channel)?;
+    let joint = *skeleton.joint_of().get(lane)?;
+    (joint != NO_JOINT).then(|| (usize::from(joint), which, CHANNELS[which].1))
+}
+
 /// The integers of a lane: key-major, one per component.
 struct LaneKeys {
     step: f64,
@@ -85,7 +100,11 @@ struct LaneKeys {
 impl Packer<'_> {
     fn block(&mut self, channel: Channel, b: &Block) {
         let first_row = self.parts.rows.len() as u32;
-        let mut block = Block { first_row, ..*b };
+        let mut block = Block {
+            first_row,
+            encoding: Encoding::Float,
+            ..*b
+        };
         let moving = self.moving(channel, b);
         if moving == 0 {
             (block.kind, block.hold) = (BlockKind::Constant, 0);
@@ -114,50 +133,57 @@ impl Packer<'_> {
 
     /// Appends the rows of a block that no longer moves.
     fn constants(&mut self, channel: Channel, b: &Block) {
+        let rows = self.still(channel, b);
+        self.parts.rows.to_mut().extend_from_slice(&rows);
+    }
+
+    /// The values of lanes that do not move, or no longer.
+    fn still(&self, channel: Channel, b: &Block) -> Vec<Row> {
         let mut rows = vec![Row::splat(0.0); channel.components()];
         for l in 0..LANES {
             for (row, v) in rows.iter_mut().zip(self.constant(channel, b, l)) {
                 row.0[l] = v;
             }
         }
-        self.parts.rows.to_mut().extend_from_slice(&rows);
+        rows
     }
 
     /// Appends a block as rows of f32. Lanes on a lattice get their quantised values.
     fn rows(&mut self, channel: Channel, b: &Block) {
-        let keys = self.raw.timelines()[b.timeline as usize].len as usize;
-        let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-        let mut rows = self.raw.rows()[b.first_row as usize..][..count].to_vec();
-        let width = channel.components();
+        let raw = self.raw.keys(channel, b);
+        let still = self.still(channel, b);
+        let kind = (channel, b.kind);
+        let mut rows = FloatKeys::append(self.parts.rows.to_mut(), kind, &still, raw.len());
         for l in 0..LANES {
-            let Some((joint, which, at)) = self.joint(channel, b, l) else {
+            let place = joint(self.skeleton, channel, b, l);
+            let form = place.map(|(joint, which, _)| self.tracks.joints[joint].forms[which]);
+            let Some((joint, _, at)) = place.filter(|_| form != Some(ChannelForm::Kept)) else {
+                for k in 0..raw.len() {
+                    for part in [Part::In, Part::Out, Part::Value] {
+                        rows.set(k, part, l, &raw.get(k, part, l));
+                    }
+                }
                 continue;
             };
             let times = &self.tracks.timelines[b.timeline as usize].at;
-            let (form, values) = (
-                self.tracks.joints[joint].forms[which],
-                &self.built.values[joint],
-            );
+            let values = &self.built.values[joint];
             for (k, &time) in times.iter().enumerate() {
                 let i = match form {
-                    ChannelForm::Kept => continue,
-                    ChannelForm::Constant => 0,
-                    ChannelForm::Moving { .. } => time,
+                    Some(ChannelForm::Constant) => 0,
+                    _ => time,
                 };
-                for c in 0..width {
-                    rows[k * width + c].0[l] = values[i / TIMES][at + c].0[i % TIMES] as f32;
+                let mut value = [0.0; 4];
+                for (c, v) in value.iter_mut().enumerate().take(channel.components()) {
+                    *v = values[i / TIMES][at + c].0[i % TIMES] as f32;
                 }
+                rows.set(k, Part::Value, l, &value);
             }
         }
-        self.parts.rows.to_mut().extend_from_slice(&rows);
     }
 
     /// The joint of a lane, the index of the channel in [`CHANNELS`], and its first component in a transform.
     fn joint(&self, channel: Channel, b: &Block, l: usize) -> Option<(usize, usize, usize)> {
-        let lane = usize::from(b.block) * LANES + l;
-        let which = CHANNELS.iter().position(|(c, _)| *c == channel)?;
-        let joint = *self.skeleton.joint_of().get(lane)?;
-        (joint != NO_JOINT).then(|| (usize::from(joint), which, CHANNELS[which].1))
+        joint(self.skeleton, channel, b, l)
     }
 
     /// The value of a lane that no longer moves.
@@ -181,41 +207,23 @@ impl Packer<'_> {
     fn packed(&mut self, channel: Channel, b: &Block, moving: u16) -> Option<Encoding> {
         let (width, lanes) = (channel.components(), stored_lanes(moving));
         let keys = self.raw.timelines()[b.timeline as usize].len as usize;
-        let mut ranges = vec![Row::splat(0.0); width + 1];
-        let mut packed = vec![0u16; keys * width * lanes];
-        for l in 0..LANES {
-            if moving >> l & 1 == 0 {
-                for (row, v) in ranges
-                    .iter_mut()
-                    .zip(self.constant(channel, b, l))
-                    .take(width)
-                {
-                    row.0[l] = v;
-                }
-                continue;
-            }
+        let mut out = PackedKeys::new(&self.still(channel, b), keys, lanes);
+        for l in (0..LANES).filter(|l| moving >> l & 1 == 1) {
             let lane = match self.joint(channel, b, l) {
                 Some(place) => self.joint_keys(b, place, width)?,
                 None => self.scalar_keys(b, l)?,
             };
-            ranges[width].0[l] = lane.step as f32;
             for c in 0..width {
                 let own = lane.multiples.iter().skip(c).step_by(width);
                 let least = own.clone().copied().min()?;
-                ranges[c].0[l] = (f64::from(least) * lane.step) as f32;
+                let low = (f64::from(least) * lane.step) as f32;
+                out.set_range(c, l, low, lane.step as f32);
                 for (k, &m) in own.enumerate() {
-                    packed[(k * width + c) * lanes + l] = u16::try_from(m - least).ok()?;
+                    out.set(k, c, l, u16::try_from(m - least).ok()?);
                 }
             }
         }
-        self.parts.rows.to_mut().extend_from_slice(&ranges);
-        let all = self.parts.packed.to_mut();
-        let first = all.len() as u32;
-        all.extend_from_slice(&packed);
-        Some(Encoding::Packed {
-            first,
-            lanes: lanes as u8,
-        })
+        Some(out.append(&mut self.parts))
     }
 
     fn joint_keys(
@@ -252,9 +260,9 @@ impl Packer<'_> {
 
     /// The keys of a scalar, quantised within its error bound.
     fn scalar_keys(&self, b: &Block, l: usize) -> Option<LaneKeys> {
-        let keys = self.raw.timelines()[b.timeline as usize].len as usize;
-        let first = b.first_row as usize;
-        let value = |k: usize| f64::from(self.raw.rows()[first + k].0[l]);
+        let raw = self.raw.keys(Channel::Scalar, b);
+        let keys = raw.len();
+        let value = |k: usize| f64::from(raw.get(k, Part::Value, l)[0]);
         let low = (0..keys).map(value).fold(f64::INFINITY, f64::min);
         let high = (0..keys).map(value).fold(f64::NEG_INFINITY, f64::max);
         let step = step(code_below(2.0 * self.scalar_error * (high - low).max(1.0)));

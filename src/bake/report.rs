@@ -1,6 +1,6 @@
 //! `ErrorReport`: error and size of a baked clip.
 
-use crate::clip::{Block, BlockKind, Channel, Clip, Encoding};
+use crate::clip::{Block, BlockKind, Channel, Clip, Extent};
 use crate::math::Row;
 
 /// The error of a baked clip against the raw one, and its size in memory.
@@ -88,11 +88,6 @@ impl ErrorReport {
 }
 
 fn block_bytes(clip: &Clip, channel: Channel, b: &Block) -> usize {
-    let keys = clip.keys_of(b);
-    let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-    let packed = match b.encoding {
-        Encoding::Float => 0,
-        Encoding::Packed { lanes, .. } => keys * channel.components() * usize::from(lanes),
-    };
-    rows * size_of::<Row>() + packed * size_of::<u16>()
+    let extent = Extent::new(channel, b, clip.keys_of(b));
+    extent.rows * size_of::<Row>() + extent.integers * size_of::<u16>()
 }

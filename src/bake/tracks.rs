@@ -1,8 +1,9 @@
 //! The input of the optimiser: the transforms of a raw clip at all its key times, joint by joint.
 
+use super::locals::{Locals, Normalise};
 use super::metric::key_times;
 use super::reference::{locate, value};
-use super::transforms::{Live, Local, Model, TIMES, Trs, V, load, product, store, unit};
+use super::transforms::{Live, Local, Model, TIMES, Trs, product, unit};
 use super::{BakeOptions, is_additive};
 use crate::build::curve::angle;
 use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
@@ -42,10 +43,12 @@ pub(super) struct JointTrack {
     pub forms: [ChannelForm; 3],
     /// The component of its rotations that is derived from the others, and whether it is negative.
     pub derived: Option<(usize, bool)>,
-    /// The values of the raw clip, in groups of eight times.
-    pub raw: Vec<Local>,
-    /// The raw transforms in model space, added to the rest pose if the clip is additive.
-    pub models: Vec<Model>,
+    /// The values of the raw clip.
+    pub raw: Locals,
+    /// The values of channels whose motion is noise.
+    pub middles: [[f64; 4]; 3],
+    /// The first raw transforms in model space, added to the rest pose if the clip is additive.
+    first: Model,
     /// Distance of its shell in metres, and the weight of its errors.
     pub shell: (f64, f64),
     /// Largest weight of an error that its motion causes: its own, or that of a joint below it.
@@ -73,17 +76,15 @@ impl JointTrack {
     /// gets the finest step for which 16 bits hold its range, or stays f32 if that step causes more than
     /// the share `coarsest` of the error.
     fn settle(&mut self, which: usize, max_error: f64, coarsest: f64) {
-        let (channel, first) = CHANNELS[which];
+        let (channel, _) = CHANNELS[which];
         if !matches!(self.forms[which], ChannelForm::Moving { .. }) {
             return;
         }
         let turns = channel == Channel::Rotation;
         let mut middles = [0.0; 4];
         let (mut widest, mut farthest) = (0.0f64, 0.0f64);
-        for (c, middle) in middles.iter_mut().enumerate().take(channel.components()) {
-            let own = self.raw.iter().flat_map(|v| v[first + c].0);
-            let low = own.clone().fold(f64::INFINITY, f64::min);
-            let high = own.fold(f64::NEG_INFINITY, f64::max);
+        let ranges = self.raw.range(which);
+        for (middle, [low, high]) in middles.iter_mut().zip(ranges).take(channel.components()) {
             *middle = 0.5 * (low + high);
             widest = widest.max(high - low);
             farthest = farthest.max(high.max(-low));
@@ -109,11 +110,7 @@ impl JointTrack {
             let length = middles.iter().map(|v| v * v).sum::<f64>().sqrt();
             middles = middles.map(|v| v / length);
         }
-        for v in &mut self.raw {
-            for c in 0..channel.components() {
-                v[first + c] = V::splat(middles[c]);
-            }
-        }
+        self.middles[which] = middles;
         self.forms[which] = ChannelForm::Constant;
     }
 
@@ -124,9 +121,7 @@ impl JointTrack {
             return 0.0;
         };
         let at = &tracks.timelines[timeline].at;
-        let turn = |i: usize| -> [f64; 4] {
-            std::array::from_fn(|c| self.raw[i / TIMES][3 + c].0[i % TIMES])
-        };
+        let turn = |i: usize| self.raw.at(1, i);
         let widest = at
             .windows(2)
             .map(|pair| angle(&turn(pair[0]), &turn(pair[1])));
@@ -206,49 +201,38 @@ impl Tracks {
         if is_additive(clip) {
             fixed = [0., 0., 0., 0., 0., 0., 1., 1., 1., 1.];
         }
-        let mut raw = vec![fixed.map(V::splat); self.chunks()];
+        let mut raw = Locals::still(&fixed);
         let mut keeps_keys = false;
         let mut forms = [ChannelForm::Kept; 3];
-        for (form, (channel, at)) in forms.iter_mut().zip(CHANNELS) {
+        for (which, (channel, _)) in CHANNELS.into_iter().enumerate() {
             let Some(b) = clip.block_at(channel, block) else {
                 continue;
             };
-            let width = channel.components();
             let moving = b.moving >> l & 1 == 1;
-            for (i, &time) in self.times.iter().enumerate() {
-                if i > 0 && !moving {
-                    break;
-                }
-                let v = value(clip, channel, b, l, time);
-                for (c, &v) in v.iter().enumerate().take(width) {
-                    raw[i / TIMES][at + c].0[i % TIMES] = v;
-                }
-            }
             if moving {
-                fill_last(&mut raw, self.times.len(), at..at + width);
+                let cursors = &self.timelines[b.timeline as usize].cursors;
+                let values = cursors.iter().map(|&at| value(clip, channel, b, l, at));
+                raw.set(which, values);
             } else {
-                let first = raw[0];
-                for chunk in &mut raw {
-                    for c in at..at + width {
-                        chunk[c] = V::splat(first[c].0[0]);
-                    }
-                }
+                raw.set_still(which, &value(clip, channel, b, l, (0, 0.0)));
             }
-            *form = form_of(b, l);
-            keeps_keys |= moving && *form == ChannelForm::Kept;
+            forms[which] = form_of(b, l);
+            keeps_keys |= moving && forms[which] == ChannelForm::Kept;
         }
         let parent = usize::from(skeleton.parents()[joint]);
         let base = is_additive(clip).then_some(rest);
-        let mut models = vec![Model::ZERO; raw.len()];
-        let kernel = Models {
-            raw: &mut raw,
-            models: &mut models,
+        dispatch(SimdLevel::current(), Normalise(&mut raw));
+        let mut first = Model::ZERO;
+        let kernel = First {
+            raw: &raw,
             base: base.as_ref(),
-            above: self.joints.get(parent).map(|p| &p.models[..]),
+            above: self.joints.get(parent).map(|p| &p.first),
+            first: &mut first,
         };
         dispatch(SimdLevel::current(), kernel);
         JointTrack {
-            models,
+            first,
+            middles: [[0.0; 4]; 3],
             parent: self.joints.get(parent).map(|_| parent),
             forms,
             derived: derived(&raw),
@@ -264,32 +248,40 @@ impl Tracks {
     }
 }
 
-/// Normalises the rotations of raw values and computes the transforms in model space.
-struct Models<'a> {
-    raw: &'a mut [Local],
-    models: &'a mut [Model],
+/// Computes the first transforms in model space.
+struct First<'a> {
+    raw: &'a Locals,
     base: Option<&'a [f64; 10]>,
-    above: Option<&'a [Model]>,
+    above: Option<&'a Model>,
+    first: &'a mut Model,
 }
 
-impl Kernel for Models<'_> {
+impl Kernel for First<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        for (i, (raw, model)) in self.raw.iter_mut().zip(self.models).enumerate() {
-            let mut local = load(simd, raw);
-            let q = unit(&[local[3], local[4], local[5], local[6]]);
-            local[3..7].copy_from_slice(&q);
-            store(&local, raw);
-            let above = match self.above {
-                Some(models) => Live::load(simd, &models[i]),
-                None => Live::root(simd),
-            };
-            let own = Live::own(simd, &on_base(simd, self.base, &local));
-            above.below(&own).store(model);
-        }
+        wanted(simd, self.raw, self.base, 0, self.above).store(self.first);
     }
+}
+
+/// The raw transforms of a joint in model space at a group of times, from those of its parent.
+#[inline(always)]
+pub(super) fn wanted<S: Simd>(
+    simd: S,
+    raw: &Locals,
+    base: Option<&[f64; 10]>,
+    group: usize,
+    above: Option<&Model>,
+) -> Live<S> {
+    let above = match above {
+        Some(model) => Live::load(simd, model),
+        None => Live::root(simd),
+    };
+    above.below(&Live::own(
+        simd,
+        &on_base(simd, base, &raw.load(simd, group)),
+    ))
 }
 
 /// The rest pose with the difference `d` added; `d` itself if the clip is not additive.
@@ -342,27 +334,25 @@ fn form_of(b: &Block, l: usize) -> ChannelForm {
 
 /// The component with the largest minimum magnitude, if it is never small and keeps its sign. It can be
 /// derived accurately from the others.
-fn derived(raw: &[Local]) -> Option<(usize, bool)> {
+fn derived(raw: &Locals) -> Option<(usize, bool)> {
     const LEAST: f64 = 0.35;
     let mut least = [f64::INFINITY; 4];
-    for chunk in raw {
-        for c in 0..4 {
-            let smallest = chunk[3 + c].0.iter().map(|v| v.abs());
-            least[c] = smallest.fold(least[c], f64::min);
+    for group in raw.groups(1) {
+        for (least, v) in least.iter_mut().zip(group) {
+            *least = v.0.iter().map(|v| v.abs()).fold(*least, f64::min);
         }
     }
     let best = (0..4).max_by(|&a, &b| least[a].total_cmp(&least[b]))?;
-    let first = raw.first()?[3 + best].0[0];
-    let one_sign = raw
-        .iter()
-        .all(|c| c[3 + best].0.iter().all(|v| (*v < 0.0) == (first < 0.0)));
+    let first = raw.at(1, 0)[best];
+    let mut all = raw.groups(1).flat_map(|group| group[best].0);
+    let one_sign = all.all(|v| (v < 0.0) == (first < 0.0));
     (least[best] > LEAST && one_sign).then_some((best, first < 0.0))
 }
 
 /// Sets reach, levers and weight of every joint from the first pose of the clip.
 fn set_levers(joints: &mut [JointTrack]) {
     let place = |j: &JointTrack, column: usize| -> [f64; 3] {
-        std::array::from_fn(|r| j.models[0].matrix[r][column].0[0])
+        std::array::from_fn(|r| j.first.matrix[r][column].0[0])
     };
     let length = |v: [f64; 3]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
     let size = |j: &JointTrack| (0..3).map(|c| length(place(j, c))).fold(0.0, f64::max);
@@ -374,7 +364,8 @@ fn set_levers(joints: &mut [JointTrack]) {
     for joint in (0..joints.len()).rev() {
         let parent = joints[joint].parent;
         let above = parent.map_or(1.0, |p| size(&joints[p]));
-        let own = (0..3).map(|c| joints[joint].raw[0][7 + c].0[0].abs());
+        let scale = joints[joint].raw.at(2, 0);
+        let own = scale[..3].iter().map(|v| v.abs());
         let own = own.fold(f64::INFINITY, f64::min).max(LEAST_SCALE);
         joints[joint].levers = [above.max(LEAST_SCALE), arms[joint], arms[joint] / own];
         if let Some(parent) = parent {

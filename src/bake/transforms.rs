@@ -57,6 +57,15 @@ pub(super) fn store<S: Simd>(v: &Trs<S>, out: &mut Local) {
     }
 }
 
+#[inline(always)]
+pub(super) fn store_turn<S: Simd>(v: &Turn<S>, out: &mut [V]) {
+    let mut i = 0;
+    while i < 4 {
+        v[i].store_array(&mut out[i].0);
+        i += 1;
+    }
+}
+
 /// A [`Model`] in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Live<S: Simd> {

@@ -2,6 +2,10 @@
 
 use crate::import::raw::{Interpolation, RawChannel, RawTrack};
 
+/// How far a tangent of 1 carries a cubic curve off in an interval of 1: the extremum of both Hermite functions of
+/// tangents.
+const BULGE: f64 = 4.0 / 27.0;
+
 /// One property of one joint over time, in f64, `width` values per key.
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
@@ -93,8 +97,8 @@ impl Curve {
         self.tangents_out.chunks_exact_mut(width).for_each(&tangent);
     }
 
-    /// The middle of the range if the curve is constant: all values are within `tolerance` of each other
-    /// (rotations up to sign) and no tangent leads further away. `None` otherwise.
+    /// The middle of the range of the keys if the curve is constant: keys (rotations up to sign) and what lies
+    /// between them are within `tolerance` of each other. `None` otherwise.
     pub fn constant(&self, tolerance: f64) -> Option<[f64; 4]> {
         let first = self.values.get(..self.width)?;
         let mut low = [f64::INFINITY; 4];
@@ -115,14 +119,8 @@ impl Curve {
                 high[c] = high[c].max(key[c] * sign);
             }
         }
-        let span = match (self.times.first(), self.times.last()) {
-            (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),
-            _ => 0.0,
-        };
-        let tangents = self.tangents_in.iter().chain(&self.tangents_out);
-        let steepest = tangents.fold(0.0f64, |a, t| a.max(t.abs())) * span;
         let still = (0..self.width).all(|c| high[c] - low[c] <= tolerance);
-        if !still || steepest > tolerance {
+        if !still || !self.stays_within(&low, &high, tolerance) {
             return None;
         }
         let mut out = [0.0; 4];
@@ -139,6 +137,34 @@ impl Curve {
             out.iter_mut().for_each(|v| *v /= length);
         }
         Some(out)
+    }
+
+    /// Whether tangents keep a cubic curve with keys from `low` to `high` in ranges of `tolerance`. True for others.
+    ///
+    /// Between keys a and b, h apart, with tangents m and n, the curve is
+    /// `(1 - s) a + s b + u (1 - u)² h m - u² (1 - u) h n`, where s runs from 0 to 1 with u. The first two terms
+    /// stay between the keys. `u (1 - u)²` is largest at 1/3 and `u² (1 - u)` at 2/3; both are [`BULGE`] there.
+    fn stays_within(&self, low: &[f64; 4], high: &[f64; 4], tolerance: f64) -> bool {
+        let width = self.width;
+        let (mut least, mut most) = (*low, *high);
+        let after = self.tangents_out.chunks_exact(width);
+        let before = self.tangents_in.chunks_exact(width).skip(1);
+        let keys = self.values.chunks_exact(width);
+        let keys = keys.clone().zip(keys.skip(1));
+        for ((times, (a, b)), (m, n)) in self.times.windows(2).zip(keys).zip(after.zip(before)) {
+            let h = BULGE * (f64::from(times[1]) - f64::from(times[0]));
+            for c in 0..width {
+                let (m, n) = (h * m[c], -h * n[c]);
+                let (down, up) = (m.min(0.0) + n.min(0.0), m.max(0.0) + n.max(0.0));
+                least[c] = least[c].min(a[c].min(b[c]) + down);
+                most[c] = most[c].max(a[c].max(b[c]) + up);
+                // Minima and maxima skip NaN.
+                if (m + n).is_nan() {
+                    return false;
+                }
+            }
+        }
+        (0..width).all(|c| most[c] - least[c] <= tolerance)
     }
 
     /// Times to insert so that no rotation between neighbouring keys exceeds `max_angle` radians.
@@ -282,3 +308,6 @@ fn slerp(a: &[f64], b: &[f64], u: f64, h: f64, value: &mut [f64; 4], derivative:
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

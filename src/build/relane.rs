@@ -3,7 +3,10 @@
 
 use super::clip_builder::{ClipBuildError, Reference};
 use super::unbuild::rebuild;
-use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding};
+use crate::clip::{
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding, FloatKeys,
+    PackedKeys, Part, Stored,
+};
 use crate::math::{LANES, Row};
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 
@@ -268,11 +271,10 @@ impl<'a> Mover<'a> {
             if moving.iter().all(|(_, old)| old.is_packed()) {
                 self.room.take::<Row>(width + 1)?;
                 self.room.take::<u16>(keys * width * (last + 1))?;
-                new.encoding = self.integers(channel, &moving, keys, (last + 1, still));
+                new.encoding = self.integers(channel, &moving, keys, (last + 1, &still));
             } else {
-                let per_key = kind.rows_per_key(channel);
-                self.room.take::<Row>(keys * per_key)?;
-                self.rows(per_key, &moving, keys, &still);
+                self.room.take::<Row>(keys * kind.rows_per_key(channel))?;
+                self.rows((channel, kind), &moving, keys, &still);
             }
         } else if differs {
             self.room.take::<Row>(width)?;
@@ -290,62 +292,48 @@ impl<'a> Mover<'a> {
         channel: Channel,
         moving: &[(usize, Old<'_>)],
         keys: usize,
-        (lanes, mut ranges): (usize, Vec<Row>),
+        (lanes, still): (usize, &[Row]),
     ) -> Encoding {
-        let width = channel.components();
-        ranges.push(Row::splat(0.0));
-        let mut packed = vec![0; keys * width * lanes];
+        let mut new = PackedKeys::new(still, keys, lanes);
         for &(l, old) in moving {
-            let Encoding::Packed { first, lanes: had } = old.block.encoding else {
-                continue;
-            };
-            let (first, had) = (first as usize, usize::from(had));
-            let rows = &self.clip.rows()[old.block.first_row as usize..][..width + 1];
-            for (range, row) in ranges.iter_mut().zip(rows) {
-                range.0[l] = row.0[old.lane];
-            }
-            let integers = self.clip.packed()[first..].chunks_exact(had);
-            for (new, old_row) in packed.chunks_exact_mut(lanes).zip(integers) {
-                new[l] = old_row[old.lane];
+            let had = self.clip.keys(channel, old.block);
+            for (key, c) in (0..keys).flat_map(|k| (0..still.len()).map(move |c| (k, c))) {
+                if let Stored::Integer {
+                    least,
+                    step,
+                    integer,
+                } = had.number(key, Part::Value, c, old.lane)
+                {
+                    if key == 0 {
+                        new.set_range(c, l, least, step);
+                    }
+                    new.set(key, c, l, integer);
+                }
             }
         }
-        self.parts.rows.to_mut().extend_from_slice(&ranges);
-        let all = self.parts.packed.to_mut();
-        let first = all.len() as u32;
-        all.extend_from_slice(&packed);
-        Encoding::Packed {
-            first,
-            lanes: lanes as u8,
-        }
+        new.append(&mut self.parts)
     }
 
     /// Writes a block's rows of f32; the keys of packed lanes are exact in f32.
-    fn rows(&mut self, per_key: usize, moving: &[(usize, Old<'_>)], keys: usize, still: &[Row]) {
-        let width = still.len();
-        // In a cubic block, constant lanes have tangents of 0.
-        let mut key = vec![Row::splat(0.0); per_key];
-        let value = if per_key == width { 0 } else { width };
-        key[value..value + width].copy_from_slice(still);
-        let mut rows = key.repeat(keys);
+    fn rows(
+        &mut self,
+        (channel, kind): (Channel, BlockKind),
+        moving: &[(usize, Old<'_>)],
+        keys: usize,
+        still: &[Row],
+    ) {
+        let parts: &[Part] = match kind {
+            BlockKind::Cubic => &[Part::In, Part::Value, Part::Out],
+            _ => &[Part::Value],
+        };
+        let rows = self.parts.rows.to_mut();
+        let mut new = FloatKeys::append(rows, (channel, kind), still, keys);
         for &(l, old) in moving {
-            let had = &self.clip.rows()[old.block.first_row as usize..];
-            match old.block.encoding {
-                Encoding::Float => {
-                    for (row, had) in rows.iter_mut().zip(had) {
-                        row.0[l] = had.0[old.lane];
-                    }
-                }
-                Encoding::Packed { first, lanes } => {
-                    let step = had[width].0[old.lane];
-                    let integers = self.clip.packed()[first as usize..].chunks_exact(lanes.into());
-                    for (i, (row, integers)) in rows.iter_mut().zip(integers).enumerate() {
-                        let k = f32::from(integers[old.lane]);
-                        row.0[l] = had[i % width].0[old.lane] + step * k;
-                    }
-                }
+            let had = self.clip.keys(channel, old.block);
+            for (key, &part) in (0..keys).flat_map(|k| parts.iter().map(move |p| (k, p))) {
+                new.set(key, part, l, &had.get(key, part, old.lane));
             }
         }
-        self.parts.rows.to_mut().extend_from_slice(&rows);
     }
 }
 

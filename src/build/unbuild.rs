@@ -4,12 +4,12 @@
 use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
 use super::curve::Curve;
 use super::rig::model_size;
-use crate::clip::{Block, BlockKind, Channel, Clip, Encoding, RootMotionParts};
+use crate::clip::{Block, BlockKind, Channel, Clip, Part, RootMotionParts};
 use crate::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
     RawUserTrack,
 };
-use crate::math::{LANES, Row};
+use crate::math::LANES;
 use crate::rig::Rig;
 use crate::skeleton::{NO_JOINT, Skeleton, UserChannel};
 
@@ -188,31 +188,6 @@ fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     }
 }
 
-/// The keys of a packed block as rows.
-fn unpack(
-    clip: &Clip,
-    b: &Block,
-    width: usize,
-    keys: usize,
-    (first, lanes): (usize, usize),
-) -> Vec<Row> {
-    let ranges = &clip.rows()[b.first_row as usize..][..width + 1];
-    let mut rows = Vec::with_capacity(keys * width);
-    for key in clip.packed()[first..]
-        .chunks_exact(width * lanes)
-        .take(keys)
-    {
-        for (least, numbers) in ranges.iter().zip(key.chunks_exact(lanes)) {
-            let mut row = *least;
-            for (l, &n) in numbers.iter().enumerate() {
-                row.0[l] += ranges[width].0[l] * f32::from(n);
-            }
-            rows.push(row);
-        }
-    }
-    rows
-}
-
 /// One lane of a block as a track.
 fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> RawTrack {
     let width = channel.components();
@@ -223,24 +198,12 @@ fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> 
     };
     let held = b.hold >> lane & 1 == 1;
     let spline = b.kind == BlockKind::Cubic && !still && !held;
-    let per_key = b.kind.rows_per_key(channel);
-    let middle = if b.kind == BlockKind::Cubic { width } else { 0 };
-    let unpacked;
-    let rows = match b.encoding {
-        Encoding::Float => &clip.rows()[b.first_row as usize..],
-        Encoding::Packed { first, lanes } => {
-            unpacked = unpack(clip, b, width, times.len(), (first as usize, lanes.into()));
-            &unpacked
-        }
-    };
+    let keys = clip.keys(channel, b);
     let mut values = Vec::new();
-    for (k, rows) in rows.chunks_exact(per_key).take(times.len()).enumerate() {
-        let mut put = |first: usize, scale: f32| {
-            values.extend(
-                rows[first..first + width]
-                    .iter()
-                    .map(|r: &Row| r.0[lane] * scale),
-            );
+    for k in 0..times.len() {
+        let mut put = |part: Part, scale: f32| {
+            let numbers = keys.get(k, part, lane);
+            values.extend(numbers[..width].iter().map(|v| v * scale));
         };
         if spline {
             // Tangents are stored per interval; those beyond the first and last key are never read.
@@ -248,11 +211,11 @@ fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> 
                 (Some(a), Some(b)) if b > a => 1.0 / (b - a),
                 _ => 0.0,
             };
-            put(0, gap(k.wrapping_sub(1), k));
-            put(width, 1.0);
-            put(2 * width, gap(k, k + 1));
+            put(Part::In, gap(k.wrapping_sub(1), k));
+            put(Part::Value, 1.0);
+            put(Part::Out, gap(k, k + 1));
         } else {
-            put(middle, 1.0);
+            put(Part::Value, 1.0);
         }
     }
     RawTrack {

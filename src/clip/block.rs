@@ -84,16 +84,6 @@ pub struct TrackCounts {
     pub constant: usize,
 }
 
-impl BlockKind {
-    /// Rows per key of this kind.
-    pub const fn rows_per_key(self, channel: Channel) -> usize {
-        match self {
-            Self::Cubic => 3 * channel.components(),
-            _ => channel.components(),
-        }
-    }
-}
-
 /// Splits a lane into its block and its position within the block.
 pub(crate) const fn split_lane(lane: usize) -> (usize, usize) {
     (lane / LANES, lane % LANES)

@@ -1,10 +1,11 @@
-//! Checks of blocks before sampling, and detection of moving lanes.
+//! Checks of blocks before sampling.
 
 use super::block::{BlockKind, Channel};
 use super::clip_data::ClipParts;
 use super::encoding::{Encoding, slack};
 use super::error::ClipError;
-use crate::math::{LANES, Row, within};
+use super::keys::{Extent, ranges};
+use crate::math::{LANES, within};
 use crate::skeleton::{MAX_LENGTH, Skeleton};
 
 /// Checks that the blocks of a channel ascend and that all their references are in range.
@@ -44,12 +45,13 @@ pub(super) fn check_blocks(
                 }
             }
         };
-        let count = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-        let end = (b.first_row as usize).saturating_add(count);
+        let extent = Extent::new(channel, b, keys);
+        let end = (b.first_row as usize).saturating_add(extent.rows);
         if end > rows.len() {
             return Err(fail("row", end, rows.len()));
         }
-        if let Encoding::Packed { first, lanes } = b.encoding {
+        let ranges = ranges(&rows[b.first_row as usize..end]);
+        if let (Encoding::Packed { first, lanes }, Some((least, steps))) = (b.encoding, ranges) {
             let lanes = usize::from(lanes);
             if !matches!(b.kind, BlockKind::Linear | BlockKind::Slerp) {
                 return Err(fail("packed keys of the kind", b.kind as usize, 0));
@@ -57,20 +59,17 @@ pub(super) fn check_blocks(
             if lanes == 0 || lanes > LANES {
                 return Err(fail("packed lane", lanes, LANES));
             }
-            let steps = &rows[end - 1].0;
-            if let Some(l) = (lanes..LANES).find(|&l| steps[l] != 0.0) {
+            if let Some(l) = (lanes..LANES).find(|&l| steps.0[l] != 0.0) {
                 return Err(fail("step of lane", l, lanes));
             }
-            let size = keys * channel.components() * lanes + slack(lanes);
-            let end = (first as usize).saturating_add(size);
+            let end = (first as usize).saturating_add(extent.integers + slack(lanes));
             if end > packed.len() {
                 return Err(fail("packed key", end, packed.len()));
             }
             // Any integer may occur, so the whole range must be within the limit.
-            let ranges = &rows[b.first_row as usize..][..channel.components()];
             let farthest = |l: usize| {
-                let least = ranges.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
-                least + steps[l].abs() * f32::from(u16::MAX)
+                let least = least.iter().map(|r| r.0[l].abs()).fold(0.0, f32::max);
+                least + steps.0[l].abs() * f32::from(u16::MAX)
             };
             if let Some(l) = (0..LANES).find(|&l| !within(farthest(l), MAX_LENGTH)) {
                 return Err(ClipError::Beyond {
@@ -83,55 +82,4 @@ pub(super) fn check_blocks(
         }
     }
     Ok(())
-}
-
-/// The lanes of a block that change over its keys.
-pub(super) fn moving_lanes(rows: &[Row], kind: BlockKind, channel: Channel) -> u16 {
-    let width = channel.components();
-    let per_key = kind.rows_per_key(channel);
-    let values = match kind {
-        BlockKind::Cubic => width..2 * width,
-        _ => 0..width,
-    };
-    let mut moving = [0u32; LANES];
-    for key in rows.chunks_exact(per_key) {
-        for (part, (row, first)) in key.iter().zip(rows).enumerate() {
-            // The tangents of a lane that does not move are zero.
-            let still = if values.contains(&part) {
-                first.0
-            } else {
-                [0.0; LANES]
-            };
-            for (moving, (v, still)) in moving.iter_mut().zip(row.0.iter().zip(still)) {
-                *moving |= u32::from(*v != still);
-            }
-        }
-    }
-    let bits = moving.iter().enumerate();
-    bits.fold(0, |all, (l, &moving)| all | (moving as u16) << l)
-}
-
-/// Keys that are compared between checks for an early exit.
-const KEYS_AT_ONCE: usize = 4;
-
-/// The lanes of a packed block that change over its keys.
-pub(super) fn packed_moving_lanes(steps: &Row, packed: &[u16], lanes: usize, width: usize) -> u16 {
-    let bits =
-        |of: &dyn Fn(usize) -> bool| (0..lanes).fold(0, |all, l| all | u16::from(of(l)) << l);
-    let stepping = bits(&|l| steps.0[l] != 0.0);
-    let mut moving = 0;
-    let (first, later) = packed.split_at(width * lanes);
-    let mut differs = [0u16; 4 * LANES];
-    for keys in later.chunks(KEYS_AT_ONCE * width * lanes) {
-        for key in keys.chunks_exact(width * lanes) {
-            for (differs, (a, b)) in differs.iter_mut().zip(first.iter().zip(key)) {
-                *differs |= a ^ b;
-            }
-        }
-        moving = bits(&|l| (0..width).any(|c| differs[c * lanes + l] != 0)) & stepping;
-        if moving == stepping {
-            break;
-        }
-    }
-    moving
 }

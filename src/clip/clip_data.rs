@@ -1,9 +1,10 @@
 //! `Clip`: timelines, blocks of keys, markers and root motion of one animation.
 
 use super::block::{Block, BlockKind, Channel, TrackCounts};
-use super::check::{check_blocks, moving_lanes, packed_moving_lanes};
+use super::check::check_blocks;
 use super::encoding::Encoding;
 use super::error::ClipError;
+use super::keys::Part;
 use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
 use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
@@ -167,7 +168,6 @@ impl Clip {
             parts.duration,
         )?;
         let mut lookup: [Vec<u16>; 4] = Default::default();
-        let (all_rows, all_packed) = (parts.rows.as_slice(), parts.packed.as_slice());
         for channel in Channel::ALL {
             // Blocks ascend. The lookup ends at the last stored block: many clips of a large skeleton animate
             // only a small part of it.
@@ -175,26 +175,15 @@ impl Clip {
             let blocks = stored.last().map_or(0, |b| usize::from(b.block) + 1);
             let places = &mut lookup[channel as usize];
             places.resize(blocks, NO_BLOCK);
-            for (place, b) in parts.channels[channel as usize].iter_mut().enumerate() {
+            for place in 0..parts.channels[channel as usize].len() {
+                let mut b = parts.channels[channel as usize][place];
                 places[usize::from(b.block)] = place as u16;
-                let keys = match b.kind {
-                    BlockKind::Constant => {
-                        // Unused; set to 0 so that equal clips have equal hashes.
-                        b.timeline = 0;
-                        1
-                    }
-                    _ => timelines[b.timeline as usize].len as usize,
-                };
-                let rows = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-                let rows = &all_rows[b.first_row as usize..][..rows];
-                b.moving = match b.encoding {
-                    Encoding::Float => moving_lanes(rows, b.kind, channel),
-                    Encoding::Packed { first, lanes } => {
-                        let (width, lanes) = (channel.components(), usize::from(lanes));
-                        let packed = &all_packed[first as usize..][..keys * width * lanes];
-                        packed_moving_lanes(&rows[width], packed, lanes, width)
-                    }
-                };
+                if b.kind == BlockKind::Constant {
+                    // Unused; set to 0 so that equal clips have equal hashes.
+                    b.timeline = 0;
+                }
+                b.moving = parts.keys(channel, &b).moving();
+                parts.channels[channel as usize][place] = b;
             }
         }
         check_rotations(&parts, skeleton)?;
@@ -283,22 +272,7 @@ impl Clip {
 
     /// The value of a lane that does not move.
     pub(crate) fn constant(&self, channel: Channel, b: &Block, lane: usize) -> [f32; 4] {
-        let width = channel.components();
-        let value = if b.kind == BlockKind::Cubic { width } else { 0 };
-        let mut out = [0.0; 4];
-        for (c, out) in out.iter_mut().enumerate().take(width) {
-            *out = self.rows[b.first_row as usize + value + c].0[lane];
-        }
-        if let Encoding::Packed { first, lanes } = b.encoding
-            && lane < usize::from(lanes)
-        {
-            let step = self.rows[b.first_row as usize + width].0[lane];
-            for (c, out) in out.iter_mut().enumerate().take(width) {
-                let at = first as usize + c * usize::from(lanes) + lane;
-                *out += step * f32::from(self.packed[at]);
-            }
-        }
-        out
+        self.keys(channel, b).get(0, Part::Value, lane)
     }
 
     /// All rows. Each call resolves the storage, so hoist it out of loops.

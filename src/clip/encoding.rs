@@ -1,6 +1,5 @@
 //! `Encoding`: how a block's keys are stored, as rows of f32 or as 16-bit integers.
 
-use super::block::Channel;
 use crate::math::LANES;
 
 /// How the keys of a block are stored.
@@ -18,16 +17,6 @@ pub enum Encoding {
         /// Lanes stored per component, 1 to 16: up to the last one that moves. Later lanes have step 0.
         lanes: u8,
     },
-}
-
-impl Encoding {
-    /// Rows of a block with `keys` keys of `per_key` rows each.
-    pub(crate) const fn rows(self, channel: Channel, keys: usize, per_key: usize) -> usize {
-        match self {
-            Self::Float => keys * per_key,
-            Self::Packed { .. } => channel.components() + 1,
-        }
-    }
 }
 
 /// Integers that must follow the last key of a block, so that a whole row can be read at any component.

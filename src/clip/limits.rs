@@ -1,10 +1,11 @@
 //! Limits on the numbers of a clip. They keep every sample, and every product of samples, within f32.
 
-use super::block::{Block, BlockKind, Channel};
+use super::block::{BlockKind, Channel};
 use super::clip_data::{Clip, ClipKind, ClipParts};
 use super::encoding::Encoding;
 use super::error::ClipError;
-use crate::math::{LANES, Row, all_within, within};
+use super::keys::{Extent, Keys, Lanes};
+use crate::math::{LANES, all_within, within};
 use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_factor};
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
 
@@ -23,13 +24,9 @@ pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), C
     let (mut rows, mut packed) = (0usize, 0usize);
     for channel in Channel::ALL {
         for b in &parts.channels[channel as usize] {
-            let keys = keys_of(parts, b);
-            let read = b.encoding.rows(channel, keys, b.kind.rows_per_key(channel));
-            rows = rows.saturating_add(read);
-            if let Encoding::Packed { lanes, .. } = b.encoding {
-                let read = keys * channel.components() * usize::from(lanes);
-                packed = packed.saturating_add(read);
-            }
+            let read = Extent::new(channel, b, parts.keys_of(b));
+            rows = rows.saturating_add(read.rows);
+            packed = packed.saturating_add(read.integers);
         }
     }
     let pairs = [
@@ -72,20 +69,12 @@ pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), C
     })
 }
 
-fn keys_of(parts: &ClipParts, b: &Block) -> usize {
-    match b.kind {
-        BlockKind::Constant => 1,
-        _ => parts.timelines[b.timeline as usize].len(),
-    }
-}
-
 /// Describes a lane of a row for messages: channel, joint and key.
 fn place_of(parts: &ClipParts, skeleton: &Skeleton, row: usize, lane: usize) -> String {
     for channel in Channel::ALL {
         for b in &parts.channels[channel as usize] {
-            let per_key = b.kind.rows_per_key(channel);
-            let count = b.encoding.rows(channel, keys_of(parts, b), per_key);
-            let first = b.first_row as usize;
+            let (first, per_key) = (b.first_row as usize, b.kind.rows_per_key(channel));
+            let count = Extent::new(channel, b, parts.keys_of(b)).rows;
             if (first..first + count).contains(&row) {
                 let lane = usize::from(b.block) * LANES + lane;
                 let owner = owner_of(skeleton, channel, lane);
@@ -137,7 +126,10 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
             BlockKind::Cubic => live & !b.moving,
             _ => live,
         };
-        let keys = Keys::new(parts, b);
+        let keys = Rotations {
+            keys: parts.keys(Channel::Rotation, b),
+            linear: matches!(b.kind, BlockKind::Linear | BlockKind::Slerp),
+        };
         if keys.sound(live, b.hold) {
             continue;
         }
@@ -162,70 +154,20 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
 }
 
 /// The keys of a block of rotations.
-struct Keys<'a> {
-    count: usize,
-    kind: BlockKind,
-    rows: &'a [Row],
-    /// Integers and number of stored lanes of a packed block.
-    packed: Option<(&'a [u16], usize)>,
+struct Rotations<'a> {
+    keys: Keys<'a>,
+    /// True if values between keys are interpolated linearly.
+    linear: bool,
 }
 
-/// Components x, y, z, w of sixteen lanes.
-type Rotations = [[f32; LANES]; 4];
-
-impl<'a> Keys<'a> {
-    fn new(parts: &'a ClipParts, b: &Block) -> Self {
-        let count = keys_of(parts, b);
-        let packed = match b.encoding {
-            Encoding::Float => None,
-            Encoding::Packed { first, lanes } => {
-                let size = count * 4 * usize::from(lanes);
-                let integers = &parts.packed.as_slice()[first as usize..][..size];
-                Some((integers, usize::from(lanes)))
-            }
-        };
-        Self {
-            count,
-            kind: b.kind,
-            rows: &parts.rows.as_slice()[b.first_row as usize..],
-            packed,
-        }
-    }
-
-    #[inline(always)]
-    fn key(&self, k: usize) -> Rotations {
-        if let Some((integers, lanes)) = self.packed {
-            let mut q: Rotations = [0, 1, 2, 3].map(|c: usize| self.rows[c].0);
-            let step = &self.rows[4].0;
-            let key = &integers[k * 4 * lanes..][..4 * lanes];
-            for (q, key) in q.iter_mut().zip(key.chunks_exact(lanes)) {
-                for ((v, step), &integer) in q.iter_mut().zip(step).zip(key) {
-                    *v += step * f32::from(integer);
-                }
-            }
-            return q;
-        }
-        // A cubic key stores the value between its tangents.
-        let first = match self.kind {
-            BlockKind::Cubic => k * 12 + 4,
-            _ => k * 4,
-        };
-        let rows = &self.rows[first..first + 4];
-        [rows[0].0, rows[1].0, rows[2].0, rows[3].0]
-    }
-
-    /// True if values between keys are interpolated linearly.
-    fn linear(&self) -> bool {
-        matches!(self.kind, BlockKind::Linear | BlockKind::Slerp)
-    }
-
+impl Rotations<'_> {
     /// True if the lanes of `live` are sound. Lanes of `hold` are checked for length only.
     fn sound(&self, live: u16, hold: u16) -> bool {
         let [low, high] = ROTATION_SQUARES;
         let (mut lengths, mut turns) = ([0u32; LANES], [0u32; LANES]);
-        let mut last = self.key(0);
-        for k in 0..self.count {
-            let q = self.key(k);
+        let mut last = self.keys.rotations(0);
+        for k in 0..self.keys.len() {
+            let q = self.keys.rotations(k);
             for l in 0..LANES {
                 let square = dot(&q, &q, l);
                 // Comparisons with NaN are false.
@@ -235,23 +177,23 @@ impl<'a> Keys<'a> {
             last = q;
         }
         let bits = |of: &[u32; LANES]| (0..LANES).fold(0u16, |all, l| all | (of[l] as u16) << l);
-        let turning = if self.linear() { live & !hold } else { 0 };
+        let turning = if self.linear { live & !hold } else { 0 };
         bits(&lengths) & live == 0 && bits(&turns) & turning == 0
     }
 
     /// Key, lane, value and limit of the first fault.
     fn first_fault(&self, live: u16, hold: u16) -> (usize, usize, f32, f32) {
         let [low, high] = ROTATION_SQUARES;
-        let mut last = self.key(0);
-        for k in 0..self.count {
-            let q = self.key(k);
+        let mut last = self.keys.rotations(0);
+        for k in 0..self.keys.len() {
+            let q = self.keys.rotations(k);
             for l in (0..LANES).filter(|l| live >> l & 1 == 1) {
                 let square = dot(&q, &q, l);
                 if !(low..=high).contains(&square) {
                     return (k, l, square, if square < low { low } else { high });
                 }
                 let turn = dot(&q, &last, l);
-                if self.linear() && hold >> l & 1 == 0 && turn < LEAST_ROTATION_DOT {
+                if self.linear && hold >> l & 1 == 0 && turn < LEAST_ROTATION_DOT {
                     return (k, l, turn, LEAST_ROTATION_DOT);
                 }
             }
@@ -262,7 +204,7 @@ impl<'a> Keys<'a> {
 }
 
 #[inline(always)]
-fn dot(a: &Rotations, b: &Rotations, l: usize) -> f32 {
+fn dot(a: &[Lanes; 4], b: &[Lanes; 4], l: usize) -> f32 {
     a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l] + a[3][l] * b[3][l]
 }
 

@@ -2,7 +2,7 @@
 
 use super::block::{Block, BlockKind, Channel};
 use super::clip_data::Clip;
-use super::encoding::Encoding;
+use super::keys::Part;
 use crate::math::LANES;
 
 impl Clip {
@@ -26,39 +26,26 @@ impl Clip {
     /// of its Bézier form, which are included.
     pub(crate) fn reach(&self, channel: Channel, b: &Block, lane: usize) -> [[f32; 2]; 4] {
         let width = channel.components();
-        let keys = self.keys_of(b);
+        let keys = self.keys(channel, b);
         let mut reach = [[f32::INFINITY, f32::NEG_INFINITY]; 4];
-        let mut add = |component: usize, value: f32| {
-            let [least, most] = &mut reach[component];
-            (*least, *most) = (least.min(value), most.max(value));
+        let mut add = |value: [f32; 4]| {
+            for ([least, most], value) in reach.iter_mut().zip(value).take(width) {
+                (*least, *most) = (least.min(value), most.max(value));
+            }
         };
-        let rows = &self.rows()[b.first_row as usize..];
-        for key in 0..keys {
-            for c in 0..width {
-                match (b.encoding, b.kind) {
-                    (Encoding::Packed { first, lanes }, _) => {
-                        let mut value = rows[c].0[lane];
-                        if lane < usize::from(lanes) {
-                            let at = (key * width + c) * usize::from(lanes) + lane;
-                            let number = self.packed()[first as usize + at];
-                            value += rows[width].0[lane] * f32::from(number);
-                        }
-                        add(c, value);
-                    }
-                    (Encoding::Float, BlockKind::Cubic) => {
-                        let part = |part: usize| rows[(key * 3 + part) * width + c].0[lane];
-                        let (into, value, out) = (part(0), part(1), part(2));
-                        add(c, value);
-                        // Tangents are per interval, so a control point is a third of its tangent away.
-                        if key > 0 {
-                            add(c, value - into / 3.0);
-                        }
-                        if key + 1 < keys {
-                            add(c, value + out / 3.0);
-                        }
-                    }
-                    (Encoding::Float, _) => add(c, rows[key * width + c].0[lane]),
-                }
+        for (key, value) in keys.values(lane).enumerate() {
+            add(value);
+            if b.kind != BlockKind::Cubic {
+                continue;
+            }
+            // Tangents are per interval, so a control point is a third of its tangent away.
+            if key > 0 {
+                let into = keys.get(key, Part::In, lane);
+                add(std::array::from_fn(|c| value[c] - into[c] / 3.0));
+            }
+            if key + 1 < keys.len() {
+                let out = keys.get(key, Part::Out, lane);
+                add(std::array::from_fn(|c| value[c] + out[c] / 3.0));
             }
         }
         reach
@@ -67,7 +54,7 @@ impl Clip {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ClipParts;
+    use super::super::{ClipParts, Encoding};
     use super::*;
     use crate::math::Row;
     use crate::skeleton::{Joint, Skeleton, Trs};

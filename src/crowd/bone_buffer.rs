@@ -1,7 +1,9 @@
 //! `BoneBuffer`: the palettes of a crowd, one after another, in heap memory.
 
+use super::crowd_data::Crowd;
 use super::schedule::{FrameId, Schedule};
 use crate::math::{Affine3x4, Fnv1a};
+use crate::playback::InstanceId;
 
 /// The allocator has no memory for palette rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,6 +73,46 @@ impl BoneBuffer {
         let mut h = Fnv1a::default();
         h.write(self.bytes());
         h.finish()
+    }
+
+    /// The model matrix of a joint in the buffer's frame: joint space to model space. Palette row × bind matrix; cost
+    /// of one product.
+    ///
+    /// `None` if the buffer does not hold the crowd's last frame, the instance has no rows in it, the rig has no such
+    /// joint, or no row gives the joint back: no skin has a slot for it, or only with an inverse bind matrix that has
+    /// no inverse. [Watch](Crowd::watch) such joints, and their matrices are found as well, from the next frame on.
+    /// [`Crowd::model_matrix`] is for all joints, now.
+    ///
+    /// ```
+    /// use phalanx::crowd::{BoneBuffer, Crowd};
+    ///
+    /// # #[cfg(feature = "gltf")]
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut crowd = Crowd::new();
+    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+    /// let hand = crowd.rig(rig)?.skeleton().joint("RightHand")?;
+    /// let character = crowd.spawn(rig)?;
+    /// let mut bones = BoneBuffer::new();
+    /// crowd.evaluate(&mut bones);
+    /// let model = bones.model_matrix(&crowd, character, hand).ok_or("hidden")?;
+    /// println!("the hand is at {}", model.translation());
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(feature = "gltf"))]
+    /// # fn main() {}
+    /// ```
+    pub fn model_matrix(
+        &self,
+        crowd: &Crowd,
+        instance: InstanceId,
+        joint: usize,
+    ) -> Option<Affine3x4> {
+        if self.frame.is_none() || self.frame != crowd.frame {
+            return None;
+        }
+        let (pool, index) = crowd.instance(instance).ok()?;
+        let first = pool.places.row(index)?;
+        pool.model_of_row(index, joint, self.rows.get(first..)?)
     }
 
     /// Reserves memory for frames of `rows` rows: instances times

@@ -1,16 +1,19 @@
 //! `Crowd`: rigs, clips, instances, and the frame.
 
+use super::advance::Passages;
 use super::bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]
 use super::bone_buffer::RowMemoryError;
 use super::evaluate::Scratches;
+use super::mirrors::Mirrors;
+use super::parts::Lending;
 use super::rigs::RigNumbers;
-use super::scene::Mirrors;
-use super::schedule::{FrameId, LayoutRequest, RowLayout, Totals};
+use super::schedule::{FrameId, LayoutRequest, RowLayout, Schedule, Totals};
 use crate::clip::Clip;
-use crate::playback::pool::{Pool, check};
+use crate::math::Affine3x4;
+use crate::playback::pool::Pool;
 use crate::playback::{
-    BlendSpace1D, BlendSpaceId, ClipId, Events, InstanceId, LayerOptions, MAX_TIME, Motion,
+    BlendSpace1D, BlendSpaceId, ClipId, InstanceId, LayerOptions, Motion,
     PlaybackError as CrowdError, RigId, RowOrder, Unknown,
 };
 use crate::rig::Rig;
@@ -52,9 +55,9 @@ pub struct Crowd {
     pub(super) rigs: RigNumbers,
     pub(crate) scratches: Scratches,
     pub(crate) mirrors: Mirrors,
-    pub(crate) events: Events,
-    /// How many events there is room for at least.
-    events_room: usize,
+    pub(super) passages: Passages,
+    /// What the parts of the last frame borrow.
+    pub(super) lending: Lending,
     /// The frame that was scheduled last.
     pub(crate) frame: Option<FrameId>,
     /// The layout that the last schedule was made for, and its totals.
@@ -149,7 +152,7 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown or still has instances.
     pub fn remove_rig(&mut self, rig: RigId) -> Result<Arc<Rig>, CrowdError> {
-        let instances = self.pool(rig)?.alive();
+        let instances = self.pool(rig)?.state.count_alive();
         if instances > 0 {
             return Err(CrowdError::RigInUse { rig, instances });
         }
@@ -158,8 +161,6 @@ impl Crowd {
         let pool = slot.and_then(Option::take).ok_or(unknown)?;
         self.scheduled = None;
         self.rigs.remove(rig);
-        self.mirrors.forget(rig);
-        self.scratches.forget(rig);
         Ok(pool.rig)
     }
 
@@ -246,7 +247,7 @@ impl Crowd {
     pub fn spawn(&mut self, rig: RigId) -> Result<InstanceId, CrowdError> {
         let pool = self.pool_mut(rig)?;
         let index = pool.spawn()?;
-        Ok(pool.instance_id(index as usize))
+        Ok(pool.instance_id(index))
     }
 
     /// Removes an instance; its handle becomes stale.
@@ -261,43 +262,12 @@ impl Crowd {
 
     /// Instances alive, over all rigs.
     pub fn len(&self) -> usize {
-        self.pools().map(|(_, p)| p.alive()).sum()
+        self.pools().map(|(_, p)| p.state.count_alive()).sum()
     }
 
     /// Whether no instance is alive.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Advances all times by `dt` seconds and all fades by its absolute value: a fade never runs backwards.
-    ///
-    /// # Errors
-    /// If `dt` is not within ±[`MAX_TIME`].
-    pub fn advance(&mut self, dt: f64) -> Result<(), CrowdError> {
-        check("dt", dt, -MAX_TIME, MAX_TIME)?;
-        let Self {
-            pools,
-            events,
-            events_room: room,
-            ..
-        } = self;
-        let instances = pools.iter().flatten();
-        let instances = instances.map(|p| p.state.alive.len()).sum();
-        events.clear();
-        if instances > *room {
-            // Few frames have more than one event per instance, unless many instances are in step.
-            events.reserve(instances);
-            *room = instances;
-        }
-        for pool in pools.iter_mut().flatten() {
-            pool.advance(dt, events);
-        }
-        Ok(())
-    }
-
-    /// The events of the last [`advance`](Self::advance), in the order of [`instances`](Self::instances).
-    pub fn events(&self) -> &Events {
-        &self.events
     }
 
     /// Evaluates every visible instance into the bone buffer: rigs and instances in the order of their
@@ -310,6 +280,18 @@ impl Crowd {
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
         let mut schedule = self.schedule(&by_index(buffer));
         schedule.write_rows(buffer.prepare(&schedule))
+    }
+
+    /// [`schedule`](Self::schedule) for a bone buffer: its rows are the memory that the frame is written to, in place.
+    /// For [`Schedule::parts`]; [`evaluate`](Self::evaluate) does all in one call. Until the frame is written, the
+    /// buffer has old rows where instances are evaluated.
+    pub fn schedule_into<'c, 'b>(
+        &'c mut self,
+        buffer: &'b mut BoneBuffer,
+    ) -> (Schedule<'c>, &'b mut [Affine3x4]) {
+        let schedule = self.schedule(&by_index(buffer));
+        let rows = buffer.prepare(&schedule);
+        (schedule, rows)
     }
 
     /// [`evaluate`](Self::evaluate) that reports a lack of memory.
@@ -339,6 +321,7 @@ impl Crowd {
     }
 
     pub(crate) fn pool_mut(&mut self, rig: RigId) -> Result<&mut Pool, CrowdError> {
+        self.settle_parts();
         let unknown = self.unknown_rig(rig);
         let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
         let pool = slot.and_then(Option::as_mut);
@@ -364,15 +347,20 @@ impl Crowd {
     }
 
     pub(crate) fn instance(&self, id: InstanceId) -> Result<(&Pool, usize), CrowdError> {
-        let unknown = CrowdError::UnknownInstance {
+        let slot = self.rigs.slot(id.rig()).and_then(|i| self.pools.get(i));
+        let pool = slot.and_then(Option::as_ref);
+        match pool.filter(|pool| pool.state.knows(id)) {
+            Some(pool) => Ok((pool, id.index())),
+            None => Err(self.unknown_instance(id)),
+        }
+    }
+
+    #[cold]
+    fn unknown_instance(&self, id: InstanceId) -> CrowdError {
+        CrowdError::UnknownInstance {
             instance: id,
             why: self.rigs.why_unknown(id.rig()),
-        };
-        let pool = self.pool(id.rig()).map_err(|_| unknown.clone())?;
-        let index = id.index();
-        let alive = pool.state.alive.get(index) == Some(&true)
-            && pool.state.generation[index] == id.generation();
-        alive.then_some((pool, index)).ok_or(unknown)
+        }
     }
 
     pub(crate) fn instance_mut(

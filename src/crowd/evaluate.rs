@@ -2,8 +2,8 @@
 //! its own scratch.
 
 use super::memory::Output;
-use crate::playback::RigId;
-use crate::playback::pool::{PaletteScratch, Pool};
+use crate::playback::lent::Lent;
+use crate::playback::pool::{PaletteNeeds, PaletteScratch, Pool, WatchPart};
 use crate::simd::SimdLevel;
 use std::ops::Range;
 
@@ -19,50 +19,146 @@ pub(super) const STREAM_BYTES: usize = 24 << 20;
 
 /// A scratch for every range that a frame is split into.
 #[derive(Debug, Default)]
-pub(crate) struct Scratches(Vec<PaletteScratch>);
+pub(crate) struct Scratches {
+    all: Vec<PaletteScratch>,
+    /// What they were reserved for.
+    needs: PaletteNeeds,
+}
 
 impl Scratches {
-    /// The scratches for `instances` of one pool on the current rayon pool, with room for its rig.
-    pub fn prepare(&mut self, pool: &mut Pool, instances: usize) -> &mut [PaletteScratch] {
+    /// Makes room for the instances of a pool. What there is stays.
+    pub fn reserve(&mut self, pool: &Pool) {
+        let needs = self.needs.max(&pool.needs(pool.state.len()));
+        if needs != self.needs {
+            self.all.iter_mut().for_each(|s| s.reserve(&needs));
+            self.needs = needs;
+        }
+    }
+
+    /// The scratches for `instances` on the current rayon pool, with room for the pools that were
+    /// [reserved](Self::reserve).
+    pub fn prepare(&mut self, instances: usize) -> &mut [PaletteScratch] {
         let workers = rayon::current_num_threads();
         let parts = match workers {
             0 | 1 => 1,
             _ => (workers * PARTS_PER_WORKER).min(instances / CHUNK).max(1),
         };
-        if self.0.len() < parts {
-            self.0.resize_with(parts, PaletteScratch::default);
-        }
-        let scratches = &mut self.0[..parts];
-        pool.reserve_all(scratches);
-        scratches
+        self.take(parts)
     }
 
-    /// Frees the scratch of a rig that is removed.
-    pub fn forget(&mut self, rig: RigId) {
-        self.0.iter_mut().for_each(|s| s.instance.forget(rig));
+    /// That many scratches.
+    pub fn take(&mut self, parts: usize) -> &mut [PaletteScratch] {
+        while self.all.len() < parts {
+            let mut scratch = PaletteScratch::default();
+            scratch.reserve(&self.needs);
+            self.all.push(scratch);
+        }
+        &mut self.all[..parts]
     }
 }
 
-/// A range of instances that one worker evaluates, with its hints and scratch.
+/// A range of instances that one worker evaluates, with its hints, watched joints and scratch.
 pub(super) struct Part<'a> {
     pub pool: &'a Pool,
     pub instances: Range<usize>,
     /// The level, and whether rows go past the caches.
     pub how: (SimdLevel, bool),
     pub hints: &'a mut [u16],
+    pub watch: WatchPart<'a>,
     pub scratch: &'a mut PaletteScratch,
 }
 
-/// A range of a pool's instances, with its hints, scratches and output.
-pub(super) struct Task<'a, O> {
-    pub pool: &'a Pool,
+/// All instances of some pools, with scratches and output.
+pub(super) struct Pools<'a, O> {
+    pub pools: &'a mut [Option<Pool>],
     /// The level, and whether rows go past the caches.
     pub how: (SimdLevel, bool),
-    pub first: usize,
-    pub end: usize,
-    pub hints: &'a mut [u16],
     pub scratches: &'a mut [PaletteScratch],
     pub output: O,
+}
+
+impl<O: Output> Pools<'_, O> {
+    /// Splits between pools by their rows, then within a pool, down to one scratch; `join` runs both halves without
+    /// allocating.
+    pub fn run(self) {
+        let Self {
+            pools,
+            how,
+            scratches,
+            output,
+        } = self;
+        if scratches.len() > 1 && pools.len() > 1 {
+            let all: usize = pools.iter().map(rows).sum();
+            let mut before = 0;
+            let mut middle = 0;
+            // The pool in the middle goes to the half that lacks more.
+            while middle < pools.len() && before + rows(&pools[middle]) / 2 < all / 2 {
+                before += rows(&pools[middle]);
+                middle += 1;
+            }
+            let middle = middle.clamp(1, pools.len() - 1);
+            let before: usize = pools[..middle].iter().map(rows).sum();
+            let share = (scratches.len() * before).checked_div(all).unwrap_or(0);
+            let share = share.clamp(1, scratches.len() - 1);
+            let (pools_a, pools_b) = pools.split_at_mut(middle);
+            let (scratches_a, scratches_b) = scratches.split_at_mut(share);
+            let (output_a, output_b) = output.split(before);
+            let a = Pools {
+                pools: pools_a,
+                how,
+                scratches: scratches_a,
+                output: output_a,
+            };
+            let b = Pools {
+                pools: pools_b,
+                how,
+                scratches: scratches_b,
+                output: output_b,
+            };
+            rayon::join(|| a.run(), || b.run());
+            return;
+        }
+        let mut rest = output;
+        for pool in pools {
+            let (now, later) = rest.split(rows(pool));
+            rest = later;
+            let Some(pool) = pool else { continue };
+            let mut lent = Lent::new(pool, |pool| &mut pool.hints);
+            let (pool, hints) = lent.split();
+            let mut lent = Lent::new(pool, |pool| &mut pool.watch);
+            let (pool, watch) = lent.split();
+            Task {
+                pool,
+                how,
+                first: 0,
+                end: pool.state.len(),
+                hints,
+                watch: watch.frame(),
+                scratches,
+                output: now,
+            }
+            .run();
+        }
+    }
+}
+
+/// The rows that a frame writes of a pool.
+fn rows(pool: &Option<Pool>) -> usize {
+    let rows = |p: &Pool| p.places.counts().written * p.places.stride();
+    pool.as_ref().map_or(0, rows)
+}
+
+/// A range of a pool's instances, with its hints, watched joints, scratches and output.
+struct Task<'a, O> {
+    pool: &'a Pool,
+    /// The level, and whether rows go past the caches.
+    how: (SimdLevel, bool),
+    first: usize,
+    end: usize,
+    hints: &'a mut [u16],
+    watch: WatchPart<'a>,
+    scratches: &'a mut [PaletteScratch],
+    output: O,
 }
 
 impl<O: Output> Task<'_, O> {
@@ -76,6 +172,7 @@ impl<O: Output> Task<'_, O> {
                     instances: self.first..self.end,
                     how: self.how,
                     hints: self.hints,
+                    watch: self.watch,
                     scratch,
                 });
             }
@@ -88,6 +185,7 @@ impl<O: Output> Task<'_, O> {
         let palettes = places.written(self.first, middle);
         let stride = self.pool.hints_per_instance();
         let (hints_a, hints_b) = self.hints.split_at_mut(half * stride);
+        let (watch_a, watch_b) = self.watch.split(half);
         let (output_a, output_b) = self.output.split(palettes * places.stride());
         let (scratches_a, scratches_b) = self.scratches.split_at_mut(parts / 2);
         let a = Task {
@@ -96,6 +194,7 @@ impl<O: Output> Task<'_, O> {
             first: self.first,
             end: middle,
             hints: hints_a,
+            watch: watch_a,
             scratches: scratches_a,
             output: output_a,
         };
@@ -105,6 +204,7 @@ impl<O: Output> Task<'_, O> {
             first: middle,
             end: self.end,
             hints: hints_b,
+            watch: watch_b,
             scratches: scratches_b,
             output: output_b,
         };

@@ -24,6 +24,36 @@ pub trait PaletteMemory: Send + Sized {
     /// Advances by `stride` rows and leaves them unchanged: those of an instance that is not scheduled, with
     /// [`RowOrder::Index`](super::RowOrder::Index).
     fn skip(&mut self, stride: usize);
+
+    /// The memory as rows that may be written in any order and place. Without padding between the palettes, instances
+    /// are then evaluated in place, without a copy. Default `None`.
+    fn as_rows(&mut self) -> Option<&mut [Affine3x4]> {
+        None
+    }
+}
+
+/// Rows in heap memory. Palettes are evaluated in place.
+impl PaletteMemory for &mut [Affine3x4] {
+    fn split_at(self, rows: usize) -> (Self, Self) {
+        let rows = rows.min(self.len());
+        self.split_at_mut(rows)
+    }
+
+    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
+        for (to, row) in self.iter_mut().zip(palette) {
+            *to = *row;
+        }
+        self.skip(stride);
+    }
+
+    fn skip(&mut self, stride: usize) {
+        let rows = std::mem::take(self);
+        *self = rows.get_mut(stride..).unwrap_or_default();
+    }
+
+    fn as_rows(&mut self) -> Option<&mut [Affine3x4]> {
+        Some(self)
+    }
 }
 
 /// Any part of the memory that a frame is evaluated into.
@@ -41,8 +71,9 @@ impl Output for &mut [Affine3x4] {
 
     fn fill(self, part: Part<'_>) {
         let scratch = &mut part.scratch.instance;
+        let kept = (part.hints, part.watch);
         part.pool
-            .evaluate(part.instances, part.how, part.hints, scratch, self);
+            .evaluate(part.instances, part.how, kept, scratch, self);
     }
 }
 
@@ -56,11 +87,17 @@ impl<M: PaletteMemory> Output for Copied<M> {
     }
 
     fn fill(mut self, part: Part<'_>) {
+        if part.pool.places.stride() == part.pool.rig.palette_len()
+            && let Some(rows) = self.0.as_rows()
+        {
+            return Output::fill(rows, part);
+        }
         let Part {
             pool,
             instances,
             how: (level, _),
             hints,
+            mut watch,
             scratch,
         } = part;
         let per_instance = pool.hints_per_instance();
@@ -77,7 +114,8 @@ impl<M: PaletteMemory> Output for Copied<M> {
                 }
                 let hints = hints.get_mut(i * per_instance..).unwrap_or_default();
                 // The rows are read at once, so never past the caches.
-                pool.evaluate(index..index + 1, (level, false), hints, instance, rows);
+                let kept = (hints, &mut watch);
+                pool.evaluate_one(index, level, kept, instance, rows);
                 self.0.write(rows, pool.places.stride());
             }
         }

@@ -3,16 +3,23 @@
 //! Start with [`Crowd::new`]. [`Crowd::player`] sets what an instance plays; [`BoneBuffer`] holds the palettes of
 //! a frame. Engines that evaluate into memory of their own use [`Crowd::schedule`].
 
+mod advance;
 mod bone_buffer;
+mod bulk;
 mod crowd_data;
 mod evaluate;
 mod memory;
+mod mirrors;
+mod overrides;
+mod parts;
 mod play;
 mod query;
 mod rigs;
 mod scene;
 mod schedule;
 mod snapshot;
+mod view;
+mod watch;
 
 pub use crate::playback::{
     ACTIONS_PER_LAYER, ActionState, AtEnd, ClipId, Fill, InstanceId, LayerOptions, LoopMode,
@@ -22,7 +29,12 @@ pub use crate::playback::{
 #[cfg(feature = "gpu")]
 pub(crate) use bone_buffer::reserve_rows;
 pub use bone_buffer::{BoneBuffer, RowMemoryError};
+pub use bulk::BulkError;
 pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
+pub use parts::{FramePart, Parts};
+pub use scene::SceneStats;
 pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
 pub use snapshot::CrowdSnapshot;
+pub use view::{PlayingAction, RigView};
+pub use watch::WatchedJoints;

@@ -65,11 +65,8 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         let world = world.into();
         let (pool, index) = self.instance_mut(instance)?;
-        if !world.is_finite() {
-            return Err(CrowdError::Transform);
-        }
-        beyond("the world transform", world.rows.as_flattened(), MAX_WORLD)?;
-        pool.set_world(index, world);
+        check_world(&world)?;
+        pool.state.set_world(index, world);
         Ok(())
     }
 
@@ -79,7 +76,7 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
-        self.pool_mut(rig)?.apply_roots(apply);
+        self.pool_mut(rig)?.state.apply_roots(apply);
         Ok(())
     }
 
@@ -108,10 +105,16 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn set_visible(&mut self, instance: InstanceId, visible: bool) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
-        if pool.state.visible[index] != visible {
-            pool.state.visible[index] = visible;
-            pool.places.unsettle();
-        }
+        pool.set_visible(index, visible);
         Ok(())
     }
+}
+
+/// Checks that a world transform is finite and within its limit.
+pub(super) fn check_world(world: &Affine3x4) -> Result<(), CrowdError> {
+    if !world.is_finite() {
+        return Err(CrowdError::Transform);
+    }
+    beyond("the world transform", world.rows.as_flattened(), MAX_WORLD)?;
+    Ok(())
 }

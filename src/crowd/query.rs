@@ -28,7 +28,7 @@ impl Crowd {
     /// The instances that are alive, in palette order: by the indices of rigs, then of instances.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
         self.pools().flat_map(|(_, pool)| {
-            let alive = pool.state.alive.iter().enumerate().filter(|a| *a.1);
+            let alive = pool.state.alive().iter().enumerate().filter(|a| *a.1);
             alive.map(|(i, _)| pool.instance_id(i))
         })
     }
@@ -40,7 +40,7 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn model_matrices(&self, instance: InstanceId) -> Result<Vec<Affine3x4>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        Ok(pool.evaluate_models(index, &mut []).models)
+        Ok(pool.model_matrices(index))
     }
 
     /// The world transform of an instance: model space to world space.
@@ -49,12 +49,12 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn world(&self, instance: InstanceId) -> Result<&Affine3x4, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        Ok(&pool.state.world[index])
+        Ok(pool.state.world(index))
     }
 
     /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
-        self.pools().map(|(_, p)| p.state.evicted).sum()
+        self.pools().map(|(_, p)| p.state.evicted()).sum()
     }
 
     /// The model matrix of a joint, by name, path or index, now: joint space to model space. Re-evaluates the
@@ -78,14 +78,15 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn bounds(&self, instance: InstanceId) -> Result<Aabb, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let mut palette = vec![Affine3x4::IDENTITY; pool.rig.palette_len()];
-        pool.evaluate_models(index, &mut palette);
-        let job = BoundsJob {
-            slots: pool.rig.slot_bounds(),
-            palette: &palette,
-        };
-        // The palette has the rig's own length, so the job cannot refuse it.
-        Ok(job.run().unwrap_or_default())
+        let bounds = pool.evaluated(index, |e| {
+            let job = BoundsJob {
+                slots: pool.rig.slot_bounds(),
+                palette: e.rows,
+            };
+            // The palette has the rig's own length, so the job cannot refuse it.
+            job.run().unwrap_or_default()
+        });
+        Ok(bounds)
     }
 
     /// The scalars of an instance, now, in the skeleton's order: morph weights, then the numbers of
@@ -120,6 +121,6 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown.
     pub fn root_motion(&self, rig: RigId) -> Result<RootMotions<'_>, CrowdError> {
-        Ok(self.pool(rig)?.roots.arrays())
+        Ok(self.pool(rig)?.moves().arrays())
     }
 }

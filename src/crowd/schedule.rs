@@ -1,10 +1,10 @@
 //! `Schedule`: which instances a frame evaluates and where their rows lie, before anything is written.
 
 use super::crowd_data::{Crowd, FrameStats};
-use super::evaluate::{STREAM_BYTES, Task};
+use super::evaluate::{Pools, STREAM_BYTES};
 use super::memory::{Copied, Output, PaletteMemory};
+use super::parts::Parts;
 use crate::math::Affine3x4;
-use crate::playback::lent::Lent;
 use crate::playback::pool::Pool;
 use crate::playback::{RowMove, RowOrder};
 use crate::simd::SimdLevel;
@@ -132,6 +132,8 @@ pub(super) struct LayoutRequest {
 pub(super) struct Totals {
     rows: usize,
     written: usize,
+    /// Instances with rows in the written part.
+    instances: usize,
     stats: FrameStats,
 }
 
@@ -140,6 +142,7 @@ impl Crowd {
     /// [`evaluate`](Self::evaluate), which does this and writes into heap memory; engines with memory of their own
     /// start here.
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
+        self.settle_parts();
         let request = LayoutRequest {
             align: layout.align,
             order: layout.order,
@@ -166,16 +169,20 @@ impl Crowd {
 
     #[inline(never)]
     fn schedule_anew(&mut self, request: LayoutRequest) -> Totals {
+        self.lay_out_watched();
+        for pool in self.pools.iter_mut().flatten() {
+            pool.fit_level(request.level);
+            self.scratches.reserve(pool);
+        }
         let mut stats = FrameStats {
             unoptimized: cfg!(phalanx_unoptimized),
             ..FrameStats::default()
         };
-        let mut written = 0;
-        let width = request.level.width();
+        let (mut written, mut instances) = (0, 0);
         for pool in self.pools.iter_mut().flatten() {
-            pool.find_plans(width);
             let counts = pool.count_places(request.holds, request.order);
             let fresh = counts.written - counts.kept;
+            instances += counts.written;
             stats.instances += fresh;
             stats.carried += counts.kept + counts.carried;
             stats.rows += fresh * pool.rig.palette_len();
@@ -193,6 +200,7 @@ impl Crowd {
         let totals = Totals {
             rows: carried,
             written,
+            instances,
             stats,
         };
         self.scheduled = Some((request, totals));
@@ -270,13 +278,53 @@ impl Schedule<'_> {
         self.totals.stats
     }
 
+    /// The frame in at most `parts` parts of about as many rows, for the caller's own threads: [`write`](Self::write)
+    /// without rayon. Each part may hold instances of several rigs. Memory is as for `write`.
+    ///
+    /// Allocates only when the number of parts has grown. The bits are those of `write`.
+    ///
+    /// ```
+    /// use phalanx::crowd::{BoneBuffer, Crowd};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # #[cfg(feature = "gltf")] {
+    /// let mut crowd = Crowd::new();
+    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+    /// crowd.spawn_many(rig, 100, &mut Vec::new())?;
+    /// let mut bones = BoneBuffer::new();
+    /// let (mut schedule, rows) = crowd.schedule_into(&mut bones);
+    /// std::thread::scope(|threads| {
+    ///     for part in schedule.parts(4, rows) {
+    ///         threads.spawn(move || part.run());
+    ///     }
+    /// });
+    /// let hash = bones.hash();
+    /// crowd.evaluate(&mut bones);
+    /// assert_eq!(bones.hash(), hash);
+    /// # }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn parts<M: PaletteMemory>(&mut self, parts: usize, memory: M) -> Parts<'_, M> {
+        let frame = (self.id, self.totals.written, self.totals.instances);
+        let how = (self.level, self.streams());
+        self.crowd.lend_parts(frame, how, parts, memory)
+    }
+
+    /// Whether rows are stored past the caches.
+    fn streams(&self) -> bool {
+        self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES
+    }
+
     /// [`write`](Self::write) into a slice of contiguous rows, for [`RowOrder::Index`].
     pub(super) fn write_rows(&mut self, rows: &mut [Affine3x4]) -> FrameStats {
         self.run(rows);
         self.totals.stats
     }
 
-    fn run(&mut self, mut rest: impl Output) {
+    fn run(&mut self, memory: impl Output) {
+        self.crowd.settle_parts();
+        let stream = self.streams();
         let Crowd {
             pools,
             scratches,
@@ -285,25 +333,14 @@ impl Schedule<'_> {
         } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
-        let stream = self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES;
-        for pool in pools.iter_mut().flatten() {
-            let written = pool.places.counts().written;
-            let (now, later) = rest.split(written * pool.places.stride());
-            let scratches = scratches.prepare(pool, written);
-            let mut lent = Lent::new(pool, |pool| &mut pool.hints);
-            let (pool, hints) = lent.split();
-            Task {
-                scratches,
-                pool,
-                how: (self.level, stream),
-                first: 0,
-                end: pool.state.alive.len(),
-                hints,
-                output: now,
-            }
-            .run();
-            rest = later;
+        let scratches = scratches.prepare(self.totals.instances);
+        Pools {
+            pools,
+            how: (self.level, stream),
+            scratches,
+            output: memory,
         }
+        .run();
         *frame = Some(self.id);
     }
 }

@@ -2,17 +2,106 @@
 
 use super::crowd_data::Crowd;
 use crate::playback::PlaybackError as CrowdError;
+use crate::playback::ids::MAX_RIGS_GIVEN;
 use crate::playback::lent::Lent;
+use crate::playback::pool::Pool;
 use crate::playback::snapshot::PoolSnapshot;
+use crate::playback::snapshot::bytes::{Kind, Reader, Writer};
+use crate::playback::{MAX_TAG, SnapshotDiffers, SnapshotError};
 
 /// The state of a crowd at a moment: times, weights, fades, transforms, handles, and which instances are
 /// scheduled. It refers to rigs and clips by hash and does not own them.
+///
+/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process: for saved games, and
+/// for rollback over a network.
+///
+/// ```
+/// use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, PlayOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[cfg(feature = "gltf")] {
+/// let data = std::sync::Arc::new(phalanx::import::mannequin()?);
+/// let mut crowd = Crowd::new();
+/// let rig = crowd.add_rig(data.clone())?;
+/// let character = crowd.spawn(rig)?;
+/// let walk = crowd.find_clip(rig, "Walk").ok_or("no such clip")?;
+/// crowd.play(character, walk, &PlayOptions::default())?;
+/// crowd.advance(0.4)?;
+/// let saved = crowd.snapshot().to_bytes();
+/// // In another process, with the same rigs and clips:
+/// let mut other = Crowd::new();
+/// other.add_rig(data)?;
+/// other.restore(&CrowdSnapshot::from_bytes(&saved)?)?;
+/// let mut bones = [BoneBuffer::new(), BoneBuffer::new()];
+/// crowd.evaluate(&mut bones[0]);
+/// other.evaluate(&mut bones[1]);
+/// assert_eq!(bones[0], bones[1]);
+/// assert!(other.playing(character)?.clips().eq([walk]));
+/// # }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrowdSnapshot {
     tag: u16,
     /// The number of rigs added in the life of the crowd.
     rigs: usize,
-    pools: Vec<Option<PoolSnapshot>>,
+    pools: Vec<Option<Box<PoolSnapshot>>>,
+}
+
+impl CrowdSnapshot {
+    /// The snapshot as bytes, for files and other processes. FORMAT.md specifies every byte.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut w = Writer::new(Kind::Crowd);
+        w.u16(self.tag);
+        w.count(self.rigs);
+        w.count(self.pools.len());
+        for pool in &self.pools {
+            w.flags([pool.is_some()]);
+            if let Some(pool) = pool {
+                pool.write(&mut w);
+            }
+        }
+        w.finish()
+    }
+
+    /// The snapshot of bytes from [`to_bytes`](Self::to_bytes). They may come from anywhere: every number is checked, and
+    /// memory is at most [`SNAPSHOT_MEMORY_PER_BYTE`](crate::playback::SNAPSHOT_MEMORY_PER_BYTE) times the bytes. Whether
+    /// it fits a crowd is checked by [`Crowd::restore`].
+    ///
+    /// # Errors
+    /// If the bytes are no snapshot of a crowd, of a newer version, cut, changed, or contradict themselves.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
+        let mut r = Reader::new(bytes, Kind::Crowd)?;
+        let tag = r.u16("tag")?;
+        r.limit("tag", tag.into(), MAX_TAG.into())?;
+        r.needs(tag > 0, "the tag is 0")?;
+        let rigs = r.u32("rigs added")?;
+        r.limit("rigs added", rigs.into(), MAX_RIGS_GIVEN as u64)?;
+        let count = r.count("places of rigs", 1, usize::from(u16::MAX))?;
+        let mut pools = Vec::new();
+        let mut numbers = Vec::new();
+        for _ in 0..count {
+            let [full] = r.flags("a place of a rig")?;
+            let mut pool = None;
+            if full {
+                let read = PoolSnapshot::read(&mut r)?;
+                r.needs(
+                    read.number() < rigs,
+                    "a rig has a number that was not given",
+                )?;
+                numbers.push(read.number());
+                pool = Some(Box::new(read));
+            }
+            pools.push(pool);
+        }
+        numbers.sort_unstable();
+        let once = numbers.windows(2).all(|pair| pair[0] != pair[1]);
+        r.needs(once, "two rigs have one number")?;
+        r.finish()?;
+        let rigs = rigs as usize;
+        Ok(Self { tag, rigs, pools })
+    }
 }
 
 impl Crowd {
@@ -23,7 +112,7 @@ impl Crowd {
             tag: self.rigs.tag(),
             rigs: self.rigs.given(),
             pools: pools
-                .map(|pool| pool.as_ref().map(PoolSnapshot::take))
+                .map(|pool| pool.as_ref().map(|p| Box::new(PoolSnapshot::take(p))))
                 .collect(),
         }
     }
@@ -45,6 +134,7 @@ impl Crowd {
     /// If the crowd's rigs, layers, clips or blend spaces are not those of the snapshot. The crowd is then
     /// unchanged.
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
+        self.settle_parts();
         let slots = self.pools.len().max(snapshot.pools.len());
         for slot in 0..slots {
             let now = self.pools.get(slot).and_then(Option::as_ref);
@@ -52,24 +142,23 @@ impl Crowd {
             match (now, then) {
                 (Some(now), Some(then)) => then.check(now)?,
                 (None, None) => {}
-                _ => return Err(CrowdError::Snapshot { what: "rigs" }),
+                (now, then) => {
+                    return Err(CrowdError::Snapshot(SnapshotDiffers::Rigs {
+                        here: now.map(Pool::rig_number),
+                        snapshot: then.map(|then| then.number()),
+                    }));
+                }
             }
         }
-        self.events.clear();
+        self.passages.clear();
         self.pools.resize_with(snapshot.pools.len(), || None);
         let numbers = snapshot.pools.iter().enumerate();
         let numbers = numbers.filter_map(|(slot, then)| Some((slot, then.as_ref()?.number())));
-        let Self {
-            pools,
-            rigs,
-            mirrors,
-            ..
-        } = self;
+        let Self { pools, rigs, .. } = self;
         rigs.restore(snapshot.tag, snapshot.rigs, numbers);
         for (pool, then) in pools.iter_mut().zip(&snapshot.pools) {
             if let (Some(pool), Some(then)) = (pool, then) {
                 if snapshot.tag != pool.owner.rig().tag() {
-                    mirrors.forget(pool.owner.rig());
                     pool.owner = rigs.owner(then.number());
                 }
                 then.restore(pool);

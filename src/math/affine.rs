@@ -107,6 +107,19 @@ impl Affine3x4 {
         (mean + 2.0 * spread * angle.cos()).max(0.0).sqrt()
     }
 
+    /// At least [`stretch`](Self::stretch), and equal to it but for rounding if the linear part is a rotation times a
+    /// scale along the axes: the root of the largest row sum of |MᵀM| (Gershgorin).
+    pub(crate) fn stretch_bound(&self) -> f64 {
+        let [a, b, c] = self.rows.map(|row| row.map(f64::from));
+        let product = |i: usize, j: usize| a[i] * a[j] + b[i] * b[j] + c[i] * c[j];
+        let aside = [product(0, 1), product(1, 2), product(2, 0)].map(f64::abs);
+        let x = product(0, 0) + aside[0] + aside[2];
+        let y = product(1, 1) + aside[0] + aside[1];
+        let z = product(2, 2) + aside[1] + aside[2];
+        // Finite elements of f32 have finite products in f64.
+        x.max(y).max(z).sqrt()
+    }
+
     /// Whether every element is finite.
     pub fn is_finite(&self) -> bool {
         self.rows.iter().flatten().all(|v| v.is_finite())

@@ -1,109 +1,291 @@
-//! A step of time: how far every action moves, what it passes, and how its weight changes.
+//! A step of time over a range of instances: the entries that are due are visited, the others stand still in memory.
 
-use super::actions::{ACTIONS_PER_LAYER, Actions};
-use super::event_sink::EventSink;
-use super::ids::NO_CLIP;
-use super::options::AtEnd;
-use wide::{CmpGt, CmpLt, f64x4};
+use super::action::Action;
+use super::blend_space::pace;
+use super::clock::Step;
+use super::entries::{BLOCK, EntriesMut};
+use super::event_sink::{Clips, EventSink, window};
+use super::events::Events;
+use super::ids::{InstanceId, Owner};
+use super::layer_state::LayerState;
+use super::linear_fade::LinearFade;
+use super::pool::LayerOptions;
+use super::root_motion::{Moves, RootLane};
+use crate::math::Affine3x4;
+use glam::DAffine3;
 
-/// A step of an entry: seconds, and the factor that its instance and layer put on them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub dt: f64,
-    pub factor: f64,
+/// What the visits of a step read.
+#[derive(Clone, Copy)]
+pub(crate) struct Stage<'a> {
+    pub clips: &'a Clips,
+    pub layers: &'a [LayerOptions],
+    pub owner: Owner,
+    pub step: Step,
+    /// The root joint, if a clip has root motion.
+    pub root: Option<RootLane>,
 }
 
-impl Actions {
-    /// Moves the times of an entry on if nothing else happens to it in the step: no weight changes, no
-    /// end or marker is passed. Returns whether that was so.
-    #[inline(always)]
-    pub fn glide(&mut self, entry: usize, step: Step) -> bool {
-        if self.busy[entry] {
-            return false;
-        }
-        let distance = f64x4::splat(step.dt * step.factor) * f64x4::new(self.rate[entry]);
-        let moved = f64x4::new(self.time[entry]) + distance;
-        let above = moved.cmp_gt(f64x4::new(self.low[entry]));
-        let below = moved.cmp_lt(f64x4::new(self.high[entry]));
-        let free = (above & below).all();
-        if free {
-            self.time[entry] = moved.to_array();
-        }
-        free
+/// A step over a range of a pool's instances, which one worker takes.
+pub(crate) struct Advance<'a> {
+    pub stage: Stage<'a>,
+    /// The first instance of the range.
+    pub first: usize,
+    pub alive: &'a [bool],
+    pub generation: &'a [u16],
+    pub speed: &'a [f32],
+    pub entries: EntriesMut<'a>,
+    pub world: &'a mut [Affine3x4],
+    /// The world transforms in f64, if root motion moves the instances.
+    pub places: Option<&'a mut [DAffine3]>,
+}
+
+/// What a step over a range appends to.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    pub events: Events,
+    pub moves: Moves,
+}
+
+impl Passed {
+    pub fn clear(&mut self) {
+        self.events.clear();
+        self.moves.clear();
     }
 
-    /// Moves an entry on, action by action. `sink` gets every interval that holds an end or a marker,
-    /// or is an action's first. Returns whether a weight changed or an action stopped.
-    pub fn advance(&mut self, entry: usize, step: Step, sink: &mut EventSink<'_>) -> bool {
-        let mut changed = false;
-        let mut busy = false;
-        let calm = !self.busy[entry];
-        for a in 0..ACTIONS_PER_LAYER {
-            if self.clip[entry][a] == NO_CLIP {
-                continue;
-            }
-            if calm {
-                // Most often one action of several passes something: the others are not looked up.
-                let moved = self.time[entry][a] + step.dt * step.factor * self.rate[entry][a];
-                if moved > self.low[entry][a] && moved < self.high[entry][a] {
-                    self.time[entry][a] = moved;
-                    continue;
-                }
-            }
-            let slow = self.slow[entry][a];
-            let size = step.dt.abs();
-            // What fades out goes no further than its fade, whatever the step.
-            let seconds = if slow.ending {
-                size.min(slow.fade.left())
-            } else {
-                size
-            };
-            let factor = seconds.copysign(step.dt) * step.factor;
-            let distance = if slow.warp.running() && !slow.paused {
-                let mean = slow.warp.integral(seconds) / seconds.max(f64::MIN_POSITIVE);
-                let speed = self.slow[entry][a].warp.advance(seconds);
-                self.slow[entry][a].speed = speed;
-                self.set_rate(entry, a);
-                factor * (mean * slow.pace)
-            } else {
-                factor * self.rate[entry][a]
-            };
-            let moved = self.time[entry][a] + distance;
-            let within = moved > self.low[entry][a] && moved < self.high[entry][a];
-            if within && !slow.fresh {
-                self.time[entry][a] = moved;
-            } else if let Some(interval) = {
-                let from = self.place(entry, a);
-                slow.course.pass(from, distance, slow.fresh)
-            } {
-                self.slow[entry][a].fresh = false;
-                self.put(entry, a, interval.to);
-                self.slow[entry][a].ended = interval.finished;
-                (self.low[entry][a], self.high[entry][a]) = sink.window(self, entry, a);
-                if interval.finished {
-                    // The step that leads away from the end is looked at, too.
-                    self.close_window(entry, a);
-                }
-                sink.emit(self, entry, a, &interval);
-                if interval.finished && slow.at_end == AtEnd::Stop {
-                    self.free(entry, a);
-                    changed = true;
-                    continue;
-                }
-            }
-            if slow.fade.running() {
-                changed = true;
-                let slow = &mut self.slow[entry][a];
-                self.weight[entry][a] = slow.fade.advance(size) as f32;
-                if slow.ending && !slow.fade.running() {
-                    self.free(entry, a);
-                    continue;
-                }
-            }
-            let slow = &self.slow[entry][a];
-            busy |= slow.fresh || slow.fade.running() || slow.warp.running();
+    /// Appends what instances with higher indices passed.
+    pub fn append(&mut self, later: &Self) {
+        self.events.append(&later.events);
+        self.moves.append(&later.moves);
+    }
+}
+
+impl Advance<'_> {
+    /// The number of instances.
+    pub fn len(&self) -> usize {
+        self.speed.len()
+    }
+
+    /// About how many entries the step visits.
+    pub fn visits(&self) -> usize {
+        let step = &self.stage.step;
+        if self.stage.root.is_some() || step.reaches_all() {
+            return self.entries.due().len();
         }
-        self.busy[entry] = busy;
-        changed
+        let due = self.entries.due().iter();
+        due.map(|&due| usize::from(step.reaches(due))).sum()
+    }
+
+    /// Splits the range at an instance, rounded down to where it can be split.
+    pub fn split_at(self, instance: usize) -> (Self, Self) {
+        let at = instance.min(self.len());
+        let at = at - at % BLOCK;
+        let alive = self.alive.split_at(at);
+        let generation = self.generation.split_at(at);
+        let speed = self.speed.split_at(at);
+        let entries = self.entries.split_at(at * self.stage.layers.len());
+        let world = self.world.split_at_mut(at);
+        let places = match self.places {
+            Some(places) => {
+                let (a, b) = places.split_at_mut(at.min(places.len()));
+                (Some(a), Some(b))
+            }
+            None => (None, None),
+        };
+        let (stage, first) = (self.stage, self.first);
+        let a = Self {
+            stage,
+            first,
+            alive: alive.0,
+            generation: generation.0,
+            speed: speed.0,
+            entries: entries.0,
+            world: world.0,
+            places: places.0,
+        };
+        let b = Self {
+            stage,
+            first: first + at,
+            alive: alive.1,
+            generation: generation.1,
+            speed: speed.1,
+            entries: entries.1,
+            world: world.1,
+            places: places.1,
+        };
+        (a, b)
+    }
+
+    /// Advances the range.
+    pub fn run(mut self, into: &mut Passed) {
+        if let Some(root) = self.stage.root {
+            self.run_roots(root, into);
+        } else if !self.stage.step.is_empty() {
+            for at in 0..self.entries.due().len() {
+                if self.stage.step.reaches(self.entries.due()[at]) {
+                    self.visit(at, &mut into.events);
+                }
+            }
+        }
+    }
+
+    /// The handle of an instance of the range.
+    pub fn instance(&self, index: usize) -> InstanceId {
+        InstanceId::new(self.stage.owner, self.first + index, self.generation[index])
+    }
+
+    /// Advances an entry in which more may happen than that its times and weights change.
+    pub fn visit(&mut self, at: usize, events: &mut Events) {
+        let stage = self.stage;
+        let layers = stage.layers.len();
+        let (index, number) = (at / layers, at % layers);
+        let (before, now) = (stage.step.before(), stage.step.after().now());
+        let mut visit = Visit {
+            step: stage.step,
+            factor: f64::from(self.speed[index]),
+            sink: EventSink {
+                clips: stage.clips,
+                events,
+                owner: stage.owner,
+                instance: self.instance(index),
+                layer: number,
+                layer_weight: 1.0,
+            },
+        };
+        let alone = |action: &mut Action, layer: (f32, f32)| {
+            visit.sink.layer_weight = layer.0;
+            visit.factor *= f64::from(layer.1);
+            let stays = visit.advance(action, None);
+            stays.then(|| visit.arm(action, None))
+        };
+        // Most layers play one action: it is changed where it is stored.
+        if self.entries.update_alone(at, before, now, alone) {
+            return;
+        }
+        let (mut layer, anchor) = self.entries.load(at);
+        layer.glide(before.since(anchor));
+        visit.sink.layer_weight = layer.weight.value();
+        visit.factor *= f64::from(layer.speed);
+        let due = visit.advance_layer(&mut layer);
+        self.entries.store(at, &layer, now, now.wait(due));
+    }
+}
+
+/// A step of one entry.
+struct Visit<'a> {
+    step: Step,
+    /// What the speeds of the layer and of the character make of time.
+    factor: f64,
+    sink: EventSink<'a>,
+}
+
+impl Visit<'_> {
+    /// Advances a layer. Returns the seconds until it has to be visited again.
+    fn advance_layer(&mut self, layer: &mut LayerState) -> f64 {
+        let mut a = 0;
+        while a < layer.len() {
+            let (action, warp) = layer.moving(a);
+            if self.advance(action, warp) {
+                a += 1;
+            } else {
+                layer.remove(a);
+            }
+        }
+        layer.weight.advance(self.step.seconds);
+        let mut due = wait(&layer.weight);
+        for a in 0..layer.len() {
+            let (action, warp) = layer.moving(a);
+            due = due.min(self.arm(action, warp));
+        }
+        due
+    }
+
+    /// Advances an action: its time, its warp and its weight. The sink gets the interval that it passes. Returns false
+    /// if it stops.
+    #[inline]
+    fn advance(&mut self, action: &mut Action, warp: Option<&mut LinearFade>) -> bool {
+        let before = *action;
+        // What fades out goes no further than its fade, whatever the step.
+        let seconds = if before.ending() {
+            self.step.seconds.min(before.weight.left())
+        } else {
+            self.step.seconds
+        };
+        let rate = self.rate(action, warp, seconds);
+        let interval = action
+            .course()
+            .pass(action.place(), seconds * rate, action.fresh());
+        if let Some(interval) = interval {
+            action.put(interval.to);
+            action.advanced(interval.finished);
+            self.sink.emit(&before, &interval);
+            if interval.finished && action.stops_at_end() {
+                return false;
+            }
+        }
+        action.weight.advance(self.step.seconds);
+        let faded_out = before.weight.running() && !action.weight.running();
+        !(faded_out && action.ending())
+    }
+
+    /// The mean change of an action's time per second of the clock in the next `seconds`, by which its warp advances.
+    fn rate(&self, action: &mut Action, warp: Option<&mut LinearFade>, seconds: f64) -> f64 {
+        if action.paused() {
+            return 0.0;
+        }
+        let speed = match warp {
+            Some(warp) if warp.running() => {
+                let mean = warp.integral(seconds) / seconds.max(f64::MIN_POSITIVE);
+                warp.advance(seconds);
+                action.warp_to(warp.value());
+                mean
+            }
+            _ => f64::from(action.speed()),
+        };
+        self.step.sign() * self.factor * (speed * pace(self.sink.clips, action))
+    }
+
+    /// Sets the rate of an action until its entry is visited again. Returns the seconds until that has to be: before
+    /// something happens other than that time and weight change.
+    #[inline]
+    fn arm(&self, action: &mut Action, warp: Option<&mut LinearFade>) -> f64 {
+        let warps = warp.is_some_and(|warp| warp.running());
+        let rate = self.rate(action, None, 0.0);
+        let moves = rate != 0.0 && !action.holds(rate < 0.0);
+        action.set_rate(if moves { rate } else { 0.0 });
+        if warps && !action.paused() || action.fresh() && rate != 0.0 {
+            return 0.0;
+        }
+        let due = wait(&action.weight);
+        match moves {
+            true => due.min(action.free(self.sink.clips, rate)),
+            false => due,
+        }
+    }
+}
+
+/// The seconds until a fade ends.
+fn wait(fade: &LinearFade) -> f64 {
+    if fade.running() {
+        fade.left()
+    } else {
+        f64::INFINITY
+    }
+}
+
+impl Action {
+    /// Whether it can go no further in a direction.
+    fn holds(&self, backwards: bool) -> bool {
+        let course = self.course();
+        course.length <= 0.0 || course.over(self.place(), backwards)
+    }
+
+    /// The seconds for which it passes no marker and no end at a rate. All rounding of the times in between is allowed
+    /// for.
+    fn free(&self, clips: &Clips, rate: f64) -> f64 {
+        const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
+        let (low, high) = window(clips, self);
+        let time = self.place().time;
+        let distance = if rate < 0.0 { time - low } else { high - time };
+        (distance * (1.0 - ROUNDING) - high * ROUNDING) / rate.abs()
     }
 }

@@ -1,7 +1,9 @@
 //! `BlendSpace1D`: clips along a parameter; the two neighbours of its value play in phase.
 
+use super::action::Action;
 use super::clips::INSTANCE;
 use super::error::PlaybackError;
+use super::event_sink::Clips;
 use super::ids::{BlendSpaceId, ClipId, NO_CLIP, Source};
 use super::pool::{Pool, check};
 
@@ -19,16 +21,14 @@ pub struct BlendSpace1D<'a> {
 /// A blend space as pools and snapshots store it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Space {
-    points: Vec<Point>,
+    pub(super) points: Vec<Point>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Point {
-    parameter: f32,
+pub(super) struct Point {
+    pub parameter: f32,
     /// Index of the clip in the pool.
-    clip: u16,
-    /// Phases per second; 0 for a clip without length.
-    rate: f64,
+    pub clip: u16,
 }
 
 /// The clips that play at a value of the parameter.
@@ -39,15 +39,45 @@ pub(crate) struct Members {
     pub other: u16,
     /// The weight of `other`; that of `clip` is the rest to 1.
     pub mix: f32,
-    /// Phases per second; 1 for a clip outside blend spaces.
-    pub rate: f64,
+}
+
+impl Members {
+    const NOTHING: Self = Self {
+        clip: NO_CLIP,
+        other: NO_CLIP,
+        mix: 0.0,
+    };
+}
+
+/// The change of an action's time per second at speed 1: a second, or phases at the blend of the clips' rates.
+pub(crate) fn pace(clips: &Clips, action: &Action) -> f64 {
+    pace_by(action, |clip| {
+        clips.get(clip).map_or(0.0, |c| f64::from(c.duration()))
+    })
+}
+
+/// [`pace`] by the durations of clips.
+pub(crate) fn pace_by(action: &Action, duration: impl Fn(u16) -> f64) -> f64 {
+    if !action.in_phases() {
+        return 1.0;
+    }
+    let rate = |clip: u16| {
+        let duration = duration(clip);
+        if duration > 0.0 { 1.0 / duration } else { 0.0 }
+    };
+    let (clip, other) = action.members();
+    let below = rate(clip);
+    match other {
+        Some((other, mix)) => below + (rate(other) - below) * f64::from(mix),
+        None => below,
+    }
 }
 
 /// The largest magnitude of a parameter; differences of two stay finite.
-const MAX_PARAMETER: f64 = 1.0e9;
+pub(super) const MAX_PARAMETER: f64 = 1.0e9;
 
 /// The most blend space indices of one rig: an index has 16 bits, and one value means "none".
-const MAX_SPACES: usize = u16::MAX as usize;
+pub(super) const MAX_SPACES: usize = u16::MAX as usize;
 
 pub(super) fn check_parameter(value: f32) -> Result<(), PlaybackError> {
     check("parameter", f64::from(value), -MAX_PARAMETER, MAX_PARAMETER)
@@ -69,7 +99,6 @@ impl Space {
             clip: p.clip,
             other: p.clip,
             mix: 0.0,
-            rate: p.rate,
         };
         let above = self.points.partition_point(|p| p.parameter <= value);
         match (above.checked_sub(1), self.points.get(above)) {
@@ -83,7 +112,6 @@ impl Space {
                     clip: below.clip,
                     other: above.clip,
                     mix,
-                    rate: below.rate + (above.rate - below.rate) * f64::from(mix),
                 }
             }
             // There is at least one point.
@@ -108,22 +136,14 @@ impl Pool {
             Source::Clip(clip) => {
                 let members = Members {
                     clip,
-                    other: NO_CLIP,
-                    mix: 0.0,
-                    rate: 1.0,
+                    ..Members::NOTHING
                 };
                 let length = self.clips.get(clip).map_or(0.0, |c| c.duration().into());
                 (members, length)
             }
             Source::Space(space) => {
-                let nothing = Members {
-                    clip: NO_CLIP,
-                    other: NO_CLIP,
-                    mix: 0.0,
-                    rate: 0.0,
-                };
                 let space = self.spaces.get(space);
-                (space.map_or(nothing, |s| s.at(parameter)), 1.0)
+                (space.map_or(Members::NOTHING, |s| s.at(parameter)), 1.0)
             }
         }
     }
@@ -163,11 +183,9 @@ impl Pool {
                     },
                 });
             }
-            let duration = f64::from(data.duration());
             space.points.push(Point {
                 parameter,
                 clip: clip.index,
-                rate: if duration > 0.0 { 1.0 / duration } else { 0.0 },
             });
         }
         if space.points.is_empty() {
@@ -190,8 +208,10 @@ impl Pool {
 
     pub fn remove_space(&mut self, id: BlendSpaceId) -> Result<(), PlaybackError> {
         let index = self.space_index(id)?;
-        let playing = self.state.actions.slow.iter().flatten();
-        let actions = playing.filter(|s| s.space == Some(index)).count();
+        let playing = self.state.all_actions();
+        let actions = playing
+            .filter(|a| a.source() == Source::Space(index))
+            .count();
         if actions > 0 {
             return Err(PlaybackError::SpaceInUse { space: id, actions });
         }

@@ -1,9 +1,9 @@
 //! The clips of a pool: which are loaded, their handles, and the layers that accept them.
 
-use super::actions::ACTIONS_PER_LAYER;
 use super::blend_space::Space;
 use super::error::PlaybackError;
 use super::ids::{ClipId, Motion, Source};
+use super::layer_state::ACTIONS_PER_LAYER;
 use super::pool::{LayerOptions, MAX_LAYERS, Pool};
 use crate::clip::{Clip, ClipKind};
 use crate::rig::{Rig, check_scales};
@@ -11,7 +11,26 @@ use crate::skeleton::JointMask;
 use std::sync::Arc;
 
 /// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
-const MAX_CLIPS: usize = u16::MAX as usize - 1;
+pub(super) const MAX_CLIPS: usize = u16::MAX as usize - 1;
+
+/// The most bytes of programs that the clips of one rig may take: a few times those of the largest libraries in use.
+const MAX_PROGRAM_BYTES: usize = 1 << 30;
+
+/// Checks that the programs of `clips` clips of a rig stay within [`MAX_PROGRAM_BYTES`]: a file of many joints and many
+/// short clips multiplies the two.
+fn check_programs(rig: &Rig, clips: usize) -> Result<(), PlaybackError> {
+    // Ten floats per lane, and an inverse bind matrix per palette row.
+    let each = rig.skeleton().joint_of().len() * 40 + rig.palette_len() * 48;
+    let count = clips.saturating_mul(each);
+    if count > MAX_PROGRAM_BYTES {
+        return Err(PlaybackError::Limit {
+            what: "bytes of the programs of one rig's clips",
+            count,
+            limit: MAX_PROGRAM_BYTES,
+        });
+    }
+    Ok(())
+}
 
 /// What most handles are used with, in messages.
 pub(super) const INSTANCE: &str = "this instance";
@@ -44,6 +63,7 @@ impl Pool {
             }
         }
         limit("clips of one rig", rig.clips().len(), MAX_CLIPS)?;
+        check_programs(rig, rig.clips().len())?;
         let clips = rig.clips().iter().map(|c| &**c);
         Self::check_scales(rig, layers, clips)
     }
@@ -92,6 +112,7 @@ impl Pool {
         if let Some(index) = self.clips.add_again(same) {
             return Ok(self.clip_id(index));
         }
+        check_programs(&self.rig, self.clips.iter().count() + 1)?;
         let index = self.clips.add(clip, "clips of one rig", MAX_CLIPS)?;
         self.fit_clips();
         Ok(self.clip_id(index))
@@ -99,10 +120,9 @@ impl Pool {
 
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
         let index = self.clip_index(clip, INSTANCE)?;
-        let state = &self.state.actions;
-        let playing = state.clip.iter().chain(&state.other).flatten();
+        let playing = self.state.all_actions();
         let spaces = self.spaces.iter();
-        let users = playing.filter(|&&c| c == index).count()
+        let users = playing.filter(|a| a.uses(index)).count()
             + spaces.filter(|(_, space)| space.holds(index)).count();
         if users > 0 {
             return Err(PlaybackError::ClipInUse {

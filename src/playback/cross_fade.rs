@@ -1,9 +1,10 @@
 //! Crossfades of two actions: fades, time warping, synchronised start.
 
-use super::actions::Actions;
-use super::blend_space::check_parameter;
+use super::action::Action;
+use super::blend_space::{check_parameter, pace};
 use super::error::PlaybackError;
 use super::ids::{BlendSpaceId, Motion, Source};
+use super::layer_state::LayerState;
 use super::linear_fade::LinearFade;
 use super::options::PlayOptions;
 use super::play_rule::Entrance;
@@ -17,7 +18,7 @@ struct Prepared {
     /// The clip time that the second starts at, if it is synchronised.
     time: Option<f64>,
     /// The speed that the first ends with, and the speed that the second begins with.
-    speeds: Option<(f64, f64)>,
+    speeds: Option<(f32, f32)>,
 }
 
 impl Player<'_> {
@@ -39,38 +40,32 @@ impl Player<'_> {
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         let fade = fade.into();
-        let (entry, first) = self.pool.find_action(self.index, layer, from.into())?;
-        let (_, to) = self.admit(layer, to.into(), options)?;
+        let (_, first) = self.find(layer, from)?;
+        let (mut state, to) = self.admit(layer, to.into(), options)?;
         check_seconds("seconds", fade.seconds)?;
-        let actions = self.actions();
-        let from = actions.source(entry, first);
-        let target = actions.find(entry, to);
-        let under_way = actions.slow[entry][first].ending
-            && target.is_some_and(|a| actions.is_target(entry, a));
+        let from = state.action(first).source();
+        let target = state.find(to);
+        let is_target = target.is_some_and(|a| state.action(a).is_target());
+        let under_way = state.action(first).ending() && is_target;
         if under_way || target == Some(first) {
-            self.enter(entry, to, fade.seconds, options, Entrance::Continue);
+            self.enter(&mut state, to, fade.seconds, options, Entrance::Continue);
+            self.store(layer, &state);
             return Ok(());
         }
-        let prepared = self.pool.prepare(entry, first, to, &fade, options)?;
-        if self.actions().end(entry, first, fade.seconds) {
-            self.pool.mark_dirty(self.index);
-        }
-        self.enter(entry, to, fade.seconds, options, Entrance::Continue);
-        let actions = self.actions();
-        let Some(target) = actions.find(entry, to) else {
-            return Ok(());
-        };
+        let prepared = self.pool.prepare(&state, first, to, &fade, options)?;
+        state.end(first, fade.seconds);
+        let target = self.enter(&mut state, to, fade.seconds, options, Entrance::Continue);
         if let Some(time) = prepared.time {
-            actions.seek(entry, target, time);
+            state.action_mut(target).seek(time);
         }
         if let Some((last, first)) = prepared.speeds {
-            let own = f64::from(options.speed);
-            actions.warp(entry, target, first, own, fade.seconds);
-            if let Some(source) = actions.find(entry, from) {
-                let speed = actions.slow[entry][source].speed;
-                actions.warp(entry, source, speed, last, fade.seconds);
+            state.set_speeds(target, first, options.speed, fade.seconds);
+            if let Some(source) = state.find(from) {
+                let speed = state.action(source).speed();
+                state.set_speeds(source, speed, last, fade.seconds);
             }
         }
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -84,58 +79,46 @@ impl Player<'_> {
         space: BlendSpaceId,
         value: f32,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self
-            .pool
-            .find_action(self.index, layer, Motion::Space(space))?;
+        let (mut state, a) = self.find(layer, space)?;
         check_parameter(value)?;
-        let source = self.actions().source(entry, a);
+        let source = state.action(a).source();
         let (members, _) = self.pool.members_of(source, value);
-        if self.actions().set_members(entry, a, members) {
-            self.pool.mark_dirty(self.index);
-        }
+        state.action_mut(a).set_members(members);
+        self.store(layer, &state);
         Ok(())
     }
 }
 
-impl Actions {
+impl LayerState {
     /// Changes the speed of an action linearly from one value to another over `seconds`.
-    fn warp(&mut self, entry: usize, a: usize, from: f64, to: f64, seconds: f32) {
-        let slow = &mut self.slow[entry][a];
-        if seconds > 0.0 {
-            slow.speed = from;
-            slow.warp = LinearFade::new(from, to, f64::from(seconds));
-            self.busy[entry] = true;
-        } else {
-            slow.speed = to;
-        }
-        self.set_rate(entry, a);
+    fn set_speeds(&mut self, a: usize, from: f32, to: f32, seconds: f32) {
+        let warp = LinearFade::new(from, to, f64::from(seconds));
+        self.action_mut(a).warp_to(warp.value());
+        self.set_warp(a, warp);
     }
 }
 
 impl Pool {
     fn prepare(
         &self,
-        entry: usize,
-        source: usize,
+        state: &LayerState,
+        first: usize,
         to: Source,
         fade: &CrossFade<'_>,
         options: &PlayOptions,
     ) -> Result<Prepared, PlaybackError> {
-        let actions = &self.state.actions;
-        let slow = &actions.slow[entry][source];
-        let goes_on = |&a: &usize| !actions.finished(entry, a);
-        let (members, length) = match actions.find(entry, to).filter(goes_on) {
-            Some(a) => {
-                let known = &actions.slow[entry][a];
-                let (mut members, _) = self.members_of(to, options.parameter);
-                (members.clip, members.rate) = (actions.clip[entry][a], known.pace);
-                (members, known.course.length)
-            }
-            None => self.members_of(to, options.parameter),
+        let source = state.action(first);
+        let goes_on = |&a: &usize| !state.action(a).finished();
+        let target = match state.find(to).filter(goes_on) {
+            Some(a) => *state.action(a),
+            None => Action::new(to, self.members_of(to, options.parameter), options),
         };
-        let phases = |pace: f64, length: f64| if length > 0.0 { pace / length } else { 0.0 };
-        let mine = phases(slow.pace, slow.course.length);
-        let theirs = phases(members.rate, length);
+        let phases = |action: &Action| {
+            let length = action.course().length;
+            let pace = pace(&self.clips, action);
+            if length > 0.0 { pace / length } else { 0.0 }
+        };
+        let (mine, theirs) = (phases(source), phases(&target));
         let mut prepared = Prepared {
             time: None,
             speeds: None,
@@ -146,19 +129,20 @@ impl Pool {
         }
         if fade.warp {
             let last = f64::from(options.speed) * theirs / mine;
-            let first = slow.speed * mine / theirs;
+            let first = f64::from(source.speed()) * mine / theirs;
             check("warped speed", last, -MAX_SPEED, MAX_SPEED)?;
             check("warped speed", first, -MAX_SPEED, MAX_SPEED)?;
-            prepared.speeds = Some((last, first));
+            prepared.speeds = Some((last as f32, first as f32));
         }
-        let phase = actions.clip_time(entry, source) / slow.course.length;
+        let length = target.course().length;
+        let phase = source.clip_time() / source.course().length;
         prepared.time = match fade.sync {
             Sync::No => None,
             Sync::Phase => Some(phase * length),
             Sync::Markers(names) => {
                 let clip = |index| self.clips.get(index).map(|c| c.as_ref());
-                let first: Option<&Clip> = clip(actions.clip[entry][source]);
-                let (Some(first), Some(second)) = (first, clip(members.clip)) else {
+                let first: Option<&Clip> = clip(source.members().0);
+                let (Some(first), Some(second)) = (first, clip(target.members().0)) else {
                     return Ok(prepared);
                 };
                 let beat = |clip: &'_ Clip, phase: f64| {

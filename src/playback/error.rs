@@ -1,6 +1,7 @@
 //! `PlaybackError`: the errors of mixers and crowds.
 
 use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Motion, RigId};
+use super::snapshot::SnapshotDiffers;
 use super::unknown::Unknown;
 use crate::rig::ScaleError;
 use crate::scene::{NodeId, SceneError};
@@ -167,6 +168,32 @@ pub enum PlaybackError {
         /// The joint and the product.
         source: ScaleError,
     },
+    /// The instance is of another rig than the call.
+    #[error("{instance} is of {}, not of {rig}", instance.rig())]
+    OtherRig {
+        /// The instance.
+        instance: InstanceId,
+        /// The rig of the call.
+        rig: RigId,
+    },
+    /// Joints are not given in ascending order.
+    #[error("joint {joint} is given after joint {after}; joints have to ascend")]
+    JointOrder {
+        /// The joint.
+        joint: usize,
+        /// The one given before it.
+        after: usize,
+    },
+    /// A batch of overrides has another number of matrices than instances times joints.
+    #[error("{matrices} matrices given for {joints} joints of {instances} instances")]
+    OverrideCount {
+        /// Matrices given.
+        matrices: usize,
+        /// Instances given.
+        instances: usize,
+        /// Joints given.
+        joints: usize,
+    },
     /// The instance is not mirrored in that scene.
     #[error("{instance} is not mirrored in this scene")]
     NoMirror {
@@ -201,11 +228,8 @@ pub enum PlaybackError {
         limit: usize,
     },
     /// A snapshot does not fit the rigs and clips that the crowd holds now.
-    #[error("the snapshot was taken with {what} that differ from those held now")]
-    Snapshot {
-        /// What differs.
-        what: &'static str,
-    },
+    #[error("the snapshot does not fit: {0}")]
+    Snapshot(#[from] SnapshotDiffers),
 }
 
 impl From<limits::Beyond> for PlaybackError {

@@ -1,11 +1,11 @@
 //! `EventSink`: turns the time intervals of an advancing pool into events.
 
-use super::actions::Actions;
+use super::action::Action;
 use super::arena::Arena;
 use super::events::{Event, EventKind, Events};
 use super::fire::{Fired, Timetable};
-use super::ids::{ClipId, InstanceId, NO_CLIP, Owner};
-use super::interval::{Loop, Playhead, TimeInterval};
+use super::ids::{ClipId, InstanceId, Owner};
+use super::interval::{Loop, TimeInterval};
 use crate::clip::Clip;
 use std::sync::Arc;
 
@@ -22,6 +22,23 @@ pub(crate) struct EventSink<'a> {
     pub layer_weight: f32,
 }
 
+/// The open interval around an action's playhead that holds no marker and no end of a pass.
+pub(crate) fn window(clips: &Clips, action: &Action) -> (f64, f64) {
+    let course = action.course();
+    let (mut low, mut high) = (0.0f64, course.length);
+    let (clip, other) = action.members();
+    for clip in std::iter::once(clip).chain(other.map(|other| other.0)) {
+        if let Some(table) = timetable(clips, clip, &course)
+            && !table.markers.is_empty()
+        {
+            let (last, next) = table.around(action.place());
+            low = low.max(last.unwrap_or(low));
+            high = high.min(next.unwrap_or(high));
+        }
+    }
+    (low, high)
+}
+
 fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timetable<'a>> {
     let clip = clips.get(clip)?;
     Some(Timetable {
@@ -32,35 +49,16 @@ fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timeta
 }
 
 impl EventSink<'_> {
-    /// The open interval around an action's playhead that holds no marker and no end of a pass.
-    pub fn window(&self, actions: &Actions, entry: usize, a: usize) -> (f64, f64) {
-        let course = actions.slow[entry][a].course;
-        let place: Playhead = actions.place(entry, a);
-        let (mut low, mut high) = (0.0f64, course.length);
-        for clip in [actions.clip[entry][a], actions.other[entry][a]] {
-            if clip == NO_CLIP {
-                continue;
-            }
-            if let Some(table) = timetable(self.clips, clip, &course)
-                && !table.markers.is_empty()
-            {
-                let (last, next) = table.around(place);
-                low = low.max(last.unwrap_or(low));
-                high = high.min(next.unwrap_or(high));
-            }
-        }
-        (low, high)
-    }
-
-    /// Fires the events of an action in an interval.
-    pub fn emit(&mut self, actions: &Actions, entry: usize, a: usize, interval: &TimeInterval) {
-        let (clip, other) = (actions.clip[entry][a], actions.other[entry][a]);
-        let (course, mix) = (actions.slow[entry][a].course, actions.mix[entry][a]);
-        let weight = actions.weight[entry][a] * self.layer_weight;
+    /// Fires the events of an action in an interval. `action` is the action before the step.
+    pub fn emit(&mut self, action: &Action, interval: &TimeInterval) {
+        let (clip, other) = action.members();
+        let course = action.course();
+        let weight = action.weight.value() * self.layer_weight;
+        let mix = other.map_or(0.0, |other| other.1);
         // Loop and finish events fire once, for the clip of greater weight.
         let first_leads = mix <= 0.5;
         self.emit_clip(clip, &course, weight * (1.0 - mix), first_leads, interval);
-        if mix > 0.0 {
+        if let Some((other, mix)) = other {
             self.emit_clip(other, &course, weight * mix, !first_leads, interval);
         }
     }
@@ -76,7 +74,11 @@ impl EventSink<'_> {
         let Some(table) = timetable(self.clips, clip, course) else {
             return;
         };
-        if table.markers.is_empty() && !ends {
+        // Most intervals hold no end. Time 0 is an end, too, in the direction that leads there.
+        let (from, to) = (interval.from, interval.to);
+        let within = from.pass == to.pass && from.time != 0.0 && to.time != 0.0;
+        let crosses = interval.finished || !within;
+        if table.markers.is_empty() && !(ends && crosses) {
             return;
         }
         let duration = table.seconds as f32;

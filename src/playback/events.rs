@@ -39,7 +39,8 @@ pub struct Event {
 
 /// The events of the last step, as parallel arrays of one length.
 ///
-/// They are sorted by rig, instance and layer; the events of one action are in order of time.
+/// They are sorted by rig, instance, layer and age of the action, oldest first; the events of one action are in order
+/// of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Events {
     instances: Vec<InstanceId>,
@@ -137,6 +138,18 @@ impl Events {
         self.markers.reserve(more);
         self.times.reserve(more);
         self.weights.reserve(more);
+    }
+
+    /// Appends the events of instances with higher indices.
+    pub(crate) fn append(&mut self, later: &Self) {
+        self.instances.extend_from_slice(&later.instances);
+        self.layers.extend_from_slice(&later.layers);
+        self.clips.extend_from_slice(&later.clips);
+        self.kinds.extend_from_slice(&later.kinds);
+        self.markers.extend_from_slice(&later.markers);
+        self.times.extend_from_slice(&later.times);
+        self.weights.extend_from_slice(&later.weights);
+        self.drop_some(later.dropped);
     }
 
     pub(crate) fn push(&mut self, event: Event) {

@@ -3,24 +3,61 @@
 /// A linear change from one value to another. Exact at both ends, whatever the steps between.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LinearFade {
-    from: f64,
-    to: f64,
+    from: f32,
+    to: f32,
     total: f64,
     left: f64,
 }
 
 impl LinearFade {
-    /// A fade over `seconds` > 0.
-    pub fn new(from: f64, to: f64, seconds: f64) -> Self {
+    /// A number that stays as it is.
+    pub const fn still(value: f32) -> Self {
+        Self {
+            from: value,
+            to: value,
+            total: 0.0,
+            left: 0.0,
+        }
+    }
+
+    /// A fade over `seconds`; with 0 seconds the target.
+    pub fn new(from: f32, to: f32, seconds: f64) -> Self {
+        if seconds > 0.0 {
+            let (total, left) = (seconds, seconds);
+            Self {
+                from,
+                to,
+                total,
+                left,
+            }
+        } else {
+            Self::still(to)
+        }
+    }
+
+    /// Start, target, and seconds in all and left, if the fade runs.
+    pub fn parts(&self) -> Option<(f32, f32, f64, f64)> {
+        let Self {
+            from,
+            to,
+            total,
+            left,
+        } = *self;
+        self.running().then_some((from, to, total, left))
+    }
+
+    /// The fade of these [`parts`](Self::parts).
+    pub fn of_parts((from, to, total, left): (f32, f32, f64, f64)) -> Self {
         Self {
             from,
             to,
-            total: seconds,
-            left: seconds,
+            total,
+            left,
         }
     }
 
     /// True until the fade reaches its target.
+    #[inline(always)]
     pub fn running(&self) -> bool {
         self.left > 0.0
     }
@@ -31,34 +68,53 @@ impl LinearFade {
     }
 
     /// The target value.
-    pub fn end(&self) -> f64 {
+    pub fn end(&self) -> f32 {
         self.to
     }
 
     /// True if the fade runs and reaches this value within `seconds`.
-    pub fn gets_to(&self, value: f64, seconds: f64) -> bool {
+    pub fn gets_to(&self, value: f32, seconds: f64) -> bool {
         self.running() && self.to == value && self.left <= seconds
     }
 
-    fn at(&self, left: f64) -> f64 {
-        if left > 0.0 {
-            self.to + (self.from - self.to) * (left / self.total)
+    /// The present value.
+    pub fn value(&self) -> f32 {
+        self.at(self.left) as f32
+    }
+
+    /// The value after `seconds` ≥ 0.
+    #[inline(always)]
+    pub fn after(&self, seconds: f64) -> f32 {
+        if self.running() {
+            self.at(self.left - seconds) as f32
         } else {
             self.to
         }
     }
 
-    /// Advances by `seconds` ≥ 0 and returns the value there.
-    pub fn advance(&mut self, seconds: f64) -> f64 {
-        self.left = (self.left - seconds).max(0.0);
-        self.at(self.left)
+    fn at(&self, left: f64) -> f64 {
+        let (from, to) = (f64::from(self.from), f64::from(self.to));
+        if left > 0.0 {
+            to + (from - to) * (left / self.total)
+        } else {
+            to
+        }
+    }
+
+    /// Advances by `seconds` ≥ 0.
+    pub fn advance(&mut self, seconds: f64) {
+        if self.left > seconds {
+            self.left -= seconds;
+        } else {
+            *self = Self::still(self.to);
+        }
     }
 
     /// The integral of the value over the next `seconds`, which may go past the end.
     pub fn integral(&self, seconds: f64) -> f64 {
         let within = seconds.min(self.left);
         let mean = 0.5 * (self.at(self.left) + self.at(self.left - within));
-        mean * within + self.to * (seconds - within)
+        mean * within + f64::from(self.to) * (seconds - within)
     }
 }
 
@@ -69,7 +125,7 @@ mod tests {
     #[test]
     fn ends_and_integrals_do_not_depend_on_steps() {
         let mut fade = LinearFade::new(0.25, 1.5, 0.7);
-        assert_eq!(fade.at(0.7), 0.25);
+        assert_eq!((fade.value(), fade.after(0.7)), (0.25, 1.5));
         let whole = fade.integral(1.0);
         let mut sum = 0.0;
         for _ in 0..1000 {
@@ -78,6 +134,7 @@ mod tests {
         }
         assert!((sum - whole).abs() < 1e-12, "{sum} {whole}");
         assert!((whole - (0.875 * 0.7 + 1.5 * 0.3)).abs() < 1e-12);
-        assert_eq!((fade.running(), fade.advance(5.0)), (false, 1.5));
+        assert_eq!(fade, LinearFade::still(1.5));
+        assert!(!LinearFade::new(1.0, 0.5, 0.0).running());
     }
 }

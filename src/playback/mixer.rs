@@ -1,5 +1,6 @@
 //! `Mixer`: one character with its palette, events and actions.
 
+use super::advance::Passed;
 use super::arena::Arena;
 use super::error::PlaybackError;
 use super::events::{Events, MAX_EVENTS_PER_ACTION};
@@ -7,10 +8,9 @@ use super::ids::{ActionId, BlendSpaceId, ClipId, Motion, Owner};
 use super::lent::Lent;
 use super::mixer_action::{ActionMut, Remembered};
 use super::options::PlayOptions;
-use super::places::RowOrder;
 use super::player::Player;
 use super::playing::Playing;
-use super::pool::{LayerOptions, MAX_TIME, PaletteScratch, Pool, check};
+use super::pool::{LayerOptions, MAX_TIME, Pool, check};
 use super::snapshot::{MixerSnapshot, PoolSnapshot};
 use super::sync::CrossFade;
 use crate::clip::Clip;
@@ -54,7 +54,6 @@ pub struct Mixer {
     pub(super) id: NonZeroU32,
     pub(super) pool: Pool,
     pub(super) actions: Arena<Remembered>,
-    scratch: PaletteScratch,
     palette: Vec<Affine3x4>,
     events: Events,
 }
@@ -63,7 +62,7 @@ pub struct Mixer {
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
 
 /// The most action indices of one mixer: an index has 16 bits, and one value means "none".
-const MAX_ACTIONS: usize = u16::MAX as usize;
+pub(super) const MAX_ACTIONS: usize = u16::MAX as usize;
 
 /// The only instance of a mixer's pool.
 const ONLY: usize = 0;
@@ -95,7 +94,6 @@ impl Mixer {
             id: NonZeroU32::new(NEXT_ID.fetch_add(1, Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN),
             pool,
             actions: Arena::default(),
-            scratch: PaletteScratch::default(),
             palette,
             events,
         })
@@ -286,8 +284,14 @@ impl Mixer {
     /// If `dt` is not within ±[`MAX_TIME`].
     pub fn advance(&mut self, dt: f64) -> Result<(), PlaybackError> {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
-        self.events.clear();
-        self.pool.advance(dt, &mut self.events);
+        let mut passed = Passed {
+            events: std::mem::take(&mut self.events),
+            moves: self.pool.take_moves(),
+        };
+        passed.events.clear();
+        self.pool.advance(dt).run(&mut passed);
+        self.events = passed.events;
+        self.pool.settle(passed.moves);
         Ok(())
     }
 
@@ -325,20 +329,13 @@ impl Mixer {
     /// Evaluates the character and returns its skinning palette: model matrix × inverse bind matrix.
     ///
     /// The palette holds the skins of the rig one after another. The call allocates only after clips have
-    /// been added, or when clips play together for the first time.
+    /// been added, and in a thread's first evaluation of a rig.
     pub fn evaluate(&mut self) -> &[Affine3x4] {
         let level = SimdLevel::current();
-        self.pool.find_plans(level.width());
-        self.pool
-            .reserve_all(std::slice::from_mut(&mut self.scratch));
-        let output = &mut self.palette;
-        // A mixer's character is always visible and scheduled.
-        self.pool.count_places(false, RowOrder::Index);
-        let all = ONLY..ONLY + 1;
+        self.pool.fit_level(level);
         let mut lent = Lent::new(&mut self.pool, |pool| &mut pool.hints);
         let (pool, hints) = lent.split();
-        let scratch = &mut self.scratch.instance;
-        pool.evaluate(all, (level, false), hints, scratch, output);
+        pool.evaluate_here(ONLY, level, hints, &mut self.palette);
         drop(lent);
         &self.palette
     }
@@ -350,7 +347,7 @@ impl Mixer {
 
     /// The current model matrices of all joints: joint space to model space. Re-evaluates, and allocates.
     pub fn model_matrices(&self) -> Vec<Affine3x4> {
-        self.pool.evaluate_models(ONLY, &mut []).models
+        self.pool.model_matrices(ONLY)
     }
 
     /// The current model matrix of a joint, by name, path or index: joint space to model space.
@@ -370,11 +367,7 @@ impl Mixer {
     /// [`SceneGraph::set_joint_locals`](crate::scene::SceneGraph::set_joint_locals) accepts them.
     /// Re-evaluates, and allocates.
     pub fn locals(&self) -> Vec<Affine3x4> {
-        let scratch = self.pool.evaluate_models(ONLY, &mut []);
-        let skeleton = self.pool.rig.skeleton();
-        (0..skeleton.len())
-            .map(|joint| scratch.local(skeleton, joint))
-            .collect()
+        self.pool.locals(ONLY)
     }
 
     /// The current scalars in the skeleton's order: morph weights, then the numbers of user channels.
@@ -397,11 +390,11 @@ impl Mixer {
     ///
     /// The motions of clips with root motion are blended as their poses are.
     pub fn root_motion(&self) -> Rigid {
-        self.pool.roots.of_only()
+        self.pool.moves().of_only()
     }
 
     /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
-        self.pool.state.evicted
+        self.pool.state.evicted()
     }
 }

@@ -4,18 +4,22 @@
 //! one character, whether of a mixer or of a [`Crowd`](crate::crowd::Crowd), and the table of what they do;
 //! [`Playing`] reads them. [`evaluate_pose`] evaluates a rig at given clip times without any playback state.
 
-mod actions;
-mod advance;
+mod action;
+pub(crate) mod advance;
 pub(crate) mod arena;
 pub(crate) mod blend_space;
 mod clips;
+mod clock;
 mod cross_fade;
+mod entries;
 mod error;
 mod event_sink;
 mod events;
 mod fire;
+mod gather;
 pub(crate) mod ids;
 mod interval;
+mod layer_state;
 pub(crate) mod lent;
 mod linear_fade;
 mod loop_mode;
@@ -24,7 +28,6 @@ mod mixer_action;
 mod options;
 pub(crate) mod overrides;
 mod places;
-mod plans;
 mod play_rule;
 mod player;
 mod player_actions;
@@ -32,16 +35,17 @@ mod player_layers;
 mod playing;
 pub(crate) mod pool;
 mod pose;
-mod root_motion;
+pub(crate) mod root_motion;
 pub(crate) mod snapshot;
+mod state;
 mod sync;
 mod unknown;
 
-pub use actions::ACTIONS_PER_LAYER;
 pub use blend_space::BlendSpace1D;
 pub use error::PlaybackError;
 pub use events::{Event, EventKind, Events, MAX_EVENTS_PER_ACTION};
 pub use ids::{ActionId, BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Motion, RigId};
+pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;
 pub use mixer::Mixer;
 pub use mixer_action::ActionMut;
@@ -54,6 +58,9 @@ pub use pose::{
     EvaluatedPose, MAX_POSED_STEPS, PoseAction, PoseError, PosedPrimitive, evaluate_pose,
 };
 pub use root_motion::RootMotions;
-pub use snapshot::MixerSnapshot;
+pub use snapshot::{
+    MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotError,
+    SnapshotFault,
+};
 pub use sync::{CrossFade, Sync};
 pub use unknown::Unknown;

@@ -1,29 +1,72 @@
-//! Local matrices that users set on single joints of single instances. Stored sparsely: few joints have one.
+//! Local matrices that users set on single joints of single instances.
+//!
+//! ```text
+//! lists   | instance 0: block, length | instance 1 | …      up to the last instance that had an override
+//! locals  | block of 1 | block of 4          | block of 2 | …    sorted by joint within a block
+//! ```
+//!
+//! A block has room for a power of two. A list that outgrows its block takes the next larger one; free blocks of each
+//! size are used again. So a call costs the same whatever the number of instances, and a copy of all is two copies of
+//! memory.
 
 use super::error::PlaybackError;
+use crate::kernel::LocalOverride;
 use crate::math::Affine3x4;
-use crate::runtime::chain::LocalOverride;
 use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, beyond};
 use std::ops::Range;
 
-/// The overrides of a rig's instances, sorted by instance, then joint.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The overrides of a rig's instances.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Overrides {
-    instances: Vec<u32>,
-    /// Parallel to `instances`.
+    /// By instance.
+    lists: Vec<List>,
+    /// Blocks of the lists.
     locals: Vec<LocalOverride>,
-    /// The stretch factor of each, at least 1.
-    stretches: Vec<f64>,
+    /// Parallel to `locals`: at least 1, and at least the stretch factor.
+    bounds: Vec<f64>,
+    /// The first entries of free blocks, by the logarithm of their size.
+    free: Vec<Vec<u32>>,
+}
+
+/// The overrides of an instance: the first `len` entries of a block. Without any there is no block.
+#[derive(Clone, Copy, Debug, Default)]
+struct List {
+    first: u32,
+    len: u32,
+}
+
+impl List {
+    fn range(self) -> Range<usize> {
+        self.first as usize..(self.first + self.len) as usize
+    }
+
+    /// The logarithm of the size of its block.
+    fn class(len: u32) -> usize {
+        len.next_power_of_two().trailing_zeros() as usize
+    }
+}
+
+impl PartialEq for Overrides {
+    /// Whether all instances have the same overrides, wherever they lie.
+    fn eq(&self, other: &Self) -> bool {
+        let instances = self.lists.len().max(other.lists.len());
+        (0..instances).all(|instance| self.of(instance) == other.of(instance))
+    }
 }
 
 impl Overrides {
-    pub fn is_empty(&self) -> bool {
-        self.instances.is_empty()
+    /// The overrides of an instance, in ascending order of joints.
+    #[inline(always)]
+    pub fn of(&self, instance: usize) -> &[LocalOverride] {
+        match self.lists.get(instance) {
+            Some(list) if list.len > 0 => self.locals.get(list.range()).unwrap_or_default(),
+            _ => &[],
+        }
     }
 
-    /// The overrides of an instance.
-    pub fn of(&self, instance: usize) -> &[LocalOverride] {
-        &self.locals[self.range(instance)]
+    /// All overrides, in no order.
+    pub fn all(&self) -> impl Iterator<Item = &LocalOverride> {
+        (0..self.lists.len()).flat_map(|instance| self.of(instance))
     }
 
     /// Sets the local matrix of a joint.
@@ -38,22 +81,50 @@ impl Overrides {
         joint: u16,
         local: Affine3x4,
     ) -> Result<(), PlaybackError> {
-        if !local.is_finite() {
-            return Err(PlaybackError::Transform);
+        let bound = bound(&local)?;
+        self.check(parents, instance, &[joint], &[local], bound)?;
+        self.put(instance, LocalOverride { joint, local }, bound);
+        Ok(())
+    }
+
+    /// Checks that an instance can have overrides of `joints`, ascending. Returns the bounds of their stretch factors in
+    /// `bounds`.
+    ///
+    /// # Errors
+    /// Those of [`set`](Self::set).
+    pub fn check_many(
+        &self,
+        parents: &[u16],
+        instance: usize,
+        (joints, locals): (&[u16], &[Affine3x4]),
+        bounds: &mut [f64],
+    ) -> Result<(), PlaybackError> {
+        let mut product = 1.0;
+        for (local, to) in locals.iter().zip(bounds) {
+            *to = bound(local)?;
+            product *= *to;
         }
-        let length = local.translation().to_array();
-        beyond(
-            "the translation of the override",
-            &length,
-            MAX_OVERRIDE_LENGTH,
-        )?;
-        let found = self.find(instance, joint);
-        let stretch = local.stretch().max(1.0);
-        let others = self.range(instance).filter(|&at| found != Ok(at));
-        let product = others.fold(stretch, |product, at| product * self.stretches[at]);
-        // Chains are walked only if the product over all overrides of the instance exceeds the limit.
+        self.check(parents, instance, joints, locals, product)
+    }
+
+    /// Checks the stretch factors of an instance with these overrides, the product of whose bounds is given.
+    fn check(
+        &self,
+        parents: &[u16],
+        instance: usize,
+        joints: &[u16],
+        locals: &[Affine3x4],
+        mut product: f64,
+    ) -> Result<(), PlaybackError> {
+        let range = self.lists.get(instance).map_or(0..0, |list| list.range());
+        for (other, bound) in self.locals[range.clone()].iter().zip(&self.bounds[range]) {
+            if joints.binary_search(&other.joint).is_err() {
+                product *= bound;
+            }
+        }
+        // Chains are walked only if the product over all overrides of the instance can exceed the limit.
         if product.is_nan() || product > MAX_OVERRIDE_SCALE {
-            let most = self.most_down_a_chain(parents, instance, (joint, stretch));
+            let most = self.most_down_a_chain(parents, instance, (joints, locals));
             if most.is_nan() || most > MAX_OVERRIDE_SCALE {
                 return Err(PlaybackError::Value {
                     what: "the scale of the overrides down a chain of joints",
@@ -63,27 +134,107 @@ impl Overrides {
                 });
             }
         }
-        let entry = LocalOverride { joint, local };
-        match found {
-            Ok(at) => (self.locals[at], self.stretches[at]) = (entry, stretch),
-            Err(at) => {
-                self.instances.insert(at, instance as u32);
-                self.locals.insert(at, entry);
-                self.stretches.insert(at, stretch);
-            }
-        }
         Ok(())
     }
 
-    /// The largest product of stretch factors down a chain, with the given factor for one joint.
-    fn most_down_a_chain(&self, parents: &[u16], instance: usize, with: (u16, f64)) -> f64 {
-        let range = self.range(instance);
-        let others = self.locals[range.clone()]
-            .iter()
-            .zip(&self.stretches[range]);
-        let others = others.map(|(o, &stretch)| (o.joint, stretch));
-        let mut all: Vec<_> = others.filter(|o| o.0 != with.0).collect();
-        all.push(with);
+    /// Sets a local matrix that was checked, with the bound of its stretch factor.
+    #[inline]
+    pub fn put(&mut self, instance: usize, entry: LocalOverride, bound: f64) {
+        if self.lists.len() <= instance {
+            self.lists.resize(instance + 1, List::default());
+        }
+        let list = self.lists[instance];
+        let found = self.locals[list.range()].binary_search_by_key(&entry.joint, |o| o.joint);
+        let at = match found {
+            Ok(at) => list.first as usize + at,
+            Err(at) => self.insert(instance, at),
+        };
+        (self.locals[at], self.bounds[at]) = (entry, bound);
+    }
+
+    /// Makes room for one more entry of an instance. Returns its place.
+    fn insert(&mut self, instance: usize, at: usize) -> usize {
+        let mut list = self.lists[instance];
+        let class = List::class(list.len + 1);
+        if list.len == 0 || class != List::class(list.len) {
+            let to = self.take(class);
+            self.locals.copy_within(list.range(), to as usize);
+            self.bounds.copy_within(list.range(), to as usize);
+            self.give(list);
+            list.first = to;
+        }
+        let range = list.range();
+        let at = range.start + at;
+        self.locals.copy_within(at..range.end, at + 1);
+        self.bounds.copy_within(at..range.end, at + 1);
+        list.len += 1;
+        self.lists[instance] = list;
+        at
+    }
+
+    /// Takes a block.
+    fn take(&mut self, class: usize) -> u32 {
+        if let Some(first) = self.free.get_mut(class).and_then(Vec::pop) {
+            return first;
+        }
+        // A rig has 65,535 joints and 2^20 instances at most; so many overrides do not fit in memory.
+        let first = self.locals.len();
+        let end = first + (1 << class);
+        let nothing = LocalOverride {
+            joint: 0,
+            local: Affine3x4::IDENTITY,
+        };
+        self.locals.resize(end, nothing);
+        self.bounds.resize(end, 1.0);
+        first as u32
+    }
+
+    /// Gives the block of a list back.
+    fn give(&mut self, list: List) {
+        if list.len > 0 {
+            let class = List::class(list.len);
+            if self.free.len() <= class {
+                self.free.resize_with(class + 1, Vec::new);
+            }
+            self.free[class].push(list.first);
+        }
+    }
+
+    /// Sets an override whose chain is not checked: see [`fit`](Self::fit).
+    ///
+    /// # Errors
+    /// If a number is not finite or beyond its limit.
+    pub fn append(
+        &mut self,
+        instance: u32,
+        joint: u16,
+        local: Affine3x4,
+    ) -> Result<(), PlaybackError> {
+        let bound = bound(&local)?;
+        self.put(instance as usize, LocalOverride { joint, local }, bound);
+        Ok(())
+    }
+
+    /// Whether all overrides are on joints of a skeleton with these parents, and within the limit down its chains.
+    pub fn fit(&self, parents: &[u16]) -> bool {
+        (0..self.lists.len()).all(|instance| {
+            let known = |o: &LocalOverride| usize::from(o.joint) < parents.len();
+            self.of(instance).iter().all(known)
+                && self.check(parents, instance, &[], &[], 1.0).is_ok()
+        })
+    }
+
+    /// The largest product of stretch factors down a chain, with the given local matrices of some joints, ascending.
+    fn most_down_a_chain(
+        &self,
+        parents: &[u16],
+        instance: usize,
+        (joints, locals): (&[u16], &[Affine3x4]),
+    ) -> f64 {
+        let others = self.of(instance).iter().map(|o| (o.joint, &o.local));
+        let others = others.filter(|o| joints.binary_search(&o.0).is_err());
+        let all = others.chain(joints.iter().copied().zip(locals));
+        let mut all: Vec<_> = all.map(|(j, l)| (j, l.stretch().max(1.0))).collect();
         // Parents precede their children.
         all.sort_unstable_by_key(|o| o.0);
         let mut most = 1.0f64;
@@ -111,38 +262,59 @@ impl Overrides {
         most
     }
 
-    /// Removes the override of a joint, if it has one.
-    pub fn clear(&mut self, instance: usize, joint: u16) {
-        if let Ok(at) = self.find(instance, joint) {
-            self.instances.remove(at);
-            self.locals.remove(at);
-            self.stretches.remove(at);
+    /// Removes the override of a joint. Returns whether it had one.
+    pub fn clear(&mut self, instance: usize, joint: u16) -> bool {
+        let found = self.of(instance).binary_search_by_key(&joint, |o| o.joint);
+        let Ok(at) = found else {
+            return false;
+        };
+        let list = self.lists[instance];
+        let at = list.first as usize + at;
+        self.locals.copy_within(at + 1..list.range().end, at);
+        self.bounds.copy_within(at + 1..list.range().end, at);
+        let mut less = list;
+        less.len -= 1;
+        if less.len == 0 {
+            self.give(list);
+        } else if List::class(less.len) != List::class(list.len) {
+            less.first = self.take(List::class(less.len));
+            let from = list.first as usize..list.first as usize + less.len as usize;
+            self.locals.copy_within(from.clone(), less.first as usize);
+            self.bounds.copy_within(from, less.first as usize);
+            self.give(list);
+        }
+        self.lists[instance] = less;
+        true
+    }
+
+    /// Removes all overrides of an instance. Returns whether it had any.
+    pub fn clear_all(&mut self, instance: usize) -> bool {
+        match self.lists.get_mut(instance) {
+            Some(list) if list.len > 0 => {
+                let list = std::mem::take(list);
+                self.give(list);
+                true
+            }
+            _ => false,
         }
     }
+}
 
-    /// Removes all overrides of an instance.
-    pub fn clear_all(&mut self, instance: usize) {
-        let range = self.range(instance);
-        self.instances.drain(range.clone());
-        self.locals.drain(range.clone());
-        self.stretches.drain(range);
+/// Checks a local matrix. Returns a bound of its stretch factor, at least 1.
+///
+/// # Errors
+/// If a number is not finite, or the translation is beyond its limit.
+fn bound(local: &Affine3x4) -> Result<f64, PlaybackError> {
+    if !local.is_finite() {
+        return Err(PlaybackError::Transform);
     }
-
-    fn find(&self, instance: usize, joint: u16) -> Result<usize, usize> {
-        let range = self.range(instance);
-        let found = self.locals[range.clone()].binary_search_by_key(&joint, |o| o.joint);
-        found
-            .map(|at| range.start + at)
-            .map_err(|at| range.start + at)
-    }
-
-    fn range(&self, instance: usize) -> Range<usize> {
-        let first = self.instances.partition_point(|&i| (i as usize) < instance);
-        let end = self
-            .instances
-            .partition_point(|&i| (i as usize) <= instance);
-        first..end
-    }
+    let length = local.translation().to_array();
+    beyond(
+        "the translation of the override",
+        &length,
+        MAX_OVERRIDE_LENGTH,
+    )?;
+    Ok(local.stretch_bound().max(1.0))
 }
 
 #[cfg(test)]
@@ -150,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sparse_and_sorted() {
+    fn lists_are_sorted() {
         let mut overrides = Overrides::default();
         for (instance, joint) in [(7, 3), (2, 9), (7, 1), (2, 9), (5, 0)] {
             let set = overrides.set(&[], instance, joint, Affine3x4::IDENTITY);
@@ -167,7 +339,35 @@ mod tests {
         overrides.clear_all(7);
         assert_eq!(joints(&overrides, 5), [0]);
         overrides.clear_all(5);
-        assert!(overrides.is_empty());
+        assert!(overrides.all().next().is_none());
+        assert_eq!(overrides, Overrides::default());
+    }
+
+    #[test]
+    fn blocks_are_used_again() {
+        let mut overrides = Overrides::default();
+        let fill = |overrides: &mut Overrides| {
+            for joint in [5, 3, 9, 1, 7] {
+                for instance in 0..20 {
+                    let set = overrides.set(&[], instance, joint, Affine3x4::IDENTITY);
+                    set.unwrap();
+                }
+            }
+        };
+        fill(&mut overrides);
+        let size = overrides.locals.len();
+        let full = overrides.clone();
+        for round in 0..5 {
+            for instance in 0..20 {
+                for joint in [1, 9, 3, 5, 7] {
+                    assert!(overrides.clear(instance, joint), "round {round}");
+                    assert!(overrides.of(instance).is_sorted_by_key(|o| o.joint));
+                }
+            }
+            fill(&mut overrides);
+            assert_eq!(overrides, full);
+        }
+        assert_eq!(overrides.locals.len(), size);
     }
 
     #[test]

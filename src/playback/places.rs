@@ -1,5 +1,7 @@
 //! The row ranges of a rig's instances: computed in every frame, by prefix sums.
 
+use super::entries::make_room;
+
 /// An instance without rows.
 const NONE: u32 = u32::MAX;
 
@@ -81,9 +83,19 @@ pub(crate) struct Places {
 }
 
 impl Places {
+    /// Makes room for `more` instances.
+    pub fn reserve(&mut self, more: usize) {
+        make_room(&mut self.due, more);
+        make_room(&mut self.ordinal, more);
+        make_room(&mut self.last, more);
+    }
+
     /// Adds an entry for one more instance.
     pub fn push(&mut self) {
         self.settled = None;
+        make_room(&mut self.due, 1);
+        make_room(&mut self.ordinal, 1);
+        make_room(&mut self.last, 1);
         self.due.push(true);
         self.ordinal.push(NONE);
         self.last.push(NONE);
@@ -247,6 +259,13 @@ impl Places {
     /// The number of instances in `first..end` that have rows in the written part.
     pub fn written(&self, first: usize, end: usize) -> usize {
         (self.rank[end] - self.rank[first]) as usize
+    }
+
+    /// The end of a range from `first` on that has `written` instances with rows in the written part.
+    pub fn end_of(&self, first: usize, written: usize) -> usize {
+        let rank = self.rank.get(first).map_or(0, |&rank| rank as usize) + written;
+        let end = self.rank.partition_point(|&r| (r as usize) < rank);
+        end.clamp(first, self.rank.len().saturating_sub(1).max(first))
     }
 
     /// The counts of the last [`count`](Self::count).

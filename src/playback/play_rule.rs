@@ -1,10 +1,11 @@
 //! The rule of play: what happens to a motion that is played while it already plays, and to the other actions of its
 //! layer. The table is on [`Player`]'s page.
 
-use super::actions::Actions;
+use super::action::Action;
 use super::error::PlaybackError;
 use super::ids::{Motion, Source};
 use super::interval::Loop;
+use super::layer_state::LayerState;
 use super::linear_fade::LinearFade;
 use super::options::PlayOptions;
 use super::player::{Player, check_seconds};
@@ -18,56 +19,20 @@ pub(super) enum Entrance {
     Restart,
 }
 
-impl Actions {
-    /// Whether an action goes on by itself: it neither fades out nor has finished.
-    pub fn is_target(&self, entry: usize, a: usize) -> bool {
-        !self.slow[entry][a].ending && !self.finished(entry, a)
-    }
-
+impl LayerState {
     /// Applies the options to an action that goes on: all but time, weight, fade and parameter.
-    fn adopt(&mut self, entry: usize, a: usize, options: &PlayOptions) {
-        let slow = &mut self.slow[entry][a];
-        slow.at_end = options.at_end;
-        slow.paused = false;
-        let speed = f64::from(options.speed);
+    fn adopt(&mut self, a: usize, options: &PlayOptions) {
+        let speed = options.speed;
         // A warp that leads to this speed goes on.
-        if !slow.warp.running() {
-            slow.speed = speed;
-        } else if slow.warp.end() != speed {
-            slow.speed = speed;
-            slow.warp = LinearFade::default();
+        if self.warp(a).is_none_or(|warp| warp.end() != speed) {
+            self.action_mut(a).warp_to(speed);
+            self.set_warp(a, LinearFade::still(speed));
         }
-        let length = slow.course.length;
-        let course = Loop::new(options.loop_mode, options.repetitions, length);
-        self.set_course(entry, a, course);
-        self.set_rate(entry, a);
-    }
-
-    /// Sets how an action makes its passes. With other passes than before it is in the first of them, at the clip
-    /// time it has reached.
-    pub fn set_course(&mut self, entry: usize, a: usize, course: Loop) {
-        if self.slow[entry][a].course != course {
-            let time = self.clip_time(entry, a);
-            self.slow[entry][a].course = course;
-            self.seek(entry, a, time);
-        }
-    }
-
-    /// Fades the weight of an action to a target: over what is left of its running fade, or over `seconds` if none runs
-    /// or it fades out. Returns whether anything changed.
-    fn aim(&mut self, entry: usize, a: usize, target: f32, seconds: f32) -> bool {
-        let slow = &mut self.slow[entry][a];
-        let weight = self.weight[entry][a];
-        let to = f64::from(target);
-        if !slow.ending && slow.fade.running() {
-            let turns = slow.fade.end() != to;
-            if turns {
-                slow.fade = LinearFade::new(f64::from(weight), to, slow.fade.left());
-            }
-            turns
-        } else {
-            (slow.ending || weight != target) && self.fade(entry, a, target, seconds)
-        }
+        let action = self.action_mut(a);
+        action.set_at_end(options.at_end);
+        action.set_paused(false);
+        let length = action.course().length;
+        action.set_course(&Loop::new(options.loop_mode, options.repetitions, length));
     }
 }
 
@@ -81,54 +46,79 @@ impl Player<'_> {
         options: &PlayOptions,
         entrance: Entrance,
     ) -> Result<(), PlaybackError> {
-        let (entry, source) = self.admit(layer, motion, options)?;
+        let (state, source) = self.admit(layer, motion, options)?;
         check_seconds("seconds", seconds)?;
-        let actions = self.actions();
-        let own = actions.find(entry, source);
-        let goes_on =
-            entrance == Entrance::Continue && own.is_some_and(|a| actions.is_target(entry, a));
-        let mut changed = false;
-        for a in actions.playing(entry).filter(|&a| own != Some(a)) {
-            // While the target plays, actions that fade out keep their fades, however often it is played again.
-            if !(goes_on && actions.slow[entry][a].ending) {
-                changed |= actions.end(entry, a, seconds);
-            }
-        }
-        if changed {
-            self.pool.mark_dirty(self.index);
-        }
-        self.enter(entry, source, seconds, options, entrance);
+        self.play_source(layer, (state, source), seconds, options, entrance);
         Ok(())
     }
 
-    /// Plays a motion beside the other actions of its layer. The arguments have been checked.
-    pub(super) fn enter(
+    /// Plays a motion alone on a layer as [`fade_to`](Self::fade_to) does. The arguments have been checked.
+    pub(crate) fn play_checked(
         &mut self,
-        entry: usize,
-        source: Source,
+        layer: usize,
+        motion: Motion,
+        seconds: f32,
+        options: &PlayOptions,
+    ) {
+        if let Ok(source) = self.pool.source(motion) {
+            let state = self.pool.layer(self.index, layer);
+            let what = (state, source);
+            self.play_source(layer, what, seconds, options, Entrance::Continue);
+        }
+    }
+
+    /// Plays what a motion resolved to on a layer of this state.
+    fn play_source(
+        &mut self,
+        layer: usize,
+        (mut state, source): (LayerState, Source),
         seconds: f32,
         options: &PlayOptions,
         entrance: Entrance,
     ) {
-        let actions = &mut self.pool.state.actions;
-        let own = actions.find(entry, source);
-        let (a, changed) = match own {
-            Some(a) if entrance == Entrance::Continue && !actions.finished(entry, a) => {
-                actions.adopt(entry, a, options);
-                (a, false)
+        let before = state;
+        let own = state.find(source).map(|a| state.action(a));
+        let goes_on = entrance == Entrance::Continue && own.is_some_and(Action::is_target);
+        // While the target plays, actions that fade out keep their fades, however often it is played again.
+        let ends = |a: &Action| a.source() != source && !(goes_on && a.ending());
+        state.end_all(seconds, ends);
+        self.enter(&mut state, source, seconds, options, entrance);
+        self.pool.replace_layer(self.index, layer, &before, &state);
+    }
+
+    /// Plays a motion beside the other actions of its layer. The arguments have been checked. Returns its action.
+    pub(super) fn enter(
+        &mut self,
+        state: &mut LayerState,
+        source: Source,
+        seconds: f32,
+        options: &PlayOptions,
+        entrance: Entrance,
+    ) -> usize {
+        let own = state.find(source);
+        let goes_on = |&a: &usize| entrance == Entrance::Continue && !state.action(a).finished();
+        let a = match own.filter(goes_on) {
+            Some(a) => {
+                state.adopt(a, options);
+                a
             }
-            _ => {
+            None => {
                 let members = self.pool.members_of(source, options.parameter);
-                let actions = &mut self.pool.state.actions;
-                let (a, evicted) = own.map_or_else(|| actions.vacate(entry), |a| (a, false));
-                actions.start(entry, a, source, members, options);
-                self.pool.state.evicted += u64::from(evicted);
-                (a, true)
+                let mut action = Action::new(source, members, options);
+                if let Some(a) = own {
+                    // It keeps its weight and its fade, and is the youngest from now on.
+                    action.weight = state.action(a).weight;
+                    action.set_ending(state.action(a).ending());
+                    state.remove(a);
+                }
+                let (a, evicted) = state.push(action);
+                if evicted {
+                    self.pool.state.count_evicted();
+                }
+                a
             }
         };
-        let actions = &mut self.pool.state.actions;
-        if actions.aim(entry, a, options.weight, seconds) | changed {
-            self.pool.mark_dirty(self.index);
-        }
+        state.action_mut(a).aim(options.weight, seconds);
+        a
     }
 }

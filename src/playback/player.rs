@@ -1,10 +1,10 @@
 //! `Player`: the layers and actions of one character, of a mixer or of a crowd's instance. Every call
 //! validates before it changes anything.
 
-use super::actions::{ACTIONS_PER_LAYER, Actions};
 use super::blend_space::check_parameter;
 use super::error::PlaybackError;
 use super::ids::{Motion, Source};
+use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::options::PlayOptions;
 use super::play_rule::Entrance;
 use super::playing::Playing;
@@ -81,21 +81,63 @@ pub struct Player<'a> {
 }
 
 impl Pool {
-    /// The entry of the layer and the index of the action that plays a motion on a layer.
+    /// The state of the layer and the index of the action that plays a motion on a layer.
     pub(crate) fn find_action(
         &self,
         index: usize,
         layer: usize,
         motion: Motion,
-    ) -> Result<(usize, usize), PlaybackError> {
+    ) -> Result<(LayerState, usize), PlaybackError> {
         self.check_layer(layer)?;
-        let entry = self.entry(index, layer);
-        let found = self.state.actions.find(entry, self.source(motion)?);
+        let source = self.source(motion)?;
+        let state = self.layer(index, layer);
         let none = PlaybackError::NotPlaying { motion, layer };
-        found.map(|a| (entry, a)).ok_or(none)
+        let found = state.find(source).ok_or(none)?;
+        Ok((state, found))
     }
 
-    pub(super) fn check_options(
+    /// Checks that a motion plays on a layer.
+    pub(crate) fn check_plays(
+        &self,
+        index: usize,
+        layer: usize,
+        motion: Motion,
+    ) -> Result<(), PlaybackError> {
+        self.check_layer(layer)?;
+        let source = self.source(motion)?;
+        let mut actions = self.state.entries().actions(self.entry(index, layer));
+        let plays = actions.any(|a| a.source() == source);
+        plays
+            .then_some(())
+            .ok_or(PlaybackError::NotPlaying { motion, layer })
+    }
+
+    /// Changes the action that plays a motion on a layer, if there is one.
+    pub(crate) fn change(
+        &mut self,
+        index: usize,
+        layer: usize,
+        motion: Motion,
+        change: impl FnOnce(&mut LayerState, usize),
+    ) {
+        if let Ok((mut state, a)) = self.find_action(index, layer, motion) {
+            let before = state;
+            change(&mut state, a);
+            self.replace_layer(index, layer, &before, &state);
+        }
+    }
+
+    /// Checks the seconds of a fade.
+    pub(crate) fn check_fade(seconds: f32) -> Result<(), PlaybackError> {
+        check_seconds("seconds", seconds)
+    }
+
+    /// Checks the time of an action.
+    pub(crate) fn check_time(time: f64) -> Result<(), PlaybackError> {
+        check("time", time, -MAX_TIME, MAX_TIME)
+    }
+
+    pub(crate) fn check_options(
         &self,
         layer: usize,
         options: &PlayOptions,
@@ -108,7 +150,7 @@ impl Pool {
         self.check_weight("weight", layer, options.weight)
     }
 
-    pub(super) fn check_weight(
+    pub(crate) fn check_weight(
         &self,
         what: &'static str,
         layer: usize,
@@ -137,16 +179,30 @@ pub(super) fn check_repetitions(repetitions: Option<u32>) -> Result<(), Playback
 }
 
 impl Player<'_> {
-    /// Checks a motion and its options, and finds the entry of the layer.
+    /// Checks a motion and its options, and reads the state of the layer.
     pub(super) fn admit(
         &self,
         layer: usize,
         motion: Motion,
         options: &PlayOptions,
-    ) -> Result<(usize, Source), PlaybackError> {
+    ) -> Result<(LayerState, Source), PlaybackError> {
         let source = self.pool.check_motion(layer, motion)?;
         self.pool.check_options(layer, options)?;
-        Ok((self.pool.entry(self.index, layer), source))
+        Ok((self.pool.layer(self.index, layer), source))
+    }
+
+    /// The state of a layer and the index of the action that plays a motion on it.
+    pub(super) fn find(
+        &self,
+        layer: usize,
+        motion: impl Into<Motion>,
+    ) -> Result<(LayerState, usize), PlaybackError> {
+        self.pool.find_action(self.index, layer, motion.into())
+    }
+
+    /// Stores the state of a layer, if it has changed.
+    pub(super) fn store(&mut self, layer: usize, state: &LayerState) {
+        self.pool.set_layer(self.index, layer, state);
     }
 
     /// Plays a motion alone on a layer: [`fade_to`](Self::fade_to) over the seconds of `options.fade_in`.
@@ -205,17 +261,17 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let (entry, source) = self.admit(layer, motion.into(), options)?;
-        let actions = self.actions();
-        let known = actions.find(entry, source).is_some();
-        if !known && actions.playing(entry).count() == ACTIONS_PER_LAYER {
+        let (mut state, source) = self.admit(layer, motion.into(), options)?;
+        if state.find(source).is_none() && state.len() == ACTIONS_PER_LAYER {
             return Err(PlaybackError::Limit {
                 what: "actions of one layer",
                 count: ACTIONS_PER_LAYER + 1,
                 limit: ACTIONS_PER_LAYER,
             });
         }
-        self.enter(entry, source, options.fade_in, options, Entrance::Continue);
+        let seconds = options.fade_in;
+        self.enter(&mut state, source, seconds, options, Entrance::Continue);
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -232,12 +288,11 @@ impl Player<'_> {
         weight: f32,
         seconds: f32,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
+        let (mut state, a) = self.find(layer, motion)?;
         self.pool.check_weight("weight", layer, weight)?;
         check_seconds("seconds", seconds)?;
-        if self.actions().fade(entry, a, weight, seconds) {
-            self.pool.mark_dirty(self.index);
-        }
+        state.fade(a, weight, seconds);
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -252,11 +307,10 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         seconds: f32,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
+        let (mut state, a) = self.find(layer, motion)?;
         check_seconds("seconds", seconds)?;
-        if self.actions().end(entry, a, seconds) {
-            self.pool.mark_dirty(self.index);
-        }
+        state.end(a, seconds);
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -267,15 +321,9 @@ impl Player<'_> {
     pub fn stop_layer(&mut self, layer: usize, seconds: f32) -> Result<(), PlaybackError> {
         self.pool.check_layer(layer)?;
         check_seconds("seconds", seconds)?;
-        let entry = self.pool.entry(self.index, layer);
-        let actions = self.actions();
-        let mut changed = false;
-        for a in actions.playing(entry) {
-            changed |= actions.end(entry, a, seconds);
-        }
-        if changed {
-            self.pool.mark_dirty(self.index);
-        }
+        let mut state = self.pool.layer(self.index, layer);
+        state.end_all(seconds, |_| true);
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -294,9 +342,5 @@ impl Player<'_> {
             pool: self.pool,
             index: self.index,
         }
-    }
-
-    pub(super) fn actions(&mut self) -> &mut Actions {
-        &mut self.pool.state.actions
     }
 }

@@ -7,7 +7,7 @@ use super::linear_fade::LinearFade;
 use super::loop_mode::LoopMode;
 use super::options::AtEnd;
 use super::player::{Player, check_repetitions, check_speed};
-use super::pool::{MAX_TIME, check};
+use super::pool::Pool;
 
 impl Player<'_> {
     /// Pauses or resumes an action. A paused action keeps its weight, and its fades continue.
@@ -20,10 +20,9 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         paused: bool,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
-        let actions = self.actions();
-        actions.slow[entry][a].paused = paused;
-        actions.set_rate(entry, a);
+        let (mut state, a) = self.find(layer, motion)?;
+        state.action_mut(a).set_paused(paused);
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -51,15 +50,11 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         speed: f32,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
+        let (mut state, a) = self.find(layer, motion)?;
         check_speed(speed)?;
-        let actions = self.actions();
-        let slow = &mut actions.slow[entry][a];
-        // Turned around, it leads away from the end that it holds.
-        slow.ended &= (slow.speed < 0.0) == (speed < 0.0);
-        slow.speed = f64::from(speed);
-        slow.warp = LinearFade::default();
-        actions.set_rate(entry, a);
+        state.action_mut(a).set_speed(speed);
+        state.set_warp(a, LinearFade::still(speed));
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -76,11 +71,12 @@ impl Player<'_> {
         mode: LoopMode,
         repetitions: Option<u32>,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
+        let (mut state, a) = self.find(layer, motion)?;
         check_repetitions(repetitions)?;
-        let actions = self.actions();
-        let length = actions.slow[entry][a].course.length;
-        actions.set_course(entry, a, Loop::new(mode, repetitions, length));
+        let action = state.action_mut(a);
+        let length = action.course().length;
+        action.set_course(&Loop::new(mode, repetitions, length));
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -94,8 +90,9 @@ impl Player<'_> {
         motion: impl Into<Motion>,
         at_end: AtEnd,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
-        self.actions().slow[entry][a].at_end = at_end;
+        let (mut state, a) = self.find(layer, motion)?;
+        state.action_mut(a).set_at_end(at_end);
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -103,16 +100,17 @@ impl Player<'_> {
     /// in between do not fire.
     ///
     /// # Errors
-    /// If the motion does not play on the layer, or the time is not within ±[`MAX_TIME`].
+    /// If the motion does not play on the layer, or the time is not within ±[`MAX_TIME`](super::MAX_TIME).
     pub fn set_time(
         &mut self,
         layer: usize,
         motion: impl Into<Motion>,
         time: f64,
     ) -> Result<(), PlaybackError> {
-        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
-        check("time", time, -MAX_TIME, MAX_TIME)?;
-        self.actions().seek(entry, a, time);
+        let (mut state, a) = self.find(layer, motion)?;
+        Pool::check_time(time)?;
+        state.action_mut(a).seek(time);
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -127,8 +125,8 @@ impl Player<'_> {
         phase: f64,
     ) -> Result<(), PlaybackError> {
         let motion = motion.into();
-        let (entry, a) = self.pool.find_action(self.index, layer, motion)?;
-        let time = phase * self.actions().slow[entry][a].course.length;
+        let (state, a) = self.find(layer, motion)?;
+        let time = phase * state.action(a).course().length;
         self.set_time(layer, motion, time)
     }
 }

@@ -11,7 +11,8 @@ impl Player<'_> {
     /// If the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
     pub fn set_character_speed(&mut self, speed: f32) -> Result<(), PlaybackError> {
         check_speed(speed)?;
-        self.pool.state.speed[self.index] = speed;
+        let layers = self.pool.layers.len();
+        self.pool.state.set_speed(self.index, layers, speed);
         Ok(())
     }
 
@@ -22,8 +23,9 @@ impl Player<'_> {
     pub fn set_layer_speed(&mut self, layer: usize, speed: f32) -> Result<(), PlaybackError> {
         self.pool.check_layer(layer)?;
         check_speed(speed)?;
-        let entry = self.pool.entry(self.index, layer);
-        self.pool.state.layer_speed[entry] = speed;
+        let mut state = self.pool.layer(self.index, layer);
+        state.speed = speed;
+        self.store(layer, &state);
         Ok(())
     }
 
@@ -53,23 +55,14 @@ impl Player<'_> {
         self.pool.check_layer(layer)?;
         self.pool.check_weight("layer weight", layer, weight)?;
         check_seconds("seconds", seconds)?;
-        let entry = self.pool.entry(self.index, layer);
-        let state = &mut self.pool.state;
-        let (to, over) = (f64::from(weight), f64::from(seconds));
-        let fade = &state.layer_fade[entry];
-        let rests = !fade.running() && state.layer_weight[entry] == weight;
-        if rests || fade.gets_to(to, over) {
+        let mut state = self.pool.layer(self.index, layer);
+        let (fade, over) = (state.weight, f64::from(seconds));
+        let rests = !fade.running() && fade.value() == weight;
+        if rests || fade.gets_to(weight, over) {
             return Ok(());
         }
-        if seconds > 0.0 {
-            let from = f64::from(state.layer_weight[entry]);
-            state.layer_fade[entry] = LinearFade::new(from, to, over);
-            state.actions.busy[entry] = true;
-        } else {
-            state.layer_weight[entry] = weight;
-            state.layer_fade[entry] = LinearFade::default();
-        }
-        self.pool.mark_dirty(self.index);
+        state.weight = LinearFade::new(fade.value(), weight, over);
+        self.store(layer, &state);
         Ok(())
     }
 }

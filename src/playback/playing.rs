@@ -1,7 +1,8 @@
 //! `Playing`: what one character plays, read without changing it.
 
+use super::action::Action;
 use super::error::PlaybackError;
-use super::ids::{BlendSpaceId, ClipId, Motion, NO_CLIP, Source};
+use super::ids::{BlendSpaceId, ClipId, Motion, Source};
 use super::pool::Pool;
 
 /// What one character plays: its layers and actions as they are now.
@@ -25,6 +26,8 @@ pub struct ActionState {
     pub weight: f32,
     /// Weight at the end of the running fade; without a fade, the current weight.
     pub target: f32,
+    /// Seconds until the running fade ends; 0 without a fade.
+    pub fade_left: f64,
     /// The action's factor on time.
     pub speed: f32,
     /// True if the action is paused.
@@ -50,11 +53,11 @@ impl<'a> Playing<'a> {
         layer: usize,
         motion: impl Into<Motion>,
     ) -> Result<ActionState, PlaybackError> {
-        let (entry, a) = self.pool.find_action(self.index, layer, motion.into())?;
-        Ok(self.pool.action_state(entry, a))
+        let (state, a) = self.pool.find_action(self.index, layer, motion.into())?;
+        Ok(state.action(a).state())
     }
 
-    /// The actions of a layer, with their states.
+    /// The actions of a layer with their states, oldest first: the order of blending.
     ///
     /// # Errors
     /// If the layer is unknown.
@@ -63,21 +66,19 @@ impl<'a> Playing<'a> {
         layer: usize,
     ) -> Result<impl Iterator<Item = (Motion, ActionState)> + use<'a>, PlaybackError> {
         self.pool.check_layer(layer)?;
-        let (pool, entry) = (self.pool, self.pool.entry(self.index, layer));
-        let slots = pool.state.actions.playing(entry);
-        Ok(slots.map(move |a| (pool.motion(entry, a), pool.action_state(entry, a))))
+        let (pool, state) = (self.pool, self.pool.layer(self.index, layer));
+        let actions = (0..state.len()).map(move |a| *state.action(a));
+        Ok(actions.map(|action| (pool.motion(&action), action.state())))
     }
 
-    /// The clips of all actions on all layers; both neighbours of a blend space.
+    /// The clips of all actions on all layers, of each layer oldest first; both neighbours of a blend space.
     pub fn clips(self) -> impl Iterator<Item = ClipId> + use<'a> {
         let Self { pool, index } = self;
-        let actions = &pool.state.actions;
         let entries = (0..pool.layers.len()).map(move |layer| pool.entry(index, layer));
-        let slots = entries.flat_map(move |e| actions.playing(e).map(move |a| (e, a)));
-        slots.flat_map(move |(e, a)| {
-            let (clip, other) = (actions.clip[e][a], actions.other[e][a]);
-            let other = (other != clip && other != NO_CLIP).then_some(other);
-            let clips = std::iter::once(clip).chain(other);
+        let actions = entries.flat_map(move |at| pool.state.entries().actions(at));
+        actions.flat_map(move |action| {
+            let (clip, other) = action.members();
+            let clips = std::iter::once(clip).chain(other.map(|other| other.0));
             clips.map(|clip| pool.clip_id(clip))
         })
     }
@@ -88,7 +89,7 @@ impl<'a> Playing<'a> {
     /// If the layer is unknown.
     pub fn layer_weight(self, layer: usize) -> Result<f32, PlaybackError> {
         self.pool.check_layer(layer)?;
-        Ok(self.pool.state.layer_weight[self.pool.entry(self.index, layer)])
+        Ok(self.pool.layer(self.index, layer).weight.value())
     }
 
     /// The speed of a layer: a factor on the speed of its actions.
@@ -97,19 +98,19 @@ impl<'a> Playing<'a> {
     /// If the layer is unknown.
     pub fn layer_speed(self, layer: usize) -> Result<f32, PlaybackError> {
         self.pool.check_layer(layer)?;
-        Ok(self.pool.state.layer_speed[self.pool.entry(self.index, layer)])
+        Ok(self.pool.layer(self.index, layer).speed)
     }
 
     /// The speed of the character: a factor on the speed of its layers.
     pub fn character_speed(self) -> f32 {
-        self.pool.state.speed[self.index]
+        self.pool.state.speed(self.index)
     }
 }
 
 impl Pool {
     /// What an action plays, as a handle.
-    fn motion(&self, entry: usize, a: usize) -> Motion {
-        match self.state.actions.source(entry, a) {
+    fn motion(&self, action: &Action) -> Motion {
+        match action.source() {
             Source::Clip(clip) => Motion::Clip(self.clip_id(clip)),
             Source::Space(space) => {
                 let generation = self.spaces.generation(space);
@@ -117,24 +118,20 @@ impl Pool {
             }
         }
     }
+}
 
-    fn action_state(&self, entry: usize, a: usize) -> ActionState {
-        let actions = &self.state.actions;
-        let slow = &actions.slow[entry][a];
-        let weight = actions.weight[entry][a];
+impl Action {
+    fn state(&self) -> ActionState {
         ActionState {
-            time: actions.clip_time(entry, a),
-            loops: slow.pass,
-            weight,
-            target: if slow.fade.running() {
-                slow.fade.end() as f32
-            } else {
-                weight
-            },
-            speed: slow.speed as f32,
-            paused: slow.paused,
-            fading_out: slow.ending,
-            finished: actions.finished(entry, a),
+            time: self.clip_time(),
+            loops: self.place().pass,
+            weight: self.weight.value(),
+            target: self.weight.end(),
+            fade_left: self.weight.left(),
+            speed: self.speed(),
+            paused: self.paused(),
+            fading_out: self.ending(),
+            finished: self.finished(),
         }
     }
 }

@@ -1,30 +1,35 @@
-//! `Pool`: one rig's instances as plain arrays, and how they advance; `frame` and `chain` evaluate them. A mixer has
+//! `Pool`: one rig's instances as plain arrays, and how they advance; `frame` evaluates them. A mixer has
 //! one pool with one instance, a crowd one pool per rig.
 
-use super::actions::{ACTIONS_PER_LAYER, Actions};
-use super::advance::Step;
+use super::advance::Advance;
 use super::arena::Arena;
 use super::blend_space::Space;
+use super::entries::make_room;
 use super::error::PlaybackError;
-use super::event_sink::EventSink;
-use super::events::Events;
-use super::ids::{ClipId, InstanceId, MAX_INSTANCES, Owner, RETIRED};
-use super::linear_fade::LinearFade;
-use super::overrides::Overrides;
+use super::ids::{ClipId, InstanceId, Owner};
+use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::places::{Counts, Places, RowOrder};
-use super::plans::Plans;
-use super::root_motion::Roots;
-use crate::clip::{Clip, RootMotion};
-use crate::math::Affine3x4;
+use super::root_motion::{Moves, RootLane};
+use super::snapshot::identity::PoolIdentity;
+use super::state::State;
+use crate::clip::Clip;
 use crate::rig::Rig;
+use crate::simd::SimdLevel;
 use crate::skeleton::JointMask;
-use glam::DAffine3;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-mod chain;
+mod ahead;
 mod frame;
+mod gather;
+mod overrides;
+mod programs;
+mod query;
+mod watch;
 
-pub(crate) use frame::PaletteScratch;
+pub(crate) use frame::{PaletteNeeds, PaletteScratch};
+use overrides::Batch;
+use programs::PoolPrograms;
+pub(crate) use watch::{Own, WatchPart, Watched, WatchedRow};
 
 /// The most layers of a rig.
 pub const MAX_LAYERS: usize = 16;
@@ -52,49 +57,32 @@ pub enum Fill {
     Below,
 }
 
-/// The state of a rig's instances: everything that a snapshot holds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct PoolState {
-    pub generation: Vec<u16>,
-    pub alive: Vec<bool>,
-    pub visible: Vec<bool>,
-    pub speed: Vec<f32>,
-    pub world: Vec<Affine3x4>,
-    pub free: Vec<u32>,
-    /// Dead instances whose generations are used up: their indices are not reused.
-    pub retired: usize,
-    /// Instance × layer, like the next two.
-    pub layer_weight: Vec<f32>,
-    pub layer_fade: Vec<LinearFade>,
-    pub layer_speed: Vec<f32>,
-    pub actions: Actions,
-    pub overrides: Overrides,
-    /// The number of actions evicted because a layer was full.
-    pub evicted: u64,
-    /// The world transforms in f64, if root motion moves the instances.
-    pub places: Option<Vec<DAffine3>>,
-}
-
 /// A rig of a crowd with its clips, layers and instances.
 #[derive(Debug)]
 pub(crate) struct Pool {
     /// The owner of the clips, blend spaces and instances, as their handles state it.
     pub owner: Owner,
     pub rig: Arc<Rig>,
-    pub clips: Arena<Arc<Clip>>,
-    pub spaces: Arena<Space>,
-    pub layers: Vec<LayerOptions>,
-    pub state: PoolState,
+    pub(super) clips: Arena<Arc<Clip>>,
+    pub(super) spaces: Arena<Space>,
+    pub(super) layers: Vec<LayerOptions>,
+    pub state: State,
     /// Key hints: instance × layer × action × member × `hint_stride`. Any values are valid.
     pub hints: Vec<u16>,
-    pub hint_stride: usize,
+    hint_stride: usize,
+    /// The model matrices of watched joints.
+    pub watch: Watched,
+    batch: Batch,
     /// The largest number of timelines of a clip.
     pub timelines: usize,
-    pub plans: Plans,
-    pub roots: Roots,
+    pub(super) programs: PoolPrograms,
+    /// What snapshots refer to, once one has been taken since the clips last changed.
+    identity: OnceLock<Arc<PoolIdentity>>,
+    /// The root joint, if a clip has root motion.
+    root: Option<RootLane>,
+    /// The root motion of the last step.
+    moves: Moves,
     pub places: Places,
-    /// How many scratches of the crowd are reserved, and for how many clips and timelines.
-    reserved: ((usize, usize), usize),
 }
 
 impl Pool {
@@ -106,17 +94,25 @@ impl Pool {
             clips,
             spaces: Arena::default(),
             layers,
-            state: PoolState::default(),
+            state: State::default(),
             hints: Vec::new(),
             hint_stride: 0,
+            watch: Watched::default(),
+            batch: Batch::default(),
             timelines: 0,
-            plans: Plans::default(),
-            roots: Roots::default(),
+            programs: PoolPrograms::default(),
+            identity: OnceLock::new(),
+            root: None,
+            moves: Moves::default(),
             places: Places::default(),
-            reserved: Default::default(),
         };
         pool.fit_clips();
         pool
+    }
+
+    /// The number of layers.
+    pub fn layer_count(&self) -> usize {
+        self.layers.len()
     }
 
     /// The number of the rig in its crowd.
@@ -124,23 +120,41 @@ impl Pool {
         self.owner.rig().number()
     }
 
+    /// What snapshots refer to: the hashes of skeleton, layers and clips.
+    pub fn identity(&self) -> &Arc<PoolIdentity> {
+        self.identity
+            .get_or_init(|| Arc::new(PoolIdentity::of(self)))
+    }
+
     /// Reserves the hints and timelines of all clips.
     pub fn fit_clips(&mut self) {
+        self.identity = OnceLock::new();
         let loaded = self.clips.iter().map(|(_, clip)| clip);
         self.timelines = loaded
             .clone()
             .map(|c| c.timelines().len())
             .max()
             .unwrap_or(0);
-        self.plans.clear();
-        let motion = loaded.clone().find_map(|c| c.root_motion());
-        self.roots.joint = motion.map(RootMotion::joint);
+        self.root = RootLane::of(&self.rig, loaded.clone().map(|c| &**c));
         self.hint_stride = loaded.map(|c| c.hint_count()).max().unwrap_or(0);
         self.fit_hints();
+        self.fit_programs(SimdLevel::current());
     }
 
     pub fn fit_hints(&mut self) {
-        let len = self.hints_per_instance() * self.state.alive.len();
+        // More room may be needed in a frame, too.
+        self.places.unsettle();
+        self.fit_hints_len();
+    }
+
+    /// The number of key hints of all instances.
+    pub fn hints_len(&self) -> usize {
+        self.hints_per_instance() * self.state.len()
+    }
+
+    /// Makes as many hints as there have to be.
+    pub fn fit_hints_len(&mut self) {
+        let len = self.hints_len();
         if len != self.hints.len() {
             self.hints.clear();
             self.hints.resize(len, 0);
@@ -169,7 +183,13 @@ impl Pool {
     /// The handle of the instance at an index.
     #[inline]
     pub fn instance_id(&self, index: usize) -> InstanceId {
-        InstanceId::new(self.owner, index, self.state.generation[index])
+        InstanceId::new(self.owner, index, self.state.generation(index))
+    }
+
+    /// The entries of an instance's layers.
+    #[inline]
+    pub fn entries_of(&self, index: usize) -> std::ops::Range<usize> {
+        index * self.layers.len()..(index + 1) * self.layers.len()
     }
 
     /// The entry of an instance's layer in the action arrays.
@@ -177,195 +197,148 @@ impl Pool {
         index * self.layers.len() + layer
     }
 
-    pub fn spawn(&mut self) -> Result<u32, PlaybackError> {
-        let state = &mut self.state;
-        let index = match state.free.pop() {
-            Some(index) => index,
-            None => {
-                let index = state.alive.len();
-                if index >= MAX_INSTANCES {
-                    return Err(PlaybackError::Limit {
-                        what: "instances of one rig",
-                        count: index + 1,
-                        limit: MAX_INSTANCES,
-                    });
-                }
-                state.generation.push(0);
-                state.alive.push(false);
-                state.visible.push(true);
-                state.speed.push(1.0);
-                state.world.push(Affine3x4::IDENTITY);
-                for _ in 0..self.layers.len() {
-                    state.layer_weight.push(1.0);
-                    state.layer_fade.push(LinearFade::default());
-                    state.layer_speed.push(1.0);
-                    state.actions.push();
-                }
-                self.places.push();
-                index as u32
-            }
-        };
-        let i = index as usize;
-        state.alive[i] = true;
-        state.visible[i] = true;
-        state.speed[i] = 1.0;
-        self.places.spawn(i);
-        self.set_world(i, Affine3x4::IDENTITY);
-        let state = &mut self.state;
-        for entry in i * self.layers.len()..(i + 1) * self.layers.len() {
-            state.layer_weight[entry] = 1.0;
-            state.layer_fade[entry] = LinearFade::default();
-            state.layer_speed[entry] = 1.0;
-            state.actions.clear(entry);
+    pub fn spawn(&mut self) -> Result<usize, PlaybackError> {
+        let instances = self.state.len();
+        let index = self.state.spawn(self.layers.len())?;
+        if index == instances {
+            self.places.push();
         }
-        self.mark_dirty(i);
-        let hints = self.hints_per_instance() * self.state.alive.len();
+        self.places.spawn(index);
+        self.watch.spawn(index);
+        let hints = self.hints_per_instance() * self.state.len();
+        let more = hints.saturating_sub(self.hints.len());
+        make_room(&mut self.hints, more);
         self.hints.resize(hints, 0);
         Ok(index)
     }
 
+    /// Makes room for `count` more instances.
+    ///
+    /// # Errors
+    /// If there would be more than [`MAX_INSTANCES`](super::MAX_INSTANCES).
+    pub fn reserve(&mut self, count: usize) -> Result<(), PlaybackError> {
+        let more = self.state.reserve(count, self.layers.len())?;
+        self.places.reserve(more);
+        let hints = more * self.hints_per_instance();
+        make_room(&mut self.hints, hints);
+        Ok(())
+    }
+
+    /// Shows or hides an instance.
+    pub fn set_visible(&mut self, index: usize, visible: bool) {
+        if self.state.set_visible(index, visible) {
+            self.places.unsettle();
+        }
+    }
+
     pub fn despawn(&mut self, index: usize) {
-        let state = &mut self.state;
-        state.alive[index] = false;
         self.places.unsettle();
-        state.generation[index] += 1;
-        if state.generation[index] == RETIRED {
-            state.retired += 1;
-        } else {
-            state.free.push(index as u32);
-        }
-        state.overrides.clear_all(index);
-        for entry in index * self.layers.len()..(index + 1) * self.layers.len() {
-            state.actions.clear(entry);
-        }
+        self.state.despawn(index, self.layers.len());
     }
 
-    pub fn alive(&self) -> usize {
-        self.state.alive.len() - self.state.free.len() - self.state.retired
+    /// Begins a step of `dt` seconds: what it returns advances the instances, in ranges or at once. Then
+    /// [`settle`](Self::settle) has to be called.
+    pub fn advance(&mut self, dt: f64) -> Advance<'_> {
+        self.watch.advance();
+        let how = (self.owner, self.root);
+        self.state.advance(dt, &self.clips, &self.layers, how)
     }
 
-    /// Advances all instances by `dt` seconds and appends to `events`.
-    pub fn advance(&mut self, dt: f64, events: &mut Events) {
-        self.roots.clear();
-        if let Some(joint) = self.roots.joint {
-            self.advance_roots(joint, dt, events);
-            return;
-        }
-        let layers = self.layers.len();
-        for i in 0..self.state.speed.len() {
-            if !self.state.alive[i] {
-                continue;
-            }
-            let speed = f64::from(self.state.speed[i]);
-            for layer in 0..layers {
-                let entry = i * layers + layer;
-                let factor = speed * f64::from(self.state.layer_speed[entry]);
-                let step = Step { dt, factor };
-                if !self.state.actions.glide(entry, step) {
-                    self.advance_entry(i, layer, step, events);
-                }
-            }
-        }
+    /// Takes the buffer of root motion, empty, for the next step.
+    pub fn take_moves(&mut self) -> Moves {
+        self.moves.clear();
+        std::mem::take(&mut self.moves)
     }
 
-    /// A step in which more of an entry changes than its times.
-    pub(super) fn advance_entry(
+    /// Whether a clip has root motion.
+    pub fn has_roots(&self) -> bool {
+        self.root.is_some()
+    }
+
+    /// Forgets the root motion of the last step.
+    pub fn clear_moves(&mut self) {
+        self.moves.clear();
+    }
+
+    /// The root motion of the last step.
+    pub fn moves(&self) -> &Moves {
+        &self.moves
+    }
+
+    /// Ends a step with the root motion in it.
+    pub fn settle(&mut self, moves: Moves) {
+        self.moves = moves;
+    }
+
+    /// The state of an instance's layer now.
+    pub fn layer(&self, index: usize, layer: usize) -> LayerState {
+        self.state.layer(self.entry(index, layer))
+    }
+
+    /// Stores the state of an instance's layer, if it has changed.
+    pub fn set_layer(&mut self, index: usize, number: usize, layer: &LayerState) {
+        let before = self.layer(index, number);
+        self.replace_layer(index, number, &before, layer);
+    }
+
+    /// Stores the state of an instance's layer, if it differs from what it was before.
+    pub fn replace_layer(
         &mut self,
         index: usize,
-        layer: usize,
-        step: Step,
-        events: &mut Events,
+        number: usize,
+        before: &LayerState,
+        layer: &LayerState,
     ) {
-        let entry = self.entry(index, layer);
-        let state = &mut self.state;
-        let mut sink = EventSink {
-            clips: &self.clips,
-            events,
-            owner: self.owner,
-            instance: InstanceId::new(self.owner, index, state.generation[index]),
-            layer,
-            layer_weight: state.layer_weight[entry],
-        };
-        let mut changed = state.actions.advance(entry, step, &mut sink);
-        let fade = &mut state.layer_fade[entry];
-        if fade.running() {
-            state.layer_weight[entry] = fade.advance(step.dt.abs()) as f32;
-            state.actions.busy[entry] |= fade.running();
-            changed = true;
-        }
-        if changed {
-            self.mark_dirty(index);
+        if before != layer {
+            self.state.set_layer(self.entry(index, number), layer);
+            self.watch.touch(index);
         }
     }
 
-    /// Marks the plan of an instance stale: its set of clips may have changed.
-    pub fn mark_dirty(&mut self, index: usize) {
-        self.plans.mark_dirty(index);
-    }
-
-    /// Whether a frame with the request of the last one has the same plans and row ranges.
+    /// Whether a frame with the request of the last one has the same row ranges.
     pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
-        self.places.steady(holds, order) && !self.plans.stale()
+        self.places.steady(holds, order)
+    }
+
+    /// Makes the programs of all clips for a level, unless they are there.
+    pub fn fit_programs(&mut self, level: SimdLevel) {
+        let Self {
+            programs,
+            rig,
+            clips,
+            layers,
+            ..
+        } = self;
+        programs.fit(level.width(), rig, clips, layers);
+        programs.level = Some(level);
+    }
+
+    /// [`fit_programs`](Self::fit_programs) if the level has another register width than the programs.
+    #[inline]
+    pub fn fit_level(&mut self, level: SimdLevel) {
+        if self.programs.width() != level.width() {
+            self.fit_programs(level);
+        }
+    }
+
+    /// The level that the programs are made for: the one in force, or one of the same register width.
+    fn level(&self) -> SimdLevel {
+        let now = SimdLevel::current();
+        if self.programs.level == Some(now) {
+            return now;
+        }
+        let fits = |level: &SimdLevel| level.width() == self.programs.width();
+        match fits(&now) {
+            true => now,
+            false => SimdLevel::supported().find(fits).unwrap_or(now),
+        }
     }
 
     /// Decides which instances are evaluated; see [`Places::count`].
     pub fn count_places(&mut self, holds: bool, order: RowOrder) -> Counts {
-        let PoolState { alive, visible, .. } = &self.state;
-        let shown = alive
-            .iter()
-            .zip(visible)
-            .map(|(&alive, &seen)| alive && seen);
-        self.places.count(shown, holds, order)
-    }
-
-    /// The layers of an instance with a weight, with their entries in the action arrays.
-    fn active_layers(&self, index: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.layers.len()).filter_map(move |layer| {
-            let entry = self.entry(index, layer);
-            let weights = &self.state.actions.weight[entry];
-            let options = &self.layers[layer];
-            let playing = if options.fill == Fill::Below && !options.additive {
-                // Weights are divided by their sum, which has to have a reciprocal.
-                weights.iter().sum::<f32>() >= f32::MIN_POSITIVE
-            } else {
-                *weights != [0.0; ACTIONS_PER_LAYER]
-            };
-            (playing && self.state.layer_weight[entry] != 0.0).then_some((layer, entry))
-        })
-    }
-
-    /// Of a blending layer: the share that the rest pose takes, what weights are multiplied with, and
-    /// the layer's own weight.
-    fn shares(&self, layer: usize, entry: usize) -> (f32, f32, f32) {
-        let total: f32 = self.state.actions.weight[entry].iter().sum();
-        let weight = self.state.layer_weight[entry];
-        if total >= FULL {
-            (0.0, 1.0 / total, weight)
-        } else if self.layers[layer].fill == Fill::Below {
-            // A denormal has no finite inverse; such a layer is ignored.
-            (0.0, 1.0 / total.max(f32::MIN_POSITIVE), weight * total)
-        } else {
-            (1.0 - total, 1.0, weight)
-        }
-    }
-
-    /// The slots of a layer with a weight, oldest first.
-    pub fn in_order(&self, entry: usize) -> impl Iterator<Item = usize> + use<> {
-        let actions = &self.state.actions;
-        let newest = actions.starts[entry];
-        let age = actions.started[entry].map(|s| newest.wrapping_sub(s));
-        let weights = actions.weight[entry];
-        let mut order = [0, 1, 2, 3];
-        if weights[1..] != [0.0; 3] {
-            order.sort_unstable_by_key(|&a: &usize| std::cmp::Reverse(age[a]));
-        }
-        order.into_iter().filter(move |&a| weights[a] != 0.0)
+        self.places.count(self.state.shown(), holds, order)
     }
 }
-
-/// If the weights of a layer sum to this or more, the rest pose has no share: the two weights of a crossfade sum to 1
-/// except for the rounding of their steps.
-const FULL: f32 = 1.0 - 1e-5;
 
 /// The largest time, time step and fade in seconds, either sign: thirty years, far beyond use, and
 /// small enough that an f64 still resolves microseconds.
@@ -386,38 +359,5 @@ pub(crate) fn check(
             low,
             high,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::import::raw::{RawNode, RawScene};
-
-    /// Handles have 20 bits for the index of an instance.
-    #[test]
-    fn a_full_rig_refuses_another_instance() {
-        let scene = RawScene {
-            nodes: vec![RawNode::default()],
-            ..RawScene::default()
-        };
-        let rig = Arc::new(crate::build::build_rig(scene, &Default::default()).unwrap());
-        let mut pool = Pool::new(Owner::of_rig(1, 0), rig, Vec::new());
-        // The limit is checked before any other array is read.
-        pool.state.alive.resize(MAX_INSTANCES, true);
-        let before = pool.state.clone();
-        assert_eq!(
-            pool.spawn(),
-            Err(PlaybackError::Limit {
-                what: "instances of one rig",
-                count: 1_048_577,
-                limit: 1_048_576
-            })
-        );
-        assert!(pool.state == before);
-        assert_eq!(
-            InstanceId::new(pool.owner, MAX_INSTANCES - 1, 0).index(),
-            MAX_INSTANCES - 1
-        );
     }
 }

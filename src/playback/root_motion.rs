@@ -1,16 +1,19 @@
 //! Root motion of a step: the motions of all playing actions, blended as poses are, and applied.
 
-use super::actions::Four;
-use super::advance::Step;
+use super::advance::{Advance, Passed, Stage};
+use super::blend_space::pace;
+use super::clock::Step;
 use super::error::PlaybackError;
-use super::events::Events;
-use super::ids::{InstanceId, NO_CLIP};
+use super::event_sink::Clips;
+use super::ids::InstanceId;
 use super::interval::{Loop, Playhead};
+use super::layer_state::LayerState;
 use super::pool::{Fill, Pool};
 use crate::clip::Clip;
 use crate::math::{Affine3x4, LANES, Rigid};
+use crate::rig::Rig;
 use crate::skeleton::limits::is_world;
-use crate::skeleton::{ChannelHandle, ChannelValue};
+use crate::skeleton::{ChannelHandle, ChannelValue, JointMask};
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
 /// How far the roots moved in the last step, each in the root's space before the step.
@@ -38,11 +41,9 @@ impl<'a> RootMotions<'a> {
     }
 }
 
-/// The root motion of a pool in its last step.
+/// The motions of roots in a step, as parallel arrays.
 #[derive(Debug, Default)]
-pub(crate) struct Roots {
-    /// The root joint of the first clip with root motion; `None` if no clip has it, and the pass is skipped.
-    pub joint: Option<usize>,
+pub(crate) struct Moves {
     instances: Vec<InstanceId>,
     translations: Vec<Vec3>,
     rotations: Vec<Quat>,
@@ -50,12 +51,28 @@ pub(crate) struct Roots {
     last: Rigid,
 }
 
-impl Roots {
+impl Moves {
     pub fn clear(&mut self) {
         self.instances.clear();
         self.translations.clear();
         self.rotations.clear();
         self.last = Rigid::IDENTITY;
+    }
+
+    /// Reserves room for `instances` in all.
+    pub fn reserve(&mut self, instances: usize) {
+        let more = instances.saturating_sub(self.instances.len());
+        self.instances.reserve(more);
+        self.translations.reserve(more);
+        self.rotations.reserve(more);
+    }
+
+    /// Appends the motions of instances with higher indices.
+    pub fn append(&mut self, later: &Self) {
+        self.instances.extend_from_slice(&later.instances);
+        self.translations.extend_from_slice(&later.translations);
+        self.rotations.extend_from_slice(&later.rotations);
+        self.last = later.last;
     }
 
     pub fn arrays(&self) -> RootMotions<'_> {
@@ -69,22 +86,33 @@ impl Roots {
     pub fn of_only(&self) -> Rigid {
         self.last
     }
+
+    fn push(&mut self, instance: InstanceId, root: &Rigid) {
+        let round = |v: f64| v.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
+        let t = root.translation;
+        self.last = *root;
+        self.instances.push(instance);
+        self.translations
+            .push(Vec3::new(round(t.x), round(t.y), round(t.z)));
+        self.rotations.push(root.rotation.as_quat());
+    }
 }
 
-/// The state of an entry before a step.
-#[derive(Clone, Copy)]
-struct Before {
-    clip: Four<u16>,
-    other: Four<u16>,
-    mix: Four<f32>,
-    started: Four<u32>,
-    place: Four<Playhead>,
-    course: Four<Loop>,
-    weight: Four<f32>,
-    /// Seconds until an action that fades out stops; infinite for the others.
-    left: Four<f64>,
-    rate: Four<f64>,
-    layer_weight: f32,
+/// The lane of the root joint: its mask weight applies to root motion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RootLane(usize);
+
+impl RootLane {
+    /// The lane of the root joint of the first clip with root motion; `None` if no clip has it.
+    pub fn of<'c>(rig: &Rig, mut clips: impl Iterator<Item = &'c Clip>) -> Option<Self> {
+        let motion = clips.find_map(Clip::root_motion)?;
+        let lane = rig.skeleton().lane_of().get(motion.joint()).copied();
+        Some(Self(usize::from(lane.unwrap_or_default())))
+    }
+
+    fn weight(self, mask: &JointMask) -> f32 {
+        mask.rows()[self.0 / LANES].0[self.0 % LANES]
+    }
 }
 
 /// A weighted sum of motions, by the rules of blending.
@@ -166,158 +194,118 @@ fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid
     Some(motion.delta(from, to, wraps))
 }
 
-impl Pool {
-    /// Advances a pool with root motion. The mask weight of `joint` applies to the motion.
-    pub(super) fn advance_roots(&mut self, joint: usize, dt: f64, events: &mut Events) {
-        let layers = self.layers.len();
-        let lane = self.rig.skeleton().lane_of().get(joint).copied();
-        let lane = usize::from(lane.unwrap_or_default());
-        for i in 0..self.state.speed.len() {
-            if !self.state.alive[i] {
+impl Advance<'_> {
+    /// Advances a range of a pool with root motion.
+    pub(super) fn run_roots(&mut self, lane: RootLane, into: &mut Passed) {
+        let Stage { layers, step, .. } = self.stage;
+        for index in 0..self.len() {
+            if !self.alive[index] {
                 continue;
             }
-            let speed = f64::from(self.state.speed[i]);
             let mut root: Option<Rigid> = None;
-            for layer in 0..layers {
-                let entry = self.entry(i, layer);
-                let factor = speed * f64::from(self.state.layer_speed[entry]);
-                let step = Step { dt, factor };
-                let before = self.before(entry);
-                if !self.state.actions.glide(entry, step) {
-                    self.advance_entry(i, layer, step, events);
+            for (layer, options) in layers.iter().enumerate() {
+                let at = index * layers.len() + layer;
+                let (mut before, anchor) = self.entries.load(at);
+                before.glide(step.before().since(anchor));
+                if step.reaches(self.entries.due()[at]) {
+                    self.visit(at, &mut into.events);
                 }
-                if self.layers[layer].additive {
+                if options.additive || before.actions().is_empty() {
                     continue;
                 }
-                let Some((mut sum, moves)) = self.layer_motion(entry, step, &before) else {
+                let (mut after, anchor) = self.entries.load(at);
+                after.glide(step.after().since(anchor));
+                let factor = f64::from(self.speed[index]) * f64::from(before.speed);
+                let motion = layer_motion(self.stage.clips, &before, &after, &step, factor);
+                let Some((mut sum, moves)) = motion else {
                     continue;
                 };
                 if !moves && root.is_none() {
                     continue;
                 }
-                let options = &self.layers[layer];
                 let mut share = 1.0;
                 if options.fill == Fill::Below && sum.total < 1.0 {
                     share = sum.total as f32;
                     sum.scale(1.0 / sum.total);
                 }
-                let mask = options.mask.as_ref();
-                let mask = mask.map_or(1.0, |m| m.rows()[lane / LANES].0[lane % LANES]);
-                let now = self.state.layer_weight[entry];
-                let weight = 0.5 * (before.layer_weight + now).min(2.0) * mask * share;
+                let mask = options.mask.as_ref().map_or(1.0, |mask| lane.weight(mask));
+                let weights = before.weight.value() + after.weight.value();
+                let weight = 0.5 * weights.min(2.0) * mask * share;
                 let below = root.unwrap_or_default();
                 root = Some(over(&below, &sum.finish(), f64::from(weight)));
             }
             if let Some(root) = root {
-                self.move_root(i, &root);
+                self.move_root(index, &root);
+                into.moves.push(self.instance(index), &root);
             }
         }
     }
 
-    fn before(&self, entry: usize) -> Before {
-        let (actions, state) = (&self.state.actions, &self.state);
-        let slow = &actions.slow[entry];
-        Before {
-            clip: actions.clip[entry],
-            other: actions.other[entry],
-            mix: actions.mix[entry],
-            started: actions.started[entry],
-            place: std::array::from_fn(|a| actions.place(entry, a)),
-            course: slow.map(|s| s.course),
-            weight: actions.weight[entry],
-            left: slow.map(|s| {
-                if s.ending {
-                    s.fade.left()
-                } else {
-                    f64::INFINITY
-                }
-            }),
-            rate: actions.rate[entry],
-            layer_weight: state.layer_weight[entry],
-        }
-    }
-
-    /// The motion of a layer's actions, and whether one of their clips has root motion; `None` if none
-    /// plays. An action's weight is the mean of those before and after the step, so that a fade moves as
-    /// far in one step as in many.
-    fn layer_motion(&self, entry: usize, step: Step, before: &Before) -> Option<(Sum, bool)> {
-        let actions = &self.state.actions;
-        let (mut sum, mut moves) = (Sum::NOTHING, false);
-        let mut order = [0, 1, 2, 3];
-        if before.clip.iter().filter(|&&c| c != NO_CLIP).count() > 2 {
-            // From three rotations on, the order decides the hemisphere of each: oldest first, as in poses.
-            let newest = actions.starts[entry];
-            let age = before.started.map(|s| newest.wrapping_sub(s));
-            order.sort_unstable_by_key(|&a: &usize| std::cmp::Reverse(age[a]));
-        }
-        for a in order {
-            if before.clip[a] == NO_CLIP {
-                continue;
-            }
-            let stays =
-                actions.clip[entry][a] != NO_CLIP && actions.started[entry][a] == before.started[a];
-            let (from, course) = (before.place[a], &before.course[a]);
-            let (to, weight) = if stays {
-                (actions.place(entry, a), actions.weight[entry][a])
-            } else {
-                // It stopped in this step. Its end position is not stored, so it is computed here.
-                let seconds = step.dt.abs().min(before.left[a]).copysign(step.dt);
-                let distance = seconds * step.factor * before.rate[a];
-                (course.advance(from, distance).0, 0.0)
-            };
-            let weight = 0.5 * f64::from(before.weight[a] + weight);
-            if weight <= 0.0 {
-                continue;
-            }
-            let mix = f64::from(before.mix[a]);
-            for (clip, part) in [(before.clip[a], 1.0 - mix), (before.other[a], mix)] {
-                if clip == NO_CLIP || part <= 0.0 {
-                    continue;
-                }
-                let went = self.clips.get(clip).and_then(|c| way(c, course, from, to));
-                moves |= went.is_some();
-                sum.add(&went.unwrap_or_default(), weight * part);
-            }
-        }
-        (sum.total > 0.0).then_some((sum, moves))
-    }
-
-    /// Records an instance's motion and, if root motion is applied, moves its world transform.
+    /// Moves the world transform of an instance, if root motion is applied.
     fn move_root(&mut self, index: usize, root: &Rigid) {
-        let round = |v: f64| v.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32;
-        let t = root.translation;
-        self.roots.last = *root;
-        self.roots.instances.push(self.instance_id(index));
-        let translation = Vec3::new(round(t.x), round(t.y), round(t.z));
-        self.roots.translations.push(translation);
-        self.roots.rotations.push(root.rotation.as_quat());
-        let places = self.state.places.as_mut();
+        let places = self.places.as_mut();
         let Some(place) = places.and_then(|p| p.get_mut(index)) else {
             return;
         };
-        let moved = *place * DAffine3::from_rotation_translation(root.rotation, t);
+        let step = DAffine3::from_rotation_translation(root.rotation, root.translation);
+        let moved = *place * step;
         let world = narrow(&moved);
         // A step beyond the limits of the world is not applied.
         if is_world(&world) {
             *place = moved;
-            self.state.world[index] = world;
+            self.world[index] = world;
         }
     }
+}
 
-    /// Sets the world transform of an instance.
-    pub fn set_world(&mut self, index: usize, world: Affine3x4) {
-        self.state.world[index] = world;
-        if let Some(places) = &mut self.state.places {
-            places.resize(self.state.world.len(), DAffine3::IDENTITY);
-            places[index] = widen(&world);
+/// The motion of a layer's actions, and whether one of their clips has root motion; `None` if none plays. An action's
+/// weight is the mean of those before and after the step, so that a fade moves as far in one step as in many.
+fn layer_motion(
+    clips: &Clips,
+    before: &LayerState,
+    after: &LayerState,
+    step: &Step,
+    factor: f64,
+) -> Option<(Sum, bool)> {
+    let (mut sum, mut moves) = (Sum::NOTHING, false);
+    // From three rotations on, the order decides the hemisphere of each: oldest first, as in poses.
+    for action in before.actions() {
+        let (from, course) = (action.place(), action.course());
+        let (to, weight) = match after.find(action.source()) {
+            Some(a) => {
+                let now = after.action(a);
+                (now.place(), now.weight.value())
+            }
+            None => {
+                // It stopped in this step. Its end position is not stored, so it is computed here.
+                let seconds = match action.ending() {
+                    true => step.seconds.min(action.weight.left()),
+                    false => step.seconds,
+                };
+                let rate = match action.paused() {
+                    true => 0.0,
+                    false => factor * f64::from(action.speed()) * pace(clips, action),
+                };
+                (course.advance(from, seconds * step.sign() * rate).0, 0.0)
+            }
+        };
+        let weight = 0.5 * f64::from(action.weight.value() + weight);
+        if weight <= 0.0 {
+            continue;
+        }
+        let (clip, other) = action.members();
+        let mix = other.map_or(0.0, |other| f64::from(other.1));
+        let other = other.map(|(other, _)| (other, mix));
+        for (clip, part) in std::iter::once((clip, 1.0 - mix)).chain(other) {
+            let went = clips.get(clip).and_then(|c| way(c, &course, from, to));
+            moves |= went.is_some();
+            sum.add(&went.unwrap_or_default(), weight * part);
         }
     }
+    (sum.total > 0.0).then_some((sum, moves))
+}
 
-    /// Turns the movement of world transforms by root motion on or off.
-    pub fn apply_roots(&mut self, apply: bool) {
-        self.state.places = apply.then(|| self.state.world.iter().map(widen).collect());
-    }
-
+impl Pool {
     /// The current value of a user channel of an instance.
     pub fn channel(
         &self,
@@ -331,14 +319,14 @@ impl Pool {
     }
 }
 
-fn widen(world: &Affine3x4) -> DAffine3 {
+pub(super) fn widen(world: &Affine3x4) -> DAffine3 {
     let m = world.to_cols_array().map(f64::from);
     DAffine3::from_cols_array(&[
         m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10], m[12], m[13], m[14],
     ])
 }
 
-fn narrow(place: &DAffine3) -> Affine3x4 {
+pub(super) fn narrow(place: &DAffine3) -> Affine3x4 {
     let m = place.to_cols_array().map(|v| v as f32);
     Affine3x4::from_cols_array(&[
         m[0], m[1], m[2], 0.0, m[3], m[4], m[5], 0.0, m[6], m[7], m[8], 0.0, m[9], m[10], m[11],

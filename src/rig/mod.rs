@@ -10,6 +10,7 @@ mod scales;
 
 use crate::clip::{Clip, ClipError, Marker};
 use crate::mesh::{ImageData, Material, Mesh};
+use crate::program::Programs;
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
 pub use limits::MAX_SHARED_SLOTS;
@@ -59,6 +60,7 @@ pub struct Rig {
     pub(crate) images: Vec<Option<ImageData>>,
     pub(crate) morphs: Vec<MorphRange>,
     pub(crate) slot_bounds: SlotBounds,
+    pub(crate) programs: Programs,
 }
 
 /// A node of the file. It is a joint of the skeleton, or static relative to the joint above.

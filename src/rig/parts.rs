@@ -177,6 +177,7 @@ impl Rig {
             images: parts.images,
             morphs: parts.morphs,
             slot_bounds,
+            programs: Default::default(),
         })
     }
 }

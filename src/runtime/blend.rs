@@ -1,19 +1,17 @@
-//! Blending: the actions of one layer, one layer over another, additive layers.
-//!
-//! These are the public jobs and the rules of instances with overrides. The fused kernel has the same rules
-//! in `fused/mix.rs`; `tests/palette_hash/plans.rs` compares the two.
+//! Blending: the actions of one layer, one layer over another, additive layers. The rules are in `kernel::blend`.
 
 use super::channels;
 use super::error::{JobError, exact, in_range, same_shape};
-use super::quat::{align, product, turn, unit};
-use super::vector::{lanes, load, store, store_all};
-use crate::math::Row;
+use crate::kernel::blend::{
+    add_rotation, add_scale, cover, cover_rotation, finish_rotation, join, scaled, shares,
+};
+use crate::kernel::quat::{align, unit};
+use crate::math::{LANES, Row};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, each};
 use crate::skeleton::{JointMask, Pose};
-use fearless_simd::{f32x16, prelude::*};
+use fearless_simd::prelude::*;
 
-/// The sum of weights up to which a layer's actions are completed by the rest pose.
-pub const REST_THRESHOLD: f32 = 1.0;
+pub use crate::kernel::blend::REST_THRESHOLD;
 
 /// The largest weight of an action: far beyond use, and its sums and squares stay finite in f32.
 pub const MAX_ACTION_WEIGHT: f32 = 1.0e6;
@@ -188,89 +186,92 @@ impl Kernel for BlendKernel<'_> {
             rest,
             output,
         } = self.0;
-        let total: f32 = actions.iter().map(|a| a.1).sum();
+        let shares = shares(actions.iter().map(|a| a.1).sum());
         let mut first = true;
         for &(pose, weight) in actions {
             if weight > 0.0 {
-                accumulate(simd, output, pose, weight, first);
+                accumulate(simd, output, pose, weight * shares.factor, first);
                 first = false;
             }
         }
-        finish_layer(simd, output, rest, total, first);
+        if first {
+            output.copy_from(rest);
+        } else {
+            finish_layer(simd, output, rest, shares.rest);
+        }
     }
+}
+
+#[inline(always)]
+fn read<S: Lanes, const C: usize>(simd: S, rows: &[Row; C], lane: usize) -> [S::f32s; C] {
+    each!(S::f32s::splat(simd, 0.0); C; c => {
+        S::f32s::from_slice(simd, &rows[c].0[lane..lane + S::f32s::LEN])
+    })
+}
+
+#[inline(always)]
+fn write<S: Lanes, const C: usize>(_: S, v: &[S::f32s; C], rows: &mut [Row; C], lane: usize) {
+    for c in 0..C {
+        v[c].store_slice(&mut rows[c].0[lane..lane + S::f32s::LEN]);
+    }
+}
+
+/// Changes the groups of rows by those of others. A macro, as closures are not always inlined into the function that
+/// enables the instruction set.
+macro_rules! change {
+    ($simd:expr, $rows:expr, $by:expr, |$a:ident, $b:ident, $lane:ident| $value:expr) => {{
+        let (rows, by) = ($rows, $by);
+        let mut $lane = 0;
+        while $lane < LANES {
+            let ($a, $b) = (read($simd, rows, $lane), read($simd, by, $lane));
+            write($simd, &$value, rows, $lane);
+            $lane += S::f32s::LEN;
+        }
+    }};
 }
 
 /// Adds a weighted pose to the running sum; the first one starts it.
 #[inline(always)]
-pub(crate) fn accumulate<S: Simd>(simd: S, sum: &mut Pose, pose: &Pose, weight: f32, first: bool) {
+pub(super) fn accumulate<S: Lanes>(simd: S, sum: &mut Pose, pose: &Pose, weight: f32, first: bool) {
     if !first {
         channels::align(sum, pose);
     }
-    let w = f32x16::splat(simd, weight);
-    for (sum, rows) in sum.translation.iter_mut().zip(&pose.translation) {
-        add_rows(simd, sum, rows, w, first);
-    }
-    for (sum, rows) in sum.scale.iter_mut().zip(&pose.scale) {
-        add_rows(simd, sum, rows, w, first);
+    let w = S::f32s::splat(simd, weight);
+    let vectors = sum.translation.iter_mut().zip(&pose.translation);
+    for (sum, rows) in vectors.chain(sum.scale.iter_mut().zip(&pose.scale)) {
+        change!(simd, sum, rows, |sum, v, lane| match first {
+            true => scaled(simd, &v, w),
+            false => join(simd, &sum, &v, w),
+        });
     }
     for (sum, row) in sum.scalars.iter_mut().zip(&pose.scalars) {
-        add_rows(
-            simd,
-            std::array::from_mut(sum),
-            std::array::from_ref(row),
-            w,
-            first,
-        );
+        let (sum, row) = (std::array::from_mut(sum), std::array::from_ref(row));
+        change!(simd, sum, row, |sum, v, lane| match first {
+            true => scaled(simd, &v, w),
+            false => join(simd, &sum, &v, w),
+        });
     }
     for (sum, rows) in sum.rotation.iter_mut().zip(&pose.rotation) {
-        let q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &rows[c]));
-        let mut base = [f32x16::splat(simd, 0.0); 4];
-        if !first {
-            base = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &sum[c]));
-        }
-        store_all(align(simd, &base, &q, w), sum);
+        change!(simd, sum, rows, |sum, q, lane| match first {
+            true => scaled(simd, &q, w),
+            false => align(simd, &sum, &q, w),
+        });
     }
 }
 
+/// Completes a layer's sum by the rest pose's share; rotations are normalised.
 #[inline(always)]
-fn add_rows<S: Simd, const C: usize>(
-    simd: S,
-    sum: &mut [Row; C],
-    rows: &[Row; C],
-    w: f32x16<S>,
-    first: bool,
-) {
-    for c in 0..C {
-        let v = load(simd, &rows[c]);
-        let v = if first {
-            v * w
-        } else {
-            v.mul_add(w, load(simd, &sum[c]))
-        };
-        store(v, &mut sum[c]);
-    }
-}
-
-/// Completes a layer's sum: the rest pose takes what is missing to 1, or the sum is divided by the
-/// total; rotations are normalised. `empty` says that nothing was accumulated.
-#[inline(always)]
-pub(crate) fn finish_layer<S: Simd>(simd: S, sum: &mut Pose, rest: &Pose, total: f32, empty: bool) {
-    if empty {
-        sum.copy_from(rest);
-        return;
-    }
-    if total < REST_THRESHOLD {
-        accumulate(simd, sum, rest, REST_THRESHOLD - total, false);
-    } else if total > REST_THRESHOLD {
-        let inverse = f32x16::splat(simd, REST_THRESHOLD / total);
-        let vectors = sum.translation.iter_mut().chain(&mut sum.scale).flatten();
-        for row in vectors.chain(&mut sum.scalars) {
-            store(load(simd, row) * inverse, row);
-        }
+pub(super) fn finish_layer<S: Lanes>(simd: S, sum: &mut Pose, rest: &Pose, share: f32) {
+    if share > 0.0 {
+        accumulate(simd, sum, rest, share, false);
     }
     for rows in &mut sum.rotation {
-        let q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &rows[c]));
-        store_all(unit(simd, &q), rows);
+        let mut lane = 0;
+        while lane < LANES {
+            let q = read(simd, rows, lane);
+            write(simd, &finish_rotation(simd, &q), rows, lane);
+            lane += S::f32s::LEN;
+        }
     }
     channels::normalize(sum);
 }
@@ -288,24 +289,31 @@ impl Kernel for LayerKernel<'_> {
             weight,
             mask,
         } = self.0;
-        blend_layer(simd, pose, above, weight, mask);
+        cover_pose(simd, pose, above, weight, mask);
     }
 }
 
-/// Weight × mask of a block.
+/// Weight × mask of a group.
 #[inline(always)]
-fn lane_weights<S: Simd>(
+fn lane_weights<S: Lanes>(
     simd: S,
     weight: f32,
     mask: Option<&JointMask>,
     block: usize,
-) -> f32x16<S> {
-    let w = f32x16::splat(simd, weight);
-    mask.map_or(w, |m| load(simd, &m.rows()[block]) * w)
+    lane: usize,
+) -> S::f32s {
+    let w = S::f32s::splat(simd, weight);
+    match mask {
+        Some(mask) => {
+            let [m] = read(simd, std::array::from_ref(&mask.rows()[block]), lane);
+            m * w
+        }
+        None => w,
+    }
 }
 
 #[inline(always)]
-pub(crate) fn blend_layer<S: Simd>(
+pub(super) fn cover_pose<S: Lanes>(
     simd: S,
     pose: &mut Pose,
     above: &Pose,
@@ -313,30 +321,40 @@ pub(crate) fn blend_layer<S: Simd>(
     mask: Option<&JointMask>,
 ) {
     for b in 0..pose.blocks() {
-        let w = lane_weights(simd, weight, mask, b);
-        let keep = f32x16::splat(simd, 1.0) - w;
-        for (below, above) in pose.translation[b]
-            .iter_mut()
-            .chain(&mut pose.scale[b])
-            .zip(above.translation[b].iter().chain(&above.scale[b]))
-        {
-            let v = load(simd, above).mul_add(w, load(simd, below) * keep);
-            store(v, below);
+        let vectors = [
+            (&mut pose.translation[b], &above.translation[b]),
+            (&mut pose.scale[b], &above.scale[b]),
+        ];
+        for (below, above) in vectors {
+            change!(simd, below, above, |below, above, lane| {
+                cover(
+                    simd,
+                    &below,
+                    &above,
+                    lane_weights(simd, weight, mask, b, lane),
+                )
+            });
         }
-        let q0 = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &pose.rotation[b][c]));
-        let q1 = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &above.rotation[b][c]));
-        let kept = each!(f32x16::splat(simd, 0.0); 4; c => q0[c] * keep);
-        let q = align(simd, &kept, &q1, w);
-        store_all(unit(simd, &q), &mut pose.rotation[b]);
+        let (below, above) = (&mut pose.rotation[b], &above.rotation[b]);
+        change!(simd, below, above, |below, above, lane| {
+            unit(
+                simd,
+                &cover_rotation(
+                    simd,
+                    &below,
+                    &above,
+                    lane_weights(simd, weight, mask, b, lane),
+                ),
+            )
+        });
     }
     channels::align(pose, above);
-    let w = f32x16::splat(simd, weight);
-    let keep = f32x16::splat(simd, 1.0) - w;
+    let w = S::f32s::splat(simd, weight);
     for (below, above) in pose.scalars.iter_mut().zip(&above.scalars) {
-        store(
-            load(simd, above).mul_add(w, load(simd, below) * keep),
-            below,
-        );
+        let (below, above) = (std::array::from_mut(below), std::array::from_ref(above));
+        change!(simd, below, above, |below, above, lane| {
+            cover(simd, &below, &above, w)
+        });
     }
     channels::normalize(pose);
 }
@@ -354,40 +372,57 @@ impl Kernel for AdditiveKernel<'_> {
             weight,
             mask,
         } = self.0;
-        add_layer(simd, pose, delta, weight, mask);
+        add_pose(simd, pose, delta, weight, mask);
     }
 }
 
 #[inline(always)]
-pub(crate) fn add_layer<S: Simd>(
+pub(super) fn add_pose<S: Lanes>(
     simd: S,
     pose: &mut Pose,
     delta: &Pose,
     weight: f32,
     mask: Option<&JointMask>,
 ) {
-    let one = f32x16::splat(simd, 1.0);
     for b in 0..pose.blocks() {
-        let w = lane_weights(simd, weight, mask, b);
-        for (below, delta) in pose.translation[b].iter_mut().zip(&delta.translation[b]) {
-            store(load(simd, delta).mul_add(w, load(simd, below)), below);
-        }
-        for (below, ratio) in pose.scale[b].iter_mut().zip(&delta.scale[b]) {
-            let factor = (load(simd, ratio) - one).mul_add(w, one);
-            store(load(simd, below) * factor, below);
-        }
-        let q = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &pose.rotation[b][c]));
-        let d = each!(f32x16::splat(simd, 0.0); 4; c => load(simd, &delta.rotation[b][c]));
-        let step = unit(simd, &turn(simd, &d, w));
-        let out = unit(simd, &product(&q, &step));
-        store_all(out, &mut pose.rotation[b]);
+        let (below, delta_t) = (&mut pose.translation[b], &delta.translation[b]);
+        change!(simd, below, delta_t, |below, delta, lane| {
+            join(
+                simd,
+                &below,
+                &delta,
+                lane_weights(simd, weight, mask, b, lane),
+            )
+        });
+        change!(
+            simd,
+            &mut pose.scale[b],
+            &delta.scale[b],
+            |below, ratio, lane| add_scale(
+                simd,
+                &below,
+                &ratio,
+                lane_weights(simd, weight, mask, b, lane)
+            )
+        );
+        let (below, delta_q) = (&mut pose.rotation[b], &delta.rotation[b]);
+        change!(simd, below, delta_q, |below, d, lane| {
+            finish_rotation(
+                simd,
+                &add_rotation(simd, &below, &d, lane_weights(simd, weight, mask, b, lane)),
+            )
+        });
     }
     for b in 0..pose.scalar_blocks() {
         let turning = channels::lanes_of(pose, b);
-        let below = load(simd, &pose.scalars[b]);
-        let w = lanes(simd, turning).select(f32x16::splat(simd, 0.0), f32x16::splat(simd, weight));
-        let sum = load(simd, &delta.scalars[b]).mul_add(w, below);
-        store(sum, &mut pose.scalars[b]);
+        let below = std::array::from_mut(&mut pose.scalars[b]);
+        let delta = std::array::from_ref(&delta.scalars[b]);
+        change!(simd, below, delta, |below, delta, lane| {
+            let turning = S::mask32s::from_bitmask(simd, u64::from(turning) >> lane);
+            let zero = S::f32s::splat(simd, 0.0);
+            let w = turning.select(zero, S::f32s::splat(simd, weight));
+            join(simd, &below, &delta, w)
+        });
     }
     channels::add(pose, delta, weight);
 }

@@ -6,23 +6,19 @@
 
 mod blend;
 mod bounds;
-pub(crate) mod chain;
 mod channels;
 mod error;
-pub(crate) mod fused;
 mod local_to_model;
 mod palette;
-pub(crate) mod plan;
-mod quat;
 mod sample;
+mod scalars;
 mod skin;
-mod vector;
 
 pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
 pub use bounds::BoundsJob;
 pub use error::JobError;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};
 pub use palette::PaletteJob;
-pub(crate) use quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 pub use sample::SampleJob;
+pub(crate) use scalars::ScalarBlend;
 pub use skin::SkinningJob;

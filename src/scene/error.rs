@@ -70,6 +70,14 @@ pub enum SceneError {
         /// The parent.
         node: NodeId,
     },
+    /// The mirror has nodes for some joints only, and not for this one.
+    #[error("{mirror} has no node for joint {joint}")]
+    NoNode {
+        /// The mirror.
+        mirror: MirrorId,
+        /// The joint.
+        joint: usize,
+    },
     /// A mirror needs one local matrix per joint.
     #[error("{have} local matrices given for {joints} joints")]
     Locals {

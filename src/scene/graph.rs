@@ -72,6 +72,8 @@ pub struct SceneGraph {
 
     pub(super) free: FreeRanges,
     pub(super) mirrors: Vec<MirrorEntry>,
+    /// Free indices of `mirrors`.
+    pub(super) vacant: Vec<u32>,
     /// Live nodes, parents before children.
     pub(super) order: Vec<u32>,
     /// Whether `order` is up to date.
@@ -106,6 +108,7 @@ impl SceneGraph {
             changed: Vec::new(),
             free: FreeRanges::default(),
             mirrors: Vec::new(),
+            vacant: Vec::new(),
             order: Vec::new(),
             sorted: true,
             any_dirty: false,
@@ -250,6 +253,11 @@ impl SceneGraph {
     /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         !self.live.contains(&true)
+    }
+
+    /// A number that the scene shares with its clones alone.
+    pub(crate) fn id(&self) -> u32 {
+        self.id
     }
 
     /// A reference that expires when the scene and all its clones are dropped.

@@ -12,10 +12,39 @@ use std::sync::Arc;
 pub(super) struct MirrorEntry {
     pub generation: u32,
     pub skeleton: Option<Arc<Skeleton>>,
-    /// Its root node; joint j is node `root + 1 + j`.
+    /// The joints that have nodes, ascending; `None`: all.
+    pub chosen: Option<Arc<[u16]>>,
+    /// Its root node; the i-th joint with a node is node `root + 1 + i`.
     pub root: u32,
-    /// Whether the root takes its transform from an instance of a crowd while it has no parent.
+    /// Whether it mirrors an instance of a crowd: its root takes the instance's world transform while it has no
+    /// parent, and its joints are children of the root.
     pub follows: bool,
+}
+
+impl MirrorEntry {
+    /// The number of joints with nodes.
+    pub fn len(&self) -> usize {
+        match (&self.chosen, &self.skeleton) {
+            (Some(chosen), Some(_)) => chosen.len(),
+            (_, skeleton) => skeleton.as_ref().map_or(0, |s| s.len()),
+        }
+    }
+
+    /// The joint of the i-th node.
+    fn joint(&self, at: usize) -> Option<usize> {
+        match &self.chosen {
+            Some(chosen) => chosen.get(at).map(|&joint| joint.into()),
+            None => (at < self.len()).then_some(at),
+        }
+    }
+
+    /// The number of a joint among those with nodes.
+    fn place(&self, joint: usize) -> Option<usize> {
+        match &self.chosen {
+            Some(chosen) => chosen.iter().position(|&j| usize::from(j) == joint),
+            None => Some(joint),
+        }
+    }
 }
 
 impl SceneGraph {
@@ -27,43 +56,67 @@ impl SceneGraph {
     /// # Errors
     /// If there are too many nodes.
     pub fn add_mirror(&mut self, skeleton: &Arc<Skeleton>) -> Result<MirrorId, SceneError> {
-        self.mirror(skeleton, false)
-    }
-
-    pub(crate) fn mirror(
-        &mut self,
-        skeleton: &Arc<Skeleton>,
-        follows: bool,
-    ) -> Result<MirrorId, SceneError> {
-        let root = self.allocate(skeleton.len() + 1)?;
-        let vacant = self.mirrors.iter().position(|m| m.skeleton.is_none());
-        // Every mirror has a node, so mirrors cannot run out of indices.
-        let index = vacant.unwrap_or(self.mirrors.len());
-        if vacant.is_none() {
-            self.mirrors.push(MirrorEntry {
-                generation: 0,
-                skeleton: None,
-                root: NONE,
-                follows: false,
-            });
-        }
-        let entry = &mut self.mirrors[index];
-        entry.skeleton = Some(skeleton.clone());
-        entry.root = root;
-        entry.follows = follows;
-        let root = root as usize;
-        self.mirror_of[root] = index as u32;
+        let (mirror, root) = self.allocate_mirror(skeleton, None, false)?;
         for (joint, &parent) in skeleton.parents().iter().enumerate() {
-            let n = root + 1 + joint;
             let above = match parent {
                 NO_JOINT => root,
                 parent => root + 1 + usize::from(parent),
             };
-            self.mirror_of[n] = index as u32;
-            self.local[n] = skeleton.rest(joint).to_affine();
-            self.link(n, Some(above));
+            self.local[root + 1 + joint] = skeleton.rest(joint).to_affine();
+            self.link(root + 1 + joint, Some(above));
         }
-        Ok(self.mirror_handle(index as u32))
+        Ok(mirror)
+    }
+
+    /// Adds a mirror of an instance: a root, and below it the chosen joints (ascending) or all, in the rest pose.
+    pub(crate) fn follow(
+        &mut self,
+        skeleton: &Arc<Skeleton>,
+        chosen: Option<Arc<[u16]>>,
+    ) -> Result<MirrorId, SceneError> {
+        let (mirror, root) = self.allocate_mirror(skeleton, chosen, true)?;
+        let models = models(skeleton, |joint| skeleton.rest(joint).to_affine());
+        let count = self.entry(mirror)?.len();
+        for at in 0..count {
+            let joint = self.entry(mirror)?.joint(at);
+            let model = joint.and_then(|joint| models.get(joint));
+            self.local[root + 1 + at] = *model.unwrap_or(&Affine3x4::IDENTITY);
+            self.link(root + 1 + at, Some(root));
+        }
+        Ok(mirror)
+    }
+
+    /// A mirror whose joints have no parents yet, and its root.
+    fn allocate_mirror(
+        &mut self,
+        skeleton: &Arc<Skeleton>,
+        chosen: Option<Arc<[u16]>>,
+        follows: bool,
+    ) -> Result<(MirrorId, usize), SceneError> {
+        let joints = chosen.as_ref().map_or(skeleton.len(), |c| c.len());
+        let root = self.allocate(joints + 1)?;
+        // Every mirror has a node, so mirrors cannot run out of indices.
+        let index = match self.vacant.pop() {
+            Some(index) => index as usize,
+            None => {
+                self.mirrors.push(MirrorEntry {
+                    generation: 0,
+                    skeleton: None,
+                    chosen: None,
+                    root: NONE,
+                    follows: false,
+                });
+                self.mirrors.len() - 1
+            }
+        };
+        let entry = &mut self.mirrors[index];
+        entry.skeleton = Some(skeleton.clone());
+        entry.chosen = chosen;
+        entry.root = root;
+        entry.follows = follows;
+        let root = root as usize;
+        self.mirror_of[root..=root + joints].fill(index as u32);
+        Ok((self.mirror_handle(index as u32), root))
     }
 
     /// The root node of a mirror. Its space is the skeleton's model space.
@@ -77,7 +130,7 @@ impl SceneGraph {
     /// The node of a joint, by name, path or index.
     ///
     /// # Errors
-    /// If the mirror or joint is unknown, or several joints match.
+    /// If the mirror or joint is unknown, several joints match, or the mirror has no node for it.
     pub fn joint<'a>(
         &self,
         mirror: MirrorId,
@@ -85,15 +138,27 @@ impl SceneGraph {
     ) -> Result<NodeId, SceneError> {
         let entry = self.entry(mirror)?;
         let joint = self.skeleton(mirror)?.joint(joint)?;
-        Ok(self.handle(entry.root as usize + 1 + joint))
+        let place = entry.place(joint);
+        let place = place.ok_or(SceneError::NoNode { mirror, joint })?;
+        Ok(self.handle(entry.root as usize + 1 + place))
     }
 
-    /// The node index of a mirror's joint 0; joint j has this index + j.
+    /// The node index of a mirror's joint 0; joint j has this index + j. Of a mirror with nodes for some joints the
+    /// node index of the first of them; the others follow in ascending order.
     ///
     /// # Errors
     /// If the mirror is unknown.
     pub fn first(&self, mirror: MirrorId) -> Result<usize, SceneError> {
         Ok(self.entry(mirror)?.root as usize + 1)
+    }
+
+    /// The joints of a mirror that have nodes, ascending.
+    ///
+    /// # Errors
+    /// If the mirror is unknown.
+    pub fn joints(&self, mirror: MirrorId) -> Result<impl Iterator<Item = usize>, SceneError> {
+        let entry = self.entry(mirror)?;
+        Ok((0..entry.len()).filter_map(|at| entry.joint(at)))
     }
 
     /// The mirror and joint of a node; `None` if it is not a joint.
@@ -135,7 +200,7 @@ impl SceneGraph {
         self.set_parent_in_place(node, None)
     }
 
-    /// Sets the local matrices of a mirror's joints, in joint order.
+    /// Sets the local matrices of a mirror's joints (relative to their parent joints), in joint order.
     ///
     /// # Errors
     /// If the mirror is unknown, there is not one matrix per joint, or a matrix is not finite or holds a
@@ -145,13 +210,18 @@ impl SceneGraph {
         mirror: MirrorId,
         locals: &[Affine3x4],
     ) -> Result<(), SceneError> {
-        let joints = self.skeleton(mirror)?.len();
+        let skeleton = self.skeleton(mirror)?.clone();
+        let joints = skeleton.len();
         if locals.len() != joints {
             let have = locals.len();
             return Err(SceneError::Locals { have, joints });
         }
         for local in locals {
             within("local matrix of a joint", *local)?;
+        }
+        if self.entry(mirror)?.follows {
+            let models = models(&skeleton, |joint| locals[joint]);
+            return self.write_joints(mirror, |joint| models[joint]);
         }
         self.write_joints(mirror, |joint| locals[joint])
     }
@@ -165,18 +235,46 @@ impl SceneGraph {
         skeleton.ok_or_else(|| self.unknown(mirror))
     }
 
-    /// Writes all joints; a joint whose matrix is equal is not marked dirty.
+    /// Writes the local transforms of all nodes of joints, in ascending order of joints; one whose matrix is equal is
+    /// not marked dirty.
     pub(crate) fn write_joints(
         &mut self,
         mirror: MirrorId,
-        local: impl Fn(usize) -> Affine3x4,
+        mut local: impl FnMut(usize) -> Affine3x4,
     ) -> Result<(), SceneError> {
-        let joints = self.skeleton(mirror)?.len();
-        let first = self.first(mirror)?;
-        for joint in 0..joints {
-            self.write_local(first + joint, &local(joint));
+        let entry = self.entry(mirror)?;
+        let (first, joints) = (entry.root as usize + 1, entry.len());
+        match entry.chosen.clone() {
+            Some(chosen) => {
+                for (node, &joint) in (first..).zip(&chosen[..]) {
+                    self.write_local(node, &local(joint.into()));
+                }
+            }
+            None => {
+                for joint in 0..joints {
+                    self.write_local(first + joint, &local(joint));
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Writes the model matrices of an instance into the nodes of its mirror, those that there are.
+    pub(crate) fn write_models<'a>(
+        &mut self,
+        mirror: MirrorId,
+        model: impl Fn(u16) -> Option<&'a Affine3x4>,
+    ) {
+        let Ok(entry) = self.entry(mirror) else {
+            return;
+        };
+        let (first, joints) = (entry.root as usize + 1, entry.len());
+        for at in 0..joints {
+            let joint = self.mirrors[mirror.index as usize].joint(at);
+            if let Some(model) = joint.and_then(|joint| model(joint as u16)) {
+                self.write_local(first + at, model);
+            }
+        }
     }
 
     /// Sets a mirror's root to its instance's world transform if the root has no parent. Returns whether
@@ -214,8 +312,8 @@ impl SceneGraph {
 
     pub(super) fn joint_at(&self, node: usize) -> Option<(MirrorId, usize)> {
         let mirror = self.mirror_of[node];
-        let root = self.mirrors.get(mirror as usize)?.root as usize;
-        let joint = node.checked_sub(root + 1)?;
+        let entry = self.mirrors.get(mirror as usize)?;
+        let joint = entry.joint(node.checked_sub(entry.root as usize + 1)?)?;
         Some((self.mirror_handle(mirror), joint))
     }
 
@@ -230,4 +328,15 @@ impl SceneGraph {
         let foreign = mirror.scene != self.id;
         SceneError::UnknownMirror { mirror, foreign }
     }
+}
+
+/// Model matrices of the joints with these local matrices.
+fn models(skeleton: &Skeleton, local: impl Fn(usize) -> Affine3x4) -> Vec<Affine3x4> {
+    let mut models: Vec<Affine3x4> = Vec::with_capacity(skeleton.len());
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        let local = local(joint);
+        let above = models.get(usize::from(parent));
+        models.push(above.map_or(local, |above| above.mul(&local)));
+    }
+    models
 }

@@ -27,9 +27,7 @@ impl SceneGraph {
     pub fn remove(&mut self, node: NodeId, hanging: Hanging) -> Result<(), SceneError> {
         let n = self.own_place(node)?;
         let mirror = self.mirrors.get(self.mirror_of[n] as usize);
-        let joints = mirror
-            .and_then(|m| m.skeleton.as_ref())
-            .map_or(0, |s| s.len());
+        let joints = mirror.map_or(0, |m| m.len());
         let gone = n..n + 1 + joints;
         match hanging {
             Hanging::Remove => {
@@ -120,7 +118,9 @@ impl SceneGraph {
                 && entry.root as usize == n
             {
                 entry.skeleton = None;
+                entry.chosen = None;
                 entry.generation = entry.generation.wrapping_add(1);
+                self.vacant.push(self.mirror_of[n]);
             }
             self.live[n] = false;
             self.generation[n] = self.generation[n].wrapping_add(1);

@@ -17,6 +17,8 @@ impl SceneGraph {
         }
         self.any_dirty = false;
         self.sort();
+        // Which nodes change differs from frame to frame: room for the most ranges that there can be.
+        self.changed_ranges.reserve(self.changed.len().div_ceil(2));
         for &n in &self.order {
             let n = n as usize;
             let parent = self.parent[n] as usize;

@@ -13,9 +13,8 @@ mod widen;
 
 pub(crate) use lanes::{Kernel, apart, dispatch};
 pub use lanes::{SimdLevel, SimdLevelError};
-pub(crate) use ops::{Lanes, each};
+pub(crate) use ops::{Lanes, each, prefetch};
 #[cfg(test)]
 pub(crate) use stream::SETTLED;
 pub(crate) use stream::{Fence, Streaming};
-pub(crate) use walk::{Local, Rows, Step, Walk};
-pub(crate) use widen::Widen;
+pub(crate) use walk::{Local, Rows, Step, Walk, WalkConstants};

@@ -30,6 +30,26 @@ macro_rules! each {
 }
 pub(crate) use each;
 
+/// Asks for the cache lines of a slice, so that they are there when it is read soon.
+#[inline(always)]
+pub(crate) fn prefetch<T>(of: &[T]) {
+    const LINE: usize = 64;
+    let first = of.as_ptr().cast::<i8>();
+    let mut at = 0;
+    while at < size_of_val(of) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the address is within the slice, and a prefetch changes nothing that a program can see. Every
+        // x86-64 has the instruction.
+        unsafe {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(first.add(at));
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = first;
+        at += LINE;
+    }
+}
+
 /// The three rows of the right-hand matrix of a product, in memory.
 pub(crate) type RowRefs<'a> = [&'a [f32; 4]; 3];
 

@@ -2,7 +2,7 @@
 //! output, front to back. It is a lane file because bounds checks take a third of its time.
 
 use super::lanes::apart;
-use super::ops::Lanes;
+use super::ops::{Lanes, prefetch};
 use super::stream::{StreamRow, Streaming};
 use crate::math::{Affine3x4, Row};
 use fearless_simd::prelude::*;
@@ -41,14 +41,31 @@ pub(crate) type Rows = [[f32; 4]; 3];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
     steps: Vec<Step>,
-    /// Strided like the locals, so that one form of address serves both.
-    constants: Vec<[f32; 4]>,
-    binds: Vec<Rows>,
+    /// The number of rows of the constants, and of inverse binds.
+    constants: usize,
+    binds: usize,
     /// The number of rows of the locals, and the distance between the rows of a matrix.
     locals: usize,
     stride: usize,
     /// The number of model matrices, including the root.
     models: usize,
+}
+
+/// The constants and the inverse binds of a walk. One walk may run with several of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WalkConstants {
+    /// Strided like the locals, so that one form of address serves both.
+    constants: Vec<[f32; 4]>,
+    binds: Vec<Rows>,
+}
+
+impl WalkConstants {
+    /// Asks for their cache lines.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.constants);
+        prefetch(&self.binds);
+    }
 }
 
 /// Why steps are rejected.
@@ -90,16 +107,15 @@ pub(crate) enum WalkError {
 }
 
 impl Walk {
-    /// Checks the steps and lays the constants out. `locals` are the number of rows of local matrices
-    /// and the distance between the rows of one; `models` counts the root's matrix.
+    /// Checks the steps, for that many constants and inverse binds. `locals` are the number of rows of local
+    /// matrices and the distance between the rows of one; `models` counts the root's matrix.
     ///
     /// # Errors
     /// If an index of a step is outside its buffer, a step reads a parent that none before it keeps, or
     /// the steps do not write one palette row for each of `binds`.
     pub fn new(
         mut steps: Vec<Step>,
-        constants: &[Rows],
-        binds: Vec<Rows>,
+        (constants, binds): (usize, usize),
         (locals, stride): (usize, usize),
         models: usize,
     ) -> Result<Self, WalkError> {
@@ -111,7 +127,7 @@ impl Walk {
             *root = true;
         }
         for (i, step) in steps.iter_mut().enumerate() {
-            check_local(i, &mut step.local, constants.len(), (locals, stride))?;
+            check_local(i, &mut step.local, constants, (locals, stride))?;
             let Step { parent, model, .. } = *step;
             match kept.get(usize::from(parent)) {
                 None => {
@@ -134,13 +150,23 @@ impl Walk {
             *keep |= step.local != Local::Done;
         }
         let rows: usize = steps.iter().map(|s| usize::from(s.rows)).sum();
-        if rows != binds.len() {
-            return Err(WalkError::Rows {
-                rows,
-                binds: binds.len(),
-            });
+        if rows != binds {
+            return Err(WalkError::Rows { rows, binds });
         }
-        let mut spread = vec![[0.0; 4]; constants.len().next_multiple_of(stride) * 3];
+        Ok(Self {
+            steps,
+            constants: constant_rows(constants, stride),
+            binds,
+            locals,
+            stride,
+            models,
+        })
+    }
+
+    /// Lays constants out for this walk. [`run`](Self::run) refuses those of another number.
+    pub fn constants(&self, constants: &[Rows], binds: Vec<Rows>) -> WalkConstants {
+        let stride = self.stride.max(1);
+        let mut spread = vec![[0.0; 4]; constant_rows(constants.len(), stride)];
         let blocks = spread.chunks_exact_mut(3 * stride);
         for (block, constants) in blocks.zip(constants.chunks(stride)) {
             for (n, constant) in constants.iter().enumerate() {
@@ -149,14 +175,10 @@ impl Walk {
                 }
             }
         }
-        Ok(Self {
-            steps,
+        WalkConstants {
             constants: spread,
             binds,
-            locals,
-            stride,
-            models,
-        })
+        }
     }
 
     /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. With `streaming`, and
@@ -166,16 +188,19 @@ impl Walk {
     pub fn run<S: Lanes>(
         &self,
         simd: S,
+        constants: &WalkConstants,
         locals: &[[f32; 4]],
         models: &mut [Row],
         output: &mut [Affine3x4],
         streaming: Option<Streaming<'_>>,
     ) {
         if S::f32s::LEN != self.stride
+            || constants.constants.len() < self.constants
+            || constants.binds.len() < self.binds
             || locals.len() < self.locals
             || models.len() < self.models
             || models.is_empty()
-            || output.len() < self.binds.len()
+            || output.len() < self.binds
         {
             debug_assert!(false, "a buffer is shorter than the walk");
             return;
@@ -189,13 +214,13 @@ impl Walk {
             apart(
                 simd,
                 #[inline(always)]
-                || self.steps(simd, locals, models, output, store),
+                || self.steps(simd, constants, locals, models, output, store),
             );
         } else {
             apart(
                 simd,
                 #[inline(always)]
-                || self.steps(simd, locals, models, output, Plain),
+                || self.steps(simd, constants, locals, models, output, Plain),
             );
         }
     }
@@ -205,14 +230,15 @@ impl Walk {
     fn steps<S: Lanes, W: StoreRow>(
         &self,
         simd: S,
+        constants: &WalkConstants,
         locals: &[[f32; 4]],
         models: &mut [Row],
         output: &mut [W::Row],
         store: W,
     ) {
         let stride = S::f32s::LEN;
-        let (moving, constant) = (locals.as_ptr(), self.constants.as_ptr());
-        let mut bind = self.binds.as_ptr();
+        let (moving, constant) = (locals.as_ptr(), constants.constants.as_ptr());
+        let mut bind = constants.binds.as_ptr();
         let mut out = output.as_mut_ptr();
         let mut spread = simd.splat_matrix(simd.load_matrix(&models[0].0));
         for step in &self.steps {
@@ -227,8 +253,8 @@ impl Walk {
                 Local::Done => None,
             };
             if let Some((rows, at)) = source {
-                // SAFETY: `check_local` has checked that at + 2 stride is within self.constants, or
-                // below self.locals, which is at most locals.len().
+                // SAFETY: `check_local` has checked that at + 2 stride is below self.constants, which is at
+                // most constants.constants.len(), or below self.locals, which is at most locals.len().
                 let local = unsafe {
                     let first = rows.add(at);
                     [&*first, &*first.add(stride), &*first.add(2 * stride)]
@@ -242,8 +268,9 @@ impl Walk {
                 spread = simd.splat_matrix(model);
             }
             for _ in 0..step.rows {
-                // SAFETY: the rows of all steps sum to binds.len(), which is at most output.len(). Both
-                // pointers are read and advanced that many times, so they end one past the end at most.
+                // SAFETY: the rows of all steps sum to self.binds, which is at most constants.binds.len()
+                // and output.len(). Both pointers are read and advanced that many times, so they end one
+                // past the end at most.
                 let ([x, y, z], row) = unsafe { (&*bind, &mut *out) };
                 store.store(simd, simd.multiply(&spread, [x, y, z]), row);
                 // SAFETY: as above.
@@ -251,6 +278,11 @@ impl Walk {
             }
         }
     }
+}
+
+/// The rows that constants take: blocks of three rows of `stride` matrices, the last one filled up.
+fn constant_rows(constants: usize, stride: usize) -> usize {
+    constants.next_multiple_of(stride) * 3
 }
 
 /// Checks where a step's local matrix is. Replaces the number of a constant by its first row.

@@ -1,16 +1,12 @@
 //! Conversion of 16-bit integers to lanes of f32.
 
 use super::ops::{each, of_four_lanes};
-use crate::math::LANES;
-use fearless_simd::{f32x4, f32x16, prelude::*};
+use fearless_simd::{f32x4, prelude::*};
 
 /// Lanes from 16-bit integers.
 pub(crate) trait Widen: Simd {
     /// Converts the first integers of a slice that has at least as many as a register has lanes.
     fn widen(self, integers: &[u16]) -> Self::f32s;
-
-    /// Converts the first sixteen integers.
-    fn widen_row(self, integers: &[u16]) -> f32x16<Self>;
 
     /// Converts the `C` components of two keys, stored `stride` integers apart: one register of each.
     ///
@@ -28,36 +24,6 @@ pub(crate) trait Widen: Simd {
             })
         })
     }
-
-    /// As [`Widen::widen_keys`], but a whole row of each component.
-    ///
-    /// # Panics
-    /// If the last row reaches past the end.
-    #[inline(always)]
-    fn widen_rows<const C: usize>(self, integers: &[u16], stride: u8) -> [[f32x16<Self>; C]; 2] {
-        let stride = usize::from(stride);
-        assert!(integers.len() >= (2 * C - 1) * stride + LANES);
-        each!([f32x16::splat(self, 0.0); C]; 2; k => {
-            each!(f32x16::splat(self, 0.0); C; c => {
-                let at = (k * C + c) * stride;
-                // SAFETY: the assertion has checked that the last of 2C rows is within the slice.
-                self.widen_row(unsafe { integers.get_unchecked(at..at + LANES) })
-            })
-        })
-    }
-}
-
-/// Sixteen lanes from four registers.
-macro_rules! quarters {
-    () => {
-        #[inline(always)]
-        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
-            let integers = &integers[..LANES];
-            let (a, b) = (self.widen(integers), self.widen(&integers[4..]));
-            let (c, d) = (self.widen(&integers[8..]), self.widen(&integers[12..]));
-            a.combine(b).combine(c.combine(d))
-        }
-    };
 }
 
 macro_rules! narrow {
@@ -68,8 +34,6 @@ macro_rules! narrow {
                 let integers = &integers[..4];
                 f32x4::load_array(self, each!(0.0; 4; i => f32::from(integers[i])))
             }
-
-            quarters!();
         }
     };
 }
@@ -80,7 +44,7 @@ of_four_lanes!(narrow);
 mod x86 {
     use super::*;
     use core::arch::x86_64::*;
-    use fearless_simd::{Avx2, Avx512, Sse4_2, f32x8};
+    use fearless_simd::{Avx2, Avx512, Sse4_2, f32x8, f32x16};
 
     fearless_simd::kernel!(
         #[inline(always)]
@@ -110,7 +74,7 @@ mod x86 {
     );
 
     macro_rules! wide {
-        ($token:ty, $kernel:ident, $lanes:literal, $($row:tt)*) => {
+        ($token:ty, $kernel:ident, $lanes:literal) => {
             impl Widen for $token {
                 #[inline(always)]
                 fn widen(self, integers: &[u16]) -> Self::f32s {
@@ -118,30 +82,11 @@ mod x86 {
                     let (first, _) = first.as_chunks::<$lanes>();
                     $kernel(self, &first[0])
                 }
-
-                $($row)*
             }
         };
     }
 
-    wide!(
-        Avx512,
-        widen512,
-        16,
-        #[inline(always)]
-        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
-            self.widen(integers)
-        }
-    );
-    wide!(
-        Avx2,
-        widen256,
-        8,
-        #[inline(always)]
-        fn widen_row(self, integers: &[u16]) -> f32x16<Self> {
-            let integers = &integers[..LANES];
-            self.widen(integers).combine(self.widen(&integers[8..]))
-        }
-    );
-    wide!(Sse4_2, widen128, 4, quarters!(););
+    wide!(Avx512, widen512, 16);
+    wide!(Avx2, widen256, 8);
+    wide!(Sse4_2, widen128, 4);
 }

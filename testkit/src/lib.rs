@@ -18,6 +18,7 @@ pub mod device;
 pub mod exercise;
 #[cfg(feature = "gltf")]
 pub mod gltf_file;
+pub mod lively;
 #[cfg(feature = "phx")]
 pub mod made;
 pub mod memory;

@@ -157,7 +157,7 @@ fn props_on_joints() -> Tested {
             for part in [0.0, 0.173, 0.6, 1.0] {
                 let time = f64::from(rig.clips()[clip].duration()) * part;
                 play(&mut crowd, i, clip, time)?;
-                assert!(crowd.update_scene(&mut graph) > 0);
+                assert!(crowd.update_scene(&mut graph).mirrored > 0);
                 let worlds = node_worlds(&file, clip, time)?;
                 for joint in 0..rig.skeleton().len() {
                     let want = mul(&root, &worlds[source_of(&rig, joint)?]);
@@ -238,7 +238,7 @@ fn rider_on_a_horse() -> Tested {
         graph.set_local(ship, drift)?;
         play(&mut crowd, rider, clip, time)?;
         play(&mut crowd, horse, clip, time)?;
-        assert_eq!(crowd.update_scene(&mut graph), 2);
+        assert_eq!(crowd.update_scene(&mut graph).mirrored, 2);
         let worlds = node_worlds(&file, clip, time)?;
         let stands = mul(&wide(&drift.into()), &local64);
         for (mirror, id) in [(rider_mirror, rider_id), (horse_mirror, horse_id)] {
@@ -376,7 +376,7 @@ fn mirrors_come_and_go() -> Tested {
     assert_eq!(graph.len(), count + 1);
     crowd.despawn_mirrored(i, &mut graph, Hanging::Remove)?;
     assert!(graph.is_empty() && !graph.contains(sword) && graph.root(mirror).is_err());
-    assert_eq!(crowd.update_scene(&mut graph), 0);
+    assert_eq!(crowd.update_scene(&mut graph).mirrored, 0);
     // The attached node keeps its world transform.
     let ground = graph.add(None, Affine3A::from_translation(Vec3::Z * -2.0))?;
     let (i, _, sword) = spawn(&mut crowd, &mut graph)?;
@@ -385,22 +385,25 @@ fn mirrors_come_and_go() -> Tested {
     graph.update();
     assert_eq!(graph.parent(sword)?, Some(ground));
     assert!(graph.world(sword)?.abs_diff_eq(stood, 1e-5));
-    assert_eq!((graph.len(), crowd.update_scene(&mut graph)), (2, 0));
+    assert_eq!(
+        (graph.len(), crowd.update_scene(&mut graph).mirrored),
+        (2, 0)
+    );
     assert!(crowd.world(i).is_ok(), "the instance goes on");
     // Kept though it was despawned, the nodes stand still; with a snapshot they move again.
     let (i, mirror, sword) = spawn(&mut crowd, &mut graph)?;
     let alive = crowd.snapshot();
     crowd.despawn(i)?;
     crowd.advance(0.1)?;
-    assert_eq!(crowd.update_scene_with(&mut graph, None), 0);
+    assert_eq!(crowd.update_scene_with(&mut graph, None).mirrored, 0);
     assert!(graph.contains(sword) && graph.root(mirror).is_ok());
     crowd.restore(&alive)?;
     crowd.advance(0.1)?;
-    assert_eq!(crowd.update_scene(&mut graph), 1);
+    assert_eq!(crowd.update_scene(&mut graph).mirrored, 1);
     assert!(!graph.changed().is_empty());
     // Removed from the scene, it is mirrored no more.
     graph.remove_mirror(mirror, Hanging::Remove)?;
-    assert_eq!(crowd.update_scene(&mut graph), 0);
+    assert_eq!(crowd.update_scene(&mut graph).mirrored, 0);
     assert_eq!(crowd.mirror_of(i, &graph), None);
     Ok(())
 }

@@ -18,6 +18,7 @@ mod subject;
 mod support;
 mod test_renderer;
 mod twins;
+mod watched;
 
 use libtest_mimic::{Arguments, Trial};
 use phalanx_testkit::trials;
@@ -58,6 +59,10 @@ fn main() {
             sizes::copies_into_textures_are_counted,
         ),
         gpu("growth", bones::growth),
+        gpu(
+            "watched_joints_equal_those_of_the_heap",
+            watched::joints_equal_those_of_the_heap,
+        ),
         gpu("the_frame_before_is_kept", bones::the_frame_before_is_kept),
         gpu(
             "rows_of_the_frame_before",

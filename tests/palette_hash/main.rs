@@ -1,17 +1,18 @@
 //! Bits at every SIMD level: one hash of the standard crowd, plans against the chain of jobs, baked keys, rigs
-//! at the ends of their limits. One trial at a time, since the level is the process's.
+//! at the ends of their limits, stored snapshots. One trial at a time, since the level is the process's.
 
 mod baked_crowd;
 mod extreme;
 mod hash;
 mod plans;
+mod stored;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let plain: [(&str, fn()); 3] = [
+    let plain: [(&str, fn()); 4] = [
         (
             "the_standard_crowd_has_one_hash",
             hash::the_standard_crowd_has_one_hash,
@@ -19,6 +20,10 @@ fn main() {
         (
             "plans_hold_at_every_level",
             plans::plans_hold_at_every_level,
+        ),
+        (
+            "stored_snapshots_go_on_at_every_level",
+            stored::stored_snapshots_go_on_at_every_level,
         ),
         (
             "palettes_within_the_limits_are_finite_at_every_level",

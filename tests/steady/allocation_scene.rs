@@ -29,10 +29,26 @@ fn steady_frames_with_a_scene_allocate_nothing() {
             let rider = scene.root(mirrors[0]).unwrap();
             scene.attach(rider, mirrors[1], 20, one).unwrap();
             crowd.set_override(instances[2], 7, one).unwrap();
+            // Others hold something on mirrors of the hand alone.
+            for &i in &instances[5..60] {
+                let mirror = crowd.mirror_joints(i, &mut scene, &[39]).unwrap();
+                let held = scene.add(None, one).unwrap();
+                scene.attach(held, mirror, 39, one).unwrap();
+            }
+            let rig = instances[0].rig();
+            crowd.watch(rig, &[3, 20]).unwrap();
+            let turned = vec![one; 100 * 2];
             let mut frame = |crowd: &mut phalanx::crowd::Crowd| {
                 crowd.advance(1.0 / 60.0).unwrap();
+                let some = &instances[300..400];
+                crowd.set_overrides(rig, &[5, 9], some, &turned).unwrap();
                 crowd.evaluate(&mut buffer);
-                assert_eq!(crowd.update_scene(&mut scene), 5);
+                let stats = crowd.update_scene(&mut scene);
+                assert_eq!((stats.mirrored, stats.evaluated), (60, 0));
+                let watched = crowd.watched(instances[400]).unwrap();
+                assert_eq!(watched.age(), Some(0));
+                let hand = crowd.model_matrix(instances[9], 39).unwrap();
+                assert_eq!(buffer.model_matrix(crowd, instances[9], 39), Some(hand));
                 assert!(!scene.changed().is_empty());
             };
             // The first frames make the buffers.

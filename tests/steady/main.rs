@@ -5,6 +5,7 @@ mod allocation;
 mod allocation_scene;
 mod forgotten_plans;
 mod soak;
+mod state;
 
 #[global_allocator]
 static ALLOCATOR: phalanx_testkit::alloc::Counting = phalanx_testkit::alloc::Counting;

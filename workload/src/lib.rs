@@ -2,10 +2,12 @@
 //! computes the same palettes the way tutorials do.
 //!
 //! [`standard_crowd`] needs a rig. [`Workload::crowd`] needs a rig and [`WorkloadClips`], which a
-//! `subject::Subject` chooses from a file or from the built-in character.
+//! `subject::Subject` chooses from a file or from the built-in character. [`live`] has crowds that change what
+//! they play, carry things or are of many rigs.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod live;
 pub mod sampling;
 #[cfg(feature = "gltf")]
 pub mod stages;

@@ -97,18 +97,36 @@ pub fn compare<E>(
     budget: Duration,
     mut run: impl FnMut(usize, u32) -> Result<(), E>,
 ) -> Result<Vec<Vec<f64>>, E> {
-    let sample = SAMPLE.min(budget / SAMPLES_PER_BUDGET);
-    let mut timed = |which: usize, passes: u32| -> Result<Duration, E> {
+    compare_counted(count, budget, |which, passes| {
         let start = Instant::now();
         run(which, passes)?;
         Ok(start.elapsed())
+    })
+}
+
+/// [`compare`] where only a part of a pass is counted: `run` returns the time of that part, over all passes. The
+/// budget is of the whole.
+///
+/// # Errors
+/// Those of `run`.
+pub fn compare_counted<E>(
+    count: usize,
+    budget: Duration,
+    mut run: impl FnMut(usize, u32) -> Result<Duration, E>,
+) -> Result<Vec<Vec<f64>>, E> {
+    let sample = SAMPLE.min(budget / SAMPLES_PER_BUDGET);
+    // The time of the whole, and of the part that is counted.
+    let mut timed = |which: usize, passes: u32| -> Result<(Duration, Duration), E> {
+        let start = Instant::now();
+        let counted = run(which, passes)?;
+        Ok((start.elapsed(), counted))
     };
     let mut series = Vec::with_capacity(count);
     for which in 0..count {
         // Buffers grow and caches fill in the first passes.
         timed(which, 2)?;
         let mut passes = 1;
-        while passes < MAX_PASSES && timed(which, passes)? < sample {
+        while passes < MAX_PASSES && timed(which, passes)?.0 < sample {
             passes *= 2;
         }
         series.push(Series {
@@ -128,9 +146,10 @@ pub fn compare<E>(
             timed(which, 1)?;
             last = which;
         }
-        let time = timed(which, s.passes)?;
-        s.spent += time;
-        s.samples.push(time.as_nanos() as f64 / f64::from(s.passes));
+        let (whole, counted) = timed(which, s.passes)?;
+        s.spent += whole;
+        s.samples
+            .push(counted.as_nanos() as f64 / f64::from(s.passes));
     }
     Ok(series.into_iter().map(|s| s.samples).collect())
 }

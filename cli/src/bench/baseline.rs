@@ -2,6 +2,7 @@
 
 use super::super::bounded;
 use super::super::text::{self, line};
+use super::live_figures::Frames;
 use super::row::Row;
 use serde::Deserialize;
 use std::io;
@@ -88,13 +89,19 @@ pub struct Newer<'a> {
 pub struct Baseline {
     file: String,
     rows: Vec<Row>,
+    /// Frames of churn, if a JSON file has them.
+    frames: Vec<Frames>,
 }
 
 /// The output of `--json`, or a bare list of rows.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Document {
-    Figures { rows: Vec<Row> },
+    Figures {
+        rows: Vec<Row>,
+        #[serde(default)]
+        frames: Vec<Frames>,
+    },
     Rows(Vec<Row>),
 }
 
@@ -113,7 +120,7 @@ impl Baseline {
             let why = "stream did not contain valid UTF-8";
             unread(io::Error::new(io::ErrorKind::InvalidData, why))
         })?;
-        let rows = parse(&text).map_err(|reason| BaselineError::Format {
+        let (rows, frames) = parse(&text).map_err(|reason| BaselineError::Format {
             file: file.clone(),
             reason,
         })?;
@@ -141,14 +148,27 @@ impl Baseline {
                 });
             }
         }
-        Ok(Self { file, rows })
+        Ok(Self { file, rows, frames })
     }
 
     /// A baseline of given rows.
     #[cfg(test)]
     pub fn of(file: &str, rows: Vec<Row>) -> Self {
-        let file = file.to_owned();
-        Self { file, rows }
+        Self {
+            file: file.to_owned(),
+            rows,
+            frames: Vec::new(),
+        }
+    }
+
+    /// Its rows.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Its frames of churn.
+    pub fn frames(&self) -> &[Frames] {
+        &self.frames
     }
 
     /// This baseline's rows as the newer side of a comparison with another baseline.
@@ -232,7 +252,7 @@ impl Baseline {
     }
 }
 
-fn parse(text: &str) -> Result<Vec<Row>, String> {
+fn parse(text: &str) -> Result<(Vec<Row>, Vec<Frames>), String> {
     if text.trim_start().starts_with(['{', '[']) {
         let document: Document = match serde_json::from_str(text) {
             Ok(document) => document,
@@ -246,7 +266,8 @@ fn parse(text: &str) -> Result<Vec<Row>, String> {
             }
         };
         return Ok(match document {
-            Document::Figures { rows } | Document::Rows(rows) => rows,
+            Document::Figures { rows, frames } => (rows, frames),
+            Document::Rows(rows) => (rows, Vec::new()),
         });
     }
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
@@ -255,7 +276,7 @@ fn parse(text: &str) -> Result<Vec<Row>, String> {
     if rows.is_empty() {
         return Err("it has no rows".into());
     }
-    Ok(rows)
+    Ok((rows, Vec::new()))
 }
 
 /// A row whose time changed.

@@ -42,16 +42,12 @@ impl Figures {
 
     /// The rows as CSV, each on one line.
     pub fn csv(&self) -> Result<Vec<u8>, csv::Error> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for row in &self.rows {
-            writer.serialize(row.on_one_line())?;
-        }
-        writer.into_inner().map_err(|e| e.into_error().into())
+        csv_of(&self.rows)
     }
 
     /// The figures as tables.
     pub fn text(&self) -> String {
-        let mut out = text::table(&[], self.about(), 2);
+        let mut out = self.context().about(&self.rows);
         line(
             &mut out,
             format_args!("\nOne character, resident in the cache, job by job on one thread:"),
@@ -86,47 +82,13 @@ impl Figures {
         out
     }
 
-    fn about(&self) -> Vec<Vec<String>> {
-        let m = &self.machine;
-        let row = |name: &str, value: String| vec![name.to_owned(), text::one_line(&value)];
-        let bytes = self.palette_rows as f64 * 48.0;
-        let mut rows = vec![
-            row("model", self.model.clone()),
-            row(
-                "palette",
-                format!(
-                    "{} joints, {} rows, {} per character",
-                    self.joints,
-                    self.palette_rows,
-                    text::bytes(bytes)
-                ),
-            ),
-        ];
-        if let Some(first) = self.rows.first() {
-            let mask = first.mask.as_ref().map_or_else(
-                || "on all joints".to_owned(),
-                |joint| format!("on {joint} and below"),
-            );
-            let additive = &first.additive;
-            rows.push(row("clips", first.clips.clone()));
-            rows.push(row("additive in C3", format!("{additive}, {mask}")));
+    fn context(&self) -> Context<'_> {
+        Context {
+            machine: &self.machine,
+            model: &self.model,
+            joints: self.joints,
+            palette_rows: self.palette_rows,
         }
-        rows.push(row("processor", format!("{}, {} cores", m.cpu, m.cores)));
-        rows.push(row("instruction set", m.simd.clone()));
-        let flags = match m.rustflags.as_str() {
-            "" => String::new(),
-            flags => format!(", flags {flags}"),
-        };
-        let warning = if m.is_debug() {
-            ": not representative, build with --release"
-        } else {
-            ""
-        };
-        rows.push(row(
-            "build",
-            format!("{}{warning} ({}{flags})", m.profile, m.rustc),
-        ));
-        rows
     }
 
     fn stages(&self) -> String {
@@ -170,11 +132,74 @@ impl Figures {
     }
 }
 
-fn optional(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
+/// Rows as CSV, each on one line.
+pub fn csv_of(rows: &[Row]) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row.on_one_line())?;
+    }
+    writer.into_inner().map_err(|e| e.into_error().into())
+}
+
+/// What was measured, and where.
+pub struct Context<'a> {
+    pub machine: &'a Machine,
+    pub model: &'a str,
+    pub joints: usize,
+    pub palette_rows: usize,
+}
+
+impl Context<'_> {
+    /// The table above all figures.
+    pub fn about(&self, measured: &[Row]) -> String {
+        let m = self.machine;
+        let row = |name: &str, value: String| vec![name.to_owned(), text::one_line(&value)];
+        let bytes = self.palette_rows as f64 * 48.0;
+        let mut rows = vec![
+            row("model", self.model.to_owned()),
+            row(
+                "palette",
+                format!(
+                    "{} joints, {} rows, {} per character",
+                    self.joints,
+                    self.palette_rows,
+                    text::bytes(bytes)
+                ),
+            ),
+        ];
+        if let Some(first) = measured.first() {
+            let mask = first.mask.as_ref().map_or_else(
+                || "on all joints".to_owned(),
+                |joint| format!("on {joint} and below"),
+            );
+            let additive = &first.additive;
+            rows.push(row("clips", first.clips.clone()));
+            rows.push(row("additive in C3", format!("{additive}, {mask}")));
+        }
+        rows.push(row("processor", format!("{}, {} cores", m.cpu, m.cores)));
+        rows.push(row("instruction set", m.simd.clone()));
+        let flags = match m.rustflags.as_str() {
+            "" => String::new(),
+            flags => format!(", flags {flags}"),
+        };
+        let warning = if m.is_debug() {
+            ": not representative, build with --release"
+        } else {
+            ""
+        };
+        rows.push(row(
+            "build",
+            format!("{}{warning} ({}{flags})", m.profile, m.rustc),
+        ));
+        text::table(&[], rows, 2)
+    }
+}
+
+pub fn optional(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "-".into(), text)
 }
 
-fn times(r: &Row) -> [String; 3] {
+pub fn times(r: &Row) -> [String; 3] {
     [
         text::duration(r.ns_per_character),
         text::duration(r.min),

@@ -1,15 +1,20 @@
 //! `phalanx bench`: times workloads C1 to C3 against a textbook pipeline and compares with a baseline.
 
+mod args;
 mod baseline;
 #[cfg(test)]
 mod baseline_tests;
 mod chains;
 mod figures;
+mod live;
+mod live_figures;
 mod machine;
+mod plot;
 mod row;
 #[cfg(test)]
 mod tests;
 
+pub use args::BenchArgs;
 pub use baseline::BaselineError;
 pub use phalanx_workload::subject::SubjectError;
 
@@ -17,11 +22,9 @@ use super::error::CliError;
 use super::files::Files;
 use super::memory;
 use super::model::Model;
-use super::numbers::{whole, within};
 use super::output::{self, Output};
 use baseline::{Baseline, Comparison, Newer};
 use chains::{ADVANCE_SERIES, FRAME_SERIES, TEXTBOOK_SERIES};
-use clap::Args;
 use figures::Figures;
 use indicatif::{ProgressBar, ProgressStyle};
 use machine::Machine;
@@ -35,108 +38,15 @@ use phalanx_workload::stages::{BookJobs, Jobs, Stage};
 use phalanx_workload::subject::{Subject, SubjectOptions};
 use phalanx_workload::textbook::Textbook;
 use row::{Kind, Row, RowKey, Timed};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
-
-/// Measure the workloads C1 to C3 and compare with an earlier run
-///
-/// C1: every character plays one clip. C2: two clips, blended half and half. C3: three clips at a third
-/// each, plus an additive clip with a mask. Every character has its own times and palette rows. Each figure
-/// is the median of many samples, taken in turn with those of a textbook pipeline.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub struct BenchArgs {
-    /// A .gltf, .glb or .phx file; default: the built-in character
-    file: Option<PathBuf>,
-    /// Number of characters; repeat for several rows [default: 1, 1000 and 10000]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(1..=u64::MAX))]
-    count: Vec<u64>,
-    /// Number of threads; repeat for several rows [default: 1 and one per core]
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        value_parser = whole::<u16>(1..=super::MAX_THREADS)
-    )]
-    threads: Vec<u16>,
-    /// Clip, by exact name or index; give it up to three times; fewer are repeated [default: walk, jog and
-    /// run if present, else the first three]
-    #[arg(long, value_name = "NAME|INDEX")]
-    clip: Vec<String>,
-    /// Clip that C3 adds, relative to its first frame [default: atlas or wave if present, else the first clip
-    /// not among the three, else the last]
-    #[arg(long, value_name = "NAME|INDEX")]
-    additive: Option<String>,
-    /// Joint at the root of C3's additive mask, by name or path [default: a joint named like a spine or chest, else all
-    /// joints]
-    #[arg(long, value_name = "JOINT")]
-    mask: Option<String>,
-    /// Seconds per figure; the textbook pipeline takes the same time again
-    #[arg(long, value_name = "S", default_value = "0.5", allow_negative_numbers = true, value_parser = within("seconds", MIN_SECONDS..=MAX_SECONDS))]
-    seconds: f64,
-    /// Also write all figures to this JSON file
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Also write all rows to this CSV file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// Compare with a file written by --json or --csv: print changes beyond the noise of both runs, and exit
-    /// with status 1 if a row is also slower by more than the tolerance
-    #[arg(long, value_name = "FILE")]
-    baseline: Option<PathBuf>,
-    /// Measure nothing; compare this file, written by --json or --csv, with the baseline
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "baseline",
-        conflicts_with_all = ["file", "count", "threads", "clip", "additive", "mask", "seconds", "json", "csv"]
-    )]
-    compare: Option<PathBuf>,
-    /// Percentage by which a row may be slower than the baseline
-    #[arg(long, value_name = "PERCENT", default_value = "5", allow_negative_numbers = true, value_parser = within("percent", 0.0..=MAX_TOLERANCE))]
-    tolerance: f64,
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  phalanx bench
-  phalanx bench pab.glb --count 1 --count 10000 --threads 1 --json pab.json
-  phalanx bench pab.glb --json new.json --baseline pab.json --tolerance 3
-  phalanx bench --compare new.json --baseline pab.json
-  phalanx bench fox.glb --clip Walk --clip Run --additive Survey
-  phalanx --simd avx2 bench --csv avx2.csv";
-
-/// Clips of C3.
-const MAX_CLIPS: usize = 3;
 
 /// Default numbers of characters.
 const COUNTS: [u64; 3] = [1, 1_000, 10_000];
 
-/// Shortest accepted time per figure, in seconds; it gives a handful of samples.
-const MIN_SECONDS: f64 = 1e-6;
-
-/// Longest accepted time per figure, in seconds: one hour.
-const MAX_SECONDS: f64 = 3_600.0;
-
-/// Largest accepted tolerance, in percent: ten thousand times slower.
-const MAX_TOLERANCE: f64 = 1e6;
-
 /// Bytes per character besides its palettes: twice the measured crowd state with three layers, and its
 /// times in the textbook pipeline.
 const STATE_BYTES: u64 = 2_048;
-
-impl BenchArgs {
-    /// Rejects what the parser cannot: an option that is given too often.
-    pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
-        let count = self.clip.len();
-        if count <= MAX_CLIPS {
-            return Ok(());
-        }
-        let message =
-            format!("{count} clips are given by --clip; the workloads play up to {MAX_CLIPS}");
-        Err(command.error(clap::error::ErrorKind::TooManyValues, message))
-    }
-}
 
 /// Measures, compares and prints.
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
@@ -154,6 +64,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         mask: args.mask.clone(),
     };
     let subject = load(args.file.as_deref(), &choice)?;
+    if args.live {
+        return live::run(args, &subject, baseline.as_ref());
+    }
     let counts = unique(&args.count, &COUNTS);
     let counts = counts.into_iter().map(|n| check_memory(n, &subject));
     let counts = counts.collect::<Result<Vec<usize>, _>>()?;
@@ -171,7 +84,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let mut bench = Bench {
         figures: Figures::new(&subject, Machine::here(), args.seconds, no_textbook),
         budget: Duration::from_secs_f64(args.seconds) / ROUNDS,
-        progress: progress(cells.len()),
+        progress: progress(cells.len() * ROUNDS as usize),
         cells,
         subject,
         book,
@@ -186,14 +99,16 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         file.write(&figures.csv()?)?;
     }
     json.map_or(Ok(()), |file| file.write_json(&figures))?;
+    compare(baseline.as_ref(), &figures.rows, args.tolerance)
+}
+
+/// Compares the rows of this run with the baseline, if there is one.
+fn compare(baseline: Option<&Baseline>, rows: &[Row], tolerance: f64) -> Result<(), CliError> {
     let Some(baseline) = baseline else {
         return Ok(());
     };
-    let newer = Newer {
-        name: "this run",
-        rows: &figures.rows,
-    };
-    let comparison = baseline.compare(newer, args.tolerance)?;
+    let name = "this run";
+    let comparison = baseline.compare(Newer { name, rows }, tolerance)?;
     output::print(&format!("\n{}", comparison.text()))?;
     verdict(&comparison)
 }
@@ -213,7 +128,12 @@ fn check_files(args: &BenchArgs) -> Result<(), CliError> {
     if let Some(file) = &args.file {
         files.reads_model("FILE", file);
     }
-    for (option, file) in [("--json", &args.json), ("--csv", &args.csv)] {
+    let outputs = [
+        ("--json", &args.json),
+        ("--csv", &args.csv),
+        ("--plot", &args.plot),
+    ];
+    for (option, file) in outputs {
         if let Some(file) = file {
             files.writes_other(option, file)?;
         }
@@ -270,9 +190,9 @@ fn check_memory(count: u64, subject: &Subject) -> Result<usize, CliError> {
     memory::check(count, rows * (48 + 64) + scalars * 4 + STATE_BYTES)
 }
 
-/// A bar over all figures; hidden if standard error is no terminal.
-fn progress(figures: usize) -> ProgressBar {
-    let bar = ProgressBar::new(figures as u64 * u64::from(ROUNDS));
+/// A bar over so many steps; hidden if standard error is no terminal.
+fn progress(steps: usize) -> ProgressBar {
+    let bar = ProgressBar::new(steps as u64);
     match ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
@@ -303,10 +223,8 @@ fn cells(counts: &[usize], threads: &[u16]) -> Vec<Cell> {
             work,
             pool,
             place: RowKey {
-                kind,
-                workload,
-                count,
                 threads,
+                ..RowKey::new(kind, workload, count)
             },
             series: Vec::new(),
         });
@@ -385,10 +303,10 @@ impl Bench {
                 Work::Chain(..) => (true, true),
             };
             let timed = Timed {
-                ours,
-                advance: if chain { series(ADVANCE_SERIES) } else { None },
+                advance: series(ADVANCE_SERIES).filter(|_| chain).map(|s| s.median),
                 textbook: series(if chain { TEXTBOOK_SERIES } else { 1 }),
                 bytes: palette.then_some(bytes),
+                ..Timed::new(ours)
             };
             let row = Row::new(cell.place, &timed, &self.subject, &self.figures.machine);
             self.figures.rows.push(row);

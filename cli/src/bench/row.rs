@@ -14,6 +14,8 @@ pub enum Kind {
     Chain,
     /// One job of one character.
     Stage,
+    /// A crowd that changes.
+    Live,
 }
 
 /// A figure. Times are nanoseconds per character: the median, `min`, and `noise`, which is a robust
@@ -22,9 +24,15 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     pub kind: Kind,
-    /// C1, C2, C3, or the name of the stage.
+    /// C1, C2, C3, or the name of the stage or of the case of a living crowd.
     pub workload: String,
     pub count: usize,
+    /// Number of different clips that play, for living crowds.
+    #[serde(default)]
+    pub clip_count: Option<usize>,
+    /// Number of rigs, for living crowds.
+    #[serde(default)]
+    pub rigs: Option<usize>,
     pub threads: usize,
     pub simd: String,
     pub ns_per_character: f64,
@@ -33,6 +41,12 @@ pub struct Row {
     pub samples: usize,
     /// Time of `advance` alone, for chains.
     pub advance_ns: Option<f64>,
+    /// Time of the host's own calls (crossfades begun, overrides set), for living crowds.
+    #[serde(default)]
+    pub requests_ns: Option<f64>,
+    /// The slowest frame of churn: the largest of the least times over all replays, per character.
+    #[serde(default)]
+    pub worst_ns: Option<f64>,
     /// Palette bytes written per character.
     pub bytes: Option<usize>,
     /// `bytes` divided by the median time.
@@ -60,15 +74,33 @@ pub struct RowKey {
     pub workload: String,
     pub count: usize,
     pub threads: usize,
+    pub clip_count: Option<usize>,
+    pub rigs: Option<usize>,
 }
 
 /// Summaries of the samples of one cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed {
     pub ours: Summary,
-    pub advance: Option<Summary>,
+    pub advance: Option<f64>,
+    pub requests: Option<f64>,
+    pub worst: Option<f64>,
     pub textbook: Option<Summary>,
     pub bytes: Option<usize>,
+}
+
+impl Timed {
+    /// A summary with nothing besides.
+    pub fn new(ours: Summary) -> Self {
+        Self {
+            ours,
+            advance: None,
+            requests: None,
+            worst: None,
+            textbook: None,
+            bytes: None,
+        }
+    }
 }
 
 impl Row {
@@ -80,13 +112,17 @@ impl Row {
             kind: place.kind,
             workload: place.workload,
             count: place.count,
+            clip_count: place.clip_count,
+            rigs: place.rigs,
             threads: place.threads,
             simd: machine.simd,
             ns_per_character: ours.median,
             min: ours.min,
             noise: ours.noise,
             samples: ours.samples,
-            advance_ns: timed.advance.map(|s| s.median),
+            advance_ns: timed.advance,
+            requests_ns: timed.requests,
+            worst_ns: timed.worst,
             bytes: timed.bytes,
             // Bytes per nanosecond are gigabytes per second.
             gb_per_s: timed.bytes.map(|b| b as f64 / ours.median),
@@ -108,7 +144,7 @@ impl Row {
 
     /// True if both rows measure the same thing; names are compared with escapes too, as CSV has them.
     pub fn same_place(&self, other: &Self) -> bool {
-        let place = |r: &Self| (r.kind, r.count, r.threads);
+        let place = |r: &Self| (r.kind, r.count, r.clip_count, r.rigs, r.threads);
         place(self) == place(other)
             && self.workload == other.workload
             && self.simd == other.simd
@@ -161,12 +197,26 @@ impl Row {
             workload: text::one_line(&self.workload),
             count: self.count,
             threads: self.threads,
+            clip_count: self.clip_count,
+            rigs: self.rigs,
         };
         place.label()
     }
 }
 
 impl RowKey {
+    /// A key on one thread.
+    pub fn new(kind: Kind, workload: String, count: usize) -> Self {
+        Self {
+            kind,
+            workload,
+            count,
+            threads: 1,
+            clip_count: None,
+            rigs: None,
+        }
+    }
+
     /// The key on one line.
     pub fn label(&self) -> String {
         let threads = if self.threads == 1 {
@@ -177,7 +227,16 @@ impl RowKey {
         let count = text::count(self.count as u64);
         match self.kind {
             Kind::Stage => self.workload.clone(),
-            Kind::Chain => format!("{} of {count} on {} {threads}", self.workload, self.threads),
+            Kind::Chain | Kind::Live => {
+                let mut label = format!("{} of {count}", self.workload);
+                let rigs = self.rigs.filter(|&n| n > 1);
+                for (n, thing) in [(self.clip_count, "clips"), (rigs, "rigs")] {
+                    if let Some(n) = n {
+                        label += &format!(", {} {thing},", text::count(n as u64));
+                    }
+                }
+                format!("{label} on {} {threads}", self.threads)
+            }
         }
     }
 }

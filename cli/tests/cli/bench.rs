@@ -370,3 +370,143 @@ pub fn no_clips() -> Tested {
         &["clipless.gltf", "no clips"],
     )
 }
+
+/// A living crowd as small as it can be, without its long clips.
+const LIVE: [&str; 25] = [
+    "bench",
+    "--live",
+    "--count",
+    "200",
+    "--library",
+    "30",
+    "--frames",
+    "3",
+    "--seconds",
+    "0.00001",
+    "--group",
+    "workloads",
+    "--group",
+    "variety",
+    "--group",
+    "churn",
+    "--group",
+    "attachments",
+    "--group",
+    "overrides",
+    "--group",
+    "rigs",
+    "--group",
+    "mixers",
+    "--wide",
+];
+
+/// Rows, aims, frames and plot of a living crowd, and its own figures as a baseline.
+pub fn of_a_living_crowd() -> Tested {
+    let files = [
+        "--json",
+        "live.json",
+        "--csv",
+        "live.csv",
+        "--plot",
+        "live.svg",
+    ];
+    let text = output(&[&LIVE[..], &files].concat())?;
+    for part in [
+        "47 joints",
+        "one clip each",
+        "churn of 200, 30 clips",
+        "worst frame",
+        "serial share",
+        "C1, evaluate alone",
+        "1 rig",
+    ] {
+        check(text.contains(part), format!("no {part:?} in\n{text}"))?;
+    }
+    let document = read("live.json")?;
+    let rows = list(&document, "rows")?;
+    // C1 is a row of the workloads, and compared with in three other groups.
+    check(
+        rows.len() == 3 + 4 + 2 + 3 + 2 + 6 + 1,
+        format!("{} rows", rows.len()),
+    )?;
+    for row in rows {
+        let number = |field: &str| row[field].as_f64().unwrap_or(f64::NAN);
+        for field in [
+            "ns_per_character",
+            "min",
+            "advance_ns",
+            "clip_count",
+            "rigs",
+        ] {
+            check(number(field) > 0.0, format!("{field} in {row}"))?;
+        }
+        check(row["kind"] == "live", row.to_string())?;
+        let churn = row["workload"] == "churn";
+        check(row["worst_ns"].is_f64() == churn, row.to_string())?;
+        let asks = churn
+            || row["workload"]
+                .as_str()
+                .is_some_and(|w| w.starts_with("overrides"));
+        check(row["requests_ns"].is_f64() == asks, row.to_string())?;
+    }
+    let aims = list(&document, "aims")?;
+    for aim in aims {
+        check(aim["value"].is_f64(), aim.to_string())?;
+        // They are for the default sizes.
+        check(
+            aim["aim"].is_null() && aim["kept"].is_null(),
+            aim.to_string(),
+        )?;
+    }
+    let frames = list(&document, "frames")?;
+    check(
+        frames
+            .iter()
+            .all(|f| f["ns"].as_array().map(Vec::len) == Some(3)),
+        "the frames",
+    )?;
+    let csv = fs::read_to_string(scratch().join("live.csv"))?;
+    check(
+        csv.lines().count() == 1 + rows.len(),
+        "rows of CSV and JSON differ",
+    )?;
+    for newer in ["live.json", "live.csv"] {
+        let text = output(&["bench", "--compare", newer, "--baseline", "live.json"])?;
+        let still = format!("{0} of {0} rows moved by no more", rows.len());
+        check(text.contains(&still), text)?;
+    }
+    let plot = fs::read_to_string(scratch().join("live.svg"))?;
+    check(plot.starts_with("<svg"), "no SVG")?;
+    for part in ["two clips each", "ns per character", "Frames of churn"] {
+        check(plot.contains(part), format!("no {part:?} in the plot"))?;
+    }
+    check(!plot.contains("baseline"), "there was no baseline")?;
+    // Beside the baseline, however slow it was.
+    let rest = [
+        "--plot",
+        "both.svg",
+        "--baseline",
+        "live.json",
+        "--tolerance",
+        "1000000",
+    ];
+    output(&[&LIVE[..], &rest].concat())?;
+    let plot = fs::read_to_string(scratch().join("both.svg"))?;
+    check(plot.contains("churn, baseline"), "no baseline in the plot")?;
+    check(
+        plot.contains("30 clips, baseline"),
+        "no frames of the baseline",
+    )
+}
+
+pub fn living_crowds_that_are_refused() -> Tested {
+    let name = |args: &[&str], parts: &[&str]| one_line(&run(args), parts);
+    name(
+        &["bench", "--live", "--plot", "a.glb"],
+        &["a.glb", "--plot"],
+    )?;
+    let twice = ["bench", "--live", "--plot", "same.out", "--csv", "same.out"];
+    name(&twice, &["same.out", "--plot", "--csv"])?;
+    let many = ["bench", "--live", "--count", "999999999"];
+    name(&many, &["999999999", "bytes"])
+}

@@ -118,6 +118,11 @@ fn main() {
             bench::choices_that_do_not_exist,
         ),
         ("bench_of_a_model_without_clips", bench::no_clips),
+        ("bench_of_a_living_crowd", bench::of_a_living_crowd),
+        (
+            "bench_of_living_crowds_that_are_refused",
+            bench::living_crowds_that_are_refused,
+        ),
         ("bake_within_the_error", bake::within_the_error),
         ("phx_files_are_read_like_gltf", bake::read_like_gltf),
         ("bake_skips_what_is_done", bake::skips_what_is_done),

@@ -89,6 +89,18 @@ pub fn of_the_built_in_character() -> Tested {
     fits(&folder, &["verify", "m.phx", "--source", text(&file)])?;
     fits(&folder, &["info", "m.phx"])?;
     fits(&folder, &["merge", "m.phx", "--out", "n.phx"])?;
+    let live = ["bench", "--live", "--group", "churn", "--group", "rigs"];
+    let small = [
+        "--count",
+        "200",
+        "--library",
+        "3",
+        "--frames",
+        "2",
+        "--seconds",
+        "0.00001",
+    ];
+    fits(&folder, &[&live[..], &small].concat())?;
     // What is left out is named, and a wider terminal shows it.
     let narrow = shown(&folder, "80", &["info"])?;
     check(

@@ -10,12 +10,12 @@ pub(crate) use variation::{Variation, check_track, classify};
 
 use super::curve::{Curve, angle};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding, MAX_KEYS,
-    RootMotionParts, TrackCounts, split_lane,
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding, FloatKeys, MAX_KEYS,
+    Part, RootMotionParts, TrackCounts, split_lane,
 };
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
+use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
-use crate::runtime::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::skeleton::{Pose, Skeleton};
 use additive::{make_additive, turn_back};
 use std::collections::HashMap;
@@ -304,17 +304,10 @@ impl ClipBuilder<'_> {
         let per_key = kind.rows_per_key(channel);
         self.check_size(parts, per_key.saturating_mul(times.len()))?;
         let rows = parts.rows.to_mut();
-        for (k, _) in times.iter().enumerate() {
-            if cubic {
-                rows.extend(std::iter::repeat_n(Row::splat(0.0), width));
-                rows.extend_from_slice(&constants);
-                rows.extend(std::iter::repeat_n(Row::splat(0.0), width));
-            } else {
-                rows.extend_from_slice(&constants);
-            }
-            let at = first_row as usize + k * per_key;
+        let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
+        for k in 0..times.len() {
             for lane in &moving {
-                write_key(&mut rows[at..at + per_key], lane, &times, k, cubic);
+                write_key(&mut keys, lane, &times, k, cubic);
             }
         }
         let hold = moving
@@ -419,16 +412,17 @@ fn needs_slerp(moving: &[&Lane], times: &[f32]) -> bool {
         })
 }
 
-/// Writes a lane's key `k` into the rows of that key.
-fn write_key(rows: &mut [Row], lane: &Lane, times: &[f32], k: usize, cubic: bool) {
+/// Writes a lane's key `k`.
+fn write_key(keys: &mut FloatKeys<'_>, lane: &Lane, times: &[f32], k: usize, cubic: bool) {
     let l = lane.lane % LANES;
-    let width = lane.curve.width;
     let knot = lane.curve.at(times[k]);
-    let value_row = if cubic { width } else { 0 };
-    let noise = if width == 4 { NOISE } else { NOISE_LENGTH };
-    for c in 0..width {
-        rows[value_row + c].0[l] = settle(knot.value[c] as f32, noise);
-    }
+    let noise = if lane.curve.width == 4 {
+        NOISE
+    } else {
+        NOISE_LENGTH
+    };
+    let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
+    keys.set(k, Part::Value, l, &settled(knot.value, 1.0));
     if !cubic {
         return;
     }
@@ -438,8 +432,7 @@ fn write_key(rows: &mut [Row], lane: &Lane, times: &[f32], k: usize, cubic: bool
     };
     let before = gap(k.checked_sub(1).and_then(|i| times.get(i)), times.get(k));
     let after = gap(times.get(k), times.get(k + 1));
-    for c in 0..width {
-        rows[c].0[l] = (knot.before[c] * before) as f32;
-        rows[2 * width + c].0[l] = (knot.after[c] * after) as f32;
-    }
+    // Still components of moving joints carry noise in their tangents too, and its squares are denormals.
+    keys.set(k, Part::In, l, &settled(knot.before, before));
+    keys.set(k, Part::Out, l, &settled(knot.after, after));
 }

@@ -1,89 +1,142 @@
-//! A frame of a pool: the keys of plans, scratch memory, and the palettes.
+//! A frame of a pool: which instances a worker evaluates, in which order, and their palettes.
 
-use super::Pool;
+use super::ahead::look_ahead;
+use super::{Pool, WatchPart};
+use crate::kernel::{Instance, Needs, Scratch, Sources};
 use crate::math::Affine3x4;
-use crate::playback::actions::ACTIONS_PER_LAYER;
-use crate::playback::ids::{NO_CLIP, RigId};
-use crate::playback::plans::PlanKey;
-use crate::runtime::chain::Scratch;
-use crate::runtime::fused::{Fused, FusedScratch, LayerShare};
-use crate::runtime::plan::Plan;
+use crate::playback::ids::NO_CLIP;
 use crate::simd::{Fence, Kernel, Lanes, SimdLevel, Streaming, dispatch};
 use std::ops::Range;
 
+/// The buffers of a worker, for instances of any rig that they were reserved for.
+#[derive(Debug, Default)]
+pub(crate) struct PaletteScratch {
+    /// For one instance after another.
+    pub instance: InstanceScratch,
+    /// A palette that is copied elsewhere when it is finished.
+    pub palette: Vec<Affine3x4>,
+}
+
+/// The sizes that a worker's buffers need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PaletteNeeds {
+    pub run: Needs,
+    /// Clips and instances that are sorted.
+    clips: usize,
+    instances: usize,
+    rows: usize,
+}
+
+impl PaletteNeeds {
+    /// What serves both.
+    pub fn max(&self, other: &Self) -> Self {
+        Self {
+            run: self.run.max(&other.run),
+            clips: self.clips.max(other.clips),
+            instances: self.instances.max(other.instances),
+            rows: self.rows.max(other.rows),
+        }
+    }
+}
+
+impl PaletteScratch {
+    /// Makes room. What there is stays.
+    pub fn reserve(&mut self, needs: &PaletteNeeds) {
+        let InstanceScratch { run, order } = &mut self.instance;
+        run.reserve(&needs.run);
+        let counts = needs.clips + 2;
+        order
+            .counts
+            .reserve(counts.saturating_sub(order.counts.len()));
+        let instances = needs.instances.saturating_sub(order.instances.len());
+        order.instances.reserve(instances);
+        if self.palette.len() < needs.rows {
+            self.palette.resize(needs.rows, Affine3x4::IDENTITY);
+        }
+    }
+}
+
+/// The scratch of one instance after another.
+#[derive(Debug, Default)]
+pub(crate) struct InstanceScratch {
+    pub run: Scratch,
+    order: Order,
+}
+
+/// Instances in the order of their clips.
+#[derive(Debug, Default)]
+struct Order {
+    /// By clip, first the number of instances, then where the next one goes.
+    counts: Vec<u32>,
+    instances: Vec<u32>,
+}
+
+impl Order {
+    /// Sorts the instances of a range that a frame evaluates, by counting.
+    fn sort(&mut self, pool: &Pool, range: Range<usize>) {
+        let clips = pool.programs.clips().len();
+        self.counts.clear();
+        self.counts.resize(clips + 2, 0);
+        let key = |index: usize| match pool.first_clip(index) {
+            NO_CLIP => clips,
+            clip => usize::from(clip).min(clips),
+        };
+        let fresh = |&index: &usize| pool.places.scheduled(index) && !pool.places.kept(index);
+        for index in range.clone().filter(fresh) {
+            self.counts[key(index) + 1] += 1;
+        }
+        for i in 1..self.counts.len() {
+            self.counts[i] += self.counts[i - 1];
+        }
+        let total = self.counts[clips + 1] as usize;
+        self.instances.clear();
+        self.instances.resize(total, 0);
+        for index in range.filter(fresh) {
+            let next = &mut self.counts[key(index)];
+            self.instances[*next as usize] = index as u32;
+            *next += 1;
+        }
+    }
+}
+
 impl Pool {
-    /// The layers and clips of an instance in the order of blending: the key of its plan.
-    pub fn plan_key(&self, index: usize, key: &mut PlanKey) {
-        key.clear();
-        let mut covered = false;
-        for (layer, entry) in self.active_layers(index) {
-            let options = &self.layers[layer];
-            let actions = &self.state.actions;
-            key.add_layer(layer);
-            for a in self.in_order(entry) {
-                key.add_clip(actions.clip[entry][a]);
-                if actions.other[entry][a] != NO_CLIP {
-                    key.add_clip(actions.other[entry][a]);
-                }
-            }
-            if !options.additive {
-                let (rest, _, weight) = self.shares(layer, entry);
-                let replaces = weight >= 1.0 && options.mask.is_none();
-                if rest > 0.0 || !(covered || replaces) {
-                    key.add_rest();
-                }
-                covered |= replaces;
-            } else if !covered {
-                key.add_rest();
-            }
+    /// What all instances of the pool are evaluated from.
+    #[inline(always)]
+    pub fn sources(&self) -> Sources<'_> {
+        Sources {
+            rig: &self.rig,
+            program: self.rig.program(self.programs.width()),
+            clips: self.programs.clips(),
+            masks: self.programs.masks(),
+            hint_stride: self.hint_stride,
         }
     }
 
-    /// [`reserve`](Self::reserve) for the scratches of a crowd. They never shrink, so nothing is done unless the pool's
-    /// needs or the number of scratches have grown, or an instance has overrides.
-    #[inline]
-    pub fn reserve_all(&mut self, scratches: &mut [PaletteScratch]) {
-        let needs = (self.max_clips(), self.timelines);
-        let chains = !self.state.overrides.is_empty();
-        let (known, fit) = self.reserved;
-        if known == needs && fit >= scratches.len() && !chains {
-            return;
-        }
-        scratches.iter_mut().for_each(|s| self.reserve(s));
-        self.reserved = (needs, scratches.len());
-    }
-
-    /// Reserves memory in a scratch for any instance.
-    fn reserve(&self, scratch: &mut PaletteScratch) {
+    /// What a worker needs for any `instances` of the pool.
+    pub fn needs(&self, instances: usize) -> PaletteNeeds {
         let clips = self.max_clips();
-        let cursors = clips * self.timelines;
-        scratch
-            .instance
-            .fused
-            .reserve(&self.rig, clips, self.layers.len(), cursors);
-        let rows = self.rig.palette_len();
-        if scratch.palette.len() < rows {
-            scratch.palette.resize(rows, Affine3x4::IDENTITY);
-        }
-        if self.state.overrides.is_empty() {
-            return;
-        }
-        let chains = &mut scratch.instance.chains;
-        let fits = |c: &Scratch| c.timelines() >= self.timelines;
-        match chains.iter().position(|(rig, _)| *rig == self.rig_number()) {
-            Some(at) if fits(&chains[at].1) => {}
-            Some(at) => chains[at].1 = Scratch::new(&self.rig, self.timelines),
-            None => chains.push((self.rig_number(), Scratch::new(&self.rig, self.timelines))),
+        let many = self.programs.many();
+        PaletteNeeds {
+            run: Needs {
+                actions: clips,
+                layers: self.layers.len(),
+                cursors: clips * self.timelines,
+                lanes: self.rig.skeleton().joint_of().len(),
+                joints: self.rig.skeleton().len(),
+            },
+            clips: if many { self.programs.clips().len() } else { 0 },
+            instances: if many { instances } else { 0 },
+            rows: self.rig.palette_len(),
         }
     }
 
-    /// Evaluates the palettes of a range of instances into `output`, by their plans. `hints` are those of the range;
-    /// with `stream` the rows are stored past the caches.
+    /// Evaluates the palettes of a range of instances into `output`, each in its place. Hints and watched joints are
+    /// those of the range; with `stream` the rows are stored past the caches, but for instances with watched joints.
     pub fn evaluate(
         &self,
         instances: Range<usize>,
         (level, stream): (SimdLevel, bool),
-        hints: &mut [u16],
+        (hints, mut watch): (&mut [u16], WatchPart<'_>),
         scratch: &mut InstanceScratch,
         output: &mut [Affine3x4],
     ) {
@@ -93,109 +146,56 @@ impl Pool {
             level,
             Palettes {
                 pool: self,
-                level,
                 streaming: fence.as_ref().map(Fence::streaming),
                 instances,
+                all: false,
                 hints,
+                watch: &mut watch,
                 scratch,
                 output,
             },
         );
     }
 
-    /// Copies the times and weights of an instance to the scratch, in the order of its plan.
-    #[inline(always)]
-    fn gather(&self, index: usize, plan: &Plan, scratch: &mut FusedScratch) {
-        let actions = &self.state.actions;
-        for (layer, into) in plan.layers.iter().zip(&mut scratch.shares) {
-            let entry = self.entry(index, layer.layer);
-            let (rest, share, weight) = self.shares(layer.layer, entry);
-            *into = LayerShare {
-                weight: weight.min(1.0),
-                rest,
-            };
-            let times = &mut scratch.times[layer.actions.clone()];
-            let weights = &mut scratch.weights[layer.actions.clone()];
-            let mut places = times.iter_mut().zip(weights);
-            let layer_weight = self.state.layer_weight[entry];
-            let scaled = |w: f32| {
-                if layer.additive {
-                    (w * layer_weight).clamp(-1.0, 1.0)
-                } else {
-                    w * share
-                }
-            };
-            // Looked up once: in the loop each index would be checked for every action.
-            let (time, mirrored) = (&actions.time[entry], &actions.mirrored[entry]);
-            let (weight, other) = (&actions.weight[entry], &actions.other[entry]);
-            for &a in &self.plans.order[entry] {
-                let a = usize::from(a) % ACTIONS_PER_LAYER;
-                let Some(place) = places.next() else { break };
-                let (mut time, w) = (time[a], weight[a]);
-                if mirrored[a] {
-                    time = actions.clip_time(entry, a);
-                }
-                // Most actions play a clip: only a blend space has a second clip.
-                if other[a] == NO_CLIP {
-                    *place.0 = time as f32;
-                    *place.1 = scaled(w);
-                    continue;
-                }
-                let mix = actions.mix[entry][a];
-                (*place.0, *place.1) = (
-                    self.phase_time(actions.clip[entry][a], time),
-                    scaled(w * (1.0 - mix)),
-                );
-                if let Some(place) = places.next() {
-                    (*place.0, *place.1) = (self.phase_time(other[a], time), scaled(w * mix));
-                }
-            }
-        }
-    }
-
-    /// The time of a member of a blend space, in seconds.
-    fn phase_time(&self, clip: u16, phase: f64) -> f32 {
-        let duration = self.clips.get(clip).map_or(0.0, |clip| clip.duration());
-        (phase * f64::from(duration)) as f32
-    }
-}
-
-/// The buffers of a worker.
-#[derive(Debug, Default)]
-pub(crate) struct PaletteScratch {
-    /// For one instance after another.
-    pub instance: InstanceScratch,
-    /// A palette that is copied elsewhere when it is finished.
-    pub palette: Vec<Affine3x4>,
-}
-
-/// The scratch of one instance.
-#[derive(Debug, Default)]
-pub(crate) struct InstanceScratch {
-    fused: FusedScratch,
-    /// By the numbers of the rigs whose instances have overrides.
-    chains: Vec<(u32, Scratch)>,
-}
-
-impl InstanceScratch {
-    /// Frees the scratch of a rig that is removed.
-    pub fn forget(&mut self, rig: RigId) {
-        self.chains.retain(|chain| chain.0 != rig.number());
+    /// Evaluates one instance, whether it is scheduled or not. The hints are its own.
+    pub fn evaluate_one(
+        &self,
+        index: usize,
+        level: SimdLevel,
+        (hints, watch): (&mut [u16], &mut WatchPart<'_>),
+        scratch: &mut InstanceScratch,
+        output: &mut [Affine3x4],
+    ) {
+        dispatch(
+            level,
+            Palettes {
+                pool: self,
+                streaming: None,
+                instances: index..index + 1,
+                all: true,
+                hints,
+                watch,
+                scratch,
+                output,
+            },
+        );
     }
 }
 
 /// The palettes of a range of instances.
-struct Palettes<'a> {
+struct Palettes<'a, 'w> {
     pool: &'a Pool,
-    level: SimdLevel,
     streaming: Option<Streaming<'a>>,
     instances: Range<usize>,
+    /// Whether those that are not scheduled are evaluated, too.
+    all: bool,
     hints: &'a mut [u16],
+    watch: &'a mut WatchPart<'w>,
     scratch: &'a mut InstanceScratch,
     output: &'a mut [Affine3x4],
 }
 
-impl Kernel for Palettes<'_> {
+impl Kernel for Palettes<'_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -203,44 +203,51 @@ impl Kernel for Palettes<'_> {
         let pool = self.pool;
         let rows = pool.rig.palette_len();
         let stride = pool.hints_per_instance();
-        let mut output = self.output;
-        let InstanceScratch { fused, chains } = self.scratch;
-        let mut chain = match pool.state.overrides.is_empty() {
-            true => None,
-            false => chains.iter_mut().find(|(rig, _)| *rig == pool.rig_number()),
+        let first = self.instances.start;
+        let sources = pool.sources();
+        let InstanceScratch { run, order } = self.scratch;
+        let sorted = pool.programs.many() && self.instances.len() > 1 && !self.all;
+        let cold = pool.programs.cold();
+        let count = if sorted {
+            order.sort(pool, self.instances.clone());
+            order.instances.len()
+        } else {
+            self.instances.len()
         };
-        for (i, index) in self.instances.enumerate() {
-            if !pool.places.scheduled(index) {
-                continue;
-            }
-            let Some((now, later)) = output.split_at_mut_checked(rows) else {
+        for i in 0..count {
+            let index = if sorted {
+                if cold {
+                    look_ahead(pool, &order.instances, i);
+                }
+                order.instances[i] as usize
+            } else {
+                let index = first + i;
+                let fresh = || pool.places.scheduled(index) && !pool.places.kept(index);
+                if !(self.all || fresh()) {
+                    continue;
+                }
+                index
+            };
+            let at = match self.all {
+                true => i * rows,
+                false => pool.places.written(first, index) * rows,
+            };
+            let Some(output) = self.output.get_mut(at..at + rows) else {
                 break;
             };
-            if pool.places.kept(index) {
-                output = later;
-                continue;
+            pool.gather(index, run);
+            let hints = self.hints.get_mut((index - first) * stride..);
+            Instance {
+                sources,
+                overrides: pool.state.overrides().of(index),
+                hints: hints.unwrap_or_default(),
+                scratch: run,
+                output,
+                // What is read after the run is not stored past the caches.
+                streaming: self.streaming.filter(|_| !self.watch.watches(index)),
             }
-            let hints = self.hints.get_mut(i * stride..).unwrap_or_default();
-            if let Some((_, chain)) = chain
-                .as_deref_mut()
-                .filter(|_| !pool.state.overrides.of(index).is_empty())
-            {
-                let level = self.level;
-                pool.run_chain(index, hints, chain, now, |chain| chain.run(level));
-            } else {
-                let plan = pool.plans.get(index);
-                pool.gather(index, plan, fused);
-                Fused {
-                    plan,
-                    hints,
-                    hint_stride: pool.hint_stride,
-                    scratch: fused,
-                    output: now,
-                    streaming: self.streaming,
-                }
-                .run(simd);
-            }
-            output = later;
+            .run(simd);
+            self.watch.take(simd, &sources, run, index, output);
         }
     }
 }
@@ -253,6 +260,7 @@ mod tests {
     };
     use crate::playback::ids::Owner;
     use crate::playback::places::RowOrder;
+    use crate::playback::pool::PoolPrograms;
     use crate::playback::{PlayOptions, Player};
     use crate::simd::SETTLED;
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -285,14 +293,22 @@ mod tests {
         let layers = vec![Default::default()];
         let mut pool = Pool::new(Owner::of_rig(1, 0), rig, layers);
         pool.spawn().unwrap();
-        let index = pool.spawn().unwrap() as usize;
+        let index = pool.spawn().unwrap();
         let clip = pool.clip_id(0);
         let mut player = Player {
             pool: &mut pool,
             index,
         };
         player.play(0, clip, &PlayOptions::default()).unwrap();
-        pool.find_plans(width);
+        pool.programs = PoolPrograms::default();
+        let Pool {
+            programs,
+            rig,
+            clips,
+            layers,
+            ..
+        } = &mut pool;
+        programs.fit(width, rig, clips, layers);
         pool.count_places(false, RowOrder::Index);
         pool
     }
@@ -304,7 +320,7 @@ mod tests {
             let mut pool = pool(level.width());
             let mut hints = std::mem::take(&mut pool.hints);
             let mut scratch = PaletteScratch::default();
-            pool.reserve_all(std::slice::from_mut(&mut scratch));
+            scratch.reserve(&pool.needs(2));
             let mut frame = |scratch: &mut PaletteScratch, stream| {
                 let nothing = Affine3x4 {
                     rows: [[f32::NAN; 4]; 3],
@@ -313,7 +329,8 @@ mod tests {
                 let settled = SETTLED.get();
                 let how = (level, stream);
                 let (hints, instance) = (&mut hints[..], &mut scratch.instance);
-                let run = || pool.evaluate(0..2, how, hints, instance, &mut rows);
+                let kept = (hints, WatchPart::default());
+                let run = || pool.evaluate(0..2, how, kept, instance, &mut rows);
                 let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();
                 let first = rows.map(|row| row.rows[0][3]);
                 (whole, first.map(f32::to_bits), SETTLED.get() - settled)
@@ -322,8 +339,8 @@ mod tests {
             let both = bits([0.0, 3.0]);
             assert_eq!(frame(&mut scratch, false), (true, both, 0), "{level}");
             assert_eq!(frame(&mut scratch, true), (true, both, 1), "{level}");
-            // The scratch has no entry for the time of the second instance's action: an index out of range.
-            scratch.instance.fused.times.clear();
+            // The scratch has no cursor for the second instance's clip: an index out of range.
+            scratch.instance.run.forget_cursors();
             let one = bits([0.0, f32::NAN]);
             assert_eq!(frame(&mut scratch, true), (false, one, 1), "{level}");
         }

@@ -80,7 +80,7 @@ fn job_validity() {
         LocalToModelJob {
             skeleton: &skeleton,
             pose: &Pose::identity(blocks * 16, 0),
-            locals: &mut LocalMatrices(vec![[[[0.0; 4]; 16]; 3]; locals]),
+            locals: &mut LocalMatrices(vec![[Row::splat(0.0); LOCAL_ROWS]; locals]),
             output: &mut vec![Affine3x4::IDENTITY; output],
         }
         .run()

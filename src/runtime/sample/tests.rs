@@ -1,5 +1,6 @@
 use super::*;
 use crate::build::build_rig;
+use crate::clip::BlockKind;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::rig::Rig;
 

@@ -8,12 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const MODELS: usize = 3;
 const BINDS: usize = 4;
+const CONSTANTS: usize = 2;
 /// Rows, matrices and blocks beyond those that a walk may write.
 const GUARD: usize = 64;
 const UNTOUCHED: f32 = 777.0;
 
 struct Run<'a> {
     walk: &'a Walk,
+    constants: &'a WalkConstants,
     locals: &'a [[f32; 4]],
     models: &'a mut [Row],
     output: &'a mut [Affine3x4],
@@ -26,12 +28,13 @@ impl Kernel for Run<'_> {
     fn run<S: Lanes>(self, simd: S) {
         let Self {
             walk,
+            constants,
             locals,
             models,
             output,
             streaming,
         } = self;
-        walk.run(simd, locals, models, output, streaming);
+        walk.run(simd, constants, locals, models, output, streaming);
     }
 }
 
@@ -68,12 +71,9 @@ fn steps(stride: usize) -> Vec<Step> {
 }
 
 fn checked(steps: Vec<Step>, stride: usize) -> Result<Walk, WalkError> {
-    let constants = [moved(5.0), moved(20.0)];
-    let binds = vec![moved(0.25); BINDS];
     Walk::new(
         steps,
-        &constants,
-        binds,
+        (CONSTANTS, BINDS),
         (locals_of(stride), stride),
         MODELS,
     )
@@ -81,6 +81,10 @@ fn checked(steps: Vec<Step>, stride: usize) -> Result<Walk, WalkError> {
 
 fn walk(stride: usize) -> Walk {
     checked(steps(stride), stride).unwrap()
+}
+
+fn constants(walk: &Walk) -> WalkConstants {
+    walk.constants(&[moved(5.0), moved(20.0)], vec![moved(0.25); BINDS])
 }
 
 /// Buffers that are larger than a walk needs.
@@ -114,7 +118,7 @@ impl Buffers {
     /// the message of what unwound.
     fn run(
         &mut self,
-        walk: &Walk,
+        (walk, constants): (&Walk, &WalkConstants),
         level: SimdLevel,
         [locals, models, output]: [usize; 3],
         stream: bool,
@@ -123,6 +127,7 @@ impl Buffers {
         let floats: &mut [f32] = bytemuck::cast_slice_mut(&mut self.output);
         let run = Run {
             walk,
+            constants,
             locals: &self.locals[..locals],
             models: &mut self.models[..models],
             output: bytemuck::cast_slice_mut(&mut floats[self.shift..][..12 * output]),
@@ -156,7 +161,11 @@ fn a_walk_writes_its_rows_and_no_others() {
             let mut buffers = Buffers::new(stride, shift);
             let sizes = [locals_of(stride), MODELS, BINDS];
             let what = format!("{level}, {shift} floats in, stream {stream}");
-            assert_eq!(buffers.run(&walk, level, sizes, stream), None, "{what}");
+            assert_eq!(
+                buffers.run((&walk, &constants(&walk)), level, sizes, stream),
+                None,
+                "{what}"
+            );
             let first = moved(1000.0 + 100.0 + 0.25);
             let second = moved(1000.0 + 100.0 + 20.0 + 0.25);
             let wanted = [first, second, second, first].concat().concat();
@@ -173,8 +182,18 @@ fn buffers_that_are_too_short_are_left_alone() {
         let own = walk(stride);
         // Other levels have registers of another width.
         let (wider, narrower) = (walk(2 * stride), walk(stride / 2));
-        let nothing = Walk::new(Vec::new(), &[], Vec::new(), (0, stride), 0).unwrap();
+        let nothing = Walk::new(Vec::new(), (0, 0), (0, stride), 0).unwrap();
         let [locals, models, output] = [locals_of(stride), MODELS, BINDS];
+        let fits = constants(&own);
+        let few = own.constants(&[], vec![moved(0.25); BINDS]);
+        let unbound = own.constants(&[moved(5.0), moved(20.0)], vec![moved(0.25); BINDS - 1]);
+        for of in [few, unbound] {
+            let mut buffers = Buffers::new(stride, 0);
+            let said = buffers.run((&own, &of), level, [locals, models, output], false);
+            let wanted = cfg!(debug_assertions).then_some("a buffer is shorter than the walk");
+            assert_eq!(said.as_deref(), wanted, "{level}");
+            assert!(buffers.untouched(1, 0), "{level}");
+        }
         let cases = [
             ("locals", &own, [locals - 1, models, output]),
             ("no locals", &own, [0, models, output]),
@@ -190,7 +209,7 @@ fn buffers_that_are_too_short_are_left_alone() {
         for (what, walk, sizes) in cases {
             for stream in [false, true] {
                 let mut buffers = Buffers::new(stride, 0);
-                let said = buffers.run(walk, level, sizes, stream);
+                let said = buffers.run((walk, &fits), level, sizes, stream);
                 let wanted = cfg!(debug_assertions).then_some("a buffer is shorter than the walk");
                 assert_eq!(said.as_deref(), wanted, "{level}, {what}");
                 assert!(buffers.untouched(1, 0), "{level}, {what} {stream}");
@@ -234,7 +253,7 @@ fn local_matrices_outside_their_rows_are_refused() {
     // Fewer rows than one matrix has.
     for rows in [0, 4, 8] {
         let steps = vec![step(Local::Moving(0), 0, 0, 0)];
-        let found = Walk::new(steps, &[], Vec::new(), (rows, 4), 1).err();
+        let found = Walk::new(steps, (0, 0), (rows, 4), 1).err();
         let (step, row, stride) = (0, 0, 4);
         let wanted = WalkError::Moving {
             step,
@@ -270,11 +289,13 @@ fn constants_that_do_not_exist_are_refused() {
     }
     // The last of three blocks: its rows are the last of what is stored.
     let steps = vec![step(Local::Constant(11), 0, 0, 0)];
-    let walk = Walk::new(steps, &[moved(1.0); 12], Vec::new(), (0, 4), 1).unwrap();
+    let walk = Walk::new(steps, (12, 0), (0, 4), 1).unwrap();
     let [Step { local, .. }] = walk.steps[..] else {
         panic!("{:?}", walk.steps)
     };
-    assert_eq!((local, walk.constants.len()), (Local::Constant(27), 36));
+    assert_eq!((local, walk.constants), (Local::Constant(27), 36));
+    let rows = walk.constants(&[moved(1.0); 12], Vec::new()).constants;
+    assert_eq!((rows.len(), rows[27][3]), (36, 1.0));
 }
 
 #[test]
@@ -307,7 +328,7 @@ fn model_matrices_that_do_not_exist_are_refused() {
     }
     // No root to begin with.
     let steps = vec![step(Local::Done, 0, 0, 0)];
-    let found = Walk::new(steps, &[], Vec::new(), (0, 4), 0).err();
+    let found = Walk::new(steps, (0, 0), (0, 4), 0).err();
     let (step, parent, models) = (0, 0, 0);
     let wanted = WalkError::Parent {
         step,
@@ -350,6 +371,6 @@ fn rows_without_an_inverse_bind_are_refused() {
 
 #[test]
 fn a_stride_of_zero_is_refused() {
-    let found = Walk::new(steps(4), &[], Vec::new(), (24, 0), MODELS).err();
+    let found = Walk::new(steps(4), (0, 0), (24, 0), MODELS).err();
     assert_eq!(found, Some(WalkError::Stride));
 }

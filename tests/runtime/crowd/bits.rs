@@ -2,6 +2,7 @@
 
 use phalanx::build::build_rig;
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions};
+use phalanx::playback::SnapshotDiffers;
 use phalanx_testkit::chain::{raw, rig};
 use phalanx_workload::standard_crowd;
 use std::sync::Arc;
@@ -110,6 +111,9 @@ fn snapshots_restore_to_the_same_bits() {
     let mut other = Crowd::new();
     assert!(matches!(
         other.restore(&snapshot),
-        Err(CrowdError::Snapshot { what: "rigs" })
+        Err(CrowdError::Snapshot(SnapshotDiffers::Rigs {
+            here: None,
+            ..
+        }))
     ));
 }

@@ -1,7 +1,8 @@
 //! Mirrors of instances in scenes: which node is whose.
 
-use phalanx::crowd::{Crowd, InstanceId, RigId};
-use phalanx::scene::SceneGraph;
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId};
+use phalanx::math::Affine3x4;
+use phalanx::scene::{Hanging, SceneError, SceneGraph};
 use phalanx_testkit::ruler::{held, ruler, shift};
 
 fn crowd() -> (Crowd, RigId, [InstanceId; 2]) {
@@ -20,7 +21,7 @@ fn an_instance_has_one_mirror_in_a_scene() {
     assert_eq!(crowd.mirror(a, &mut scene), Ok(first));
     assert_eq!(scene.len(), nodes);
     assert_ne!(crowd.mirror(b, &mut scene), Ok(first));
-    assert_eq!(crowd.update_scene(&mut scene), 2);
+    assert_eq!(crowd.update_scene(&mut scene).mirrored, 2);
 }
 
 #[test]
@@ -47,7 +48,7 @@ fn a_handle_that_comes_again_is_the_new_mirrors() {
     let tip = scene.joint(second, "tip").unwrap();
     assert_eq!(crowd.mirrored_joint(&scene, tip), Ok((b, 1)));
     assert_eq!(crowd.mirror_of(a, &scene), None);
-    assert_eq!(crowd.update_scene(&mut scene), 1);
+    assert_eq!(crowd.update_scene(&mut scene).mirrored, 1);
 }
 
 #[test]
@@ -60,11 +61,163 @@ fn every_scene_has_its_own_instances() {
         crowd.mirror(i, scene).unwrap();
     }
     for (n, (&i, scene)) in all.iter().zip(&mut scenes).enumerate() {
-        assert_eq!(crowd.update_scene(scene), 1);
+        assert_eq!(crowd.update_scene(scene).mirrored, 1);
         let mirror = crowd.mirror_of(i, scene).unwrap();
         assert_eq!(crowd.mirror_of(all[1 - n], scene), None);
         let base = scene.joint(mirror, "base").unwrap();
         let along = scene.world(base).unwrap().translation.x;
         assert!((along - (0.25 + 0.5 * n as f64)).abs() < 1e-6, "{along}");
     }
+}
+
+/// Nodes for the chosen joints alone stand where those of a full mirror do, to the bit.
+#[test]
+fn a_mirror_of_chosen_joints_is_part_of_the_full_one() {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(phalanx_testkit::chain::rig()).unwrap();
+    let i = crowd.spawn(id).unwrap();
+    let clip = crowd.find_clip(id, "b").unwrap();
+    crowd.play(i, clip, &held(0.3, 1.0)).unwrap();
+    crowd.set_world(i, shift(3.0)).unwrap();
+    let (mut lean, mut full) = (SceneGraph::new(), SceneGraph::new());
+    let some = crowd.mirror_joints(i, &mut lean, &[12, 5, 12]).unwrap();
+    let all = crowd.mirror(i, &mut full).unwrap();
+    assert_eq!(lean.len(), 3);
+    assert!(lean.joints(some).unwrap().eq([5, 12]));
+    assert!(full.joints(all).unwrap().eq(0..20));
+    assert_eq!(
+        lean.first(some).unwrap() + 1,
+        lean.joint(some, 12).unwrap().index()
+    );
+    let missing = SceneError::NoNode {
+        mirror: some,
+        joint: 6,
+    };
+    assert_eq!(lean.joint(some, 6), Err(missing.clone()));
+    for joint in [5, 12] {
+        let node = lean.joint(some, joint).unwrap();
+        assert_eq!(crowd.mirrored_joint(&lean, node), Ok((i, joint)));
+        assert_eq!(lean.parent(node), Ok(Some(lean.root(some).unwrap())));
+    }
+    // The same mirror, if it has the joints.
+    assert_eq!(crowd.mirror_joints(i, &mut lean, &[5]), Ok(some));
+    assert_eq!(crowd.mirror_joints(i, &mut full, &[5]), Ok(all));
+    let refused = crowd.mirror_joints(i, &mut lean, &[5, 6]);
+    assert_eq!(refused, Err(CrowdError::Scene(missing)));
+    assert!(crowd.mirror(i, &mut lean).is_err());
+    let out = crowd.mirror_joints(i, &mut lean, &[20]);
+    assert!(matches!(out, Err(CrowdError::Joint(_))));
+    let mut buffer = BoneBuffer::new();
+    for frame in 0..4 {
+        crowd.advance(0.01).unwrap();
+        if frame % 2 == 0 {
+            crowd.evaluate(&mut buffer);
+        }
+        let stats = crowd.update_scene(&mut lean);
+        assert_eq!((stats.mirrored, stats.evaluated), (1, frame % 2));
+        // The first update has evaluated it for both.
+        assert_eq!(crowd.update_scene(&mut full).evaluated, 0);
+        for joint in [5, 12] {
+            let a = lean.joint(some, joint).unwrap();
+            let b = full.joint(all, joint).unwrap();
+            assert_eq!(lean.world(a), full.world(b));
+            let model = crowd.model_matrix(i, joint).unwrap();
+            assert_eq!(*lean.local(a).unwrap(), model);
+        }
+    }
+    crowd.unmirror(i, &mut lean, Hanging::Remove).unwrap();
+    assert!(lean.is_empty());
+    assert!(crowd.mirror(i, &mut lean).is_ok());
+    assert_eq!(lean.len(), 21);
+}
+
+/// What changes an instance after its evaluation reaches the scene in the same update.
+#[test]
+fn an_update_evaluates_what_has_changed_since() {
+    let (mut crowd, id, [a, b]) = crowd();
+    let mut scene = SceneGraph::new();
+    let mirrors = [a, b].map(|i| crowd.mirror_joints(i, &mut scene, &[1]).unwrap());
+    let mut buffer = BoneBuffer::new();
+    let at = |scene: &SceneGraph, n: usize| {
+        let node = scene.joint(mirrors[n], 1).unwrap();
+        scene.world(node).unwrap().translation.x
+    };
+    // Mirrored after the frame, or never evaluated.
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 2);
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 0);
+    crowd.evaluate(&mut buffer);
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 0);
+    let x = crowd.find_clip(id, "x").unwrap();
+    crowd.play(b, x, &held(0.5, 1.0)).unwrap();
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 1);
+    assert_eq!((at(&scene, 0), at(&scene, 1)), (0.0, 0.5));
+    crowd.set_override(a, 0, shift(2.0)).unwrap();
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 1);
+    assert_eq!((at(&scene, 0), at(&scene, 1)), (2.0, 0.5));
+    crowd.set_overrides(id, &[0], &[b], &[shift(3.0)]).unwrap();
+    crowd.clear_overrides(a).unwrap();
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 2);
+    assert_eq!((at(&scene, 0), at(&scene, 1)), (0.0, 3.0));
+    // A world transform is no change of the pose.
+    crowd.set_world(a, shift(7.0)).unwrap();
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 0);
+    assert_eq!(at(&scene, 0), 7.0);
+    // Those that are not evaluated in a frame are in the update.
+    crowd.set_visible(a, false).unwrap();
+    crowd.set_scheduled(b, false).unwrap();
+    crowd.advance(0.1).unwrap();
+    crowd.evaluate(&mut buffer);
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 2);
+    let saved = crowd.snapshot();
+    crowd.restore(&saved).unwrap();
+    assert_eq!(crowd.update_scene(&mut scene).evaluated, 2);
+}
+
+/// Many come and go, in any order: every mirror stays with its instance.
+#[test]
+fn every_mirror_stays_with_its_instance() {
+    let (mut crowd, id, _) = crowd();
+    let mut scene = SceneGraph::new();
+    let mut all = Vec::new();
+    for round in 0..300 {
+        let i = crowd.spawn(id).unwrap();
+        crowd.set_world(i, shift(round as f32)).unwrap();
+        let mirror = match round % 2 {
+            0 => crowd.mirror(i, &mut scene).unwrap(),
+            _ => crowd.mirror_joints(i, &mut scene, &[1]).unwrap(),
+        };
+        all.push((i, mirror, round));
+        if round % 3 == 2 {
+            let (gone, _, _) = all.remove(round * 7 % all.len());
+            match round % 4 {
+                0 => crowd.despawn_mirrored(gone, &mut scene, Hanging::Remove),
+                1 => crowd.unmirror(gone, &mut scene, Hanging::Remove),
+                _ => crowd.despawn(gone),
+            }
+            .unwrap();
+        }
+        if round % 11 == 0 {
+            assert_eq!(crowd.update_scene(&mut scene).mirrored, all.len());
+        }
+    }
+    assert_eq!(crowd.update_scene(&mut scene).mirrored, all.len());
+    for (i, mirror, round) in all {
+        assert_eq!(crowd.mirror_of(i, &scene), Some(mirror));
+        let tip = scene.joint(mirror, 1).unwrap();
+        assert_eq!(crowd.mirrored_joint(&scene, tip), Ok((i, 1)));
+        assert_eq!(scene.world(tip).unwrap().translation.x, round as f64);
+    }
+}
+
+/// Local matrices that a caller sets on a mirror of an instance go down its hierarchy.
+#[test]
+fn locals_of_an_instances_mirror_are_relative_to_parents() {
+    let (mut crowd, _, [a, _]) = crowd();
+    let mut scene = SceneGraph::new();
+    let mirror = crowd.mirror_joints(a, &mut scene, &[1]).unwrap();
+    let locals: [Affine3x4; 2] = [shift(1.0), shift(2.0)];
+    scene.set_joint_locals(mirror, &locals).unwrap();
+    scene.update();
+    let tip = scene.joint(mirror, 1).unwrap();
+    assert_eq!(scene.world(tip).unwrap().translation.x, 3.0);
 }

@@ -4,7 +4,7 @@ use phalanx::build::{AdditiveReference, build_additive};
 use phalanx::crowd::{
     BoneBuffer, Crowd, CrowdError, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId,
 };
-use phalanx::playback::Fill;
+use phalanx::playback::{Fill, SnapshotDiffers};
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
 use phalanx_testkit::ruler::{ROWS, held, line, ruler, shift, stands, turn, with_clips};
@@ -42,7 +42,18 @@ fn playing(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> (Crowd, RigId) {
 fn refused(crowd: &mut Crowd, snapshot: &CrowdSnapshot, what: &'static str) {
     let before = crowd.snapshot();
     let refused = crowd.restore(snapshot);
-    assert_eq!(refused, Err(CrowdError::Snapshot { what }));
+    let Err(CrowdError::Snapshot(differs)) = refused else {
+        panic!("{what}: {refused:?}");
+    };
+    let named = match differs {
+        SnapshotDiffers::Rigs { .. } | SnapshotDiffers::Skeleton { .. } => "rigs",
+        SnapshotDiffers::LaneOrder { .. } => "rigs",
+        SnapshotDiffers::Layers { .. } => "layers",
+        SnapshotDiffers::Clip { .. } | SnapshotDiffers::ClipKind { .. } => "clips",
+        SnapshotDiffers::Space { .. } => "blend spaces",
+        SnapshotDiffers::Overrides { .. } => "overrides",
+    };
+    assert_eq!(named, what);
     assert!(crowd.snapshot() == before, "{what}: something changed");
     let mut buffer = BoneBuffer::new();
     assert_eq!(crowd.evaluate(&mut buffer).instances, crowd.len());

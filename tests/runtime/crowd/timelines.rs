@@ -152,7 +152,7 @@ fn another_rig_of_more_timelines() {
     let mut scene = SceneGraph::new();
     h.crowd.mirror(h.all[0], &mut scene).unwrap();
     h.crowd.mirror(i, &mut scene).unwrap();
-    assert_eq!(h.crowd.update_scene(&mut scene), 2);
+    assert_eq!(h.crowd.update_scene(&mut scene).mirrored, 2);
 }
 
 /// Mirrors have scratch of their own.

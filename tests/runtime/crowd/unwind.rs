@@ -128,7 +128,7 @@ impl Stage {
 
     /// The joints of all mirrors, brought up to date.
     fn joints(&mut self) -> Vec<[f64; 12]> {
-        let mirrored = self.crowd.update_scene(&mut self.scene);
+        let mirrored = self.crowd.update_scene(&mut self.scene).mirrored;
         assert_eq!(mirrored, 2 * EACH.div_ceil(29));
         let worlds = self.scene.worlds().iter();
         worlds.map(|w| w.to_cols_array()).collect()

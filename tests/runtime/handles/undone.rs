@@ -15,7 +15,7 @@ fn another_rig_in_its_place(first: &Arc<Rig>, second: &Arc<Rig>) {
     let rig = crowd.add_rig(first.clone()).unwrap();
     let instance = crowd.spawn(rig).unwrap();
     let old = crowd.mirror(instance, &mut scene).unwrap();
-    assert_eq!(crowd.update_scene(&mut scene), 1);
+    assert_eq!(crowd.update_scene(&mut scene).mirrored, 1);
     crowd.despawn(instance).unwrap();
     crowd.remove_rig(rig).unwrap();
     crowd.restore(&saved).unwrap();
@@ -24,10 +24,10 @@ fn another_rig_in_its_place(first: &Arc<Rig>, second: &Arc<Rig>) {
     let other = crowd.spawn(again).unwrap();
     assert_eq!((again, other), (rig, instance));
     assert_eq!(crowd.mirror_of(other, &scene), None);
-    assert_eq!(crowd.update_scene(&mut scene), 0);
+    assert_eq!(crowd.update_scene(&mut scene).mirrored, 0);
     assert!(scene.joint(old, 0).is_err(), "removed by the update");
     let new = crowd.mirror(other, &mut scene).unwrap();
-    assert_eq!(crowd.update_scene(&mut scene), 1);
+    assert_eq!(crowd.update_scene(&mut scene).mirrored, 1);
     let joints = second.skeleton().len();
     assert!(scene.joint(new, joints - 1).is_ok());
     assert!(scene.joint(new, joints).is_err());
@@ -55,12 +55,12 @@ fn an_instance_that_a_replay_spawns_is_not_mirrored() {
     assert_eq!(crowd.spawn(rig).unwrap(), first);
     assert_eq!(crowd.mirror_of(first, &scene), None);
     // Mirrors of undone instances stay until they are removed, and are not updated.
-    assert_eq!(crowd.update_scene_with(&mut scene, None), 1);
+    assert_eq!(crowd.update_scene_with(&mut scene, None).mirrored, 1);
     assert!(scene.joint(undone, 0).is_ok());
     let node = scene.joint(undone, 1).unwrap();
     assert!(crowd.mirrored_joint(&scene, node).is_err());
     let remove = Some(Hanging::Remove);
-    assert_eq!(crowd.update_scene_with(&mut scene, remove), 1);
+    assert_eq!(crowd.update_scene_with(&mut scene, remove).mirrored, 1);
     assert!(scene.joint(undone, 0).is_err());
     assert_eq!(crowd.mirror_of(kept, &scene), Some(mirror));
 }
@@ -74,10 +74,10 @@ fn one_that_a_restore_brings_back_keeps_its_mirror() {
     let mirror = crowd.mirror(instance, &mut scene).unwrap();
     let saved = crowd.snapshot();
     crowd.despawn(instance).unwrap();
-    assert_eq!(crowd.update_scene_with(&mut scene, None), 0);
+    assert_eq!(crowd.update_scene_with(&mut scene, None).mirrored, 0);
     crowd.restore(&saved).unwrap();
     assert_eq!(crowd.mirror_of(instance, &scene), Some(mirror));
-    assert_eq!(crowd.update_scene(&mut scene), 1);
+    assert_eq!(crowd.update_scene(&mut scene).mirrored, 1);
 }
 
 /// The parent of an undone instance's mirror does not affect the instance that has the handle now.
@@ -98,6 +98,6 @@ fn an_instance_that_a_replay_spawns_stands_where_it_is_put() {
     assert_eq!(*crowd.world(first).unwrap(), away);
     crowd.restore(&saved).unwrap();
     assert_eq!(crowd.spawn(rig), Ok(first));
-    assert_eq!(crowd.update_scene_with(&mut scene, None), 0);
+    assert_eq!(crowd.update_scene_with(&mut scene, None).mirrored, 0);
     assert_eq!(*crowd.world(first).unwrap(), Affine3x4::IDENTITY);
 }

@@ -1,6 +1,7 @@
 //! Playing: mixers and crowds against an independent model in f64, and what both refuse.
 
 mod again;
+mod clock;
 mod events;
 mod fades;
 mod layers;
@@ -13,5 +14,6 @@ mod snapshots;
 mod spaces;
 mod stage;
 mod stopping;
+mod stored;
 mod time;
 mod verbs;

@@ -4,7 +4,7 @@
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
     ActionId, BlendSpaceId, ClipId, CrossFade, Fill, LayerOptions, LoopMode, Mixer, MixerSnapshot,
-    Motion, PlayOptions, PlaybackError, Sync, Unknown,
+    Motion, PlayOptions, PlaybackError, SnapshotDiffers, Sync, Unknown,
 };
 use phalanx_testkit::ruler::{busy, line, ruler, turn, with_clips};
 
@@ -177,7 +177,18 @@ fn actions_go_back_with_their_options() {
 fn refused(mixer: &mut Mixer, snapshot: &MixerSnapshot, what: &'static str) {
     let (before, events) = (mixer.snapshot(), mixer.events().len());
     let refused = mixer.restore(snapshot);
-    assert_eq!(refused, Err(PlaybackError::Snapshot { what }));
+    let Err(PlaybackError::Snapshot(differs)) = refused else {
+        panic!("{what}: {refused:?}");
+    };
+    let named = match differs {
+        SnapshotDiffers::Rigs { .. } | SnapshotDiffers::Skeleton { .. } => "rigs",
+        SnapshotDiffers::LaneOrder { .. } => "rigs",
+        SnapshotDiffers::Layers { .. } => "layers",
+        SnapshotDiffers::Clip { .. } | SnapshotDiffers::ClipKind { .. } => "clips",
+        SnapshotDiffers::Space { .. } => "blend spaces",
+        SnapshotDiffers::Overrides { .. } => "overrides",
+    };
+    assert_eq!(named, what);
     assert!(mixer.snapshot() == before, "{what}: something changed");
     assert_eq!(mixer.events().len(), events);
 }

@@ -426,7 +426,8 @@ fn a_full_layer_refuses_what_is_added_and_evicts_for_what_is_played() {
         assert_eq!(stage.call(Verb::Add, "x", S, &options()), Err(full));
         assert!(stage.playing().clips().eq(before.iter().copied()));
         stage.call(Verb::Play, "x", S, &options()).unwrap();
-        let left = [before[0], stage.clip("x"), before[2], before[3]];
+        // Oldest first.
+        let left = [before[0], before[2], before[3], stage.clip("x")];
         assert!(stage.playing().clips().eq(left), "{on:?}");
     }
 }

@@ -456,7 +456,7 @@ impl Life {
             1 => Some(self.hanging()),
             _ => Some(Hanging::Reparent(None)),
         };
-        let mirrored = self.crowd.update_scene_with(&mut self.scene, gone);
+        let mirrored = self.crowd.update_scene_with(&mut self.scene, gone).mirrored;
         if gone.is_some() {
             self.look_at_scene(mirrored);
         }
@@ -502,7 +502,7 @@ impl Life {
         let clip = self.crowd.add_clip(self.cast[0].id, clip).unwrap();
         self.crowd.unload_clip(clip).unwrap();
         self.saved.clear();
-        assert_eq!(self.crowd.update_scene(&mut self.scene), 0);
+        assert_eq!(self.crowd.update_scene(&mut self.scene).mirrored, 0);
         for prop in self.props.drain(..) {
             // Some went with what they hung on.
             let _ = self.scene.remove(prop, Hanging::Remove);

@@ -58,12 +58,12 @@ fn rigs_come_and_go() {
         }
         crowd.advance(0.1).unwrap();
         crowd.evaluate(&mut buffer);
-        assert_eq!(crowd.update_scene(&mut scene), 3);
+        assert_eq!(crowd.update_scene(&mut scene).mirrored, 3);
         for i in instances {
             crowd.despawn(i).unwrap();
         }
         crowd.remove_rig(id).unwrap();
-        assert_eq!(crowd.update_scene(&mut scene), 0);
+        assert_eq!(crowd.update_scene(&mut scene).mirrored, 0);
         assert!(scene.is_empty());
     });
 }
@@ -85,7 +85,7 @@ fn mirrored_instances_come_and_go() {
         scene.attach(prop, on, 4, Affine3x4::IDENTITY).unwrap();
         let root = scene.root(on).unwrap();
         scene.attach(root, mirror, 9, Affine3x4::IDENTITY).unwrap();
-        assert_eq!(crowd.update_scene(&mut scene), 2);
+        assert_eq!(crowd.update_scene(&mut scene).mirrored, 2);
         crowd.despawn(i).unwrap();
         let hanging = match round % 3 {
             0 => Hanging::Remove,
@@ -93,7 +93,7 @@ fn mirrored_instances_come_and_go() {
             _ => Hanging::Reparent(Some(ground)),
         };
         round += 1;
-        let left = crowd.update_scene_with(&mut scene, Some(hanging));
+        let left = crowd.update_scene_with(&mut scene, Some(hanging)).mirrored;
         assert_eq!(left, usize::from(hanging != Hanging::Remove));
         crowd.despawn(rider).unwrap();
         crowd.update_scene_with(&mut scene, Some(Hanging::Remove));
@@ -113,9 +113,9 @@ fn scenes_come_and_go() {
         let mut scene = SceneGraph::new();
         crowd.mirror(i, &mut scene).unwrap();
         let mut later = scene.clone();
-        assert_eq!(crowd.update_scene(&mut scene), 1);
+        assert_eq!(crowd.update_scene(&mut scene).mirrored, 1);
         drop(scene);
-        assert_eq!(crowd.update_scene(&mut later), 1);
+        assert_eq!(crowd.update_scene(&mut later).mirrored, 1);
     });
 }
 

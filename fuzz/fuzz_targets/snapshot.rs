@@ -1,0 +1,64 @@
+//! Any bytes as a stored snapshot: must not panic, nor use more memory than the stated multiple of the input; what is
+//! restored plays on, with finite palettes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use phalanx::crowd::{BoneBuffer, CrowdSnapshot};
+use phalanx::playback::{Mixer, MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE};
+use phalanx_testkit::alloc;
+use phalanx_testkit::lively::{Dice, Lively, layers, seal_snapshot, travelling};
+
+#[global_allocator]
+static ALLOCATOR: alloc::Counting = alloc::Counting;
+
+/// What an error and an empty snapshot may take.
+const MEMORY_BASE: u64 = 64 << 10;
+
+fn crowd(bytes: &[u8]) {
+    alloc::start();
+    let read = CrowdSnapshot::from_bytes(bytes);
+    let allowed = MEMORY_BASE + SNAPSHOT_MEMORY_PER_BYTE * bytes.len() as u64;
+    assert!(alloc::peak() <= allowed, "{} bytes for {}", alloc::peak(), bytes.len());
+    let Ok(read) = read else { return };
+    assert!(read.to_bytes() == bytes, "a snapshot has one form");
+    let mut lively = Lively::new();
+    let before = lively.crowd.snapshot();
+    if lively.crowd.restore(&read).is_err() {
+        assert!(lively.crowd.snapshot() == before, "a restore that fails changes nothing");
+        return;
+    }
+    assert!(lively.crowd.snapshot().to_bytes() == bytes);
+    let (mut dice, mut buffer) = (Dice(bytes.len() as u32), BoneBuffer::new());
+    lively.crowd.evaluate(&mut buffer);
+    for _ in 0..4 {
+        lively.round(&mut dice, &mut buffer);
+        assert!(buffer.rows().iter().all(|row| row.is_finite()));
+    }
+    let stored = lively.crowd.snapshot().to_bytes();
+    CrowdSnapshot::from_bytes(&stored).expect("what is written is read");
+}
+
+fn mixer(bytes: &[u8]) {
+    let Ok(read) = MixerSnapshot::from_bytes(bytes) else {
+        return;
+    };
+    assert!(read.to_bytes() == bytes, "a snapshot has one form");
+    let rig = travelling();
+    let mut mixer = Mixer::with_layers(rig.clone(), layers(&rig)).expect("the rig is valid");
+    if mixer.restore(&read).is_ok() {
+        for dt in [0.1, 3.0, -0.2] {
+            mixer.advance(dt).expect("the step is valid");
+            assert!(mixer.evaluate().iter().all(|row| row.is_finite()));
+        }
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    crowd(bytes);
+    mixer(bytes);
+    // Contents behind the checksum are reached by making it valid.
+    let mut sealed = bytes.to_vec();
+    seal_snapshot(&mut sealed);
+    crowd(&sealed);
+    mixer(&sealed);
+});

@@ -1,0 +1,126 @@
+//! `Crowd::advance`: rayon over ranges of instances, each with buffers of its own, joined in the order of instances.
+
+use super::crowd_data::Crowd;
+use crate::playback::advance::{Advance, Passed};
+use crate::playback::pool::check;
+use crate::playback::{Events, MAX_TIME, PlaybackError as CrowdError};
+
+/// A step with fewer visits is not split: a visit takes some 100 ns, and rayon's split with a worker that has to be
+/// woken some microseconds.
+const VISITS: usize = 256;
+/// Ranges per worker: more than one, since visits are not spread evenly.
+const PARTS_PER_WORKER: usize = 4;
+/// A range of fewer instances is not split further.
+const INSTANCES: usize = 128;
+
+/// The events of the last step, and the buffers of the ranges.
+#[derive(Debug, Default)]
+pub(crate) struct Passages {
+    /// Of the whole crowd; the root motion is lent by the pools.
+    all: Passed,
+    /// What the ranges behind the first passed.
+    later: Vec<Passed>,
+    /// How many instances there is room for.
+    room: usize,
+}
+
+impl Passages {
+    pub fn events(&self) -> &Events {
+        &self.all.events
+    }
+
+    pub fn clear(&mut self) {
+        self.all.events.clear();
+    }
+
+    /// Makes room for an event of every instance. Few frames have more, unless many instances are in step.
+    fn reserve(&mut self, instances: usize) {
+        if instances > self.room {
+            self.all.events.reserve(instances);
+            self.room = instances;
+        }
+    }
+}
+
+/// Empty buffers for that many ranges behind the first, each with room for an event of every fourth instance.
+fn later(all: &mut Vec<Passed>, parts: usize, instances: usize, roots: bool) -> &mut [Passed] {
+    if all.len() < parts {
+        all.resize_with(parts, Passed::default);
+    }
+    let later = &mut all[..parts];
+    for passed in &mut *later {
+        passed.clear();
+        let share = instances.div_ceil(parts + 1);
+        passed.events.reserve(share / 4);
+        if roots {
+            passed.moves.reserve(share);
+        }
+    }
+    later
+}
+
+impl Crowd {
+    /// Advances all times by `dt` seconds and all fades by its absolute value: a fade never runs backwards. Runs on
+    /// the current rayon pool.
+    ///
+    /// A step is rounded to 2^-48 s. Time is counted in such ticks, so that it does not drift.
+    ///
+    /// # Errors
+    /// If `dt` is not within ±[`MAX_TIME`].
+    pub fn advance(&mut self, dt: f64) -> Result<(), CrowdError> {
+        check("dt", dt, -MAX_TIME, MAX_TIME)?;
+        let Self {
+            pools, passages, ..
+        } = self;
+        passages.clear();
+        passages.reserve(pools.iter().flatten().map(|p| p.state.len()).sum());
+        let workers = rayon::current_num_threads();
+        for pool in pools.iter_mut().flatten() {
+            let instances = pool.state.len();
+            let roots = pool.has_roots();
+            if roots {
+                passages.all.moves = pool.take_moves();
+            } else {
+                pool.clear_moves();
+            }
+            let advance = pool.advance(dt);
+            // As many as there are, or none: buffers then have their size after the first step.
+            let parts = match workers > 1 && advance.visits() >= VISITS {
+                true => (workers * PARTS_PER_WORKER).min(instances / INSTANCES),
+                false => 1,
+            };
+            let parts = parts.max(1);
+            let Passages {
+                all, later: more, ..
+            } = &mut *passages;
+            let later = later(more, parts - 1, instances, roots);
+            run(advance, all, later);
+            for later in &*later {
+                all.append(later);
+            }
+            if roots {
+                pool.settle(std::mem::take(&mut all.moves));
+            }
+        }
+        Ok(())
+    }
+
+    /// The events of the last [`advance`](Self::advance), in the order of [`instances`](Self::instances).
+    pub fn events(&self) -> &Events {
+        self.passages.events()
+    }
+}
+
+/// Splits down to one buffer; `join` runs both halves without allocating.
+fn run(advance: Advance<'_>, first: &mut Passed, later: &mut [Passed]) {
+    let parts = later.len() + 1;
+    let half = parts / 2;
+    // Each half has a first buffer, and the others behind it.
+    let (later_a, rest) = later.split_at_mut(half.saturating_sub(1));
+    let Some((first_b, later_b)) = rest.split_first_mut() else {
+        return advance.run(first);
+    };
+    let at = advance.len() * half / parts;
+    let (a, b) = advance.split_at(at);
+    rayon::join(|| run(a, first, later_a), || run(b, first_b, later_b));
+}

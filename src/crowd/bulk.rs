@@ -1,0 +1,418 @@
+//! Calls on many instances at once, by arrays. Every handle and number of a call is checked before anything changes.
+
+use super::crowd_data::Crowd;
+use crate::math::Affine3x4;
+use crate::playback::pool::Pool;
+use crate::playback::{
+    InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, RigId,
+};
+use thiserror::Error;
+
+/// An error of a call on many instances. The call changed nothing.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum BulkError {
+    /// An array has neither one value nor one per instance.
+    #[error(
+        "{what}: {values} values for {instances} instances; one for all or one each are needed"
+    )]
+    Lengths {
+        /// The array.
+        what: &'static str,
+        /// Its length.
+        values: usize,
+        /// The number of instances.
+        instances: usize,
+    },
+    /// The call on one of the instances is refused.
+    #[error("element {element}: {source}")]
+    Element {
+        /// Its index in the arrays: the first one that is refused.
+        element: usize,
+        /// The error of the same call on this instance alone.
+        source: CrowdError,
+    },
+}
+
+/// An argument of a bulk call: one value for all instances, or one each.
+#[derive(Clone, Copy)]
+struct Values<'a, T>(&'a [T]);
+
+impl<'a, T: Copy> Values<'a, T> {
+    fn new(
+        what: &'static str,
+        values: &'a [T],
+        instances: &[InstanceId],
+    ) -> Result<Self, BulkError> {
+        if values.len() == instances.len() || values.len() == 1 {
+            return Ok(Self(values));
+        }
+        Err(BulkError::Lengths {
+            what,
+            values: values.len(),
+            instances: instances.len(),
+        })
+    }
+
+    fn of(self, element: usize) -> T {
+        match self.0 {
+            [all] => *all,
+            each => each[element],
+        }
+    }
+
+    /// Whether the value of an element has to be checked: one value for all is checked once per rig.
+    fn differs(self, first: bool) -> bool {
+        first || self.0.len() > 1
+    }
+}
+
+/// Neighbouring instances of one rig, each run with the index of its first element.
+fn runs(instances: &[InstanceId]) -> impl Iterator<Item = (usize, &[InstanceId])> {
+    let mut next = 0;
+    instances
+        .chunk_by(|a, b| a.rig() == b.rig())
+        .map(move |run| {
+            let first = next;
+            next += run.len();
+            (first, run)
+        })
+}
+
+/// An element that is checked.
+struct Element<'a> {
+    pool: &'a Pool,
+    /// Its instance.
+    index: usize,
+    /// Its index in the arrays.
+    element: usize,
+    /// Whether it is the first one of its run.
+    first: bool,
+}
+
+/// The fields of the calls on motions.
+#[derive(Clone, Copy)]
+struct Plays<'a, M> {
+    layer: usize,
+    motions: Values<'a, M>,
+}
+
+impl<M: Copy + Into<Motion>> Plays<'_, M> {
+    fn motion(self, element: usize) -> Motion {
+        self.motions.of(element).into()
+    }
+
+    /// Checks that the motion plays on the layer of an element's instance.
+    fn check(self, e: &Element<'_>) -> Result<(), CrowdError> {
+        e.pool
+            .check_plays(e.index, self.layer, self.motion(e.element))
+    }
+}
+
+/// # Calls on many instances
+///
+/// Each of these calls is the call of the same name on every instance, in order, and gives the same bits. An array of
+/// one value holds for all instances; otherwise it has one value per instance. A handle may be listed several times,
+/// as if the single call was repeated. All is checked first: with an error nothing has changed. Neighbours of one rig
+/// are cheapest.
+impl Crowd {
+    /// [`spawn`](Self::spawn) of `count` instances. Appends their handles to `into`.
+    ///
+    /// ```
+    /// use phalanx::crowd::{Crowd, PlayOptions};
+    /// use phalanx::math::Affine3x4;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # #[cfg(feature = "gltf")] {
+    /// let mut crowd = Crowd::new();
+    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+    /// let walk = crowd.find_clip(rig, "Walk").ok_or("no such clip")?;
+    /// let mut all = Vec::new();
+    /// crowd.spawn_many(rig, 100, &mut all)?;
+    /// crowd.play_many(&all, 0, &[walk], &[PlayOptions::default()])?;
+    /// // Every instance starts at a time of its own.
+    /// let times: Vec<f64> = (0..100).map(|n| 0.01 * f64::from(n)).collect();
+    /// crowd.set_times(&all, 0, &[walk], &times)?;
+    /// let worlds = vec![Affine3x4::IDENTITY; 100];
+    /// crowd.set_worlds(&all, &worlds)?;
+    /// crowd.despawn_many(&all[50..])?;
+    /// assert_eq!(crowd.len(), 50);
+    /// # }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the rig is unknown, or would have more than [`MAX_INSTANCES`](super::MAX_INSTANCES).
+    pub fn spawn_many(
+        &mut self,
+        rig: RigId,
+        count: usize,
+        into: &mut Vec<InstanceId>,
+    ) -> Result<(), CrowdError> {
+        let pool = self.pool_mut(rig)?;
+        pool.reserve(count)?;
+        into.reserve(count);
+        for _ in 0..count {
+            let index = pool.spawn()?;
+            into.push(pool.instance_id(index));
+        }
+        Ok(())
+    }
+
+    /// [`despawn`](Self::despawn). A handle that is listed twice is unknown the second time.
+    ///
+    /// # Errors
+    /// If an instance is unknown.
+    pub fn despawn_many(&mut self, instances: &[InstanceId]) -> Result<(), BulkError> {
+        for (element, &instance) in instances.iter().enumerate() {
+            let marked = self.instance_mut(instance).map(|(pool, index)| {
+                // It counts as gone from here on, so that the same handle is not found again.
+                pool.state.set_alive(index, false);
+            });
+            if let Err(source) = marked {
+                self.revive(&instances[..element]);
+                return Err(BulkError::Element { element, source });
+            }
+        }
+        self.revive(instances);
+        self.each(instances, |pool, index, _| pool.despawn(index));
+        Ok(())
+    }
+
+    /// Takes back the marks of [`despawn_many`](Self::despawn_many).
+    fn revive(&mut self, instances: &[InstanceId]) {
+        self.each(instances, |pool, index, _| {
+            pool.state.set_alive(index, true)
+        });
+    }
+
+    /// [`Player::play`] on one layer: of a motion for all instances, or of one each.
+    ///
+    /// # Errors
+    /// If an instance is unknown, those of [`Player::play`], or if the lengths do not fit.
+    pub fn play_many<M: Copy + Into<Motion>>(
+        &mut self,
+        instances: &[InstanceId],
+        layer: usize,
+        motions: &[M],
+        options: &[PlayOptions],
+    ) -> Result<(), BulkError> {
+        self.play_over(instances, layer, motions, None, options)
+    }
+
+    /// [`Player::fade_to`] on one layer over `seconds`.
+    ///
+    /// # Errors
+    /// If an instance is unknown, those of [`Player::fade_to`], or if the lengths do not fit.
+    pub fn fade_to_many<M: Copy + Into<Motion>>(
+        &mut self,
+        instances: &[InstanceId],
+        layer: usize,
+        motions: &[M],
+        seconds: &[f32],
+        options: &[PlayOptions],
+    ) -> Result<(), BulkError> {
+        let seconds = Values::new("seconds", seconds, instances)?;
+        self.play_over(instances, layer, motions, Some(seconds), options)
+    }
+
+    /// Plays motions over `seconds`, or over those of the options.
+    fn play_over<M: Copy + Into<Motion>>(
+        &mut self,
+        instances: &[InstanceId],
+        layer: usize,
+        motions: &[M],
+        seconds: Option<Values<'_, f32>>,
+        options: &[PlayOptions],
+    ) -> Result<(), BulkError> {
+        let motions = Values::new("motions", motions, instances)?;
+        let options = Values::new("options", options, instances)?;
+        let plays = Plays { layer, motions };
+        self.check(instances, |e| {
+            if motions.differs(e.first) {
+                e.pool.check_motion(layer, plays.motion(e.element))?;
+            }
+            if options.differs(e.first) {
+                e.pool.check_options(layer, &options.of(e.element))?;
+            }
+            match seconds {
+                Some(seconds) if seconds.differs(e.first) => {
+                    Pool::check_fade(seconds.of(e.element))
+                }
+                _ => Ok(()),
+            }
+        })?;
+        self.each(instances, |pool, index, element| {
+            let options = options.of(element);
+            let over = seconds.map_or(options.fade_in, |seconds| seconds.of(element));
+            let motion = plays.motion(element);
+            Player { pool, index }.play_checked(layer, motion, over, &options);
+        });
+        Ok(())
+    }
+
+    /// [`Player::fade`]: fades the weights of actions to targets over `seconds`.
+    ///
+    /// # Errors
+    /// If an instance is unknown, those of [`Player::fade`], or if the lengths do not fit.
+    pub fn fade_many<M: Copy + Into<Motion>>(
+        &mut self,
+        instances: &[InstanceId],
+        layer: usize,
+        motions: &[M],
+        weights: &[f32],
+        seconds: &[f32],
+    ) -> Result<(), BulkError> {
+        let motions = Values::new("motions", motions, instances)?;
+        let weights = Values::new("weights", weights, instances)?;
+        let seconds = Values::new("seconds", seconds, instances)?;
+        let plays = Plays { layer, motions };
+        self.check(instances, |e| {
+            plays.check(e)?;
+            e.pool
+                .check_weight("weight", layer, weights.of(e.element))?;
+            Pool::check_fade(seconds.of(e.element))
+        })?;
+        self.each(instances, |pool, index, element| {
+            let (weight, seconds) = (weights.of(element), seconds.of(element));
+            pool.change(index, layer, plays.motion(element), |state, a| {
+                state.fade(a, weight, seconds);
+            });
+        });
+        Ok(())
+    }
+
+    /// [`Player::set_weight`]: sets the weights of actions and ends their fades.
+    ///
+    /// # Errors
+    /// If an instance is unknown, those of [`Player::set_weight`], or if the lengths do not fit.
+    pub fn set_weights<M: Copy + Into<Motion>>(
+        &mut self,
+        instances: &[InstanceId],
+        layer: usize,
+        motions: &[M],
+        weights: &[f32],
+    ) -> Result<(), BulkError> {
+        self.fade_many(instances, layer, motions, weights, &[0.0])
+    }
+
+    /// [`Player::set_time`]: sets the times of actions, in seconds, of blend spaces in phases.
+    ///
+    /// # Errors
+    /// If an instance is unknown, those of [`Player::set_time`], or if the lengths do not fit.
+    pub fn set_times<M: Copy + Into<Motion>>(
+        &mut self,
+        instances: &[InstanceId],
+        layer: usize,
+        motions: &[M],
+        times: &[f64],
+    ) -> Result<(), BulkError> {
+        let motions = Values::new("motions", motions, instances)?;
+        let times = Values::new("times", times, instances)?;
+        let plays = Plays { layer, motions };
+        self.check(instances, |e| {
+            plays.check(e)?;
+            Pool::check_time(times.of(e.element))
+        })?;
+        self.each(instances, |pool, index, element| {
+            let time = times.of(element);
+            pool.change(index, layer, plays.motion(element), |state, a| {
+                state.action_mut(a).seek(time);
+            });
+        });
+        Ok(())
+    }
+
+    /// [`set_world`](Self::set_world): sets world transforms.
+    ///
+    /// # Errors
+    /// If an instance is unknown, those of [`set_world`](Self::set_world), or if the lengths do not fit.
+    pub fn set_worlds(
+        &mut self,
+        instances: &[InstanceId],
+        worlds: &[Affine3x4],
+    ) -> Result<(), BulkError> {
+        let worlds = Values::new("worlds", worlds, instances)?;
+        self.check(instances, |e| {
+            super::play::check_world(&worlds.of(e.element))
+        })?;
+        self.each(instances, |pool, index, element| {
+            pool.state.set_world(index, worlds.of(element));
+        });
+        Ok(())
+    }
+
+    /// [`set_scheduled`](Self::set_scheduled): which instances the next frames evaluate.
+    ///
+    /// # Errors
+    /// If an instance is unknown, or the lengths do not fit.
+    pub fn set_scheduled_many(
+        &mut self,
+        instances: &[InstanceId],
+        scheduled: &[bool],
+    ) -> Result<(), BulkError> {
+        let scheduled = Values::new("scheduled", scheduled, instances)?;
+        self.check(instances, |_| Ok(()))?;
+        self.each(instances, |pool, index, element| {
+            pool.places.set_due(index, scheduled.of(element));
+        });
+        Ok(())
+    }
+
+    /// [`set_visible`](Self::set_visible): shows or hides instances.
+    ///
+    /// # Errors
+    /// If an instance is unknown, or the lengths do not fit.
+    pub fn set_visible_many(
+        &mut self,
+        instances: &[InstanceId],
+        visible: &[bool],
+    ) -> Result<(), BulkError> {
+        let visible = Values::new("visible", visible, instances)?;
+        self.check(instances, |_| Ok(()))?;
+        self.each(instances, |pool, index, element| {
+            pool.set_visible(index, visible.of(element));
+        });
+        Ok(())
+    }
+
+    /// Checks every handle, and every element by `check`.
+    fn check(
+        &self,
+        instances: &[InstanceId],
+        check: impl Fn(&Element<'_>) -> Result<(), CrowdError>,
+    ) -> Result<(), BulkError> {
+        for (start, run) in runs(instances) {
+            let pool = run.first().map(|&id| self.instance(id));
+            let pool = pool.and_then(Result::ok).map(|(pool, _)| pool);
+            for (n, &id) in run.iter().enumerate() {
+                let element = start + n;
+                let fail = |source| BulkError::Element { element, source };
+                let pool = match pool.filter(|pool| pool.state.knows(id)) {
+                    Some(pool) => pool,
+                    None => self.instance(id).map_err(fail)?.0,
+                };
+                check(&Element {
+                    pool,
+                    index: id.index(),
+                    element,
+                    first: n == 0,
+                })
+                .map_err(fail)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `apply` with the pool, the index and the number of every element. Handles of unknown rigs are left out.
+    fn each(&mut self, instances: &[InstanceId], mut apply: impl FnMut(&mut Pool, usize, usize)) {
+        for (start, run) in runs(instances) {
+            let pool = run.first().map(|id| self.pool_mut(id.rig()));
+            if let Some(Ok(pool)) = pool {
+                for (n, id) in run.iter().enumerate() {
+                    apply(pool, id.index(), start + n);
+                }
+            }
+        }
+    }
+}

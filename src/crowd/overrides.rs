@@ -1,0 +1,145 @@
+//! Overrides: local matrices of single joints that take the place of what is animated.
+
+use super::crowd_data::Crowd;
+use crate::math::Affine3x4;
+use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
+use crate::skeleton::JointRef;
+
+impl Crowd {
+    /// Overrides the local matrix of a joint (relative to its parent joint), from the next
+    /// [`evaluate`](Self::evaluate) on. Palette rows and joints below it follow.
+    ///
+    /// The override takes the joint's place between the blended pose and the hierarchy; the clips of the instance may
+    /// then need more products than without. The bits of other instances do not change. For many instances in every
+    /// frame there is [`set_overrides`](Self::set_overrides).
+    ///
+    /// # Errors
+    /// If the instance or joint is unknown, several joints match, the matrix is not finite, it exceeds
+    /// [`MAX_OVERRIDE_LENGTH`](crate::skeleton::MAX_OVERRIDE_LENGTH), or its scale times those of the instance's other
+    /// overrides down a chain of joints exceeds [`MAX_OVERRIDE_SCALE`](crate::skeleton::MAX_OVERRIDE_SCALE).
+    pub fn set_override<'a>(
+        &mut self,
+        instance: InstanceId,
+        joint: impl Into<JointRef<'a>>,
+        local: impl Into<Affine3x4>,
+    ) -> Result<(), CrowdError> {
+        let joint = self.joint(instance, joint)?;
+        let (pool, index) = self.instance_mut(instance)?;
+        pool.set_override(index, joint, local.into())
+    }
+
+    /// Overrides the local matrices of the same joints of many instances: what inverse kinematics or a look-at has
+    /// computed for a frame. `locals` has one matrix per joint of the first instance, then of the second one, and so on.
+    /// All are checked first, many of them on the current rayon pool.
+    ///
+    /// Joints are indices in ascending order, none twice. If an instance is given twice, the later matrices hold.
+    /// Overrides of other joints stay. Does not allocate once the instances have had overrides of these joints.
+    ///
+    /// ```
+    /// use phalanx::crowd::Crowd;
+    /// use phalanx::math::Affine3x4;
+    ///
+    /// # #[cfg(feature = "gltf")]
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut crowd = Crowd::new();
+    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+    /// let instances = [crowd.spawn(rig)?, crowd.spawn(rig)?];
+    /// let skeleton = crowd.rig(rig)?.skeleton().clone();
+    /// let joints = [skeleton.joint("Neck")?, skeleton.joint("Head")?];
+    /// let locals: Vec<Affine3x4> = instances
+    ///     .iter()
+    ///     .flat_map(|_| joints.map(|joint| skeleton.rest(joint).to_affine()))
+    ///     .collect();
+    /// crowd.set_overrides(rig, &joints, &instances, &locals)?;
+    /// assert_eq!(crowd.overrides(instances[1])?.count(), 2);
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(feature = "gltf"))]
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// If the rig, an instance or a joint is unknown, an instance is of another rig, the joints do not ascend, there
+    /// is not one matrix per instance and joint, or those of [`set_override`](Self::set_override). Nothing is changed
+    /// then.
+    pub fn set_overrides(
+        &mut self,
+        rig: RigId,
+        joints: &[usize],
+        instances: &[InstanceId],
+        locals: &[Affine3x4],
+    ) -> Result<(), CrowdError> {
+        let pool = self.pool(rig)?;
+        for &joint in joints {
+            pool.rig.skeleton().joint(joint)?;
+        }
+        if let Some(pair) = joints.windows(2).find(|pair| pair[0] >= pair[1]) {
+            let (joint, after) = (pair[1], pair[0]);
+            return Err(CrowdError::JointOrder { joint, after });
+        }
+        let needed = instances.len().checked_mul(joints.len());
+        if needed != Some(locals.len()) {
+            return Err(CrowdError::OverrideCount {
+                matrices: locals.len(),
+                instances: instances.len(),
+                joints: joints.len(),
+            });
+        }
+        for &instance in instances {
+            if instance.rig() != rig || !pool.state.knows(instance) {
+                self.instance(instance)?;
+                return Err(CrowdError::OtherRig { instance, rig });
+            }
+        }
+        self.pool_mut(rig)?.set_overrides(joints, instances, locals)
+    }
+
+    /// Removes the override of a joint: its actions animate it again.
+    ///
+    /// # Errors
+    /// If the instance or joint is unknown, or several joints match.
+    pub fn clear_override<'a>(
+        &mut self,
+        instance: InstanceId,
+        joint: impl Into<JointRef<'a>>,
+    ) -> Result<(), CrowdError> {
+        let joint = self.joint(instance, joint)?;
+        let (pool, index) = self.instance_mut(instance)?;
+        pool.clear_override(index, joint);
+        Ok(())
+    }
+
+    /// Removes all overrides of an instance.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn clear_overrides(&mut self, instance: InstanceId) -> Result<(), CrowdError> {
+        let (pool, index) = self.instance_mut(instance)?;
+        pool.clear_overrides(index);
+        Ok(())
+    }
+
+    /// The joints of an instance that have overrides, with their local matrices, in ascending order of joints.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn overrides(
+        &self,
+        instance: InstanceId,
+    ) -> Result<impl Iterator<Item = (usize, &Affine3x4)>, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        let overrides = pool.state.overrides().of(index).iter();
+        Ok(overrides.map(|o| (usize::from(o.joint), &o.local)))
+    }
+
+    fn joint<'a>(
+        &self,
+        instance: InstanceId,
+        joint: impl Into<JointRef<'a>>,
+    ) -> Result<u16, CrowdError> {
+        let (pool, _) = self.instance(instance)?;
+        let joint = pool.rig.skeleton().joint(joint)?;
+        // Joint indices fit in 16 bits.
+        Ok(joint as u16)
+    }
+}

@@ -1,0 +1,162 @@
+//! Watched joints: model matrices that every evaluation keeps besides the palettes.
+
+use super::crowd_data::Crowd;
+use crate::math::Affine3x4;
+use crate::playback::pool::Own;
+use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
+use glam::DAffine3;
+
+/// The watched joints of an instance: see [`Crowd::watch`].
+#[derive(Clone, Copy, Debug)]
+pub struct WatchedJoints<'a> {
+    joints: &'a [u16],
+    models: &'a [Affine3x4],
+    world: DAffine3,
+    current: bool,
+    age: Option<u64>,
+}
+
+impl<'a> WatchedJoints<'a> {
+    /// The joints, ascending.
+    pub fn joints(&self) -> &'a [u16] {
+        self.joints
+    }
+
+    /// Their model matrices, in the order of [`joints`](Self::joints): joint space to model space.
+    pub fn models(&self) -> &'a [Affine3x4] {
+        self.models
+    }
+
+    /// Their world matrices, in the order of [`joints`](Self::joints): the instance's present world transform × the
+    /// model matrix, in f64. One product each, made when it is read, so that it follows
+    /// [`Crowd::set_world`] and [`Crowd::update_scene`].
+    pub fn worlds(&self) -> impl ExactSizeIterator<Item = DAffine3> + 'a {
+        let world = self.world;
+        self.models
+            .iter()
+            .map(move |model| world * DAffine3::from(*model))
+    }
+
+    /// The model matrix of a joint, if it is among them.
+    pub fn model(&self, joint: usize) -> Option<&'a Affine3x4> {
+        let joint = u16::try_from(joint).ok()?;
+        self.models.get(self.joints.binary_search(&joint).ok()?)
+    }
+
+    /// The number of frames that were evaluated since the one that the matrices are of: 0 for those of the last frame.
+    /// `None` if they are of no frame: the instance was not evaluated since the joints are watched (the matrices are
+    /// then the identity), or [`Crowd::update_scene`] has evaluated it.
+    pub fn age(&self) -> Option<u64> {
+        self.age
+    }
+
+    /// Whether the instance has not changed since it was evaluated: the crowd was not advanced, and no call has changed
+    /// what it plays or its overrides.
+    pub fn is_current(&self) -> bool {
+        self.current
+    }
+}
+
+impl Crowd {
+    /// Watches joints (indices, in any order) of all instances of a rig: every evaluation keeps their model matrices,
+    /// whether it writes into heap or device memory, at the cost of a product per joint. Read them by
+    /// [`watched`](Self::watched). Palettes do not change.
+    ///
+    /// Calls are counted: a joint is watched until [`unwatch`](Self::unwatch) was called as often.
+    ///
+    /// ```
+    /// use phalanx::crowd::{BoneBuffer, Crowd};
+    ///
+    /// # #[cfg(feature = "gltf")]
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut crowd = Crowd::new();
+    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+    /// let feet = ["LeftFoot", "RightFoot"].map(|name| crowd.rig(rig).unwrap().skeleton().joint(name).unwrap());
+    /// let character = crowd.spawn(rig)?;
+    /// crowd.watch(rig, &feet)?;
+    /// let mut bones = BoneBuffer::new();
+    /// crowd.evaluate(&mut bones);
+    /// let watched = crowd.watched(character)?;
+    /// assert_eq!(watched.age(), Some(0));
+    /// for (joint, model) in watched.joints().iter().zip(watched.models()) {
+    ///     println!("joint {joint} at {}", model.translation());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// # #[cfg(not(feature = "gltf"))]
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// If the rig or a joint is unknown.
+    pub fn watch(&mut self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
+        self.check_joints(rig, joints)?;
+        let joints = joints.iter().map(|&joint| joint as u16);
+        self.pool_mut(rig)?.watch.watch(joints);
+        // The next frame lays them out.
+        self.scheduled = None;
+        Ok(())
+    }
+
+    /// Takes back a [`watch`](Self::watch) of these joints. Joints that are not watched are ignored.
+    ///
+    /// # Errors
+    /// If the rig or a joint is unknown.
+    pub fn unwatch(&mut self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
+        self.check_joints(rig, joints)?;
+        let joints = joints.iter().map(|&joint| joint as u16);
+        self.pool_mut(rig)?.watch.unwatch(joints);
+        self.scheduled = None;
+        Ok(())
+    }
+
+    /// The watched joints of an instance, as it was last evaluated. An instance that is hidden or not scheduled keeps
+    /// its matrices: see [`WatchedJoints::age`]. Joints are watched from the first evaluation after
+    /// [`watch`](Self::watch) on, and an instance from its first one.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn watched(&self, instance: InstanceId) -> Result<WatchedJoints<'_>, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        let row = pool.watch.row(index);
+        let (joints, models) = row.map(|row| row.shared()).unwrap_or_default();
+        Ok(WatchedJoints {
+            joints,
+            models,
+            world: pool.state.world_wide(index),
+            current: row.is_some_and(|row| row.current),
+            age: row.and_then(|row| row.age),
+        })
+    }
+
+    fn check_joints(&self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
+        let pool = self.pool(rig)?;
+        for &joint in joints {
+            pool.rig.skeleton().joint(joint)?;
+        }
+        Ok(())
+    }
+
+    /// Lays out the watched joints of all rigs for which they, the mirrors or the instances have changed.
+    pub(super) fn lay_out_watched(&mut self) {
+        let changed = std::mem::take(&mut self.mirrors.changed);
+        for (slot, pool) in self.pools.iter_mut().enumerate() {
+            let Some(pool) = pool else { continue };
+            if !changed && !pool.watch.is_stale() {
+                continue;
+            }
+            let mut own = Vec::new();
+            for m in self.mirrors.all() {
+                let here = self.rigs.slot(m.instance.rig()) == Some(slot);
+                if here && pool.state.knows(m.instance) {
+                    own.push(Own {
+                        instance: m.instance.index(),
+                        joints: m.joints.clone(),
+                    });
+                }
+            }
+            let joints = pool.rig.skeleton().len();
+            pool.watch.lay_out(pool.state.len(), &own, joints);
+        }
+    }
+}

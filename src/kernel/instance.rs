@@ -1,0 +1,338 @@
+//! The run of one instance: what varies → sample and blend → local matrices → overrides → down the hierarchy, palette
+//! rows written once, front to back.
+
+use super::compose;
+use super::mix::Mix;
+use super::scratch::{ActionInput, Last, LayerInput, LocalOverride, Scratch, Sources};
+use super::track::get;
+use crate::clip::timeline::{locate_hinted, locate_regular};
+use crate::clip::{Clip, Cursor};
+use crate::math::{Affine3x4, Row};
+use crate::program::{
+    ClipProgram, Constants, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, fold_rows,
+    group_floats, scratch_row,
+};
+use crate::simd::{Lanes, Streaming};
+use fearless_simd::prelude::*;
+
+/// Evaluates one instance. The caller has reserved the scratch, filled its layers and actions, and checked that
+/// clips, hints and output belong to the rig.
+pub(crate) struct Instance<'a> {
+    pub sources: Sources<'a>,
+    pub overrides: &'a [LocalOverride],
+    /// Key hints: `hint_stride` for every clip that may play.
+    pub hints: &'a mut [u16],
+    pub scratch: &'a mut Scratch,
+    pub output: &'a mut [Affine3x4],
+    /// Whether the rows go past the caches: then nothing reads them until the fence is dropped.
+    pub streaming: Option<Streaming<'a>>,
+}
+
+/// What an instance's frame goes by.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    /// The units that vary.
+    varying: UnitSet,
+    /// Where all others take their values from.
+    constants: &'a Constants,
+    /// Units of scale in which all others are 1.
+    unit_scale: u64,
+    topology: &'a Topology,
+    fold: &'a Fold,
+    /// The clip that plays alone.
+    alone: Option<&'a ClipProgram>,
+    last: Last,
+}
+
+impl Instance<'_> {
+    #[inline(always)]
+    pub fn run<S: Lanes>(self, simd: S) {
+        let Scratch {
+            layers,
+            actions,
+            cursors,
+            pose,
+            above,
+            locals,
+            models,
+            last,
+        } = self.scratch;
+        let sources = self.sources;
+        let mut next = 0;
+        for action in actions.iter_mut() {
+            action.cursor = next as u32;
+            if let Some(Some(program)) = sources.clips.get(usize::from(action.clip)) {
+                let at = usize::from(action.hint) * sources.hint_stride;
+                let hints = self.hints.get_mut(at..).unwrap_or_default();
+                locate_all(&program.clip, action.time, hints, &mut cursors[next..]);
+                next += program.clip.timelines().len();
+            }
+        }
+        let way = way(&sources, layers, actions, self.overrides);
+        *last = way.last;
+        let mix = Mix {
+            simd,
+            sources,
+            varying: way.varying,
+            layers,
+            actions,
+            cursors,
+        };
+        let pose: &mut [f32] = bytemuck::must_cast_slice_mut(pose);
+        match way.alone {
+            Some(clip) => mix.alone(clip, pose),
+            None => mix.blend(pose, bytemuck::must_cast_slice_mut(above)),
+        }
+        local_matrices(&mix, &way, pose, locals);
+        let locals: &mut [[f32; 4]] = bytemuck::must_cast_slice_mut(locals);
+        for o in self.overrides {
+            let lane = sources.rig.skeleton().lane_of()[usize::from(o.joint)];
+            let at = scratch_row(lane.into(), S::f32s::LEN) as usize;
+            for (r, row) in o.local.rows.into_iter().enumerate() {
+                locals[at + r * S::f32s::LEN] = row;
+            }
+        }
+        way.topology.walk.run(
+            simd,
+            &way.fold.walk,
+            locals,
+            models,
+            self.output,
+            self.streaming,
+        );
+    }
+}
+
+/// Composes the local matrices of the groups that the topology reads.
+#[inline(always)]
+fn local_matrices<S: Lanes>(mix: &Mix<'_, S>, way: &Way<'_>, pose: &[f32], locals: &mut [Row]) {
+    let units = &mix.sources.program.units;
+    let (simd, n) = (mix.simd, S::f32s::LEN);
+    let floats: &mut [f32] = bytemuck::must_cast_slice_mut(locals);
+    let groups = way.topology.moving.div_ceil(n);
+    let [pose, constants] = [pose, way.constants.pose()].map(|all| {
+        let (rotations, others) = all.split_at(units.groups * 4 * n);
+        let (translations, scales) = others.split_at(units.groups * 3 * n);
+        [translations, rotations, scales]
+    });
+    // Chunks of known sizes: their loads need no checks.
+    let of_pose = pose[TRANSLATION].chunks_exact(3 * n);
+    let of_pose = of_pose.zip(pose[ROTATION].chunks_exact(4 * n));
+    let of_constants = constants[TRANSLATION].chunks_exact(3 * n);
+    let of_constants = of_constants.zip(constants[ROTATION].chunks_exact(4 * n));
+    let all = floats.chunks_exact_mut(group_floats(n)).take(groups);
+    let [mut t_varies, mut q_varies, mut s_varies] = way.varying.0;
+    let mut no_scale = way.unit_scale;
+    let last = (1 << units.shift) - 1;
+    for (group, ((out, moves), stays)) in all.zip(of_pose).zip(of_constants).enumerate() {
+        let t = if t_varies & 1 == 1 { moves.0 } else { stays.0 };
+        let q = if q_varies & 1 == 1 { moves.1 } else { stays.1 };
+        let (t, q) = (get(simd, t, 0), get(simd, q, 0));
+        if no_scale & 1 == 1 {
+            compose(simd, &t, &q, None, out);
+        } else {
+            let from = if s_varies & 1 == 1 { pose } else { constants };
+            let s = get(simd, from[SCALE], group * 3 * n);
+            compose(simd, &t, &q, Some(&s), out);
+        }
+        // On to the next unit.
+        if group & last == last {
+            (t_varies, q_varies) = (t_varies >> 1, q_varies >> 1);
+            (s_varies, no_scale) = (s_varies >> 1, no_scale >> 1);
+        }
+    }
+}
+
+/// Finds what varies and the topology. A single clip at full weight takes its own constants; otherwise what the
+/// clips do not touch is the base. It depends on what plays and on the joints that have overrides, on nothing else.
+#[inline(always)]
+fn way<'a>(
+    sources: &Sources<'a>,
+    layers: &[LayerInput],
+    actions: &[ActionInput],
+    overrides: &[LocalOverride],
+) -> Way<'a> {
+    let program = sources.program;
+    let mut overridden = 0;
+    for o in overrides {
+        let lane = sources.rig.skeleton().lane_of()[usize::from(o.joint)];
+        overridden = overridden.max(program.topology_of(usize::from(lane) + 1));
+    }
+    if let Some((clip, index)) = alone(sources, layers, actions)
+        && let Some((topology, fold)) = &clip.alone
+        && overridden <= *topology
+    {
+        return Way {
+            varying: clip.moving,
+            constants: &clip.constants,
+            unit_scale: clip.unit_scale(),
+            topology: program.topology(sources.rig, *topology).0,
+            fold,
+            alone: Some(clip),
+            last: Last {
+                topology: *topology,
+                alone: Some(index),
+            },
+        };
+    }
+    let (varying, lanes) = touched(sources, layers, actions);
+    let index = program.topology_of(lanes).max(overridden);
+    let (topology, fold) = program.topology(sources.rig, index);
+    Way {
+        varying,
+        constants: &program.base,
+        unit_scale: program.base.unit_scale & !varying.0[SCALE],
+        topology,
+        fold,
+        alone: None,
+        last: Last {
+            topology: index,
+            alone: None,
+        },
+    }
+}
+
+/// The clip that plays alone, at full weight.
+#[inline(always)]
+fn alone<'a>(
+    sources: &Sources<'a>,
+    layers: &[LayerInput],
+    actions: &[ActionInput],
+) -> Option<(&'a ClipProgram, u16)> {
+    let [layer] = layers else { return None };
+    let [action] = actions else { return None };
+    let masked = sources
+        .masks
+        .get(layer.layer)
+        .is_some_and(|m| m.mask.is_some());
+    if layer.additive || layer.weight < 1.0 || layer.rest != 0.0 || masked {
+        return None;
+    }
+    let clip = sources.clips.get(usize::from(action.clip))?.as_ref()?;
+    Some((clip, action.clip))
+}
+
+/// The units that anything touches, and one more than the last such lane.
+#[inline(always)]
+fn touched(
+    sources: &Sources<'_>,
+    layers: &[LayerInput],
+    actions: &[ActionInput],
+) -> (UnitSet, usize) {
+    let program = sources.program;
+    let mut all = UnitSet::default();
+    let mut lanes = 0;
+    let mut covered = false;
+    for layer in layers {
+        let mask = sources.masks.get(layer.layer);
+        let mut units = UnitSet::default();
+        let mut of_layer = 0;
+        for action in &actions[layer.actions.clone()] {
+            if let Some(Some(clip)) = sources.clips.get(usize::from(action.clip)) {
+                units.join(&clip.touched);
+                of_layer = of_layer.max(clip.touched_lanes);
+            }
+        }
+        let masked = mask.is_some_and(|m| m.mask.is_some());
+        let replaces = !layer.additive && layer.weight >= 1.0 && !masked;
+        if layer.rest > 0.0 || !(covered || replaces) {
+            all.join(&program.rest_apart.units);
+            lanes = lanes.max(program.rest_apart.lanes);
+        }
+        covered = true;
+        if let Some(mask) = mask {
+            units = units.and(&mask.units);
+            of_layer = of_layer.min(mask.lanes);
+        }
+        all.join(&units);
+        lanes = lanes.max(of_layer);
+    }
+    if !covered {
+        all.join(&program.rest_apart.units);
+        lanes = lanes.max(program.rest_apart.lanes);
+    }
+    (all, lanes)
+}
+
+/// Finds the interval of `time` on every timeline of the clip.
+#[inline(always)]
+pub(crate) fn locate_all(clip: &Clip, time: f32, hints: &mut [u16], cursors: &mut [Cursor]) {
+    for (timeline, cursor) in clip.timelines.iter().zip(cursors) {
+        let times = clip.times(timeline);
+        *cursor = match timeline.hint {
+            None => locate_regular(times, timeline.rate, time),
+            Some(slot) => locate_hinted(times, &mut hints[usize::from(slot)], time),
+        };
+    }
+}
+
+impl Scratch {
+    /// A joint's model matrix after a run that wrote `rows`: the palette row times the bind matrix, or, without such
+    /// a row, its anchor's matrix times the way from there.
+    #[inline(always)]
+    pub fn model<S: Lanes>(
+        &self,
+        simd: S,
+        sources: &Sources<'_>,
+        joint: usize,
+        rows: &[Affine3x4],
+    ) -> Affine3x4 {
+        let mut out = Affine3x4::IDENTITY;
+        let (left, right): (Affine3x4, &Affine3x4) = match &sources.program.slots[joint] {
+            Some((row, bind)) => (rows[*row as usize], bind),
+            None => {
+                let (topology, mut fold) =
+                    sources.program.topology(sources.rig, self.last.topology);
+                let clip = self
+                    .last
+                    .alone
+                    .and_then(|c| sources.clips.get(usize::from(c))?.as_ref());
+                if let Some((_, own)) = clip.and_then(|c| c.alone.as_ref()) {
+                    fold = own;
+                }
+                let at = topology.unslotted.binary_search(&(joint as u16));
+                let Ok(way) = at.map(|at| &fold.ways[at]) else {
+                    return out;
+                };
+                let anchor = &self.models[usize::from(topology.anchor[joint])].0;
+                let mut left = Affine3x4::IDENTITY;
+                left.rows.as_flattened_mut().copy_from_slice(&anchor[..12]);
+                (left, way)
+            }
+        };
+        multiply(simd, &left, [0, 1, 2].map(|r| &right.rows[r]), &mut out);
+        out
+    }
+}
+
+/// `a × b` into `out`.
+#[inline(always)]
+pub(crate) fn multiply<S: Lanes>(simd: S, a: &Affine3x4, b: [&[f32; 4]; 3], out: &mut Affine3x4) {
+    let a = simd.load_rows(bytemuck::must_cast_ref(&a.rows));
+    let product = simd.multiply(&simd.splat_matrix(a), b);
+    simd.store_rows(product, bytemuck::must_cast_mut(&mut out.rows));
+}
+
+impl Scratch {
+    /// A joint's local matrix after a run.
+    pub fn local(&self, sources: &Sources<'_>, joint: usize) -> Affine3x4 {
+        let lane = usize::from(sources.rig.skeleton().lane_of()[joint]);
+        let (topology, _) = sources.program.topology(sources.rig, self.last.topology);
+        if lane < topology.moving {
+            let width = sources.program.units.width;
+            let at = scratch_row(lane, width) as usize;
+            let locals: &[[f32; 4]] = bytemuck::must_cast_slice(&self.locals);
+            return Affine3x4 {
+                rows: [0, 1, 2].map(|r| locals[at + r * width]),
+            };
+        }
+        let clip = self
+            .last
+            .alone
+            .and_then(|c| sources.clips.get(usize::from(c))?.as_ref());
+        let constants = clip.map_or(&sources.program.base, |c| &c.constants);
+        Affine3x4 {
+            rows: fold_rows(constants.local(lane)),
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! `Action`: a clip or blend space that plays on a layer, as it stood at the anchor of its entry.
+
+use super::blend_space::Members;
+use super::ids::{NO_CLIP, Source};
+use super::interval::{Loop, Playhead};
+use super::linear_fade::LinearFade;
+use super::options::{AtEnd, PlayOptions};
+
+/// The index of no blend space.
+const NO_SPACE: u16 = u16::MAX;
+
+/// The link of the last action of an entry.
+pub(super) const LAST: u8 = u8::MAX;
+
+const PING_PONG: u8 = 1;
+/// The pass runs from the clip's end to its start.
+const MIRRORED: u8 = 2;
+const PAUSED: u8 = 4;
+/// It was started and has not been advanced yet.
+const FRESH: u8 = 8;
+/// Its last step finished it. Speeds of layers and of the character, and steps back in time, may send it to the end
+/// that its own speed leads away from.
+const ENDED: u8 = 16;
+/// It stops when its fade ends.
+const ENDING: u8 = 32;
+/// It stops at the end of its last pass.
+const STOPS: u8 = 64;
+
+/// An action: 72 bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Action {
+    /// Time within the pass: seconds, for a blend space phases.
+    time: f64,
+    /// The change of `time` in a second of the clock, until the entry is visited.
+    rate: f64,
+    pass: f64,
+    pub weight: LinearFade,
+    /// Factor on time. While a warp runs it has the value at the anchor.
+    speed: f32,
+    /// Length of a pass: seconds, or 1 for a blend space.
+    length: f32,
+    /// The number of passes; 0 for no end.
+    passes: u32,
+    /// The share of the second clip.
+    mix: f32,
+    clip: u16,
+    /// The second clip of a blend space, or the first again if that plays alone; otherwise [`NO_CLIP`].
+    other: u16,
+    space: u16,
+    flags: u8,
+    /// The next action of its entry.
+    next: u8,
+}
+
+/// An action at its anchor, as snapshots store it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ActionRecord {
+    pub source: Source,
+    pub members: Members,
+    pub place: Playhead,
+    pub rate: f64,
+    pub weight: LinearFade,
+    pub speed: f32,
+    pub length: f32,
+    pub passes: u32,
+    /// [`PING_PONG`], [`PAUSED`], [`FRESH`], [`ENDED`], [`ENDING`], [`STOPS`].
+    pub flags: [bool; 6],
+}
+
+/// The flags of a record, in its order. [`MIRRORED`] follows from the pass.
+const STORED_FLAGS: [u8; 6] = [PING_PONG, PAUSED, FRESH, ENDED, ENDING, STOPS];
+
+impl Action {
+    /// The place of an action that does not play.
+    pub const NOTHING: Self = Self {
+        time: 0.0,
+        rate: 0.0,
+        pass: 0.0,
+        weight: LinearFade::still(0.0),
+        speed: 0.0,
+        length: 0.0,
+        passes: 0,
+        mix: 0.0,
+        clip: NO_CLIP,
+        other: NO_CLIP,
+        space: NO_SPACE,
+        flags: 0,
+        next: LAST,
+    };
+
+    /// An action that starts, of weight 0. `length` is the length of a pass.
+    pub fn new(source: Source, (members, length): (Members, f64), options: &PlayOptions) -> Self {
+        let mut action = Self {
+            speed: options.speed,
+            length: length as f32,
+            space: match source {
+                Source::Space(space) => space,
+                Source::Clip(_) => NO_SPACE,
+            },
+            flags: FRESH,
+            ..Self::NOTHING
+        };
+        let course = Loop::new(options.loop_mode, options.repetitions, length);
+        action.store_course(&course);
+        action.set_at_end(options.at_end);
+        action.set_members(members);
+        action.seek(options.time);
+        action
+    }
+
+    pub fn record(&self) -> ActionRecord {
+        ActionRecord {
+            source: self.source(),
+            members: Members {
+                clip: self.clip,
+                other: self.other,
+                mix: self.mix,
+            },
+            place: self.place(),
+            rate: self.rate,
+            weight: self.weight,
+            speed: self.speed,
+            length: self.length,
+            passes: self.passes,
+            flags: STORED_FLAGS.map(|flag| self.flag(flag)),
+        }
+    }
+
+    pub fn of_record(record: &ActionRecord) -> Self {
+        let mut action = Self {
+            rate: record.rate,
+            weight: record.weight,
+            speed: record.speed,
+            length: record.length,
+            passes: record.passes,
+            space: match record.source {
+                Source::Space(space) => space,
+                Source::Clip(_) => NO_SPACE,
+            },
+            ..Self::NOTHING
+        };
+        action.set_members(record.members);
+        for (flag, on) in STORED_FLAGS.into_iter().zip(record.flags) {
+            action.set(flag, on);
+        }
+        let ended = action.flag(ENDED);
+        action.put(record.place);
+        action.set(ENDED, ended);
+        action
+    }
+
+    /// The same action before another.
+    #[inline(always)]
+    pub fn linked(self, next: u8) -> Self {
+        Self { next, ..self }
+    }
+
+    /// The next action of its entry, or [`LAST`].
+    #[inline(always)]
+    pub fn next(&self) -> u8 {
+        self.next
+    }
+
+    fn flag(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    fn set(&mut self, flag: u8, on: bool) {
+        self.flags = if on {
+            self.flags | flag
+        } else {
+            self.flags & !flag
+        };
+    }
+
+    /// Whether this is an action that plays.
+    #[inline(always)]
+    pub fn plays(&self) -> bool {
+        self.clip != NO_CLIP
+    }
+
+    /// What it plays.
+    pub fn source(&self) -> Source {
+        match self.space {
+            NO_SPACE => Source::Clip(self.clip),
+            space => Source::Space(space),
+        }
+    }
+
+    /// Its first clip; the second with its share, if it has two.
+    #[inline(always)]
+    pub fn members(&self) -> (u16, Option<(u16, f32)>) {
+        let other = (self.mix > 0.0).then_some((self.other, self.mix));
+        (self.clip, other)
+    }
+
+    /// Whether its time is a phase.
+    #[inline(always)]
+    pub fn in_phases(&self) -> bool {
+        self.space != NO_SPACE
+    }
+
+    /// Whether it plays a clip, alone or as a member of a blend space.
+    pub fn uses(&self, clip: u16) -> bool {
+        self.clip == clip || self.other == clip
+    }
+
+    /// Sets the clips and their shares.
+    pub fn set_members(&mut self, members: Members) {
+        (self.clip, self.other, self.mix) = (members.clip, members.other, members.mix);
+    }
+
+    /// How it makes its passes.
+    pub fn course(&self) -> Loop {
+        Loop {
+            length: f64::from(self.length),
+            passes: match self.passes {
+                0 => f64::INFINITY,
+                n => f64::from(n),
+            },
+            ping_pong: self.flag(PING_PONG),
+        }
+    }
+
+    fn store_course(&mut self, course: &Loop) {
+        // The number of passes is infinite or of 32 bits.
+        self.passes = if course.bounded() {
+            course.passes as u32
+        } else {
+            0
+        };
+        self.set(PING_PONG, course.ping_pong);
+    }
+
+    /// Sets how it makes its passes. With other passes than before it is in the first of them, at the clip time it has
+    /// reached.
+    pub fn set_course(&mut self, course: &Loop) {
+        if self.course() != *course {
+            let time = self.clip_time();
+            self.store_course(course);
+            self.seek(time);
+        }
+    }
+
+    /// Sets it to an unbounded time.
+    pub fn seek(&mut self, time: f64) {
+        let place = self.course().place(time);
+        self.put(place);
+    }
+
+    pub fn place(&self) -> Playhead {
+        Playhead {
+            pass: self.pass,
+            time: self.time,
+        }
+    }
+
+    pub fn put(&mut self, place: Playhead) {
+        self.set(ENDED, false);
+        (self.pass, self.time) = (place.pass, place.time);
+        let mirrored = self.flag(PING_PONG) && self.course().mirrored(place.pass);
+        self.set(MIRRORED, mirrored);
+    }
+
+    /// Its clip time, in [0, duration].
+    #[inline(always)]
+    pub fn clip_time(&self) -> f64 {
+        self.clip_time_after(0.0)
+    }
+
+    /// Its clip time after `seconds` in which its entry is not visited.
+    #[inline(always)]
+    pub fn clip_time_after(&self, seconds: f64) -> f64 {
+        let time = self.time + seconds * self.rate;
+        if self.flag(MIRRORED) {
+            f64::from(self.length) - time
+        } else {
+            time
+        }
+    }
+
+    /// Moves it on by `seconds` in which its entry is not visited.
+    pub fn glide(&mut self, seconds: f64) {
+        self.time += seconds * self.rate;
+        self.rate = 0.0;
+        self.weight.advance(seconds);
+    }
+
+    /// Sets the change of its time in a second of the clock, until the entry is visited.
+    pub fn set_rate(&mut self, rate: f64) {
+        self.rate = rate;
+    }
+
+    pub fn speed(&self) -> f32 {
+        self.speed
+    }
+
+    /// Sets the speed that its warp has reached.
+    pub fn warp_to(&mut self, speed: f32) {
+        self.speed = speed;
+    }
+
+    /// Sets the speed. Turned around, it leads away from the end that it holds.
+    pub fn set_speed(&mut self, speed: f32) {
+        let ended = self.flag(ENDED) && (self.speed < 0.0) == (speed < 0.0);
+        self.set(ENDED, ended);
+        self.speed = speed;
+    }
+
+    pub fn paused(&self) -> bool {
+        self.flag(PAUSED)
+    }
+
+    pub fn set_paused(&mut self, paused: bool) {
+        self.set(PAUSED, paused);
+    }
+
+    pub fn stops_at_end(&self) -> bool {
+        self.flag(STOPS)
+    }
+
+    pub fn set_at_end(&mut self, at_end: AtEnd) {
+        self.set(STOPS, at_end == AtEnd::Stop);
+    }
+
+    /// Whether it was started and has not been advanced yet.
+    pub fn fresh(&self) -> bool {
+        self.flag(FRESH)
+    }
+
+    /// Records that it was advanced, and whether that finished it.
+    pub fn advanced(&mut self, finished: bool) {
+        self.set(FRESH, false);
+        self.set(ENDED, finished);
+    }
+
+    /// Whether it stops when its fade ends.
+    pub fn ending(&self) -> bool {
+        self.flag(ENDING)
+    }
+
+    pub fn set_ending(&mut self, ending: bool) {
+        self.set(ENDING, ending);
+    }
+
+    /// Whether it has reached the end of its last pass and stays there.
+    pub fn finished(&self) -> bool {
+        let over = || self.course().over(self.place(), self.speed < 0.0);
+        !self.fresh() && (self.flag(ENDED) || over())
+    }
+
+    /// Whether it goes on by itself: it neither fades out nor has finished.
+    pub fn is_target(&self) -> bool {
+        !self.ending() && !self.finished()
+    }
+
+    /// Fades it from its present weight to a target over `seconds`. A running fade that reaches the target sooner
+    /// continues.
+    pub fn fade(&mut self, target: f32, seconds: f32) {
+        let over = f64::from(seconds);
+        let rests = !self.weight.running() && self.weight.value() == target;
+        if !self.ending() && (rests || self.weight.gets_to(target, over)) {
+            return;
+        }
+        self.set_ending(false);
+        self.weight = LinearFade::new(self.weight.value(), target, over);
+    }
+
+    /// Fades its weight to a target: over what is left of its running fade, or over `seconds` if none runs or it fades
+    /// out.
+    pub fn aim(&mut self, target: f32, seconds: f32) {
+        let weight = self.weight.value();
+        if !self.ending() && self.weight.running() {
+            if self.weight.end() != target {
+                self.weight = LinearFade::new(weight, target, self.weight.left());
+            }
+        } else if self.ending() || weight != target {
+            self.fade(target, seconds);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_is_small() {
+        assert!(size_of::<Action>() <= 72);
+    }
+}

@@ -1,0 +1,382 @@
+//! `Entries`: the stored state of all layers of a pool's instances, one entry per instance × layer.
+//!
+//! ```text
+//! due      | Moment |                                        read in every step, front to back
+//! entries  | anchor | weight | speed | first action |        read by the frame: most layers play one action
+//! blocks   | further actions, linked oldest to youngest | warps |       one block per 64 entries
+//! ```
+//!
+//! An entry is stored as it stood at its anchor. Until it is due, its times and weights are functions of the clock:
+//! it is not visited.
+
+use super::action::{Action, LAST};
+use super::clock::{Clock, Moment};
+use super::ids::Source;
+use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
+use super::linear_fade::LinearFade;
+
+/// Entries per block. Ranges of instances are split at multiples of it, so that each has its blocks to itself.
+pub(super) const BLOCK: usize = 64;
+
+/// A layer of an instance at its anchor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    anchor: Moment,
+    weight: LinearFade,
+    speed: f32,
+    /// The oldest action.
+    first: Action,
+}
+
+/// What few of 64 entries have: further actions and warps.
+#[derive(Clone, Debug)]
+struct Block {
+    /// Linked by [`Action::next()`]; those that are free, too.
+    more: Vec<Action>,
+    free: u8,
+    warps: Vec<Warp>,
+}
+
+/// The warp of an action's speed, identified by its entry and what it plays: no two actions of a layer play the same.
+#[derive(Clone, Copy, Debug)]
+struct Warp {
+    /// Its number in the block.
+    entry: u8,
+    source: Source,
+    speed: LinearFade,
+}
+
+/// The entries of a pool.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entries {
+    due: Vec<Moment>,
+    entries: Vec<Entry>,
+    blocks: Vec<Block>,
+}
+
+/// A range of entries that one worker changes. It starts at a multiple of [`BLOCK`].
+#[derive(Debug)]
+pub(crate) struct EntriesMut<'a> {
+    due: &'a mut [Moment],
+    entries: &'a mut [Entry],
+    blocks: &'a mut [Block],
+}
+
+/// Makes room for `more` elements: an eighth of what there is, since doubling would leave up to half of it unused.
+pub(super) fn make_room<T>(v: &mut Vec<T>, more: usize) {
+    if v.capacity() - v.len() < more {
+        v.reserve_exact(more.max(v.len() / 8).max(8));
+    }
+}
+
+impl Entry {
+    const NOTHING: Self = Self {
+        anchor: Moment::ZERO,
+        weight: LinearFade::still(1.0),
+        speed: 1.0,
+        first: Action::NOTHING,
+    };
+
+    /// Seconds since its anchor.
+    #[inline(always)]
+    pub fn since(&self, clock: Clock) -> f64 {
+        clock.since(self.anchor)
+    }
+
+    #[inline(always)]
+    pub fn weight(&self) -> &LinearFade {
+        &self.weight
+    }
+
+    /// Its oldest action, if it has one.
+    #[inline(always)]
+    pub fn first(&self) -> Option<&Action> {
+        Some(&self.first).filter(|a| a.plays())
+    }
+
+    /// Whether it has no further action.
+    #[inline(always)]
+    pub fn plays_one(&self) -> bool {
+        self.first.next() == LAST
+    }
+}
+
+impl Block {
+    const EMPTY: Self = Self {
+        more: Vec::new(),
+        free: LAST,
+        warps: Vec::new(),
+    };
+
+    /// Makes the first room: for one of every entry.
+    fn make_first_room(&mut self, entries: usize, actions: bool, warps: bool) {
+        if actions && self.more.capacity() == 0 {
+            self.more.reserve_exact(entries);
+        }
+        if warps && self.warps.capacity() == 0 {
+            self.warps.reserve_exact(entries);
+        }
+    }
+
+    /// A place for an action: of those that the entry had, or a free one, or a new one. If there is none left, room is
+    /// made for one more action of every entry.
+    fn take(&mut self, spare: &mut u8, entries: usize) -> u8 {
+        let list = if *spare != LAST {
+            spare
+        } else {
+            &mut self.free
+        };
+        match self.more.get(usize::from(*list)) {
+            Some(place) => std::mem::replace(list, place.next()),
+            None => {
+                if self.more.len() == self.more.capacity() {
+                    self.more.reserve_exact(entries);
+                }
+                self.more.push(Action::NOTHING);
+                // At most 3 × 64.
+                (self.more.len() - 1) as u8
+            }
+        }
+    }
+
+    /// Frees places that are linked.
+    fn release(&mut self, mut spare: u8) {
+        while let Some(place) = self.more.get_mut(usize::from(spare)) {
+            let next = place.next();
+            *place = Action::NOTHING.linked(self.free);
+            self.free = spare;
+            spare = next;
+        }
+    }
+}
+
+/// The actions of an entry, oldest first.
+#[inline(always)]
+fn actions<'a>(entry: &'a Entry, block: &'a Block) -> impl Iterator<Item = &'a Action> {
+    let more = |a: &&'a Action| block.more.get(usize::from(a.next()));
+    std::iter::successors(entry.first(), more)
+}
+
+fn load(entry: &Entry, block: &Block, number: usize) -> LayerState {
+    let mut layer = LayerState::new(entry.weight, entry.speed);
+    for action in actions(entry, block) {
+        layer.push(action.linked(LAST));
+    }
+    for warp in block
+        .warps
+        .iter()
+        .filter(|w| usize::from(w.entry) == number)
+    {
+        if let Some(a) = layer.find(warp.source) {
+            layer.set_warp(a, warp.speed);
+        }
+    }
+    layer
+}
+
+impl EntriesMut<'_> {
+    /// Splits the range at an entry: a multiple of [`BLOCK`], or the end.
+    pub fn split_at(self, entry: usize) -> (Self, Self) {
+        let (due, entries, blocks) = (self.due, self.entries, self.blocks);
+        let entry = entry.min(entries.len());
+        let due = due.split_at_mut(entry);
+        let entries = entries.split_at_mut(entry);
+        let blocks = blocks.split_at_mut(entry.div_ceil(BLOCK));
+        let part = |due, entries, blocks| Self {
+            due,
+            entries,
+            blocks,
+        };
+        (
+            part(due.0, entries.0, blocks.0),
+            part(due.1, entries.1, blocks.1),
+        )
+    }
+
+    /// When each entry has to be visited next.
+    pub fn due(&self) -> &[Moment] {
+        self.due
+    }
+
+    /// The state of an entry at its anchor, and the anchor.
+    pub fn load(&self, at: usize) -> (LayerState, Moment) {
+        let entry = &self.entries[at];
+        (
+            load(entry, &self.blocks[at / BLOCK], at % BLOCK),
+            entry.anchor,
+        )
+    }
+
+    /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed changes.
+    /// `update` gets the action as it stands at the clock, and the weight and the speed of the layer; it returns the
+    /// seconds until the next visit, or `None` if the action stops. Returns false if the entry is of another kind.
+    #[inline]
+    pub fn update_alone(
+        &mut self,
+        at: usize,
+        clock: Clock,
+        now: Moment,
+        update: impl FnOnce(&mut Action, (f32, f32)) -> Option<f64>,
+    ) -> bool {
+        let entry = &mut self.entries[at];
+        let plays_one = entry.first.plays() && entry.plays_one();
+        if !plays_one || entry.weight.running() || !self.blocks[at / BLOCK].warps.is_empty() {
+            return false;
+        }
+        let action = &mut entry.first;
+        action.glide(clock.since(entry.anchor));
+        let due = update(action, (entry.weight.value(), entry.speed));
+        if due.is_none() {
+            *action = Action::NOTHING;
+        }
+        self.due[at] = now.wait(due.unwrap_or(f64::INFINITY));
+        entry.anchor = now;
+        true
+    }
+
+    /// Stores an entry as it stands now. It will be visited at `due`.
+    pub fn store(&mut self, at: usize, layer: &LayerState, now: Moment, due: Moment) {
+        self.due[at] = due;
+        let in_block = (self.entries.len() - (at - at % BLOCK)).min(BLOCK);
+        let (entry, block) = (&mut self.entries[at], &mut self.blocks[at / BLOCK]);
+        (entry.anchor, entry.weight, entry.speed) = (now, layer.weight, layer.speed);
+        // From the youngest on, since each holds the place of the next one.
+        let (mut spare, mut next) = (entry.first.next(), LAST);
+        let actions = layer.actions();
+        for action in actions.iter().skip(1).rev() {
+            let place = block.take(&mut spare, in_block);
+            block.more[usize::from(place)] = action.linked(next);
+            next = place;
+        }
+        let first = actions.first().copied();
+        entry.first = first.map_or(Action::NOTHING, |first| first.linked(next));
+        block.release(spare);
+        // Below 64.
+        let entry = (at % BLOCK) as u8;
+        if !block.warps.is_empty() {
+            block.warps.retain(|w| w.entry != entry);
+        }
+        for (a, action) in actions.iter().enumerate() {
+            if let Some(speed) = layer.warp(a).copied() {
+                let source = action.source();
+                if block.warps.len() == block.warps.capacity() {
+                    block.warps.reserve_exact(in_block);
+                }
+                block.warps.push(Warp {
+                    entry,
+                    source,
+                    speed,
+                });
+            }
+        }
+    }
+}
+
+impl Entries {
+    /// Makes room for `more` entries.
+    pub fn reserve(&mut self, more: usize) {
+        make_room(&mut self.blocks, more.div_ceil(BLOCK));
+        make_room(&mut self.due, more);
+        make_room(&mut self.entries, more);
+    }
+
+    /// Appends an entry that plays nothing.
+    pub fn push(&mut self) {
+        if self.entries.len().is_multiple_of(BLOCK) {
+            make_room(&mut self.blocks, 1);
+            self.blocks.push(Block::EMPTY);
+        }
+        make_room(&mut self.due, 1);
+        make_room(&mut self.entries, 1);
+        self.due.push(Moment::ZERO);
+        self.entries.push(Entry::NOTHING);
+    }
+
+    /// An entry as it is stored: its state at its anchor, the anchor, and when it has to be visited.
+    pub fn stored(&self, at: usize) -> (LayerState, Moment, Moment) {
+        let (entry, block) = (&self.entries[at], &self.blocks[at / BLOCK]);
+        (load(entry, block, at % BLOCK), entry.anchor, self.due[at])
+    }
+
+    /// Stores an entry as it [was](Self::stored).
+    pub fn restore(&mut self, at: usize, layer: &LayerState, anchor: Moment, due: Moment) {
+        self.make_first_room(at, layer.len() > 1, layer.warps());
+        self.all().store(at, layer, anchor, due);
+    }
+
+    /// All entries, to be changed.
+    pub fn all(&mut self) -> EntriesMut<'_> {
+        EntriesMut {
+            due: &mut self.due,
+            entries: &mut self.entries,
+            blocks: &mut self.blocks,
+        }
+    }
+
+    /// The entries of a range.
+    #[inline(always)]
+    pub fn range(&self, range: std::ops::Range<usize>) -> &[Entry] {
+        &self.entries[range]
+    }
+
+    /// The actions of an entry at its anchor, oldest first.
+    #[inline(always)]
+    pub fn actions(&self, at: usize) -> impl Iterator<Item = &Action> {
+        actions(&self.entries[at], &self.blocks[at / BLOCK])
+    }
+
+    /// The actions of all entries.
+    pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
+        (0..self.entries.len()).flat_map(|at| self.actions(at))
+    }
+
+    /// The state of an entry now.
+    pub fn at(&self, at: usize, clock: Clock) -> LayerState {
+        let (entry, block) = (&self.entries[at], &self.blocks[at / BLOCK]);
+        let mut layer = load(entry, block, at % BLOCK);
+        layer.glide(entry.since(clock));
+        layer
+    }
+
+    /// Stores an entry that a call has changed. The next step visits it.
+    pub fn store(&mut self, at: usize, layer: &LayerState, clock: Clock) {
+        let now = clock.now();
+        self.make_first_room(at, layer.len() > 1, layer.warps());
+        self.all().store(at, layer, now, now);
+    }
+
+    /// The first further action, and the first warp, make room in all blocks, so that later ones need not allocate
+    /// wherever they are.
+    fn make_first_room(&mut self, at: usize, actions: bool, warps: bool) {
+        let block = &self.blocks[at / BLOCK];
+        let (actions, warps) = (
+            actions && block.more.capacity() == 0,
+            warps && block.warps.capacity() == 0,
+        );
+        if actions || warps {
+            let mut left = self.entries.len();
+            for block in &mut self.blocks {
+                block.make_first_room(left.min(BLOCK), actions, warps);
+                left = left.saturating_sub(BLOCK);
+            }
+        }
+    }
+}
+
+impl PartialEq for Entries {
+    /// Whether all entries play the same, wherever their actions are stored.
+    fn eq(&self, other: &Self) -> bool {
+        let layer = |all: &Self, at: usize| {
+            let (entry, block) = (&all.entries[at], &all.blocks[at / BLOCK]);
+            (load(entry, block, at % BLOCK), entry.anchor)
+        };
+        self.entries.len() == other.entries.len()
+            && self.due == other.due
+            && (0..self.entries.len()).all(|at| layer(self, at) == layer(other, at))
+    }
+}
+
+const _: () = assert!((ACTIONS_PER_LAYER - 1) * BLOCK < LAST as usize);
+
+#[cfg(test)]
+mod tests;

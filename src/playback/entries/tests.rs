@@ -1,0 +1,78 @@
+//! Entries hold what was stored in them.
+
+use super::*;
+use crate::playback::blend_space::Members;
+use crate::playback::ids::NO_CLIP;
+use crate::playback::options::PlayOptions;
+
+fn action(clip: u16) -> Action {
+    let members = Members {
+        clip,
+        other: NO_CLIP,
+        mix: 0.0,
+    };
+    Action::new(Source::Clip(clip), (members, 1.0), &PlayOptions::default())
+}
+
+/// Actions that come and go in any order are those of a plain list, and places are used again.
+#[test]
+fn entries_hold_what_was_stored() {
+    let mut entries = Entries::default();
+    (0..200).for_each(|_| entries.push());
+    let clock = Clock::default();
+    let mut lists = vec![Vec::new(); 200];
+    let mut state = 1u32;
+    let mut random = |below: u32| {
+        state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        (state >> 16) % below
+    };
+    for _ in 0..20_000 {
+        let at = random(200) as usize;
+        let list: &mut Vec<u16> = &mut lists[at];
+        let mut layer = entries.at(at, clock);
+        if random(2) == 0 && list.len() < ACTIONS_PER_LAYER {
+            let clip = 10 * at as u16 + random(1000) as u16;
+            if list.contains(&clip) {
+                continue;
+            }
+            list.push(clip);
+            let (a, _) = layer.push(action(clip));
+            if random(3) == 0 {
+                layer.set_warp(a, LinearFade::new(0.0, f32::from(clip), 1.0));
+            }
+        } else if !list.is_empty() {
+            let a = random(list.len() as u32) as usize;
+            list.remove(a);
+            layer.remove(a);
+        }
+        entries.store(at, &layer, clock);
+        let stored = entries.at(at, clock);
+        let clips = stored.actions().iter().map(|a| a.members().0);
+        assert!(clips.eq(list.iter().copied()));
+        for (a, &clip) in list.iter().enumerate() {
+            let warp = stored.warp(a);
+            assert!(warp.is_none_or(|w| w.end() == f32::from(clip)));
+            assert_eq!(warp, layer.warp(a));
+        }
+    }
+    let more: usize = lists.iter().map(|l| l.len().saturating_sub(1)).sum();
+    let places: usize = entries.blocks.iter().map(|b| b.more.len()).sum();
+    assert!(places <= 3 * 200 && more <= places);
+    assert_eq!(entries.all_actions().count(), lists.concat().len());
+    assert!(entries.clone() == entries);
+}
+
+/// Room for one more action of every entry of a block is made at once.
+#[test]
+fn crossfades_make_room_for_all() {
+    let mut entries = Entries::default();
+    (0..100).for_each(|_| entries.push());
+    let clock = Clock::default();
+    let mut layer = entries.at(0, clock);
+    layer.push(action(1));
+    layer.push(action(2));
+    entries.store(0, &layer, clock);
+    let room = |b: &Block| b.more.capacity();
+    assert!(entries.blocks.iter().map(room).eq([64, 36]));
+    assert!(size_of::<Entry>() <= 112);
+}

@@ -1,0 +1,145 @@
+//! What a frame reads of an instance: its layers and actions that have a weight, in the order of blending.
+
+use super::action::Action;
+use super::entries::Entry;
+use super::layer_state::ACTIONS_PER_LAYER;
+use super::pool::{Fill, LayerOptions, Pool};
+use crate::kernel::blend::shares;
+
+/// A layer with a weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ActiveLayer {
+    pub layer: usize,
+    /// The layer's weight as it was set.
+    pub own: f32,
+    /// Its weight over the layers below: with [`Fill::Below`] less than its own if the weights of its actions leave a
+    /// share.
+    pub weight: f32,
+    /// The share of the rest pose.
+    pub rest: f32,
+    /// The factor on the weights of its actions: with it, they and the rest pose sum to 1.
+    pub share: f32,
+}
+
+/// A clip that plays on a layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ActiveClip {
+    /// The clip's index in its pool.
+    pub clip: u16,
+    /// Clip time in seconds.
+    pub time: f32,
+    /// The weight of its action, times its share in a blend space.
+    pub weight: f32,
+}
+
+/// Receives the layers of an instance with a weight, lowest first, each before its clips; these oldest first.
+pub(crate) trait Visitor {
+    fn layer(&mut self, layer: ActiveLayer);
+    fn clip(&mut self, clip: ActiveClip);
+}
+
+/// A layer whose actions have these weights in all; `None` if it has no part in the pose.
+#[inline(always)]
+fn active(layer: usize, options: &LayerOptions, own: f32, total: f32) -> Option<ActiveLayer> {
+    let below = options.fill == Fill::Below && !options.additive;
+    // Weights are divided by their sum, which has to have a reciprocal.
+    if below && total < f32::MIN_POSITIVE {
+        return None;
+    }
+    let of = shares(total);
+    let (rest, share, weight) = if below && of.rest > 0.0 {
+        (0.0, 1.0 / total, own * total)
+    } else {
+        (of.rest, of.factor, own)
+    };
+    Some(ActiveLayer {
+        layer,
+        own,
+        weight,
+        rest,
+        share,
+    })
+}
+
+impl Pool {
+    /// Visits what an instance plays now.
+    #[inline(always)]
+    pub fn visit(&self, index: usize, visitor: &mut impl Visitor) {
+        let clock = self.state.clock();
+        let first = index * self.layers.len();
+        let entries = self.state.entries().range(self.entries_of(index));
+        for (layer, (options, entry)) in self.layers.iter().zip(entries).enumerate() {
+            let Some(action) = entry.first() else {
+                continue;
+            };
+            let since = entry.since(clock);
+            let own = entry.weight().after(since);
+            if own == 0.0 {
+                continue;
+            }
+            if !entry.plays_one() {
+                self.visit_many(first + layer, (layer, own), (entry, since), visitor);
+                continue;
+            }
+            let weight = action.weight.after(since);
+            if weight == 0.0 {
+                continue;
+            }
+            if let Some(active) = active(layer, options, own, weight) {
+                visitor.layer(active);
+                self.visit_action(action, since, weight, visitor);
+            }
+        }
+    }
+
+    /// Visits a layer with several actions.
+    fn visit_many(
+        &self,
+        at: usize,
+        (layer, own): (usize, f32),
+        (entry, since): (&Entry, f64),
+        visitor: &mut impl Visitor,
+    ) {
+        debug_assert!(entry.first().is_some());
+        let actions = || self.state.entries().actions(at);
+        let mut weights = [0.0; ACTIONS_PER_LAYER];
+        let (mut total, mut any) = (0.0, false);
+        for (weight, action) in weights.iter_mut().zip(actions()) {
+            *weight = action.weight.after(since);
+            total += *weight;
+            any |= *weight != 0.0;
+        }
+        if !any {
+            return;
+        }
+        let options = &self.layers[layer];
+        if let Some(active) = active(layer, options, own, total) {
+            visitor.layer(active);
+            for (weight, action) in weights.into_iter().zip(actions()) {
+                if weight != 0.0 {
+                    self.visit_action(action, since, weight, visitor);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn visit_action(&self, action: &Action, since: f64, weight: f32, visitor: &mut impl Visitor) {
+        let time = action.clip_time_after(since);
+        let (clip, other) = action.members();
+        if !action.in_phases() {
+            let time = time as f32;
+            return visitor.clip(ActiveClip { clip, time, weight });
+        }
+        let mut member = |clip: u16, weight: f32| {
+            let duration = self.clips.get(clip).map_or(0.0, |clip| clip.duration());
+            let time = (time * f64::from(duration)) as f32;
+            visitor.clip(ActiveClip { clip, time, weight });
+        };
+        let mix = other.map_or(0.0, |other| other.1);
+        member(clip, weight * (1.0 - mix));
+        if let Some((other, mix)) = other {
+            member(other, weight * mix);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `LayerState`: one layer of one instance with its actions, as calls and steps change it.
+
+use super::action::Action;
+use super::ids::Source;
+use super::linear_fade::LinearFade;
+
+/// The largest number of actions of a layer.
+pub const ACTIONS_PER_LAYER: usize = 4;
+
+/// The state of a layer at one moment of the clock: a copy, which is stored when it has changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LayerState {
+    pub weight: LinearFade,
+    /// Factor on the speed of its actions.
+    pub speed: f32,
+    count: u8,
+    /// Oldest first.
+    actions: [Action; ACTIONS_PER_LAYER],
+    /// The warps of their speeds.
+    warps: [LinearFade; ACTIONS_PER_LAYER],
+}
+
+impl LayerState {
+    /// A layer without actions.
+    pub fn new(weight: LinearFade, speed: f32) -> Self {
+        Self {
+            weight,
+            speed,
+            count: 0,
+            actions: [Action::NOTHING; ACTIONS_PER_LAYER],
+            warps: [LinearFade::still(0.0); ACTIONS_PER_LAYER],
+        }
+    }
+
+    /// Its actions, oldest first.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions[..usize::from(self.count)]
+    }
+
+    pub fn len(&self) -> usize {
+        usize::from(self.count)
+    }
+
+    pub fn action(&self, a: usize) -> &Action {
+        &self.actions[a]
+    }
+
+    pub fn action_mut(&mut self, a: usize) -> &mut Action {
+        &mut self.actions[a]
+    }
+
+    /// An action, and the warp of its speed, to be advanced.
+    pub fn moving(&mut self, a: usize) -> (&mut Action, Option<&mut LinearFade>) {
+        (&mut self.actions[a], Some(&mut self.warps[a]))
+    }
+
+    /// The warp of an action's speed, if one runs.
+    pub fn warp(&self, a: usize) -> Option<&LinearFade> {
+        Some(&self.warps[a]).filter(|warp| warp.running())
+    }
+
+    /// Whether a speed warps.
+    pub fn warps(&self) -> bool {
+        self.warps.iter().any(LinearFade::running)
+    }
+
+    /// Sets the warp of an action's speed; one that does not run ends it.
+    pub fn set_warp(&mut self, a: usize, warp: LinearFade) {
+        self.warps[a] = if warp.running() {
+            warp
+        } else {
+            LinearFade::still(0.0)
+        };
+    }
+
+    /// The action that plays a clip or blend space, if any.
+    pub fn find(&self, source: Source) -> Option<usize> {
+        self.actions().iter().position(|a| a.source() == source)
+    }
+
+    /// Appends an action. Without room, the action with the lowest weight is evicted, the oldest of several. Returns
+    /// the action and whether one was evicted.
+    pub fn push(&mut self, action: Action) -> (usize, bool) {
+        let evicts = self.len() == ACTIONS_PER_LAYER;
+        if evicts {
+            let weight = |a: usize| self.actions[a].weight.value().abs();
+            let lower = |least, a| if weight(a) < weight(least) { a } else { least };
+            self.remove((1..ACTIONS_PER_LAYER).fold(0, lower));
+        }
+        let a = self.len();
+        self.actions[a] = action;
+        self.count += 1;
+        (a, evicts)
+    }
+
+    /// Removes an action.
+    pub fn remove(&mut self, a: usize) {
+        let end = self.len();
+        self.actions[a..end].rotate_left(1);
+        self.warps[a..end].rotate_left(1);
+        self.count -= 1;
+        self.actions[end - 1] = Action::NOTHING;
+        self.warps[end - 1] = LinearFade::still(0.0);
+    }
+
+    /// Fades an action to a weight: see [`Action::fade`].
+    pub fn fade(&mut self, a: usize, target: f32, seconds: f32) {
+        self.actions[a].fade(target, seconds);
+    }
+
+    /// Fades an action out over `seconds`, from its present weight, and then stops it. A running fade to 0 that ends
+    /// sooner continues. An action of weight 0 stops at once, and is removed.
+    pub fn end(&mut self, a: usize, seconds: f32) {
+        let action = &mut self.actions[a];
+        if action.ending() && action.weight.gets_to(0.0, f64::from(seconds)) {
+            return;
+        }
+        if seconds > 0.0 && action.weight.value() != 0.0 {
+            action.fade(0.0, seconds);
+            action.set_ending(true);
+        } else {
+            self.remove(a);
+        }
+    }
+
+    /// [Ends](Self::end) all actions that a condition selects.
+    pub fn end_all(&mut self, seconds: f32, which: impl Fn(&Action) -> bool) {
+        // From the last on, since those behind one that is removed move up.
+        for a in (0..self.len()).rev() {
+            if which(&self.actions[a]) {
+                self.end(a, seconds);
+            }
+        }
+    }
+
+    /// Moves all on by `seconds` in which the entry is not visited.
+    pub fn glide(&mut self, seconds: f64) {
+        self.weight.advance(seconds);
+        for action in &mut self.actions[..usize::from(self.count)] {
+            action.glide(seconds);
+        }
+    }
+}

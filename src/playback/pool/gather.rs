@@ -1,0 +1,78 @@
+//! What an instance plays now, as the run of an instance reads it.
+
+use super::Pool;
+use crate::kernel::{ActionInput, LayerInput, Scratch};
+use crate::playback::gather::{ActiveClip, ActiveLayer, Visitor};
+use crate::playback::ids::NO_CLIP;
+
+impl Pool {
+    /// Fills the scratch's layers and actions for an instance. The scratch has room for all.
+    #[inline(always)]
+    pub fn gather(&self, index: usize, scratch: &mut Scratch) {
+        scratch.layers.clear();
+        scratch.actions.clear();
+        let mut gather = Gather {
+            pool: self,
+            scratch,
+            factor: 1.0,
+        };
+        self.visit(index, &mut gather);
+    }
+
+    /// The clip that counts for the order of evaluation: the first that the instance plays.
+    #[inline(always)]
+    pub fn first_clip(&self, index: usize) -> u16 {
+        let entry = self.state.entries().range(self.entries_of(index)).first();
+        let action = entry.and_then(|entry| entry.first());
+        action.map_or(NO_CLIP, |action| action.members().0)
+    }
+}
+
+struct Gather<'a> {
+    pool: &'a Pool,
+    scratch: &'a mut Scratch,
+    /// On the weights of the layer's actions.
+    factor: f32,
+}
+
+impl Visitor for Gather<'_> {
+    #[inline(always)]
+    fn layer(&mut self, layer: ActiveLayer) {
+        let additive = self.pool.layers[layer.layer].additive;
+        self.factor = if additive { layer.own } else { layer.share };
+        let first = self.scratch.actions.len();
+        self.scratch.layers.push(LayerInput {
+            layer: layer.layer,
+            additive,
+            weight: layer.weight.min(1.0),
+            rest: layer.rest,
+            actions: first..first,
+        });
+    }
+
+    #[inline(always)]
+    fn clip(&mut self, clip: ActiveClip) {
+        let Scratch {
+            layers, actions, ..
+        } = &mut *self.scratch;
+        let Some(layer) = layers.last_mut() else {
+            return;
+        };
+        let weight = clip.weight * self.factor;
+        let weight = match layer.additive {
+            true => weight.clamp(-1.0, 1.0),
+            false => weight,
+        };
+        // A member of a blend space may have no share.
+        if weight != 0.0 {
+            actions.push(ActionInput {
+                clip: clip.clip,
+                hint: actions.len() as u16,
+                time: clip.time,
+                weight,
+                cursor: 0,
+            });
+            layer.actions.end = actions.len();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Overrides of a pool's instances, one at a time or in batches.
+
+use super::Pool;
+use crate::kernel::LocalOverride;
+use crate::math::Affine3x4;
+use crate::playback::PlaybackError;
+use crate::playback::ids::InstanceId;
+use crate::playback::overrides::Overrides;
+
+/// A range of fewer matrices is not split further: a check takes some 20 ns.
+const MATRICES: usize = 512;
+
+/// Buffers of a batch.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    joints: Vec<u16>,
+    /// Bounds of the stretch factors.
+    bounds: Vec<f64>,
+}
+
+/// Local matrices of the same joints of many instances.
+#[derive(Clone, Copy, Debug)]
+struct OverrideBatch<'a> {
+    /// Ascending.
+    joints: &'a [u16],
+    instances: &'a [InstanceId],
+    /// Of every instance one per joint.
+    locals: &'a [Affine3x4],
+}
+
+impl OverrideBatch<'_> {
+    /// Splits behind the first `count` instances.
+    fn split(&self, count: usize) -> (Self, Self) {
+        let (instances_a, instances_b) = self.instances.split_at(count);
+        let (locals_a, locals_b) = self.locals.split_at(count * self.joints.len());
+        let a = Self {
+            instances: instances_a,
+            locals: locals_a,
+            ..*self
+        };
+        let b = Self {
+            instances: instances_b,
+            locals: locals_b,
+            ..*self
+        };
+        (a, b)
+    }
+
+    /// Checks all, on the current rayon pool if there are many; `join` runs both halves without allocating.
+    fn check(
+        &self,
+        overrides: &Overrides,
+        parents: &[u16],
+        bounds: &mut [f64],
+    ) -> Result<(), PlaybackError> {
+        let (count, joints) = (self.instances.len(), self.joints.len());
+        if count > 1 && self.locals.len() > MATRICES && rayon::current_num_threads() > 1 {
+            let half = count / 2;
+            let (a, b) = self.split(half);
+            let (bounds_a, bounds_b) = bounds.split_at_mut(half * joints);
+            let (a, b) = rayon::join(
+                || a.check(overrides, parents, bounds_a),
+                || b.check(overrides, parents, bounds_b),
+            );
+            // The first error is that of the first instance, however many workers there are.
+            return a.and(b);
+        }
+        let all = self.locals.chunks_exact(joints);
+        let all = self.instances.iter().zip(all);
+        for ((instance, locals), bounds) in all.zip(bounds.chunks_exact_mut(joints)) {
+            let given = (self.joints, locals);
+            overrides.check_many(parents, instance.index(), given, bounds)?;
+        }
+        Ok(())
+    }
+}
+
+impl Pool {
+    /// Sets the local matrix of a joint of an instance.
+    ///
+    /// # Errors
+    /// Those of [`Overrides::set`].
+    pub fn set_override(
+        &mut self,
+        index: usize,
+        joint: u16,
+        local: Affine3x4,
+    ) -> Result<(), PlaybackError> {
+        let parents = self.rig.skeleton().parents();
+        let overrides = self.state.overrides_mut();
+        overrides.set(parents, index, joint, local)?;
+        self.prepare_override(joint);
+        self.watch.touch(index);
+        Ok(())
+    }
+
+    /// Sets local matrices of the same joints, ascending, of many instances: of each one per joint.
+    ///
+    /// # Errors
+    /// Those of [`Overrides::set`]. Nothing is changed then.
+    pub fn set_overrides(
+        &mut self,
+        joints: &[usize],
+        instances: &[InstanceId],
+        locals: &[Affine3x4],
+    ) -> Result<(), PlaybackError> {
+        if joints.is_empty() || instances.is_empty() {
+            return Ok(());
+        }
+        let Batch {
+            joints: narrow,
+            bounds,
+        } = &mut self.batch;
+        narrow.clear();
+        narrow.extend(joints.iter().map(|&joint| joint as u16));
+        bounds.clear();
+        bounds.resize(locals.len(), 1.0);
+        let batch = OverrideBatch {
+            joints: narrow,
+            instances,
+            locals,
+        };
+        let parents = self.rig.skeleton().parents();
+        batch.check(self.state.overrides(), parents, bounds)?;
+        let overrides = self.state.overrides_mut();
+        let count = joints.len();
+        let values = locals.chunks_exact(count);
+        let values = values.zip(bounds.chunks_exact(count));
+        for (instance, (locals, bounds)) in batch.instances.iter().zip(values) {
+            let entries = batch.joints.iter().zip(locals).zip(bounds);
+            for ((&joint, &local), &bound) in entries {
+                overrides.put(instance.index(), LocalOverride { joint, local }, bound);
+            }
+            self.watch.touch(instance.index());
+        }
+        for &joint in joints {
+            self.prepare_override(joint as u16);
+        }
+        Ok(())
+    }
+
+    /// Removes the override of a joint of an instance, if it has one.
+    pub fn clear_override(&mut self, index: usize, joint: u16) {
+        if self.state.overrides_mut().clear(index, joint) {
+            self.watch.touch(index);
+        }
+    }
+
+    /// Removes all overrides of an instance.
+    pub fn clear_overrides(&mut self, index: usize) {
+        if self.state.overrides_mut().clear_all(index) {
+            self.watch.touch(index);
+        }
+    }
+
+    /// Makes the topologies that the overrides need, so that no frame has to.
+    pub fn prepare_overrides(&self) {
+        for entry in self.state.overrides().all() {
+            self.prepare_override(entry.joint);
+        }
+    }
+
+    fn prepare_override(&self, joint: u16) {
+        let lane = self.rig.skeleton().lane_of().get(usize::from(joint));
+        if let Some(&lane) = lane {
+            let program = self.rig.program(self.programs.width());
+            program.prepare(&self.rig, usize::from(lane) + 1);
+        }
+    }
+}

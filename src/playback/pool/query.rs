@@ -1,0 +1,220 @@
+//! Questions about one instance now: its model matrices, local matrices and scalars. Each costs one character, and a
+//! thread's scratch is kept, so that they do not allocate.
+
+use super::{PaletteScratch, Pool, WatchPart, WatchedRow};
+use crate::kernel::{Scratch, Sources, multiply};
+use crate::math::Affine3x4;
+use crate::playback::PlaybackError;
+use crate::playback::lent::Lent;
+use crate::runtime::ScalarBlend;
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
+use crate::skeleton::{JointRef, Pose};
+use std::cell::RefCell;
+
+/// An evaluated instance.
+pub(crate) struct Evaluated<'a> {
+    pool: &'a Pool,
+    level: SimdLevel,
+    scratch: &'a Scratch,
+    /// Its palette.
+    pub rows: &'a [Affine3x4],
+}
+
+#[derive(Default)]
+struct Buffers {
+    scratch: PaletteScratch,
+    hints: Vec<u16>,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<Buffers> = RefCell::default();
+}
+
+impl Pool {
+    /// Evaluates an instance, and reads it by `read`.
+    pub fn evaluated<R>(&self, index: usize, read: impl FnOnce(&Evaluated<'_>) -> R) -> R {
+        // Programs are of one register width. Another one in force takes effect with the next frame.
+        let level = self.level();
+        BUFFERS.with_borrow_mut(|buffers| {
+            let Buffers { scratch, hints } = buffers;
+            scratch.reserve(&self.needs(1));
+            hints.clear();
+            hints.resize(self.hints_per_instance(), 0);
+            let PaletteScratch { instance, palette } = scratch;
+            let rows = &mut palette[..self.rig.palette_len()];
+            let kept = (&mut hints[..], &mut WatchPart::default());
+            self.evaluate_one(index, level, kept, instance, rows);
+            read(&Evaluated {
+                pool: self,
+                level,
+                scratch: &instance.run,
+                rows,
+            })
+        })
+    }
+
+    /// Evaluates an instance in the thread's scratch: a thousand mixers share it, and it stays in the caches.
+    pub fn evaluate_here(
+        &self,
+        index: usize,
+        level: SimdLevel,
+        hints: &mut [u16],
+        output: &mut [Affine3x4],
+    ) {
+        BUFFERS.with_borrow_mut(|buffers| {
+            let scratch = &mut buffers.scratch;
+            scratch.reserve(&self.needs(1));
+            let kept = (hints, &mut WatchPart::default());
+            self.evaluate_one(index, level, kept, &mut scratch.instance, output);
+        });
+    }
+
+    /// The model matrix of a joint in the last frame, in which the instance had these rows.
+    #[inline]
+    pub fn model_of_row(
+        &self,
+        index: usize,
+        joint: usize,
+        rows: &[Affine3x4],
+    ) -> Option<Affine3x4> {
+        let program = self.rig.program(self.programs.width());
+        match program.slots.get(joint)? {
+            Some((row, bind)) => {
+                let row = rows.get(*row as usize)?;
+                Some(dispatch(self.level(), Product(row, bind)))
+            }
+            None => {
+                let watched = self.watch.row(index)?;
+                // The update of a scene may have evaluated it since.
+                watched.age?;
+                watched.model(u16::try_from(joint).ok()?).copied()
+            }
+        }
+    }
+
+    /// Evaluates the watched joints of an instance, if it has changed since they were. Returns whether it had.
+    pub fn refresh_watched(&mut self, index: usize) -> bool {
+        let settled = |row: WatchedRow<'_>| row.current || row.joints.is_empty();
+        if self.watch.row(index).is_none_or(settled) {
+            return false;
+        }
+        let mut lent = Lent::new(self, |pool| &mut pool.watch);
+        let (pool, watch) = lent.split();
+        pool.evaluated(index, |e| {
+            let watch = &mut watch.apart();
+            dispatch(e.level, Take { e, watch, index });
+        });
+        true
+    }
+
+    /// The model matrix of one joint.
+    pub fn model_matrix(
+        &self,
+        index: usize,
+        joint: JointRef<'_>,
+    ) -> Result<Affine3x4, PlaybackError> {
+        let joint = self.rig.skeleton().joint(joint)?;
+        Ok(self.evaluated(index, |e| e.model(joint)))
+    }
+
+    /// The model matrices of all joints.
+    pub fn model_matrices(&self, index: usize) -> Vec<Affine3x4> {
+        let joints = 0..self.rig.skeleton().len();
+        self.evaluated(index, |e| joints.map(|joint| e.model(joint)).collect())
+    }
+
+    /// The local matrices of all joints.
+    pub fn locals(&self, index: usize) -> Vec<Affine3x4> {
+        let joints = 0..self.rig.skeleton().len();
+        self.evaluated(index, |e| joints.map(|joint| e.local(joint)).collect())
+    }
+
+    /// The scalars, in a pose without joints.
+    pub fn evaluate_scalars(&self, index: usize) -> Pose {
+        let mut scratch = Scratch::default();
+        scratch.reserve(&self.needs(1).run);
+        self.gather(index, &mut scratch);
+        let blend = ScalarBlend {
+            sources: self.sources(),
+            layers: &scratch.layers,
+            actions: &scratch.actions,
+        };
+        blend.run(self.level())
+    }
+}
+
+impl Evaluated<'_> {
+    /// The model matrix of a joint.
+    pub fn model(&self, joint: usize) -> Affine3x4 {
+        dispatch(
+            self.level,
+            Model {
+                sources: self.pool.sources(),
+                scratch: self.scratch,
+                rows: self.rows,
+                joint,
+            },
+        )
+    }
+
+    /// The local matrix of a joint.
+    pub fn local(&self, joint: usize) -> Affine3x4 {
+        self.scratch.local(&self.pool.sources(), joint)
+    }
+}
+
+/// The product of two matrices, with the bits of [`Scratch::model`].
+struct Product<'a>(&'a Affine3x4, &'a Affine3x4);
+
+impl Kernel for Product<'_> {
+    type Output = Affine3x4;
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) -> Affine3x4 {
+        let Self(left, right) = self;
+        let mut out = Affine3x4::IDENTITY;
+        multiply(simd, left, [0, 1, 2].map(|r| &right.rows[r]), &mut out);
+        out
+    }
+}
+
+/// Takes the watched joints of an evaluated instance.
+struct Take<'a, 'w> {
+    e: &'a Evaluated<'a>,
+    watch: &'a mut WatchPart<'w>,
+    index: usize,
+}
+
+impl Kernel for Take<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        let Evaluated {
+            pool,
+            scratch,
+            rows,
+            ..
+        } = *self.e;
+        let sources = pool.sources();
+        self.watch.take(simd, &sources, scratch, self.index, rows);
+    }
+}
+
+/// The model matrix of a joint.
+struct Model<'a> {
+    sources: Sources<'a>,
+    scratch: &'a Scratch,
+    rows: &'a [Affine3x4],
+    joint: usize,
+}
+
+impl Kernel for Model<'_> {
+    type Output = Affine3x4;
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) -> Affine3x4 {
+        self.scratch
+            .model(simd, &self.sources, self.joint, self.rows)
+    }
+}

@@ -1,0 +1,367 @@
+//! Watched joints: the model matrices that an evaluation keeps besides the palettes.
+//!
+//! ```text
+//! joints, models   | instance 0            | instance 1     | …    instances without watched joints have no entries
+//!                  | shared | its own      | shared |
+//! stamps           | instance 0            | instance 1     | …    when the entries were written
+//! ```
+//!
+//! Shared joints are watched in all instances, own ones are those of an instance's mirrors. A worker writes the
+//! entries of its instances, split like the palettes.
+
+use crate::kernel::{Scratch, Sources};
+use crate::math::Affine3x4;
+use crate::simd::{Lanes, apart};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The watched joints of a rig's instances.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    /// Joints watched in all instances, ascending, and how often.
+    counts: Vec<(u16, u32)>,
+    rows: Rows,
+    models: Vec<Affine3x4>,
+    /// By instance; empty if no joint is watched.
+    stamps: Vec<Stamp>,
+    /// True if instances or counts have changed since the rows were laid out.
+    stale: bool,
+    clock: Stamp,
+}
+
+/// When the entries of an instance were written. Zeros: never.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Stamp {
+    /// Counts the changes of all instances. Below the present number the instance has changed since.
+    moment: u64,
+    /// Counts the evaluated frames; zero if the entries are of no frame.
+    frame: u64,
+}
+
+/// Whose the entries are.
+#[derive(Debug, Default)]
+struct Rows {
+    /// By instance the first entry, and their number at the end.
+    first: Vec<usize>,
+    joints: Vec<u16>,
+    /// Entries of an instance that are shared.
+    shared: usize,
+}
+
+impl Rows {
+    fn range(&self, instance: usize) -> Range<usize> {
+        match self.first.get(instance..instance + 2) {
+            Some(&[first, end]) => first..end,
+            _ => 0..0,
+        }
+    }
+}
+
+impl Watched {
+    /// Watches joints, ascending, in all instances.
+    pub fn watch(&mut self, joints: impl Iterator<Item = u16>) {
+        for joint in joints {
+            match self.counts.binary_search_by_key(&joint, |c| c.0) {
+                Ok(at) => self.counts[at].1 = self.counts[at].1.saturating_add(1),
+                Err(at) => self.counts.insert(at, (joint, 1)),
+            }
+        }
+        self.stale = true;
+    }
+
+    /// Takes back a [`watch`](Self::watch) of these joints. Those that are not watched are ignored.
+    pub fn unwatch(&mut self, joints: impl Iterator<Item = u16>) {
+        for joint in joints {
+            if let Ok(at) = self.counts.binary_search_by_key(&joint, |c| c.0) {
+                self.counts[at].1 -= 1;
+                if self.counts[at].1 == 0 {
+                    self.counts.remove(at);
+                }
+            }
+        }
+        self.stale = true;
+    }
+
+    /// The joints that are watched in all instances, ascending.
+    pub fn shared(&self) -> impl Iterator<Item = u16> {
+        self.counts.iter().map(|c| c.0)
+    }
+
+    /// Whether the rows have to be laid out again: [`lay_out`](Self::lay_out).
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// To be called when an instance was added or returned to.
+    pub fn spawn(&mut self, index: usize) {
+        if let Some(stamp) = self.stamps.get_mut(index) {
+            *stamp = Stamp::default();
+        }
+        self.stale = true;
+    }
+
+    /// To be called when all instances have changed.
+    pub fn advance(&mut self) {
+        self.clock.moment += 1;
+    }
+
+    /// To be called when the state of the instances was replaced.
+    pub fn reset(&mut self) {
+        self.stamps.fill(Stamp::default());
+        self.advance();
+        self.stale = true;
+    }
+
+    /// To be called when an instance has changed.
+    #[inline(always)]
+    pub fn touch(&mut self, index: usize) {
+        if let Some(stamp) = self.stamps.get_mut(index) {
+            stamp.moment = 0;
+        }
+    }
+
+    /// Lays out the entries of `instances` instances. `own` lists those that watch chosen joints (ascending) or all of
+    /// the rig's; an instance may be listed again. Instances whose joints were all watched before keep their matrices.
+    pub fn lay_out(&mut self, instances: usize, own: &[Own], all: usize) {
+        self.stale = false;
+        let shared: Vec<u16> = self.shared().collect();
+        let watched = !(shared.is_empty() && own.is_empty());
+        if !watched && self.stamps.is_empty() {
+            return;
+        }
+        let instances = if watched { instances } else { 0 };
+        let own = own.iter().filter(|own| own.instance < instances);
+        let not_shared = |joint: &u16| shared.binary_search(joint).is_err();
+        let mut first = vec![0; instances + 1];
+        for own in own.clone() {
+            first[own.instance + 1] += own.joints(all).filter(not_shared).count();
+        }
+        for instance in 0..instances {
+            first[instance + 1] += first[instance] + shared.len();
+        }
+        let mut joints = vec![0; first[instances]];
+        let mut next = first.clone();
+        for next in &mut next[..instances] {
+            joints[*next..*next + shared.len()].copy_from_slice(&shared);
+            *next += shared.len();
+        }
+        for own in own {
+            for joint in own.joints(all).filter(not_shared) {
+                joints[next[own.instance]] = joint;
+                next[own.instance] += 1;
+            }
+        }
+        for instance in 0..instances {
+            joints[first[instance] + shared.len()..first[instance + 1]].sort_unstable();
+        }
+        let rows = Rows {
+            first,
+            joints,
+            shared: shared.len(),
+        };
+        let mut models = vec![Affine3x4::IDENTITY; rows.joints.len()];
+        let mut stamps = vec![Stamp::default(); instances];
+        for (instance, stamp) in stamps.iter_mut().enumerate() {
+            let Some((old, when)) = self.row(instance).zip(self.stamps.get(instance)) else {
+                continue;
+            };
+            let range = rows.range(instance);
+            let kept = rows.joints[range.clone()].iter().map(|&j| old.model(j));
+            if kept.clone().all(|model| model.is_some()) {
+                *stamp = *when;
+                for (model, kept) in models[range].iter_mut().zip(kept.flatten()) {
+                    *model = *kept;
+                }
+            }
+        }
+        (self.rows, self.models, self.stamps) = (rows, models, stamps);
+    }
+
+    /// The entries of an instance; `None` if no joint is watched.
+    #[inline]
+    pub fn row(&self, index: usize) -> Option<WatchedRow<'_>> {
+        let stamp = self.stamps.get(index)?;
+        let range = self.rows.range(index);
+        Some(WatchedRow {
+            shared: self.rows.shared,
+            joints: self.rows.joints.get(range.clone())?,
+            models: self.models.get(range)?,
+            current: *stamp != Stamp::default() && stamp.moment == self.now().moment,
+            age: match stamp.frame {
+                0 => None,
+                frame => Some(self.clock.frame - frame),
+            },
+        })
+    }
+
+    /// The stamp of what is evaluated now.
+    fn now(&self) -> Stamp {
+        Stamp {
+            // Zero is for what has changed.
+            moment: self.clock.moment + 1,
+            frame: self.clock.frame,
+        }
+    }
+
+    /// The entries of all instances, to be written by a frame.
+    pub fn frame(&mut self) -> WatchPart<'_> {
+        self.clock.frame += 1;
+        self.part(self.now())
+    }
+
+    /// The entries of all instances, to be written outside of a frame.
+    pub fn apart(&mut self) -> WatchPart<'_> {
+        let now = self.now();
+        self.part(Stamp { frame: 0, ..now })
+    }
+
+    fn part(&mut self, now: Stamp) -> WatchPart<'_> {
+        WatchPart {
+            first: &self.rows.first,
+            joints: &self.rows.joints,
+            start: 0,
+            models: &mut self.models,
+            stamps: &mut self.stamps,
+            now,
+        }
+    }
+}
+
+/// An instance that watches joints of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    pub instance: usize,
+    /// `None`: all joints.
+    pub joints: Option<Arc<[u16]>>,
+}
+
+impl Own {
+    fn joints(&self, all: usize) -> impl Iterator<Item = u16> + '_ {
+        let some = self.joints.as_deref().unwrap_or_default();
+        let all = if self.joints.is_none() { all } else { 0 };
+        some.iter().copied().chain((0..all).map(|j| j as u16))
+    }
+}
+
+/// The entries of an instance: the shared joints, ascending, then those of its own, ascending.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WatchedRow<'a> {
+    shared: usize,
+    pub joints: &'a [u16],
+    pub models: &'a [Affine3x4],
+    /// Whether the instance has not changed since they were written.
+    pub current: bool,
+    /// The number of frames evaluated since the one that wrote them; `None` if none did.
+    pub age: Option<u64>,
+}
+
+impl<'a> WatchedRow<'a> {
+    /// The shared joints and their matrices.
+    pub fn shared(&self) -> (&'a [u16], &'a [Affine3x4]) {
+        (&self.joints[..self.shared], &self.models[..self.shared])
+    }
+
+    /// The model matrix of a joint, if it is watched.
+    #[inline]
+    pub fn model(&self, joint: u16) -> Option<&'a Affine3x4> {
+        // The usual case: one joint, or all of them.
+        if self.joints.get(usize::from(joint)) == Some(&joint) {
+            return self.models.get(usize::from(joint));
+        }
+        let (shared, own) = self.joints.split_at(self.shared);
+        let at = match shared.binary_search(&joint) {
+            Ok(at) => at,
+            Err(_) => self.shared + own.binary_search(&joint).ok()?,
+        };
+        self.models.get(at)
+    }
+}
+
+/// The entries of a range of instances, to be written.
+#[derive(Debug, Default)]
+pub(crate) struct WatchPart<'a> {
+    /// By instance of the pool.
+    first: &'a [usize],
+    joints: &'a [u16],
+    /// The first instance of the range.
+    start: usize,
+    /// Those of the range.
+    models: &'a mut [Affine3x4],
+    stamps: &'a mut [Stamp],
+    now: Stamp,
+}
+
+impl WatchPart<'_> {
+    /// Splits behind the first `count` instances.
+    pub fn split(self, count: usize) -> (Self, Self) {
+        let at = self.entry(self.start + count);
+        let (models_a, models_b) = self.models.split_at_mut(at.min(self.models.len()));
+        let (stamps_a, stamps_b) = self.stamps.split_at_mut(count.min(self.stamps.len()));
+        let a = Self {
+            models: models_a,
+            stamps: stamps_a,
+            ..self
+        };
+        let b = Self {
+            start: self.start + count,
+            models: models_b,
+            stamps: stamps_b,
+            ..self
+        };
+        (a, b)
+    }
+
+    /// The first entry of an instance among those of the range.
+    #[inline(always)]
+    fn entry(&self, instance: usize) -> usize {
+        match (self.first.get(instance), self.first.get(self.start)) {
+            (Some(at), Some(start)) => at - start,
+            _ => 0,
+        }
+    }
+
+    /// Whether an instance has entries: its palette is read after its run.
+    #[inline(always)]
+    pub fn watches(&self, index: usize) -> bool {
+        self.entry(index + 1) > self.entry(index)
+    }
+
+    /// Writes the entries of an instance after its run.
+    #[inline(always)]
+    pub fn take<S: Lanes>(
+        &mut self,
+        simd: S,
+        sources: &Sources<'_>,
+        scratch: &Scratch,
+        index: usize,
+        palette: &[Affine3x4],
+    ) {
+        if let Some(stamp) = self.stamps.get_mut(index - self.start) {
+            *stamp = self.now;
+            if self.watches(index) {
+                apart(
+                    simd,
+                    #[inline(always)]
+                    || self.write(simd, sources, scratch, index, palette),
+                );
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn write<S: Lanes>(
+        &mut self,
+        simd: S,
+        sources: &Sources<'_>,
+        scratch: &Scratch,
+        index: usize,
+        palette: &[Affine3x4],
+    ) {
+        let joints = self.first[index]..self.first[index + 1];
+        let models = self.entry(index)..self.entry(index + 1);
+        let joints = self.joints[joints].iter();
+        for (&joint, model) in joints.zip(&mut self.models[models]) {
+            *model = scratch.model(simd, sources, joint.into(), palette);
+        }
+    }
+}

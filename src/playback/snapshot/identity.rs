@@ -1,0 +1,248 @@
+//! `PoolIdentity`: which skeleton, layers and clips a snapshot was taken with, by hashes and names.
+
+use super::super::arena::Arena;
+use super::super::ids::RigId;
+use super::super::pool::{Fill, LayerOptions, Pool};
+use crate::clip::{Clip, ClipKind};
+use crate::math::Fnv1a;
+use thiserror::Error;
+
+/// What a pool has to have so that a snapshot fits it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PoolIdentity {
+    pub structure: u64,
+    pub layout: u64,
+    pub layers: Vec<LayerIdentity>,
+    pub clips: Arena<ClipIdentity>,
+}
+
+/// The options of a layer, the mask by its hash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LayerIdentity {
+    pub additive: bool,
+    pub fill: Fill,
+    pub mask: Option<u64>,
+}
+
+/// A clip. Its name is for messages: clips of one content are one clip.
+#[derive(Clone, Debug)]
+pub(crate) struct ClipIdentity {
+    pub hash: u64,
+    pub kind: ClipKind,
+    /// Seconds.
+    pub duration: f32,
+    pub name: String,
+}
+
+/// What of a crowd or mixer differs from what a snapshot was taken with.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SnapshotDiffers {
+    /// Rigs were added or removed, or in another order. The numbers are those of the rigs at one place, if it has one.
+    #[error(
+        "there is {} where the snapshot has {}",
+        number(here),
+        number(snapshot)
+    )]
+    Rigs {
+        /// The number of the rig here, counted over the life of the crowd.
+        here: Option<u32>,
+        /// The number of the rig in the snapshot.
+        snapshot: Option<u32>,
+    },
+    /// The rig has another skeleton.
+    #[error(
+        "{rig} (\"{name}\") has a skeleton of hash {here:016x}, in the snapshot {snapshot:016x}"
+    )]
+    Skeleton {
+        /// The rig.
+        rig: RigId,
+        /// Its name here.
+        name: String,
+        /// The structure hash here.
+        here: u64,
+        /// The structure hash in the snapshot.
+        snapshot: u64,
+    },
+    /// The rig has another lane order.
+    #[error(
+        "{rig} (\"{name}\") has a lane order of hash {here:016x}, in the snapshot {snapshot:016x}"
+    )]
+    LaneOrder {
+        /// The rig.
+        rig: RigId,
+        /// Its name here.
+        name: String,
+        /// The layout hash here.
+        here: u64,
+        /// The layout hash in the snapshot.
+        snapshot: u64,
+    },
+    /// The options of a layer differ, or one of the two has no such layer.
+    #[error("layer {layer} of {rig} has other options than in the snapshot")]
+    Layers {
+        /// The rig.
+        rig: RigId,
+        /// The first layer that differs.
+        layer: usize,
+    },
+    /// A clip of the snapshot is not loaded under its handle, or has other content.
+    #[error(
+        "clip {clip} (\"{name}\") of {rig} has {}, in the snapshot {snapshot:016x}",
+        hash(here)
+    )]
+    Clip {
+        /// The rig.
+        rig: RigId,
+        /// The index of the clip.
+        clip: u16,
+        /// Its name in the snapshot.
+        name: String,
+        /// The content hash here, if a clip has that handle.
+        here: Option<u64>,
+        /// The content hash in the snapshot.
+        snapshot: u64,
+    },
+    /// A clip has the content of the snapshot's, but is of another kind or duration.
+    #[error("clip {clip} (\"{name}\") of {rig} is {here}, in the snapshot {snapshot}")]
+    ClipKind {
+        /// The rig.
+        rig: RigId,
+        /// The index of the clip.
+        clip: u16,
+        /// Its name in the snapshot.
+        name: String,
+        /// The kind here.
+        here: ClipKind,
+        /// The kind in the snapshot.
+        snapshot: ClipKind,
+    },
+    /// A blend space of the snapshot was removed, or has other clips or values.
+    #[error("blend space {space} of {rig} is not that of the snapshot")]
+    Space {
+        /// The rig.
+        rig: RigId,
+        /// The index of the blend space.
+        space: u16,
+    },
+    /// The overrides of an instance are on joints that the skeleton does not have, or multiply beyond their limit.
+    #[error("overrides in the snapshot do not fit {rig}")]
+    Overrides {
+        /// The rig.
+        rig: RigId,
+    },
+}
+
+fn number(rig: &Option<u32>) -> String {
+    rig.map_or("no rig".into(), |number| format!("rig {number}"))
+}
+
+fn hash(here: &Option<u64>) -> String {
+    here.map_or("been unloaded".into(), |hash| {
+        format!("the hash {hash:016x}")
+    })
+}
+
+impl PartialEq for ClipIdentity {
+    /// Whether content and kind are equal.
+    fn eq(&self, other: &Self) -> bool {
+        let duration = self.duration.to_bits() == other.duration.to_bits();
+        (self.hash, self.kind) == (other.hash, other.kind) && duration
+    }
+}
+
+impl ClipIdentity {
+    fn of(clip: &Clip) -> Self {
+        let (hash, kind) = clip.identity();
+        Self {
+            hash,
+            kind,
+            duration: clip.duration(),
+            name: clip.name().to_owned(),
+        }
+    }
+}
+
+impl LayerIdentity {
+    fn of(layer: &LayerOptions) -> Self {
+        let hash = |mask: &crate::skeleton::JointMask| {
+            let mut h = Fnv1a::default();
+            mask.rows()
+                .iter()
+                .flat_map(|row| row.0)
+                .for_each(|weight| h.write_f32(weight));
+            h.finish()
+        };
+        Self {
+            additive: layer.additive,
+            fill: layer.fill,
+            mask: layer.mask.as_ref().map(hash),
+        }
+    }
+}
+
+impl PoolIdentity {
+    /// Hashes all clips of a pool.
+    pub fn of(pool: &Pool) -> Self {
+        let skeleton = pool.rig.skeleton();
+        Self {
+            structure: skeleton.structure_hash(),
+            layout: skeleton.layout_hash(),
+            layers: pool.layers.iter().map(LayerIdentity::of).collect(),
+            clips: pool.clips.map(|clip| ClipIdentity::of(clip)),
+        }
+    }
+
+    pub fn clips(&self) -> &Arena<ClipIdentity> {
+        &self.clips
+    }
+
+    /// What a pool of the identity `now` lacks or has otherwise.
+    pub fn difference(&self, now: &Self, pool: &Pool) -> Option<SnapshotDiffers> {
+        let rig = pool.owner.rig();
+        let name = || pool.rig.name().to_owned();
+        if self.structure != now.structure {
+            return Some(SnapshotDiffers::Skeleton {
+                rig,
+                name: name(),
+                here: now.structure,
+                snapshot: self.structure,
+            });
+        }
+        if self.layout != now.layout {
+            return Some(SnapshotDiffers::LaneOrder {
+                rig,
+                name: name(),
+                here: now.layout,
+                snapshot: self.layout,
+            });
+        }
+        if self.layers != now.layers {
+            let same = self.layers.iter().zip(&now.layers);
+            let layer = same.take_while(|(a, b)| a == b).count();
+            return Some(SnapshotDiffers::Layers { rig, layer });
+        }
+        self.clips.iter().find_map(|(clip, then)| {
+            let now = now.clips.find(clip, self.clips.generation(clip));
+            if now == Some(then) {
+                return None;
+            }
+            let name = then.name.clone();
+            Some(match now {
+                Some(now) if now.hash == then.hash => SnapshotDiffers::ClipKind {
+                    rig,
+                    clip,
+                    name,
+                    here: now.kind,
+                    snapshot: then.kind,
+                },
+                now => SnapshotDiffers::Clip {
+                    rig,
+                    clip,
+                    name,
+                    here: now.map(|now| now.hash),
+                    snapshot: then.hash,
+                },
+            })
+        })
+    }
+}

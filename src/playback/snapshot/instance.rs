@@ -1,0 +1,195 @@
+//! The stored form of instances: who is alive and where, what each plays, and which indices are free.
+
+use super::super::clock::Clock;
+use super::super::entries::Entries;
+use super::super::ids::{MAX_INSTANCES, RETIRED};
+use super::super::overrides::Overrides;
+use super::super::player::MAX_SPEED;
+use super::super::root_motion::narrow;
+use super::super::state::State;
+use super::bytes::{Reader, Writer};
+use super::identity::PoolIdentity;
+use super::layer::{self, Context};
+use super::{PoolSnapshot, SnapshotError};
+use crate::math::Affine3x4;
+use crate::playback::arena::Arena;
+use crate::playback::blend_space::Space;
+use crate::skeleton::limits::{MAX_WORLD, is_world};
+use glam::DAffine3;
+
+/// Bytes that an instance takes for each of its layers if it is not alive: memory is reserved for it all the same.
+const PER_DEAD_LAYER: usize = 12;
+/// Bytes of every instance: generation and flags.
+const PER_INSTANCE: usize = 3;
+
+fn write_rows(w: &mut Writer, rows: &Affine3x4) {
+    rows.rows.as_flattened().iter().for_each(|&v| w.f32(v));
+}
+
+fn read_rows(r: &mut Reader<'_>, what: &'static str) -> Result<Affine3x4, SnapshotError> {
+    let mut matrix = Affine3x4::IDENTITY;
+    let most = f64::from(MAX_WORLD);
+    for v in matrix.rows.as_flattened_mut() {
+        *v = r.f32(what, -most, most)?;
+    }
+    Ok(matrix)
+}
+
+impl PoolSnapshot {
+    pub(super) fn write_instances(&self, w: &mut Writer) {
+        let state = &self.state;
+        let layers = self.identity.layers.len();
+        let (ticks, backwards) = state.clock.parts();
+        w.u64(ticks as u64);
+        w.flags([backwards, state.places.is_some()]);
+        w.u64(state.evicted);
+        w.count(state.len());
+        for index in 0..state.len() {
+            let alive = state.alive[index];
+            w.u16(state.generation[index]);
+            w.flags([
+                alive,
+                alive && state.visible[index],
+                alive && self.scheduled[index],
+            ]);
+            if !alive {
+                w.zeros(PER_DEAD_LAYER * layers);
+                continue;
+            }
+            w.f32(state.speed[index]);
+            match state.places.as_ref().and_then(|places| places.get(index)) {
+                Some(place) => place.to_cols_array().iter().for_each(|&v| w.f64(v)),
+                None => write_rows(w, &state.world[index]),
+            }
+            let overrides = state.overrides.of(index);
+            // A joint has one override, and 16 bits.
+            w.u16(overrides.len() as u16);
+            for o in overrides {
+                w.u16(o.joint);
+                write_rows(w, &o.local);
+            }
+            for at in index * layers..(index + 1) * layers {
+                layer::write(w, &state.entries.stored(at), state.clock);
+            }
+        }
+        w.count(state.free.len());
+        state.free.iter().for_each(|&index| w.u32(index));
+    }
+}
+
+/// Reads instances. Returns their state, and which of them are scheduled.
+pub(super) fn read(
+    r: &mut Reader<'_>,
+    identity: &PoolIdentity,
+    spaces: &Arena<Space>,
+) -> Result<(State, Vec<bool>), SnapshotError> {
+    let layers = identity.layers.len();
+    let ticks = r.u64("clock")? as i64;
+    let [backwards, roots] = r.flags("flags of instances")?;
+    let mut state = State {
+        clock: Clock::of_parts((ticks, backwards)),
+        evicted: r.u64("actions evicted")?,
+        places: roots.then(Vec::new),
+        ..State::default()
+    };
+    let least = PER_INSTANCE + PER_DEAD_LAYER * layers;
+    let count = r.count("instances", least, MAX_INSTANCES)?;
+    state.reserve_exact(count, layers);
+    let mut scheduled = Vec::with_capacity(count);
+    for index in 0..count {
+        let due = read_one(r, (identity, spaces), &mut state, index)?;
+        scheduled.push(due);
+    }
+    let free = r.count("free indices", 4, MAX_INSTANCES)?;
+    let mut taken = state.alive.clone();
+    for _ in 0..free {
+        let index = r.u32("free index")?;
+        let at = index as usize;
+        let is_free = taken.get(at) == Some(&false) && state.generation[at] != RETIRED;
+        r.needs(is_free, "a free index is not free")?;
+        taken[at] = true;
+        state.free.push(index);
+    }
+    // Those that are neither alive nor free are used up.
+    let rest = taken.iter().zip(&state.generation).filter(|t| !t.0);
+    let used_up = rest.clone().all(|(_, &generation)| generation == RETIRED);
+    state.retired = rest.count();
+    r.needs(used_up, "an index is neither alive nor free nor used up")?;
+    Ok((state, scheduled))
+}
+
+/// Reads the instance at an index. Returns whether it is scheduled.
+fn read_one(
+    r: &mut Reader<'_>,
+    (identity, spaces): (&PoolIdentity, &Arena<Space>),
+    state: &mut State,
+    index: usize,
+) -> Result<bool, SnapshotError> {
+    let layers = identity.layers.len();
+    let generation = r.u16("generation of an instance")?;
+    let [alive, visible, scheduled] = r.flags("flags of an instance")?;
+    r.needs(
+        !alive || generation != RETIRED,
+        "an instance lives on a used-up index",
+    )?;
+    state.append(layers);
+    state.generation[index] = generation;
+    state.alive[index] = alive;
+    if let Some(places) = &mut state.places {
+        places.push(DAffine3::IDENTITY);
+    }
+    if !alive {
+        r.needs(!visible && !scheduled, "an instance is gone and has flags")?;
+        r.zeros(PER_DEAD_LAYER * layers, "an instance that is gone")?;
+        return Ok(true);
+    }
+    state.visible[index] = visible;
+    state.speed[index] = r.f32("speed of an instance", -MAX_SPEED, MAX_SPEED)?;
+    match &mut state.places {
+        None => state.world[index] = read_rows(r, "world transform")?,
+        Some(places) => {
+            let mut place = [0.0; 12];
+            for v in &mut place {
+                *v = r.f64("world transform", f64::MIN, f64::MAX)?;
+            }
+            places[index] = DAffine3::from_cols_array(&place);
+            state.world[index] = narrow(&places[index]);
+            let within = is_world(&state.world[index]);
+            r.needs(within, "a world transform is beyond its limit")?;
+        }
+    }
+    read_overrides(r, &mut state.overrides, index as u32)?;
+    for (number, &layer) in identity.layers.iter().enumerate() {
+        let context = Context {
+            clips: &identity.clips,
+            spaces,
+            clock: state.clock,
+            speed: state.speed[index],
+            layer,
+        };
+        let (layer, anchor, due) = layer::read(r, &context)?;
+        let entries: &mut Entries = &mut state.entries;
+        entries.restore(index * layers + number, &layer, anchor, due);
+    }
+    Ok(scheduled)
+}
+
+fn read_overrides(
+    r: &mut Reader<'_>,
+    overrides: &mut Overrides,
+    instance: u32,
+) -> Result<(), SnapshotError> {
+    let mut least = 0;
+    for _ in 0..r.u16("overrides")? {
+        let joint = r.u16("joint of an override")?;
+        r.needs(
+            u32::from(joint) >= least,
+            "joints of overrides do not ascend",
+        )?;
+        least = u32::from(joint) + 1;
+        let local = read_rows(r, "override")?;
+        let appended = overrides.append(instance, joint, local);
+        r.needs(appended.is_ok(), "an override is beyond its limit")?;
+    }
+    Ok(())
+}

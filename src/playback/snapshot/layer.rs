@@ -1,0 +1,207 @@
+//! The stored form of a layer of an instance and of its actions: as they stood at the layer's anchor.
+
+use super::super::action::{Action, ActionRecord};
+use super::super::arena::Arena;
+use super::super::blend_space::{Members, Space, pace_by};
+use super::super::clock::{Clock, LONGEST_WAIT, Moment};
+use super::super::ids::{NO_CLIP, Source};
+use super::super::interval::Playhead;
+use super::super::layer_state::{ACTIONS_PER_LAYER, LayerState};
+use super::super::linear_fade::LinearFade;
+use super::super::player::MAX_SPEED;
+use super::super::pool::MAX_TIME;
+use super::SnapshotError;
+use super::bytes::{Reader, Writer};
+use super::identity::{ClipIdentity, LayerIdentity};
+use crate::clip::ClipKind;
+
+/// The index of no blend space.
+const NO_SPACE: u16 = u16::MAX;
+
+/// A layer as it was stored: its state at its anchor, the anchor, and when it has to be visited.
+pub(super) type Stored = (LayerState, Moment, Moment);
+
+/// What the entries of a snapshot refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub clips: &'a Arena<ClipIdentity>,
+    pub spaces: &'a Arena<Space>,
+    pub clock: Clock,
+    /// The speed of the instance.
+    pub speed: f32,
+    pub layer: LayerIdentity,
+}
+
+impl Context<'_> {
+    fn duration(&self, clip: u16) -> f32 {
+        self.clips.get(clip).map_or(0.0, |c| c.duration)
+    }
+
+    /// The change of an action's time per second, if it moves.
+    fn rate(&self, action: &Action, layer: &LayerState) -> f64 {
+        let factor = f64::from(self.speed) * f64::from(layer.speed);
+        let pace = pace_by(action, |clip| f64::from(self.duration(clip)));
+        self.clock.sign() * factor * (f64::from(action.speed()) * pace)
+    }
+
+    /// The range of weights.
+    fn weights(&self) -> (f64, f64) {
+        (if self.layer.additive { -1.0 } else { 0.0 }, 1.0)
+    }
+}
+
+fn write_fade(w: &mut Writer, fade: &LinearFade) {
+    match fade.parts() {
+        None => w.f32(fade.end()),
+        Some((from, to, total, left)) => {
+            w.f32(from);
+            w.f32(to);
+            w.f64(total);
+            w.f64(left);
+        }
+    }
+}
+
+fn read_fade(
+    r: &mut Reader<'_>,
+    runs: bool,
+    what: &'static str,
+    (low, high): (f64, f64),
+) -> Result<LinearFade, SnapshotError> {
+    let from = r.f32(what, low, high)?;
+    if !runs {
+        return Ok(LinearFade::still(from));
+    }
+    let to = r.f32(what, low, high)?;
+    let total = r.f64("seconds of a fade", f64::MIN_POSITIVE, MAX_TIME)?;
+    let left = r.f64("seconds left of a fade", f64::MIN_POSITIVE, total)?;
+    Ok(LinearFade::of_parts((from, to, total, left)))
+}
+
+pub(super) fn write(w: &mut Writer, (layer, anchor, due): &Stored, clock: Clock) {
+    w.u64(anchor.ticks_to(clock.now()));
+    w.u64(anchor.ticks_to(*due));
+    w.flags([layer.weight.running()]);
+    write_fade(w, &layer.weight);
+    w.f32(layer.speed);
+    w.u8(layer.len() as u8);
+    for (a, action) in layer.actions().iter().enumerate() {
+        let record = action.record();
+        let warp = layer.warp(a);
+        let [ping_pong, paused, fresh, ended, ending, stops] = record.flags;
+        w.flags([ping_pong, paused, fresh, ended, ending, stops]);
+        w.flags([record.rate != 0.0, record.weight.running(), warp.is_some()]);
+        w.u16(record.members.clip);
+        w.u16(record.members.other);
+        w.u16(match record.source {
+            Source::Clip(_) => NO_SPACE,
+            Source::Space(space) => space,
+        });
+        w.f32(record.members.mix);
+        w.u32(record.passes);
+        w.f64(record.place.pass);
+        w.f64(record.place.time);
+        w.f32(record.speed);
+        write_fade(w, &record.weight);
+        if let Some(warp) = warp {
+            write_fade(w, warp);
+        }
+    }
+}
+
+pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, SnapshotError> {
+    let wait = LONGEST_WAIT as u64;
+    let elapsed = r.u64("ticks since a layer changed")?;
+    let due = r.up_to("ticks until a layer is visited", wait)?;
+    // After each step, what is due has been visited.
+    r.limit("ticks since a layer changed", elapsed, due)?;
+    let [runs] = r.flags("flags of a layer")?;
+    let weight = read_fade(r, runs, "weight of a layer", context.weights())?;
+    let speed = r.f32("speed of a layer", -MAX_SPEED, MAX_SPEED)?;
+    let mut layer = LayerState::new(weight, speed);
+    let count = r.u8("actions of a layer")?;
+    r.limit("actions of a layer", count.into(), ACTIONS_PER_LAYER as u64)?;
+    for _ in 0..count {
+        read_action(r, context, &mut layer, Moment::seconds(due))?;
+    }
+    // Both are at most 2^61.
+    let anchor = context.clock.now().later(-(elapsed as i64));
+    Ok((layer, anchor, anchor.later(due as i64)))
+}
+
+/// Reads an action and appends it. It is not visited for `wait` seconds after the anchor.
+fn read_action(
+    r: &mut Reader<'_>,
+    context: &Context<'_>,
+    layer: &mut LayerState,
+    wait: f64,
+) -> Result<(), SnapshotError> {
+    let flags: [bool; 6] = r.flags("flags of an action")?;
+    let [moves, fades, warps] = r.flags("flags of an action")?;
+    let (clip, other) = (r.u16("clip of an action")?, r.u16("clip of an action")?);
+    let space = r.u16("blend space of an action")?;
+    let mix = r.f32("share of a clip", 0.0, 1.0)?;
+    let members = Members { clip, other, mix };
+    let (source, length) = read_source(r, context, members, space)?;
+    r.needs(layer.find(source).is_none(), "a layer plays a motion twice")?;
+    let passes = r.u32("passes")?;
+    let pass = r.f64("pass", f64::MIN, f64::MAX)?;
+    let bounded = passes == 0 || (0.0..f64::from(passes)).contains(&pass);
+    r.needs(pass.fract() == 0.0 && bounded, "a pass is not one of those")?;
+    let time = r.f64("time", 0.0, f64::from(length))?;
+    let mut record = ActionRecord {
+        source,
+        members,
+        place: Playhead { pass, time },
+        rate: 0.0,
+        weight: LinearFade::still(0.0),
+        speed: r.f32("speed of an action", -MAX_SPEED, MAX_SPEED)?,
+        length,
+        passes,
+        flags,
+    };
+    record.weight = read_fade(r, fades, "weight of an action", context.weights())?;
+    if moves {
+        record.rate = context.rate(&Action::of_record(&record), layer);
+        // Until the next visit the time stays within the pass.
+        let (end, room) = (time + wait * record.rate, 1e-9 * f64::from(length));
+        let within = -room <= end && end <= f64::from(length) + room;
+        r.needs(
+            record.rate != 0.0 && within,
+            "an action leaves its pass unseen",
+        )?;
+    }
+    let (a, _) = layer.push(Action::of_record(&record));
+    if warps {
+        let warp = read_fade(r, true, "speed of a warp", (-MAX_SPEED, MAX_SPEED))?;
+        layer.set_warp(a, warp);
+    }
+    Ok(())
+}
+
+/// What an action plays, and the length of a pass, if its clips are those.
+fn read_source(
+    r: &Reader<'_>,
+    context: &Context<'_>,
+    members: Members,
+    space: u16,
+) -> Result<(Source, f32), SnapshotError> {
+    let Members { clip, other, mix } = members;
+    let known = context.clips.get(clip);
+    let additive = known.is_some_and(|c| c.kind == ClipKind::Additive);
+    let fits = known.is_some() && additive == context.layer.additive;
+    r.needs(fits, "an action plays a clip that its layer cannot play")?;
+    if space == NO_SPACE {
+        r.needs(other == NO_CLIP && mix == 0.0, "a clip has a second one")?;
+        return Ok((Source::Clip(clip), context.duration(clip)));
+    }
+    let points = context.spaces.get(space).map_or(&[][..], |s| &s.points);
+    let holds = match mix > 0.0 {
+        false => clip == other && points.iter().any(|p| p.clip == clip),
+        true => points
+            .windows(2)
+            .any(|pair| (pair[0].clip, pair[1].clip) == (clip, other)),
+    };
+    r.needs(holds, "a blend space does not have the clips of its action")?;
+    Ok((Source::Space(space), 1.0))
+}

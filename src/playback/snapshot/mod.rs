@@ -1,0 +1,113 @@
+//! The state of one rig's instances at a moment, for the snapshots of crowds and mixers; `MixerSnapshot`.
+//!
+//! `identity` says which rig, layers and clips a snapshot is of; `bytes`, `pool`, `instance` and `layer` are the stored
+//! form, which FORMAT.md describes; `mixer` is that of mixers.
+
+pub(crate) mod bytes;
+mod error;
+pub(super) mod identity;
+mod instance;
+mod layer;
+mod mixer;
+mod pool;
+
+use super::arena::Arena;
+use super::blend_space::Space;
+use super::error::PlaybackError;
+use super::mixer_action::Remembered;
+use super::pool::Pool;
+use super::state::State;
+pub use error::{SnapshotError, SnapshotFault};
+use identity::PoolIdentity;
+pub use identity::SnapshotDiffers;
+use std::sync::Arc;
+
+/// The version of the stored form of snapshots. Newer ones are rejected.
+pub const SNAPSHOT_VERSION: u16 = 1;
+
+/// Bytes of memory that reading a snapshot takes at most, per byte of it.
+pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
+
+/// The state of a [`Mixer`](super::Mixer) at a moment: times, weights, fades, and its actions with their options.
+/// It refers to the rig and the clips by hash and does not own them.
+///
+/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MixerSnapshot {
+    pub(super) pool: PoolSnapshot,
+    pub(super) actions: Arena<Remembered>,
+}
+
+/// The state of one rig's instances at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PoolSnapshot {
+    /// The rig's number in its crowd; the same for all mixers.
+    number: u32,
+    identity: Arc<PoolIdentity>,
+    spaces: Arena<Space>,
+    state: State,
+    scheduled: Vec<bool>,
+}
+
+impl PoolSnapshot {
+    pub fn take(pool: &Pool) -> Self {
+        Self {
+            number: pool.rig_number(),
+            identity: pool.identity().clone(),
+            spaces: pool.spaces.clone(),
+            state: pool.state.clone(),
+            scheduled: pool.places.due().to_vec(),
+        }
+    }
+
+    /// The rig's number in its crowd.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Checks that a pool has the rig, layers, clips and blend spaces of the snapshot.
+    ///
+    /// # Errors
+    /// If one of them differs.
+    pub fn check(&self, pool: &Pool) -> Result<(), PlaybackError> {
+        let rig = pool.owner.rig();
+        if self.number != pool.rig_number() {
+            return Err(PlaybackError::Snapshot(SnapshotDiffers::Rigs {
+                here: Some(pool.rig_number()),
+                snapshot: Some(self.number),
+            }));
+        }
+        let differs = |d: SnapshotDiffers| Err(PlaybackError::Snapshot(d));
+        if let Some(difference) = self.identity.difference(pool.identity(), pool) {
+            return differs(difference);
+        }
+        // Blend spaces and clips added after the snapshot are accepted.
+        for (space, then) in self.spaces.iter() {
+            let now = pool.spaces.find(space, self.spaces.generation(space));
+            if now != Some(then) {
+                return differs(SnapshotDiffers::Space { rig, space });
+            }
+        }
+        let parents = pool.rig.skeleton().parents();
+        if !self.state.overrides().fit(parents) {
+            return differs(SnapshotDiffers::Overrides { rig });
+        }
+        Ok(())
+    }
+
+    /// Restores a pool that was [checked](Self::check) to the state of the snapshot.
+    pub fn restore(&self, pool: &mut Pool) {
+        pool.clips.rewind(self.identity.clips());
+        pool.spaces.rewind(&self.spaces);
+        pool.state.clone_from(&self.state);
+        let count = pool.state.len();
+        pool.hints.clear();
+        pool.hints.resize(pool.hints_per_instance() * count, 0);
+        pool.places.reset(&self.scheduled);
+        pool.watch.reset();
+        pool.fit_clips();
+        pool.prepare_overrides();
+        let moves = pool.take_moves();
+        pool.settle(moves);
+    }
+}

@@ -1,0 +1,146 @@
+//! The stored form of a pool: its rig's number, what it has to be, blend spaces, instances.
+
+use super::super::arena::Arena;
+use super::super::blend_space::{MAX_PARAMETER, MAX_SPACES, Point, Space};
+use super::super::clips::MAX_CLIPS;
+use super::super::ids::{MAX_RIGS_GIVEN, RETIRED};
+use super::super::pool::{Fill, MAX_LAYERS};
+use super::bytes::{Reader, Writer};
+use super::identity::{ClipIdentity, LayerIdentity, PoolIdentity};
+use super::{PoolSnapshot, SnapshotError, instance};
+use crate::clip::ClipKind;
+use crate::skeleton::limits::MAX_SECONDS;
+use std::sync::Arc;
+
+/// Writes values by index with their generations, each value by `write`.
+pub(super) fn write_arena<T>(w: &mut Writer, arena: &Arena<T>, write: impl Fn(&mut Writer, &T)) {
+    w.count(arena.places.len());
+    for (generation, value) in &arena.places {
+        w.u16(*generation);
+        w.flags([value.is_some()]);
+        if let Some(value) = value {
+            write(w, value);
+        }
+    }
+}
+
+/// Reads values by index, each by `read`.
+pub(super) fn read_arena<T>(
+    r: &mut Reader<'_>,
+    what: &'static str,
+    limit: usize,
+    mut read: impl FnMut(&mut Reader<'_>) -> Result<T, SnapshotError>,
+) -> Result<Arena<T>, SnapshotError> {
+    let count = r.count(what, 3, limit)?;
+    let mut places = Vec::with_capacity(count);
+    for _ in 0..count {
+        let generation = r.u16(what)?;
+        let [full] = r.flags(what)?;
+        r.needs(
+            !full || generation != RETIRED,
+            "a used-up index has a value",
+        )?;
+        let value = if full { Some(read(r)?) } else { None };
+        places.push((generation, value));
+    }
+    Ok(Arena::of_places(places))
+}
+
+impl PoolSnapshot {
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.u32(self.number);
+        w.u64(self.identity.structure);
+        w.u64(self.identity.layout);
+        w.u8(self.identity.layers.len() as u8);
+        for layer in &self.identity.layers {
+            let below = layer.fill == Fill::Below;
+            w.flags([layer.additive, below, layer.mask.is_some()]);
+            if let Some(mask) = layer.mask {
+                w.u64(mask);
+            }
+        }
+        write_arena(w, &self.identity.clips, |w, clip| {
+            w.flags([clip.kind == ClipKind::Additive]);
+            w.u64(clip.hash);
+            w.f32(clip.duration);
+            w.text(&clip.name);
+        });
+        write_arena(w, &self.spaces, |w, space| {
+            w.count(space.points.len());
+            for point in &space.points {
+                w.f32(point.parameter);
+                w.u16(point.clip);
+            }
+        });
+        self.write_instances(w);
+    }
+
+    pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let number = r.u32("number of a rig")?;
+        let most = MAX_RIGS_GIVEN as u64;
+        r.limit("number of a rig", number.into(), most)?;
+        let (structure, layout) = (r.u64("hash of a skeleton")?, r.u64("hash of a skeleton")?);
+        let count = r.u8("layers")?;
+        r.limit("layers", count.into(), MAX_LAYERS as u64)?;
+        r.needs(count > 0, "a rig has no layers")?;
+        let mut layers = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            let [additive, below, masked] = r.flags("flags of a layer")?;
+            layers.push(LayerIdentity {
+                additive,
+                fill: if below { Fill::Below } else { Fill::Rest },
+                mask: if masked { Some(r.u64("mask")?) } else { None },
+            });
+        }
+        let clips = read_arena(r, "clips", MAX_CLIPS, |r| {
+            let [additive] = r.flags("flags of a clip")?;
+            Ok(ClipIdentity {
+                kind: if additive {
+                    ClipKind::Additive
+                } else {
+                    ClipKind::Full
+                },
+                hash: r.u64("hash of a clip")?,
+                duration: r.f32("duration of a clip", 0.0, MAX_SECONDS.into())?,
+                name: r.text("name of a clip")?,
+            })
+        })?;
+        let spaces = read_arena(r, "blend spaces", MAX_SPACES, |r| read_space(r, &clips))?;
+        let identity = PoolIdentity {
+            structure,
+            layout,
+            layers,
+            clips,
+        };
+        let (state, scheduled) = instance::read(r, &identity, &spaces)?;
+        Ok(Self {
+            number,
+            identity: Arc::new(identity),
+            spaces,
+            state,
+            scheduled,
+        })
+    }
+}
+
+fn read_space(r: &mut Reader<'_>, clips: &Arena<ClipIdentity>) -> Result<Space, SnapshotError> {
+    let count = r.count("points of a blend space", 6, u32::MAX as usize)?;
+    r.needs(count > 0, "a blend space has no clips")?;
+    let mut points: Vec<Point> = Vec::with_capacity(count);
+    let mut kind = None;
+    for _ in 0..count {
+        let parameter = r.f32("value of a blend space", -MAX_PARAMETER, MAX_PARAMETER)?;
+        let ascends = points.last().is_none_or(|last| last.parameter < parameter);
+        r.needs(ascends, "the values of a blend space do not ascend")?;
+        let clip = r.u16("clip of a blend space")?;
+        let own = clips.get(clip).map(|c| c.kind);
+        let same = own.is_some() && kind.is_none_or(|kind| kind == own);
+        r.needs(
+            same,
+            "the clips of a blend space are not loaded, or not of one kind",
+        )?;
+        kind = Some(own);
+        points.push(Point { parameter, clip });
+    }
+    Ok(Space { points })
+}

@@ -1,0 +1,333 @@
+//! `State`: what a snapshot holds of a rig's instances: who is alive, where it stands, what it plays.
+
+use super::action::Action;
+use super::advance::{Advance, Stage};
+use super::clock::Clock;
+use super::entries::{Entries, make_room};
+use super::error::PlaybackError;
+use super::event_sink::Clips;
+use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
+use super::layer_state::LayerState;
+use super::linear_fade::LinearFade;
+use super::overrides::Overrides;
+use super::pool::LayerOptions;
+use super::root_motion::{RootLane, widen};
+use crate::math::Affine3x4;
+use glam::DAffine3;
+
+/// The playback state of a rig's instances, as parallel arrays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct State {
+    pub(super) generation: Vec<u16>,
+    pub(super) alive: Vec<bool>,
+    pub(super) visible: Vec<bool>,
+    pub(super) speed: Vec<f32>,
+    pub(super) world: Vec<Affine3x4>,
+    pub(super) free: Vec<u32>,
+    /// Dead instances whose generations are used up: their indices are not reused.
+    pub(super) retired: usize,
+    pub(super) clock: Clock,
+    /// Instance × layer.
+    pub(super) entries: Entries,
+    pub(super) overrides: Overrides,
+    /// The number of actions evicted because a layer was full.
+    pub(super) evicted: u64,
+    /// The world transforms in f64, if root motion moves the instances.
+    pub(super) places: Option<Vec<DAffine3>>,
+}
+
+impl State {
+    /// The number of instances that have been alive at once.
+    pub fn len(&self) -> usize {
+        self.alive.len()
+    }
+
+    /// The number of instances alive.
+    pub fn count_alive(&self) -> usize {
+        self.alive.len() - self.free.len() - self.retired
+    }
+
+    /// For every instance whether it is alive.
+    pub fn alive(&self) -> &[bool] {
+        &self.alive
+    }
+
+    /// For every instance whether it is visible.
+    pub fn visible(&self) -> &[bool] {
+        &self.visible
+    }
+
+    /// The world transforms.
+    pub fn worlds(&self) -> &[Affine3x4] {
+        &self.world
+    }
+
+    /// The factors of all instances on the speeds of their layers.
+    pub fn speeds(&self) -> &[f32] {
+        &self.speed
+    }
+
+    /// Whether a handle's instance is alive.
+    pub fn knows(&self, id: InstanceId) -> bool {
+        let index = id.index();
+        self.alive.get(index) == Some(&true) && self.generation[index] == id.generation()
+    }
+
+    pub fn generation(&self, index: usize) -> u16 {
+        self.generation[index]
+    }
+
+    /// For every instance whether it is alive and visible.
+    pub fn shown(&self) -> impl Iterator<Item = bool> {
+        let all = self.alive.iter().zip(&self.visible);
+        all.map(|(&alive, &visible)| alive && visible)
+    }
+
+    /// Shows or hides an instance. Returns whether that changed.
+    pub fn set_visible(&mut self, index: usize, visible: bool) -> bool {
+        std::mem::replace(&mut self.visible[index], visible) != visible
+    }
+
+    /// Adds an instance in the rest pose. Returns its index.
+    ///
+    /// # Errors
+    /// If there are [`MAX_INSTANCES`].
+    pub fn spawn(&mut self, layers: usize) -> Result<usize, PlaybackError> {
+        let index = match self.free.pop() {
+            Some(index) => index as usize,
+            None => {
+                let index = self.alive.len();
+                if index >= MAX_INSTANCES {
+                    return Err(PlaybackError::Limit {
+                        what: "instances of one rig",
+                        count: index + 1,
+                        limit: MAX_INSTANCES,
+                    });
+                }
+                self.append(layers);
+                index
+            }
+        };
+        self.alive[index] = true;
+        self.visible[index] = true;
+        self.speed[index] = 1.0;
+        self.clear(index, layers);
+        self.set_world(index, Affine3x4::IDENTITY);
+        Ok(index)
+    }
+
+    /// Makes room for `count` more instances. Returns by how many the arrays will grow: indices that are free are used
+    /// first.
+    ///
+    /// # Errors
+    /// If there would be more than [`MAX_INSTANCES`].
+    pub fn reserve(&mut self, count: usize, layers: usize) -> Result<usize, PlaybackError> {
+        let more = count.saturating_sub(self.free.len());
+        let all = self.alive.len().saturating_add(more);
+        if all > MAX_INSTANCES {
+            return Err(PlaybackError::Limit {
+                what: "instances of one rig",
+                count: all,
+                limit: MAX_INSTANCES,
+            });
+        }
+        make_room(&mut self.generation, more);
+        make_room(&mut self.alive, more);
+        make_room(&mut self.visible, more);
+        make_room(&mut self.speed, more);
+        make_room(&mut self.world, more);
+        self.entries.reserve(more * layers);
+        Ok(more)
+    }
+
+    /// Makes room for `count` instances and no more.
+    pub fn reserve_exact(&mut self, count: usize, layers: usize) {
+        self.generation.reserve_exact(count);
+        self.alive.reserve_exact(count);
+        self.visible.reserve_exact(count);
+        self.speed.reserve_exact(count);
+        self.world.reserve_exact(count);
+        self.entries.reserve(count * layers);
+        if let Some(places) = &mut self.places {
+            places.reserve_exact(count);
+        }
+    }
+
+    /// Appends an index without an instance.
+    pub fn append(&mut self, layers: usize) {
+        push(&mut self.generation, 0);
+        push(&mut self.alive, false);
+        push(&mut self.visible, true);
+        push(&mut self.speed, 1.0);
+        push(&mut self.world, Affine3x4::IDENTITY);
+        (0..layers).for_each(|_| self.entries.push());
+    }
+
+    /// Marks an instance as alive or not, until it is despawned.
+    pub fn set_alive(&mut self, index: usize, alive: bool) {
+        self.alive[index] = alive;
+    }
+
+    /// Removes an instance.
+    pub fn despawn(&mut self, index: usize, layers: usize) {
+        self.alive[index] = false;
+        self.generation[index] += 1;
+        if self.generation[index] == RETIRED {
+            self.retired += 1;
+        } else {
+            self.free.push(index as u32);
+        }
+        self.overrides.clear_all(index);
+        self.clear(index, layers);
+    }
+
+    /// Stops all actions of an instance and resets its layers.
+    fn clear(&mut self, index: usize, layers: usize) {
+        let nothing = LayerState::new(LinearFade::still(1.0), 1.0);
+        for at in index * layers..(index + 1) * layers {
+            self.entries.store(at, &nothing, self.clock);
+        }
+    }
+
+    #[inline(always)]
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    #[inline(always)]
+    pub fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// The state of an entry now.
+    pub fn layer(&self, at: usize) -> LayerState {
+        self.entries.at(at, self.clock)
+    }
+
+    /// Stores an entry that a call has changed.
+    pub fn set_layer(&mut self, at: usize, layer: &LayerState) {
+        self.entries.store(at, layer, self.clock);
+    }
+
+    /// The actions of all instances, as they stood at their anchors.
+    pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
+        self.entries.all_actions()
+    }
+
+    /// The factor of an instance on the speed of its layers.
+    pub fn speed(&self, index: usize) -> f32 {
+        self.speed[index]
+    }
+
+    pub fn set_speed(&mut self, index: usize, layers: usize, speed: f32) {
+        if self.speed[index] != speed {
+            for at in index * layers..(index + 1) * layers {
+                let layer = self.layer(at);
+                self.set_layer(at, &layer);
+            }
+            self.speed[index] = speed;
+        }
+    }
+
+    /// Counts an action that was evicted.
+    pub fn count_evicted(&mut self) {
+        self.evicted += 1;
+    }
+
+    pub fn evicted(&self) -> u64 {
+        self.evicted
+    }
+
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
+    pub fn overrides_mut(&mut self) -> &mut Overrides {
+        &mut self.overrides
+    }
+
+    /// The world transform of an instance.
+    pub fn world(&self, index: usize) -> &Affine3x4 {
+        &self.world[index]
+    }
+
+    /// The world transform of an instance, as precisely as it is known.
+    pub fn world_wide(&self, index: usize) -> DAffine3 {
+        let places = self.places.as_ref();
+        let known = places.and_then(|places| places.get(index)).copied();
+        known.unwrap_or_else(|| widen(&self.world[index]))
+    }
+
+    /// Sets the world transform of an instance.
+    pub fn set_world(&mut self, index: usize, world: Affine3x4) {
+        self.world[index] = world;
+        if let Some(places) = &mut self.places {
+            places.resize(self.world.len(), DAffine3::IDENTITY);
+            places[index] = widen(&world);
+        }
+    }
+
+    /// Turns the movement of world transforms by root motion on or off.
+    pub fn apply_roots(&mut self, apply: bool) {
+        self.places = apply.then(|| self.world.iter().map(widen).collect());
+    }
+
+    /// Moves the clock by `dt` seconds. What the step returns advances the instances.
+    pub fn advance<'a>(
+        &'a mut self,
+        dt: f64,
+        clips: &'a Clips,
+        layers: &'a [LayerOptions],
+        (owner, root): (Owner, Option<RootLane>),
+    ) -> Advance<'a> {
+        let step = self.clock.advance(dt);
+        let stage = Stage {
+            clips,
+            layers,
+            owner,
+            step,
+            root,
+        };
+        Advance {
+            stage,
+            first: 0,
+            alive: &self.alive,
+            generation: &self.generation,
+            speed: &self.speed,
+            entries: self.entries.all(),
+            world: &mut self.world,
+            places: self.places.as_deref_mut(),
+        }
+    }
+}
+
+fn push<T>(v: &mut Vec<T>, value: T) {
+    make_room(v, 1);
+    v.push(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Handles have 20 bits for the index of an instance.
+    #[test]
+    fn a_full_rig_refuses_another_instance() {
+        let mut state = State::default();
+        // The limit is checked before any other array is read.
+        state.alive.resize(MAX_INSTANCES, true);
+        let before = state.clone();
+        assert_eq!(
+            state.spawn(0),
+            Err(PlaybackError::Limit {
+                what: "instances of one rig",
+                count: 1_048_577,
+                limit: 1_048_576
+            })
+        );
+        assert!(state == before);
+        let owner = Owner::of_rig(1, 0);
+        let last = InstanceId::new(owner, MAX_INSTANCES - 1, 0);
+        assert_eq!(last.index(), MAX_INSTANCES - 1);
+    }
+}

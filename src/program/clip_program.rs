@@ -1,0 +1,160 @@
+//! `ClipProgram`: a clip as one rig plays it, at one register width.
+
+use super::constants::{Apart, Constants, on_side, stored};
+use super::fold::Fold;
+use super::rig_program::RigProgram;
+use super::units::UnitSet;
+use super::{CHANNELS, ROTATION, SCALE, TRANSLATION};
+use crate::clip::{Channel, Clip, ClipKind, neutral, rest_value};
+use crate::kernel::Track;
+use crate::math::LANES;
+use crate::rig::Rig;
+use crate::simd::prefetch;
+use crate::skeleton::NO_JOINT;
+use std::sync::Arc;
+
+/// A clip's tracks and constants in the groups of a register width.
+#[derive(Debug)]
+pub(crate) struct ClipProgram {
+    pub clip: Arc<Clip>,
+    /// Units in which the clip moves a joint.
+    pub moving: UnitSet,
+    /// Where its constants differ from the base; of additive clips, from the neutral value.
+    pub apart: Apart,
+    /// `moving` or apart.
+    pub touched: UnitSet,
+    /// One more than the last lane that the clip moves; that it touches.
+    pub moving_lanes: usize,
+    pub touched_lanes: usize,
+    /// Per channel its tracks, in all groups of the units that it moves.
+    pub tracks: [Vec<Track>; 3],
+    /// The value of every lane that it does not move.
+    pub constants: Constants,
+    /// Per timeline its first time and keys per second, 0 if it is irregular: where a time's keys are, roughly.
+    pub rates: Vec<(f32, f32)>,
+    /// The index of its topology if it plays alone, and the constants of that. None for additive clips.
+    pub alone: Option<(usize, Fold)>,
+}
+
+impl ClipProgram {
+    /// Asks for the cache lines of what a run reads of the clip at any time. One that plays `alone` reads its fold,
+    /// and no constants but translations of lanes that turn.
+    #[inline(always)]
+    pub fn prefetch_tables(&self, alone: bool) {
+        prefetch(std::slice::from_ref(&*self.clip));
+        self.tracks.iter().for_each(|tracks| prefetch(tracks));
+        prefetch(&self.rates);
+        match &self.alone {
+            Some((_, fold)) if alone => {
+                prefetch(self.constants.first(TRANSLATION, self.moving_lanes));
+                fold.walk.prefetch();
+            }
+            _ => {
+                prefetch(self.constants.first(TRANSLATION, self.touched_lanes));
+                prefetch(self.constants.first(ROTATION, self.touched_lanes));
+            }
+        }
+    }
+
+    /// Asks for the cache lines of the keys around a time.
+    #[inline(always)]
+    pub fn prefetch_keys(&self, time: f32) {
+        for (tracks, channel) in self.tracks.iter().zip(CHANNELS) {
+            for track in tracks {
+                let (first, rate) = self.rates[track.timeline()];
+                // `as` saturates: any time gives a key, and what lies outside is left out.
+                let key = ((time - first) * rate) as usize;
+                track.prefetch(&self.clip, channel.components(), key);
+            }
+        }
+        for ((first, rate), timeline) in self.rates.iter().zip(self.clip.timelines()) {
+            let key = ((time - first) * rate) as usize;
+            prefetch(
+                self.clip
+                    .times(timeline)
+                    .get(key..key + 2)
+                    .unwrap_or_default(),
+            );
+        }
+    }
+
+    pub fn new(rig: &Rig, program: &RigProgram, clip: &Arc<Clip>) -> Self {
+        let skeleton = rig.skeleton();
+        let units = &program.units;
+        let additive = clip.kind() == ClipKind::Additive;
+        let mut moving = UnitSet::default();
+        let mut moving_lanes = 0;
+        for (c, channel) in CHANNELS.into_iter().enumerate() {
+            for block in clip.blocks(channel) {
+                for l in (0..LANES).filter(|l| block.moving >> l & 1 == 1) {
+                    let lane = usize::from(block.block) * LANES + l;
+                    if skeleton.joint_of()[lane] != NO_JOINT {
+                        moving.insert(c, units.of_lane(lane));
+                        moving_lanes = moving_lanes.max(lane + 1);
+                    }
+                }
+            }
+        }
+        let missing = |channel, lane| match additive {
+            true => neutral(channel),
+            false => rest_value(skeleton, channel, lane),
+        };
+        let side = |channel: Channel, lane| match additive {
+            true => neutral(channel),
+            false => program.base.value(channel, lane),
+        };
+        let constants = Constants::new(skeleton, units, |channel, lane| {
+            let value = stored(clip, channel, lane).unwrap_or(Some(missing(channel, lane)));
+            // A lane that moves may hold anything: nothing reads it.
+            let value = value.unwrap_or_else(|| side(channel, lane));
+            on_side(channel, value, side(channel, lane))
+        });
+        let constant = |channel, lane| stored(clip, channel, lane) != Some(None);
+        let neutral = &program.neutral;
+        let base = if additive { neutral } else { &program.base };
+        let apart = constants.apart(base, skeleton, constant);
+        let mut touched = moving;
+        touched.join(&apart.units);
+        let tracks = CHANNELS.map(|channel| {
+            let mut tracks = Vec::new();
+            let mut bits = moving.0[channel as usize];
+            while bits != 0 {
+                let unit = bits.trailing_zeros();
+                bits &= bits - 1;
+                for group in units.groups_of(unit) {
+                    let first = group * units.width;
+                    let track = Track::new(clip, channel, first, units.width);
+                    let place = units.place(channel as usize, group);
+                    tracks.push(track.at(place, first, unit));
+                }
+            }
+            tracks
+        });
+        let alone = (!additive).then(|| {
+            let topology = program.topology_of(moving_lanes);
+            let (steps, _) = program.topology(rig, topology);
+            (topology, Fold::new(rig, steps, &constants))
+        });
+        Self {
+            clip: clip.clone(),
+            moving,
+            touched,
+            moving_lanes,
+            touched_lanes: moving_lanes.max(apart.lanes),
+            apart,
+            tracks,
+            constants,
+            rates: clip
+                .timelines()
+                .iter()
+                .map(|t| (clip.times(t)[0], t.rate))
+                .collect(),
+            alone,
+        }
+    }
+
+    /// Units of scale that need no factor if the clip plays alone.
+    pub fn unit_scale(&self) -> u64 {
+        self.constants.unit_scale & !self.moving.0[SCALE]
+    }
+}

@@ -1,0 +1,212 @@
+//! Constants: the value of every lane that something does not move; and the base constants of a rig.
+
+use super::units::{UnitSet, Units};
+use super::{CHANNELS, ROTATION};
+use crate::clip::{BlockKind, Channel, Clip, rest_value};
+use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
+use crate::skeleton::{NO_JOINT, Skeleton};
+use glam::{DAffine3, DQuat, DVec3};
+use std::collections::HashMap;
+
+/// How far a constant may lie from the base to count as the base, relative to its size.
+const SAME: f32 = 1e-6;
+
+/// How coarsely constants are compared to find the most common one, relative to the largest component.
+const COMMON: f32 = 1e-5;
+
+/// Rotations whose dot product with the base is at least this lie within 83 degrees of each other on the sphere of
+/// quaternions, so that any sum of theirs lies on one side.
+const NEAR: f32 = 0.75;
+
+/// The value of every lane and channel, in the registers of a pose.
+#[derive(Clone, Debug)]
+pub(crate) struct Constants {
+    units: Units,
+    pose: Vec<Row>,
+    /// Units of scale whose joints all have scale 1.
+    pub unit_scale: u64,
+}
+
+/// Where constants differ from the base.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Apart {
+    pub units: UnitSet,
+    /// Units of rotations that all lie near the base's.
+    pub near: u64,
+    /// One more than the last lane that differs.
+    pub lanes: usize,
+}
+
+impl Constants {
+    /// The values of all lanes.
+    pub fn new(
+        skeleton: &Skeleton,
+        units: &Units,
+        value: impl Fn(Channel, usize) -> [f32; 4],
+    ) -> Self {
+        let mut constants = Self {
+            units: *units,
+            pose: vec![Row::splat(0.0); units.lanes() * 10 / LANES],
+            unit_scale: u64::MAX,
+        };
+        let pose: &mut [f32] = bytemuck::must_cast_slice_mut(&mut constants.pose);
+        for (c, channel) in CHANNELS.into_iter().enumerate() {
+            for lane in 0..units.lanes() {
+                let at = units.place(c, lane / units.width) + lane % units.width;
+                let values = value(channel, lane).into_iter().take(channel.components());
+                for (k, v) in values.enumerate() {
+                    pose[at + k * units.width] = settle(v, noise(channel));
+                }
+            }
+        }
+        for (lane, &joint) in skeleton.joint_of().iter().enumerate() {
+            if joint != NO_JOINT && constants.value(Channel::Scale, lane)[..3] != [1.0; 3] {
+                constants.unit_scale &= !(1 << units.of_lane(lane));
+            }
+        }
+        constants
+    }
+
+    /// The values in the registers of a pose.
+    #[inline(always)]
+    pub fn pose(&self) -> &[f32] {
+        bytemuck::must_cast_slice(&self.pose)
+    }
+
+    /// A channel's values of the first lanes, in whole groups.
+    #[inline(always)]
+    pub fn first(&self, channel: usize, lanes: usize) -> &[f32] {
+        let first = self.units.place(channel, 0);
+        let end = self.units.place(channel, lanes.div_ceil(self.units.width));
+        self.pose().get(first..end).unwrap_or_default()
+    }
+
+    pub fn value(&self, channel: Channel, lane: usize) -> [f32; 4] {
+        let width = self.units.width;
+        let first = self.units.place(channel as usize, lane / width) + lane % width;
+        let mut value = [0.0; 4];
+        for (k, v) in value.iter_mut().enumerate().take(channel.components()) {
+            *v = self.pose()[first + k * width];
+        }
+        value
+    }
+
+    /// The local matrix of a lane.
+    pub fn local(&self, lane: usize) -> DAffine3 {
+        let get = |channel| self.value(channel, lane).map(f64::from);
+        let [tx, ty, tz, _] = get(Channel::Translation);
+        let [sx, sy, sz, _] = get(Channel::Scale);
+        let q = DQuat::from_array(get(Channel::Rotation));
+        let rotation = if q.length_squared() > 0.0 {
+            q.normalize()
+        } else {
+            DQuat::IDENTITY
+        };
+        DAffine3::from_scale_rotation_translation(
+            DVec3::new(sx, sy, sz),
+            rotation,
+            DVec3::new(tx, ty, tz),
+        )
+    }
+
+    /// Where these constants differ from the base, among the lanes that `constant` selects.
+    pub fn apart(
+        &self,
+        base: &Self,
+        skeleton: &Skeleton,
+        constant: impl Fn(Channel, usize) -> bool,
+    ) -> Apart {
+        let units = &self.units;
+        let mut apart = Apart {
+            near: u64::MAX,
+            ..Apart::default()
+        };
+        for (lane, &joint) in skeleton.joint_of().iter().enumerate() {
+            if joint == NO_JOINT {
+                continue;
+            }
+            for (c, channel) in CHANNELS.into_iter().enumerate() {
+                if !constant(channel, lane) {
+                    continue;
+                }
+                let (value, of_base) = (self.value(channel, lane), base.value(channel, lane));
+                if !same(value, of_base) {
+                    apart.units.insert(c, units.of_lane(lane));
+                    apart.lanes = apart.lanes.max(lane + 1);
+                }
+                if c == ROTATION && dot(value, of_base) < NEAR {
+                    apart.near &= !(1 << units.of_lane(lane));
+                }
+            }
+        }
+        apart
+    }
+}
+
+fn noise(channel: Channel) -> f32 {
+    match channel {
+        Channel::Rotation => NOISE,
+        _ => NOISE_LENGTH,
+    }
+}
+
+fn same(a: [f32; 4], b: [f32; 4]) -> bool {
+    let size = b.iter().fold(0.0f32, |a, v| a.max(v.abs()));
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= SAME * size)
+}
+
+pub(super) fn dot(a: [f32; 4], b: [f32; 4]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The value of a rotation on the side of another.
+pub(super) fn on_side(channel: Channel, value: [f32; 4], of: [f32; 4]) -> [f32; 4] {
+    match channel == Channel::Rotation && dot(value, of) < 0.0 {
+        true => value.map(|v| -v),
+        false => value,
+    }
+}
+
+/// The value of a lane that a clip stores and does not move; none where it moves.
+pub(super) fn stored(clip: &Clip, channel: Channel, lane: usize) -> Option<Option<[f32; 4]>> {
+    let (block, l) = (lane / LANES, lane % LANES);
+    let b = clip.block_at(channel, block)?;
+    let moves = b.kind != BlockKind::Constant && b.moving >> l & 1 == 1;
+    Some((!moves).then(|| clip.constant(channel, b, l)))
+}
+
+/// The base of a rig: per lane and channel the constant that most of its clips share. What a clip holds constant is
+/// a difference to it, so that clips which agree need no work there. It depends on the rig alone, not on what plays.
+pub(super) fn base(
+    skeleton: &Skeleton,
+    clips: &[std::sync::Arc<Clip>],
+    units: &Units,
+) -> Constants {
+    let full = || {
+        clips
+            .iter()
+            .filter(|c| c.kind() == crate::clip::ClipKind::Full)
+    };
+    Constants::new(skeleton, units, |channel, lane| {
+        let rest = rest_value(skeleton, channel, lane);
+        if skeleton.joint_of()[lane] == NO_JOINT {
+            return rest;
+        }
+        let mut counts: HashMap<[i64; 4], (usize, usize, [f32; 4])> = HashMap::new();
+        for (i, clip) in full().enumerate() {
+            let value = match stored(clip, channel, lane) {
+                Some(None) => continue,
+                Some(Some(value)) => on_side(channel, value, rest),
+                None => rest,
+            };
+            let size = value.iter().fold(0.0f32, |a, v| a.max(v.abs())).max(1e-6);
+            let bucket = value.map(|v| f64::from(v / (size * COMMON)).round() as i64);
+            counts.entry(bucket).or_insert((0, i, value)).0 += 1;
+        }
+        // Of equally common ones that of the first clip.
+        let most = counts
+            .values()
+            .max_by_key(|c| (c.0, std::cmp::Reverse(c.1)));
+        most.map_or(rest, |c| c.2)
+    })
+}

@@ -1,0 +1,80 @@
+//! Fold: what a topology multiplies with, if certain constants hold: the products down the constant chains.
+
+use super::Topology;
+use super::constants::Constants;
+use crate::math::{Affine3x4, NOISE, NOISE_LENGTH, settle};
+use crate::rig::Rig;
+use crate::simd::{Rows, WalkConstants};
+use crate::skeleton::NO_JOINT;
+use glam::{DAffine3, DMat3, DVec3};
+
+/// Constants of a topology: local matrices of its steps, and per palette row the way from the joint's anchor times
+/// the inverse bind matrix. Products are made in f64.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fold {
+    pub walk: WalkConstants,
+    /// For every joint of [`Topology::unslotted`] the way from its anchor.
+    pub ways: Vec<Affine3x4>,
+}
+
+impl Fold {
+    pub fn new(rig: &Rig, topology: &Topology, constants: &Constants) -> Self {
+        let skeleton = rig.skeleton();
+        let (parents, lane_of) = (skeleton.parents(), skeleton.lane_of());
+        let local = |joint: usize| constants.local(usize::from(lane_of[joint]));
+        let count = skeleton.len();
+        let mut way = vec![DAffine3::IDENTITY; count];
+        for joint in 0..count {
+            if usize::from(topology.anchor[joint]) == joint + 1 {
+                continue;
+            }
+            way[joint] = match way.get(usize::from(parents[joint])) {
+                Some(above) => *above * local(joint),
+                None => local(joint),
+            };
+        }
+        let mut binds = Vec::with_capacity(rig.palette_len());
+        for skin in rig.skins() {
+            for (&joint, bind) in skin.joints().iter().zip(skin.inverse_bind()) {
+                binds.push(rows(match joint {
+                    NO_JOINT => wide(bind),
+                    _ => way[usize::from(joint)] * wide(bind),
+                }));
+            }
+        }
+        let locals = topology.constants.iter();
+        let locals: Vec<Rows> = locals.map(|&j| rows(local(usize::from(j)))).collect();
+        let ways = topology.unslotted.iter();
+        let ways = ways.map(|&j| Affine3x4 {
+            rows: rows(way[usize::from(j)]),
+        });
+        Self {
+            walk: topology.walk.constants(&locals, binds),
+            ways: ways.collect(),
+        }
+    }
+}
+
+pub(crate) fn wide(m: &Affine3x4) -> DAffine3 {
+    let c = m.to_cols_array().map(f64::from);
+    DAffine3::from_mat3_translation(
+        DMat3::from_cols_array(&[c[0], c[1], c[2], c[4], c[5], c[6], c[8], c[9], c[10]]),
+        DVec3::new(c[12], c[13], c[14]),
+    )
+}
+
+/// The rows of a matrix, with noise settled to zero.
+pub(crate) fn rows(m: DAffine3) -> Rows {
+    let c = m.to_cols_array();
+    let largest = c[..9].iter().fold(0.0f64, |a, v| a.max(v.abs()));
+    std::array::from_fn(|r| {
+        std::array::from_fn(|k| {
+            let noise = if k < 3 {
+                NOISE * largest as f32
+            } else {
+                NOISE_LENGTH
+            };
+            settle(c[k * 3 + r] as f32, noise)
+        })
+    })
+}

@@ -1,0 +1,178 @@
+//! `RigProgram`: what all instances of a rig share, at one register width; and `Programs`, where a rig keeps them.
+
+use super::clip_program::ClipProgram;
+use super::constants::{Apart, Constants, base};
+use super::fold::{Fold, rows, wide};
+use super::topology::Topology;
+use super::units::Units;
+use crate::clip::{Clip, neutral, rest_value};
+use crate::math::Affine3x4;
+use crate::rig::Rig;
+use crate::skeleton::NO_JOINT;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// A rig has no more topologies than this; their numbers of lanes are multiples of four at least.
+const TOPOLOGIES: usize = 64;
+
+/// What a rig's instances share, whatever they play.
+#[derive(Debug)]
+pub(crate) struct RigProgram {
+    pub units: Units,
+    pub base: Constants,
+    /// The rest pose, and where it differs from the base.
+    pub rest: Constants,
+    pub rest_apart: Apart,
+    /// The values that additive clips leave unchanged.
+    pub neutral: Constants,
+    /// From one topology to the next there are two to the power of this many lanes.
+    granule: u32,
+    topologies: Vec<OnceLock<(Topology, Fold)>>,
+    /// Per joint the palette row that gives it back, and its bind matrix; none if there is no such row.
+    pub slots: Vec<Option<(u32, Affine3x4)>>,
+    unslotted: Vec<u16>,
+    /// The programs of the rig's own clips.
+    clips: Vec<OnceLock<Arc<ClipProgram>>>,
+    /// Those of clips that were added at run time, as long as both are used.
+    added: Mutex<Vec<(Weak<Clip>, Weak<ClipProgram>)>>,
+}
+
+impl RigProgram {
+    fn new(rig: &Rig, width: usize) -> Self {
+        let skeleton = rig.skeleton();
+        let lanes = skeleton.joint_of().len();
+        let units = Units::new(lanes, width);
+        let base = base(skeleton, rig.clips(), &units);
+        let rest = Constants::new(skeleton, &units, |channel, lane| {
+            let value = rest_value(skeleton, channel, lane);
+            super::constants::on_side(channel, value, base.value(channel, lane))
+        });
+        let rest_apart = rest.apart(&base, skeleton, |_, _| true);
+        let granule = lanes.div_ceil(TOPOLOGIES).max(4).next_power_of_two();
+        let slots = slots(rig);
+        let unslotted = slots.iter().enumerate().filter(|s| s.1.is_none());
+        Self {
+            units,
+            rest_apart,
+            neutral: Constants::new(skeleton, &units, |channel, _| neutral(channel)),
+            granule: granule.trailing_zeros(),
+            topologies: (0..=lanes.div_ceil(granule))
+                .map(|_| OnceLock::new())
+                .collect(),
+            unslotted: unslotted.map(|s| s.0 as u16).collect(),
+            slots,
+            clips: rig.clips().iter().map(|_| OnceLock::new()).collect(),
+            added: Mutex::default(),
+            base,
+            rest,
+        }
+    }
+
+    /// The index of the topology in which the first `lanes` lanes move.
+    #[inline(always)]
+    pub fn topology_of(&self, lanes: usize) -> usize {
+        (lanes + (1 << self.granule) - 1) >> self.granule
+    }
+
+    /// A topology, with the base's constants.
+    #[inline(always)]
+    pub fn topology(&self, rig: &Rig, index: usize) -> (&Topology, &Fold) {
+        let at = index.min(self.topologies.len() - 1);
+        let (topology, fold) = match self.topologies[at].get() {
+            Some(known) => known,
+            None => self.make_topology(rig, at),
+        };
+        (topology, fold)
+    }
+
+    /// Makes the topology of that many lanes, so that no frame has to.
+    pub fn prepare(&self, rig: &Rig, lanes: usize) {
+        self.topology(rig, self.topology_of(lanes));
+    }
+
+    #[cold]
+    fn make_topology(&self, rig: &Rig, at: usize) -> &(Topology, Fold) {
+        self.topologies[at].get_or_init(|| {
+            let lanes = (at << self.granule).min(self.units.lanes());
+            let topology = Topology::new(rig, lanes, self.units.width, &self.unslotted);
+            let fold = Fold::new(rig, &topology, &self.base);
+            (topology, fold)
+        })
+    }
+
+    /// The program of a clip: of the rig's own clips, or of one that fits the rig's skeleton.
+    pub fn clip(&self, rig: &Rig, clip: &Arc<Clip>) -> Arc<ClipProgram> {
+        let own = rig.clips().iter().position(|c| Arc::ptr_eq(c, clip));
+        if let Some(program) = own.and_then(|i| self.clips.get(i)) {
+            let make = || Arc::new(ClipProgram::new(rig, self, clip));
+            return program.get_or_init(make).clone();
+        }
+        // A poisoned list is whole: it is changed by single calls.
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        added.retain(|(clip, program)| clip.strong_count() > 0 && program.strong_count() > 0);
+        let known = added
+            .iter()
+            .find(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(clip)));
+        if let Some(program) = known.and_then(|k| k.1.upgrade()) {
+            return program;
+        }
+        let program = Arc::new(ClipProgram::new(rig, self, clip));
+        added.push((Arc::downgrade(clip), Arc::downgrade(&program)));
+        program
+    }
+}
+
+/// For every joint the first palette row whose inverse bind matrix has an inverse.
+fn slots(rig: &Rig) -> Vec<Option<(u32, Affine3x4)>> {
+    let mut slots = vec![None; rig.skeleton().len()];
+    let mut row = 0;
+    for skin in rig.skins() {
+        for (&joint, inverse_bind) in skin.joints().iter().zip(skin.inverse_bind()) {
+            if joint != NO_JOINT && slots[usize::from(joint)].is_none() {
+                slots[usize::from(joint)] = bind(inverse_bind).map(|bind| (row, bind));
+            }
+            row += 1;
+        }
+    }
+    slots
+}
+
+/// The least volume of an inverse bind matrix, relative to the product of its columns' lengths, at which its inverse
+/// keeps five digits in f32.
+const LEAST_VOLUME: f64 = 1e-2;
+
+fn bind(inverse: &Affine3x4) -> Option<Affine3x4> {
+    let m = wide(inverse);
+    let lengths = m.matrix3.x_axis.length() * m.matrix3.y_axis.length() * m.matrix3.z_axis.length();
+    let volume = m.matrix3.determinant().abs();
+    if volume.is_nan() || volume <= LEAST_VOLUME * lengths || volume < f64::from(f32::MIN_POSITIVE)
+    {
+        return None;
+    }
+    let inverse = Affine3x4 {
+        rows: rows(m.inverse()),
+    };
+    inverse.is_finite().then_some(inverse)
+}
+
+/// The programs of a rig, one per register width, made when they are first used.
+#[derive(Debug, Default)]
+pub(crate) struct Programs([OnceLock<Box<RigProgram>>; 3]);
+
+impl Clone for Programs {
+    /// Those of a copy are made anew: its parts may be changed.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Rig {
+    /// The program of the rig for registers of `width` lanes: 4, 8 or 16.
+    pub(crate) fn program(&self, width: usize) -> &RigProgram {
+        let at = match width {
+            4 => 0,
+            8 => 1,
+            _ => 2,
+        };
+        self.programs.0[at].get_or_init(|| Box::new(RigProgram::new(self, width)))
+    }
+}

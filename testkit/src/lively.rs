@@ -1,0 +1,302 @@
+//! A crowd in which everything of playback happens, by calls that look random and are the same in every run.
+
+use crate::{chain, ruler};
+use phalanx::build::{
+    AdditiveReference, BuildOptions, RootJoint, RootMotionOptions, build_additive,
+};
+use phalanx::clip::Marker;
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, RigId};
+use phalanx::math::{Affine3x4, Fnv1a};
+use phalanx::playback::{
+    AtEnd, BlendSpaceId, ClipId, CrossFade, Fill, LoopMode, Motion, PlayOptions, PlaybackError,
+    Player, Sync,
+};
+use phalanx::rig::Rig;
+use phalanx::skeleton::JointMask;
+use std::sync::Arc;
+
+/// Numbers that look random.
+#[derive(Clone, Debug)]
+pub struct Dice(pub u32);
+
+impl Dice {
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        (self.0 >> 12) as usize % limit
+    }
+
+    pub fn among<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
+    }
+}
+
+/// The layers of all rigs here: one below, one masked that fills from below, one additive.
+pub fn layers(rig: &Rig) -> Vec<LayerOptions> {
+    let last = rig.skeleton().len() - 1;
+    let upper = LayerOptions {
+        mask: Some(JointMask::subtree(rig.skeleton(), last).expect("the joint exists")),
+        fill: Fill::Below,
+        ..LayerOptions::default()
+    };
+    let added = LayerOptions {
+        additive: true,
+        ..LayerOptions::default()
+    };
+    vec![LayerOptions::default(), upper, added]
+}
+
+/// The layer of additive clips.
+const ADDED: usize = 2;
+
+/// A rig with root motion, markers, a clip of one pose and an additive clip, which is the last.
+pub fn travelling() -> Arc<Rig> {
+    let mut clips = vec![
+        ruler::line("x", 1.0, [1.0, 0.0, 0.0]),
+        ruler::line("y", 0.7, [0.0, 2.0, 0.0]),
+        ruler::turn("turn", 0.0, 90.0),
+        ruler::busy("busy"),
+        ruler::line("still", 0.0, [0.1, 0.0, 0.0]),
+    ];
+    clips[4].tracks.iter_mut().for_each(|track| {
+        track.times.truncate(1);
+        track.values.truncate(3);
+    });
+    let options = BuildOptions {
+        root_motion: Some(RootMotionOptions {
+            joint: RootJoint::Named("base".into()),
+            rotation: true,
+            ..RootMotionOptions::default()
+        }),
+        ..BuildOptions::default()
+    };
+    let mut rig = phalanx::build::build_rig(ruler::scene(clips), &options).expect("it is valid");
+    let markers = [0.0, 0.25, 0.7].map(|t| Marker::new("step", t));
+    rig.set_markers(1, markers.to_vec())
+        .expect("they lie within");
+    Arc::new(rig)
+}
+
+/// The crowd and its handles.
+#[derive(Debug)]
+pub struct Lively {
+    pub crowd: Crowd,
+    pub rigs: Vec<RigId>,
+    clips: Vec<Vec<ClipId>>,
+    added: Vec<ClipId>,
+    spaces: Vec<BlendSpaceId>,
+}
+
+/// What a frame came to: hashes of its palettes and events.
+pub type Frame = (u64, u64);
+
+impl Default for Lively {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Lively {
+    /// Two rigs without instances, the first with root motion that moves its instances; between them the place of a
+    /// third that was removed.
+    pub fn new() -> Self {
+        Self::with_tag(7)
+    }
+
+    pub fn with_tag(tag: u16) -> Self {
+        let mut crowd = Crowd::with_tag(tag).expect("the tag is valid");
+        let scene = ruler::scene(vec![ruler::turn("lean", 0.0, 30.0)]);
+        let mut all = Self {
+            rigs: Vec::new(),
+            clips: Vec::new(),
+            added: Vec::new(),
+            spaces: Vec::new(),
+            crowd: Crowd::new(),
+        };
+        let rigs = [travelling(), ruler::ruler(), chain::rig()];
+        for (n, rig) in rigs.into_iter().enumerate() {
+            let id = crowd.add_rig_with_layers(rig.clone(), layers(&rig));
+            let id = id.expect("the rig fits");
+            if n == 1 {
+                crowd.remove_rig(id).expect("it has no instances");
+                continue;
+            }
+            let count = rig.clips().len();
+            let clips = (0..count).map(|c| crowd.clip_by_index(id, c).expect("it is loaded"));
+            let clips: Vec<ClipId> = clips.collect();
+            let scene = match n {
+                0 => (&scene, 0),
+                _ => (&chain::raw(), 0),
+            };
+            let added = build_additive(&rig, scene, AdditiveReference::Rest);
+            let added = Arc::new(added.expect("the clip is not additive"));
+            all.added.push(crowd.add_clip(id, added).expect("it fits"));
+            let points = [(0.0, clips[0]), (1.0, clips[1]), (2.5, clips[2])];
+            all.spaces
+                .push(crowd.add_blend_space(id, &points).expect("they ascend"));
+            all.rigs.push(id);
+            all.clips.push(clips);
+        }
+        crowd
+            .apply_root_motion(all.rigs[0], true)
+            .expect("the rig is known");
+        all.crowd = crowd;
+        all
+    }
+
+    /// Takes over the handles of another crowd, after a restore of its snapshot.
+    pub fn adopt(&mut self, other: &Self) {
+        self.rigs.clone_from(&other.rigs);
+        self.clips.clone_from(&other.clips);
+        self.added.clone_from(&other.added);
+        self.spaces.clone_from(&other.spaces);
+    }
+
+    fn options(dice: &mut Dice) -> PlayOptions {
+        PlayOptions {
+            speed: dice.among(&[1.0, 1.0, -0.7, 2.5, 0.0]),
+            loop_mode: dice.among(&[LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong]),
+            repetitions: dice.among(&[None, None, Some(1), Some(3)]),
+            at_end: dice.among(&[AtEnd::Hold, AtEnd::Stop]),
+            time: dice.among(&[0.0, 0.0, 0.31, 5.7]),
+            weight: dice.among(&[1.0, 0.5]),
+            fade_in: dice.among(&[0.0, 0.3, 1.1]),
+            parameter: dice.among(&[-1.0, 0.4, 1.0, 2.2]),
+        }
+    }
+
+    /// A call on a player.
+    fn play(
+        mut player: Player<'_>,
+        (layer, one, two): (usize, Motion, Motion),
+        dice: &mut Dice,
+    ) -> Result<(), PlaybackError> {
+        let options = Self::options(dice);
+        let seconds = dice.among(&[0.0, 0.2, 0.9]);
+        match dice.below(20) {
+            0..4 => player.play(layer, one, &options),
+            4 => player.restart(layer, one, &options),
+            5 => player.add(layer, one, &options),
+            6 | 7 => player.fade_to(layer, one, seconds, &options),
+            8 | 9 => {
+                let fade = CrossFade {
+                    seconds: 0.8,
+                    warp: dice.below(2) == 0,
+                    sync: dice.among(&[Sync::No, Sync::Phase]),
+                };
+                player.cross_fade(layer, one, two, fade, &options)
+            }
+            10 => player.fade(layer, one, dice.among(&[0.0, 0.3, 1.0]), seconds),
+            11 => player.stop(layer, one, seconds),
+            12 => player.set_paused(layer, one, dice.below(2) == 0),
+            13 => player.set_speed(layer, one, options.speed),
+            14 => player.set_loop(layer, one, options.loop_mode, options.repetitions),
+            15 => player.set_time(layer, one, options.time),
+            16 => match one {
+                Motion::Space(space) => player.set_parameter(layer, space, options.parameter),
+                Motion::Clip(_) => player.set_at_end(layer, one, options.at_end),
+            },
+            17 => player.fade_layer(layer, dice.among(&[0.2, 0.7, 1.0]), seconds),
+            18 => player.set_layer_speed(layer, dice.among(&[1.0, 0.5, -1.0])),
+            _ => player.set_character_speed(dice.among(&[1.0, 1.3, -1.0])),
+        }
+    }
+
+    /// A call on an instance or the crowd. Calls that are refused are part of it.
+    pub fn call(&mut self, dice: &mut Dice) {
+        let n = dice.below(2);
+        let all: Vec<InstanceId> = self
+            .crowd
+            .view(self.rigs[n])
+            .map_or(Vec::new(), |v| v.instances().collect());
+        let crowd = &mut self.crowd;
+        if all.len() < 3 || all.len() < 40 && dice.below(12) == 0 {
+            let _ = crowd.spawn(self.rigs[n]);
+            return;
+        }
+        let instance = dice.among(&all);
+        let place = Affine3x4::from_cols_array(&[
+            1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.1, -0.4, 1e6, 1.0,
+        ]);
+        let _ = match dice.below(24) {
+            0 => crowd.despawn(instance),
+            1 => crowd.set_visible(instance, dice.below(3) > 0),
+            2 => crowd.set_scheduled(instance, dice.below(3) > 0),
+            3 => crowd.set_world(instance, place),
+            4 => {
+                let joint = dice.below(2);
+                crowd.set_override(instance, joint, ruler::shift(0.3))
+            }
+            5 => crowd.clear_overrides(instance),
+            _ => {
+                let clips = &self.clips[n];
+                let motion = |dice: &mut Dice| match dice.below(clips.len() + 1) {
+                    c if c < clips.len() => Motion::Clip(clips[c]),
+                    _ => Motion::Space(self.spaces[n]),
+                };
+                let (mut one, mut two) = (motion(dice), motion(dice));
+                let layer = dice.among(&[0, 0, 1, ADDED]);
+                if layer == ADDED {
+                    (one, two) = (self.added[n].into(), self.added[n].into());
+                }
+                match crowd.player(instance) {
+                    Ok(player) => Self::play(player, (layer, one, two), dice),
+                    Err(_) => Ok(()),
+                }
+            }
+        };
+    }
+
+    /// A step of time, most often by a frame; now and then backwards, by much or by nothing.
+    pub fn step(&mut self, dice: &mut Dice) {
+        let dt = match dice.below(40) {
+            0 => -0.4,
+            1 => 0.0,
+            2 => 17.3,
+            3 => 5000.0,
+            _ => 1.0 / 60.0,
+        };
+        self.crowd.advance(dt).expect("the step is valid");
+    }
+
+    /// Evaluates a frame.
+    pub fn frame(&mut self, buffer: &mut BoneBuffer) -> Frame {
+        self.crowd.evaluate(buffer);
+        let mut events = Fnv1a::default();
+        for event in self.crowd.events().iter() {
+            events.write(format!("{event:?}").as_bytes());
+        }
+        for &rig in &self.rigs {
+            if let Ok(view) = self.crowd.view(rig) {
+                for instance in view.instances() {
+                    events.write_u64(instance.to_bits());
+                    let world = &view.worlds()[instance.index()];
+                    let rows = world.rows.as_flattened();
+                    rows.iter().for_each(|v| events.write(&v.to_le_bytes()));
+                }
+            }
+        }
+        (buffer.hash(), events.finish())
+    }
+
+    /// Some calls, a step and a frame.
+    pub fn round(&mut self, dice: &mut Dice, buffer: &mut BoneBuffer) -> Frame {
+        for _ in 0..dice.below(6) {
+            self.call(dice);
+        }
+        self.step(dice);
+        self.frame(buffer)
+    }
+}
+
+/// States the length and the checksum of a stored snapshot whose bytes were changed.
+pub fn seal_snapshot(bytes: &mut [u8]) {
+    if bytes.len() < 32 {
+        return;
+    }
+    let length = (bytes.len() as u64).to_le_bytes();
+    bytes[16..24].copy_from_slice(&length);
+    let mut h = Fnv1a::default();
+    h.write(&bytes[..24]);
+    h.write(&bytes[32..]);
+    bytes[24..32].copy_from_slice(&h.finish().to_le_bytes());
+}

@@ -1,0 +1,136 @@
+//! Batches of overrides: what single calls do, at once, or nothing.
+
+use glam::{Quat, Vec3};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId};
+use phalanx::math::Affine3x4;
+use phalanx_testkit::chain::rig;
+use phalanx_testkit::ruler::{ruler, shift};
+use phalanx_workload::hash01;
+
+const JOINTS: [usize; 3] = [2, 7, 15];
+
+fn crowd(count: usize) -> (Crowd, RigId, Vec<InstanceId>) {
+    let mut crowd = Crowd::with_tag(3).unwrap();
+    let id = crowd.add_rig(rig()).unwrap();
+    let all = (0..count).map(|_| crowd.spawn(id).unwrap()).collect();
+    (crowd, id, all)
+}
+
+fn turn(seed: usize) -> Affine3x4 {
+    let angle = hash01(seed as u64) as f32;
+    let turned = Quat::from_rotation_z(angle);
+    Affine3x4::from_scale_rotation_translation(Vec3::ONE, turned, Vec3::Y * 0.1)
+}
+
+fn scaled(by: f32) -> Affine3x4 {
+    Affine3x4::from_scale_rotation_translation(Vec3::splat(by), Quat::IDENTITY, Vec3::ZERO)
+}
+
+#[test]
+fn a_batch_is_its_single_calls() {
+    for threads in [1, 4] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let (mut one, _, all) = crowd(600);
+            let (mut many, id, same) = crowd(600);
+            assert_eq!(all, same);
+            // Some have others already.
+            for crowd in [&mut one, &mut many] {
+                for &i in all.iter().step_by(3) {
+                    crowd.set_override(i, 7, turn(1)).unwrap();
+                    crowd.set_override(i, 11, turn(2)).unwrap();
+                }
+            }
+            // In any order.
+            let chosen: Vec<_> = all.iter().rev().step_by(2).copied().collect();
+            let locals: Vec<_> = (0..chosen.len() * 3).map(turn).collect();
+            for (&i, locals) in chosen.iter().zip(locals.chunks(3)) {
+                for (joint, local) in JOINTS.into_iter().zip(locals) {
+                    one.set_override(i, joint, *local).unwrap();
+                }
+            }
+            many.set_overrides(id, &JOINTS, &chosen, &locals).unwrap();
+            assert!(one.snapshot() == many.snapshot(), "{threads} workers");
+            let hash = |crowd: &mut Crowd| {
+                let mut buffer = BoneBuffer::new();
+                crowd.evaluate(&mut buffer);
+                buffer.hash()
+            };
+            assert_eq!(hash(&mut one), hash(&mut many), "{threads} workers");
+            // The later of two holds.
+            let twice = [all[5], all[5]];
+            let two = [turn(8), turn(9)];
+            many.set_overrides(id, &[4], &twice, &two).unwrap();
+            let mut set = many.overrides(all[5]).unwrap();
+            assert_eq!(set.find(|o| o.0 == 4), Some((4, &two[1])));
+        });
+    }
+}
+
+#[test]
+fn a_refused_batch_changes_nothing() {
+    let (mut crowd, id, all) = crowd(5);
+    let other = crowd.add_rig(ruler()).unwrap();
+    let stranger = crowd.spawn(other).unwrap();
+    crowd.set_override(all[2], 1, scaled(900.0)).unwrap();
+    let gone = crowd.spawn(id).unwrap();
+    crowd.despawn(gone).unwrap();
+    let before = crowd.snapshot();
+    let one = Affine3x4::IDENTITY;
+    let mut refused = |rig, joints: &[usize], instances: &[InstanceId], locals: &[Affine3x4]| {
+        let error = crowd.set_overrides(rig, joints, instances, locals);
+        assert!(crowd.snapshot() == before);
+        error.unwrap_err()
+    };
+    let error = refused(id, &[2, 1], &all[..1], &[one; 2]);
+    assert_eq!(error, CrowdError::JointOrder { joint: 1, after: 2 });
+    assert_eq!(
+        error.to_string(),
+        "joint 1 is given after joint 2; joints have to ascend"
+    );
+    let error = refused(id, &[2, 2], &all[..1], &[one; 2]);
+    assert_eq!(error, CrowdError::JointOrder { joint: 2, after: 2 });
+    let error = refused(id, &[0, 2], &all, &[one; 9]);
+    assert_eq!(
+        error.to_string(),
+        "9 matrices given for 2 joints of 5 instances"
+    );
+    let error = refused(id, &[20], &all, &[one; 5]);
+    assert!(matches!(error, CrowdError::Joint(_)), "{error}");
+    let error = refused(id, &[0], &[all[0], stranger], &[one; 2]);
+    let (instance, rig) = (stranger, id);
+    assert_eq!(error, CrowdError::OtherRig { instance, rig });
+    let error = refused(id, &[0], &[all[0], gone], &[one; 2]);
+    let unknown = matches!(error, CrowdError::UnknownInstance { instance, .. } if instance == gone);
+    assert!(unknown, "{error}");
+    let error = refused(id, &[0], &all[..2], &[one, shift(f32::NAN)]);
+    assert_eq!(error, CrowdError::Transform);
+    let error = refused(id, &[0], &all[..2], &[one, shift(f32::MAX)]);
+    assert!(matches!(error, CrowdError::Beyond { .. }), "{error}");
+    // The last instance alone is stretched too far, by an override that it has and one of the batch.
+    let error = refused(id, &[4], &all[..3], &[scaled(2000.0); 3]);
+    assert!(matches!(error, CrowdError::Value { .. }), "{error}");
+    // In place of the one that it has it may be so large; without instances or joints nothing happens.
+    let locals = [scaled(2000.0); 3];
+    crowd.set_overrides(id, &[1], &all[..3], &locals).unwrap();
+    crowd.set_overrides(id, &[1], &[], &[]).unwrap();
+    crowd.set_overrides(id, &[], &all, &[]).unwrap();
+}
+
+/// Rotations have no stretch: an override of every joint is no reason to walk the chains, nor to refuse.
+#[test]
+fn all_joints_may_be_overridden() {
+    let (mut crowd, id, all) = crowd(2);
+    let joints: Vec<usize> = (0..20).collect();
+    let locals: Vec<_> = (0..40).map(turn).collect();
+    crowd.set_overrides(id, &joints, &all, &locals).unwrap();
+    let set: Vec<_> = crowd.overrides(all[1]).unwrap().collect();
+    let expected: Vec<_> = joints.iter().copied().zip(&locals[20..]).collect();
+    assert_eq!(set, expected);
+    let mut model = Affine3x4::IDENTITY;
+    for local in &locals[20..] {
+        model = model.mul(local);
+    }
+    let tip = crowd.model_matrix(all[1], 19).unwrap();
+    phalanx_testkit::chain::close(&[tip], &[model]);
+}

@@ -1,0 +1,271 @@
+//! Snapshots as bytes: the same bits in a crowd of another process, and nothing from bytes that are damaged.
+
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, CrowdSnapshot, PlayOptions};
+use phalanx::format::{Library, RigOptions};
+use phalanx::playback::{
+    Mixer, MixerSnapshot, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotError, SnapshotFault,
+};
+use phalanx_testkit::lively::{Dice, Lively, seal_snapshot};
+use phalanx_testkit::ruler::{line, ruler, with_clips};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A crowd after some rounds.
+fn lively(seed: u32, rounds: usize) -> Lively {
+    let (mut dice, mut buffer) = (Dice(seed), BoneBuffer::new());
+    let mut lively = Lively::new();
+    for _ in 0..rounds {
+        lively.round(&mut dice, &mut buffer);
+    }
+    lively
+}
+
+/// At other SIMD levels: `tests/palette_hash`.
+#[test]
+fn a_crowd_goes_on_in_another_one() {
+    let mut dice = Dice(1);
+    let mut original = Lively::new();
+    let mut buffers = [BoneBuffer::new(), BoneBuffer::new()];
+    for round in 0..1500 {
+        original.round(&mut dice, &mut buffers[0]);
+        if round % 25 != 7 {
+            continue;
+        }
+        let snapshot = original.crowd.snapshot();
+        let bytes = snapshot.to_bytes();
+        let read = CrowdSnapshot::from_bytes(&bytes).unwrap_or_else(|e| panic!("{round}: {e}"));
+        assert!(read.to_bytes() == bytes, "{round}");
+        // It has another tag, and another past.
+        let mut other = Lively::with_tag(8);
+        for _ in 0..round % 4 {
+            other.round(&mut Dice(round), &mut buffers[1]);
+        }
+        other.crowd.restore(&read).unwrap();
+        // It took over the tag, so the handles of the original are its own.
+        other.adopt(&original);
+        assert!(other.crowd.snapshot().to_bytes() == bytes, "{round}");
+        let mut again = dice.clone();
+        // After a restore, instances that are not scheduled have no rows to keep.
+        buffers = [BoneBuffer::new(), BoneBuffer::new()];
+        for frame in 0..20 {
+            let one = original.round(&mut dice, &mut buffers[0]);
+            let two = other.round(&mut again, &mut buffers[1]);
+            assert_eq!(one, two, "{round}: {frame}");
+        }
+        let bytes = original.crowd.snapshot().to_bytes();
+        assert!(other.crowd.snapshot().to_bytes() == bytes, "{round}");
+    }
+}
+
+/// Every truncation, every byte behind the end, every changed byte.
+#[test]
+fn damaged_bytes_are_refused() {
+    let lively = lively(3, 60);
+    let bytes = lively.crowd.snapshot().to_bytes();
+    CrowdSnapshot::from_bytes(&bytes).unwrap();
+    assert!(bytes.len() > 1000, "{}", bytes.len());
+    for length in 0..bytes.len() {
+        assert!(
+            CrowdSnapshot::from_bytes(&bytes[..length]).is_err(),
+            "{length}"
+        );
+    }
+    let extra = CrowdSnapshot::from_bytes(&[&bytes[..], &[0]].concat()).unwrap_err();
+    let (expected, have) = (bytes.len() as u64, bytes.len() as u64 + 1);
+    assert_eq!(extra.fault, SnapshotFault::Extra { expected, have });
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        assert!(CrowdSnapshot::from_bytes(&changed).is_err(), "{at}");
+    }
+    // Behind a valid checksum, too.
+    for length in 32..bytes.len() {
+        let mut short = bytes[..length].to_vec();
+        seal_snapshot(&mut short);
+        let error = CrowdSnapshot::from_bytes(&short).unwrap_err();
+        assert!(error.offset <= length as u64, "{length}: {error}");
+    }
+    let mut long = [&bytes[..], &[0; 3]].concat();
+    seal_snapshot(&mut long);
+    assert!(matches!(
+        CrowdSnapshot::from_bytes(&long).unwrap_err().fault,
+        SnapshotFault::Extra { .. }
+    ));
+}
+
+/// Whatever the bytes say, what is read plays on.
+#[test]
+fn changed_values_are_refused_or_play_on() {
+    let mut source = lively(5, 80);
+    let bytes = source.crowd.snapshot().to_bytes();
+    let mut dice = Dice(9);
+    let mut buffer = BoneBuffer::new();
+    let (mut accepted, mut restored) = (0, 0);
+    for _ in 0..6000 {
+        let mut changed = bytes.clone();
+        for _ in 0..=dice.below(3) {
+            let at = 32 + dice.below(bytes.len() - 32);
+            changed[at] = match dice.below(4) {
+                0 => 0,
+                1 => 255,
+                2 => changed[at] ^ (1 << dice.below(8)),
+                _ => dice.below(256) as u8,
+            };
+        }
+        seal_snapshot(&mut changed);
+        let Ok(read) = CrowdSnapshot::from_bytes(&changed) else {
+            continue;
+        };
+        assert!(read.to_bytes() == changed, "two forms of one snapshot");
+        accepted += 1;
+        if accepted % 8 != 0 {
+            continue;
+        }
+        let before = source.crowd.snapshot();
+        match source.crowd.restore(&read) {
+            Ok(()) => {
+                restored += 1;
+                for _ in 0..3 {
+                    source.round(&mut dice, &mut buffer);
+                }
+                assert!(buffer.rows().iter().all(|row| row.is_finite()));
+            }
+            Err(CrowdError::Snapshot(_)) => assert!(source.crowd.snapshot() == before),
+            Err(other) => panic!("{other}"),
+        }
+        source = lively(5, 80);
+    }
+    assert!(accepted > 500 && restored > 50, "{accepted} {restored}");
+}
+
+#[test]
+fn the_head_is_checked_first() {
+    let bytes = Crowd::with_tag(3).unwrap().snapshot().to_bytes();
+    let fault = |bytes: &[u8]| CrowdSnapshot::from_bytes(bytes).unwrap_err();
+    let offset = |offset, fault| SnapshotError { offset, fault };
+    assert_eq!(fault(b""), offset(0, SnapshotFault::Magic));
+    assert_eq!(fault(b"glTF"), offset(0, SnapshotFault::Magic));
+    let mut newer = bytes.clone();
+    newer[8..10].copy_from_slice(&(SNAPSHOT_VERSION + 1).to_le_bytes());
+    let (have, known) = (SNAPSHOT_VERSION + 1, SNAPSHOT_VERSION);
+    let version = SnapshotFault::Version { have, known };
+    assert_eq!(fault(&newer[..10]), offset(8, version.clone()));
+    assert_eq!(fault(&newer), offset(8, version));
+    newer[8..10].copy_from_slice(&[0; 2]);
+    assert!(matches!(
+        fault(&newer).fault,
+        SnapshotFault::Version { have: 0, .. }
+    ));
+    let mixer = Mixer::new(ruler()).unwrap().snapshot().to_bytes();
+    let (have, needed) = (2, 1);
+    assert_eq!(
+        fault(&mixer),
+        offset(10, SnapshotFault::Kind { have, needed })
+    );
+    assert!(MixerSnapshot::from_bytes(&bytes).is_err());
+    assert!(MixerSnapshot::from_bytes(&mixer).is_ok());
+}
+
+/// Errors of a restore name what differs.
+#[test]
+fn errors_name_what_differs() {
+    let crowd = |rig| {
+        let mut crowd = Crowd::with_tag(2).unwrap();
+        crowd.add_rig(rig).unwrap();
+        crowd
+    };
+    let snapshot = crowd(ruler()).snapshot().to_bytes();
+    let snapshot = CrowdSnapshot::from_bytes(&snapshot).unwrap();
+    let farther = with_clips(vec![
+        line("x", 1.0, [1.0, 0.0, 0.0]),
+        line("y", 1.0, [0.0, 3.0, 0.0]),
+    ]);
+    let (there, here) = (
+        ruler().clips()[1].content_hash(),
+        farther.clips()[1].content_hash(),
+    );
+    let error = crowd(farther).restore(&snapshot).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the snapshot does not fit: clip 1 (\"y\") of rig 0 has the hash {here:016x}, in the \
+             snapshot {there:016x}"
+        )
+    );
+    let CrowdError::Snapshot(SnapshotDiffers::Clip { snapshot, name, .. }) = error else {
+        panic!("{error}");
+    };
+    assert_eq!((snapshot, &*name), (there, "y"));
+}
+
+/// What the stored file was made of: a crowd of the rig in `version-1.phx`.
+fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let library = Library::open(&data.join("version-1.phx")).unwrap();
+    let rig = Arc::new(library.rig(&RigOptions::default()).unwrap());
+    let mut crowd = Crowd::with_tag(5).unwrap();
+    let id = crowd.add_rig(rig).unwrap();
+    let clips: Vec<_> = (0..2).filter_map(|c| crowd.clip_by_index(id, c)).collect();
+    crowd
+        .add_blend_space(id, &[(0.0, clips[0]), (1.0, clips[1])])
+        .unwrap();
+    let mut all = Vec::new();
+    crowd.spawn_many(id, 4, &mut all).unwrap();
+    let ping_pong = PlayOptions {
+        loop_mode: phalanx::playback::LoopMode::PingPong,
+        time: 0.125,
+        ..PlayOptions::default()
+    };
+    crowd.play_many(&all, 0, &[clips[0]], &[ping_pong]).unwrap();
+    crowd
+        .fade_to(all[1], clips[1], 0.5, &PlayOptions::default())
+        .unwrap();
+    crowd
+        .set_override(all[2], 0, phalanx_testkit::ruler::shift(0.5))
+        .unwrap();
+    crowd.despawn(all[3]).unwrap();
+    crowd.advance(0.0625).unwrap();
+    (crowd, all)
+}
+
+/// `PHALANX_STORE=1 cargo test --test runtime stored` rewrites the file, which is allowed only before a version is
+/// released.
+#[test]
+fn version_1_is_read_for_ever() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/snapshot-1.phs");
+    let (mut crowd, all) = stored();
+    if std::env::var_os("PHALANX_STORE").is_some() {
+        std::fs::write(&path, crowd.snapshot().to_bytes()).unwrap();
+    }
+    let bytes = std::fs::read(&path).unwrap();
+    let snapshot = CrowdSnapshot::from_bytes(&bytes).unwrap();
+    let expected = crowd.snapshot();
+    crowd.stop_everything(&all);
+    crowd.restore(&snapshot).unwrap();
+    assert!(crowd.snapshot() == expected);
+    let playing = crowd.playing(all[1]).unwrap();
+    let actions: Vec<_> = playing
+        .actions(0)
+        .unwrap()
+        .map(|(_, state)| state)
+        .collect();
+    assert_eq!((actions[0].weight, actions[1].weight), (0.875, 0.125));
+    assert_eq!((actions[0].time, actions[1].time), (0.1875, 0.0625));
+    assert_eq!(crowd.len(), 3);
+    assert_eq!(crowd.spawn(all[3].rig()).unwrap().index(), 3);
+}
+
+trait StopEverything {
+    fn stop_everything(&mut self, all: &[phalanx::crowd::InstanceId]);
+}
+
+impl StopEverything for Crowd {
+    /// So that nothing is left of what the snapshot brings.
+    fn stop_everything(&mut self, all: &[phalanx::crowd::InstanceId]) {
+        for &instance in &all[..3] {
+            self.player(instance).unwrap().stop_all(0.0).unwrap();
+            self.clear_overrides(instance).unwrap();
+        }
+        self.advance(1.0).unwrap();
+    }
+}

@@ -1,0 +1,99 @@
+//! Snapshots of mixers as bytes.
+
+use phalanx::playback::{AtEnd, LoopMode, Mixer, MixerSnapshot, PlayOptions, SnapshotFault};
+use phalanx_testkit::lively::{Dice, layers, seal_snapshot, travelling};
+
+fn mixer() -> Mixer {
+    let rig = travelling();
+    let mut mixer = Mixer::with_layers(rig.clone(), layers(&rig)).unwrap();
+    let clips = [0, 1, 2].map(|c| mixer.clip_by_index(c).unwrap());
+    let points = [(0.0, clips[0]), (1.0, clips[1]), (2.0, clips[2])];
+    mixer.add_blend_space(&points).unwrap();
+    mixer
+}
+
+/// A mixer whose actions play.
+fn playing(seed: u32) -> Mixer {
+    let mut dice = Dice(seed);
+    let mut mixer = mixer();
+    for _ in 0..20 {
+        let clip = mixer.clip_by_index(dice.below(4)).unwrap();
+        let action = mixer.clip_action(dice.below(2), clip).unwrap();
+        let options = PlayOptions {
+            loop_mode: dice.among(&[LoopMode::PingPong, LoopMode::Repeat]),
+            repetitions: dice.among(&[None, Some(4)]),
+            at_end: dice.among(&[AtEnd::Hold, AtEnd::Stop]),
+            speed: dice.among(&[1.0, -0.5]),
+            weight: 0.5,
+            time: 0.25,
+            fade_in: 0.125,
+            parameter: -1.5,
+        };
+        let action = mixer.action(action).unwrap().set_options(&options).unwrap();
+        action.fade_to(0.3).unwrap();
+        mixer.advance(0.05).unwrap();
+    }
+    mixer
+}
+
+#[test]
+fn a_mixer_goes_on_in_another_one() {
+    for seed in 0..40 {
+        let mut one = playing(seed);
+        let bytes = one.snapshot().to_bytes();
+        let read = MixerSnapshot::from_bytes(&bytes).unwrap();
+        assert!(read == one.snapshot() && read.to_bytes() == bytes);
+        let mut two = mixer();
+        two.restore(&read).unwrap();
+        for frame in 0..60 {
+            for mixer in [&mut one, &mut two] {
+                let clip = mixer.clip_by_index(frame % 4).unwrap();
+                let action = mixer.clip_action(0, clip).unwrap();
+                let mut action = mixer.action(action).unwrap();
+                if frame % 7 == 0 {
+                    action = action.play().unwrap();
+                }
+                assert!(action.options().is_ok());
+                mixer.advance(0.04).unwrap();
+            }
+            assert_eq!(one.evaluate(), two.evaluate(), "{seed} {frame}");
+            assert_eq!(one.root_motion(), two.root_motion());
+            let events = |m: &Mixer| format!("{:?}", m.events());
+            assert_eq!(events(&one), events(&two));
+        }
+        assert!(one.snapshot() == two.snapshot());
+    }
+}
+
+#[test]
+fn damaged_bytes_of_a_mixer_are_refused_or_play_on() {
+    let bytes = playing(3).snapshot().to_bytes();
+    for length in 0..bytes.len() {
+        assert!(MixerSnapshot::from_bytes(&bytes[..length]).is_err());
+        let mut short = bytes[..length].to_vec();
+        seal_snapshot(&mut short);
+        assert!(MixerSnapshot::from_bytes(&short).is_err());
+    }
+    let mut mixer = mixer();
+    let mut accepted = 0;
+    for at in 32..bytes.len() {
+        for bit in 0..8 {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            assert!(matches!(
+                MixerSnapshot::from_bytes(&changed).unwrap_err().fault,
+                SnapshotFault::Checksum { .. }
+            ));
+            seal_snapshot(&mut changed);
+            if let Ok(read) = MixerSnapshot::from_bytes(&changed) {
+                assert!(read.to_bytes() == changed);
+                accepted += 1;
+                if mixer.restore(&read).is_ok() {
+                    mixer.advance(0.1).unwrap();
+                    assert!(mixer.evaluate().iter().all(|row| row.is_finite()));
+                }
+            }
+        }
+    }
+    assert!(accepted > 500, "{accepted}");
+}

@@ -1,0 +1,192 @@
+//! `Case`: one thing that is measured, and how its scene is made.
+
+use super::attachments::Swords;
+use super::churn::Churn;
+use super::crowds::{JointReads, Overridden, Playing, WatchedJoints};
+use super::many::{ManyRigs, Mixers};
+use super::models::Models;
+use super::scene::{FrameTimes, LiveError, Scene};
+use crate::{Workload, WorkloadClips};
+use std::time::Duration;
+
+/// What the characters of a case do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A reference workload.
+    Workload(Workload),
+    /// One clip of a library each.
+    OneClip,
+    /// Two clips of a library each, half and half.
+    TwoClips,
+    /// Crossfades that begin in each frame.
+    Churn,
+    /// C1, of which `evaluate` alone is counted.
+    Evaluate,
+    /// C1 with a sword each, on mirrors of the hand alone: `evaluate` and `update_scene`.
+    Swords,
+    /// [`Swords`](Self::Swords) on mirrors of all joints.
+    FullMirrors,
+    /// C1; the model matrix of one joint of each character is read after the frame, which alone is counted.
+    JointMatrix,
+    /// C1 with watched joints: `evaluate`, and the reads of all that it kept.
+    Watched,
+    /// C1 with the override of one joint each, set anew in each frame.
+    Overrides,
+    /// [`Overrides`](Self::Overrides), all set by one call.
+    OverrideBatch,
+    /// C1 with many rigs.
+    Rigs,
+    /// C1 by mixers.
+    Mixers,
+    /// One clip each in which all joints move, of so many seconds.
+    AllJoints(u32),
+    /// One cubic clip each; with `true` still tangents carry float noise.
+    Cubic(bool),
+}
+
+/// What a row of figures measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Case {
+    /// What the characters do.
+    pub kind: Kind,
+    /// Number of characters.
+    pub count: usize,
+    /// Number of different clips that they play.
+    pub clips: usize,
+    /// Number of rigs.
+    pub rigs: usize,
+    /// Number of threads.
+    pub threads: usize,
+}
+
+impl Case {
+    /// A case of one rig and three clips on one thread.
+    pub const fn new(kind: Kind, count: usize) -> Self {
+        Self {
+            kind,
+            count,
+            clips: 3,
+            rigs: 1,
+            threads: 1,
+        }
+    }
+
+    /// The case's name in rows; with numbers of characters, clips, rigs and threads it is unique.
+    pub fn name(&self) -> String {
+        match self.kind {
+            Kind::Workload(workload) => format!("{workload:?}"),
+            Kind::OneClip => "one clip each".into(),
+            Kind::TwoClips => "two clips each".into(),
+            Kind::Churn => "churn".into(),
+            Kind::Evaluate => "C1, evaluate alone".into(),
+            Kind::Swords => "swords".into(),
+            Kind::FullMirrors => "swords, full mirrors".into(),
+            Kind::JointMatrix => "joint matrix".into(),
+            Kind::Watched => "watched joints".into(),
+            Kind::Overrides => "overrides".into(),
+            Kind::OverrideBatch => "overrides, one call".into(),
+            Kind::Rigs => "rigs".into(),
+            Kind::Mixers => "mixers".into(),
+            Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
+            Kind::Cubic(false) => "cubic".into(),
+            Kind::Cubic(true) => "cubic, noise".into(),
+        }
+    }
+
+    /// The part of a frame that the figure is of.
+    pub fn counted(&self, times: &FrameTimes) -> Duration {
+        match self.kind {
+            Kind::Evaluate | Kind::Swords | Kind::FullMirrors | Kind::Watched => {
+                times.evaluate + times.update
+            }
+            Kind::JointMatrix => times.update,
+            Kind::Overrides | Kind::OverrideBatch => {
+                times.requests + times.advance + times.evaluate
+            }
+            _ => times.advance + times.evaluate,
+        }
+    }
+
+    /// Whether the host has calls of its own in each frame.
+    pub fn requests(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Churn | Kind::Overrides | Kind::OverrideBatch
+        )
+    }
+
+    /// Makes the scene.
+    ///
+    /// # Errors
+    /// If a rig cannot be made or a crowd rejects it.
+    pub fn scene(&self, models: &mut Models) -> Result<Box<dyn Scene>, LiveError> {
+        let count = self.count;
+        let c1 = |models: &Models| {
+            let rig = models.rig().clone();
+            Playing::workload(Workload::C1, rig, models.clips(), count)
+        };
+        // Rigs of three clips, in order.
+        let own = WorkloadClips {
+            clips: [0, 1, 2],
+            additive: None,
+            mask: None,
+        };
+        Ok(match self.kind {
+            Kind::Workload(workload) => {
+                let rig = models.rig().clone();
+                Box::new(Playing::workload(workload, rig, models.clips(), count)?)
+            }
+            Kind::OneClip | Kind::TwoClips => {
+                let two = self.kind == Kind::TwoClips;
+                Box::new(Playing::variety(models.library(self.clips)?, count, two)?)
+            }
+            Kind::Churn => Box::new(Churn::new(models.library(self.clips)?, count)?),
+            Kind::Evaluate => Box::new(c1(models)?),
+            Kind::Swords => Box::new(Swords::new(c1(models)?, false)?),
+            Kind::FullMirrors => Box::new(Swords::new(c1(models)?, true)?),
+            Kind::JointMatrix => Box::new(JointReads::new(c1(models)?)?),
+            Kind::Watched => Box::new(WatchedJoints::new(c1(models)?)?),
+            Kind::Overrides => Box::new(Overridden::new(c1(models)?, false)?),
+            Kind::OverrideBatch => Box::new(Overridden::new(c1(models)?, true)?),
+            Kind::Rigs => {
+                let rigs = models.copies(self.rigs)?;
+                Box::new(ManyRigs::new(&rigs, count / self.rigs)?)
+            }
+            Kind::Mixers => Box::new(Mixers::new(models.rig(), models.clips().clips, count)?),
+            Kind::AllJoints(seconds) => {
+                let rig = models.long(seconds)?;
+                Box::new(Playing::workload(Workload::C1, rig, &own, count)?)
+            }
+            Kind::Cubic(noise) => {
+                let rig = models.cubic(noise)?;
+                Box::new(Playing::workload(Workload::C1, rig, &own, count)?)
+            }
+        })
+    }
+}
+
+/// The case in words: what, of how many, with what.
+impl std::fmt::Display for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {}", self.name(), grouped(self.count))?;
+        if matches!(self.kind, Kind::OneClip | Kind::TwoClips | Kind::Churn) {
+            write!(f, ", {} clips", grouped(self.clips))?;
+        }
+        if self.kind == Kind::Rigs {
+            let plural = if self.rigs == 1 { "" } else { "s" };
+            write!(f, ", {} rig{plural}", grouped(self.rigs))?;
+        }
+        match self.threads {
+            1 => Ok(()),
+            threads => write!(f, ", {threads} threads"),
+        }
+    }
+}
+
+/// A number with thousands separators.
+fn grouped(n: usize) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        _ => format!("{},{:03}", grouped(n / 1_000), n % 1_000),
+    }
+}

@@ -1,0 +1,330 @@
+//! Crowds of one rig: characters that play clips of a library, are read joint by joint, or have overrides.
+
+use super::scene::{FRAME, LiveError, Scene, find_joint};
+use crate::{Workload, WorkloadClips, hash01};
+use glam::Quat;
+use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId};
+use phalanx::math::{Affine3x4, Fnv1a};
+use phalanx::rig::Rig;
+use phalanx::skeleton::Trs;
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// A crowd and its bone buffer.
+#[derive(Debug)]
+pub struct Playing {
+    /// The crowd.
+    pub crowd: Crowd,
+    /// Its palettes.
+    pub buffer: BoneBuffer,
+    /// All characters, in palette order.
+    pub instances: Vec<InstanceId>,
+}
+
+impl Playing {
+    /// A crowd with memory for its palettes.
+    ///
+    /// # Errors
+    /// If there is no memory for the palettes.
+    pub fn new(crowd: Crowd) -> Result<Self, LiveError> {
+        let instances: Vec<InstanceId> = crowd.instances().collect();
+        let mut rows = 0;
+        for instance in &instances {
+            rows += crowd.rig(instance.rig())?.palette_len();
+        }
+        let mut buffer = BoneBuffer::new();
+        buffer.try_reserve(rows)?;
+        Ok(Self {
+            crowd,
+            buffer,
+            instances,
+        })
+    }
+
+    /// The crowd of [`Workload::crowd`].
+    ///
+    /// # Errors
+    /// If the crowd rejects the rig or a clip.
+    pub fn workload(
+        workload: Workload,
+        rig: Arc<Rig>,
+        clips: &WorkloadClips,
+        count: usize,
+    ) -> Result<Self, LiveError> {
+        Self::new(workload.crowd(rig, clips, count)?.0)
+    }
+
+    /// `count` characters of a library: each plays one clip, or with `two` a blend of two at half weight.
+    /// Neighbours play different clips.
+    ///
+    /// # Errors
+    /// If the crowd rejects the rig.
+    pub fn variety(library: Arc<Rig>, count: usize, two: bool) -> Result<Self, LiveError> {
+        let mut crowd = Crowd::new();
+        let rig = crowd.add_rig(library)?;
+        let clips = clips_of(&crowd, rig)?;
+        for i in 0..count {
+            let instance = crowd.spawn(rig)?;
+            // A large prime takes the clips in an order in which neighbours are far apart.
+            let first = i * 7_919 % clips.len();
+            let second = (first + 1 + pick(i as u64 * 4 + 1, clips.len() - 1)) % clips.len();
+            let both = [first, second];
+            for (k, &clip) in both[..1 + usize::from(two)].iter().enumerate() {
+                let (clip, duration) = clips[clip];
+                let options = PlayOptions {
+                    time: hash01(i as u64 * 4 + 2 + k as u64) * duration,
+                    weight: if two { 0.5 } else { 1.0 },
+                    ..PlayOptions::default()
+                };
+                // The second of two equal clips of a library of one would change the first.
+                if k == 0 || first != second {
+                    crowd.player(instance)?.add(0, clip, &options)?;
+                }
+            }
+        }
+        Self::new(crowd)
+    }
+}
+
+/// A rig's clips and their durations.
+pub(super) fn clips_of(crowd: &Crowd, rig: RigId) -> Result<Vec<(ClipId, f64)>, LiveError> {
+    let count = crowd.rig(rig)?.clips().len();
+    let mut clips = Vec::with_capacity(count);
+    for clip in 0..count {
+        let id = crowd.clip_by_index(rig, clip);
+        let id = id.ok_or(LiveError::Clip { clip, clips: count })?;
+        clips.push((id, f64::from(crowd.clip(id)?.duration())));
+    }
+    Ok(clips)
+}
+
+/// A pseudo-random index below `count`; 0 if there is none.
+pub(super) fn pick(seed: u64, count: usize) -> usize {
+    ((hash01(seed) * count as f64) as usize).min(count.saturating_sub(1))
+}
+
+impl Scene for Playing {
+    fn characters(&self) -> usize {
+        self.instances.len()
+    }
+
+    fn advance(&mut self) -> Result<(), LiveError> {
+        Ok(self.crowd.advance(FRAME)?)
+    }
+
+    fn evaluate(&mut self) -> Result<(), LiveError> {
+        self.crowd.evaluate(&mut self.buffer);
+        black_box(&mut self.buffer);
+        Ok(())
+    }
+
+    fn hash(&self) -> u64 {
+        self.buffer.hash()
+    }
+}
+
+/// A crowd whose every character is asked for the model matrix of one joint after each frame: that of the bone
+/// buffer's frame.
+#[derive(Debug)]
+pub struct JointReads {
+    playing: Playing,
+    joint: usize,
+}
+
+impl JointReads {
+    /// Reads a hand of every character.
+    ///
+    /// # Errors
+    /// If a character is unknown.
+    pub fn new(playing: Playing) -> Result<Self, LiveError> {
+        let joint = joint_of(&playing, &["righthand", "hand"])?;
+        Ok(Self { playing, joint })
+    }
+}
+
+/// A joint of the rig of the first character.
+fn joint_of(playing: &Playing, parts: &[&str]) -> Result<usize, LiveError> {
+    let Some(first) = playing.instances.first() else {
+        return Ok(0);
+    };
+    let rig = playing.crowd.rig(first.rig())?;
+    Ok(find_joint(rig.skeleton(), parts))
+}
+
+impl Scene for JointReads {
+    fn characters(&self) -> usize {
+        self.playing.characters()
+    }
+
+    fn advance(&mut self) -> Result<(), LiveError> {
+        self.playing.advance()
+    }
+
+    fn evaluate(&mut self) -> Result<(), LiveError> {
+        self.playing.evaluate()
+    }
+
+    fn update(&mut self) -> Result<(), LiveError> {
+        for &instance in &self.playing.instances {
+            let Playing { crowd, buffer, .. } = &self.playing;
+            black_box(buffer.model_matrix(crowd, instance, self.joint));
+        }
+        Ok(())
+    }
+
+    fn hash(&self) -> u64 {
+        self.playing.hash()
+    }
+}
+
+/// A crowd of which hands and feet are watched, and read after each frame.
+#[derive(Debug)]
+pub struct WatchedJoints {
+    playing: Playing,
+}
+
+impl WatchedJoints {
+    /// Watches two hands and two feet of every character.
+    ///
+    /// # Errors
+    /// If a character is unknown.
+    pub fn new(mut playing: Playing) -> Result<Self, LiveError> {
+        if let Some(first) = playing.instances.first() {
+            let rig = first.rig();
+            let names: [&[&str]; 4] = [
+                &["righthand", "hand"],
+                &["lefthand", "hand"],
+                &["rightfoot", "foot"],
+                &["leftfoot", "foot"],
+            ];
+            let mut joints = Vec::with_capacity(names.len());
+            for parts in names {
+                joints.push(joint_of(&playing, parts)?);
+            }
+            playing.crowd.watch(rig, &joints)?;
+        }
+        Ok(Self { playing })
+    }
+}
+
+impl Scene for WatchedJoints {
+    fn characters(&self) -> usize {
+        self.playing.characters()
+    }
+
+    fn advance(&mut self) -> Result<(), LiveError> {
+        self.playing.advance()
+    }
+
+    fn evaluate(&mut self) -> Result<(), LiveError> {
+        self.playing.evaluate()
+    }
+
+    fn update(&mut self) -> Result<(), LiveError> {
+        for &instance in &self.playing.instances {
+            let watched = self.playing.crowd.watched(instance)?;
+            for model in watched.models() {
+                black_box(model.translation());
+            }
+        }
+        Ok(())
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hash = Fnv1a::default();
+        hash.write_u64(self.playing.hash());
+        for &instance in &self.playing.instances {
+            let watched = self.playing.crowd.watched(instance);
+            for model in watched.iter().flat_map(|w| w.models()) {
+                for number in model.rows.as_flattened() {
+                    hash.write_u64(number.to_bits().into());
+                }
+            }
+        }
+        hash.finish()
+    }
+}
+
+/// A crowd whose every character has the override of one joint, a new one in each frame, as a look-at or inverse
+/// kinematics set it.
+#[derive(Debug)]
+pub struct Overridden {
+    playing: Playing,
+    joint: usize,
+    /// Local matrices, made in advance: what they cost is the host's.
+    turns: Vec<Affine3x4>,
+    frame: usize,
+    /// The matrices of a frame, if they are set by one call.
+    batch: Option<Vec<Affine3x4>>,
+}
+
+/// Number of matrices that characters take in turn. It shares no factor with the numbers of characters.
+const TURNS: usize = 61;
+
+impl Overridden {
+    /// Overrides the head of every character: by a call each, or with `batch` by one call.
+    ///
+    /// # Errors
+    /// If a character is unknown.
+    pub fn new(playing: Playing, batch: bool) -> Result<Self, LiveError> {
+        let joint = joint_of(&playing, &["head"])?;
+        let rest = match playing.instances.first() {
+            Some(first) => playing.crowd.rig(first.rig())?.skeleton().rest(joint),
+            None => Trs::IDENTITY,
+        };
+        let turns = (0..TURNS).map(|i| {
+            let angle = 0.4 * (i as f32 / TURNS as f32 * std::f32::consts::TAU).sin();
+            let turned = Trs {
+                rotation: Quat::from_rotation_y(angle) * rest.rotation,
+                ..rest
+            };
+            turned.to_affine()
+        });
+        Ok(Self {
+            playing,
+            joint,
+            turns: turns.collect(),
+            frame: 0,
+            batch: batch.then(Vec::new),
+        })
+    }
+}
+
+impl Scene for Overridden {
+    fn characters(&self) -> usize {
+        self.playing.characters()
+    }
+
+    fn requests(&mut self) -> Result<(), LiveError> {
+        let first = self.frame;
+        self.frame += 1;
+        let Playing {
+            crowd, instances, ..
+        } = &mut self.playing;
+        let turn = |i: usize| self.turns[(first + i) % TURNS];
+        if let Some(locals) = &mut self.batch {
+            locals.clear();
+            locals.extend((0..instances.len()).map(turn));
+            if let Some(one) = instances.first() {
+                crowd.set_overrides(one.rig(), &[self.joint], instances, locals)?;
+            }
+            return Ok(());
+        }
+        for (i, &instance) in instances.iter().enumerate() {
+            crowd.set_override(instance, self.joint, turn(i))?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<(), LiveError> {
+        self.playing.advance()
+    }
+
+    fn evaluate(&mut self) -> Result<(), LiveError> {
+        self.playing.evaluate()
+    }
+
+    fn hash(&self) -> u64 {
+        self.playing.hash()
+    }
+}
