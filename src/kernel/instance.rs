@@ -9,7 +9,7 @@ use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Clip, Cursor};
 use crate::math::{Affine3x4, Row};
 use crate::program::{
-    ClipProgram, Constants, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, fold_rows,
+    ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, fold_rows,
     group_floats, scratch_row,
 };
 use crate::simd::{Lanes, Streaming};
@@ -33,12 +33,14 @@ pub(crate) struct Instance<'a> {
 struct Way<'a> {
     /// The units that vary.
     varying: UnitSet,
-    /// Where all others take their values from.
-    constants: &'a Constants,
+    /// Where all others take their values from, per channel.
+    constants: [&'a [f32]; 3],
     /// Units of scale in which all others are 1.
     unit_scale: u64,
     topology: &'a Topology,
+    /// The constants of that; what they do not have of their own is in those of the base.
     fold: &'a Fold,
+    base: &'a Fold,
     /// The clip that plays alone.
     alone: Option<&'a ClipProgram>,
     last: Last,
@@ -94,7 +96,7 @@ impl Instance<'_> {
         }
         way.topology.walk.run(
             simd,
-            &way.fold.walk,
+            (&way.fold.walk, &way.base.walk),
             locals,
             models,
             self.output,
@@ -105,16 +107,23 @@ impl Instance<'_> {
 
 /// Composes the local matrices of the groups that the topology reads.
 #[inline(always)]
-fn local_matrices<S: Lanes>(mix: &Mix<'_, S>, way: &Way<'_>, pose: &[f32], locals: &mut [Row]) {
+fn local_matrices<'p, S: Lanes>(
+    mix: &Mix<'_, S>,
+    way: &Way<'p>,
+    pose: &'p [f32],
+    locals: &mut [Row],
+) {
     let units = &mix.sources.program.units;
     let (simd, n) = (mix.simd, S::f32s::LEN);
     let floats: &mut [f32] = bytemuck::must_cast_slice_mut(locals);
     let groups = way.topology.moving.div_ceil(n);
-    let [pose, constants] = [pose, way.constants.pose()].map(|all| {
-        let (rotations, others) = all.split_at(units.groups * 4 * n);
-        let (translations, scales) = others.split_at(units.groups * 3 * n);
-        [translations, rotations, scales]
-    });
+    let parts = |all: [&'p [f32]; 3]| {
+        let [translations, rotations, scales] = all.map(|all| all.split_at(units.groups * 4 * n));
+        let [translations, scales] =
+            [translations, scales].map(|all| all.1.split_at(units.groups * 3 * n));
+        [translations.0, rotations.0, scales.1]
+    };
+    let (pose, constants) = (parts([pose; 3]), parts(way.constants));
     // Chunks of known sizes: their loads need no checks.
     let of_pose = pose[TRANSLATION].chunks_exact(3 * n);
     let of_pose = of_pose.zip(pose[ROTATION].chunks_exact(4 * n));
@@ -159,18 +168,20 @@ fn way<'a>(
         overridden = overridden.max(program.topology_of(usize::from(lane) + 1));
     }
     if let Some((clip, index)) = alone(sources, layers, actions)
-        && let Some((topology, fold)) = &clip.alone
-        && overridden <= *topology
+        && let Some(own) = &clip.alone
+        && overridden <= own.topology
     {
+        let (topology, base) = program.topology(sources.rig, own.topology);
         return Way {
             varying: clip.moving,
-            constants: &clip.constants,
+            constants: clip.constants_alone(own, &program.base),
             unit_scale: clip.unit_scale(),
-            topology: program.topology(sources.rig, *topology).0,
-            fold,
+            topology,
+            fold: &own.fold,
+            base,
             alone: Some(clip),
             last: Last {
-                topology: *topology,
+                topology: own.topology,
                 alone: Some(index),
             },
         };
@@ -180,10 +191,11 @@ fn way<'a>(
     let (topology, fold) = program.topology(sources.rig, index);
     Way {
         varying,
-        constants: &program.base,
+        constants: [program.base.pose(); 3],
         unit_scale: program.base.unit_scale & !varying.0[SCALE],
         topology,
         fold,
+        base: fold,
         alone: None,
         last: Last {
             topology: index,
@@ -287,8 +299,8 @@ impl Scratch {
                     .last
                     .alone
                     .and_then(|c| sources.clips.get(usize::from(c))?.as_ref());
-                if let Some((_, own)) = clip.and_then(|c| c.alone.as_ref()) {
-                    fold = own;
+                if let Some(own) = clip.and_then(|c| c.alone.as_ref()) {
+                    fold = &own.fold;
                 }
                 let at = topology.unslotted.binary_search(&(joint as u16));
                 let Ok(way) = at.map(|at| &fold.ways[at]) else {

@@ -43,6 +43,11 @@ impl<T> Arena<T> {
         self.places.is_empty()
     }
 
+    /// The number of indices, with or without a value.
+    pub fn places(&self) -> usize {
+        self.places.len()
+    }
+
     #[inline]
     pub fn get(&self, index: u16) -> Option<&T> {
         self.places.get(usize::from(index))?.1.as_ref()

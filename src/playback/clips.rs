@@ -13,25 +13,6 @@ use std::sync::Arc;
 /// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
 pub(super) const MAX_CLIPS: usize = u16::MAX as usize - 1;
 
-/// The most bytes of programs that the clips of one rig may take: a few times those of the largest libraries in use.
-const MAX_PROGRAM_BYTES: usize = 1 << 30;
-
-/// Checks that the programs of `clips` clips of a rig stay within [`MAX_PROGRAM_BYTES`]: a file of many joints and many
-/// short clips multiplies the two.
-fn check_programs(rig: &Rig, clips: usize) -> Result<(), PlaybackError> {
-    // Ten floats per lane, and an inverse bind matrix per palette row.
-    let each = rig.skeleton().joint_of().len() * 40 + rig.palette_len() * 48;
-    let count = clips.saturating_mul(each);
-    if count > MAX_PROGRAM_BYTES {
-        return Err(PlaybackError::Limit {
-            what: "bytes of the programs of one rig's clips",
-            count,
-            limit: MAX_PROGRAM_BYTES,
-        });
-    }
-    Ok(())
-}
-
 /// What most handles are used with, in messages.
 pub(super) const INSTANCE: &str = "this instance";
 
@@ -63,7 +44,6 @@ impl Pool {
             }
         }
         limit("clips of one rig", rig.clips().len(), MAX_CLIPS)?;
-        check_programs(rig, rig.clips().len())?;
         let clips = rig.clips().iter().map(|c| &**c);
         Self::check_scales(rig, layers, clips)
     }
@@ -112,7 +92,6 @@ impl Pool {
         if let Some(index) = self.clips.add_again(same) {
             return Ok(self.clip_id(index));
         }
-        check_programs(&self.rig, self.clips.iter().count() + 1)?;
         let index = self.clips.add(clip, "clips of one rig", MAX_CLIPS)?;
         self.fit_clips();
         Ok(self.clip_id(index))

@@ -290,6 +290,9 @@ impl Pool {
         layer: &LayerState,
     ) {
         if before != layer {
+            for action in layer.actions() {
+                self.programs.require(&self.rig, &self.clips, action);
+            }
             self.state.set_layer(self.entry(index, number), layer);
             self.watch.touch(index);
         }
@@ -300,7 +303,7 @@ impl Pool {
         self.places.steady(holds, order)
     }
 
-    /// Makes the programs of all clips for a level, unless they are there.
+    /// Fits the programs to a level and to the clips that are loaded.
     pub fn fit_programs(&mut self, level: SimdLevel) {
         let Self {
             programs,
@@ -309,8 +312,26 @@ impl Pool {
             layers,
             ..
         } = self;
+        let others = programs.width() != level.width();
         programs.fit(level.width(), rig, clips, layers);
         programs.level = Some(level);
+        if others {
+            self.require_all();
+        }
+    }
+
+    /// Makes the programs of all clips that play, unless they are there.
+    pub fn require_all(&mut self) {
+        let Self {
+            programs,
+            rig,
+            clips,
+            state,
+            ..
+        } = self;
+        for action in state.all_actions() {
+            programs.require(rig, clips, action);
+        }
     }
 
     /// [`fit_programs`](Self::fit_programs) if the level has another register width than the programs.

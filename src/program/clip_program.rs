@@ -1,6 +1,6 @@
 //! `ClipProgram`: a clip as one rig plays it, at one register width.
 
-use super::constants::{Apart, Constants, on_side, stored};
+use super::constants::{Apart, Constants, on_side, same, stored};
 use super::fold::Fold;
 use super::rig_program::RigProgram;
 use super::units::UnitSet;
@@ -32,22 +32,35 @@ pub(crate) struct ClipProgram {
     pub constants: Constants,
     /// Per timeline its first time and keys per second, 0 if it is irregular: where a time's keys are, roughly.
     pub rates: Vec<(f32, f32)>,
-    /// The index of its topology if it plays alone, and the constants of that. None for additive clips.
-    pub alone: Option<(usize, Fold)>,
+    /// What it needs to play alone. None for additive clips.
+    pub alone: Option<Alone>,
+}
+
+/// A clip that plays alone, at full weight.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    /// The index of its topology.
+    pub topology: usize,
+    /// What the constants of that have of their own beside the base's.
+    pub fold: Fold,
+    /// The channels in which what it holds constant, among the lanes up to the last that moves, is not the base.
+    pub apart: [bool; 3],
 }
 
 impl ClipProgram {
     /// Asks for the cache lines of what a run reads of the clip at any time. One that plays `alone` reads its fold,
-    /// and no constants but translations of lanes that turn.
+    /// and of its constants those that are not the base's.
     #[inline(always)]
     pub fn prefetch_tables(&self, alone: bool) {
         prefetch(std::slice::from_ref(&*self.clip));
         self.tracks.iter().for_each(|tracks| prefetch(tracks));
         prefetch(&self.rates);
         match &self.alone {
-            Some((_, fold)) if alone => {
-                prefetch(self.constants.first(TRANSLATION, self.moving_lanes));
-                fold.walk.prefetch();
+            Some(own) if alone => {
+                for channel in (0..3).filter(|&channel| own.apart[channel]) {
+                    prefetch(self.constants.first(channel, self.moving_lanes));
+                }
+                own.fold.walk.prefetch();
             }
             _ => {
                 prefetch(self.constants.first(TRANSLATION, self.touched_lanes));
@@ -106,8 +119,9 @@ impl ClipProgram {
         let constants = Constants::new(skeleton, units, |channel, lane| {
             let value = stored(clip, channel, lane).unwrap_or(Some(missing(channel, lane)));
             // A lane that moves may hold anything: nothing reads it.
-            let value = value.unwrap_or_else(|| side(channel, lane));
-            on_side(channel, value, side(channel, lane))
+            let of = side(channel, lane);
+            let value = value.map_or(of, |value| on_side(channel, value, of));
+            if same(value, of) { of } else { value }
         });
         let constant = |channel, lane| stored(clip, channel, lane) != Some(None);
         let neutral = &program.neutral;
@@ -132,8 +146,16 @@ impl ClipProgram {
         });
         let alone = (!additive).then(|| {
             let topology = program.topology_of(moving_lanes);
-            let (steps, _) = program.topology(rig, topology);
-            (topology, Fold::new(rig, steps, &constants))
+            let (steps, common) = program.topology(rig, topology);
+            let mut fold = Fold::new(rig, steps, &constants);
+            fold.walk = steps.walk.own(&fold.walk, &common.walk);
+            let last = moving_lanes.checked_sub(1).map(|lane| units.of_lane(lane));
+            let first = last.map_or(0, |unit| u64::MAX >> (63 - unit));
+            Alone {
+                topology,
+                fold,
+                apart: apart.units.0.map(|units| units & first != 0),
+            }
         });
         Self {
             clip: clip.clone(),
@@ -151,6 +173,13 @@ impl ClipProgram {
                 .collect(),
             alone,
         }
+    }
+
+    /// The values of what it holds constant if it plays alone, per channel in the registers of a pose.
+    #[inline(always)]
+    pub fn constants_alone<'a>(&'a self, own: &Alone, base: &'a Constants) -> [&'a [f32]; 3] {
+        let (own, all) = (own.apart, [base.pose(), self.constants.pose()]);
+        own.map(|own| all[usize::from(own)])
     }
 
     /// Units of scale that need no factor if the clip plays alone.

@@ -150,7 +150,8 @@ fn noise(channel: Channel) -> f32 {
     }
 }
 
-fn same(a: [f32; 4], b: [f32; 4]) -> bool {
+/// Whether a constant counts as that of the base.
+pub(super) fn same(a: [f32; 4], b: [f32; 4]) -> bool {
     let size = b.iter().fold(0.0f32, |a, v| a.max(v.abs()));
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= SAME * size)
 }

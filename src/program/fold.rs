@@ -8,7 +8,7 @@ use crate::simd::{Rows, WalkConstants};
 use crate::skeleton::NO_JOINT;
 use glam::{DAffine3, DMat3, DVec3};
 
-/// Constants of a topology: local matrices of its steps, and per palette row the way from the joint's anchor times
+/// Constants of a topology, of a clip without those that are the base's: local matrices of its steps, and per palette row the way from the joint's anchor times
 /// the inverse bind matrix. Products are made in f64.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fold {

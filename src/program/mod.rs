@@ -12,7 +12,6 @@ mod topology;
 mod units;
 
 pub(crate) use clip_program::ClipProgram;
-pub(crate) use constants::Constants;
 pub(crate) use fold::{Fold, rows as fold_rows};
 pub(crate) use rig_program::{Programs, RigProgram};
 pub(crate) use topology::{Topology, group_floats, scratch_row};

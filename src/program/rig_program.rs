@@ -30,7 +30,7 @@ pub(crate) struct RigProgram {
     /// Per joint the palette row that gives it back, and its bind matrix; none if there is no such row.
     pub slots: Vec<Option<(u32, Affine3x4)>>,
     unslotted: Vec<u16>,
-    /// The programs of the rig's own clips.
+    /// The programs of the rig's own clips that have played.
     clips: Vec<OnceLock<Arc<ClipProgram>>>,
     /// Those of clips that were added at run time, as long as both are used.
     added: Mutex<Vec<(Weak<Clip>, Weak<ClipProgram>)>>,
@@ -99,10 +99,12 @@ impl RigProgram {
         })
     }
 
-    /// The program of a clip: of the rig's own clips, or of one that fits the rig's skeleton.
-    pub fn clip(&self, rig: &Rig, clip: &Arc<Clip>) -> Arc<ClipProgram> {
-        let own = rig.clips().iter().position(|c| Arc::ptr_eq(c, clip));
-        if let Some(program) = own.and_then(|i| self.clips.get(i)) {
+    /// The program of a clip: of the rig's own clips, `index` being its own, or of one that fits the rig's skeleton.
+    pub fn clip(&self, rig: &Rig, index: usize, clip: &Arc<Clip>) -> Arc<ClipProgram> {
+        let own = rig.clips().get(index);
+        if let Some(program) = self.clips.get(index)
+            && own.is_some_and(|own| Arc::ptr_eq(own, clip))
+        {
             let make = || Arc::new(ClipProgram::new(rig, self, clip));
             return program.get_or_init(make).clone();
         }

@@ -41,6 +41,8 @@ pub(crate) type Rows = [[f32; 4]; 3];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
     steps: Vec<Step>,
+    /// Per step the palette rows of the steps before it; and those of all.
+    before: Vec<u32>,
     /// The number of rows of the constants, and of inverse binds.
     constants: usize,
     binds: usize,
@@ -51,16 +53,32 @@ pub(crate) struct Walk {
     models: usize,
 }
 
-/// The constants and the inverse binds of a walk. One walk may run with several of them.
+/// The constants and the inverse binds of a walk. One walk may run with several of them, each with what it has in
+/// common with others left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WalkConstants {
-    /// Strided like the locals, so that one form of address serves both.
+    /// Strided like the locals, so that one form of address serves both. Empty if they are those in common.
     constants: Vec<[f32; 4]>,
+    /// Those of the spans that are its own.
     binds: Vec<Rows>,
+    /// Steps one after another that take their inverse binds from one place.
+    spans: Vec<Span>,
 }
 
+/// Steps one after another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Span {
+    /// One more than the last step.
+    end: u32,
+    /// Whether the inverse binds are those of the constants that it belongs to, or those in common.
+    own: bool,
+}
+
+/// A span with inverse binds in common costs some ten instructions: it is worth its place from this many on.
+const COMMON_ROWS: u32 = 3;
+
 impl WalkConstants {
-    /// Asks for their cache lines.
+    /// Asks for the cache lines of what is its own.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch(&self.constants);
@@ -149,12 +167,18 @@ impl Walk {
             };
             *keep |= step.local != Local::Done;
         }
-        let rows: usize = steps.iter().map(|s| usize::from(s.rows)).sum();
-        if rows != binds {
+        let mut rows = 0;
+        let mut before = vec![0];
+        for step in &steps {
+            rows += usize::from(step.rows);
+            before.push(rows as u32);
+        }
+        if rows != binds || u32::try_from(rows).is_err() {
             return Err(WalkError::Rows { rows, binds });
         }
         Ok(Self {
             steps,
+            before,
             constants: constant_rows(constants, stride),
             binds,
             locals,
@@ -178,25 +202,91 @@ impl Walk {
         WalkConstants {
             constants: spread,
             binds,
+            spans: vec![Span {
+                end: self.steps.len() as u32,
+                own: true,
+            }],
         }
     }
 
-    /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. With `streaming`, and
-    /// if the output is aligned to 16 bytes, rows are stored past the caches: until the fence is
-    /// dropped, nothing may read them. Does nothing if a buffer is shorter than the walk requires.
+    /// What `all` has of its own beside the constants `common`: [`run`](Self::run) takes the rest from there. Both
+    /// are of this walk and whole.
+    pub fn own(&self, all: &WalkConstants, common: &WalkConstants) -> WalkConstants {
+        let bits = |rows: &Rows| rows.map(|row| row.map(f32::to_bits));
+        let differs = |i: &usize| match (all.binds.get(*i), common.binds.get(*i)) {
+            (Some(own), Some(common)) => bits(own) != bits(common),
+            _ => true,
+        };
+        let mut spans: Vec<Span> = Vec::new();
+        for step in 0..self.steps.len() {
+            let mut rows = self.before[step] as usize..self.before[step + 1] as usize;
+            let end = step as u32 + 1;
+            let silent = rows.is_empty() && !spans.is_empty();
+            let own = rows.any(|i| differs(&i));
+            match spans.last_mut() {
+                Some(last) if silent || last.own == own => last.end = end,
+                _ => spans.push(Span { end, own }),
+            }
+        }
+        let rows = |first: u32, end: u32| self.before[first as usize]..self.before[end as usize];
+        let mut joined: Vec<Span> = Vec::new();
+        let mut first = 0;
+        for span in spans {
+            let few = rows(first, span.end).len() < COMMON_ROWS as usize;
+            let own = span.own || few;
+            first = span.end;
+            match joined.last_mut() {
+                Some(last) if last.own == own => last.end = span.end,
+                _ => joined.push(Span { own, ..span }),
+            }
+        }
+        let mut binds = Vec::new();
+        let mut first = 0;
+        for span in &joined {
+            let rows = rows(first, span.end);
+            first = span.end;
+            if let (true, Some(own)) = (
+                span.own,
+                all.binds.get(rows.start as usize..rows.end as usize),
+            ) {
+                binds.extend_from_slice(own);
+            }
+        }
+        let same = |(a, b): (&[f32; 4], &[f32; 4])| a.map(f32::to_bits) == b.map(f32::to_bits);
+        let common = all.constants.len() == common.constants.len()
+            && all.constants.iter().zip(&common.constants).all(same);
+        WalkConstants {
+            constants: if common {
+                Vec::new()
+            } else {
+                all.constants.clone()
+            },
+            binds,
+            spans: joined,
+        }
+    }
+
+    /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. What `constants` does not have of its
+    /// own is in `common`; the two may be one. With `streaming`, and if the output is aligned to 16 bytes, rows are
+    /// stored past the caches: until the fence is dropped, nothing may read them. Does nothing if a buffer is shorter
+    /// than the walk requires.
     #[inline(always)]
     pub fn run<S: Lanes>(
         &self,
         simd: S,
-        constants: &WalkConstants,
+        (constants, common): (&WalkConstants, &WalkConstants),
         locals: &[[f32; 4]],
         models: &mut [Row],
         output: &mut [Affine3x4],
         streaming: Option<Streaming<'_>>,
     ) {
+        let rows = match constants.constants.is_empty() {
+            true => &common.constants[..],
+            false => &constants.constants[..],
+        };
         if S::f32s::LEN != self.stride
-            || constants.constants.len() < self.constants
-            || constants.binds.len() < self.binds
+            || rows.len() < self.constants
+            || common.binds.len() < self.binds
             || locals.len() < self.locals
             || models.len() < self.models
             || models.is_empty()
@@ -214,69 +304,89 @@ impl Walk {
             apart(
                 simd,
                 #[inline(always)]
-                || self.steps(simd, constants, locals, models, output, store),
+                || self.steps(simd, (rows, constants, common), locals, models, output, store),
             );
         } else {
             apart(
                 simd,
                 #[inline(always)]
-                || self.steps(simd, constants, locals, models, output, Plain),
+                || self.steps(simd, (rows, constants, common), locals, models, output, Plain),
             );
         }
     }
 
-    /// All steps. `run` has compared the buffers with the sizes that `new` checked.
+    /// All steps. `run` has compared the buffers with the sizes that `new` checked; `rows` are those of constants.
     #[inline(always)]
     fn steps<S: Lanes, W: StoreRow>(
         &self,
         simd: S,
-        constants: &WalkConstants,
+        (rows, own, common): (&[[f32; 4]], &WalkConstants, &WalkConstants),
         locals: &[[f32; 4]],
         models: &mut [Row],
         output: &mut [W::Row],
         store: W,
     ) {
         let stride = S::f32s::LEN;
-        let (moving, constant) = (locals.as_ptr(), constants.constants.as_ptr());
-        let mut bind = constants.binds.as_ptr();
+        let (moving, constant) = (locals.as_ptr(), rows.as_ptr());
         let mut out = output.as_mut_ptr();
         let mut spread = simd.splat_matrix(simd.load_matrix(&models[0].0));
-        for step in &self.steps {
-            if !step.chained {
-                // SAFETY: `new` has checked parent < self.models, which is at most models.len().
-                let parent = unsafe { models.get_unchecked(usize::from(step.parent)) };
-                spread = simd.splat_matrix(simd.load_matrix(&parent.0));
-            }
-            let source = match step.local {
-                Local::Moving(at) => Some((moving, at as usize)),
-                Local::Constant(at) => Some((constant, at as usize)),
-                Local::Done => None,
+        let (mut first, mut own_at) = (0, 0);
+        for span in &own.spans {
+            let end = span.end as usize;
+            let (Some(&start), Some(&stop)) = (self.before.get(first), self.before.get(end)) else {
+                debug_assert!(false, "the constants are of another walk");
+                return;
             };
-            if let Some((rows, at)) = source {
-                // SAFETY: `check_local` has checked that at + 2 stride is below self.constants, which is at
-                // most constants.constants.len(), or below self.locals, which is at most locals.len().
-                let local = unsafe {
-                    let first = rows.add(at);
-                    [&*first, &*first.add(stride), &*first.add(2 * stride)]
-                };
-                let model = simd.multiply(&spread, local);
-                if step.model != 0 {
-                    // SAFETY: `new` has checked model < self.models <= models.len().
-                    let keep = unsafe { models.get_unchecked_mut(usize::from(step.model)) };
-                    simd.store_matrix(model, &mut keep.0);
+            let (start, stop) = (start as usize, stop as usize);
+            let binds = match span.own {
+                true => own.binds.get(own_at..own_at + (stop - start)),
+                false => common.binds.get(start..stop),
+            };
+            let (Some(binds), Some(steps)) = (binds, self.steps.get(first..end)) else {
+                debug_assert!(false, "the constants are of another walk");
+                return;
+            };
+            first = end;
+            own_at += if span.own { stop - start } else { 0 };
+            let mut bind = binds.as_ptr();
+            for step in steps {
+                if !step.chained {
+                    // SAFETY: `new` has checked parent < self.models, which is at most models.len().
+                    let parent = unsafe { models.get_unchecked(usize::from(step.parent)) };
+                    spread = simd.splat_matrix(simd.load_matrix(&parent.0));
                 }
-                spread = simd.splat_matrix(model);
-            }
-            for _ in 0..step.rows {
-                // SAFETY: the rows of all steps sum to self.binds, which is at most constants.binds.len()
-                // and output.len(). Both pointers are read and advanced that many times, so they end one
-                // past the end at most.
-                let ([x, y, z], row) = unsafe { (&*bind, &mut *out) };
-                store.store(simd, simd.multiply(&spread, [x, y, z]), row);
-                // SAFETY: as above.
-                (bind, out) = unsafe { (bind.add(1), out.add(1)) };
+                let source = match step.local {
+                    Local::Moving(at) => Some((moving, at as usize)),
+                    Local::Constant(at) => Some((constant, at as usize)),
+                    Local::Done => None,
+                };
+                if let Some((rows, at)) = source {
+                    // SAFETY: `check_local` has checked that at + 2 stride is below self.constants, which is at
+                    // most rows.len(), or below self.locals, which is at most locals.len().
+                    let local = unsafe {
+                        let first = rows.add(at);
+                        [&*first, &*first.add(stride), &*first.add(2 * stride)]
+                    };
+                    let model = simd.multiply(&spread, local);
+                    if step.model != 0 {
+                        // SAFETY: `new` has checked model < self.models <= models.len().
+                        let keep = unsafe { models.get_unchecked_mut(usize::from(step.model)) };
+                        simd.store_matrix(model, &mut keep.0);
+                    }
+                    spread = simd.splat_matrix(model);
+                }
+                for _ in 0..step.rows {
+                    // SAFETY: by `before`, the rows of these steps are as many as `binds`, and those of all
+                    // steps self.binds, which is at most output.len(); no step is in two spans. Both pointers
+                    // are read and advanced that many times, so they end one past the end at most.
+                    let ([x, y, z], row) = unsafe { (&*bind, &mut *out) };
+                    store.store(simd, simd.multiply(&spread, [x, y, z]), row);
+                    // SAFETY: as above.
+                    (bind, out) = unsafe { (bind.add(1), out.add(1)) };
+                }
             }
         }
+        debug_assert_eq!(first, self.steps.len(), "the constants are of another walk");
     }
 }
 

@@ -6,15 +6,12 @@ use phalanx::rig::Rig;
 use std::sync::Arc;
 
 /// Samples, blends, evaluates, bounds and skins; every rig that was accepted must pass. `refused` is called
-/// with the error of each clip that cannot be played, or of the rig if its clips take too much memory.
+/// with the error of each clip that cannot be played.
 pub fn play(rig: Arc<Rig>, refused: impl Fn(CrowdError)) {
     let mut crowd = Crowd::new();
-    let id = match crowd.add_rig(rig.clone()) {
-        Ok(id) => id,
-        // The programs of its clips would take more memory than their limit.
-        Err(error @ CrowdError::Limit { .. }) => return refused(error),
-        Err(error) => panic!("an empty crowd accepts a rig: {error}"),
-    };
+    let id = crowd
+        .add_rig(rig.clone())
+        .expect("an empty crowd accepts a rig");
     let mut buffer = BoneBuffer::new();
     for first in 0..rig.clips().len().min(3) {
         let instance = crowd.spawn(id).expect("there is room for three");

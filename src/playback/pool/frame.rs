@@ -267,7 +267,7 @@ mod tests {
     use std::sync::Arc;
 
     /// A rig of one joint with a clip, and two instances, of which the second plays it.
-    fn pool(width: usize) -> Pool {
+    fn pool(level: SimdLevel) -> Pool {
         let track = RawTrack {
             node: 0,
             channel: RawChannel::Translation,
@@ -301,14 +301,7 @@ mod tests {
         };
         player.play(0, clip, &PlayOptions::default()).unwrap();
         pool.programs = PoolPrograms::default();
-        let Pool {
-            programs,
-            rig,
-            clips,
-            layers,
-            ..
-        } = &mut pool;
-        programs.fit(width, rig, clips, layers);
+        pool.fit_programs(level);
         pool.count_places(false, RowOrder::Index);
         pool
     }
@@ -317,7 +310,7 @@ mod tests {
     #[test]
     fn streamed_rows_are_settled_when_a_frame_is_cut_short() {
         for level in SimdLevel::supported() {
-            let mut pool = pool(level.width());
+            let mut pool = pool(level);
             let mut hints = std::mem::take(&mut pool.hints);
             let mut scratch = PaletteScratch::default();
             scratch.reserve(&pool.needs(2));

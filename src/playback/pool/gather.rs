@@ -65,6 +65,12 @@ impl Visitor for Gather<'_> {
         };
         // A member of a blend space may have no share.
         if weight != 0.0 {
+            let program = self.pool.programs.clips().get(usize::from(clip.clip));
+            debug_assert!(
+                matches!(program, Some(Some(_))),
+                "clip {} plays without a program",
+                clip.clip
+            );
             actions.push(ActionInput {
                 clip: clip.clip,
                 hint: actions.len() as u16,

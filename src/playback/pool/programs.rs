@@ -4,6 +4,7 @@ use super::LayerOptions;
 use crate::clip::Clip;
 use crate::kernel::LayerMask;
 use crate::math::LANES;
+use crate::playback::action::Action;
 use crate::playback::arena::Arena;
 use crate::program::{CHANNELS, ClipProgram, UnitSet};
 use crate::rig::Rig;
@@ -23,7 +24,7 @@ pub(crate) struct PoolPrograms {
     width: usize,
     /// A level of that width, the last that they were made for.
     pub level: Option<SimdLevel>,
-    /// By the indices of clips.
+    /// By the indices of clips; none of clips that have not played.
     clips: Vec<Option<Arc<ClipProgram>>>,
     masks: Vec<LayerMask>,
     loaded: usize,
@@ -52,7 +53,8 @@ impl PoolPrograms {
         self.loaded >= MANY_CLIPS
     }
 
-    /// Finds or makes the programs of all clips, and the topologies that they can need together.
+    /// Forgets the programs of clips that are no longer loaded, and all if the width changes. Programs of other clips
+    /// are made by [`require`](Self::require).
     pub fn fit(
         &mut self,
         width: usize,
@@ -64,29 +66,38 @@ impl PoolPrograms {
             self.clips.clear();
             self.masks = layers.iter().map(|l| layer_mask(l, rig, width)).collect();
             self.width = width;
-        }
-        let program = rig.program(width);
-        let mut last = 0;
-        self.loaded = 0;
-        for (index, clip) in clips.iter() {
-            let index = usize::from(index);
-            if self.clips.len() <= index {
-                self.clips.resize(index + 1, None);
-            }
-            self.clips[last..index].fill(None);
-            last = index + 1;
-            self.loaded += 1;
-            let place = &mut self.clips[index];
-            if !place.as_ref().is_some_and(|p| Arc::ptr_eq(&p.clip, clip)) {
-                let made = program.clip(rig, clip);
-                program.prepare(rig, made.touched_lanes);
-                *place = Some(made);
+            let program = rig.program(width);
+            program.prepare(rig, program.rest_apart.lanes);
+            for mask in self.masks.iter().filter(|m| m.mask.is_some()) {
+                program.prepare(rig, mask.lanes);
             }
         }
-        self.clips.truncate(last);
-        program.prepare(rig, program.rest_apart.lanes);
-        for mask in self.masks.iter().filter(|m| m.mask.is_some()) {
-            program.prepare(rig, mask.lanes);
+        self.clips.resize(clips.places(), None);
+        self.loaded = clips.iter().count();
+        for (index, place) in (0..).zip(&mut self.clips) {
+            let loaded = clips.get(index);
+            place.take_if(|made| !loaded.is_some_and(|clip| Arc::ptr_eq(&made.clip, clip)));
+        }
+    }
+
+    /// Finds or makes the programs of an action's clips, and the topologies that they can need: a frame makes none.
+    #[inline]
+    pub fn require(&mut self, rig: &Rig, clips: &Arena<Arc<Clip>>, action: &Action) {
+        let (clip, other) = action.members();
+        for index in std::iter::once(clip).chain(other.map(|(clip, _)| clip)) {
+            if let Some(None) = self.clips.get(usize::from(index)) {
+                self.make(rig, clips, index);
+            }
+        }
+    }
+
+    #[cold]
+    fn make(&mut self, rig: &Rig, clips: &Arena<Arc<Clip>>, index: u16) {
+        if let Some(clip) = clips.get(index) {
+            let program = rig.program(self.width);
+            let made = program.clip(rig, usize::from(index), clip);
+            program.prepare(rig, made.touched_lanes);
+            self.clips[usize::from(index)] = Some(made);
         }
     }
 }

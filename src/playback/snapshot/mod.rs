@@ -106,6 +106,7 @@ impl PoolSnapshot {
         pool.places.reset(&self.scheduled);
         pool.watch.reset();
         pool.fit_clips();
+        pool.require_all();
         pool.prepare_overrides();
         let moves = pool.take_moves();
         pool.settle(moves);

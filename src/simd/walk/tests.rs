@@ -15,7 +15,7 @@ const UNTOUCHED: f32 = 777.0;
 
 struct Run<'a> {
     walk: &'a Walk,
-    constants: &'a WalkConstants,
+    constants: (&'a WalkConstants, &'a WalkConstants),
     locals: &'a [[f32; 4]],
     models: &'a mut [Row],
     output: &'a mut [Affine3x4],
@@ -118,7 +118,7 @@ impl Buffers {
     /// the message of what unwound.
     fn run(
         &mut self,
-        (walk, constants): (&Walk, &WalkConstants),
+        (walk, constants): (&Walk, (&WalkConstants, &WalkConstants)),
         level: SimdLevel,
         [locals, models, output]: [usize; 3],
         stream: bool,
@@ -157,12 +157,13 @@ fn a_walk_writes_its_rows_and_no_others() {
     for level in SimdLevel::supported() {
         let stride = level.width();
         let walk = walk(stride);
+        let of = constants(&walk);
         for (stream, shift) in [0, 1, 2, 3, 4].map(|s| [(false, s), (true, s)]).concat() {
             let mut buffers = Buffers::new(stride, shift);
             let sizes = [locals_of(stride), MODELS, BINDS];
             let what = format!("{level}, {shift} floats in, stream {stream}");
             assert_eq!(
-                buffers.run((&walk, &constants(&walk)), level, sizes, stream),
+                buffers.run((&walk, (&of, &of)), level, sizes, stream),
                 None,
                 "{what}"
             );
@@ -189,7 +190,7 @@ fn buffers_that_are_too_short_are_left_alone() {
         let unbound = own.constants(&[moved(5.0), moved(20.0)], vec![moved(0.25); BINDS - 1]);
         for of in [few, unbound] {
             let mut buffers = Buffers::new(stride, 0);
-            let said = buffers.run((&own, &of), level, [locals, models, output], false);
+            let said = buffers.run((&own, (&of, &of)), level, [locals, models, output], false);
             let wanted = cfg!(debug_assertions).then_some("a buffer is shorter than the walk");
             assert_eq!(said.as_deref(), wanted, "{level}");
             assert!(buffers.untouched(1, 0), "{level}");
@@ -209,7 +210,7 @@ fn buffers_that_are_too_short_are_left_alone() {
         for (what, walk, sizes) in cases {
             for stream in [false, true] {
                 let mut buffers = Buffers::new(stride, 0);
-                let said = buffers.run((walk, &fits), level, sizes, stream);
+                let said = buffers.run((walk, (&fits, &fits)), level, sizes, stream);
                 let wanted = cfg!(debug_assertions).then_some("a buffer is shorter than the walk");
                 assert_eq!(said.as_deref(), wanted, "{level}, {what}");
                 assert!(buffers.untouched(1, 0), "{level}, {what} {stream}");
