@@ -74,7 +74,6 @@ impl Crowd {
         } = self;
         passages.clear();
         passages.reserve(pools.iter().flatten().map(|p| p.state.len()).sum());
-        let workers = rayon::current_num_threads();
         for pool in pools.iter_mut().flatten() {
             let instances = pool.state.len();
             let roots = pool.has_roots();
@@ -84,19 +83,23 @@ impl Crowd {
                 pool.clear_moves();
             }
             let advance = pool.advance(dt);
-            // As many as there are, or none: buffers then have their size after the first step.
-            let parts = match workers > 1 && advance.visits() >= VISITS {
-                true => (workers * PARTS_PER_WORKER).min(instances / INSTANCES),
+            let parts = match advance.visits() >= VISITS {
+                true => {
+                    (rayon::current_num_threads() * PARTS_PER_WORKER).min(instances / INSTANCES)
+                }
                 false => 1,
             };
-            let parts = parts.max(1);
             let Passages {
                 all, later: more, ..
             } = &mut *passages;
-            let later = later(more, parts - 1, instances, roots);
-            run(advance, all, later);
-            for later in &*later {
-                all.append(later);
+            if parts > 1 && rayon::current_num_threads() > 1 {
+                let later = later(more, parts - 1, instances, roots);
+                run(advance, all, later);
+                for later in &*later {
+                    all.append(later);
+                }
+            } else {
+                advance.run(all);
             }
             if roots {
                 pool.settle(std::mem::take(&mut all.moves));

@@ -3,8 +3,7 @@
 
 use super::memory::Output;
 use crate::playback::lent::Lent;
-use crate::playback::pool::{PaletteNeeds, PaletteScratch, Pool, WatchPart};
-use crate::simd::SimdLevel;
+use crate::playback::pool::{How, PaletteNeeds, PaletteScratch, Pool, WatchPart};
 use std::ops::Range;
 
 /// A range of fewer instances is not split further: rayon's cost of a split stays below 1%.
@@ -12,10 +11,14 @@ const CHUNK: usize = 32;
 /// Ranges per worker: more than one, so that workers that finish early can take over others.
 const PARTS_PER_WORKER: usize = 8;
 
-/// From this many bytes of palettes on, rows are stored past the caches. Stores alone, per 67 rows:
-/// 32 MB took 173 to 259 ns plain and 142 to 159 streamed; 16 MB 124 to 138 and 135 to 244; 3 MB 107
-/// and 129.
-pub(super) const STREAM_BYTES: usize = 24 << 20;
+/// From this many bytes of palettes on, rows are stored past the caches. A frame of 67 rows a character, and the copy of
+/// its rows that an upload makes, on an EPYC with 32 MB of third-level cache: 6 MB took 242 ns plain and 290 streamed,
+/// 13 MB 335 and 306, 26 MB 511 and 340.
+pub(super) const STREAM_BYTES: usize = 10 << 20;
+
+/// From this many bytes of keys on, what the next instances read is prefetched. Fewer stay in the second-level cache,
+/// and asking for what is there costs a tenth of a frame.
+pub(super) const COLD_BYTES: usize = 2 << 20;
 
 /// A scratch for every range that a frame is split into.
 #[derive(Debug, Default)]
@@ -60,9 +63,10 @@ impl Scratches {
 /// A range of instances that one worker evaluates, with its hints, watched joints and scratch.
 pub(super) struct Part<'a> {
     pub pool: &'a Pool,
+    /// The pool that the worker evaluates next.
+    pub next: Option<&'a Pool>,
     pub instances: Range<usize>,
-    /// The level, and whether rows go past the caches.
-    pub how: (SimdLevel, bool),
+    pub how: How,
     pub hints: &'a mut [u16],
     pub watch: WatchPart<'a>,
     pub scratch: &'a mut PaletteScratch,
@@ -71,8 +75,7 @@ pub(super) struct Part<'a> {
 /// All instances of some pools, with scratches and output.
 pub(super) struct Pools<'a, O> {
     pub pools: &'a mut [Option<Pool>],
-    /// The level, and whether rows go past the caches.
-    pub how: (SimdLevel, bool),
+    pub how: How,
     pub scratches: &'a mut [PaletteScratch],
     pub output: O,
 }
@@ -119,25 +122,36 @@ impl<O: Output> Pools<'_, O> {
             return;
         }
         let mut rest = output;
-        for pool in pools {
+        let mut pools = pools;
+        while let Some((pool, others)) = pools.split_first_mut() {
+            pools = others;
             let (now, later) = rest.split(rows(pool));
             rest = later;
             let Some(pool) = pool else { continue };
+            let next = pools.iter().flatten().next();
             let mut lent = Lent::new(pool, |pool| &mut pool.hints);
             let (pool, hints) = lent.split();
-            let mut lent = Lent::new(pool, |pool| &mut pool.watch);
-            let (pool, watch) = lent.split();
-            Task {
-                pool,
-                how,
-                first: 0,
-                end: pool.state.len(),
-                hints,
-                watch: watch.frame(),
-                scratches,
-                output: now,
+            let run = |pool: &Pool, hints: &mut [u16], watch: WatchPart<'_>| {
+                Task {
+                    pool,
+                    next,
+                    how,
+                    first: 0,
+                    end: pool.state.len(),
+                    hints,
+                    watch,
+                    scratches: &mut *scratches,
+                    output: now,
+                }
+                .run();
+            };
+            if pool.watch.is_empty() {
+                run(pool, hints, WatchPart::default());
+            } else {
+                let mut lent = Lent::new(pool, |pool| &mut pool.watch);
+                let (pool, watch) = lent.split();
+                run(pool, hints, watch.frame());
             }
-            .run();
         }
     }
 }
@@ -151,8 +165,9 @@ fn rows(pool: &Option<Pool>) -> usize {
 /// A range of a pool's instances, with its hints, watched joints, scratches and output.
 struct Task<'a, O> {
     pool: &'a Pool,
-    /// The level, and whether rows go past the caches.
-    how: (SimdLevel, bool),
+    /// The pool behind it.
+    next: Option<&'a Pool>,
+    how: How,
     first: usize,
     end: usize,
     hints: &'a mut [u16],
@@ -169,6 +184,7 @@ impl<O: Output> Task<'_, O> {
             if let Some(scratch) = self.scratches.first_mut() {
                 self.output.fill(Part {
                     pool: self.pool,
+                    next: self.next,
                     instances: self.first..self.end,
                     how: self.how,
                     hints: self.hints,
@@ -190,6 +206,7 @@ impl<O: Output> Task<'_, O> {
         let (scratches_a, scratches_b) = self.scratches.split_at_mut(parts / 2);
         let a = Task {
             pool: self.pool,
+            next: None,
             how: self.how,
             first: self.first,
             end: middle,
@@ -200,6 +217,7 @@ impl<O: Output> Task<'_, O> {
         };
         let b = Task {
             pool: self.pool,
+            next: self.next,
             how: self.how,
             first: middle,
             end: self.end,

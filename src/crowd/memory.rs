@@ -3,7 +3,7 @@
 
 use super::evaluate::Part;
 use crate::math::Affine3x4;
-use crate::playback::pool::PaletteScratch;
+use crate::playback::pool::{How, PaletteScratch};
 
 /// Memory that palettes are written to, one instance after another. It may be write-only: a mapped buffer of a
 /// graphics API, for example.
@@ -73,7 +73,7 @@ impl Output for &mut [Affine3x4] {
         let scratch = &mut part.scratch.instance;
         let kept = (part.hints, part.watch);
         part.pool
-            .evaluate(part.instances, part.how, kept, scratch, self);
+            .evaluate((part.instances, part.next), part.how, kept, scratch, self);
     }
 }
 
@@ -95,7 +95,8 @@ impl<M: PaletteMemory> Output for Copied<M> {
         let Part {
             pool,
             instances,
-            how: (level, _),
+            how: How { level, .. },
+            next: _,
             hints,
             mut watch,
             scratch,

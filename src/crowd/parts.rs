@@ -9,8 +9,7 @@ use super::crowd_data::Crowd;
 use super::evaluate::{Part, Scratches};
 use super::memory::{Copied, Output, PaletteMemory};
 use super::schedule::FrameId;
-use crate::playback::pool::{PaletteScratch, Pool, WatchPart};
-use crate::simd::SimdLevel;
+use crate::playback::pool::{How, PaletteScratch, Pool, WatchPart};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a crowd lends to the parts of a frame, until the next call that changes the crowd.
@@ -27,6 +26,13 @@ impl Crowd {
     /// Takes back what was lent to the parts of the last frame. If all of them were run, the frame is complete.
     #[inline]
     pub(super) fn settle_parts(&mut self) {
+        if self.lending.frame.is_some() {
+            self.take_parts_back();
+        }
+    }
+
+    #[cold]
+    fn take_parts_back(&mut self) {
         if let Some(frame) = self.lending.frame.take() {
             let complete = *self.lending.left.get_mut() == 0;
             self.frame = complete.then_some(frame);
@@ -47,7 +53,7 @@ impl Crowd {
     pub(super) fn lend_parts<M: PaletteMemory>(
         &mut self,
         (frame, rows, instances): (FrameId, usize, usize),
-        how: (SimdLevel, bool),
+        how: How,
         parts: usize,
         memory: M,
     ) -> Parts<'_, M> {
@@ -101,7 +107,7 @@ pub struct Parts<'a, M> {
     memory: Option<M>,
     /// Rows that are left.
     rows: usize,
-    how: (SimdLevel, bool),
+    how: How,
     left: &'a AtomicUsize,
 }
 
@@ -117,7 +123,7 @@ pub struct FramePart<'a, M> {
     hints: (&'a mut [u16], &'a mut [Vec<u16>], &'a mut [u16]),
     scratch: &'a mut PaletteScratch,
     memory: M,
-    how: (SimdLevel, bool),
+    how: How,
     left: &'a AtomicUsize,
 }
 
@@ -243,8 +249,10 @@ impl<M: PaletteMemory> FramePart<'_, M> {
             let (now, later) = rest.split(rows(pool, first, end));
             rest = later;
             if let Some(pool) = pool.as_ref().filter(|_| first < end) {
+                let next = self.pools[n + 1..].iter().flatten().next();
                 now.fill(Part {
                     pool,
+                    next,
                     instances: first..end,
                     how: self.how,
                     hints,

@@ -1,11 +1,11 @@
 //! `Schedule`: which instances a frame evaluates and where their rows lie, before anything is written.
 
 use super::crowd_data::{Crowd, FrameStats};
-use super::evaluate::{Pools, STREAM_BYTES};
+use super::evaluate::{COLD_BYTES, Pools, STREAM_BYTES};
 use super::memory::{Copied, Output, PaletteMemory};
 use super::parts::Parts;
 use crate::math::Affine3x4;
-use crate::playback::pool::Pool;
+use crate::playback::pool::{How, Pool};
 use crate::playback::{RowMove, RowOrder};
 use crate::simd::SimdLevel;
 use std::num::NonZeroU64;
@@ -134,6 +134,8 @@ pub(super) struct Totals {
     written: usize,
     /// Instances with rows in the written part.
     instances: usize,
+    /// Of the clips of all rigs.
+    key_bytes: usize,
     stats: FrameStats,
 }
 
@@ -201,6 +203,7 @@ impl Crowd {
             rows: carried,
             written,
             instances,
+            key_bytes: self.pools().map(|(_, p)| p.key_bytes()).sum(),
             stats,
         };
         self.scheduled = Some((request, totals));
@@ -307,13 +310,17 @@ impl Schedule<'_> {
     /// ```
     pub fn parts<M: PaletteMemory>(&mut self, parts: usize, memory: M) -> Parts<'_, M> {
         let frame = (self.id, self.totals.written, self.totals.instances);
-        let how = (self.level, self.streams());
+        let how = self.how();
         self.crowd.lend_parts(frame, how, parts, memory)
     }
 
-    /// Whether rows are stored past the caches.
-    fn streams(&self) -> bool {
-        self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES
+    /// How the frame is evaluated.
+    fn how(&self) -> How {
+        How {
+            level: self.level,
+            stream: self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES,
+            ahead: self.totals.key_bytes >= COLD_BYTES,
+        }
     }
 
     /// [`write`](Self::write) into a slice of contiguous rows, for [`RowOrder::Index`].
@@ -324,7 +331,7 @@ impl Schedule<'_> {
 
     fn run(&mut self, memory: impl Output) {
         self.crowd.settle_parts();
-        let stream = self.streams();
+        let how = self.how();
         let Crowd {
             pools,
             scratches,
@@ -336,7 +343,7 @@ impl Schedule<'_> {
         let scratches = scratches.prepare(self.totals.instances);
         Pools {
             pools,
-            how: (self.level, stream),
+            how,
             scratches,
             output: memory,
         }

@@ -9,8 +9,8 @@ use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Clip, Cursor};
 use crate::math::{Affine3x4, Row};
 use crate::program::{
-    ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, fold_rows,
-    group_floats, scratch_row,
+    ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, fold_rows, group_floats,
+    scratch_row,
 };
 use crate::simd::{Lanes, Streaming};
 use fearless_simd::prelude::*;

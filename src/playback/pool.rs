@@ -26,7 +26,7 @@ mod programs;
 mod query;
 mod watch;
 
-pub(crate) use frame::{PaletteNeeds, PaletteScratch};
+pub(crate) use frame::{How, PaletteNeeds, PaletteScratch};
 use overrides::Batch;
 use programs::PoolPrograms;
 pub(crate) use watch::{Own, WatchPart, Watched, WatchedRow};
@@ -296,6 +296,11 @@ impl Pool {
             self.state.set_layer(self.entry(index, number), layer);
             self.watch.touch(index);
         }
+    }
+
+    /// The bytes of keys of all loaded clips.
+    pub fn key_bytes(&self) -> usize {
+        self.programs.key_bytes()
     }
 
     /// Whether a frame with the request of the last one has the same row ranges.

@@ -148,7 +148,7 @@ impl ClipProgram {
             let topology = program.topology_of(moving_lanes);
             let (steps, common) = program.topology(rig, topology);
             let mut fold = Fold::new(rig, steps, &constants);
-            fold.walk = steps.walk.own(&fold.walk, &common.walk);
+            fold.walk = steps.walk.own(fold.walk, &common.walk);
             let last = moving_lanes.checked_sub(1).map(|lane| units.of_lane(lane));
             let first = last.map_or(0, |unit| u64::MAX >> (63 - unit));
             Alone {
@@ -172,6 +172,15 @@ impl ClipProgram {
                 .map(|t| (clip.times(t)[0], t.rate))
                 .collect(),
             alone,
+        }
+    }
+
+    /// The index of the topology that it plays with, alone if it can.
+    #[inline(always)]
+    pub fn topology(&self, program: &RigProgram) -> usize {
+        match &self.alone {
+            Some(own) => own.topology,
+            None => program.topology_of(self.touched_lanes),
         }
     }
 

@@ -6,6 +6,7 @@ use super::ops::{Lanes, prefetch};
 use super::stream::{StreamRow, Streaming};
 use crate::math::{Affine3x4, Row};
 use fearless_simd::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
 /// Where a step reads its local matrix.
@@ -41,8 +42,8 @@ pub(crate) type Rows = [[f32; 4]; 3];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
     steps: Vec<Step>,
-    /// Per step the palette rows of the steps before it; and those of all.
-    before: Vec<u32>,
+    /// No other walk has it, but for copies of this one. The empty walk has 0.
+    id: u64,
     /// The number of rows of the constants, and of inverse binds.
     constants: usize,
     binds: usize,
@@ -57,6 +58,8 @@ pub(crate) struct Walk {
 /// common with others left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WalkConstants {
+    /// The walk that they are laid out for, if they are as many as it needs.
+    walk: u64,
     /// Strided like the locals, so that one form of address serves both. Empty if they are those in common.
     constants: Vec<[f32; 4]>,
     /// Those of the spans that are its own.
@@ -70,9 +73,17 @@ pub(crate) struct WalkConstants {
 struct Span {
     /// One more than the last step.
     end: u32,
+    /// The first of its palette rows.
+    row: u32,
     /// Whether the inverse binds are those of the constants that it belongs to, or those in common.
     own: bool,
 }
+
+/// The id of the next walk.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+/// The id of constants that fit no walk.
+const NO_WALK: u64 = u64::MAX;
 
 /// A span with inverse binds in common costs some ten instructions: it is worth its place from this many on.
 const COMMON_ROWS: u32 = 3;
@@ -167,24 +178,25 @@ impl Walk {
             };
             *keep |= step.local != Local::Done;
         }
-        let mut rows = 0;
-        let mut before = vec![0];
-        for step in &steps {
-            rows += usize::from(step.rows);
-            before.push(rows as u32);
-        }
-        if rows != binds || u32::try_from(rows).is_err() {
+        let rows: usize = steps.iter().map(|s| usize::from(s.rows)).sum();
+        if rows != binds {
             return Err(WalkError::Rows { rows, binds });
         }
         Ok(Self {
             steps,
-            before,
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             constants: constant_rows(constants, stride),
             binds,
             locals,
             stride,
             models,
         })
+    }
+
+    /// Asks for the cache lines of the steps.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.steps);
     }
 
     /// Lays constants out for this walk. [`run`](Self::run) refuses those of another number.
@@ -200,66 +212,61 @@ impl Walk {
             }
         }
         WalkConstants {
+            walk: match binds.len() == self.binds && spread.len() == self.constants {
+                true => self.id,
+                false => NO_WALK,
+            },
             constants: spread,
             binds,
             spans: vec![Span {
                 end: self.steps.len() as u32,
+                row: 0,
                 own: true,
             }],
         }
     }
 
-    /// What `all` has of its own beside the constants `common`: [`run`](Self::run) takes the rest from there. Both
-    /// are of this walk and whole.
-    pub fn own(&self, all: &WalkConstants, common: &WalkConstants) -> WalkConstants {
-        let bits = |rows: &Rows| rows.map(|row| row.map(f32::to_bits));
-        let differs = |i: &usize| match (all.binds.get(*i), common.binds.get(*i)) {
-            (Some(own), Some(common)) => bits(own) != bits(common),
-            _ => true,
-        };
+    /// What `all` has of its own beside the constants `common`: [`run`](Self::run) takes the rest from there. Both are
+    /// of this walk, and whole; otherwise `all` is returned.
+    pub fn own(&self, all: WalkConstants, common: &WalkConstants) -> WalkConstants {
+        let whole = |c: &WalkConstants| c.walk == self.id && c.binds.len() == self.binds;
+        if !(whole(&all) && whole(common)) {
+            return all;
+        }
         let mut spans: Vec<Span> = Vec::new();
-        for step in 0..self.steps.len() {
-            let mut rows = self.before[step] as usize..self.before[step + 1] as usize;
-            let end = step as u32 + 1;
-            let silent = rows.is_empty() && !spans.is_empty();
-            let own = rows.any(|i| differs(&i));
+        let mut row = 0;
+        for (end, step) in (1..).zip(&self.steps) {
+            let rows = row..row + usize::from(step.rows);
+            let own = all.binds[rows.clone()] != common.binds[rows.clone()];
             match spans.last_mut() {
-                Some(last) if silent || last.own == own => last.end = end,
-                _ => spans.push(Span { end, own }),
+                Some(last) if last.own == own || rows.is_empty() => last.end = end,
+                _ => spans.push(Span {
+                    end,
+                    row: row as u32,
+                    own,
+                }),
             }
+            row = rows.end;
         }
-        let rows = |first: u32, end: u32| self.before[first as usize]..self.before[end as usize];
+        let ends = spans.iter().skip(1).map(|span| span.row);
+        let ends: Vec<u32> = ends.chain([row as u32]).collect();
         let mut joined: Vec<Span> = Vec::new();
-        let mut first = 0;
-        for span in spans {
-            let few = rows(first, span.end).len() < COMMON_ROWS as usize;
-            let own = span.own || few;
-            first = span.end;
-            match joined.last_mut() {
-                Some(last) if last.own == own => last.end = span.end,
-                _ => joined.push(Span { own, ..span }),
-            }
-        }
         let mut binds = Vec::new();
-        let mut first = 0;
-        for span in &joined {
-            let rows = rows(first, span.end);
-            first = span.end;
-            if let (true, Some(own)) = (
-                span.own,
-                all.binds.get(rows.start as usize..rows.end as usize),
-            ) {
-                binds.extend_from_slice(own);
+        for (mut span, end) in spans.into_iter().zip(ends) {
+            span.own |= end - span.row < COMMON_ROWS;
+            if span.own {
+                binds.extend_from_slice(&all.binds[span.row as usize..end as usize]);
+            }
+            match joined.last_mut() {
+                Some(last) if last.own == span.own => last.end = span.end,
+                _ => joined.push(span),
             }
         }
-        let same = |(a, b): (&[f32; 4], &[f32; 4])| a.map(f32::to_bits) == b.map(f32::to_bits);
-        let common = all.constants.len() == common.constants.len()
-            && all.constants.iter().zip(&common.constants).all(same);
         WalkConstants {
-            constants: if common {
-                Vec::new()
-            } else {
-                all.constants.clone()
+            walk: self.id,
+            constants: match all.constants == common.constants {
+                true => Vec::new(),
+                false => all.constants,
             },
             binds,
             spans: joined,
@@ -269,7 +276,7 @@ impl Walk {
     /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. What `constants` does not have of its
     /// own is in `common`; the two may be one. With `streaming`, and if the output is aligned to 16 bytes, rows are
     /// stored past the caches: until the fence is dropped, nothing may read them. Does nothing if a buffer is shorter
-    /// than the walk requires.
+    /// than the walk requires, or the constants are of another.
     #[inline(always)]
     pub fn run<S: Lanes>(
         &self,
@@ -285,6 +292,8 @@ impl Walk {
             false => &constants.constants[..],
         };
         if S::f32s::LEN != self.stride
+            || constants.walk != self.id
+            || common.walk != self.id
             || rows.len() < self.constants
             || common.binds.len() < self.binds
             || locals.len() < self.locals
@@ -304,13 +313,31 @@ impl Walk {
             apart(
                 simd,
                 #[inline(always)]
-                || self.steps(simd, (rows, constants, common), locals, models, output, store),
+                || {
+                    self.steps(
+                        simd,
+                        (rows, constants, common),
+                        locals,
+                        models,
+                        output,
+                        store,
+                    )
+                },
             );
         } else {
             apart(
                 simd,
                 #[inline(always)]
-                || self.steps(simd, (rows, constants, common), locals, models, output, Plain),
+                || {
+                    self.steps(
+                        simd,
+                        (rows, constants, common),
+                        locals,
+                        models,
+                        output,
+                        Plain,
+                    )
+                },
             );
         }
     }
@@ -330,26 +357,21 @@ impl Walk {
         let (moving, constant) = (locals.as_ptr(), rows.as_ptr());
         let mut out = output.as_mut_ptr();
         let mut spread = simd.splat_matrix(simd.load_matrix(&models[0].0));
-        let (mut first, mut own_at) = (0, 0);
+        let (all, mut own_bind) = (self.steps.as_ptr(), own.binds.as_ptr());
+        let mut at = all;
         for span in &own.spans {
-            let end = span.end as usize;
-            let (Some(&start), Some(&stop)) = (self.before.get(first), self.before.get(end)) else {
-                debug_assert!(false, "the constants are of another walk");
-                return;
+            // SAFETY: the constants are of this walk: `constants` and `own` have given them spans that end at ascending
+            // steps of it, the last of them at its end, with the rows where they begin; all within the common binds.
+            let (end, shared) = unsafe {
+                let shared = common.binds.as_ptr().add(span.row as usize);
+                (all.add(span.end as usize), shared)
             };
-            let (start, stop) = (start as usize, stop as usize);
-            let binds = match span.own {
-                true => own.binds.get(own_at..own_at + (stop - start)),
-                false => common.binds.get(start..stop),
-            };
-            let (Some(binds), Some(steps)) = (binds, self.steps.get(first..end)) else {
-                debug_assert!(false, "the constants are of another walk");
-                return;
-            };
-            first = end;
-            own_at += if span.own { stop - start } else { 0 };
-            let mut bind = binds.as_ptr();
-            for step in steps {
+            let mut bind = if span.own { own_bind } else { shared };
+            while at != end {
+                // SAFETY: as above, each step comes once.
+                let step = unsafe { &*at };
+                // SAFETY: as above.
+                at = unsafe { at.add(1) };
                 if !step.chained {
                     // SAFETY: `new` has checked parent < self.models, which is at most models.len().
                     let parent = unsafe { models.get_unchecked(usize::from(step.parent)) };
@@ -376,17 +398,19 @@ impl Walk {
                     spread = simd.splat_matrix(model);
                 }
                 for _ in 0..step.rows {
-                    // SAFETY: by `before`, the rows of these steps are as many as `binds`, and those of all
-                    // steps self.binds, which is at most output.len(); no step is in two spans. Both pointers
-                    // are read and advanced that many times, so they end one past the end at most.
+                    // SAFETY: the rows of all steps sum to self.binds, which is at most output.len() and
+                    // common.binds.len(); `own.binds` has the rows of its spans one after another. Both pointers are
+                    // read and advanced once for every row, so they end one past the end at most.
                     let ([x, y, z], row) = unsafe { (&*bind, &mut *out) };
                     store.store(simd, simd.multiply(&spread, [x, y, z]), row);
                     // SAFETY: as above.
                     (bind, out) = unsafe { (bind.add(1), out.add(1)) };
                 }
             }
+            if span.own {
+                own_bind = bind;
+            }
         }
-        debug_assert_eq!(first, self.steps.len(), "the constants are of another walk");
     }
 }
 

@@ -1,12 +1,22 @@
 //! A frame of a pool: which instances a worker evaluates, in which order, and their palettes.
 
-use super::ahead::look_ahead;
+use super::ahead::Upcoming;
 use super::{Pool, WatchPart};
 use crate::kernel::{Instance, Needs, Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::playback::ids::NO_CLIP;
 use crate::simd::{Fence, Kernel, Lanes, SimdLevel, Streaming, dispatch};
 use std::ops::Range;
+
+/// How a frame is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub level: SimdLevel,
+    /// Whether rows are stored past the caches.
+    pub stream: bool,
+    /// Whether what the next instances read is prefetched.
+    pub ahead: bool,
+}
 
 /// The buffers of a worker, for instances of any rig that they were reserved for.
 #[derive(Debug, Default)]
@@ -131,21 +141,24 @@ impl Pool {
     }
 
     /// Evaluates the palettes of a range of instances into `output`, each in its place. Hints and watched joints are
-    /// those of the range; with `stream` the rows are stored past the caches, but for instances with watched joints.
+    /// those of the range; rows of instances with watched joints are not stored past the caches. Then the worker goes
+    /// on to the instances of `next`.
     pub fn evaluate(
         &self,
-        instances: Range<usize>,
-        (level, stream): (SimdLevel, bool),
+        (instances, next): (Range<usize>, Option<&Self>),
+        how: How,
         (hints, mut watch): (&mut [u16], WatchPart<'_>),
         scratch: &mut InstanceScratch,
         output: &mut [Affine3x4],
     ) {
         // Outside the kernel, so that it is dropped when the kernel unwinds and does not change the kernel's loops.
-        let fence = stream.then(|| Fence::new(level));
+        let fence = how.stream.then(|| Fence::new(how.level));
         dispatch(
-            level,
+            how.level,
             Palettes {
                 pool: self,
+                next,
+                ahead: how.ahead,
                 streaming: fence.as_ref().map(Fence::streaming),
                 instances,
                 all: false,
@@ -170,6 +183,8 @@ impl Pool {
             level,
             Palettes {
                 pool: self,
+                next: None,
+                ahead: false,
                 streaming: None,
                 instances: index..index + 1,
                 all: true,
@@ -185,6 +200,10 @@ impl Pool {
 /// The palettes of a range of instances.
 struct Palettes<'a, 'w> {
     pool: &'a Pool,
+    /// The pool that is evaluated next.
+    next: Option<&'a Pool>,
+    /// Whether to prefetch.
+    ahead: bool,
     streaming: Option<Streaming<'a>>,
     instances: Range<usize>,
     /// Whether those that are not scheduled are evaluated, too.
@@ -207,18 +226,24 @@ impl Kernel for Palettes<'_, '_> {
         let sources = pool.sources();
         let InstanceScratch { run, order } = self.scratch;
         let sorted = pool.programs.many() && self.instances.len() > 1 && !self.all;
-        let cold = pool.programs.cold();
         let count = if sorted {
             order.sort(pool, self.instances.clone());
             order.instances.len()
         } else {
             self.instances.len()
         };
+        let upcoming = Upcoming {
+            pool,
+            order: sorted.then_some(&order.instances),
+            first,
+            count,
+            next: self.next,
+        };
         for i in 0..count {
+            if self.ahead {
+                upcoming.look_ahead(i);
+            }
             let index = if sorted {
-                if cold {
-                    look_ahead(pool, &order.instances, i);
-                }
                 order.instances[i] as usize
             } else {
                 let index = first + i;
@@ -320,10 +345,14 @@ mod tests {
                 };
                 let mut rows = [nothing; 2];
                 let settled = SETTLED.get();
-                let how = (level, stream);
+                let how = How {
+                    level,
+                    stream,
+                    ahead: false,
+                };
                 let (hints, instance) = (&mut hints[..], &mut scratch.instance);
                 let kept = (hints, WatchPart::default());
-                let run = || pool.evaluate(0..2, how, kept, instance, &mut rows);
+                let run = || pool.evaluate((0..2, None), how, kept, instance, &mut rows);
                 let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();
                 let first = rows.map(|row| row.rows[0][3]);
                 (whole, first.map(f32::to_bits), SETTLED.get() - settled)

@@ -14,10 +14,6 @@ use std::sync::Arc;
 /// From this many clips on, instances run in the order of their clips: fewer stay in the first-level cache anyway.
 const MANY_CLIPS: usize = 16;
 
-/// From this many clips on, what the next instances read is prefetched: fewer stay in the second-level cache, and
-/// asking for what is there costs a tenth of a frame.
-const COLD_CLIPS: usize = 100;
-
 /// Programs for one register width.
 #[derive(Debug, Default)]
 pub(crate) struct PoolPrograms {
@@ -28,6 +24,7 @@ pub(crate) struct PoolPrograms {
     clips: Vec<Option<Arc<ClipProgram>>>,
     masks: Vec<LayerMask>,
     loaded: usize,
+    key_bytes: usize,
 }
 
 impl PoolPrograms {
@@ -43,9 +40,9 @@ impl PoolPrograms {
         &self.masks
     }
 
-    /// Whether what instances read is worth prefetching.
-    pub fn cold(&self) -> bool {
-        self.loaded >= COLD_CLIPS
+    /// The bytes of keys of all loaded clips.
+    pub fn key_bytes(&self) -> usize {
+        self.key_bytes
     }
 
     /// Whether instances are worth sorting by their clips.
@@ -74,6 +71,8 @@ impl PoolPrograms {
         }
         self.clips.resize(clips.places(), None);
         self.loaded = clips.iter().count();
+        let bytes = |clip: &Clip| size_of_val(clip.rows()) + size_of_val(clip.packed());
+        self.key_bytes = clips.iter().map(|(_, clip)| bytes(clip)).sum();
         for (index, place) in (0..).zip(&mut self.clips) {
             let loaded = clips.get(index);
             place.take_if(|made| !loaded.is_some_and(|clip| Arc::ptr_eq(&made.clip, clip)));

@@ -87,6 +87,11 @@ impl Watched {
         self.counts.iter().map(|c| c.0)
     }
 
+    /// Whether no instance has watched joints.
+    pub fn is_empty(&self) -> bool {
+        self.stamps.is_empty()
+    }
+
     /// Whether the rows have to be laid out again: [`lay_out`](Self::lay_out).
     pub fn is_stale(&self) -> bool {
         self.stale

@@ -176,6 +176,67 @@ fn a_walk_writes_its_rows_and_no_others() {
     }
 }
 
+/// A palette of nine rows: the inverse binds of steps that are its own and those in common give what all of its own do.
+#[test]
+fn what_constants_have_in_common_changes_no_row() {
+    for level in SimdLevel::supported() {
+        let stride = level.width();
+        let steps: Vec<Step> = (0..9)
+            .map(|i| step(Local::Moving(4 * stride as u32 - 1), 0, 0, 1 + i % 2))
+            .collect();
+        let rows: usize = steps.iter().map(|s| usize::from(s.rows)).sum();
+        let locals = (locals_of(stride), stride);
+        let walk = Walk::new(steps, (0, rows), locals, MODELS).unwrap();
+        let common: Vec<Rows> = (0..rows).map(|i| moved(i as f32)).collect();
+        let base = walk.constants(&[], common.clone());
+        // Every set of steps whose rows differ, in their last row.
+        for differing in 0..1u32 << 9 {
+            let mut binds = common.clone();
+            let mut row = 0;
+            for (i, step) in walk.steps.iter().enumerate() {
+                row += usize::from(step.rows);
+                if differing >> i & 1 == 1 {
+                    binds[row - 1] = moved(500.0 + i as f32);
+                }
+            }
+            let own = walk.own(walk.constants(&[], binds.clone()), &base);
+            let mut buffers = Buffers::new(stride, 0);
+            buffers.output = vec![Row::splat(UNTOUCHED); rows + GUARD];
+            let sizes = [locals_of(stride), MODELS, rows];
+            assert_eq!(
+                buffers.run((&walk, (&own, &base)), level, sizes, false),
+                None
+            );
+            let wanted = binds.iter().map(|bind| moved(1100.0 + bind[0][3]));
+            let wanted = wanted.collect::<Vec<_>>().concat().concat();
+            let what = format!("{level}, {differing:09b}");
+            assert_eq!(buffers.rows()[..12 * rows], wanted, "{what}");
+            assert!(buffers.untouched(MODELS, rows), "{what}");
+            assert!(
+                own.binds.len() <= rows && (differing > 0 || own.binds.is_empty()),
+                "{what}"
+            );
+        }
+    }
+}
+
+#[test]
+fn constants_of_another_walk_are_left_alone() {
+    for level in SimdLevel::supported() {
+        let stride = level.width();
+        let (own, other) = (walk(stride), walk(stride));
+        let (fits, foreign) = (constants(&own), constants(&other));
+        for pair in [(&foreign, &fits), (&fits, &foreign), (&foreign, &foreign)] {
+            let mut buffers = Buffers::new(stride, 0);
+            let sizes = [locals_of(stride), MODELS, BINDS];
+            let said = buffers.run((&own, pair), level, sizes, false);
+            let wanted = cfg!(debug_assertions).then_some("a buffer is shorter than the walk");
+            assert_eq!(said.as_deref(), wanted, "{level}");
+            assert!(buffers.untouched(1, 0), "{level}");
+        }
+    }
+}
+
 #[test]
 fn buffers_that_are_too_short_are_left_alone() {
     for level in SimdLevel::supported() {
