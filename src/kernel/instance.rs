@@ -63,7 +63,7 @@ impl Instance<'_> {
         let mut next = 0;
         for action in actions.iter_mut() {
             action.cursor = next as u32;
-            if let Some(Some(program)) = sources.clips.get(usize::from(action.clip)) {
+            if let Some(program) = sources.clip(action.clip) {
                 let at = usize::from(action.hint) * sources.hint_stride;
                 let hints = self.hints.get_mut(at..).unwrap_or_default();
                 locate_all(&program.clip, action.time, hints, &mut cursors[next..]);
@@ -213,15 +213,10 @@ fn alone<'a>(
 ) -> Option<(&'a ClipProgram, u16)> {
     let [layer] = layers else { return None };
     let [action] = actions else { return None };
-    let masked = sources
-        .masks
-        .get(layer.layer)
-        .is_some_and(|m| m.mask.is_some());
-    if layer.additive || layer.weight < 1.0 || layer.rest != 0.0 || masked {
+    if layer.rest != 0.0 || !sources.replaces(layer) {
         return None;
     }
-    let clip = sources.clips.get(usize::from(action.clip))?.as_ref()?;
-    Some((clip, action.clip))
+    Some((sources.clip(action.clip)?, action.clip))
 }
 
 /// The units that anything touches, and one more than the last such lane.
@@ -240,14 +235,12 @@ fn touched(
         let mut units = UnitSet::default();
         let mut of_layer = 0;
         for action in &actions[layer.actions.clone()] {
-            if let Some(Some(clip)) = sources.clips.get(usize::from(action.clip)) {
+            if let Some(clip) = sources.clip(action.clip) {
                 units.join(&clip.touched);
                 of_layer = of_layer.max(clip.touched_lanes);
             }
         }
-        let masked = mask.is_some_and(|m| m.mask.is_some());
-        let replaces = !layer.additive && layer.weight >= 1.0 && !masked;
-        if layer.rest > 0.0 || !(covered || replaces) {
+        if layer.rest > 0.0 || !(covered || sources.replaces(layer)) {
             all.join(&program.rest_apart.units);
             lanes = lanes.max(program.rest_apart.lanes);
         }
@@ -295,10 +288,7 @@ impl Scratch {
             None => {
                 let (topology, mut fold) =
                     sources.program.topology(sources.rig, self.last.topology);
-                let clip = self
-                    .last
-                    .alone
-                    .and_then(|c| sources.clips.get(usize::from(c))?.as_ref());
+                let clip = self.played_alone(sources);
                 if let Some(own) = clip.and_then(|c| c.alone.as_ref()) {
                     fold = &own.fold;
                 }
@@ -315,17 +305,7 @@ impl Scratch {
         multiply(simd, &left, [0, 1, 2].map(|r| &right.rows[r]), &mut out);
         out
     }
-}
 
-/// `a × b` into `out`.
-#[inline(always)]
-pub(crate) fn multiply<S: Lanes>(simd: S, a: &Affine3x4, b: [&[f32; 4]; 3], out: &mut Affine3x4) {
-    let a = simd.load_rows(bytemuck::must_cast_ref(&a.rows));
-    let product = simd.multiply(&simd.splat_matrix(a), b);
-    simd.store_rows(product, bytemuck::must_cast_mut(&mut out.rows));
-}
-
-impl Scratch {
     /// A joint's local matrix after a run.
     pub fn local(&self, sources: &Sources<'_>, joint: usize) -> Affine3x4 {
         let lane = usize::from(sources.rig.skeleton().lane_of()[joint]);
@@ -338,13 +318,24 @@ impl Scratch {
                 rows: [0, 1, 2].map(|r| locals[at + r * width]),
             };
         }
-        let clip = self
-            .last
-            .alone
-            .and_then(|c| sources.clips.get(usize::from(c))?.as_ref());
+        let clip = self.played_alone(sources);
         let constants = clip.map_or(&sources.program.base, |c| &c.constants);
         Affine3x4 {
             rows: fold_rows(constants.local(lane)),
         }
     }
+
+    /// The clip that played alone in the last run.
+    #[inline(always)]
+    fn played_alone<'a>(&self, sources: &Sources<'a>) -> Option<&'a ClipProgram> {
+        sources.clip(self.last.alone?)
+    }
+}
+
+/// `a × b` into `out`.
+#[inline(always)]
+pub(crate) fn multiply<S: Lanes>(simd: S, a: &Affine3x4, b: [&[f32; 4]; 3], out: &mut Affine3x4) {
+    let a = simd.load_rows(bytemuck::must_cast_ref(&a.rows));
+    let product = simd.multiply(&simd.splat_matrix(a), b);
+    simd.store_rows(product, bytemuck::must_cast_mut(&mut out.rows));
 }

@@ -9,7 +9,6 @@ use crate::clip::Cursor;
 use crate::program::{ClipProgram, ROTATION, SCALE, TRANSLATION, UnitSet};
 use crate::simd::{Lanes, apart, each};
 use fearless_simd::prelude::*;
-use std::sync::Arc;
 
 /// The blending of one instance's layers.
 pub(crate) struct Mix<'a, S: Lanes> {
@@ -82,11 +81,6 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    #[inline(always)]
-    fn clip(&self, action: &ActionInput) -> Option<&'a Arc<ClipProgram>> {
-        self.sources.clips.get(usize::from(action.clip))?.as_ref()
-    }
-
     /// What a clip is read from, with its cursors from one on.
     #[inline(always)]
     fn keys<'k>(&self, clip: &'k ClipProgram, cursor: usize) -> Keys<'k>
@@ -137,8 +131,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
                 over.mask = Some(bytemuck::must_cast_slice(mask.rows()));
                 over.units = over.units.and(units);
             }
-            let whole = !layer.additive && layer.weight >= 1.0 && over.mask.is_none();
-            let replaces = !covered && whole;
+            let replaces = !covered && self.sources.replaces(layer);
             if !covered && !replaces {
                 self.rest(pose);
             }
@@ -197,7 +190,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         if (2..=MAX_STILL).contains(&actions.len()) {
             // What no action moves needs no sampling; and no choice between q and -q if all are near the base.
             let mut still = over.units;
-            for clip in actions.iter().filter_map(|action| self.clip(action)) {
+            for clip in actions.iter().filter_map(|a| self.sources.clip(a.clip)) {
                 for channel in [TRANSLATION, ROTATION, SCALE] {
                     still.0[channel] &= !clip.moving.0[channel];
                 }
@@ -227,7 +220,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
     fn still<const N: usize>(&self, actions: [&ActionInput; N], still: &UnitSet, pose: &mut [f32]) {
         let mut of = [self.sources.program.base.pose(); N];
         for (of, action) in of.iter_mut().zip(actions) {
-            if let Some(clip) = self.clip(action) {
+            if let Some(clip) = self.sources.clip(action.clip) {
                 *of = clip.constants.pose();
             }
         }
@@ -351,7 +344,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
     /// Takes one action through the units that vary, but for those that are `still`.
     #[inline(always)]
     fn action(&self, blend: Blend, over: &Over<'_>, action: &ActionInput, pose: &mut [f32]) {
-        let Some(clip) = self.clip(action) else {
+        let Some(clip) = self.sources.clip(action.clip) else {
             return;
         };
         let weight = action.weight;

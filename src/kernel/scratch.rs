@@ -63,6 +63,27 @@ pub(crate) struct Sources<'a> {
     pub hint_stride: usize,
 }
 
+impl<'a> Sources<'a> {
+    /// The program of a clip by its index.
+    #[inline(always)]
+    pub fn clip(&self, index: u16) -> Option<&'a ClipProgram> {
+        self.clips.get(usize::from(index))?.as_deref()
+    }
+
+    /// Whether a layer has a mask.
+    #[inline(always)]
+    pub fn masked(&self, layer: &LayerInput) -> bool {
+        let mask = self.masks.get(layer.layer);
+        mask.is_some_and(|m| m.mask.is_some())
+    }
+
+    /// Whether nothing below a layer shows.
+    #[inline(always)]
+    pub fn replaces(&self, layer: &LayerInput) -> bool {
+        !layer.additive && layer.weight >= 1.0 && !self.masked(layer)
+    }
+}
+
 /// A worker's buffers for one instance after another, of any rig.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {

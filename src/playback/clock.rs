@@ -2,7 +2,7 @@
 //!
 //! The clock counts how much time has passed, whatever the sign of the steps. An entry stores the clock of its last
 //! change, its anchor; what it plays moves from there at a rate that holds until a clock that is known, too. All
-//! anchors are set anew when time turns around, so a difference of two clocks is a number of seconds of one sign.
+//! anchors are moved to the present when time turns around, so a difference of two clocks is a number of seconds of one sign.
 //!
 //! ```text
 //! tick       2^-48 s: differences are exact, so nothing depends on when a clock was started

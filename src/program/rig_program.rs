@@ -161,7 +161,7 @@ fn bind(inverse: &Affine3x4) -> Option<Affine3x4> {
 pub(crate) struct Programs([OnceLock<Box<RigProgram>>; 3]);
 
 impl Clone for Programs {
-    /// Those of a copy are made anew: its parts may be changed.
+    /// A copy makes its own: its parts may be changed.
     fn clone(&self) -> Self {
         Self::default()
     }

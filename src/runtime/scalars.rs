@@ -22,7 +22,7 @@ impl ScalarBlend<'_> {
 
     #[inline(always)]
     fn sample<S: Lanes>(&self, simd: S, action: &ActionInput, output: &mut Pose) -> bool {
-        let Some(Some(program)) = self.sources.clips.get(usize::from(action.clip)) else {
+        let Some(program) = self.sources.clip(action.clip) else {
             return false;
         };
         let clip = &program.clip;

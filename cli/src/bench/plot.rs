@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Width and height, in pixels.
 const SIZE: (u32, u32) = (1_000, 900);
-/// Colours of lines, told apart by most readers with a colour vision deficiency (Okabe and Ito, 2008).
+/// Colours of lines, distinct for most readers with a colour vision deficiency (Okabe and Ito, 2008).
 const COLOURS: [RGBColor; 4] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),

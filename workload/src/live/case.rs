@@ -30,7 +30,7 @@ pub enum Kind {
     JointMatrix,
     /// C1 with watched joints: `evaluate`, and the reads of all that it kept.
     Watched,
-    /// C1 with the override of one joint each, set anew in each frame.
+    /// C1 with the override of one joint each, set in each frame.
     Overrides,
     /// [`Overrides`](Self::Overrides), all set by one call.
     OverrideBatch,
