@@ -304,42 +304,33 @@ impl Walk {
             debug_assert!(false, "a buffer is shorter than the walk");
             return;
         }
-        // Out of line: inlined among the loops of sampling, the walk's registers would be spilled at
-        // every step.
+        let constants = (rows, constants, common);
         if let Some(streaming) = streaming
             && let Some(output) = StreamRow::of(output)
         {
-            let store = Stream(streaming);
-            apart(
-                simd,
-                #[inline(always)]
-                || {
-                    self.steps(
-                        simd,
-                        (rows, constants, common),
-                        locals,
-                        models,
-                        output,
-                        store,
-                    )
-                },
-            );
+            self.out_of_line(simd, constants, locals, models, output, Stream(streaming));
         } else {
-            apart(
-                simd,
-                #[inline(always)]
-                || {
-                    self.steps(
-                        simd,
-                        (rows, constants, common),
-                        locals,
-                        models,
-                        output,
-                        Plain,
-                    )
-                },
-            );
+            self.out_of_line(simd, constants, locals, models, output, Plain);
         }
+    }
+
+    /// [`steps`](Self::steps) out of line: inlined among the loops of sampling, the walk's registers would be spilled
+    /// at every step.
+    #[inline(always)]
+    fn out_of_line<S: Lanes, W: StoreRow>(
+        &self,
+        simd: S,
+        constants: (&[[f32; 4]], &WalkConstants, &WalkConstants),
+        locals: &[[f32; 4]],
+        models: &mut [Row],
+        output: &mut [W::Row],
+        store: W,
+    ) {
+        apart(
+            simd,
+            #[inline(always)]
+            || self.steps(simd, constants, locals, models, output, store),
+        );
     }
 
     /// All steps. `run` has compared the buffers with the sizes that `new` checked; `rows` are those of constants.

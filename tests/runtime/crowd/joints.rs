@@ -1,8 +1,9 @@
 //! Model matrices of joints: from the bone buffer, watched, and asked for, against the f64 oracle and one another.
 
+use super::rows::Rows;
 use glam::DVec3;
 use phalanx::build::build_rig;
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PaletteMemory, RigId, RowLayout};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId, RowLayout};
 use phalanx::import::raw::{RawScene, RawSkin};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::reference;
@@ -149,25 +150,6 @@ fn a_buffer_knows_its_own_frame_only() {
     assert_eq!(other.model_matrix(&crowd, all[0], 5), None);
 }
 
-/// Palettes that are copied when they are finished.
-struct Copies<'a>(&'a mut [Affine3x4]);
-
-impl PaletteMemory for Copies<'_> {
-    fn split_at(self, rows: usize) -> (Self, Self) {
-        let (now, later) = self.0.split_at_mut(rows.min(self.0.len()));
-        (Self(now), Self(later))
-    }
-
-    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
-        self.0[..palette.len()].copy_from_slice(palette);
-        self.skip(stride);
-    }
-
-    fn skip(&mut self, stride: usize) {
-        self.0 = &mut std::mem::take(&mut self.0)[stride..];
-    }
-}
-
 /// Watching changes no palette, and what is watched is what is asked for: for any number of workers, in memory of both
 /// kinds, and where rows are stored past the caches.
 #[test]
@@ -205,7 +187,7 @@ fn watched_joints_are_those_asked_for() {
             }
             let mut schedule = crowd.schedule(&RowLayout::default());
             let mut rows = vec![Affine3x4::IDENTITY; schedule.rows()];
-            schedule.write(Copies(&mut rows));
+            schedule.write(Rows(&mut rows));
             assert_eq!(rows, buffer.rows(), "{threads} workers");
             assert_eq!(models(&crowd), heap, "{threads} workers");
         });

@@ -1,14 +1,14 @@
 //! Rigs of more lanes than a set has bits: several groups of lanes to a unit.
 
 use phalanx::build::build_rig;
-use phalanx::clip::Cursor;
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
-use phalanx::runtime::{BlendJob, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob};
+use phalanx::runtime::{BlendJob, LocalMatrices, LocalToModelJob, PaletteJob};
+use phalanx_testkit::sample::sample;
 use phalanx_workload::hash01;
 use std::sync::Arc;
 
@@ -72,21 +72,11 @@ fn rig(joints: usize) -> Arc<Rig> {
 /// The palette by the public jobs.
 fn by_jobs(rig: &Rig, playing: &[(usize, f32)], time: f32) -> Vec<Affine3x4> {
     let skeleton = rig.skeleton();
-    let sample = |&(clip, weight): &(usize, f32)| {
-        let clip = &rig.clips()[clip];
-        let mut output = skeleton.new_pose();
-        let job = SampleJob {
-            skeleton,
-            clip,
-            time,
-            hints: &mut vec![0; clip.hint_count()],
-            cursors: &mut vec![Cursor::default(); clip.timelines().len()],
-            output: &mut output,
-        };
-        job.run().unwrap();
+    let sampled = |&(clip, weight): &(usize, f32)| {
+        let output = sample(&rig.clips()[clip], skeleton, time).unwrap();
         (output, weight)
     };
-    let poses: Vec<_> = playing.iter().map(sample).collect();
+    let poses: Vec<_> = playing.iter().map(sampled).collect();
     let actions: Vec<_> = poses.iter().map(|(pose, weight)| (pose, *weight)).collect();
     let mut pose = skeleton.new_pose();
     let blend = BlendJob {

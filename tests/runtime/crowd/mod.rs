@@ -10,7 +10,7 @@ mod mirrors;
 mod parts;
 mod playing;
 mod refusals;
-mod restore;
+pub(crate) mod restore;
 mod reuse;
 mod rows;
 mod settled;

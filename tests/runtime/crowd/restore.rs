@@ -37,6 +37,18 @@ fn playing(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> (Crowd, RigId) {
     (crowd, id)
 }
 
+/// What of a crowd or mixer is not that of a snapshot.
+pub(crate) fn differing(differs: &SnapshotDiffers) -> &'static str {
+    match differs {
+        SnapshotDiffers::Rigs { .. } | SnapshotDiffers::Skeleton { .. } => "rigs",
+        SnapshotDiffers::LaneOrder { .. } => "rigs",
+        SnapshotDiffers::Layers { .. } => "layers",
+        SnapshotDiffers::Clip { .. } | SnapshotDiffers::ClipKind { .. } => "clips",
+        SnapshotDiffers::Space { .. } => "blend spaces",
+        SnapshotDiffers::Overrides { .. } => "overrides",
+    }
+}
+
 /// Asserts that a crowd does not take a snapshot, and that nothing changes by it.
 #[track_caller]
 fn refused(crowd: &mut Crowd, snapshot: &CrowdSnapshot, what: &'static str) {
@@ -45,15 +57,7 @@ fn refused(crowd: &mut Crowd, snapshot: &CrowdSnapshot, what: &'static str) {
     let Err(CrowdError::Snapshot(differs)) = refused else {
         panic!("{what}: {refused:?}");
     };
-    let named = match differs {
-        SnapshotDiffers::Rigs { .. } | SnapshotDiffers::Skeleton { .. } => "rigs",
-        SnapshotDiffers::LaneOrder { .. } => "rigs",
-        SnapshotDiffers::Layers { .. } => "layers",
-        SnapshotDiffers::Clip { .. } | SnapshotDiffers::ClipKind { .. } => "clips",
-        SnapshotDiffers::Space { .. } => "blend spaces",
-        SnapshotDiffers::Overrides { .. } => "overrides",
-    };
-    assert_eq!(named, what);
+    assert_eq!(differing(&differs), what);
     assert!(crowd.snapshot() == before, "{what}: something changed");
     let mut buffer = BoneBuffer::new();
     assert_eq!(crowd.evaluate(&mut buffer).instances, crowd.len());

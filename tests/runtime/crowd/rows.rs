@@ -160,7 +160,7 @@ fn groups_tell_where_rows_lie() {
 }
 
 /// Rows that take palettes one by one.
-struct Rows<'a>(&'a mut [Affine3x4]);
+pub(super) struct Rows<'a>(pub &'a mut [Affine3x4]);
 
 impl PaletteMemory for Rows<'_> {
     fn split_at(self, rows: usize) -> (Self, Self) {

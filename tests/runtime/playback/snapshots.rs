@@ -1,10 +1,11 @@
 //! Snapshots of mixers: what is called after a restore gives the bits of the first time, and a snapshot that does not
 //! fit changes nothing.
 
+use crate::crowd::restore::differing;
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
     ActionId, BlendSpaceId, ClipId, CrossFade, Fill, LayerOptions, LoopMode, Mixer, MixerSnapshot,
-    Motion, PlayOptions, PlaybackError, SnapshotDiffers, Sync, Unknown,
+    Motion, PlayOptions, PlaybackError, Sync, Unknown,
 };
 use phalanx_testkit::ruler::{busy, line, ruler, turn, with_clips};
 
@@ -180,15 +181,7 @@ fn refused(mixer: &mut Mixer, snapshot: &MixerSnapshot, what: &'static str) {
     let Err(PlaybackError::Snapshot(differs)) = refused else {
         panic!("{what}: {refused:?}");
     };
-    let named = match differs {
-        SnapshotDiffers::Rigs { .. } | SnapshotDiffers::Skeleton { .. } => "rigs",
-        SnapshotDiffers::LaneOrder { .. } => "rigs",
-        SnapshotDiffers::Layers { .. } => "layers",
-        SnapshotDiffers::Clip { .. } | SnapshotDiffers::ClipKind { .. } => "clips",
-        SnapshotDiffers::Space { .. } => "blend spaces",
-        SnapshotDiffers::Overrides { .. } => "overrides",
-    };
-    assert_eq!(named, what);
+    assert_eq!(differing(&differs), what);
     assert!(mixer.snapshot() == before, "{what}: something changed");
     assert_eq!(mixer.events().len(), events);
 }

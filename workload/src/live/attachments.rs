@@ -1,7 +1,7 @@
 //! Attachments: a sword in the hand of every character.
 
 use super::crowds::Playing;
-use super::scene::{LiveError, Scene, find_joint};
+use super::scene::{Around, LiveError, find_joint};
 use glam::Vec3;
 use phalanx::math::{Affine3x4, Fnv1a};
 use phalanx::scene::{NodeId, SceneGraph};
@@ -54,17 +54,13 @@ impl Swords {
     }
 }
 
-impl Scene for Swords {
-    fn characters(&self) -> usize {
-        self.playing.characters()
+impl Around for Swords {
+    fn playing(&self) -> &Playing {
+        &self.playing
     }
 
-    fn advance(&mut self) -> Result<(), LiveError> {
-        self.playing.advance()
-    }
-
-    fn evaluate(&mut self) -> Result<(), LiveError> {
-        self.playing.evaluate()
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
     }
 
     fn update(&mut self) -> Result<(), LiveError> {
@@ -74,7 +70,7 @@ impl Scene for Swords {
 
     fn hash(&self) -> u64 {
         let mut hash = Fnv1a::default();
-        hash.write_u64(self.playing.hash());
+        hash.write_u64(self.playing.buffer.hash());
         for &sword in &self.swords {
             let world = self.scene.world(sword).map(|world| world.translation);
             for number in world.unwrap_or_default().to_array() {

@@ -1,7 +1,7 @@
 //! Churn: in each frame some characters begin a crossfade to another clip.
 
 use super::crowds::{Playing, clips_of, pick};
-use super::scene::{LiveError, Scene};
+use super::scene::{Around, LiveError};
 use crate::hash01;
 use phalanx::crowd::{ClipId, Crowd, PlayOptions};
 use phalanx::rig::Rig;
@@ -57,9 +57,13 @@ impl Churn {
 /// First seed of the clips that characters begin with. The seeds of crossfades count from zero.
 const SPAWN: u64 = 1 << 48;
 
-impl Scene for Churn {
-    fn characters(&self) -> usize {
-        self.playing.characters()
+impl Around for Churn {
+    fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
     }
 
     fn requests(&mut self) -> Result<(), LiveError> {
@@ -81,17 +85,5 @@ impl Scene for Churn {
             crowd.fade_to(instance, clip, FADE_SECONDS, &options)?;
         }
         Ok(())
-    }
-
-    fn advance(&mut self) -> Result<(), LiveError> {
-        self.playing.advance()
-    }
-
-    fn evaluate(&mut self) -> Result<(), LiveError> {
-        self.playing.evaluate()
-    }
-
-    fn hash(&self) -> u64 {
-        self.playing.hash()
     }
 }

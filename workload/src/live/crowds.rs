@@ -1,6 +1,6 @@
 //! Crowds of one rig: characters that play clips of a library, are read joint by joint, or have overrides.
 
-use super::scene::{FRAME, LiveError, Scene, find_joint};
+use super::scene::{Around, LiveError, find_joint};
 use crate::{Workload, WorkloadClips, hash01};
 use glam::Quat;
 use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId};
@@ -103,23 +103,13 @@ pub(super) fn pick(seed: u64, count: usize) -> usize {
     ((hash01(seed) * count as f64) as usize).min(count.saturating_sub(1))
 }
 
-impl Scene for Playing {
-    fn characters(&self) -> usize {
-        self.instances.len()
+impl Around for Playing {
+    fn playing(&self) -> &Playing {
+        self
     }
 
-    fn advance(&mut self) -> Result<(), LiveError> {
-        Ok(self.crowd.advance(FRAME)?)
-    }
-
-    fn evaluate(&mut self) -> Result<(), LiveError> {
-        self.crowd.evaluate(&mut self.buffer);
-        black_box(&mut self.buffer);
-        Ok(())
-    }
-
-    fn hash(&self) -> u64 {
-        self.buffer.hash()
+    fn playing_mut(&mut self) -> &mut Playing {
+        self
     }
 }
 
@@ -151,17 +141,13 @@ fn joint_of(playing: &Playing, parts: &[&str]) -> Result<usize, LiveError> {
     Ok(find_joint(rig.skeleton(), parts))
 }
 
-impl Scene for JointReads {
-    fn characters(&self) -> usize {
-        self.playing.characters()
+impl Around for JointReads {
+    fn playing(&self) -> &Playing {
+        &self.playing
     }
 
-    fn advance(&mut self) -> Result<(), LiveError> {
-        self.playing.advance()
-    }
-
-    fn evaluate(&mut self) -> Result<(), LiveError> {
-        self.playing.evaluate()
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
     }
 
     fn update(&mut self) -> Result<(), LiveError> {
@@ -170,10 +156,6 @@ impl Scene for JointReads {
             black_box(buffer.model_matrix(crowd, instance, self.joint));
         }
         Ok(())
-    }
-
-    fn hash(&self) -> u64 {
-        self.playing.hash()
     }
 }
 
@@ -207,17 +189,13 @@ impl WatchedJoints {
     }
 }
 
-impl Scene for WatchedJoints {
-    fn characters(&self) -> usize {
-        self.playing.characters()
+impl Around for WatchedJoints {
+    fn playing(&self) -> &Playing {
+        &self.playing
     }
 
-    fn advance(&mut self) -> Result<(), LiveError> {
-        self.playing.advance()
-    }
-
-    fn evaluate(&mut self) -> Result<(), LiveError> {
-        self.playing.evaluate()
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
     }
 
     fn update(&mut self) -> Result<(), LiveError> {
@@ -232,7 +210,7 @@ impl Scene for WatchedJoints {
 
     fn hash(&self) -> u64 {
         let mut hash = Fnv1a::default();
-        hash.write_u64(self.playing.hash());
+        hash.write_u64(self.playing.buffer.hash());
         for &instance in &self.playing.instances {
             let watched = self.playing.crowd.watched(instance);
             for model in watched.iter().flat_map(|w| w.models()) {
@@ -290,9 +268,13 @@ impl Overridden {
     }
 }
 
-impl Scene for Overridden {
-    fn characters(&self) -> usize {
-        self.playing.characters()
+impl Around for Overridden {
+    fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
     }
 
     fn requests(&mut self) -> Result<(), LiveError> {
@@ -314,17 +296,5 @@ impl Scene for Overridden {
             crowd.set_override(instance, self.joint, turn(i))?;
         }
         Ok(())
-    }
-
-    fn advance(&mut self) -> Result<(), LiveError> {
-        self.playing.advance()
-    }
-
-    fn evaluate(&mut self) -> Result<(), LiveError> {
-        self.playing.evaluate()
-    }
-
-    fn hash(&self) -> u64 {
-        self.playing.hash()
     }
 }

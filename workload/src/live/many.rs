@@ -1,7 +1,7 @@
 //! Many rigs in one crowd, and many mixers of one rig.
 
 use super::crowds::Playing;
-use super::scene::{FRAME, LiveError, Scene};
+use super::scene::{Around, FRAME, LiveError, Scene};
 use crate::hash01;
 use phalanx::crowd::{Crowd, PlayOptions};
 use phalanx::math::Fnv1a;
@@ -41,21 +41,13 @@ impl ManyRigs {
     }
 }
 
-impl Scene for ManyRigs {
-    fn characters(&self) -> usize {
-        self.0.characters()
+impl Around for ManyRigs {
+    fn playing(&self) -> &Playing {
+        &self.0
     }
 
-    fn advance(&mut self) -> Result<(), LiveError> {
-        self.0.advance()
-    }
-
-    fn evaluate(&mut self) -> Result<(), LiveError> {
-        self.0.evaluate()
-    }
-
-    fn hash(&self) -> u64 {
-        self.0.hash()
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.0
     }
 }
 

@@ -1,10 +1,12 @@
 //! `Scene`: something whose frames are timed part by part.
 
+use super::crowds::Playing;
 use phalanx::build::BuildError;
 use phalanx::crowd::{CrowdError, RowMemoryError};
 use phalanx::runtime::JobError;
 use phalanx::scene::SceneError;
 use phalanx::skeleton::Skeleton;
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -128,6 +130,65 @@ pub trait Scene: Send {
             evaluate,
             update: lap(),
         })
+    }
+}
+
+/// A crowd that plays, and what the host does beside it: a [`Scene`].
+pub trait Around: Send {
+    /// The crowd.
+    fn playing(&self) -> &Playing;
+
+    /// The crowd, to be advanced and evaluated.
+    fn playing_mut(&mut self) -> &mut Playing;
+
+    /// [`Scene::requests`].
+    ///
+    /// # Errors
+    /// If a call fails.
+    fn requests(&mut self) -> Result<(), LiveError> {
+        Ok(())
+    }
+
+    /// [`Scene::update`].
+    ///
+    /// # Errors
+    /// If a call fails.
+    fn update(&mut self) -> Result<(), LiveError> {
+        Ok(())
+    }
+
+    /// [`Scene::hash`]: by default that of the palettes.
+    fn hash(&self) -> u64 {
+        self.playing().buffer.hash()
+    }
+}
+
+impl<A: Around> Scene for A {
+    fn characters(&self) -> usize {
+        self.playing().instances.len()
+    }
+
+    fn requests(&mut self) -> Result<(), LiveError> {
+        Around::requests(self)
+    }
+
+    fn advance(&mut self) -> Result<(), LiveError> {
+        Ok(self.playing_mut().crowd.advance(FRAME)?)
+    }
+
+    fn evaluate(&mut self) -> Result<(), LiveError> {
+        let Playing { crowd, buffer, .. } = self.playing_mut();
+        crowd.evaluate(buffer);
+        black_box(buffer);
+        Ok(())
+    }
+
+    fn update(&mut self) -> Result<(), LiveError> {
+        Around::update(self)
+    }
+
+    fn hash(&self) -> u64 {
+        Around::hash(self)
     }
 }
 
