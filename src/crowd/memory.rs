@@ -3,9 +3,9 @@
 
 use super::evaluate::Part;
 use crate::math::Affine3x4;
-use crate::playback::pool::{How, PaletteScratch};
+use crate::playback::pool::{PaletteScratch, Target};
 
-/// Memory that palettes are written to, one instance after another. It may be write-only: a mapped buffer of a
+/// Memory that palettes are written to, one whole instance at a time. It may be write-only: a mapped buffer of a
 /// graphics API, for example.
 ///
 /// Each worker owns a part of it, split by rows of 48 bytes. An instance is finished in the worker's cache
@@ -17,13 +17,10 @@ pub trait PaletteMemory: Send + Sized {
     /// Splits into the first `rows` rows and the rest. If there are fewer rows, the first part has all of them.
     fn split_at(self, rows: usize) -> (Self, Self);
 
-    /// Writes the palette of the next instance and advances by `stride` rows, which is at least the palette's
-    /// length. Rows that do not fit are dropped.
-    fn write(&mut self, palette: &[Affine3x4], stride: usize);
-
-    /// Advances by `stride` rows and leaves them unchanged: those of an instance that is not scheduled, with
-    /// [`RowOrder::Index`](super::RowOrder::Index).
-    fn skip(&mut self, stride: usize);
+    /// Writes the palette of an instance from `row` of this part on. Palettes come in any order, each at most once;
+    /// rows of instances that are not scheduled are left out, with [`RowOrder::Index`](super::RowOrder::Index). Rows
+    /// that do not fit are dropped.
+    fn write(&mut self, row: usize, palette: &[Affine3x4]);
 
     /// The memory as rows that may be written in any order and place. Without padding between the palettes, instances
     /// are then evaluated in place, without a copy. Default `None`.
@@ -39,16 +36,10 @@ impl PaletteMemory for &mut [Affine3x4] {
         self.split_at_mut(rows)
     }
 
-    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
-        for (to, row) in self.iter_mut().zip(palette) {
-            *to = *row;
+    fn write(&mut self, row: usize, palette: &[Affine3x4]) {
+        for (to, from) in self.iter_mut().skip(row).zip(palette) {
+            *to = *from;
         }
-        self.skip(stride);
-    }
-
-    fn skip(&mut self, stride: usize) {
-        let rows = std::mem::take(self);
-        *self = rows.get_mut(stride..).unwrap_or_default();
     }
 
     fn as_rows(&mut self) -> Option<&mut [Affine3x4]> {
@@ -72,8 +63,13 @@ impl Output for &mut [Affine3x4] {
     fn fill(self, part: Part<'_>) {
         let scratch = &mut part.scratch.instance;
         let kept = (part.hints, part.watch);
-        part.pool
-            .evaluate((part.instances, part.next), part.how, kept, scratch, self);
+        part.pool.evaluate(
+            (part.instances, part.next),
+            part.how,
+            kept,
+            scratch,
+            Target::Rows(self),
+        );
     }
 }
 
@@ -92,33 +88,21 @@ impl<M: PaletteMemory> Output for Copied<M> {
         {
             return Output::fill(rows, part);
         }
-        let Part {
-            pool,
-            instances,
-            how: How { level, .. },
-            next: _,
-            hints,
-            mut watch,
-            scratch,
-        } = part;
-        let per_instance = pool.hints_per_instance();
         // Borrowed, not taken: `write` is the caller's code and may panic.
-        let PaletteScratch { instance, palette } = scratch;
-        if let Some(rows) = palette.get_mut(..pool.rig.palette_len()) {
-            for (i, index) in instances.enumerate() {
-                if !pool.places.scheduled(index) {
-                    continue;
-                }
-                if pool.places.kept(index) {
-                    self.0.skip(pool.places.stride());
-                    continue;
-                }
-                let hints = hints.get_mut(i * per_instance..).unwrap_or_default();
-                // The rows are read at once, so never past the caches.
-                let kept = (hints, &mut watch);
-                pool.evaluate_one(index, level, kept, instance, rows);
-                self.0.write(rows, pool.places.stride());
-            }
+        let PaletteScratch { instance, palette } = part.scratch;
+        if let Some(palette) = palette.get_mut(..part.pool.rig.palette_len()) {
+            let target = Target::Copied {
+                palette,
+                write: &mut |row, palette| self.0.write(row, palette),
+            };
+            let kept = (part.hints, part.watch);
+            part.pool.evaluate(
+                (part.instances, part.next),
+                part.how,
+                kept,
+                instance,
+                target,
+            );
         }
     }
 }

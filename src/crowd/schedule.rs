@@ -81,16 +81,8 @@ pub struct RowGroup {
 ///         (Self(now), Self(later))
 ///     }
 ///
-///     fn write(&mut self, palette: &[Affine3x4], stride: usize) {
-///         let rows = palette.len().min(self.0.len());
-///         self.0[..rows].copy_from_slice(&palette[..rows]);
-///         self.skip(stride);
-///     }
-///
-///     fn skip(&mut self, stride: usize) {
-///         let rows = std::mem::take(&mut self.0);
-///         let skipped = stride.min(rows.len());
-///         self.0 = &mut rows[skipped..];
+///     fn write(&mut self, row: usize, palette: &[Affine3x4]) {
+///         self.0[row..row + palette.len()].copy_from_slice(palette);
 ///     }
 /// }
 ///

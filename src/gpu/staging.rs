@@ -167,12 +167,14 @@ impl<'a> MappedRows<'a> {
         }
     }
 
-    /// Maps this worker's part of the next page.
-    fn open(&mut self) -> Option<()> {
+    /// Maps this worker's part of the page with a row.
+    fn open(&mut self, row: usize) -> Option<()> {
         self.view = None;
-        let (page, at) = self.paging.locate(self.rows.start)?;
-        let end = self.paging.rows(page).end.min(self.rows.end);
-        let count = end - self.rows.start;
+        let (page, _) = self.paging.locate(row)?;
+        let of_page = self.paging.rows(page);
+        let start = of_page.start.max(self.rows.start);
+        let end = of_page.end.min(self.rows.end);
+        let (at, count) = (start - of_page.start, end - start);
         let bytes = |rows: usize| rows as u64 * ROW_BYTES;
         let staging = self.buffers.get(page)?;
         if at + count > staging.rows {
@@ -182,17 +184,18 @@ impl<'a> MappedRows<'a> {
             .buffer
             .get_mapped_range_mut(bytes(at)..bytes(at + count))
             .ok()?;
-        self.view = Some((view, self.rows.start..end));
+        self.view = Some((view, start..end));
         Some(())
     }
 
-    fn put(&mut self, palette: &[Affine3x4]) -> Option<()> {
-        let start = self.rows.start;
-        if self.view.as_ref().is_none_or(|(_, rows)| rows.end <= start) {
-            self.open()?;
+    fn put(&mut self, row: usize, palette: &[Affine3x4]) -> Option<()> {
+        let row = self.rows.start + row;
+        let open = self.view.as_ref();
+        if open.is_none_or(|(_, rows)| !rows.contains(&row)) {
+            self.open(row)?;
         }
         let (view, rows) = self.view.as_mut()?;
-        let first = (start - rows.start) * ROW_BYTES as usize;
+        let first = (row - rows.start) * ROW_BYTES as usize;
         let bytes: &[u8] = bytemuck::cast_slice(palette);
         if first + bytes.len() > view.len() {
             return None;
@@ -214,15 +217,10 @@ impl PaletteMemory for MappedRows<'_> {
         (part(self.rows.start..middle), part(middle..self.rows.end))
     }
 
-    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
-        if self.put(palette).is_none() {
+    fn write(&mut self, row: usize, palette: &[Affine3x4]) {
+        if self.put(row, palette).is_none() {
             self.failed.store(true, Ordering::Relaxed);
         }
-        self.skip(stride);
-    }
-
-    fn skip(&mut self, stride: usize) {
-        self.rows.start = (self.rows.start + stride).min(self.rows.end);
     }
 }
 
@@ -236,16 +234,10 @@ impl PaletteMemory for HeapRows<'_> {
         (Self(now), Self(later))
     }
 
-    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
-        if let Some(rows) = self.0.get_mut(..palette.len()) {
+    fn write(&mut self, row: usize, palette: &[Affine3x4]) {
+        if let Some(rows) = self.0.get_mut(row..row + palette.len()) {
             rows.copy_from_slice(palette);
         }
-        self.skip(stride);
-    }
-
-    fn skip(&mut self, stride: usize) {
-        let rest = std::mem::take(&mut self.0);
-        self.0 = rest.get_mut(stride..).unwrap_or_default();
     }
 }
 

@@ -26,7 +26,7 @@ mod programs;
 mod query;
 mod watch;
 
-pub(crate) use frame::{How, PaletteNeeds, PaletteScratch};
+pub(crate) use frame::{How, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;
 pub(crate) use watch::{Own, WatchPart, Watched, WatchedRow};

@@ -22,14 +22,8 @@ impl PaletteMemory for Written<'_> {
         (Self(now), Self(later))
     }
 
-    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
-        let rest = std::mem::take(&mut self.0);
-        rest[..palette.len()].copy_from_slice(palette);
-        self.0 = &mut rest[stride..];
-    }
-
-    fn skip(&mut self, stride: usize) {
-        self.0 = &mut std::mem::take(&mut self.0)[stride..];
+    fn write(&mut self, row: usize, palette: &[Affine3x4]) {
+        self.0[row..row + palette.len()].copy_from_slice(palette);
     }
 }
 

@@ -18,6 +18,17 @@ pub(crate) struct How {
     pub ahead: bool,
 }
 
+/// Where the palettes of a range of instances go.
+pub(crate) enum Target<'a> {
+    /// The rows of the range, one palette after another.
+    Rows(&'a mut [Affine3x4]),
+    /// Memory that is no slice: each palette is finished here, then given away with its first row in the range.
+    Copied {
+        palette: &'a mut [Affine3x4],
+        write: &'a mut dyn FnMut(usize, &[Affine3x4]),
+    },
+}
+
 /// The buffers of a worker, for instances of any rig that they were reserved for.
 #[derive(Debug, Default)]
 pub(crate) struct PaletteScratch {
@@ -140,19 +151,20 @@ impl Pool {
         }
     }
 
-    /// Evaluates the palettes of a range of instances into `output`, each in its place. Hints and watched joints are
-    /// those of the range; rows of instances with watched joints are not stored past the caches. Then the worker goes
-    /// on to the instances of `next`.
+    /// Evaluates the palettes of a range of instances into `target`, each in its place. Hints and watched joints are
+    /// those of the range; rows that are read afterwards are not stored past the caches. Then the worker goes on to
+    /// the instances of `next`.
     pub fn evaluate(
         &self,
         (instances, next): (Range<usize>, Option<&Self>),
         how: How,
         (hints, mut watch): (&mut [u16], WatchPart<'_>),
         scratch: &mut InstanceScratch,
-        output: &mut [Affine3x4],
+        target: Target<'_>,
     ) {
+        let streams = how.stream && matches!(target, Target::Rows(_));
         // Outside the kernel, so that it is dropped when the kernel unwinds and does not change the kernel's loops.
-        let fence = how.stream.then(|| Fence::new(how.level));
+        let fence = streams.then(|| Fence::new(how.level));
         dispatch(
             how.level,
             Palettes {
@@ -165,7 +177,7 @@ impl Pool {
                 hints,
                 watch: &mut watch,
                 scratch,
-                output,
+                target,
             },
         );
     }
@@ -191,14 +203,14 @@ impl Pool {
                 hints,
                 watch,
                 scratch,
-                output,
+                target: Target::Rows(output),
             },
         );
     }
 }
 
 /// The palettes of a range of instances.
-struct Palettes<'a, 'w> {
+struct Palettes<'a, 'w, 't> {
     pool: &'a Pool,
     /// The pool that is evaluated next.
     next: Option<&'a Pool>,
@@ -211,16 +223,20 @@ struct Palettes<'a, 'w> {
     hints: &'a mut [u16],
     watch: &'a mut WatchPart<'w>,
     scratch: &'a mut InstanceScratch,
-    output: &'a mut [Affine3x4],
+    target: Target<'t>,
 }
 
-impl Kernel for Palettes<'_, '_> {
+impl Kernel for Palettes<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Lanes>(self, simd: S) {
+    fn run<S: Lanes>(mut self, simd: S) {
         let pool = self.pool;
         let rows = pool.rig.palette_len();
+        let between = match self.target {
+            Target::Rows(_) => rows,
+            Target::Copied { .. } => pool.places.stride(),
+        };
         let stride = pool.hints_per_instance();
         let first = self.instances.start;
         let sources = pool.sources();
@@ -255,9 +271,13 @@ impl Kernel for Palettes<'_, '_> {
             };
             let at = match self.all {
                 true => i * rows,
-                false => pool.places.written(first, index) * rows,
+                false => pool.places.written(first, index) * between,
             };
-            let Some(output) = self.output.get_mut(at..at + rows) else {
+            let output = match &mut self.target {
+                Target::Rows(all) => all.get_mut(at..at + rows),
+                Target::Copied { palette, .. } => palette.get_mut(..rows),
+            };
+            let Some(output) = output else {
                 break;
             };
             pool.gather(index, run);
@@ -273,6 +293,9 @@ impl Kernel for Palettes<'_, '_> {
             }
             .run(simd);
             self.watch.take(simd, &sources, run, index, output);
+            if let Target::Copied { palette, write } = &mut self.target {
+                write(at, &palette[..rows]);
+            }
         }
     }
 }
@@ -352,7 +375,8 @@ mod tests {
                 };
                 let (hints, instance) = (&mut hints[..], &mut scratch.instance);
                 let kept = (hints, WatchPart::default());
-                let run = || pool.evaluate((0..2, None), how, kept, instance, &mut rows);
+                let run =
+                    || pool.evaluate((0..2, None), how, kept, instance, Target::Rows(&mut rows));
                 let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();
                 let first = rows.map(|row| row.rows[0][3]);
                 (whole, first.map(f32::to_bits), SETTLED.get() - settled)

@@ -97,13 +97,10 @@ fn parts_are_about_equal_and_at_most_as_many_as_asked() {
         fn split_at(self, rows: usize) -> (Self, Self) {
             (Self(self.0, rows), Self(self.0, self.1 - rows))
         }
-        fn write(&mut self, _: &[Affine3x4], stride: usize) {
-            self.skip(stride);
-        }
-        fn skip(&mut self, stride: usize) {
-            self.1 -= stride;
+        fn write(&mut self, _: usize, palette: &[Affine3x4]) {
+            self.1 -= palette.len();
             if self.1 == 0 {
-                self.0.lock().unwrap().push(stride);
+                self.0.lock().unwrap().push(palette.len());
             }
         }
     }

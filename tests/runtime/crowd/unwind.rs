@@ -40,18 +40,12 @@ impl PaletteMemory for Memory<'_> {
         (part(now, first), part(later, first + rows))
     }
 
-    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
+    fn write(&mut self, row: usize, palette: &[Affine3x4]) {
         // Not by `panic!`, which prints a message that looks like a failure.
-        if self.at == At::Write(self.first / PALETTE) {
+        if self.at == At::Write((self.first + row) / PALETTE) {
             resume_unwind(Box::new("as meant"));
         }
-        self.rows[..palette.len()].copy_from_slice(palette);
-        self.skip(stride);
-    }
-
-    fn skip(&mut self, stride: usize) {
-        self.rows = &mut std::mem::take(&mut self.rows)[stride..];
-        self.first += stride;
+        self.rows[row..row + palette.len()].copy_from_slice(palette);
     }
 }
 

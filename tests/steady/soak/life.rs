@@ -78,13 +78,8 @@ impl PaletteMemory for Rows<'_> {
         (Self(now), Self(later))
     }
 
-    fn write(&mut self, palette: &[Affine3x4], stride: usize) {
-        self.0[..palette.len()].copy_from_slice(palette);
-        self.skip(stride);
-    }
-
-    fn skip(&mut self, stride: usize) {
-        self.0 = &mut std::mem::take(&mut self.0)[stride..];
+    fn write(&mut self, row: usize, palette: &[Affine3x4]) {
+        self.0[row..row + palette.len()].copy_from_slice(palette);
     }
 }
 
