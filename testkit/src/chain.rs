@@ -94,6 +94,17 @@ pub fn rig() -> Arc<Rig> {
     Arc::new(build_rig(raw(), &Default::default()).unwrap())
 }
 
+/// The chain with `clips` clips: clip n is a copy of clip n % 3.
+pub fn rig_of_clips(clips: usize) -> Arc<Rig> {
+    let mut raw = raw();
+    for n in raw.clips.len()..clips {
+        let mut clip = raw.clips[n % 3].clone();
+        clip.name = Some(format!("clip {n}"));
+        raw.clips.push(clip);
+    }
+    Arc::new(build_rig(raw, &Default::default()).expect("a sound scene"))
+}
+
 /// The palette of weighted clips at times, by the oracle, in f64.
 pub fn palette(actions: &[(usize, f32, f32)]) -> Vec<Affine3x4> {
     let actions = actions.iter();

@@ -2,9 +2,10 @@
 
 use crate::models::chain;
 use crate::support::{Truth, bones, crowd_of, open, paged};
-use phalanx::crowd::Crowd;
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend, UploadWay};
 use phalanx::math::Affine3x4;
+use phalanx_testkit::chain::rig_of_clips;
 use phalanx_workload::hash01;
 use std::collections::HashMap;
 
@@ -25,6 +26,35 @@ pub fn rows_equal_the_heap() {
                 .unwrap();
                 let carried = play(&gpu, &mut bones, 24);
                 assert!(carried > 200, "{backend}: {carried} carried");
+            }
+        }
+    }
+}
+
+/// Instances run in the order of their clips, so that a worker writes to its pages in turns.
+pub fn rows_of_many_clips_equal_the_heap() {
+    let (mut crowd, all, _) = crowd_of(&[rig_of_clips(30)], 160);
+    let mut heap = BoneBuffer::new();
+    crowd.evaluate(&mut heap);
+    let ranges = |crowd: &Crowd| -> Vec<_> {
+        let of = |&i: &InstanceId| crowd.palette_range(i).unwrap();
+        all.iter().map(of).collect()
+    };
+    let expected = ranges(&crowd);
+    for gpu in [open(), paged(4800)] {
+        for backend in PaletteBackend::ALL {
+            for mapped in [true, false] {
+                let options = GpuBoneOptions {
+                    mapped,
+                    ..GpuBoneOptions::default()
+                };
+                let mut bones = GpuBoneBuffer::new(&gpu, backend, &options).unwrap();
+                bones.evaluate(&mut crowd, &gpu).unwrap();
+                let rows = bones.read(&gpu).unwrap();
+                for (n, (range, expected)) in ranges(&crowd).iter().zip(&expected).enumerate() {
+                    let (rows, expected) = (&rows[range.clone()], &heap.rows()[expected.clone()]);
+                    assert_eq!(rows, expected, "{backend}, mapped {mapped}: character {n}");
+                }
             }
         }
     }

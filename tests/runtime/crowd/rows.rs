@@ -6,7 +6,7 @@ use phalanx::crowd::{
     RowOrder,
 };
 use phalanx::math::Affine3x4;
-use phalanx_testkit::chain::{close, palette, raw, rig};
+use phalanx_testkit::chain::{close, palette, raw, rig, rig_of_clips};
 use phalanx_testkit::reference::{self, Beside};
 use phalanx_testkit::ruler::{ROWS, held, ruler, stands};
 use phalanx_workload::standard_crowd;
@@ -200,6 +200,45 @@ fn rigs_of_every_size_are_copied_whole() {
             assert!(rows == buffer.rows(), "frame {frame}");
         }
     });
+}
+
+/// Instances run in the order of their clips; their rows lie in the order of the instances.
+#[test]
+fn palettes_of_many_clips_are_copied_to_their_rows() {
+    let rig = rig_of_clips(30);
+    for workers in [1, 4] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(workers).build();
+        pool.unwrap().install(|| {
+            let mut crowd = Crowd::new();
+            let id = crowd.add_rig(rig.clone()).unwrap();
+            let clip = |n: usize| n * 7 % 30;
+            let time = |n: usize| 0.002 * n as f64;
+            let mut all = Vec::new();
+            crowd.spawn_many(id, 160, &mut all).unwrap();
+            for (n, &i) in all.iter().enumerate() {
+                let clip = crowd.clip_by_index(id, clip(n)).unwrap();
+                crowd.play(i, clip, &held(time(n), 1.0)).unwrap();
+            }
+            crowd.set_visible(all[5], false).unwrap();
+            for order in [RowOrder::Index, RowOrder::FreshFirst] {
+                for align in [1, 16] {
+                    let layout = RowLayout {
+                        align,
+                        order,
+                        holds: None,
+                    };
+                    let mut schedule = crowd.schedule(&layout);
+                    let nothing = Affine3x4::from_cols_array(&[f32::NAN; 16]);
+                    let mut rows = vec![nothing; schedule.rows()];
+                    schedule.write(Rows(&mut rows));
+                    for (n, &i) in all.iter().enumerate().filter(|&(n, _)| n != 5) {
+                        let rows = &rows[crowd.palette_range(i).unwrap()];
+                        close(rows, &palette(&[(clip(n) % 3, time(n) as f32, 1.0)]));
+                    }
+                }
+            }
+        });
+    }
 }
 
 /// The build script sets the flag for the tests of the package, too.
