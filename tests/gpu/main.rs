@@ -54,7 +54,7 @@ fn main() {
     let mut trials = vec![
         gpu("rows_equal_the_heap", bones::rows_equal_the_heap),
         gpu(
-            "rows_equal_the_heap",
+            "rows_of_many_clips_equal_the_heap",
             bones::rows_of_many_clips_equal_the_heap,
         ),
         gpu("one_copy_per_page", bones::one_copy_per_frame_and_page),
