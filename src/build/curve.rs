@@ -1,6 +1,7 @@
 //! `Curve`: one raw track in f64, as the clip builder uses it.
 
 use crate::import::raw::{Interpolation, RawChannel, RawTrack};
+use crate::math::{angle, slerp};
 
 /// How far a tangent of 1 carries a cubic curve off in an interval of 1: the extremum of both Hermite functions of
 /// tangents.
@@ -251,7 +252,7 @@ impl Curve {
                 let key = if u < 1.0 { p0 } else { p1 };
                 value[..self.width].copy_from_slice(key);
             }
-            Interpolation::Linear if self.rotation => slerp(p0, p1, u, h, value, derivative),
+            Interpolation::Linear if self.rotation => slerp((p0, p1), u, h, value, derivative),
             Interpolation::Linear => {
                 for c in 0..self.width {
                     value[c] = if u == 0.0 {
@@ -278,33 +279,6 @@ impl Curve {
                         / h;
                 }
             }
-        }
-    }
-}
-
-/// The angle in radians of the shorter rotation between two unit quaternions.
-pub(crate) fn angle(a: &[f64], b: &[f64]) -> f64 {
-    let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
-    let apart: f64 = a
-        .iter()
-        .zip(b)
-        .map(|(x, y)| (x - y * dot.signum()).powi(2))
-        .sum();
-    // From the chord: accurate at small angles, where the cosine is flat.
-    4.0 * (0.5 * apart.sqrt()).min(1.0).asin()
-}
-
-fn slerp(a: &[f64], b: &[f64], u: f64, h: f64, value: &mut [f64; 4], derivative: &mut [f64; 4]) {
-    let theta = 0.5 * angle(a, b);
-    for c in 0..4 {
-        if theta < 1e-9 {
-            value[c] = a[c] + (b[c] - a[c]) * u;
-            derivative[c] = (b[c] - a[c]) / h;
-        } else {
-            let s = theta.sin();
-            value[c] = (((1.0 - u) * theta).sin() * a[c] + (u * theta).sin() * b[c]) / s;
-            derivative[c] =
-                theta * ((u * theta).cos() * b[c] - ((1.0 - u) * theta).cos() * a[c]) / (s * h);
         }
     }
 }

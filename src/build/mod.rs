@@ -11,7 +11,6 @@ mod joint_order;
 mod lanes;
 mod lod;
 mod meshes;
-mod relane;
 pub(crate) mod rig;
 pub(crate) mod root_motion;
 mod unbuild;
@@ -23,7 +22,6 @@ pub use clip_builder::{
 };
 pub use lanes::LaneScan;
 pub use lod::{LodError, add_lod};
-pub use relane::{RelaneError, relane};
 pub use rig::{BuildOptions, build_rig};
 pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
 pub use unbuild::raw_joints;

@@ -43,8 +43,8 @@ pub struct Clip {
     pub(crate) name: String,
     pub(crate) duration: f32,
     pub(crate) kind: ClipKind,
-    pub(crate) structure: u64,
-    pub(crate) layout: u64,
+    /// The skeleton that it was made for: whose joints its lanes are.
+    pub(crate) skeleton: Skeleton,
     pub(crate) timelines: Vec<Timeline>,
     pub(crate) times: Vec<f32>,
     pub(crate) channels: [Vec<Block>; 4],
@@ -191,8 +191,7 @@ impl Clip {
             name: parts.name,
             duration: parts.duration,
             kind: parts.kind,
-            structure: skeleton.structure_hash(),
-            layout: skeleton.layout_hash(),
+            skeleton: skeleton.clone(),
             timelines,
             times,
             channels: parts.channels,
@@ -227,17 +226,23 @@ impl Clip {
 
     /// True if the clip was built for a skeleton with the same structure and lane order.
     pub fn fits(&self, skeleton: &Skeleton) -> bool {
-        self.structure == skeleton.structure_hash() && self.layout == skeleton.layout_hash()
+        self.structure_hash() == skeleton.structure_hash()
+            && self.layout_hash() == skeleton.layout_hash()
     }
 
     /// Structure hash of the skeleton: joints, rest pose, scalars.
     pub fn structure_hash(&self) -> u64 {
-        self.structure
+        self.skeleton.structure_hash()
+    }
+
+    /// The skeleton that the clip was made for. It shares its arrays with that of the rig or the file.
+    pub fn skeleton(&self) -> &Skeleton {
+        &self.skeleton
     }
 
     /// Layout hash of the skeleton: its lane order.
     pub fn layout_hash(&self) -> u64 {
-        self.layout
+        self.skeleton.layout_hash()
     }
 
     /// The timelines.
@@ -339,8 +344,8 @@ impl Clip {
     pub fn content_hash(&self) -> u64 {
         let mut h = Fnv1a::default();
         h.write_f32(self.duration);
-        h.write_u64(self.structure);
-        h.write_u64(self.layout);
+        h.write_u64(self.structure_hash());
+        h.write_u64(self.layout_hash());
         h.write(bytemuck::cast_slice(&self.times));
         for b in self.channels.iter().flatten() {
             h.write_u64(u64::from(b.block) | u64::from(b.hold) << 16 | (b.kind as u64) << 32);

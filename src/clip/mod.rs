@@ -21,6 +21,7 @@ pub(crate) mod lattice;
 mod limits;
 pub(crate) mod marker;
 mod reach;
+mod relane;
 mod root_motion;
 mod store;
 pub(crate) mod timeline;
@@ -34,6 +35,10 @@ pub use error::ClipError;
 pub(crate) use keys::{Extent, FloatKeys, PackedKeys, Part, Stored};
 pub use limits::MAX_SHARING;
 pub use marker::{MAX_MARKERS, Marker};
+pub(crate) use relane::CUBIC_SLERP_MAX_ANGLE;
+pub use relane::{
+    RELANE_BYTES, RELANE_BYTES_PER_BYTE, RelaneDifference, RelaneError, Relaned, relane,
+};
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]
 pub use store::SharedBytes;

@@ -9,7 +9,7 @@ use super::mirrors::Mirrors;
 use super::parts::Lending;
 use super::rigs::RigNumbers;
 use super::schedule::{FrameId, LayoutRequest, RowLayout, Schedule, Totals};
-use crate::clip::Clip;
+use crate::clip::{Clip, RelaneDifference};
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{
@@ -182,12 +182,24 @@ impl Crowd {
         self.pool(rig).ok()?.find_clip(name)
     }
 
-    /// Adds a clip to a rig of this crowd (one made at run time, or an additive one).
+    /// Adds a clip to a rig: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
+    /// laid out anew ([`Rig::lay_out`]), once for all crowds and mixers of the rig;
+    /// [`Crowd::layout_difference`] says what that changed.
     ///
     /// # Errors
-    /// If the rig is unknown, the clip was built for another skeleton, or there are too many.
+    /// If the rig is unknown, the clip was built for another skeleton (the error names the first joint that
+    /// differs), needs too much memory in the rig's lane order, or there are too many.
     pub fn add_clip(&mut self, rig: RigId, clip: Arc<Clip>) -> Result<ClipId, CrowdError> {
         self.pool_mut(rig)?.add_clip(clip)
+    }
+
+    /// How far a clip is from what was added, because the rig has another lane order. Nothing for most clips.
+    ///
+    /// # Errors
+    /// If the clip is unknown.
+    pub fn layout_difference(&self, clip: ClipId) -> Result<RelaneDifference, CrowdError> {
+        let rig = self.rig_of(clip.into())?;
+        self.pool(rig)?.layout_difference(clip)
     }
 
     /// Unloads a clip that no action plays; its handle becomes stale.

@@ -2,8 +2,8 @@
 
 use super::codec::CodecError;
 use super::container::Section;
-use crate::build::RelaneError;
 use crate::clip::ClipError;
+use crate::clip::RelaneError;
 use crate::rig::RigError;
 use crate::skeleton::{SkeletonError, SkinError};
 use std::io;

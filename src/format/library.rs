@@ -11,8 +11,7 @@ use super::read::SectionReader;
 use super::source::{OpenFile, Source, copy};
 use super::table::{at_most_one, by_name, check_entry, of_kind, the_one};
 use super::{images, materials, meshes, nodes, skeleton, skins};
-use crate::build::relane;
-use crate::clip::{Clip, Marker};
+use crate::clip::{Clip, Marker, relane};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::Skeleton;
@@ -268,8 +267,8 @@ impl Library {
         let offset = self.clips.get(clip).map_or(0, |e| e.offset);
         // During the conversion keys are held in both orders and as tracks.
         let room = usize::try_from(memory.left() / 4).unwrap_or(usize::MAX);
-        let moved = relane(&read, &self.skeleton, skeleton, room);
-        moved.map_err(|e| Section::Clip.fault(offset, e))
+        let relaned = relane(&read, skeleton, room).map(|r| r.clip);
+        relaned.map_err(|e| Section::Clip.fault(offset, e))
     }
 
     /// Reads and checks a whole character.

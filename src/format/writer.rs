@@ -13,7 +13,7 @@ use super::save::SaveError;
 use super::{clip, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::Clip;
 use crate::rig::{Rig, distinct};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Skeleton, SkeletonMismatch};
 use bytemuck::Zeroable;
 use std::io::{self, Seek, SeekFrom, Write};
 use thiserror::Error;
@@ -28,16 +28,12 @@ pub enum WriteError {
     #[error(transparent)]
     Save(#[from] SaveError),
     /// A clip or a rig was made for another skeleton or lane order.
-    #[error(
-        "\"{name}\" does not fit the library's skeleton: its hash is {have:016x}, expected {needed:016x}"
-    )]
+    #[error("\"{name}\" does not fit the library's skeleton: {mismatch}")]
     Skeleton {
         /// Name of the clip or the rig.
         name: String,
-        /// Structure or layout hash of the clip or the rig.
-        have: u64,
-        /// The same hash of the library's skeleton.
-        needed: u64,
+        /// The first difference: in the skeleton of the clip or the rig, and in the library's.
+        mismatch: SkeletonMismatch,
     },
     /// A clip cannot be encoded.
     #[error("\"{name}\": {source}")]
@@ -108,8 +104,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     /// # Errors
     /// If the rig has another skeleton or lane order, or `out` cannot be written.
     pub fn add_rig(&mut self, rig: &Rig) -> Result<(), WriteError> {
-        let s = rig.skeleton();
-        self.check(rig.name(), s.structure_hash(), s.layout_hash())?;
+        self.check(rig.name(), rig.skeleton())?;
         let bytes = skins::write(rig, &mut self.names);
         self.section(Section::Skins, &bytes)?;
         let bytes = nodes::write(rig, &mut self.names);
@@ -140,7 +135,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     /// If the clip was made for another skeleton or lane order, it cannot be encoded, or `out` cannot be
     /// written.
     pub fn add_clip(&mut self, clip: &Clip, name: &str, form: ClipForm) -> Result<(), WriteError> {
-        self.check(name, clip.structure_hash(), clip.layout_hash())?;
+        self.check(name, clip.skeleton())?;
         let bytes = clip::write(clip, &self.skeleton, form);
         let bytes = bytes.map_err(|source| WriteError::Codec {
             name: name.to_owned(),
@@ -239,17 +234,12 @@ impl<W: Write + Seek> LibraryWriter<W> {
         Ok(())
     }
 
-    fn check(&self, name: &str, structure: u64, layout: u64) -> Result<(), WriteError> {
-        let pairs = [
-            (structure, self.skeleton.structure_hash()),
-            (layout, self.skeleton.layout_hash()),
-        ];
-        match pairs.into_iter().find(|(have, needed)| have != needed) {
+    fn check(&self, name: &str, skeleton: &Skeleton) -> Result<(), WriteError> {
+        match skeleton.mismatch(&self.skeleton) {
             None => Ok(()),
-            Some((have, needed)) => Err(WriteError::Skeleton {
+            Some(mismatch) => Err(WriteError::Skeleton {
                 name: name.to_owned(),
-                have,
-                needed,
+                mismatch,
             }),
         }
     }

@@ -4,6 +4,7 @@ mod affine;
 mod hash;
 mod rigid;
 mod row;
+mod slerp;
 
 pub use affine::Affine3x4;
 pub use hash::Fnv1a;
@@ -12,3 +13,4 @@ pub use rigid::Rigid;
 pub(crate) use row::all_finite;
 pub use row::{LANES, Row, blocks_for};
 pub(crate) use row::{NOISE, NOISE_LENGTH, all_within, settle, within};
+pub(crate) use slerp::{angle, slerp};

@@ -5,7 +5,7 @@ use super::error::PlaybackError;
 use super::ids::{ClipId, Motion, Source};
 use super::layer_state::ACTIONS_PER_LAYER;
 use super::pool::{LayerOptions, MAX_LAYERS, Pool};
-use crate::clip::{Clip, ClipKind};
+use crate::clip::{Clip, ClipKind, RelaneDifference};
 use crate::rig::{Rig, check_scales};
 use crate::skeleton::JointMask;
 use std::sync::Arc;
@@ -74,12 +74,10 @@ impl Pool {
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
-        if !clip.fits(self.rig.skeleton()) {
-            return Err(PlaybackError::ClipSkeleton {
-                clip: clip.name().to_owned(),
-                rig: self.rig.name().to_owned(),
-            });
-        }
+        let clip = self.rig.lay_out(&clip).map_err(|source| {
+            let rig = self.rig.name().to_owned();
+            PlaybackError::ClipLayout { rig, source }
+        })?;
         if !clip.scale_factors().is_empty() {
             let loaded = self.clips.iter().map(|(_, clip)| &**clip);
             let all = loaded.chain(std::iter::once(&*clip));
@@ -95,6 +93,11 @@ impl Pool {
         let index = self.clips.add(clip, "clips of one rig", MAX_CLIPS)?;
         self.fit_clips();
         Ok(self.clip_id(index))
+    }
+
+    /// What laying out a clip changed.
+    pub fn layout_difference(&self, clip: ClipId) -> Result<RelaneDifference, PlaybackError> {
+        Ok(self.rig.layout_difference(self.loaded_clip(clip)?))
     }
 
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {

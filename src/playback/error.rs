@@ -3,6 +3,7 @@
 use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Motion, RigId};
 use super::snapshot::SnapshotDiffers;
 use super::unknown::Unknown;
+use crate::clip::RelaneError;
 use crate::rig::ScaleError;
 use crate::scene::{NodeId, SceneError};
 use crate::skeleton::limits;
@@ -115,13 +116,13 @@ pub enum PlaybackError {
         /// The clip that fades in.
         to: String,
     },
-    /// A clip was built for another skeleton or lane order.
-    #[error("clip \"{clip}\" was built for another skeleton than \"{rig}\"")]
-    ClipSkeleton {
-        /// The clip.
-        clip: String,
+    /// A clip cannot be laid out for the rig: it was built for another skeleton, or is too large.
+    #[error("rig \"{rig}\": {source}")]
+    ClipLayout {
         /// The rig's name.
         rig: String,
+        /// Why, with the joint that differs or both numbers.
+        source: RelaneError,
     },
     /// An additive clip on a layer that blends, or the reverse.
     #[error("clip \"{clip}\" is {have}; layer {layer} accepts {needed} clips")]

@@ -13,7 +13,7 @@ use super::playing::Playing;
 use super::pool::{LayerOptions, MAX_TIME, Pool, check};
 use super::snapshot::{MixerSnapshot, PoolSnapshot};
 use super::sync::CrossFade;
-use crate::clip::Clip;
+use crate::clip::{Clip, RelaneDifference};
 use crate::math::{Affine3x4, Rigid};
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
@@ -122,13 +122,23 @@ impl Mixer {
         self.pool.loaded_clip(clip)
     }
 
-    /// Adds a clip, such as one made at run time or an additive one.
+    /// Adds a clip: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
+    /// laid out anew ([`Rig::lay_out`]), once for all crowds and mixers of the rig;
+    /// [`Mixer::layout_difference`] says what that changed.
     ///
     /// # Errors
-    /// If the clip was built for another skeleton, there are too many clips, or their scales multiply beyond
-    /// the limit.
+    /// If the clip was built for another skeleton (the error names the first joint that differs), needs too much
+    /// memory in the rig's lane order, there are too many clips, or their scales multiply beyond the limit.
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
         self.pool.add_clip(clip)
+    }
+
+    /// How far a clip is from what was added, because the rig has another lane order. Nothing for most clips.
+    ///
+    /// # Errors
+    /// If the clip is unknown.
+    pub fn layout_difference(&self, clip: ClipId) -> Result<RelaneDifference, PlaybackError> {
+        self.pool.layout_difference(clip)
     }
 
     /// Unloads a clip that nothing plays; its handle and those of its actions become stale.

@@ -4,6 +4,7 @@
 //! [`build_rig`](crate::build::build_rig). Mixers and crowds are made from rigs.
 
 mod bounds;
+mod layouts;
 mod limits;
 mod parts;
 mod scales;
@@ -61,6 +62,7 @@ pub struct Rig {
     pub(crate) morphs: Vec<MorphRange>,
     pub(crate) slot_bounds: SlotBounds,
     pub(crate) programs: Programs,
+    pub(crate) layouts: layouts::Layouts,
 }
 
 /// A node of the file. It is a joint of the skeleton, or static relative to the joint above.

@@ -5,7 +5,7 @@ use super::scales::{ScaleError, check_scales};
 use super::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
 use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, PrimitiveError, is_mime_type};
-use crate::skeleton::{NO_JOINT, Skeleton, Skin};
+use crate::skeleton::{NO_JOINT, Skeleton, SkeletonMismatch, Skin};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -55,16 +55,14 @@ pub enum RigError {
     #[error("the parents of the nodes form a cycle")]
     Cycle,
     /// A clip was built for another skeleton or another lane order.
-    #[error(
-        "clip {clip} does not fit the skeleton: its hash is {have:016x}, expected {needed:016x}"
-    )]
+    #[error("clip {clip} \"{name}\" does not fit the skeleton: {mismatch}")]
     Clip {
         /// Index of the clip.
         clip: usize,
-        /// Structure or layout hash of the clip.
-        have: u64,
-        /// The same hash of the skeleton.
-        needed: u64,
+        /// Its name.
+        name: String,
+        /// The first difference: in the clip's skeleton, and in the rig's.
+        mismatch: SkeletonMismatch,
     },
     /// The streams of a primitive are rejected.
     #[error("mesh {mesh}, primitive {primitive}: {source}")]
@@ -178,6 +176,7 @@ impl Rig {
             morphs: parts.morphs,
             slot_bounds,
             programs: Default::default(),
+            layouts: Default::default(),
         })
     }
 }
@@ -252,12 +251,12 @@ fn check_nodes(parts: &RigParts) -> Result<(), RigError> {
 fn check_clips(parts: &RigParts) -> Result<(), RigError> {
     let skeleton = &parts.skeleton;
     for (clip, c) in parts.clips.iter().enumerate() {
-        let pairs = [
-            (c.structure_hash(), skeleton.structure_hash()),
-            (c.layout_hash(), skeleton.layout_hash()),
-        ];
-        if let Some((have, needed)) = pairs.into_iter().find(|(have, needed)| have != needed) {
-            return Err(RigError::Clip { clip, have, needed });
+        if let Some(mismatch) = c.skeleton().mismatch(skeleton) {
+            return Err(RigError::Clip {
+                clip,
+                name: c.name().to_owned(),
+                mismatch,
+            });
         }
     }
     // Additive layers are checked by crowds and mixers, which set their number of actions.

@@ -1,5 +1,6 @@
 //! `JobError`: what a job refuses, with the buffer and both sizes.
 
+use crate::skeleton::SkeletonMismatch;
 use thiserror::Error;
 
 /// A job's buffers do not fit each other. Nothing was written.
@@ -18,18 +19,14 @@ pub enum JobError {
         needed: usize,
     },
     /// A clip was built for another skeleton or another lane order.
-    #[error(
-        "{job}: clip \"{clip}\" was built for skeleton {have:016x}, the skeleton here is {needed:016x}"
-    )]
+    #[error("{job}: clip \"{clip}\" was built for another skeleton: {mismatch}")]
     Skeleton {
         /// The job.
         job: &'static str,
         /// The clip.
         clip: String,
-        /// Hash that the clip names.
-        have: u64,
-        /// Hash of the skeleton.
-        needed: u64,
+        /// The first difference: in the clip's skeleton, and in the job's.
+        mismatch: SkeletonMismatch,
     },
     /// A full clip or pose where an additive one is needed, or the reverse.
     #[error("{job}: clip \"{clip}\" is {have}, needed is {needed}")]

@@ -41,14 +41,11 @@ impl SampleJob<'_> {
     /// # Errors
     /// If the clip does not fit the skeleton or a buffer has not the size needed.
     pub fn validate(&self) -> Result<(), JobError> {
-        if !self.clip.fits(self.skeleton) {
-            let structure = self.clip.structure_hash() != self.skeleton.structure_hash();
-            let pick = |s, l| if structure { s } else { l };
+        if let Some(mismatch) = self.clip.skeleton().mismatch(self.skeleton) {
             return Err(JobError::Skeleton {
                 job: Self::NAME,
                 clip: self.clip.name().to_owned(),
-                have: pick(self.clip.structure_hash(), self.clip.layout_hash()),
-                needed: pick(self.skeleton.structure_hash(), self.skeleton.layout_hash()),
+                mismatch,
             });
         }
         at_least(

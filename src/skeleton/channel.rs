@@ -3,6 +3,7 @@
 use super::skeleton_data::{Scalar, Skeleton, SkeletonError, check_scalars};
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 /// A value of a user channel; the variant is the channel's type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,13 +109,14 @@ impl Skeleton {
     /// If a name is taken, a rest value is not finite, has no direction or is above
     /// [`MAX_SCALAR`](super::MAX_SCALAR), or there are too many.
     pub fn with_channels(mut self, channels: Vec<UserChannel>) -> Result<Self, SkeletonError> {
-        let count = self.channels.len() + channels.len();
+        let count = self.data.channels.len() + channels.len();
         if count > MAX_CHANNELS {
             return Err(SkeletonError::TooManyChannels { count });
         }
         let taken = self.channels().map(|c| c.name.clone());
-        let scalars = self.scalars.iter().map(|s| s.name.clone());
+        let scalars = self.data.scalars.iter().map(|s| s.name.clone());
         let mut taken: HashSet<String> = scalars.chain(taken).collect();
+        let data = Arc::make_mut(&mut self.data);
         for UserChannel { name, rest } in channels {
             if !taken.insert(name.clone()) {
                 return Err(SkeletonError::ChannelName { name });
@@ -122,30 +124,30 @@ impl Skeleton {
             let Some(rest) = rest.checked() else {
                 return Err(SkeletonError::ChannelRest { name });
             };
-            let first = self.scalars.len();
+            let first = data.scalars.len();
             let numbers = rest.as_slice().iter().zip(["x", "y", "z", "w"]);
-            self.scalars.extend(numbers.map(|(&value, part)| Scalar {
+            data.scalars.extend(numbers.map(|(&value, part)| Scalar {
                 name: match rest.width() {
                     1 => name.clone(),
                     _ => format!("{name}.{part}"),
                 },
                 rest: value,
             }));
-            self.channels.push((UserChannel { name, rest }, first));
+            data.channels.push((UserChannel { name, rest }, first));
         }
-        check_scalars(&self.scalars)?;
+        check_scalars(&data.scalars)?;
         self.lay_scalars();
         Ok(self)
     }
 
     /// The user channels.
     pub fn channels(&self) -> impl ExactSizeIterator<Item = &UserChannel> {
-        self.channels.iter().map(|c| &c.0)
+        self.data.channels.iter().map(|c| &c.0)
     }
 
     /// The handle of a user channel; `None` if no channel has that name.
     pub fn channel(&self, name: &str) -> Option<ChannelHandle> {
-        let found = self.channels.iter().position(|c| c.0.name == name)?;
+        let found = self.data.channels.iter().position(|c| c.0.name == name)?;
         Some(ChannelHandle {
             channel: found as u16,
             structure: self.structure_hash(),
@@ -155,7 +157,7 @@ impl Skeleton {
     /// A user channel and its first scalar; `None` for a handle of another skeleton.
     pub fn channel_at(&self, handle: ChannelHandle) -> Option<(&UserChannel, usize)> {
         let here = handle.structure == self.structure_hash();
-        let found = self.channels.get(usize::from(handle.channel));
+        let found = self.data.channels.get(usize::from(handle.channel));
         found.filter(|_| here).map(|(c, first)| (c, *first))
     }
 }

@@ -4,6 +4,7 @@
 //! joint by name, path or index. A [`Pose`] holds local transforms as SoA rows in lane order.
 
 mod channel;
+mod difference;
 mod joint_ref;
 pub(crate) mod limits;
 mod mask;
@@ -13,6 +14,7 @@ mod skin;
 mod trs;
 
 pub use channel::{ChannelHandle, ChannelValue, MAX_CHANNELS, UserChannel};
+pub use difference::{SkeletonDifference, SkeletonMismatch};
 pub(crate) use joint_ref::Hierarchy;
 pub use joint_ref::{JointRef, JointRefError};
 pub use limits::{

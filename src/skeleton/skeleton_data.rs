@@ -5,6 +5,7 @@ use super::limits::{Beyond, MAX_CHAIN_SCALE, MAX_SCALAR, check_chain, check_loca
 use super::{Pose, Trs};
 use crate::math::{Fnv1a, LANES, NOISE, NOISE_LENGTH, Row, blocks_for, settle};
 use glam::{Affine3A, Quat};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The parent of a root joint, and the joint of a slot that is attached to none.
@@ -34,8 +35,23 @@ pub struct Scalar {
 }
 
 /// An immutable, flat hierarchy of joints, parents first, with its rest pose in lane order.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// A clone shares the arrays: it costs a counter.
+#[derive(Clone, Debug)]
 pub struct Skeleton {
+    pub(super) data: Arc<SkeletonData>,
+}
+
+/// Skeletons that share their arrays are equal without a look at them.
+impl PartialEq for Skeleton {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.data, &other.data) || self.data == other.data
+    }
+}
+
+/// The arrays of a skeleton.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SkeletonData {
     names: Vec<String>,
     parents: Vec<u16>,
     lane_of: Vec<u16>,
@@ -241,7 +257,7 @@ impl Skeleton {
         }
         let mut joint_of = order.to_vec();
         joint_of.resize(rest.blocks() * LANES, NO_JOINT);
-        let mut skeleton = Self {
+        let data = SkeletonData {
             names: joints.iter().map(|j| j.name.clone()).collect(),
             parents: joints
                 .iter()
@@ -256,67 +272,73 @@ impl Skeleton {
             layout_hash: 0,
         };
         let scale = |joint: usize| largest(&joints[joint].rest.scale.to_array()).into();
-        check_chain(&skeleton.parents, MAX_CHAIN_SCALE, scale).map_err(|(joint, product)| {
+        check_chain(&data.parents, MAX_CHAIN_SCALE, scale).map_err(|(joint, product)| {
             SkeletonError::Chain {
                 joint,
-                name: skeleton.names[joint].clone(),
+                name: data.names[joint].clone(),
                 product,
             }
         })?;
-        skeleton.structure_hash = skeleton.hash_structure();
-        skeleton.layout_hash = skeleton.hash_layout();
+        let mut skeleton = Self {
+            data: Arc::new(data),
+        };
+        let (structure, layout) = (skeleton.hash_structure(), skeleton.hash_layout());
+        let data = Arc::make_mut(&mut skeleton.data);
+        (data.structure_hash, data.layout_hash) = (structure, layout);
         Ok(skeleton)
     }
 
     /// Rewrites the scalars of the rest pose after some were added.
     pub(super) fn lay_scalars(&mut self) {
-        let quaternions = self.channels.iter().filter(|c| c.0.rest.is_quaternion());
-        self.rest.quaternions = quaternions.map(|c| c.1 as u32).collect();
-        self.rest.scalars = vec![Row::splat(0.0); blocks_for(self.scalars.len())];
-        for (i, s) in self.scalars.iter().enumerate() {
-            self.rest.set_scalar(i, s.rest);
+        let data = Arc::make_mut(&mut self.data);
+        let quaternions = data.channels.iter().filter(|c| c.0.rest.is_quaternion());
+        data.rest.quaternions = quaternions.map(|c| c.1 as u32).collect();
+        data.rest.scalars = vec![Row::splat(0.0); blocks_for(data.scalars.len())];
+        for (i, s) in data.scalars.iter().enumerate() {
+            data.rest.set_scalar(i, s.rest);
         }
-        self.structure_hash = self.hash_structure();
+        let structure = self.hash_structure();
+        Arc::make_mut(&mut self.data).structure_hash = structure;
     }
 
     /// Number of joints.
     pub fn len(&self) -> usize {
-        self.parents.len()
+        self.data.parents.len()
     }
 
     /// Whether there are no joints.
     pub fn is_empty(&self) -> bool {
-        self.parents.is_empty()
+        self.data.parents.is_empty()
     }
 
     /// The parent of every joint, smaller than the joint, or [`NO_JOINT`].
     pub fn parents(&self) -> &[u16] {
-        &self.parents
+        &self.data.parents
     }
 
     /// The name of every joint.
     pub fn names(&self) -> &[String] {
-        &self.names
+        &self.data.names
     }
 
     /// The lane of every joint.
     pub fn lane_of(&self) -> &[u16] {
-        &self.lane_of
+        &self.data.lane_of
     }
 
     /// The joint of every lane; [`NO_JOINT`] in padding lanes.
     pub fn joint_of(&self) -> &[u16] {
-        &self.joint_of
+        &self.data.joint_of
     }
 
     /// The scalars: morph weights, then the numbers of user channels.
     pub fn scalars(&self) -> &[Scalar] {
-        &self.scalars
+        &self.data.scalars
     }
 
     /// The rest pose, in lane order.
     pub fn rest_pose(&self) -> &Pose {
-        &self.rest
+        &self.data.rest
     }
 
     /// The rest pose of a joint, by its index.
@@ -324,13 +346,13 @@ impl Skeleton {
     /// # Panics
     /// As indexing does, if the skeleton has no such joint.
     pub fn rest(&self, joint: usize) -> Trs {
-        self.rest.lane(usize::from(self.lane_of[joint]))
+        self.data.rest.lane(usize::from(self.data.lane_of[joint]))
     }
 
     /// The rest pose in model space, in joint order.
     pub fn rest_models(&self) -> Vec<Affine3A> {
         let mut models: Vec<Affine3A> = Vec::with_capacity(self.len());
-        for (joint, &parent) in self.parents.iter().enumerate() {
+        for (joint, &parent) in self.data.parents.iter().enumerate() {
             let Trs {
                 translation,
                 rotation,
@@ -345,31 +367,31 @@ impl Skeleton {
 
     /// A new pose of this skeleton's shape that holds its rest pose.
     pub fn new_pose(&self) -> Pose {
-        self.rest.clone()
+        self.data.rest.clone()
     }
 
     /// The number of blocks of joint lanes.
     pub fn blocks(&self) -> usize {
-        self.rest.blocks()
+        self.data.rest.blocks()
     }
 
     /// Hash of parents, names, rest pose and scalars. A clip fits only a skeleton with the same hash.
     pub fn structure_hash(&self) -> u64 {
-        self.structure_hash
+        self.data.structure_hash
     }
 
     /// Hash of the lane order. A clip's rows are used without reordering if this hash is the same.
     pub fn layout_hash(&self) -> u64 {
-        self.layout_hash
+        self.data.layout_hash
     }
 
     /// The joint's path from its root, names separated by `/`.
     pub fn path(&self, joint: usize) -> String {
         let mut names = Vec::new();
         let mut at = joint;
-        while let Some(name) = self.names.get(at) {
+        while let Some(name) = self.data.names.get(at) {
             names.push(name.as_str());
-            at = usize::from(self.parents[at]);
+            at = usize::from(self.data.parents[at]);
         }
         names.reverse();
         names.join("/")
@@ -378,7 +400,7 @@ impl Skeleton {
     fn hash_structure(&self) -> u64 {
         let mut h = Fnv1a::default();
         h.write_u64(self.len() as u64);
-        for (joint, (name, &parent)) in self.names.iter().zip(&self.parents).enumerate() {
+        for (joint, (name, &parent)) in self.data.names.iter().zip(&self.data.parents).enumerate() {
             h.write_u64(u64::from(parent));
             h.write_u64(name.len() as u64);
             h.write(name.as_bytes());
@@ -386,13 +408,13 @@ impl Skeleton {
                 h.write_f32(v);
             }
         }
-        h.write_u64(self.scalars.len() as u64);
-        for s in &self.scalars {
+        h.write_u64(self.data.scalars.len() as u64);
+        for s in &self.data.scalars {
             h.write_u64(s.name.len() as u64);
             h.write(s.name.as_bytes());
             h.write_f32(s.rest);
         }
-        for (channel, first) in &self.channels {
+        for (channel, first) in &self.data.channels {
             let quaternion = u64::from(channel.rest.is_quaternion());
             h.write_u64(*first as u64 | quaternion << 32);
         }
@@ -401,7 +423,7 @@ impl Skeleton {
 
     fn hash_layout(&self) -> u64 {
         let mut h = Fnv1a::default();
-        for &joint in &self.joint_of {
+        for &joint in &self.data.joint_of {
             h.write(&joint.to_le_bytes());
         }
         h.finish()

@@ -8,22 +8,18 @@ pub use error::ClipBuildError;
 pub use variation::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
 pub(crate) use variation::{Variation, check_track, classify};
 
-use super::curve::{Curve, angle};
+use super::curve::Curve;
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding, FloatKeys, MAX_KEYS,
-    Part, RootMotionParts, TrackCounts, split_lane,
+    Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
+    Encoding, FloatKeys, MAX_KEYS, Part, RootMotionParts, TrackCounts, split_lane,
 };
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
-use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
+use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, angle, settle};
 use crate::skeleton::{Pose, Skeleton};
 use additive::{make_additive, turn_back};
 use std::collections::HashMap;
 use variation::tolerance;
-
-/// The largest rotation between keys when a cubic block stands in for slerp, radians: the Hermite
-/// fit then stays within 3e-6 (20 degrees).
-const CUBIC_SLERP_MAX_ANGLE: f64 = 20.0 * std::f64::consts::PI / 180.0;
 
 /// Where a raw node's properties are stored: its lane; its first scalar and the number of its scalars.
 #[derive(Clone, Copy, Debug, Default)]

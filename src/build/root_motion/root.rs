@@ -3,10 +3,11 @@
 
 use super::{RootMotionError, RootMotionOptions, TracksOf, up};
 use crate::build::clip_builder::{Variation, check_track, classify};
-use crate::build::curve::{Curve, angle};
+use crate::build::curve::Curve;
 use crate::clip::{MAX_KEYS, RootMotionParts};
 use crate::import::UpAxis;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
+use crate::math::angle;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A clip travels if its root ends at least this fraction of the model's size from its start: above the

@@ -5,6 +5,7 @@ mod clock;
 mod events;
 mod fades;
 mod layers;
+mod layouts;
 #[cfg(feature = "gltf")]
 mod mixer;
 mod model;

@@ -129,10 +129,14 @@ fn strangers_and_stale_handles() {
     let options = PlayOptions::default();
     let other = Arc::new(stranger());
     let foreign = other.clips()[0].clone();
-    assert!(matches!(
-        mixer.add_clip(foreign),
-        Err(PlaybackError::ClipSkeleton { .. })
-    ));
+    let refused = mixer.add_clip(foreign.clone());
+    let said = refused.as_ref().map_err(ToString::to_string);
+    let said = said.expect_err("another skeleton");
+    assert!(
+        said.contains("joint 3 \"renamed\": the name is \"renamed\", in the other skeleton"),
+        "{said}"
+    );
+    assert!(matches!(refused, Err(PlaybackError::ClipLayout { .. })));
     // A handle of a mixer of another skeleton.
     let theirs = Mixer::new(other.clone()).unwrap().find_clip("a").unwrap();
     let unknown = |clip, why| Err(PlaybackError::UnknownClip { clip, why });

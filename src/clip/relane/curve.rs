@@ -1,0 +1,134 @@
+//! `LaneCurve`: what a clip shows of one lane over time, in f64.
+
+use crate::clip::keys::Keys;
+use crate::clip::{Block, BlockKind, Channel, Clip, Part};
+use crate::math::slerp;
+
+/// A value and its one-sided derivatives per second.
+#[derive(Clone, Copy, Default)]
+pub struct Knot {
+    pub value: [f64; 4],
+    pub before: [f64; 4],
+    pub after: [f64; 4],
+}
+
+/// The curve of one lane of a block.
+pub struct LaneCurve<'a> {
+    keys: Keys<'a>,
+    pub times: &'a [f32],
+    lane: usize,
+    kind: BlockKind,
+    rotation: bool,
+}
+
+impl<'a> LaneCurve<'a> {
+    pub fn new(clip: &'a Clip, channel: Channel, b: &Block, lane: usize) -> Self {
+        let moves = b.kind != BlockKind::Constant && b.moving >> lane & 1 == 1;
+        let holds = b.hold >> lane & 1 == 1;
+        Self {
+            keys: clip.keys(channel, b),
+            times: match moves {
+                true => clip.times(&clip.timelines()[b.timeline as usize]),
+                false => &[0.0],
+            },
+            lane,
+            // A lane that holds has its values alone.
+            kind: match holds {
+                true => BlockKind::Constant,
+                false => b.kind,
+            },
+            rotation: channel == Channel::Rotation,
+        }
+    }
+
+    /// Whether it holds each key until the next.
+    pub fn holds(&self) -> bool {
+        self.kind == BlockKind::Constant
+    }
+
+    pub fn is_cubic(&self) -> bool {
+        self.kind == BlockKind::Cubic
+    }
+
+    pub fn key(&self, key: usize, part: Part) -> [f64; 4] {
+        self.keys.get_f64(key, part, self.lane)
+    }
+
+    /// Value and derivatives at a time; constant outside the keys. At a key time the value is the key's.
+    pub fn at(&self, time: f32) -> Knot {
+        let keys = self.times.len();
+        let next = self.times.partition_point(|&t| t <= time);
+        let key = next.saturating_sub(1);
+        let exact = self.times.get(key) == Some(&time);
+        let mut knot = Knot {
+            value: self.key(key, Part::Value),
+            ..Knot::default()
+        };
+        if self.holds() {
+            return knot;
+        }
+        if exact && key > 0 {
+            knot.before = self.inside(key - 1, 1.0).1;
+        }
+        if next > 0 && next < keys {
+            let (a, b) = (f64::from(self.times[key]), f64::from(self.times[next]));
+            let (value, derivative) = self.inside(key, (f64::from(time) - a) / (b - a));
+            knot.after = derivative;
+            if !exact {
+                (knot.value, knot.before) = (value, derivative);
+            }
+        }
+        knot
+    }
+
+    /// Value and derivative per second in the interval after a key, at `u` in [0, 1].
+    fn inside(&self, key: usize, u: f64) -> ([f64; 4], [f64; 4]) {
+        let part = |key, part| self.key(key, part);
+        let (p, q) = (part(key, Part::Value), part(key + 1, Part::Value));
+        let h = f64::from(self.times[key + 1]) - f64::from(self.times[key]);
+        let (mut value, mut derivative) = ([0.0; 4], [0.0; 4]);
+        if self.kind == BlockKind::Cubic {
+            // Tangents are stored per interval.
+            let (m, n) = (part(key, Part::Out), part(key + 1, Part::In));
+            let (u2, u3) = (u * u, u * u * u);
+            for c in 0..4 {
+                value[c] = (2.0 * u3 - 3.0 * u2 + 1.0) * p[c]
+                    + (u3 - 2.0 * u2 + u) * m[c]
+                    + (3.0 * u2 - 2.0 * u3) * q[c]
+                    + (u3 - u2) * n[c];
+                derivative[c] = ((6.0 * u2 - 6.0 * u) * (p[c] - q[c])
+                    + (3.0 * u2 - 4.0 * u + 1.0) * m[c]
+                    + (3.0 * u2 - 2.0 * u) * n[c])
+                    / h;
+            }
+            return (value, derivative);
+        }
+        if self.rotation {
+            let (p, q) = (unit(p), unit(q));
+            slerp((&p, &q), u, h, &mut value, &mut derivative);
+            if self.kind == BlockKind::Linear {
+                // These are nlerped.
+                for c in 0..4 {
+                    value[c] = p[c] + (q[c] - p[c]) * u;
+                }
+                value = unit(value);
+            }
+        } else {
+            for c in 0..4 {
+                value[c] = p[c] + (q[c] - p[c]) * u;
+                derivative[c] = (q[c] - p[c]) / h;
+            }
+        }
+        (value, derivative)
+    }
+}
+
+/// A quaternion of length 1; one without a direction as it is.
+pub fn unit(q: [f64; 4]) -> [f64; 4] {
+    let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
+    if length > 0.0 && length.is_finite() {
+        q.map(|v| v / length)
+    } else {
+        q
+    }
+}

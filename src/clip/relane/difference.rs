@@ -1,0 +1,85 @@
+//! How far a clip in another lane order is from what it was.
+
+use super::curve::{LaneCurve, unit};
+use super::plan::Plans;
+use crate::clip::{Channel, Clip};
+use crate::math::angle;
+use std::fmt;
+
+/// Times of an interval between two keys at which curves are compared, as fractions of it.
+const PROBES: [f32; 4] = [0.0, 0.25, 0.5, 0.75];
+
+/// The largest differences between a clip and the same clip in another lane order, at its key times and at three
+/// times in each interval between them. All zero if every key is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RelaneDifference {
+    /// Blocks in which timelines or kinds met.
+    pub blocks: usize,
+    /// Translations, metres.
+    pub translation: f64,
+    /// Rotations, radians.
+    pub rotation: f64,
+    /// Scales.
+    pub scale: f64,
+    /// Scalars.
+    pub scalar: f64,
+}
+
+impl RelaneDifference {
+    /// Whether every key is kept as it was.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// `2 blocks of several timelines: at most 3e-8 m, 1e-7 radians, 0 of scale, 0 of scalars`.
+impl fmt::Display for RelaneDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_none() {
+            return f.write_str("every key is kept");
+        }
+        write!(
+            f,
+            "{} blocks of several timelines: at most {:.1e} m, {:.1e} radians, {:.1e} of scale, {:.1e} of scalars",
+            self.blocks, self.translation, self.rotation, self.scale, self.scalar
+        )
+    }
+}
+
+/// Compares the lanes of all blocks whose keys were not moved as they are.
+pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> RelaneDifference {
+    let mut found = RelaneDifference::default();
+    for plan in plans.blocks.iter().filter(|plan| plan.changes()) {
+        found.blocks += 1;
+        let Some(block) = new.block_at(plan.channel, plan.block) else {
+            continue;
+        };
+        let times = &plans.timelines[plan.timeline as usize];
+        let worst = match plan.channel {
+            Channel::Translation => &mut found.translation,
+            Channel::Rotation => &mut found.rotation,
+            Channel::Scale => &mut found.scale,
+            Channel::Scalar => &mut found.scalar,
+        };
+        for (lane, from) in plan.moving() {
+            let was = LaneCurve::new(old, plan.channel, from.block, from.lane);
+            let is = LaneCurve::new(new, plan.channel, block, lane);
+            for pair in times.windows(2) {
+                for part in PROBES {
+                    let time = pair[0] + (pair[1] - pair[0]) * part;
+                    let (a, b) = (was.at(time).value, is.at(time).value);
+                    let apart = match plan.channel {
+                        Channel::Rotation => angle(&unit(a), &unit(b)),
+                        _ => a
+                            .iter()
+                            .zip(b)
+                            .map(|(a, b)| (a - b).abs())
+                            .fold(0.0, f64::max),
+                    };
+                    *worst = worst.max(apart);
+                }
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,77 @@
+//! Blocks whose lanes come from several timelines or kinds: their curves are split at the union of their key times.
+//! Lines, great arcs and cubic pieces are split without error but for rounding; a great arc that becomes cubic gets
+//! keys close enough together.
+
+use super::curve::{Knot, LaneCurve};
+use super::plan::BlockPlan;
+use crate::clip::{BlockKind, Channel, Clip, FloatKeys, Part};
+use crate::math::{NOISE, NOISE_LENGTH, angle, settle};
+
+/// The largest rotation between keys when a cubic block stands in for slerp, radians: the Hermite
+/// fit then stays within 3e-6 (20 degrees).
+pub(crate) const CUBIC_SLERP_MAX_ANGLE: f64 = 20.0 * std::f64::consts::PI / 180.0;
+
+/// The key times of all lanes that move, and those between in which great arcs become cubic.
+pub fn union(clip: &Clip, plan: &BlockPlan<'_>) -> Vec<f32> {
+    let mut times: Vec<f32> = Vec::new();
+    let mut seen: Vec<u32> = Vec::new();
+    for (_, old) in plan.moving() {
+        let curve = LaneCurve::new(clip, plan.channel, old.block, old.lane);
+        let arcs = plan.kind == BlockKind::Cubic && plan.channel == Channel::Rotation;
+        if arcs && !curve.holds() && !curve.is_cubic() {
+            times.extend(between(&curve));
+        }
+        if !seen.contains(&old.block.timeline) {
+            seen.push(old.block.timeline);
+            // −0.0 and 0.0 are one key time.
+            times.extend(curve.times.iter().map(|t| t + 0.0));
+        }
+    }
+    times.sort_by(f32::total_cmp);
+    times.dedup();
+    times
+}
+
+/// Times between the keys of a great arc, so that no two are more than [`CUBIC_SLERP_MAX_ANGLE`] apart.
+fn between(curve: &LaneCurve<'_>) -> Vec<f32> {
+    let mut out = Vec::new();
+    for (k, pair) in curve.times.windows(2).enumerate() {
+        let (p, q) = (curve.key(k, Part::Value), curve.key(k + 1, Part::Value));
+        let parts = (angle(&p, &q) / CUBIC_SLERP_MAX_ANGLE).ceil();
+        let (a, b) = (f64::from(pair[0]), f64::from(pair[1]));
+        out.extend((1..parts as usize).map(|i| (a + (b - a) * i as f64 / parts) as f32));
+    }
+    out
+}
+
+/// Writes the keys of the lanes that move.
+pub fn write(clip: &Clip, plan: &BlockPlan<'_>, times: &[f32], keys: &mut FloatKeys<'_>) {
+    let noise = match plan.channel {
+        Channel::Rotation => NOISE,
+        _ => NOISE_LENGTH,
+    };
+    let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
+    for (lane, old) in plan.moving() {
+        let curve = LaneCurve::new(clip, plan.channel, old.block, old.lane);
+        for (k, &time) in times.iter().enumerate() {
+            let Knot {
+                value,
+                before,
+                after,
+            } = curve.at(time);
+            keys.set(k, Part::Value, lane, &value.map(|v| v as f32));
+            if plan.kind == BlockKind::Cubic && !curve.holds() {
+                let gap = |a: Option<&f32>, b: Option<&f32>| match (a, b) {
+                    (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),
+                    _ => 0.0,
+                };
+                let to = gap(k.checked_sub(1).and_then(|i| times.get(i)), Some(&time));
+                let from = gap(Some(&time), times.get(k + 1));
+                // Still components of moving joints carry noise in their tangents too, and its squares are
+                // denormals.
+                keys.set(k, Part::In, lane, &settled(before, to));
+                keys.set(k, Part::Out, lane, &settled(after, from));
+            }
+        }
+    }
+}

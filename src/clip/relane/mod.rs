@@ -1,0 +1,130 @@
+//! Clips in another lane order of an equal skeleton. Lanes are moved bit for bit where those that meet in a block
+//! have one timeline (`moved.rs`); where timelines or kinds mix, their curves are split at the union of their key
+//! times (`mixed.rs`), and what that changes is measured (`difference.rs`).
+//!
+//! Nothing here builds clips from raw keys: that is `build`.
+
+mod curve;
+mod difference;
+mod mixed;
+mod moved;
+mod plan;
+
+pub use difference::RelaneDifference;
+pub(crate) use mixed::CUBIC_SLERP_MAX_ANGLE;
+
+use super::{Clip, ClipError};
+use crate::skeleton::{Skeleton, SkeletonMismatch};
+use moved::Mover;
+use thiserror::Error;
+
+/// Memory that a clip may take in another lane order, in bytes per byte that it takes in its own.
+///
+/// The 16 lanes of a block may come into 16 blocks, and linear keys that meet cubic ones take three times the room:
+/// 48 bytes for one. Of 16-bit keys a single lane takes 2 bytes, in a row of f32 it takes 64.
+pub const RELANE_BYTES_PER_BYTE: usize = 64;
+
+/// Memory that a clip may take in addition, whatever its size: 1 MiB.
+pub const RELANE_BYTES: usize = 1 << 20;
+
+/// Why a clip cannot be converted to another lane order.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum RelaneError {
+    /// The skeletons differ in more than their lane order.
+    #[error("clip \"{clip}\" was built for another skeleton: {mismatch}")]
+    Skeleton {
+        /// The clip.
+        clip: String,
+        /// The first difference: in the clip's skeleton, and in the other.
+        mismatch: SkeletonMismatch,
+    },
+    /// The clip needs more memory in the new order than allowed.
+    #[error("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}")]
+    Memory {
+        /// The clip.
+        clip: String,
+        /// Bytes needed, at least.
+        needed: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// The keys are no clip in the new order.
+    #[error(transparent)]
+    Clip(#[from] ClipError),
+}
+
+/// A clip in another lane order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relaned {
+    /// The clip.
+    pub clip: Clip,
+    /// What differs from the clip as it was.
+    pub difference: RelaneDifference,
+}
+
+impl Clip {
+    /// The memory that the clip may take in another lane order, bytes: [`RELANE_BYTES_PER_BYTE`] and
+    /// [`RELANE_BYTES`].
+    pub fn relane_limit(&self) -> usize {
+        let bytes = self.bytes().saturating_mul(RELANE_BYTES_PER_BYTE);
+        bytes.saturating_add(RELANE_BYTES)
+    }
+}
+
+/// Converts a clip to a skeleton that differs from its own only in its lane order.
+///
+/// If the lanes that share a block in the new order have one timeline, their keys are kept bit for bit.
+/// Blocks of 16-bit keys stay so; 16-bit keys that join rows of f32 become f32. Rotations that were nlerped
+/// are slerped if a new neighbour needs it. Lanes of several timelines get the key times of all of them, and
+/// become cubic if one of them is; the result says how far that takes them from where they were. `max_bytes` bounds
+/// the keys in the new order, because lanes that shared rows may be separated.
+///
+/// # Errors
+/// If the skeletons differ in structure, the keys need more memory than allowed, or a block needs more keys than a
+/// timeline holds.
+///
+/// ```
+/// use phalanx::clip::relane;
+/// use phalanx::skeleton::Skeleton;
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use phalanx::build::{BuildOptions, build_rig};
+/// let rig = phalanx::import::mannequin()?;
+/// let joints = rig.skeleton().len() as u16;
+/// let raw = phalanx::build::raw_joints(&rig);
+/// let lane_order = Some((0..joints).rev().collect());
+/// let other = build_rig(raw, &BuildOptions { lane_order, ..BuildOptions::default() })?;
+/// let walk = &rig.clips()[0];
+/// if walk.structure_hash() == other.skeleton().structure_hash() {
+///     let relaned = relane(walk, other.skeleton(), walk.relane_limit())?;
+///     assert!(relaned.clip.fits(other.skeleton()));
+///     println!("{} blocks mixed", relaned.difference.blocks);
+/// }
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
+pub fn relane(clip: &Clip, to: &Skeleton, max_bytes: usize) -> Result<Relaned, RelaneError> {
+    match clip.skeleton().mismatch(to) {
+        Some(SkeletonMismatch::LaneOrder) => {}
+        Some(mismatch) => {
+            let clip = clip.name().to_owned();
+            return Err(RelaneError::Skeleton { clip, mismatch });
+        }
+        None => {
+            return Ok(Relaned {
+                clip: clip.clone(),
+                difference: RelaneDifference::default(),
+            });
+        }
+    }
+    let plans = plan::plan(clip, to)?;
+    let mover = Mover::new(clip, to, &plans, max_bytes)?;
+    let new = Clip::new(mover.parts()?, to)?;
+    let difference = difference::measure(clip, &new, &plans);
+    Ok(Relaned {
+        clip: new,
+        difference,
+    })
+}

@@ -1,0 +1,212 @@
+//! Where the lanes of each new block come from, and whether they can be moved as they are.
+
+use super::RelaneError;
+use super::mixed;
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, Encoding, MAX_KEYS};
+use crate::math::LANES;
+use crate::skeleton::{NO_JOINT, Skeleton};
+use std::collections::HashMap;
+
+/// A lane in the old order.
+#[derive(Clone, Copy)]
+pub struct Old<'a> {
+    pub block: &'a Block,
+    pub lane: usize,
+}
+
+impl Old<'_> {
+    pub fn moves(self) -> bool {
+        self.block.kind != BlockKind::Constant && self.block.moving >> self.lane & 1 == 1
+    }
+
+    pub fn holds(self) -> bool {
+        self.block.hold >> self.lane & 1 == 1
+    }
+
+    /// Whether its keys are 16-bit integers.
+    fn is_packed(self) -> bool {
+        matches!(self.block.encoding, Encoding::Packed { .. })
+    }
+}
+
+/// The lanes of a new block, in the old order; `None` where no keys are stored.
+pub type OldLanes<'a> = [Option<Old<'a>>; LANES];
+
+/// How a block gets its keys.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Way {
+    /// No lane moves.
+    Constant,
+    /// Rows of f32, bit for bit.
+    Rows,
+    /// 16-bit keys, of so many lanes.
+    Integers(usize),
+    /// From several timelines or kinds.
+    Mixed,
+}
+
+/// A block of the new order in which lanes have keys in the old.
+pub struct BlockPlan<'a> {
+    pub channel: Channel,
+    pub block: usize,
+    pub old: OldLanes<'a>,
+    pub way: Way,
+    pub kind: BlockKind,
+    /// Index of its timeline among those of the new clip, and its keys.
+    pub timeline: u32,
+    pub keys: usize,
+}
+
+impl<'a> BlockPlan<'a> {
+    /// The lanes that move.
+    pub fn moving(&self) -> impl Iterator<Item = (usize, Old<'a>)> + use<'_, 'a> {
+        let lanes = self.old.iter().enumerate();
+        lanes.filter_map(|(l, old)| Some((l, (*old)?)).filter(|(_, old)| old.moves()))
+    }
+
+    /// Whether lanes may differ from what they were.
+    pub fn changes(&self) -> bool {
+        let sharper = |old: Old<'_>| old.block.kind != self.kind;
+        self.way == Way::Mixed || self.moving().any(|(_, old)| sharper(old))
+    }
+}
+
+/// The blocks of a clip in the new order, and the timelines that they use.
+pub struct Plans<'a> {
+    pub blocks: Vec<BlockPlan<'a>>,
+    pub timelines: Vec<Vec<f32>>,
+}
+
+/// The timelines of the new clip, each once.
+struct Timelines<'a> {
+    clip: &'a Clip,
+    /// By index in the old clip.
+    kept: Vec<Option<u32>>,
+    known: HashMap<Vec<u32>, u32>,
+    all: Vec<Vec<f32>>,
+}
+
+impl Timelines<'_> {
+    fn keep(&mut self, old: u32) -> u32 {
+        if let Some(known) = self.kept[old as usize] {
+            return known;
+        }
+        let times = self.clip.times(&self.clip.timelines()[old as usize]);
+        let new = self.add(times.to_vec());
+        self.kept[old as usize] = Some(new);
+        new
+    }
+
+    fn add(&mut self, times: Vec<f32>) -> u32 {
+        let bits = times.iter().map(|t| t.to_bits()).collect();
+        let next = self.all.len() as u32;
+        let place = *self.known.entry(bits).or_insert(next);
+        if place == next {
+            self.all.push(times);
+        }
+        place
+    }
+}
+
+/// Finds where the lanes of all new blocks come from.
+///
+/// # Errors
+/// If the key times of the lanes of a block are together more than a timeline holds.
+pub fn plan<'a>(clip: &'a Clip, to: &Skeleton) -> Result<Plans<'a>, RelaneError> {
+    let mut timelines = Timelines {
+        clip,
+        kept: vec![None; clip.timelines().len()],
+        known: HashMap::new(),
+        all: Vec::new(),
+    };
+    let mut blocks = Vec::new();
+    for channel in Channel::ALL {
+        if clip.blocks(channel).is_empty() {
+            continue;
+        }
+        let count = match channel {
+            Channel::Scalar => to.rest_pose().scalar_blocks(),
+            _ => to.blocks(),
+        };
+        for block in 0..count {
+            let old = std::array::from_fn(|l| old_lane(clip, to, channel, block * LANES + l));
+            if old.iter().all(Option::is_none) {
+                continue;
+            }
+            let mut plan = BlockPlan {
+                channel,
+                block,
+                old,
+                way: Way::Constant,
+                kind: BlockKind::Constant,
+                timeline: 0,
+                keys: 1,
+            };
+            if let Some(first) = plan.old.iter().flatten().copied().find(|old| old.moves()) {
+                (plan.way, plan.kind) = way_of(&plan, first);
+                plan.timeline = match plan.way {
+                    Way::Mixed => {
+                        let times = mixed::union(clip, &plan);
+                        // Irregular timelines are searched with hints of 16 bits.
+                        if times.len() > MAX_KEYS {
+                            return Err(ClipError::KeyCount {
+                                clip: clip.name().to_owned(),
+                                timeline: timelines.all.len(),
+                                keys: times.len(),
+                            }
+                            .into());
+                        }
+                        timelines.add(times)
+                    }
+                    _ => timelines.keep(first.block.timeline),
+                };
+                plan.keys = timelines.all[plan.timeline as usize].len();
+            }
+            blocks.push(plan);
+        }
+    }
+    Ok(Plans {
+        blocks,
+        timelines: timelines.all,
+    })
+}
+
+/// The old position of a lane of the new order, if keys are stored for it.
+fn old_lane<'a>(clip: &'a Clip, to: &Skeleton, channel: Channel, lane: usize) -> Option<Old<'a>> {
+    let lane = match channel {
+        Channel::Scalar => lane,
+        _ => match *to.joint_of().get(lane)? {
+            NO_JOINT => return None,
+            joint => usize::from(*clip.skeleton().lane_of().get(usize::from(joint))?),
+        },
+    };
+    let block = clip.block_at(channel, lane / LANES)?;
+    let lane = lane % LANES;
+    Some(Old { block, lane })
+}
+
+/// How a block of these lanes gets its keys, and its kind.
+fn way_of(plan: &BlockPlan<'_>, first: Old<'_>) -> (Way, BlockKind) {
+    let (mut one_timeline, mut kind) = (true, first.block.kind);
+    let (mut packed, mut cubic, mut last) = (true, 0, 0);
+    let mut count = 0;
+    for (l, old) in plan.moving() {
+        one_timeline &= old.block.timeline == first.block.timeline;
+        packed &= old.is_packed();
+        cubic += usize::from(old.block.kind == BlockKind::Cubic);
+        (last, count) = (l, count + 1);
+        if kind != old.block.kind {
+            // Some lanes need the correction, and it does the others no harm.
+            kind = BlockKind::Slerp;
+        }
+    }
+    if cubic > 0 {
+        kind = BlockKind::Cubic;
+    }
+    let mixed = !one_timeline || (cubic > 0 && cubic < count);
+    match (mixed, packed) {
+        (true, _) => (Way::Mixed, kind),
+        (false, true) => (Way::Integers(last + 1), kind),
+        (false, false) => (Way::Rows, kind),
+    }
+}
