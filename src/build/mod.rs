@@ -25,3 +25,4 @@ pub use lod::{LodError, add_lod};
 pub use rig::{BuildOptions, build_rig};
 pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
 pub use unbuild::raw_joints;
+pub(crate) use unbuild::{raw_clip, take_quaternions};

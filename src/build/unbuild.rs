@@ -101,7 +101,7 @@ pub(super) fn rebuild(
 }
 
 /// Takes the tracks of the numbers of quaternion channels out of a clip, as one track per channel.
-fn take_quaternions(clip: &mut RawClip, skeleton: &Skeleton) -> Vec<RawUserChannel> {
+pub(crate) fn take_quaternions(clip: &mut RawClip, skeleton: &Skeleton) -> Vec<RawUserChannel> {
     let mut taken = Vec::new();
     for channel in skeleton.channels().filter(|c| c.rest.is_quaternion()) {
         let handle = skeleton.channel(&channel.name);
@@ -160,7 +160,7 @@ fn join(tracks: &[RawTrack], first: usize, channel: &UserChannel) -> RawUserTrac
 }
 
 /// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index.
-fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
+pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     let mut tracks = Vec::new();
     for channel in Channel::ALL {
         for b in clip.blocks(channel) {

@@ -1,0 +1,434 @@
+//! `Binding`: two skeletons, and what joins them; made once for all clips.
+
+use super::error::BindError;
+use super::names::{is_hips, pairs};
+use super::path::{Route, affine, rotation, routes};
+use super::report::{BindReport, BoundJoint, HipHeights, RestDifference};
+use super::{scalars, tracks};
+use crate::build::BuildOptions;
+use crate::build::clip_builder::{ClipBuilder, Reference, Target};
+use crate::build::rig::model_size;
+use crate::build::{raw_clip, take_quaternions};
+use crate::clip::{Clip, ClipKind};
+use crate::import::raw::RawClip;
+use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
+use glam::{DAffine3, DQuat, DVec3};
+
+/// Where the translations of joints below the hips come from. The root's come from the clip, scaled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TranslationMode {
+    /// From the rest pose of the target: bones keep their lengths.
+    #[default]
+    Skeleton,
+    /// From the clip, as they are.
+    Animation,
+    /// From the clip, scaled by the ratio of the joint's distances to the one above in both rest poses.
+    AnimationScaled,
+    /// The rest pose of the target, moved by what the clip moves the joint from its own rest.
+    AnimationRelative,
+}
+
+/// How clips are bound.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BindOptions {
+    /// Translations of joints other than the root. Default: from the rest pose.
+    pub translations: TranslationMode,
+    /// The scale of the root's translations. Default: the ratio of the heights of the hips.
+    pub root_scale: Option<f32>,
+}
+
+/// What a route does with translations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Carry {
+    /// Nothing: the target's rest.
+    Rest,
+    /// Scaled.
+    Scaled(f64),
+    /// As differences to the source's rest, added to the target's.
+    Relative,
+}
+
+/// A clip that was bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundClip {
+    /// The clip, of the target's skeleton.
+    pub clip: Clip,
+    /// Joints whose translations the clip animates and the target takes from its rest pose.
+    pub translations_left: usize,
+    /// The farthest that one of them moves from its rest, metres.
+    pub farthest_left: f64,
+    /// Joints whose keys are samples, because several moving joints are folded into one.
+    pub sampled: usize,
+    /// The largest difference between these keys and what they sample: radians or metres.
+    pub sampled_difference: f64,
+    /// Joints whose scales move and that are folded: their scales are lost.
+    pub scales_left: usize,
+    /// Names of the scalars that the target lacks.
+    pub scalars_left: Vec<String>,
+}
+
+/// Two skeletons with joints of the same names: what a clip of the first needs to play on the second.
+///
+/// Rotations in model space are those of the source. A joint that the source lacks keeps its rest pose; the motion of
+/// one that the target lacks is folded into the joints below it. The translations of the root, down to the hips, are
+/// scaled by the ratio of hip heights; those of other joints come from the target ([`BindOptions`]).
+///
+/// ```
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use phalanx::retarget::{BindOptions, Binding};
+///
+/// let hero = phalanx::import::mannequin()?;
+/// let other = phalanx::import::mannequin()?;
+/// let binding = Binding::new(other.skeleton(), hero.skeleton(), &BindOptions::default())?;
+/// println!("{}", binding.report());
+/// for clip in other.clips() {
+///     let bound = binding.clip(clip)?;
+///     assert!(bound.clip.fits(hero.skeleton()));
+/// }
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug)]
+pub struct Binding {
+    source: Skeleton,
+    target: Skeleton,
+    routes: Vec<(Route, Carry)>,
+    root_scale: f64,
+    report: BindReport,
+}
+
+/// Binds one clip to a skeleton with joints of the same names. For several clips, make a [`Binding`].
+///
+/// # Errors
+/// As [`Binding::new`] and [`Binding::clip`].
+pub fn bind(
+    clip: &Clip,
+    target: &Skeleton,
+    options: &BindOptions,
+) -> Result<(BoundClip, BindReport), BindError> {
+    let binding = Binding::new(clip.skeleton(), target, options)?;
+    let bound = binding.clip(clip)?;
+    Ok((bound, binding.report))
+}
+
+impl Binding {
+    /// Finds the joints of the same names.
+    ///
+    /// # Errors
+    /// If no name is the same, the scale is not a positive number up to 10^6, or the hierarchies differ so much that
+    /// the joints between bound ones are more than 2^20.
+    pub fn new(
+        source: &Skeleton,
+        target: &Skeleton,
+        options: &BindOptions,
+    ) -> Result<Self, BindError> {
+        if let Some(value) = options.root_scale
+            && !(LEAST_SCALE..=MOST_SCALE).contains(&value)
+        {
+            return Err(BindError::Option {
+                option: "root_scale",
+                value,
+                low: LEAST_SCALE,
+                high: MOST_SCALE,
+            });
+        }
+        let mut report = BindReport::default();
+        let pairs = pairs(source, target, &mut report.ambiguous);
+        let routes = routes(source, target, &pairs)?;
+        if routes.is_empty() {
+            let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
+            return Err(BindError::NothingInCommon {
+                source_joints: source.len(),
+                first_source: first(source),
+                target_joints: target.len(),
+                first_target: first(target),
+            });
+        }
+        let mut used = vec![false; source.len()];
+        for (joint, pair) in pairs.iter().enumerate() {
+            match *pair {
+                Some((source, how)) => {
+                    used[usize::from(source)] = true;
+                    report.bound.push(BoundJoint {
+                        source,
+                        target: joint as u16,
+                        how,
+                    });
+                }
+                None => report.target_left.push(target.names()[joint].clone()),
+            }
+        }
+        let left = source.names().iter().zip(&used).filter(|(_, used)| !**used);
+        report.source_left = left.map(|(name, _)| name.clone()).collect();
+        let (roots, hips) = roots(source, target, &routes);
+        report.hips = heights(source, target, &routes, hips);
+        let ratio = report.hips.as_ref().map_or(1.0, |h| h.target / h.source);
+        let root_scale = options.root_scale.map_or(ratio, f64::from);
+        report.root_scale = root_scale;
+        compare(source, target, &routes, &mut report);
+        let carried = routes.into_iter().zip(roots).map(|(route, root)| {
+            let carry = match options.translations {
+                _ if root => Carry::Scaled(root_scale),
+                TranslationMode::Skeleton => Carry::Rest,
+                TranslationMode::Animation => Carry::Scaled(1.0),
+                TranslationMode::AnimationScaled => Carry::Scaled(lengths(source, target, &route)),
+                TranslationMode::AnimationRelative => Carry::Relative,
+            };
+            (route, carry)
+        });
+        Ok(Self {
+            routes: carried.collect(),
+            source: source.clone(),
+            target: target.clone(),
+            root_scale,
+            report,
+        })
+    }
+
+    /// What was bound how.
+    pub fn report(&self) -> &BindReport {
+        &self.report
+    }
+
+    /// The skeleton of the clips.
+    pub fn source(&self) -> &Skeleton {
+        &self.source
+    }
+
+    /// The skeleton that they are bound to.
+    pub fn target(&self) -> &Skeleton {
+        &self.target
+    }
+
+    /// Binds a clip of the source's skeleton, in any lane order. Name, duration, kind and markers are kept; the keys
+    /// of a joint that nothing is folded into are kept as they are, and so is their interpolation.
+    ///
+    /// # Errors
+    /// If the clip is of another skeleton, folding needs more samples than allowed, or the result is no clip within
+    /// the limits.
+    pub fn clip(&self, clip: &Clip) -> Result<BoundClip, BindError> {
+        if let Some(mismatch @ SkeletonMismatch::Structure(_)) =
+            clip.skeleton().mismatch(&self.source)
+        {
+            return Err(BindError::Clip {
+                clip: clip.name().to_owned(),
+                mismatch,
+            });
+        }
+        let (source, target) = (&self.source, &self.target);
+        let mut raw = raw_clip(clip, clip.skeleton());
+        let additive = clip.kind() == ClipKind::Additive;
+        // The difference of two quaternions is not that of their numbers.
+        let channels = match additive {
+            true => take_quaternions(&mut raw, source),
+            false => Vec::new(),
+        };
+        let (channels, mut scalars_left) = scalars::channels(channels, target);
+        let (scalar_tracks, more) = scalars::tracks(&raw, source, target);
+        scalars_left.extend(more);
+        let made = tracks::tracks(self, &raw, additive)?;
+        let mut out = RawClip {
+            name: raw.name.clone(),
+            duration: raw.duration,
+            tracks: made.tracks,
+            extras: None,
+            markers: raw.markers.clone(),
+        };
+        out.tracks.extend(scalar_tracks);
+        let joints = target.lane_of().iter().map(|&lane| Target {
+            lane: Some(usize::from(lane)),
+            scalars: None,
+        });
+        let scalars = (0..target.scalars().len()).map(|i| Target {
+            lane: None,
+            scalars: Some((i, 1)),
+        });
+        let targets: Vec<Target> = joints.chain(scalars).collect();
+        let neutral;
+        let reference = match additive {
+            false => Reference::None,
+            // The tracks hold differences already: subtract the neutral pose.
+            true => {
+                neutral = neutral_pose(target);
+                Reference::Pose(&neutral)
+            }
+        };
+        let builder = ClipBuilder {
+            skeleton: target,
+            targets: &targets,
+            model_size: model_size(target),
+            max_bytes: BuildOptions::default().max_clip_bytes,
+            channels: &channels,
+        };
+        let motion = clip.root_motion().map(|motion| {
+            let mut parts = motion.parts().clone();
+            let own = self.routes.iter().find(|(r, _)| r.source == parts.joint);
+            // Motion is in model space: the joint says only where it was taken from.
+            parts.joint = own.or(self.routes.first()).map_or(0, |(r, _)| r.target);
+            for v in parts.translations.iter_mut().flatten() {
+                *v = (f64::from(*v) * self.root_scale) as f32;
+            }
+            parts
+        });
+        let clip = builder.build((0, &out), reference, motion)?;
+        Ok(BoundClip {
+            clip,
+            translations_left: made.translations_left,
+            farthest_left: made.farthest_left,
+            sampled: made.sampled,
+            sampled_difference: made.sampled_difference,
+            scales_left: made.scales_left,
+            scalars_left,
+        })
+    }
+
+    pub(super) fn routes(&self) -> &[(Route, Carry)] {
+        &self.routes
+    }
+}
+
+/// The least scale of the root, and the largest.
+const LEAST_SCALE: f32 = 1e-6;
+const MOST_SCALE: f32 = 1e6;
+
+/// A pose whose subtraction changes nothing.
+fn neutral_pose(skeleton: &Skeleton) -> Pose {
+    let rest = skeleton.rest_pose();
+    let mut pose = Pose::identity(skeleton.len(), skeleton.scalars().len());
+    pose.quaternions.clone_from(&rest.quaternions);
+    pose
+}
+
+/// The transform of a route in the source's rest pose.
+fn at_rest(source: &Skeleton, route: &Route) -> DAffine3 {
+    route.transform(|joint| affine(&source.rest(joint.into())))
+}
+
+/// Where a route's joint is in the target's rest pose, seen from the bound joint above it.
+fn target_rest(target: &Skeleton, route: &Route) -> DVec3 {
+    let own = target.rest(route.target.into()).translation.as_dvec3();
+    route.between.transform_point3(own)
+}
+
+/// The ratio of the distances to the joint above, target to source; 1 where there is none.
+fn lengths(source: &Skeleton, target: &Skeleton, route: &Route) -> f64 {
+    let from = at_rest(source, route).translation.length();
+    ratio(target_rest(target, route).length(), from)
+}
+
+fn ratio(target: f64, source: f64) -> f64 {
+    let ratio = target / source;
+    let sound = f64::from(LEAST_SCALE)..=f64::from(MOST_SCALE);
+    if sound.contains(&ratio) { ratio } else { 1.0 }
+}
+
+/// Which routes are of the root, down to the hips, and the route of the hips.
+fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, usize) {
+    let mut root: Vec<bool> = routes.iter().map(|r| r.above.is_none()).collect();
+    let named = |r: &Route| {
+        is_hips(&target.names()[usize::from(r.target)])
+            || is_hips(&source.names()[usize::from(r.source)])
+    };
+    let mut children = vec![0usize; routes.len()];
+    let mut only = vec![0usize; routes.len()];
+    for (at, route) in routes.iter().enumerate() {
+        if let Some(above) = route.above {
+            children[above] += 1;
+            only[above] = at;
+        }
+    }
+    let hips = routes.iter().position(named).unwrap_or_else(|| {
+        // Without a name: the first joint from which more than one goes on. A chain has none.
+        let mut at = 0;
+        while children[at] == 1 {
+            at = only[at];
+        }
+        if children[at] == 0 { 0 } else { at }
+    });
+    let mut at = Some(hips);
+    while let Some(route) = at {
+        root[route] = true;
+        at = routes[route].above;
+    }
+    (root, hips)
+}
+
+/// The heights of the hips above the lowest bound joint, in the rest poses: along y, or along the axis in which the
+/// hips are highest if that is four times as much (Z-up files).
+fn heights(
+    source: &Skeleton,
+    target: &Skeleton,
+    routes: &[Route],
+    hips: usize,
+) -> Option<HipHeights> {
+    let height = |skeleton: &Skeleton, joint: &dyn Fn(&Route) -> u16| -> DVec3 {
+        let models = skeleton.rest_models();
+        let place = |r: &Route| models[usize::from(joint(r))].translation.as_dvec3();
+        let lowest = routes.iter().map(place).fold(DVec3::INFINITY, DVec3::min);
+        place(&routes[hips]) - lowest
+    };
+    let here = height(target, &|r| r.target);
+    let there = height(source, &|r| r.source);
+    let highest = (0..3).max_by(|&a, &b| here[a].total_cmp(&here[b]))?;
+    let axis = if here.y * 4.0 >= here[highest] {
+        1
+    } else {
+        highest
+    };
+    let usable = |h: f64| h > f64::from(LEAST_SCALE) && h < f64::from(MAX_LENGTH);
+    (usable(here[axis]) && usable(there[axis]))
+        .then(|| HipHeights {
+            joint: target.names()[usize::from(routes[hips].target)].clone(),
+            source: there[axis],
+            target: here[axis],
+        })
+        .filter(|h| ratio(h.target, h.source) == h.target / h.source)
+}
+
+/// Finds the largest differences of the rest poses.
+fn compare(source: &Skeleton, target: &Skeleton, routes: &[Route], report: &mut BindReport) {
+    let name = |r: &Route| target.names()[usize::from(r.target)].clone();
+    let (from, to) = (model_rotations(source), model_rotations(target));
+    for route in routes {
+        let (a, b) = (
+            at_rest(source, route).translation,
+            target_rest(target, route),
+        );
+        let apart = a.distance(b);
+        if report.translation.as_ref().is_none_or(|d| apart > d.apart) {
+            report.translation = Some(RestDifference {
+                joint: name(route),
+                source: a.as_vec3().to_array().to_vec(),
+                target: b.as_vec3().to_array().to_vec(),
+                apart,
+            });
+        }
+        let (a, b) = (
+            from[usize::from(route.source)],
+            to[usize::from(route.target)],
+        );
+        let apart = a.angle_between(b).min(a.angle_between(-b));
+        if report.rotation.as_ref().is_none_or(|d| apart > d.apart) {
+            report.rotation = Some(RestDifference {
+                joint: name(route),
+                source: a.as_quat().to_array().to_vec(),
+                target: b.as_quat().to_array().to_vec(),
+                apart,
+            });
+        }
+    }
+}
+
+/// The rotations of the rest pose in model space.
+fn model_rotations(skeleton: &Skeleton) -> Vec<DQuat> {
+    let mut all: Vec<DQuat> = Vec::with_capacity(skeleton.len());
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        let above = all.get(usize::from(parent)).copied();
+        let own = rotation(&skeleton.rest(joint));
+        all.push((above.unwrap_or(DQuat::IDENTITY) * own).normalize());
+    }
+    all
+}

@@ -1,0 +1,70 @@
+//! `BindError`: why clips cannot be bound.
+
+use crate::build::ClipBuildError;
+use crate::skeleton::SkeletonMismatch;
+use thiserror::Error;
+
+/// A clip cannot be bound to another skeleton. Nothing was made.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum BindError {
+    /// No joint of one skeleton has the name of a joint of the other.
+    #[error(
+        "no joint of the clips' skeleton ({source_joints} joints, the first \"{first_source}\") has the name of a \
+         joint of the target ({target_joints} joints, the first \"{first_target}\")"
+    )]
+    NothingInCommon {
+        /// Joints of the clips' skeleton.
+        source_joints: usize,
+        /// Name of the first of them.
+        first_source: String,
+        /// Joints of the target.
+        target_joints: usize,
+        /// Name of the first of them.
+        first_target: String,
+    },
+    /// A clip is not of the skeleton that the binding was made for.
+    #[error("clip \"{clip}\" is not of the skeleton that was bound: {mismatch}")]
+    Clip {
+        /// The clip.
+        clip: String,
+        /// The first difference: in the clip's skeleton, and in the bound one.
+        mismatch: SkeletonMismatch,
+    },
+    /// An option is out of range.
+    #[error("the option `{option}` is {value}, allowed are {low:e} to {high:e}")]
+    Option {
+        /// Its name.
+        option: &'static str,
+        /// Its value.
+        value: f32,
+        /// The least value allowed.
+        low: f32,
+        /// The greatest value allowed.
+        high: f32,
+    },
+    /// The hierarchies are so different that the ways between bound joints are too long.
+    #[error("the joints between bound joints are more than {limit}")]
+    Steps {
+        /// The most allowed.
+        limit: usize,
+    },
+    /// Motion that is folded into a joint needs too many samples.
+    #[error(
+        "clip \"{clip}\": folding {steps} joints into \"{joint}\" at {times} times is more work than allowed, {limit}"
+    )]
+    Work {
+        /// The clip.
+        clip: String,
+        /// The joint of the target.
+        joint: String,
+        /// Joints that are folded.
+        steps: usize,
+        /// Times.
+        times: usize,
+        /// The largest product allowed.
+        limit: usize,
+    },
+    /// The bound keys are no clip of the target.
+    #[error(transparent)]
+    Build(#[from] ClipBuildError),
+}

@@ -1,0 +1,231 @@
+//! Which joints of two skeletons are the same: by name as it is, then without namespaces and prefixes, then without
+//! case. A name that several joints share binds only those whose paths are equal.
+
+use crate::skeleton::Skeleton;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// How the names of two joints were found to be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BindMatch {
+    /// They are equal.
+    Exact,
+    /// They are equal without what stands before the last `:` or `|`, without `mixamorig`, and without a number as
+    /// `.001` at the end.
+    WithoutPrefix,
+    /// And without case.
+    WithoutCase,
+}
+
+impl std::fmt::Display for BindMatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "same name",
+            Self::WithoutPrefix => "same name without prefix",
+            Self::WithoutCase => "same name without prefix and case",
+        })
+    }
+}
+
+/// A name without namespaces (`mixamorig:`, `Armature|`, `rig.ns:`), without the word that exporters leave of them,
+/// and without the number of a copy.
+pub fn stripped(name: &str) -> &str {
+    let mut rest = name.rsplit([':', '|']).next().unwrap_or(name);
+    if rest.is_empty() {
+        return name;
+    }
+    if let Some(after) = rest.strip_prefix("mixamorig") {
+        let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+        let after = after.trim_start_matches('_');
+        rest = if after.is_empty() { rest } else { after };
+    }
+    match rest.rsplit_once('.') {
+        Some((stem, number))
+            if number.len() == 3
+                && !stem.is_empty()
+                && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            stem
+        }
+        _ => rest,
+    }
+}
+
+/// The joint of the source for every joint of the target.
+pub type Pairs = Vec<Option<(u16, BindMatch)>>;
+
+/// Finds the pairs. `ambiguous` gets the names that several joints share and that paths do not tell apart.
+pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) -> Pairs {
+    let mut found: Pairs = vec![None; target.len()];
+    let mut used = vec![false; source.len()];
+    let same_path = |a: usize, b: usize| source.path(a) == target.path(b);
+    type Key = fn(&str) -> String;
+    let steps: [(BindMatch, Key); 3] = [
+        (BindMatch::Exact, |n| n.to_owned()),
+        (BindMatch::WithoutPrefix, |n| stripped(n).to_owned()),
+        (BindMatch::WithoutCase, |n| stripped(n).to_lowercase()),
+    ];
+    for (how, key) in steps {
+        let from = by_key(source, &used, key);
+        let taken: Vec<bool> = found.iter().map(Option::is_some).collect();
+        let mut to: Vec<(String, Vec<u16>)> = by_key(target, &taken, key).into_iter().collect();
+        to.sort();
+        for (name, targets) in to {
+            let Some(sources) = from.get(&name) else {
+                continue;
+            };
+            if let ([a], [b]) = (sources.as_slice(), targets.as_slice()) {
+                found[usize::from(*b)] = Some((*a, how));
+                used[usize::from(*a)] = true;
+                continue;
+            }
+            if sources.len().saturating_mul(targets.len()) > MAX_SAME_NAME {
+                ambiguous.push(name);
+                continue;
+            }
+            let mut left = false;
+            for &b in &targets {
+                let mut of = sources.iter().filter(|&&a| !used[usize::from(a)]);
+                let one = of.find(|&&a| same_path(a.into(), b.into()));
+                match one {
+                    Some(&a) => {
+                        found[usize::from(b)] = Some((a, how));
+                        used[usize::from(a)] = true;
+                    }
+                    None => left = true,
+                }
+            }
+            // The next step would find it again.
+            if left && how == BindMatch::WithoutCase {
+                ambiguous.push(name);
+            }
+        }
+    }
+    ambiguous.sort();
+    ambiguous.dedup();
+    found
+}
+
+/// Pairs of joints of one name whose paths are compared. Files have a few; a hostile one could have 65,535 of each.
+const MAX_SAME_NAME: usize = 1 << 12;
+
+/// The joints that are free, by the key of their names. Joints without a name have none.
+fn by_key(
+    skeleton: &Skeleton,
+    taken: &[bool],
+    key: fn(&str) -> String,
+) -> HashMap<String, Vec<u16>> {
+    let mut all: HashMap<String, Vec<u16>> = HashMap::new();
+    for (joint, name) in skeleton.names().iter().enumerate() {
+        if taken[joint] || name.is_empty() {
+            continue;
+        }
+        match all.entry(key(name)) {
+            Entry::Occupied(mut e) => e.get_mut().push(joint as u16),
+            Entry::Vacant(e) => {
+                e.insert(vec![joint as u16]);
+            }
+        }
+    }
+    all
+}
+
+/// Names of the joint that carries a body: the whole name, without prefixes and case.
+const HIPS: [&str; 10] = [
+    "hips",
+    "hip",
+    "pelvis",
+    "cog",
+    "hips_jnt",
+    "bip01 pelvis",
+    "bip001 pelvis",
+    "bip01_pelvis",
+    "j_bip_c_hips",
+    "def-spine",
+];
+
+/// Whether a name is that of the hips.
+pub fn is_hips(name: &str) -> bool {
+    let name = stripped(name).to_lowercase();
+    HIPS.contains(&name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::{Joint, Trs};
+
+    fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
+        let joints: Vec<Joint> = joints
+            .iter()
+            .map(|&(name, parent)| Joint {
+                name: name.into(),
+                parent,
+                rest: Trs::IDENTITY,
+            })
+            .collect();
+        Skeleton::new(&joints, None, Vec::new()).unwrap()
+    }
+
+    #[test]
+    fn prefixes_are_stripped() {
+        for (name, short) in [
+            ("mixamorig:Hips", "Hips"),
+            ("mixamorig1:Hips", "Hips"),
+            ("mixamorigHips", "Hips"),
+            ("mixamorig9_Hips", "Hips"),
+            ("mixamorig", "mixamorig"),
+            ("Armature|Hips.001", "Hips"),
+            ("a:b:Hips", "Hips"),
+            ("Hips", "Hips"),
+            ("Spine.1", "Spine.1"),
+            (".001", ".001"),
+            ("ns:", "ns:"),
+            ("", ""),
+        ] {
+            assert_eq!(stripped(name), short, "{name}");
+        }
+    }
+
+    #[test]
+    fn equal_names_come_first_and_case_last() {
+        let source = skeleton(&[
+            ("mixamorig:Hips", None),
+            ("Leg", Some(0)),
+            ("ARM.001", Some(0)),
+        ]);
+        let target = skeleton(&[
+            ("Armature", None),
+            ("Hips", Some(0)),
+            ("leg", Some(1)),
+            ("Leg", Some(1)),
+            ("Arm", Some(1)),
+        ]);
+        let mut ambiguous = Vec::new();
+        let found = pairs(&source, &target, &mut ambiguous);
+        let expected = [
+            None,
+            Some((0, BindMatch::WithoutPrefix)),
+            None,
+            Some((1, BindMatch::Exact)),
+            Some((2, BindMatch::WithoutCase)),
+        ];
+        assert_eq!(found, expected);
+        assert!(ambiguous.is_empty());
+    }
+
+    #[test]
+    fn names_that_repeat_bind_by_their_paths_alone() {
+        let source = skeleton(&[("l", None), ("end", Some(0)), ("r", None), ("end", Some(2))]);
+        let target = skeleton(&[("r", None), ("l", None), ("end", Some(0)), ("end", Some(1))]);
+        let mut ambiguous = Vec::new();
+        let found = pairs(&source, &target, &mut ambiguous);
+        let joints: Vec<_> = found.iter().map(|p| p.map(|p| p.0)).collect();
+        assert_eq!(joints, [Some(2), Some(0), Some(3), Some(1)]);
+        assert!(ambiguous.is_empty());
+        let other = skeleton(&[("x", None), ("end", Some(0)), ("end", Some(0))]);
+        let found = pairs(&source, &other, &mut ambiguous);
+        assert!(found.iter().all(Option::is_none));
+        assert_eq!(ambiguous, ["end"]);
+    }
+}

@@ -1,0 +1,403 @@
+//! Keys of the source as keys of the target. Where one moving joint lies on a route, its keys are multiplied with
+//! constants, which is exact for every interpolation; where several do, they are sampled (`sampled.rs`).
+
+use super::binding::{Binding, Carry};
+use super::error::BindError;
+use super::path::{Route, Step, affine, carry, rotation, turn};
+use super::sampled::{Sampled, sample_rotation, sample_translation};
+use crate::build::curve::Curve;
+use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::skeleton::{Skeleton, Trs};
+use glam::{DAffine3, DQuat, DVec3};
+
+/// The tracks of a bound clip, and what they leave out.
+#[derive(Default)]
+pub struct Made {
+    pub tracks: Vec<RawTrack>,
+    pub translations_left: usize,
+    pub farthest_left: f64,
+    pub sampled: usize,
+    pub sampled_difference: f64,
+    pub scales_left: usize,
+}
+
+/// What a clip says of the joints of the source.
+pub struct Locals<'a> {
+    skeleton: &'a Skeleton,
+    raw: &'a RawClip,
+    additive: bool,
+    /// Per joint its tracks of translation, rotation and scale.
+    tracks: Vec<[Option<(usize, Curve)>; 3]>,
+}
+
+const T: usize = 0;
+const R: usize = 1;
+const S: usize = 2;
+
+impl<'a> Locals<'a> {
+    fn new(skeleton: &'a Skeleton, raw: &'a RawClip, additive: bool) -> Self {
+        let mut tracks: Vec<[Option<(usize, Curve)>; 3]> = Vec::new();
+        tracks.resize_with(skeleton.len(), Default::default);
+        for (index, track) in raw.tracks.iter().enumerate() {
+            let Some(of) = tracks.get_mut(track.node) else {
+                continue;
+            };
+            let place = match track.channel {
+                RawChannel::Translation => T,
+                RawChannel::Rotation => R,
+                RawChannel::Scale => S,
+                RawChannel::Weights => continue,
+            };
+            of[place] = Some((index, Curve::new(track, 0)));
+        }
+        Self {
+            skeleton,
+            raw,
+            additive,
+            tracks,
+        }
+    }
+
+    fn curve(&self, joint: u16, channel: usize) -> Option<&Curve> {
+        self.tracks[usize::from(joint)][channel]
+            .as_ref()
+            .map(|t| &t.1)
+    }
+
+    fn track(&self, joint: u16, channel: usize) -> Option<&RawTrack> {
+        let found = self.tracks[usize::from(joint)][channel].as_ref();
+        found.map(|t| &self.raw.tracks[t.0])
+    }
+
+    /// Whether a channel of a joint has more than one key.
+    fn moves(&self, joint: u16, channel: usize) -> bool {
+        self.curve(joint, channel)
+            .is_some_and(|c| c.times.len() > 1)
+    }
+
+    fn rest(&self, joint: u16) -> Trs {
+        self.skeleton.rest(joint.into())
+    }
+
+    fn rest_rotation(&self, joint: u16) -> DQuat {
+        rotation(&self.rest(joint))
+    }
+
+    fn value(&self, joint: u16, channel: usize, time: f32) -> Option<[f64; 4]> {
+        self.curve(joint, channel).map(|c| c.at(time).value)
+    }
+
+    /// The local rotation at a time: the rest where the clip says nothing, the difference on top of it if additive.
+    pub fn rotation(&self, joint: u16, time: f32) -> DQuat {
+        let rest = self.rest_rotation(joint);
+        match self.value(joint, R, time).map(DQuat::from_array) {
+            Some(q) if self.additive => rest * unit(q),
+            Some(q) => unit(q),
+            None => rest,
+        }
+    }
+
+    /// The local transform at a time.
+    pub fn transform(&self, joint: u16, time: f32) -> DAffine3 {
+        let rest = self.rest(joint);
+        let three = |v: [f64; 4]| DVec3::new(v[0], v[1], v[2]);
+        let translation = self.value(joint, T, time).map(three);
+        let scale = self.value(joint, S, time).map(three);
+        let (t, s) = (rest.translation.as_dvec3(), rest.scale.as_dvec3());
+        DAffine3::from_scale_rotation_translation(
+            scale.map_or(s, |v| if self.additive { s * v } else { v }),
+            self.rotation(joint, time),
+            translation.map_or(t, |v| if self.additive { t + v } else { v }),
+        )
+    }
+}
+
+fn unit(q: DQuat) -> DQuat {
+    if q.length_squared() > 0.0 && q.is_finite() {
+        q.normalize()
+    } else {
+        DQuat::IDENTITY
+    }
+}
+
+/// The tracks of a clip for the target.
+pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, BindError> {
+    let locals = Locals::new(binding.source(), raw, additive);
+    let mut made = Made::default();
+    let mut used = vec![false; binding.source().len()];
+    for (route, way) in binding.routes() {
+        used[usize::from(route.source)] = true;
+        let maker = Maker {
+            locals: &locals,
+            target: binding.target(),
+            route,
+        };
+        maker.rotation(&mut made)?;
+        match way {
+            Carry::Rest => {
+                let apart = maker.leaves();
+                made.translations_left += usize::from(apart.is_some());
+                made.farthest_left = made.farthest_left.max(apart.unwrap_or_default());
+            }
+            way => maker.translation(*way, &mut made)?,
+        }
+        maker.scale(&mut made);
+    }
+    let scaled = |joint: &usize| !used[*joint] && locals.moves(*joint as u16, S);
+    made.scales_left = (0..used.len()).filter(scaled).count();
+    Ok(made)
+}
+
+struct Maker<'a> {
+    locals: &'a Locals<'a>,
+    target: &'a Skeleton,
+    route: &'a Route,
+}
+
+impl Maker<'_> {
+    fn track(&self, channel: RawChannel, of: Option<&RawTrack>) -> RawTrack {
+        RawTrack {
+            node: self.route.target.into(),
+            channel,
+            interpolation: of.map_or(Interpolation::Linear, |t| t.interpolation),
+            times: of.map_or(vec![0.0], |t| t.times.clone()),
+            values: Vec::new(),
+        }
+    }
+
+    /// The place and the step of the one joint that moves; `Err` of how many do.
+    fn one(&self, moves: impl Fn(u16) -> bool) -> Result<(usize, Step), usize> {
+        let steps = self.route.steps.iter().copied().enumerate();
+        let mut moving = steps.filter(|(_, step)| moves(step.joint));
+        match (moving.next(), moving.next()) {
+            (Some(one), None) => Ok(one),
+            (None, _) => Err(0),
+            _ => Err(2 + moving.count()),
+        }
+    }
+
+    fn rotation(&self, made: &mut Made) -> Result<(), BindError> {
+        let (locals, route) = (self.locals, self.route);
+        let rest = |joint: u16| locals.rest_rotation(joint);
+        let undo = match locals.additive {
+            // A difference is to the rest along the whole route.
+            true => route.rotation(rest).inverse(),
+            false => route.between_rotation.inverse(),
+        };
+        match self.one(|joint| locals.moves(joint, R)) {
+            Err(0) => {
+                let says = |step: &Step| locals.curve(step.joint, R).is_some();
+                if locals.additive && !route.steps.iter().any(says) {
+                    return Ok(());
+                }
+                let q = undo * route.rotation(|joint| locals.rotation(joint, 0.0));
+                let mut track = self.track(RawChannel::Rotation, None);
+                track.values = narrow(unit(q).to_array());
+                made.tracks.push(track);
+            }
+            Ok((place, step)) => {
+                let now = |joint: u16| locals.rotation(joint, 0.0);
+                let (before, after) = (&route.steps[..place], &route.steps[place + 1..]);
+                let mut left = undo * turn(before, now);
+                let mut right = turn(after, now);
+                if locals.additive {
+                    let own = rest(step.joint);
+                    match step.inverse {
+                        true => right = own.inverse() * right,
+                        false => left *= own,
+                    }
+                }
+                let Some(from) = locals.track(step.joint, R) else {
+                    return Ok(());
+                };
+                let mut track = self.track(RawChannel::Rotation, Some(from));
+                track.values = turned(from, unit(left), unit(right), step.inverse);
+                made.tracks.push(track);
+            }
+            Err(_) => {
+                let curves: Vec<&Curve> = self.curves(R);
+                let at = |time: f32| unit(undo * route.rotation(|j| locals.rotation(j, time)));
+                self.check(&curves)?;
+                let sampled = sample_rotation(&curves, at);
+                self.add(RawChannel::Rotation, sampled, made);
+            }
+        }
+        Ok(())
+    }
+
+    fn translation(&self, way: Carry, made: &mut Made) -> Result<(), BindError> {
+        let (locals, route) = (self.locals, self.route);
+        let Some((last, before)) = route.steps.split_last() else {
+            return Ok(());
+        };
+        // Rotation and scale of the last joint do not move it, unless it is undone.
+        let matters = |joint: u16, channel: usize| {
+            let only_place = joint == last.joint && !last.inverse;
+            channel == T || !only_place
+        };
+        let says = |step: &Step| {
+            let mut channels = [T, R, S].into_iter();
+            channels.any(|c| matters(step.joint, c) && locals.curve(step.joint, c).is_some())
+        };
+        if !route.steps.iter().any(says) {
+            return Ok(());
+        }
+        let undo = route.between.inverse();
+        if !undo.is_finite() {
+            return Ok(());
+        }
+        let at_rest = route.transform(|j| affine(&locals.rest(j))).translation;
+        let own = self.target.rest(route.target.into()).translation.as_dvec3();
+        let place = |p: DVec3| match way {
+            _ if locals.additive => {
+                let scale = if let Carry::Scaled(scale) = way {
+                    scale
+                } else {
+                    1.0
+                };
+                undo.transform_vector3((p - at_rest) * scale)
+            }
+            Carry::Scaled(scale) => undo.transform_point3(p * scale),
+            _ => own + undo.transform_vector3(p - at_rest),
+        };
+        let moves = |step: &Step| {
+            [T, R, S]
+                .iter()
+                .any(|&c| matters(step.joint, c) && locals.moves(step.joint, c))
+        };
+        let count = route.steps.iter().filter(|s| moves(s)).count();
+        let one = count == 1 && !last.inverse && locals.moves(last.joint, T);
+        if count == 0 {
+            let p = route.transform(|j| locals.transform(j, 0.0)).translation;
+            let mut track = self.track(RawChannel::Translation, None);
+            track.values = narrow(place(p).to_array());
+            made.tracks.push(track);
+        } else if one && let Some(from) = locals.track(last.joint, T) {
+            let above = carry(before, |j| locals.transform(j, 0.0));
+            let rest = locals.rest(last.joint).translation.as_dvec3();
+            let base = if locals.additive { rest } else { DVec3::ZERO };
+            let value = |v: DVec3| place(above.transform_point3(base + v));
+            // The map is affine: a tangent is mapped by its linear part.
+            let zero = value(DVec3::ZERO);
+            let mut track = self.track(RawChannel::Translation, Some(from));
+            track.values = mapped(from, value, |v| value(v) - zero);
+            made.tracks.push(track);
+        } else {
+            let mut curves = self.curves(T);
+            curves.extend(self.curves(R));
+            curves.extend(self.curves(S));
+            self.check(&curves)?;
+            let at = |time: f32| place(route.transform(|j| locals.transform(j, time)).translation);
+            let sampled = sample_translation(&curves, at);
+            self.add(RawChannel::Translation, sampled, made);
+        }
+        Ok(())
+    }
+
+    /// How far the clip moves a joint whose translation is left, if it does.
+    fn leaves(&self) -> Option<f64> {
+        let joint = self.route.source;
+        let from = self.locals.track(joint, T)?;
+        let base = match self.locals.additive {
+            true => DVec3::ZERO,
+            false => self.locals.rest(joint).translation.as_dvec3(),
+        };
+        let curve = self.locals.curve(joint, T)?;
+        let key = |k: usize| DVec3::from_slice(curve.key(k)).distance(base);
+        let most = (0..from.times.len()).map(key).fold(0.0, f64::max);
+        (most > 0.0).then_some(most)
+    }
+
+    /// Scales are relative to the rest pose: the target keeps its own.
+    fn scale(&self, made: &mut Made) {
+        let joint = self.route.source;
+        let Some(from) = self.locals.track(joint, S) else {
+            return;
+        };
+        let source = self.locals.rest(joint).scale.as_dvec3();
+        let target = self.target.rest(self.route.target.into()).scale.as_dvec3();
+        let ratio = |a: f64, b: f64| if a == b || b == 0.0 { 1.0 } else { a / b };
+        let factor = match self.locals.additive {
+            true => DVec3::ONE,
+            false => DVec3::new(
+                ratio(target.x, source.x),
+                ratio(target.y, source.y),
+                ratio(target.z, source.z),
+            ),
+        };
+        let mut track = self.track(RawChannel::Scale, Some(from));
+        track.values = mapped(from, |v| v * factor, |v| v * factor);
+        made.tracks.push(track);
+    }
+
+    /// The curves of the joints on the route that move.
+    fn curves(&self, channel: usize) -> Vec<&Curve> {
+        let steps = self.route.steps.iter();
+        let curves = steps.filter_map(|step| self.locals.curve(step.joint, channel));
+        curves.filter(|c| c.times.len() > 1).collect()
+    }
+
+    fn check(&self, curves: &[&Curve]) -> Result<(), BindError> {
+        let times: usize = curves.iter().map(|c| c.times.len()).sum();
+        let steps = self.route.steps.len();
+        if times.saturating_mul(steps) > MAX_WORK {
+            return Err(BindError::Work {
+                clip: self.locals.raw.name.clone().unwrap_or_default(),
+                joint: self.target.names()[usize::from(self.route.target)].clone(),
+                steps,
+                times,
+                limit: MAX_WORK,
+            });
+        }
+        Ok(())
+    }
+
+    fn add(&self, channel: RawChannel, sampled: Sampled, made: &mut Made) {
+        let mut track = self.track(channel, None);
+        track.times = sampled.times;
+        track.values = sampled.values;
+        made.tracks.push(track);
+        made.sampled += 1;
+        made.sampled_difference = made.sampled_difference.max(sampled.difference);
+    }
+}
+
+/// The largest product of the joints of a route and the key times that are folded.
+const MAX_WORK: usize = 1 << 24;
+
+fn narrow<const N: usize>(values: [f64; N]) -> Vec<f32> {
+    values.iter().map(|&v| v as f32).collect()
+}
+
+/// The keys of a rotation between two constants. As they are if these are the identity.
+fn turned(from: &RawTrack, left: DQuat, right: DQuat, inverse: bool) -> Vec<f32> {
+    let still = |q: DQuat| q.x == 0.0 && q.y == 0.0 && q.z == 0.0;
+    if still(left) && still(right) && !inverse {
+        return from.values.clone();
+    }
+    let keys = from.values.chunks_exact(4);
+    keys.flat_map(|v| {
+        let q = DQuat::from_array([0, 1, 2, 3].map(|c: usize| f64::from(v[c])));
+        // Tangents are no unit quaternions: the products are linear, and so is the conjugate.
+        let q = if inverse { q.conjugate() } else { q };
+        narrow((left * q * right).to_array())
+    })
+    .collect()
+}
+
+/// The keys of vectors, mapped; tangents by the linear part.
+fn mapped(
+    from: &RawTrack,
+    value: impl Fn(DVec3) -> DVec3,
+    tangent: impl Fn(DVec3) -> DVec3,
+) -> Vec<f32> {
+    let cubic = from.interpolation == Interpolation::CubicSpline;
+    let keys = from.values.chunks_exact(3).enumerate();
+    keys.flat_map(|(k, v)| {
+        let v = DVec3::new(v[0].into(), v[1].into(), v[2].into());
+        let is_value = !cubic || k % 3 == 1;
+        let new = if is_value { value(v) } else { tangent(v) };
+        narrow(new.to_array())
+    })
+    .collect()
+}
