@@ -1,0 +1,529 @@
+//! Binding by name, against rotations and places in model space by the oracle.
+
+use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3};
+use phalanx::build::{AdditiveReference, BuildOptions, build_additive, build_rig};
+use phalanx::clip::{BlockKind, Channel, Clip};
+use phalanx::import::raw::{
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
+};
+use phalanx::retarget::{BindError, BindMatch, BindOptions, Binding, TranslationMode, bind};
+use phalanx::rig::Rig;
+use phalanx::skeleton::{Joint, Skeleton, Trs};
+use phalanx_testkit::{reference, sample};
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
+    }
+
+    fn rotation(&mut self, angle: f64) -> DQuat {
+        let axis = DVec3::new(self.roll(), self.roll(), self.roll()).normalize_or(DVec3::X);
+        DQuat::from_axis_angle(axis, angle * self.roll())
+    }
+}
+
+/// A body of 13 joints: hips, spine of three, head, arms and legs of two.
+const BODY: [(&str, Option<usize>, [f32; 3]); 13] = [
+    ("Hips", None, [0.0, 1.0, 0.0]),
+    ("Spine", Some(0), [0.0, 0.2, 0.0]),
+    ("Chest", Some(1), [0.0, 0.2, 0.01]),
+    ("Neck", Some(2), [0.0, 0.2, 0.0]),
+    ("Head", Some(3), [0.0, 0.1, 0.0]),
+    ("LeftArm", Some(2), [0.2, 0.1, 0.0]),
+    ("LeftHand", Some(5), [0.3, 0.0, 0.0]),
+    ("RightArm", Some(2), [-0.2, 0.1, 0.0]),
+    ("RightHand", Some(7), [-0.3, 0.0, 0.0]),
+    ("LeftLeg", Some(0), [0.1, 0.0, 0.0]),
+    ("LeftFoot", Some(9), [0.0, -0.95, 0.0]),
+    ("RightLeg", Some(0), [-0.1, 0.0, 0.0]),
+    ("RightFoot", Some(11), [0.0, -0.95, 0.0]),
+];
+
+fn node(name: &str, parent: Option<usize>, t: [f32; 3]) -> RawNode {
+    RawNode {
+        name: Some(name.to_owned()),
+        parent,
+        local: Trs {
+            translation: t.into(),
+            ..Trs::IDENTITY
+        },
+        ..RawNode::default()
+    }
+}
+
+fn with_skin(mut raw: RawScene) -> RawScene {
+    let joints = raw.nodes.len();
+    raw.skins = vec![RawSkin {
+        name: None,
+        joints: (0..joints).collect(),
+        inverse_bind: vec![Affine3A::IDENTITY.into(); joints]
+            .into_iter()
+            .map(|m: glam::Mat4| m.to_cols_array())
+            .collect(),
+    }];
+    raw
+}
+
+fn body() -> RawScene {
+    with_skin(RawScene {
+        nodes: BODY.iter().map(|&(n, p, t)| node(n, p, t)).collect(),
+        ..RawScene::default()
+    })
+}
+
+/// A clip that turns every joint but those that `still` names, and moves the first of `movers`.
+fn add_clip(
+    raw: &mut RawScene,
+    seed: u64,
+    interpolation: Interpolation,
+    movers: &[usize],
+    still: &[&str],
+) {
+    let mut dice = Dice(seed);
+    let mut tracks = Vec::new();
+    for (n, node) in raw.nodes.iter().enumerate() {
+        let name = node.name.as_deref().unwrap_or("");
+        if still.contains(&name) {
+            continue;
+        }
+        let times: Vec<f32> = (0..=12).map(|k| k as f32 / 12.0).collect();
+        let mut values = Vec::new();
+        for _ in &times {
+            let q = dice.rotation(0.5).as_quat().to_array();
+            let tangent = q.map(|v| v * 0.2);
+            match interpolation {
+                Interpolation::CubicSpline => values.extend([tangent, q, tangent].concat()),
+                _ => values.extend(q),
+            }
+        }
+        tracks.push(RawTrack {
+            node: n,
+            channel: RawChannel::Rotation,
+            interpolation,
+            times: times.clone(),
+            values,
+        });
+        if movers.contains(&n) {
+            let rest = node.local.translation;
+            let values = times.iter().flat_map(|_| {
+                let mut by = || rest.y.abs().max(0.1) * 0.2 * dice.roll() as f32;
+                [rest.x + by(), rest.y + by(), rest.z + by()]
+            });
+            tracks.push(RawTrack {
+                node: n,
+                channel: RawChannel::Translation,
+                interpolation: Interpolation::Linear,
+                times: times.clone(),
+                values: values.collect(),
+            });
+        }
+    }
+    raw.clips.push(RawClip {
+        name: Some(format!("clip {}", raw.clips.len())),
+        duration: 1.0,
+        tracks,
+        ..RawClip::default()
+    });
+}
+
+fn rig(raw: RawScene) -> Rig {
+    build_rig(raw, &BuildOptions::default()).unwrap()
+}
+
+/// Model matrices of a clip of a skeleton at a time, in f64, from the sampled locals.
+fn models(clip: &Clip, skeleton: &Skeleton, time: f32) -> Vec<DAffine3> {
+    let pose = sample::sample(clip, skeleton, time).unwrap();
+    let mut all: Vec<DAffine3> = Vec::new();
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        let trs = pose.lane(usize::from(skeleton.lane_of()[joint]));
+        let local = DAffine3::from_scale_rotation_translation(
+            trs.scale.as_dvec3(),
+            trs.rotation.as_dquat().normalize(),
+            trs.translation.as_dvec3(),
+        );
+        let above = all.get(usize::from(parent)).copied();
+        all.push(above.unwrap_or(DAffine3::IDENTITY) * local);
+    }
+    all
+}
+
+fn turn(m: &DAffine3) -> DQuat {
+    m.to_scale_rotation_translation().1
+}
+
+/// Checks every bound joint's model rotation, and the root's place, against the oracle of the source's file.
+/// Returns the largest differences.
+fn compare(
+    raw: &RawScene,
+    number: usize,
+    clip: &Clip,
+    target: &Skeleton,
+    names: impl Fn(&str) -> String,
+    scale: f64,
+) -> (f64, f64) {
+    let scene = reference::scene(raw);
+    let (mut turned, mut moved) = (0.0f64, 0.0f64);
+    for step in 0..=40 {
+        let time = step as f32 / 40.0;
+        let there = scene.evaluate(&scene.pose(number, time.into()));
+        let here = models(clip, target, time);
+        for (n, node) in raw.nodes.iter().enumerate() {
+            let name = names(node.name.as_deref().unwrap());
+            let Some(joint) = target.names().iter().position(|other| *other == name) else {
+                continue;
+            };
+            let world = DMat4::from_cols_array(&there.world[n].unwrap());
+            let world = DAffine3::from_mat4(world);
+            let (a, b) = (turn(&world), turn(&here[joint]));
+            turned = turned.max(a.angle_between(b).min(a.angle_between(-b)));
+            if name.ends_with("Hips") {
+                moved = moved.max((world.translation * scale).distance(here[joint].translation));
+            }
+        }
+    }
+    (turned, moved)
+}
+
+#[test]
+fn equal_joints_with_another_rest_pose_keep_their_keys() {
+    let mut source = body();
+    add_clip(&mut source, 1, Interpolation::Linear, &[0, 5], &[]);
+    add_clip(&mut source, 2, Interpolation::CubicSpline, &[0], &[]);
+    add_clip(&mut source, 3, Interpolation::Step, &[0], &[]);
+    let mut other = body();
+    other.nodes[5].local.translation.x += 1e-4;
+    let (from, to) = (rig(source.clone()), rig(other));
+    let binding = Binding::new(from.skeleton(), to.skeleton(), &BindOptions::default()).unwrap();
+    let report = binding.report();
+    assert_eq!(report.bound.len(), BODY.len());
+    assert!(report.source_left.is_empty() && report.target_left.is_empty());
+    let worst = report.translation.as_ref().unwrap();
+    assert_eq!(worst.joint, "LeftArm");
+    assert_eq!(worst.source, [0.2, 0.1, 0.0]);
+    assert_eq!(worst.target, [0.2001, 0.1, 0.0]);
+    assert!((worst.apart - 1e-4).abs() < 1e-7);
+    assert_eq!(report.rotation.as_ref().unwrap().apart, 0.0);
+    assert_eq!(report.root_scale, 1.0);
+    for (n, clip) in from.clips().iter().enumerate() {
+        let bound = binding.clip(clip).unwrap();
+        assert_eq!(bound.sampled, 0);
+        assert_eq!(bound.translations_left, usize::from(n == 0));
+        assert_eq!(bound.clip.name(), clip.name());
+        let kinds = |c: &Clip| c.blocks(Channel::Rotation)[0].kind;
+        assert_eq!(kinds(&bound.clip), kinds(clip));
+        // Every rotation key has the bits that it had.
+        let rows = |c: &Clip, s: &Skeleton, joint: usize| {
+            let pose = sample::sample(c, s, 0.5).unwrap();
+            pose.lane(usize::from(s.lane_of()[joint])).rotation
+        };
+        for joint in 0..BODY.len() {
+            let name = &to.skeleton().names()[joint];
+            let before = from
+                .skeleton()
+                .names()
+                .iter()
+                .position(|n| n == name)
+                .unwrap();
+            assert_eq!(
+                rows(&bound.clip, to.skeleton(), joint),
+                rows(clip, from.skeleton(), before)
+            );
+        }
+        let (turned, moved) = compare(&source, n, &bound.clip, to.skeleton(), str::to_owned, 1.0);
+        assert!(turned < 2e-5 && moved < 1e-6, "{n}: {turned:e}, {moved:e}");
+    }
+    assert!(matches!(
+        from.clips()[1].blocks(Channel::Rotation)[0].kind,
+        BlockKind::Cubic
+    ));
+}
+
+/// A file of the kind that Mixamo's and Blender's exporters write: prefixes, an `Armature` above that turns and scales
+/// centimetres to metres.
+fn prefixed(clips: &RawScene) -> RawScene {
+    let armature = DQuat::from_rotation_x(-std::f64::consts::FRAC_PI_2);
+    let mut raw = RawScene {
+        nodes: vec![RawNode {
+            local: Trs {
+                translation: glam::Vec3::ZERO,
+                rotation: armature.as_quat(),
+                scale: glam::Vec3::splat(0.01),
+            },
+            ..node("Armature", None, [0.0; 3])
+        }],
+        ..RawScene::default()
+    };
+    for n in &clips.nodes {
+        let t = n.local.translation * 100.0;
+        let mut new = node(
+            &format!("mixamorig:{}", n.name.as_ref().unwrap()),
+            Some(n.parent.map_or(0, |p| p + 1)),
+            t.to_array(),
+        );
+        new.local.rotation = n.local.rotation;
+        if n.parent.is_none() {
+            new.local.rotation = armature.inverse().as_quat() * n.local.rotation;
+            new.local.translation = armature.inverse().as_quat() * t;
+        }
+        raw.nodes.push(new);
+    }
+    with_skin(raw)
+}
+
+#[test]
+fn prefixes_and_an_armature_above_are_folded() {
+    for seed in 0..8 {
+        let mut source = prefixed(&body());
+        let kinds = [
+            Interpolation::Linear,
+            Interpolation::Step,
+            Interpolation::CubicSpline,
+        ];
+        let kind = kinds[seed as usize % 3];
+        add_clip(&mut source, seed, kind, &[1], &["Armature"]);
+        let mut taller = body();
+        for n in &mut taller.nodes {
+            n.local.translation *= 1.2;
+        }
+        let (from, to) = (rig(source.clone()), rig(taller));
+        let (bound, report) =
+            bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap();
+        assert_eq!(report.bound.len(), BODY.len());
+        assert_eq!(report.count(BindMatch::WithoutPrefix), BODY.len());
+        assert_eq!(report.source_left, ["Armature"]);
+        let hips = report.hips.as_ref().unwrap();
+        assert_eq!(hips.joint, "Hips");
+        assert!((hips.source - 0.95).abs() < 1e-6 && (hips.target - 1.14).abs() < 1e-6);
+        assert!((report.root_scale - 1.2).abs() < 1e-6);
+        // The armature does not move: keys are multiplied, not sampled.
+        assert_eq!(bound.sampled, 0);
+        let name = |n: &str| n.replace("mixamorig:", "");
+        let (turned, moved) = compare(&source, 0, &bound.clip, to.skeleton(), name, 1.2);
+        assert!(
+            turned < 2e-5 && moved < 1e-5,
+            "{seed}: {turned:e}, {moved:e}"
+        );
+        // And back: the armature is then a joint of the target that rests.
+        let mut first = body();
+        add_clip(&mut first, seed, kind, &[0], &[]);
+        let clips = rig(first.clone());
+        let (bound, report) =
+            bind(&clips.clips()[0], from.skeleton(), &BindOptions::default()).unwrap();
+        assert_eq!(report.target_left, ["Armature"]);
+        let name = |n: &str| format!("mixamorig:{n}");
+        let (turned, moved) = compare(&first, 0, &bound.clip, from.skeleton(), name, 1.0);
+        assert!(
+            turned < 2e-5 && moved < 1e-5,
+            "{seed}: {turned:e}, {moved:e}"
+        );
+    }
+}
+
+/// The body with joints put between and others left out, rest rotations turned, and the order of nodes changed.
+fn rearranged(seed: u64) -> RawScene {
+    let mut dice = Dice(seed);
+    let mut raw = RawScene {
+        nodes: vec![node("Root", None, [0.0, 0.1, 0.0])],
+        ..RawScene::default()
+    };
+    raw.nodes[0].local.rotation = dice.rotation(1.0).as_quat();
+    let mut place = vec![0; BODY.len()];
+    let left_out = 1 + (seed as usize % 4);
+    for (n, &(name, parent, t)) in BODY.iter().enumerate() {
+        let mut above = parent.map_or(0, |p| place[p]);
+        if n == left_out {
+            place[n] = above;
+            continue;
+        }
+        if (n + seed as usize).is_multiple_of(3) {
+            let mut twist = node(&format!("twist {n}"), Some(above), [0.01, 0.02, 0.03]);
+            twist.local.rotation = dice.rotation(0.7).as_quat();
+            above = raw.nodes.len();
+            raw.nodes.push(twist);
+        }
+        place[n] = raw.nodes.len();
+        let mut new = node(name, Some(above), t);
+        new.local.rotation = dice.rotation(0.3).as_quat();
+        raw.nodes.push(new);
+    }
+    with_skin(raw)
+}
+
+#[test]
+fn joints_between_and_missing_ones_keep_model_rotations() {
+    let mut sampled = 0;
+    for seed in 0..24u64 {
+        let mut source = rearranged(seed);
+        let kinds = [
+            Interpolation::Linear,
+            Interpolation::Step,
+            Interpolation::CubicSpline,
+        ];
+        let kind = kinds[seed as usize % 3];
+        let hips = source
+            .nodes
+            .iter()
+            .position(|n| n.name.as_deref() == Some("Hips"));
+        add_clip(&mut source, seed + 100, kind, &[hips.unwrap()], &[]);
+        let target = rearranged(seed + 1);
+        let (from, to) = (rig(source.clone()), rig(target));
+        let (bound, report) =
+            bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap();
+        assert!(report.bound.len() >= BODY.len() - 2);
+        sampled += bound.sampled;
+        // Rotation of the root is bound too, so everything below is in its space.
+        let (turned, _) = compare(
+            &source,
+            0,
+            &bound.clip,
+            to.skeleton(),
+            str::to_owned,
+            report.root_scale,
+        );
+        let allowed = if kind == Interpolation::Linear {
+            3e-4
+        } else {
+            1e-3
+        };
+        assert!(
+            turned < allowed,
+            "{seed}: {turned:e}, sampled {}",
+            bound.sampled
+        );
+        assert!(
+            bound.sampled_difference < 1e-3,
+            "{}",
+            bound.sampled_difference
+        );
+    }
+    assert!(sampled > 20, "{sampled}");
+}
+
+#[test]
+fn additive_clips_are_bound_as_differences() {
+    let mut source = prefixed(&body());
+    add_clip(&mut source, 5, Interpolation::Linear, &[1], &["Armature"]);
+    let from = rig(source);
+    let added = build_additive(&from, 0, AdditiveReference::Rest).unwrap();
+    let to = rig(body());
+    let (full, _) = bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap();
+    let (bound, _) = bind(&added, to.skeleton(), &BindOptions::default()).unwrap();
+    assert_eq!(bound.clip.kind(), added.kind());
+    for step in 0..=10 {
+        let time = step as f32 / 10.0;
+        let pose = sample::sample(&bound.clip, to.skeleton(), time).unwrap();
+        let whole = sample::sample(&full.clip, to.skeleton(), time).unwrap();
+        for joint in 0..to.skeleton().len() {
+            let lane = usize::from(to.skeleton().lane_of()[joint]);
+            let (d, rest, q) = (pose.lane(lane), to.skeleton().rest(joint), whole.lane(lane));
+            let unit = |q: glam::Quat| q.as_dquat().normalize();
+            let sum = unit(rest.rotation) * unit(d.rotation);
+            let q_full = unit(q.rotation);
+            let apart = sum.angle_between(q_full).min(sum.angle_between(-q_full));
+            assert!(apart < 1e-5, "{joint}: {apart:e}");
+            let place = rest.translation + d.translation;
+            assert!(place.distance(q.translation) < 1e-5, "{joint}");
+        }
+    }
+}
+
+#[test]
+fn translations_come_from_where_the_options_say() {
+    let mut source = body();
+    add_clip(&mut source, 7, Interpolation::Linear, &[0, 5], &[]);
+    let mut other = body();
+    other.nodes[5].local.translation *= 2.0;
+    let (from, to) = (rig(source), rig(other));
+    let arm = |s: &Skeleton| s.names().iter().position(|n| n == "LeftArm").unwrap();
+    let place = |clip: &Clip, s: &Skeleton| {
+        let pose = sample::sample(clip, s, 0.25).unwrap();
+        pose.lane(usize::from(s.lane_of()[arm(s)])).translation
+    };
+    let clip = &from.clips()[0];
+    let was = place(clip, from.skeleton());
+    let rest = |s: &Skeleton| s.rest(arm(s)).translation;
+    let (a, b) = (rest(from.skeleton()), rest(to.skeleton()));
+    for (translations, expected) in [
+        (TranslationMode::Skeleton, b),
+        (TranslationMode::Animation, was),
+        (TranslationMode::AnimationScaled, was * 2.0),
+        (TranslationMode::AnimationRelative, b + was - a),
+    ] {
+        let options = BindOptions {
+            translations,
+            ..BindOptions::default()
+        };
+        let (bound, _) = bind(clip, to.skeleton(), &options).unwrap();
+        let found = place(&bound.clip, to.skeleton());
+        assert!(
+            found.distance(expected) < 1e-6,
+            "{translations:?}: {found} {expected}"
+        );
+        let left = usize::from(translations == TranslationMode::Skeleton);
+        assert_eq!(bound.translations_left, left);
+    }
+}
+
+#[test]
+fn what_cannot_be_bound_is_named() {
+    let mut source = body();
+    add_clip(&mut source, 1, Interpolation::Linear, &[0], &[]);
+    let from = rig(source);
+    let clip = &from.clips()[0];
+    let mut other = body();
+    for n in &mut other.nodes {
+        n.name = Some(format!("{}x", n.name.as_ref().unwrap()));
+    }
+    let other = rig(other);
+    let refused = bind(clip, other.skeleton(), &BindOptions::default()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "no joint of the clips' skeleton (13 joints, the first \"Hips\") has the name of a joint of the target (13 \
+         joints, the first \"Hipsx\")"
+    );
+    for value in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e7] {
+        let options = BindOptions {
+            root_scale: Some(value),
+            ..BindOptions::default()
+        };
+        let refused = bind(clip, from.skeleton(), &options);
+        assert!(matches!(
+            refused,
+            Err(BindError::Option {
+                option: "root_scale",
+                ..
+            })
+        ));
+    }
+    let binding = Binding::new(other.skeleton(), other.skeleton(), &BindOptions::default());
+    let refused = binding.unwrap().clip(clip);
+    assert!(matches!(refused, Err(BindError::Clip { .. })));
+}
+
+/// Two chains of the same names in opposite order: the ways between their joints are long.
+#[test]
+fn long_ways_end_at_a_limit() {
+    let chain = |names: &mut dyn Iterator<Item = usize>| {
+        let joints: Vec<Joint> = names
+            .enumerate()
+            .map(|(n, name)| Joint {
+                name: name.to_string(),
+                parent: n.checked_sub(1),
+                rest: Trs::IDENTITY,
+            })
+            .collect();
+        Skeleton::new(&joints, None, Vec::new()).unwrap()
+    };
+    const JOINTS: usize = 20_000;
+    let down = chain(&mut (0..JOINTS));
+    // Every other joint is far away in the source.
+    let up = chain(&mut (0..JOINTS).map(|n| if n % 2 == 0 { n } else { JOINTS - n }));
+    let refused = Binding::new(&down, &up, &BindOptions::default()).map(|_| ());
+    assert!(matches!(refused, Err(BindError::Steps { limit }) if limit == 1 << 20));
+}

@@ -1,0 +1,3 @@
+//! Clips of one skeleton on another.
+
+mod bind;
