@@ -142,9 +142,12 @@ impl Clips<'_, '_> {
         let which = match (channels, pointer.is_empty()) {
             (1, true) => "animates by a pointer that it lacks".to_owned(),
             (1, false) => format!("animates {pointer:?}, which is no property of a node"),
-            (n, _) => format!("{n} channels animate no property of a node; the first of them {pointer:?}"),
+            (n, _) => {
+                format!("{n} channels animate no property of a node; the first of them {pointer:?}")
+            }
         };
-        self.notes.dropped(place, format!("{which} (KHR_animation_pointer)"));
+        self.notes
+            .dropped(place, format!("{which} (KHR_animation_pointer)"));
     }
 
     /// The markers in an animation's extras. Those that cannot be used are reported.
@@ -198,7 +201,8 @@ impl Clips<'_, '_> {
             path => match property(path) {
                 Some(property) => (property, channel.target.node),
                 None => {
-                    let message = format!("animates {:?}, which glTF does not define", shorten(path));
+                    let message =
+                        format!("animates {:?}, which glTF does not define", shorten(path));
                     self.notes.dropped(place, message);
                     return Ok(None);
                 }

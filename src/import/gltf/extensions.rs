@@ -206,7 +206,9 @@ pub(super) fn check(
                 place,
                 format!("{is}; it changes how surfaces look in the light"),
             ),
-            Partly(part, effect) => notes.dropped(place, format!("{part}; the rest, which {effect}, {is}")),
+            Partly(part, effect) => {
+                notes.dropped(place, format!("{part}; the rest, which {effect}, {is}"))
+            }
             Changes(Unknown) if !must.contains(name) => {
                 notes.note(place, format!("{is}; it is not known"));
             }
@@ -232,7 +234,9 @@ pub(super) fn leave_out_draco(
             if !extensions.is_some_and(|e| e.others.contains_key(DRACO)) {
                 continue;
             }
-            let positions = primitive.attributes.get(&Checked::Valid(Semantic::Positions));
+            let positions = primitive
+                .attributes
+                .get(&Checked::Valid(Semantic::Positions));
             let plain = positions
                 .and_then(|p| accessors.get(p.value()))
                 .is_none_or(|a| a.buffer_view.is_some() || a.sparse.is_some());

@@ -135,13 +135,17 @@ impl Scenes {
         };
         let all = count(all, "node");
         match meshes {
-            0 => notes.note(place, format!("{all} outside the default {default}, without meshes{joints}")),
+            0 => notes.note(
+                place,
+                format!("{all} outside the default {default}, without meshes{joints}"),
+            ),
             n => {
                 let what = match n {
                     1 => "1 mesh is".to_owned(),
                     n => format!("{n} meshes are"),
                 };
-                let message = format!("{all} outside the default {default}: {what} not drawn{joints}");
+                let message =
+                    format!("{all} outside the default {default}: {what} not drawn{joints}");
                 notes.dropped(place, message);
             }
         }

@@ -43,14 +43,20 @@ pub(super) fn late_clips(scene: &mut RawScene, trim: bool, notes: &mut Notes) {
     let (place, at) = match late[..] {
         [(_, first)] => (clip_of(one), format!("{first} s")),
         _ => {
-            let each = late.iter().map(|&(c, first)| format!("{} at {first} s", clip_of(c)));
+            let each = late
+                .iter()
+                .map(|&(c, first)| format!("{} at {first} s", clip_of(c)));
             ("animations".to_owned(), list(each))
         }
     };
     if trim {
-        notes.repaired(place, format!("cut to begin with the first key, which was at {at}"));
+        notes.repaired(
+            place,
+            format!("cut to begin with the first key, which was at {at}"),
+        );
     } else {
-        let message = format!("the first key is late, at {at}; trimming (--trim) cuts what is before it");
+        let message =
+            format!("the first key is late, at {at}; trimming (--trim) cuts what is before it");
         notes.note(place, message);
     }
 }
@@ -71,12 +77,19 @@ pub(super) fn repeated_names(
     let meshes = repeated(meshes, "meshes", memory)?;
     let all = [
         ("clips", clips, "a name finds the first, an index each"),
-        ("joints", joints, "a path (PARENT/NAME) or an index finds each, the name alone none"),
+        (
+            "joints",
+            joints,
+            "a path (PARENT/NAME) or an index finds each, the name alone none",
+        ),
         ("meshes", meshes, "an index tells them apart"),
     ];
     for (place, names, how) in all {
         if let Some(names) = names {
-            notes.note(place, format!("names that occur more than once: {names}; {how}"));
+            notes.note(
+                place,
+                format!("names that occur more than once: {names}; {how}"),
+            );
         }
     }
     Ok(())
