@@ -26,13 +26,13 @@ impl ImportArgs {
         }
     }
 
-    /// The options as they are given, for a model that they do not apply to; `None` without any.
+    /// The options that are given, and `has` or `have`, for a warning that they do nothing; `None` without any.
     pub fn given(self) -> Option<&'static str> {
         match (self.lenient, self.trim) {
             (false, false) => None,
-            (true, false) => Some("--lenient"),
-            (false, true) => Some("--trim"),
-            (true, true) => Some("--lenient and --trim"),
+            (true, false) => Some("--lenient has"),
+            (false, true) => Some("--trim has"),
+            (true, true) => Some("--lenient and --trim have"),
         }
     }
 }

@@ -55,9 +55,9 @@ impl Model {
         };
         if Self::is_phx(path) {
             if let Some(given) = import.given() {
+                let file = path.display();
                 output::tell(&format!(
-                    "warning: {}: {given} is for glTF files; this .phx file is read as it was baked",
-                    path.display()
+                    "warning: {file}: {given} no effect on a .phx file"
                 ));
             }
             return Self::open(path, images);
