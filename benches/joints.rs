@@ -93,7 +93,6 @@ fn one_joint() -> Rig {
             inverse_bind: vec![glam::Mat4::IDENTITY.to_cols_array()],
         }],
         clips: vec![RawClip {
-            markers: Vec::new(),
             name: Some("turn".into()),
             duration: 1.0,
             tracks: vec![RawTrack {
@@ -103,7 +102,7 @@ fn one_joint() -> Rig {
                 times: keys.clone().map(|key| key as f32 / 30.0).collect(),
                 values: keys.flat_map(value).collect(),
             }],
-            extras: None,
+            ..RawClip::default()
         }],
         scenes: vec![vec![0]],
         default_scene: Some(0),

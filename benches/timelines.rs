@@ -65,11 +65,9 @@ fn rig(uneven: f64) -> Rig {
             inverse_bind: vec![identity; JOINTS],
         }],
         clips: vec![RawClip {
-            markers: Vec::new(),
-            name: None,
             duration: SECONDS,
             tracks: (0..JOINTS).map(track).collect(),
-            extras: None,
+            ..RawClip::default()
         }],
         scenes: vec![vec![0]],
         default_scene: Some(0),

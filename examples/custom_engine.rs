@@ -69,11 +69,10 @@ fn swim(name: &str, duration: f32, bend: f32) -> RawClip {
         }
     });
     RawClip {
-        markers: Vec::new(),
         name: Some(name.into()),
         duration,
         tracks: tracks.collect(),
-        extras: None,
+        ..RawClip::default()
     }
 }
 

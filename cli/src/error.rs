@@ -22,6 +22,9 @@ pub enum CliError {
     /// A file cannot be imported; the message names the file.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// A file requires an extension that is not supported; the message names both.
+    #[error("{0}; --lenient reads the file without it")]
+    Extension(ImportError),
     /// A .phx file cannot be opened; the message names the file.
     #[error(transparent)]
     Open(#[from] OpenError),

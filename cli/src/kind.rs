@@ -1,6 +1,7 @@
 //! What a file seems to be, by its first bytes.
 
 use super::error::CliError;
+use super::import_args::offer_lenient;
 use phalanx::import::ImportError;
 use std::fs::File;
 use std::io::Read;
@@ -69,7 +70,7 @@ pub fn explain(file: &Path, error: ImportError) -> CliError {
         Some(Kind::Unknown(first)) => format!(
             "its first byte is {first:#04x}, where .glb files have 0x67, .gltf files 0x7b and .phx files 0x89"
         ),
-        Some(Kind::Empty | Kind::Glb | Kind::Json) | None => return error.into(),
+        Some(Kind::Empty | Kind::Glb | Kind::Json) | None => return offer_lenient(error),
     };
     let file = file.display().to_string();
     CliError::NoModel { file, kind }

@@ -10,6 +10,7 @@ mod error;
 mod escape;
 mod files;
 mod frame_renderer;
+mod import_args;
 mod info;
 mod kind;
 #[allow(unsafe_code)] // One call of `Library::open_mapped`; the reason is stated there.

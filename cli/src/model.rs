@@ -1,6 +1,7 @@
 //! The model a command works on: a file, or the built-in character.
 
 use super::error::CliError;
+use super::import_args::ImportArgs;
 use super::kind;
 use super::mapped;
 use super::suggest::did_you_mean;
@@ -33,15 +34,16 @@ pub struct Model {
     pub built_in: bool,
     /// The rig.
     pub rig: Arc<Rig>,
-    /// What the import repaired or dropped.
+    /// What the import repaired, dropped or did not use.
     pub report: ImportReport,
     /// The file, if it is a .phx file.
     pub library: Option<Library>,
 }
 
 impl Model {
-    /// Imports or opens a file; `None` loads the built-in character.
-    pub fn load(file: Option<&Path>, images: bool) -> Result<Self, CliError> {
+    /// Imports or opens a file; `None` loads the built-in character. Prints a warning if options of the import
+    /// are given for a .phx file.
+    pub fn load(file: Option<&Path>, images: bool, import: ImportArgs) -> Result<Self, CliError> {
         let Some(path) = file else {
             return Ok(Self {
                 file: BUILT_IN.into(),
@@ -52,12 +54,18 @@ impl Model {
             });
         };
         if Self::is_phx(path) {
+            if let Some(given) = import.given() {
+                let file = path.display();
+                output::tell(&format!(
+                    "warning: {file}: {given} no effect on a .phx file"
+                ));
+            }
             return Self::open(path, images);
         }
         let file = path.display().to_string();
         let options = ImportOptions {
             images: image_mode(images),
-            ..ImportOptions::default()
+            ..import.options()
         };
         let imported = import::import_path(path, &options);
         let imported = imported.map_err(|error| kind::explain(path, error))?;
@@ -72,8 +80,8 @@ impl Model {
     }
 
     /// Loads a model to draw; prints a warning if textures are missing.
-    pub fn load_to_draw(file: Option<&Path>) -> Result<Self, CliError> {
-        let model = Self::load(file, true)?;
+    pub fn load_to_draw(file: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
+        let model = Self::load(file, true, import)?;
         if let Some(what) = textures::missing(&model) {
             output::tell(&format!("warning: {what}"));
         }

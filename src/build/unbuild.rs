@@ -183,8 +183,8 @@ pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
         name: Some(clip.name().to_owned()),
         duration: clip.duration(),
         tracks,
-        extras: None,
         markers: clip.markers().to_vec(),
+        ..RawClip::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! glTF file to rigs: reading, splitting and building in one call.
 
 use super::gltf::{GltfError, ImportOptions, read_path, read_slice};
-use super::markers::{MarkerError, add_markers, marker_file, read_markers};
+use super::markers::{MarkerError, add_markers_to_trimmed, marker_file, read_markers};
 use super::raw::RawScene;
 use super::report::ImportReport;
 use super::split::SplitError;
@@ -70,19 +70,21 @@ const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
 /// Bytes of clip rows allowed for any file.
 const CLIP_BYTES_BASE: usize = 16 << 20;
 
-/// Imports a .gltf or .glb file, and the [markers](marker_file) beside it if that file exists.
+/// Imports a .gltf or .glb file, and the [markers](marker_file) beside it if that file exists. Times of markers
+/// are those of the file, also if clips are [trimmed](ImportOptions::trim).
 ///
 /// # Errors
 /// If it cannot be read, split as requested, or built.
 pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, ImportError> {
     let size = std::fs::metadata(path).map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
     let (raw, report) = read_path(path, options)?;
+    let trimmed: Vec<f32> = raw.clips.iter().map(|c| c.trimmed).collect();
     let mut imported = finish(raw, report, options, size)?;
     let beside = marker_file(path);
     if beside.exists() {
         let markers = read_markers(&beside)?;
         let file = beside.display().to_string();
-        add_markers(&mut imported.rigs, &markers, &file)?;
+        add_markers_to_trimmed(&mut imported.rigs, &trimmed, &markers, &file)?;
     }
     Ok(imported)
 }

@@ -6,6 +6,7 @@
 //! each clip has such a list, or an object like extras.
 
 use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
+use crate::import::trim::trim_markers;
 use crate::rig::Rig;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -267,6 +268,21 @@ pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError>
 /// If no rig has a clip of a name, a marker is outside its clip, or there are too many. The rigs are then
 /// unchanged.
 pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Result<(), MarkerError> {
+    add_markers_to_trimmed(rigs, &[], markers, file)
+}
+
+/// As [`add_markers`], for clips whose beginning was cut
+/// ([`RawScene::trim_clips`](super::raw::RawScene::trim_clips)): the times are those of the clips as they were
+/// before. `trimmed` has what was cut of every clip of each rig, in seconds; of clips beyond it nothing was.
+///
+/// # Errors
+/// As [`add_markers`].
+pub fn add_markers_to_trimmed(
+    rigs: &mut [Rig],
+    trimmed: &[f32],
+    markers: &ClipMarkers,
+    file: &str,
+) -> Result<(), MarkerError> {
     let mut named: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     for (r, rig) in rigs.iter().enumerate() {
         for (c, clip) in rig.clips().iter().enumerate() {
@@ -293,6 +309,9 @@ pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Resul
         for &(r, c) in clips {
             let clip = &rigs[r].clips()[c];
             let mut markers = markers.clone();
+            if let Some(&cut) = trimmed.get(c) {
+                trim_markers(&mut markers, cut);
+            }
             snap(&mut markers, clip.duration());
             let clip = clip.as_ref().clone().with_markers(markers);
             let clip = clip.map_err(|source| MarkerError::Clip {

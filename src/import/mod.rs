@@ -4,6 +4,7 @@
 
 #[cfg(feature = "gltf")]
 mod builtin;
+mod clip_name;
 #[cfg(feature = "gltf")]
 mod file;
 #[cfg(feature = "gltf")]
@@ -13,10 +14,12 @@ pub(crate) mod markers;
 pub mod raw;
 mod report;
 mod split;
+mod trim;
 mod up_axis;
 
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
+pub use clip_name::{clip_name_from_file, is_placeholder_clip_name};
 #[cfg(feature = "gltf")]
 pub use file::{ImportError, Imported, RigLink, import_path, import_slice};
 #[cfg(feature = "gltf")]
@@ -24,7 +27,7 @@ pub use gltf::{GltfError, ImportOptions};
 #[cfg(feature = "gltf")]
 pub use markers::{
     ClipMarkers, MARKER_SLACK, MAX_GIVEN_MARKERS, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError,
-    MarkerFault, add_markers, marker_file, parse_markers, read_markers,
+    MarkerFault, add_markers, add_markers_to_trimmed, marker_file, parse_markers, read_markers,
 };
 pub use report::{ImportReport, ReportEntry, Severity};
 pub use split::{SplitError, SplitScene};

@@ -32,7 +32,7 @@ pub struct RawScene {
     pub channels: Vec<RawUserChannel>,
     /// Root nodes of every scene.
     pub scenes: Vec<Vec<usize>>,
-    /// The scene to show.
+    /// The scene to show: the file's, else its first; `None` if it has none, and all nodes are shown.
     pub default_scene: Option<usize>,
 }
 
@@ -49,11 +49,11 @@ pub struct RawNode {
     pub local: Trs,
     /// The 16 column-major floats, if the file has a matrix.
     pub matrix: Option<[f32; 16]>,
-    /// Mesh drawn at this node.
+    /// Mesh drawn at this node; `None` for nodes outside the default scene, which are not drawn.
     pub mesh: Option<usize>,
     /// Skin of that mesh.
     pub skin: Option<usize>,
-    /// Default morph weights (the node's, else the mesh's, else zeros); empty without morph targets.
+    /// Default morph weights (the node's, else the mesh's, else zeros); empty without a mesh or morph targets.
     pub weights: Vec<f32>,
 }
 
@@ -81,6 +81,8 @@ pub struct RawClip {
     pub extras: Option<String>,
     /// Named times, in any order.
     pub markers: Vec<Marker>,
+    /// Seconds that [`RawScene::trim_clips`] cut from its beginning; 0 for a clip as it is in the file.
+    pub trimmed: f32,
 }
 
 /// The property that a track animates.

@@ -1,8 +1,20 @@
-//! `ImportReport`: what an import repaired or dropped.
+//! `ImportReport`: what an import repaired, dropped or did not use.
 
 use std::fmt;
 
-/// What an import repaired, dropped or could not use, in the order it was found.
+/// What an import repaired, dropped or could not use, in the order it was found: values that were broken,
+/// extensions that are not read, nodes outside the default scene, clips that begin late, channels that animate no
+/// node, names that occur twice, and properties of materials that pictures ignore.
+///
+/// ```
+/// use phalanx::import::{ImportReport, Severity};
+///
+/// let mut report = ImportReport::default();
+/// report.push(Severity::Note, "clips", "begin late");
+/// report.push(Severity::Dropped, "node 3", "is not drawn");
+/// assert_eq!(report.worst(), Some(Severity::Dropped));
+/// assert_eq!(report.entries[1].to_string(), "dropped: node 3: is not drawn");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportReport {
     /// The entries.
@@ -44,6 +56,11 @@ impl ImportReport {
             place: place.into(),
             message: message.into(),
         });
+    }
+
+    /// The most severe of the entries; `None` if there are none.
+    pub fn worst(&self) -> Option<Severity> {
+        self.entries.iter().map(|e| e.severity).max()
     }
 }
 

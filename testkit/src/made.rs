@@ -85,12 +85,12 @@ fn clips() -> Vec<RawClip> {
                 odd.iter().flat_map(|t| [*t, 1.0 - t]).collect(),
             ),
         ],
-        extras: None,
         markers: vec![
             Marker::new("strike", 0.75),
             Marker::new("step", 0.0),
             Marker::new("step", 0.5),
         ],
+        ..RawClip::default()
     };
     let nod = RawClip {
         name: Some("nod".into()),

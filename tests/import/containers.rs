@@ -1,7 +1,6 @@
-//! Files, buffers, extensions, accessors.
+//! Files, buffers, accessors.
 
 use base64::Engine;
-use phalanx::import::Severity;
 use phalanx::import::gltf::{ImportOptions, read_path, read_slice};
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
@@ -90,18 +89,6 @@ fn marks_paddings_and_unknown_chunks_are_skipped() {
     glb.extend_from_slice(b"bytes behind the declared length");
     let (scene, _) = read_slice(&glb, "x", None, &options).unwrap();
     assert_eq!(scene.meshes[0].primitives[0].positions, CORNERS);
-}
-
-#[test]
-fn extensions_are_refused_noted_or_read() {
-    let mut file = triangle();
-    file.root["extensionsUsed"] = json!(["FOO_bar", "KHR_mesh_quantization"]);
-    file.root["extensionsRequired"] = json!(["KHR_mesh_quantization", "KHR_texture_transform"]);
-    let (_, report) = file.read();
-    assert_reported(&report, Severity::Note, &["FOO_bar", "ignored"]);
-    assert_eq!(report.entries.len(), 1);
-    file.root["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
-    assert_says(&file.error(), &["requires", "KHR_draco_mesh_compression"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Named limits: memory, reports.
 
 use crate::refusals::{refused, sound};
+use phalanx::import::Severity;
 use phalanx::import::gltf::ImportOptions;
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
@@ -24,7 +25,10 @@ fn memory_is_limited_by_the_file() {
         &zeros(4_194_305, 1).error(),
         &["accessor 7", limit, "4194304"],
     );
-    zeros(2_499_999, 1).read_clean();
+    // The mesh is at a node of no scene, so it is read, and not drawn.
+    let (_, report) = zeros(2_499_999, 1).read();
+    assert_reported(&report, Severity::Dropped, &["no scene", "not drawn"]);
+    assert_eq!(report.entries.len(), 1);
     assert_says(
         &zeros(2_499_999, 2).error(),
         &["mesh 2", "memory of the import"],

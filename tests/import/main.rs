@@ -3,7 +3,10 @@
 
 mod animations;
 mod broken_files;
+mod clip_names;
 mod containers;
+mod extensions;
+mod late;
 mod limits;
 mod links;
 mod markers;
@@ -12,6 +15,8 @@ mod meshes;
 #[cfg(feature = "meshopt")]
 mod meshopt;
 mod nodes;
+mod pointers;
 mod refusals;
+mod scenes;
 mod split;
 mod up_axis;

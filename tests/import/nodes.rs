@@ -105,7 +105,10 @@ fn scenes_and_the_default_one() {
     assert_eq!(file.read_clean().default_scene, None);
     file.push("scenes", json!({ "nodes": [1] }));
     file.push("scenes", json!({}));
-    assert_eq!(file.read_clean().default_scene, Some(0));
+    let (scene, report) = file.read();
+    assert_eq!(scene.default_scene, Some(0));
+    assert_reported(&report, Severity::Note, &["no scene", "2 nodes"]);
+    assert_eq!(report.entries.len(), 1);
     file.push("scenes", json!({ "nodes": [0, 1, 0, 2] }));
     file.root["scene"] = json!(2);
     let (scene, report) = file.read();

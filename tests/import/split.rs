@@ -123,7 +123,7 @@ fn sources(scene: &RawScene) -> Vec<usize> {
 
 #[test]
 fn a_rider_leaves_the_horse_with_skin_meshes_and_tracks() {
-    let whole = mounted().read_clean();
+    let whole = mounted().read().0;
     let parts = whole.clone().split_at(2).unwrap();
     assert_eq!(sources(&parts.base), [0, 1, 4, 7]);
     assert_eq!(sources(&parts.branch), [2, 3, 5, 6]);
@@ -177,7 +177,7 @@ fn a_mesh_whose_node_is_needed_leaves_alone() {
     // The lamp is a child of the node with the rider's second mesh.
     file.root["nodes"][6]["children"] = json!([7]);
     file.root["scenes"][1]["nodes"] = json!([]);
-    let whole = file.read_clean();
+    let whole = file.read().0;
     let parts = whole.clone().split_at(2).unwrap();
     assert_eq!(sources(&parts.base), [0, 1, 4, 6, 7]);
     assert_eq!(sources(&parts.branch), [2, 3, 5, 6]);
@@ -202,7 +202,7 @@ fn a_mesh_whose_node_is_needed_leaves_alone() {
 fn a_mesh_of_the_base_below_the_branch_goes_back() {
     let mut file = mounted();
     file.root["nodes"][5]["skin"] = json!(0);
-    let whole = file.read_clean();
+    let whole = file.read().0;
     let parts = whole.clone().split_at(2).unwrap();
     assert_eq!(sources(&parts.base), [0, 1, 4, 5, 7]);
     assert_eq!(parts.base.nodes[3].parent, None);
@@ -212,7 +212,7 @@ fn a_mesh_of_the_base_below_the_branch_goes_back() {
 
 #[test]
 fn some_nodes_cannot_be_split_off() {
-    let whole = mounted().read_clean();
+    let whole = mounted().read().0;
     let scene = whole.name.clone();
     let error = |node| whole.clone().split_at(node).unwrap_err();
     let none = SplitError::NoSuchNode {

@@ -31,6 +31,8 @@ pub struct SubjectOptions {
     pub additive: Option<String>,
     /// The joint at which the additive layer's mask begins. Default: `None`, the spine, if there is one.
     pub mask: Option<String>,
+    /// How a glTF file is imported; its images are not. Default: that of [`ImportOptions`].
+    pub import: ImportOptions,
 }
 
 /// A model, as raw scene and as rig, and the clips of its workloads.
@@ -114,7 +116,7 @@ impl Subject {
     pub fn load(file: Option<&Path>, options: &SubjectOptions) -> Result<Self, SubjectError> {
         let import = ImportOptions {
             images: phalanx::mesh::ImageMode::Skip,
-            ..ImportOptions::default()
+            ..options.import.clone()
         };
         match file {
             Some(path) => {

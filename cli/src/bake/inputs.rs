@@ -1,6 +1,7 @@
 //! Inputs of a bake: their files, the names derived from them, and their source hashes.
 
 use super::super::error::CliError;
+use super::super::import_args::ImportArgs;
 use super::super::kind;
 use super::super::model::Model;
 use super::discover::{self, Found};
@@ -10,7 +11,7 @@ use phalanx::clip::Clip;
 use phalanx::format::{Source, hash_bytes};
 use phalanx::import::gltf::{external_files, read_path};
 use phalanx::import::raw::RawScene;
-use phalanx::import::{ImportOptions, UpAxis, add_markers, marker_file, read_markers};
+use phalanx::import::{ImportOptions, UpAxis, add_markers_to_trimmed, marker_file, read_markers};
 use phalanx::rig::Rig;
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -68,10 +69,11 @@ impl Input {
         })
     }
 
-    pub fn raw(&self, up: UpAxis) -> Result<RawScene, CliError> {
+    /// Reads the file. Clips that are trimmed know by how much.
+    pub fn raw(&self, up: UpAxis, import: ImportArgs) -> Result<RawScene, CliError> {
         let options = ImportOptions {
             up_axis: up,
-            ..ImportOptions::default()
+            ..import.options()
         };
         let read = read_path(&self.path, &options);
         let (raw, _) = read.map_err(|error| kind::explain(&self.path, error.into()))?;
@@ -84,6 +86,7 @@ impl Input {
             lane_order,
             ..BuildOptions::default()
         };
+        let trimmed: Vec<f32> = raw.clips.iter().map(|c| c.trimmed).collect();
         let mut rig = build_rig(raw, &options).map_err(|source| BakeFault::Build {
             file: self.name(),
             source,
@@ -93,7 +96,8 @@ impl Input {
             let markers = read_markers(&beside).map_err(phalanx::import::ImportError::from)?;
             let file = beside.display().to_string();
             let rigs = std::slice::from_mut(&mut rig);
-            add_markers(rigs, &markers, &file).map_err(phalanx::import::ImportError::from)?;
+            add_markers_to_trimmed(rigs, &trimmed, &markers, &file)
+                .map_err(phalanx::import::ImportError::from)?;
         }
         Ok(rig)
     }

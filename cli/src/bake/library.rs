@@ -42,7 +42,7 @@ pub fn bake(
     let mut order = order_name(&sources, args.layout.as_deref())?;
     let mut layout = None;
     if let Some(file) = &args.layout {
-        let found = Layout::load(file, args.up)?;
+        let found = Layout::load(file, args.up, args.import)?;
         order = format!("{order}-{}", found.order());
         layout = Some(found);
     }
@@ -141,7 +141,7 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
         if faults.has(input) {
             continue;
         }
-        let read = input.raw(args.up).and_then(|raw| {
+        let read = input.raw(args.up, args.import).and_then(|raw| {
             let have = structure(input, &raw, &mut scan)?;
             Ok((raw, have))
         });
@@ -236,7 +236,7 @@ impl Job<'_> {
     }
 
     fn input(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
-        let raw = input.raw(self.settings.up)?;
+        let raw = input.raw(self.settings.up, self.settings.import)?;
         let have = structure(input, &raw, &mut LaneScan::default())?;
         let needed = self.layout.rig.skeleton().structure_hash();
         same_structure(input, have, &self.layout.file, needed)?;

@@ -19,6 +19,7 @@ pub use settings::Settings;
 
 use super::error::CliError;
 use super::files::Files;
+use super::import_args::ImportArgs;
 use super::numbers::whole;
 use super::output;
 use clap::Args;
@@ -92,6 +93,8 @@ pub struct BakeArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    import: ImportArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -226,7 +229,9 @@ fn folder(
         faults.sift(input, free).is_some()
     });
     let layout = args.layout.as_deref();
-    let layout = layout.map(|f| one::Layout::load(f, args.up)).transpose()?;
+    let layout = layout
+        .map(|f| one::Layout::load(f, args.up, args.import))
+        .transpose()?;
     if !share.is_empty() {
         one::make_folder(&args.out)?;
     }

@@ -1,6 +1,7 @@
 //! Bakes one input into one output.
 
 use super::super::error::CliError;
+use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::BakeFault;
 use super::inputs::{Input, clip_name};
@@ -23,14 +24,14 @@ pub struct Layout {
 
 impl Layout {
     /// Reads a .phx, .gltf or .glb file.
-    pub fn load(path: &Path, up: UpAxis) -> Result<Self, CliError> {
+    pub fn load(path: &Path, up: UpAxis, import: ImportArgs) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if Model::is_phx(path) {
-            let rig = Model::load(Some(path), true)?.rig;
+            let rig = Model::load(Some(path), true, ImportArgs::default())?.rig;
             return Ok(Self { file, rig });
         }
         let input = Input::new(path.to_owned());
-        let rig = Arc::new(input.rig(input.raw(up)?, None)?);
+        let rig = Arc::new(input.rig(input.raw(up, import)?, None)?);
         Ok(Self { file, rig })
     }
 
@@ -82,7 +83,7 @@ pub fn bake(
     if Settings::is_done(&path, &sources) {
         return Ok(FileSummary::skipped(&path, &Library::open(&path)?));
     }
-    let raw = input.raw(settings.up)?;
+    let raw = input.raw(settings.up, settings.import)?;
     let rig = match layout {
         None => input.rig(raw, None)?,
         Some(layout) => {

@@ -1,6 +1,7 @@
 //! Settings of a bake: everything besides the inputs that determines an output.
 
 use super::super::error::CliError;
+use super::super::import_args::ImportArgs;
 use super::quality::Quality;
 use super::{BakeArgs, BakeFault};
 use phalanx::bake::{BakeOptions, ErrorReport, bake, measure_error};
@@ -27,6 +28,7 @@ pub struct Settings {
     pub form: ClipForm,
     pub prefix: bool,
     pub quality: Quality,
+    pub import: ImportArgs,
 }
 
 /// A baked clip and its measured error.
@@ -49,6 +51,7 @@ impl Settings {
             form: args.form,
             prefix: args.prefix,
             quality: quality.unwrap_or_default(),
+            import: args.import,
         })
     }
 
@@ -68,7 +71,9 @@ impl Settings {
             true => String::new(),
             false => format!("{QUALITY}{}", self.quality.text()),
         };
-        format!("{profile} up={up} form={form}{prefix} order={order}{quality}")
+        // Files that both read with and without `--lenient` give the same bytes.
+        let trim = if self.import.trim { " trim" } else { "" };
+        format!("{profile} up={up} form={form}{prefix}{trim} order={order}{quality}")
     }
 
     /// Parses from such a text the settings needed to measure a clip again; `shell` is the clip's.
@@ -90,6 +95,11 @@ impl Settings {
             form: ClipForm::default(),
             prefix: false,
             quality: Quality::of_text(quality).unwrap_or_default(),
+            import: ImportArgs {
+                trim: words.split(' ').any(|w| w == "trim"),
+                // What was baked could be read; the text does not say how.
+                lenient: true,
+            },
         }
     }
 
@@ -195,11 +205,19 @@ mod tests {
             form: ClipForm::default(),
             prefix: false,
             quality: Quality::of_text(json).unwrap(),
+            import: ImportArgs {
+                trim: true,
+                lenient: true,
+            },
         };
         let text = settings.text("own");
         assert!(!text.contains('\n'));
         assert_eq!(Settings::of_text(&text, 0.05), settings);
         let exact = Settings {
+            import: ImportArgs {
+                lenient: true,
+                ..ImportArgs::default()
+            },
             exact: true,
             quality: Quality::default(),
             max_error: phalanx::bake::MAX_ERROR,

@@ -1,5 +1,6 @@
 //! The arguments of `phalanx bench`.
 
+use super::super::import_args::ImportArgs;
 use super::super::numbers::{whole, within};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -78,12 +79,14 @@ pub struct BenchArgs {
         long,
         value_name = "FILE",
         requires = "baseline",
-        conflicts_with_all = ["file", "count", "threads", "clip", "additive", "mask", "seconds", "live", "json", "csv"]
+        conflicts_with_all = ["file", "count", "threads", "clip", "additive", "mask", "seconds", "live", "json", "csv", "lenient", "trim"]
     )]
     pub compare: Option<PathBuf>,
     /// Percentage by which a row may be slower than the baseline
     #[arg(long, value_name = "PERCENT", default_value = "5", allow_negative_numbers = true, value_parser = within("percent", 0.0..=MAX_TOLERANCE))]
     pub tolerance: f64,
+    #[command(flatten)]
+    pub import: ImportArgs,
 }
 
 const EXAMPLES: &str = "\

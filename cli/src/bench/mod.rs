@@ -20,6 +20,7 @@ pub use phalanx_workload::subject::SubjectError;
 
 use super::error::CliError;
 use super::files::Files;
+use super::import_args::{ImportArgs, offer_lenient};
 use super::memory;
 use super::model::Model;
 use super::output::{self, Output};
@@ -62,8 +63,9 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         clips: args.clip.clone(),
         additive: args.additive.clone(),
         mask: args.mask.clone(),
+        import: args.import.options(),
     };
-    let subject = load(args.file.as_deref(), &choice)?;
+    let subject = load(args.file.as_deref(), &choice, args.import)?;
     if args.live {
         return live::run(args, &subject, baseline.as_ref());
     }
@@ -142,11 +144,20 @@ fn check_files(args: &BenchArgs) -> Result<(), CliError> {
 }
 
 /// Loads the model. A .phx file is measured as stored, with its own rows rather than rebuilt ones.
-fn load(file: Option<&Path>, choice: &SubjectOptions) -> Result<Subject, CliError> {
-    let loaded = match file.filter(|path| Model::is_phx(path)) {
+fn load(
+    file: Option<&Path>,
+    choice: &SubjectOptions,
+    import: ImportArgs,
+) -> Result<Subject, CliError> {
+    let phx = file.filter(|path| Model::is_phx(path));
+    let again = match phx {
+        Some(_) => ImportArgs::default(),
+        None => import,
+    };
+    let loaded = match phx {
         None => Subject::load(file, choice),
         Some(path) => {
-            let rig = Model::load(Some(path), false)?.rig;
+            let rig = Model::load(Some(path), false, import)?.rig;
             let name = path.file_name().unwrap_or_default();
             let name = name.to_string_lossy().into_owned();
             let rig = Rig::clone(&rig);
@@ -154,9 +165,9 @@ fn load(file: Option<&Path>, choice: &SubjectOptions) -> Result<Subject, CliErro
         }
     };
     loaded.map_err(|error| match error {
-        // Looked up again for similar names.
+        // Looked up again for similar names, with no second warning.
         SubjectError::UnknownClip { ref wanted, .. } => {
-            let model = Model::load(file, false);
+            let model = Model::load(file, false, again);
             let found = model.and_then(|model| model.find_clip(wanted));
             found.err().unwrap_or_else(|| error.into())
         }
@@ -164,10 +175,11 @@ fn load(file: Option<&Path>, choice: &SubjectOptions) -> Result<Subject, CliErro
             source: JointRefError::Name { name: ref wanted },
             ..
         } => {
-            let model = Model::load(file, false);
+            let model = Model::load(file, false, again);
             let found = model.and_then(|model| model.find_joint(wanted));
             found.err().unwrap_or_else(|| error.into())
         }
+        SubjectError::Read(error) => offer_lenient(error.into()),
         error => error.into(),
     })
 }

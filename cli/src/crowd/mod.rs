@@ -11,6 +11,7 @@ pub mod size;
 use super::error::CliError;
 use super::files::Files;
 use super::frame_renderer::{FrameRenderer, PaletteArg};
+use super::import_args::ImportArgs;
 use super::memory;
 use super::model::Model;
 use super::numbers::whole;
@@ -81,6 +82,8 @@ pub struct CrowdArgs {
         default_value = "auto"
     )]
     backend: PaletteArg,
+    #[command(flatten)]
+    import: ImportArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -133,7 +136,7 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     if let Some(file) = &args.json {
         files.writes_other("--json", file)?;
     }
-    let model = Model::load_to_draw(args.file.as_deref())?;
+    let model = Model::load_to_draw(args.file.as_deref(), args.import)?;
     let rig = &model.rig;
     let count = check_memory(
         args.count,

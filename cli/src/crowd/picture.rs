@@ -196,7 +196,7 @@ mod tests {
         let Some(fox) = trials::model("Fox.glb") else {
             return;
         };
-        let model = Model::load(Some(&fox), false).unwrap();
+        let model = Model::load(Some(&fox), false, Default::default()).unwrap();
         let choice = cast::choose_clips(&model).unwrap();
         let size = size::measure(&model, &choice).unwrap();
         let formation = Formation::new(24, size);

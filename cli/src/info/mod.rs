@@ -6,6 +6,7 @@ mod size;
 mod tree;
 
 use super::error::CliError;
+use super::import_args::ImportArgs;
 use super::model::Model;
 use super::output;
 use super::text::{self, line};
@@ -14,7 +15,7 @@ use document::{ClipInfo, Document, MeshInfo};
 use size::Travel;
 use std::path::PathBuf;
 
-/// Show a model: size, clips, skins, meshes, what the import repaired or dropped, and the joints
+/// Show a model: size, clips, skins, meshes, what the import repaired, dropped or did not use, and the joints
 ///
 /// A clip travels if its root joint ends elsewhere than it began: by the root motion of the file, or in the
 /// pose, along the ground.
@@ -26,6 +27,8 @@ pub struct InfoArgs {
     /// Print JSON, with every joint and the whole import report
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    import: ImportArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -42,7 +45,7 @@ const MARKERS: usize = 12;
 
 /// Imports and prints.
 pub fn run(args: &InfoArgs) -> Result<(), CliError> {
-    let model = Model::load(args.file.as_deref(), true)?;
+    let model = Model::load(args.file.as_deref(), true, args.import)?;
     let document = Document::new(&model);
     if args.json {
         return output::print_json(&document, true);
@@ -349,7 +352,7 @@ fn report(d: &Document) -> String {
     if d.report.is_empty() {
         line(
             &mut out,
-            format_args!("\nImport report: nothing was repaired or dropped"),
+            format_args!("\nImport report: all was used, and nothing repaired"),
         );
         return out;
     }

@@ -5,6 +5,7 @@ mod show;
 
 use super::actions::{ActionArgs, seconds};
 use super::error::CliError;
+use super::import_args::ImportArgs;
 use super::model::Model;
 use super::output;
 use clap::Args;
@@ -37,6 +38,8 @@ pub struct PoseArgs {
     /// Print JSON; every f32 reads back exactly
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    import: ImportArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -53,7 +56,7 @@ nodes, skins, morph, and with --vertices primitives. Indices are those of the fi
 
 /// Evaluates and prints.
 pub fn run(args: &PoseArgs) -> Result<(), CliError> {
-    let model = Model::load(args.file.as_deref(), false)?;
+    let model = Model::load(args.file.as_deref(), false, args.import)?;
     let actions = args.actions.find(&model)?.at(args.time);
     let pose = model.pose(&actions)?;
     let entries = actions.iter().map(|a| BlendEntry::new(&model.rig, a));

@@ -13,6 +13,7 @@ use super::crowd::picture_size;
 use super::error::CliError;
 use super::files::Files;
 use super::frame_renderer::{FrameRenderer, PaletteArg};
+use super::import_args::ImportArgs;
 use super::model::Model;
 use super::numbers::{whole, within};
 use super::output::{self, Output};
@@ -89,6 +90,8 @@ pub struct RenderArgs {
         default_value = "auto"
     )]
     backend: PaletteArg,
+    #[command(flatten)]
+    import: ImportArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -162,11 +165,16 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         files.reads_model("--attach", &attached.file);
     }
     files.writes_other("--out", &args.out.path)?;
-    let model = Model::load_to_draw(args.file.as_deref())?;
+    let model = Model::load_to_draw(args.file.as_deref(), args.import)?;
     let mut actions = args.actions.find(&model)?;
     actions.in_step = args.in_step;
     let attached = args.attach.iter().map(|a| {
-        let model = Model::load_to_draw(Some(&a.file))?;
+        // The options are meant for glTF files, and only for the model is it said that it is none.
+        let import = match Model::is_phx(&a.file) {
+            true => ImportArgs::default(),
+            false => args.import,
+        };
+        let model = Model::load_to_draw(Some(&a.file), import)?;
         Ok((model, a.joint.as_str()))
     });
     let attached = attached.collect::<Result<Vec<_>, CliError>>()?;

@@ -1,6 +1,7 @@
 //! [`App`]: handles the window's events, opens files and reopens a lost device.
 
 use super::super::error::CliError;
+use super::super::import_args::ImportArgs;
 use super::super::quiet;
 use super::super::text::one_line;
 use super::display::{Display, FrameOutcome};
@@ -33,6 +34,8 @@ pub struct RunLimits {
 /// The window and its contents.
 pub struct App {
     pub viewer: Viewer,
+    /// How files that are dropped on the window are imported.
+    pub import: ImportArgs,
     subject: Subject,
     size: PictureSize,
     limits: RunLimits,
@@ -55,6 +58,7 @@ impl App {
     pub fn new(viewer: Viewer, subject: Subject, size: PictureSize, limits: RunLimits) -> Self {
         Self {
             viewer,
+            import: ImportArgs::default(),
             subject,
             size,
             limits,
@@ -150,7 +154,8 @@ impl App {
     fn open_files(&mut self) -> Result<(), CliError> {
         if let Some(file) = self.viewer.open.take() {
             let count = self.viewer.crowd.count();
-            self.loader.start(file, count, self.subject.palettes());
+            let palettes = self.subject.palettes();
+            self.loader.start(file, count, palettes, self.import);
         }
         let loaded = self.loader.poll();
         let shown = |file: &std::path::Path| one_line(&file.display().to_string());

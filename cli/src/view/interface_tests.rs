@@ -21,7 +21,7 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        let (opened, _) = Opened::load(None, 1, PaletteArg(None)).unwrap();
+        let (opened, _) = Opened::load(None, 1, PaletteArg(None), Default::default()).unwrap();
         Self {
             context: Context::default(),
             viewer: Viewer::new(opened, 0.3),
@@ -88,7 +88,7 @@ fn a_long_list_is_filtered_by_typing() {
     let Some(robot) = trials::model("robot.glb") else {
         return;
     };
-    let (opened, _) = Opened::load(Some(&robot), 1, PaletteArg(None)).unwrap();
+    let (opened, _) = Opened::load(Some(&robot), 1, PaletteArg(None), Default::default()).unwrap();
     desk.viewer.show(opened).unwrap();
     assert!(desk.has("filter clips") && desk.has("Robot_Jump"));
     // The slash asks for the field and is not typed into it.
@@ -148,7 +148,12 @@ fn the_report_is_shown_and_its_limit_stated() {
 fn files_are_chosen_by_keys_and_by_the_mouse() {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
     let mut desk = Desk::new();
-    let opened = Opened::load(Some(&assets.join("mannequin.glb")), 1, PaletteArg(None));
+    let opened = Opened::load(
+        Some(&assets.join("mannequin.glb")),
+        1,
+        PaletteArg(None),
+        Default::default(),
+    );
     desk.viewer.show(opened.unwrap().0).unwrap();
     desk.press(Key::O, "o");
     for (key, text) in [(Key::L, "l"), (Key::O, "o"), (Key::D, "d")] {

@@ -177,7 +177,12 @@ mod tests {
     use std::path::Path;
 
     fn viewer() -> Viewer {
-        Viewer::new(Opened::load(None, 2, PaletteArg(None)).unwrap().0, 0.3)
+        Viewer::new(
+            Opened::load(None, 2, PaletteArg(None), Default::default())
+                .unwrap()
+                .0,
+            0.3,
+        )
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod viewer_crowd;
 use super::crowd::picture_size;
 use super::error::CliError;
 use super::frame_renderer::PaletteArg;
+use super::import_args::ImportArgs;
 use super::model::Model;
 use super::numbers::{whole, within};
 use super::{output, quiet};
@@ -76,6 +77,8 @@ pub struct ViewArgs {
         default_value = "auto"
     )]
     backend: PaletteArg,
+    #[command(flatten)]
+    import: ImportArgs,
     /// Close the window after this many frames
     #[arg(
         long,
@@ -99,11 +102,11 @@ Examples:
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     // Reported before a missing display.
     if let Some(missing) = args.file.as_deref().filter(|file| !file.exists()) {
-        Model::load(Some(missing), false)?;
+        Model::load(Some(missing), false, args.import)?;
     }
     // Opened before the model: without a display, loading is wasted.
     let event_loop = quiet::during(EventLoop::new).map_err(refused)?;
-    let model = Model::load_to_draw(args.file.as_deref())?;
+    let model = Model::load_to_draw(args.file.as_deref(), args.import)?;
     let playing = match &args.clip {
         Some(clip) => Playing::Clip(model.find_clip(clip)?),
         None if model.rig.clips().is_empty() => Playing::Rest,
@@ -119,6 +122,7 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
         lose_device_at: args.lose_device_at,
     };
     let mut app = App::new(viewer, subject, args.size, limits);
+    app.import = args.import;
     let ran = event_loop.run_app(&mut app);
     app.close();
     ran.map_err(refused)?;

@@ -3,6 +3,7 @@
 use super::super::crowd::picture;
 use super::super::error::CliError;
 use super::super::frame_renderer::PaletteArg;
+use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::super::textures;
 use super::viewer_crowd::{Playing, ViewerCrowd};
@@ -55,7 +56,7 @@ pub struct Opened {
     /// The file's folder; `None` for the built-in character.
     pub folder: Option<PathBuf>,
     pub rig: Arc<Rig>,
-    /// What the import repaired or dropped, and textures that are missing.
+    /// What the import repaired, dropped or did not use, and textures that are missing.
     pub report: Vec<ReportEntry>,
     /// True for files that hold no report.
     pub baked: bool,
@@ -68,8 +69,9 @@ impl Opened {
         file: Option<&Path>,
         count: usize,
         palettes: PaletteArg,
+        import: ImportArgs,
     ) -> Result<(Self, Subject), CliError> {
-        let model = Model::load(file, true)?;
+        let model = Model::load(file, true, import)?;
         let playing = match model.rig.clips().is_empty() {
             true => Playing::Rest,
             false => Playing::Clip(0),
@@ -115,11 +117,11 @@ pub struct Loader {
 
 impl Loader {
     /// Starts to load a file. A file that is being loaded is forgotten.
-    pub fn start(&mut self, file: PathBuf, count: usize, palettes: PaletteArg) {
+    pub fn start(&mut self, file: PathBuf, count: usize, palettes: PaletteArg, import: ImportArgs) {
         let (sender, receiver) = channel();
         let path = file.clone();
         let work = move || {
-            let opened = Opened::load(Some(&path), count, palettes);
+            let opened = Opened::load(Some(&path), count, palettes, import);
             // Fails if another file was chosen meanwhile.
             let _ = sender.send(opened.map_err(|e| e.to_string()));
         };
@@ -165,13 +167,23 @@ mod tests {
         let asset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/mannequin.glb");
         let mut loader = Loader::default();
         assert!(loader.poll().is_none() && loader.file().is_none());
-        loader.start("/nonexistent/fox.glb".into(), 1, PaletteArg(None));
+        loader.start(
+            "/nonexistent/fox.glb".into(),
+            1,
+            PaletteArg(None),
+            Default::default(),
+        );
         assert_eq!(loader.file(), Some(Path::new("/nonexistent/fox.glb")));
         let error = wait(&mut loader).err().unwrap();
         assert!(error.contains("/nonexistent/fox.glb"), "{error}");
         // The last file chosen is the one that comes.
-        loader.start("/nonexistent/fox.glb".into(), 1, PaletteArg(None));
-        loader.start(asset.clone(), 3, PaletteArg(None));
+        loader.start(
+            "/nonexistent/fox.glb".into(),
+            1,
+            PaletteArg(None),
+            Default::default(),
+        );
+        loader.start(asset.clone(), 3, PaletteArg(None), Default::default());
         let (opened, subject) = wait(&mut loader).ok().unwrap();
         assert_eq!(opened.file, asset.display().to_string());
         assert_eq!(opened.crowd.count(), 3);

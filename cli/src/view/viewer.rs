@@ -356,7 +356,7 @@ mod tests {
     use std::path::Path;
 
     fn viewer(count: usize) -> Viewer {
-        let (opened, _) = Opened::load(None, count, PaletteArg(None)).unwrap();
+        let (opened, _) = Opened::load(None, count, PaletteArg(None), Default::default()).unwrap();
         Viewer::new(opened, 0.3)
     }
 
@@ -387,7 +387,8 @@ mod tests {
         }
         let asset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/mannequin_lod1.glb");
         // The count was another when the file began to load.
-        let (opened, _) = Opened::load(Some(&asset), 2, PaletteArg(None)).unwrap();
+        let (opened, _) =
+            Opened::load(Some(&asset), 2, PaletteArg(None), Default::default()).unwrap();
         viewer.show(opened).unwrap();
         assert_eq!((viewer.crowd.count(), viewer.speed), (3, 2.0));
         assert_eq!(viewer.crowd.playing(), Playing::Rest);

@@ -325,7 +325,7 @@ mod tests {
     use phalanx_testkit::trials;
 
     fn crowd(count: usize) -> ViewerCrowd {
-        let model = Model::load(None, false).unwrap();
+        let model = Model::load(None, false, Default::default()).unwrap();
         ViewerCrowd::new(&model, Playing::Clip(0), count).unwrap()
     }
 
@@ -437,7 +437,7 @@ mod tests {
             let Some(path) = trials::model(file) else {
                 continue;
             };
-            let model = Model::load(Some(&path), false).unwrap();
+            let model = Model::load(Some(&path), false, Default::default()).unwrap();
             let mut crowd = ViewerCrowd::new(&model, Playing::Rest, 1).unwrap();
             for clip in 0..model.rig.clips().len() {
                 crowd.choose(Playing::Clip(clip), 0.0).unwrap();

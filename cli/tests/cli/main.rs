@@ -12,6 +12,7 @@ mod inputs;
 mod library;
 mod names;
 mod pose;
+mod reading;
 mod render;
 mod support;
 mod widths;
@@ -30,6 +31,13 @@ fn main() {
         ("no_window_without_the_feature", errors::no_window),
         ("usage_errors_exit_with_2", errors::usage_errors),
         ("options_of_earlier_versions", errors::earlier_options),
+        ("reading_required_extensions", reading::required_extensions),
+        ("reading_trimmed_clips", reading::trimmed_clips),
+        ("reading_other_scenes", reading::other_scenes),
+        (
+            "reading_names_that_occur_twice",
+            reading::names_that_occur_twice,
+        ),
         (
             "widths_of_the_built_in_character",
             widths::of_the_built_in_character,

@@ -6,6 +6,7 @@ use super::document::{Animation, Channel, Sampler};
 use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
 use super::limits::Notes;
 use super::nodes::ZERO_LENGTH;
+use super::scenes::Scenes;
 use crate::clip::Marker;
 use crate::import::markers::{of_extras, snap};
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawTrack};
@@ -27,8 +28,18 @@ struct Times {
     kept: Option<Vec<usize>>,
 }
 
+/// Channels that animate what is no node, by KHR_animation_pointer.
+#[derive(Default)]
+struct OtherPointers {
+    channels: usize,
+    /// The place of the first, and its pointer.
+    first: Option<(String, String)>,
+}
+
 struct Clips<'c, 's> {
     nodes: &'c [RawNode],
+    scenes: &'c Scenes,
+    pointers: OtherPointers,
     buffers: &'c mut Buffers<'s>,
     notes: &'c mut Notes,
     times: HashMap<usize, Rc<Times>>,
@@ -39,11 +50,14 @@ struct Clips<'c, 's> {
 pub(super) fn clips(
     list: Vec<Animation>,
     nodes: &[RawNode],
+    scenes: &Scenes,
     buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<RawClip>, Fault> {
     let mut clips = Clips {
         nodes,
+        scenes,
+        pointers: OtherPointers::default(),
         buffers,
         notes,
         times: HashMap::new(),
@@ -54,7 +68,28 @@ pub(super) fn clips(
         let place = label("animation", index, animation.name.as_deref());
         out.push(clips.clip(animation, &place).within(|| place)?);
     }
+    clips.report_pointers();
     Ok(out)
+}
+
+/// The property and node of a pointer such as `/nodes/3/rotation`; `None` for all others.
+fn of_pointer(pointer: &str) -> Option<(RawChannel, usize)> {
+    let (node, path) = pointer.strip_prefix("/nodes/")?.split_once('/')?;
+    // By RFC 6901 an index has no sign and no zeros before it.
+    let index = node.bytes().all(|b| b.is_ascii_digit()) && (node == "0" || !node.starts_with('0'));
+    let node = node.parse().ok().filter(|_| index)?;
+    Some((property(path)?, node))
+}
+
+/// The property of a node that a path names.
+fn property(path: &str) -> Option<RawChannel> {
+    Some(match path {
+        "translation" => RawChannel::Translation,
+        "rotation" => RawChannel::Rotation,
+        "scale" => RawChannel::Scale,
+        "weights" => RawChannel::Weights,
+        _ => return None,
+    })
 }
 
 impl Clips<'_, '_> {
@@ -94,7 +129,25 @@ impl Clips<'_, '_> {
             tracks,
             extras,
             markers,
+            trimmed: 0.0,
         })
+    }
+
+    /// Reports the channels that animate what is no node: how many, and the first.
+    fn report_pointers(&mut self) {
+        let OtherPointers { channels, first } = std::mem::take(&mut self.pointers);
+        let Some((place, pointer)) = first else {
+            return;
+        };
+        let which = match (channels, pointer.is_empty()) {
+            (1, true) => "animates by a pointer that it lacks".to_owned(),
+            (1, false) => format!("animates {pointer:?}, which is no property of a node"),
+            (n, _) => {
+                format!("{n} channels animate no property of a node; the first of them {pointer:?}")
+            }
+        };
+        self.notes
+            .dropped(place, format!("{which} (KHR_animation_pointer)"));
     }
 
     /// The markers in an animation's extras. Those that cannot be used are reported.
@@ -134,32 +187,39 @@ impl Clips<'_, '_> {
         channel: &Channel,
         place: &str,
     ) -> Result<Option<(usize, RawChannel)>, Fault> {
-        let property = match channel.target.path.as_str() {
-            "translation" => RawChannel::Translation,
-            "rotation" => RawChannel::Rotation,
-            "scale" => RawChannel::Scale,
-            "weights" => RawChannel::Weights,
+        let (property, node) = match channel.target.path.as_str() {
             "pointer" => {
-                let message = "animates something other than a node (KHR_animation_pointer)";
-                self.notes.dropped(place, message);
-                return Ok(None);
+                let pointer = channel.target.pointer().unwrap_or_default();
+                let Some((property, node)) = of_pointer(&pointer) else {
+                    self.pointers.channels += 1;
+                    let first = || (place.to_owned(), shorten(&pointer));
+                    self.pointers.first.get_or_insert_with(first);
+                    return Ok(None);
+                };
+                (property, Some(node))
             }
-            other => {
-                let other = shorten(other);
-                let message = format!("animates {:?}, which glTF does not define", shorten(&other));
-                self.notes.dropped(place, message);
-                return Ok(None);
-            }
+            path => match property(path) {
+                Some(property) => (property, channel.target.node),
+                None => {
+                    let message =
+                        format!("animates {:?}, which glTF does not define", shorten(path));
+                    self.notes.dropped(place, message);
+                    return Ok(None);
+                }
+            },
         };
-        let Some(node) = channel.target.node else {
+        let Some(node) = node else {
             self.notes.dropped(place, "has no target node");
             return Ok(None);
         };
         let target = at(self.nodes, node, "target node").within(|| short_channel(place))?;
         if property == RawChannel::Weights {
             if target.weights.is_empty() {
-                let message =
-                    format!("animates weights of node {node}, which has no morph targets");
+                let why = match self.scenes.is_undrawn(node) {
+                    true => "is not in the default scene, so its mesh is not drawn",
+                    false => "has no morph targets",
+                };
+                let message = format!("animates weights of node {node}, which {why}");
                 self.notes.dropped(place, message);
                 return Ok(None);
             }

@@ -4,40 +4,10 @@
 
 use super::container::JsonCounts;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
+use super::extensions;
 use super::limits::{MemoryLimit, Notes};
 use ::gltf::json;
 use serde::Deserialize;
-
-/// Extensions whose data the import reads.
-const READ: &[&str] = &[
-    "KHR_mesh_quantization",
-    #[cfg(feature = "meshopt")]
-    "EXT_meshopt_compression",
-    #[cfg(feature = "meshopt")]
-    "KHR_meshopt_compression",
-    "KHR_materials_pbrSpecularGlossiness",
-];
-
-/// Extensions that change only the appearance of surfaces: they may be required, their data is ignored.
-const APPEARANCE: &[&str] = &[
-    "KHR_lights_punctual",
-    "KHR_materials_anisotropy",
-    "KHR_materials_clearcoat",
-    "KHR_materials_dispersion",
-    "KHR_materials_emissive_strength",
-    "KHR_materials_ior",
-    "KHR_materials_iridescence",
-    "KHR_materials_sheen",
-    "KHR_materials_specular",
-    "KHR_materials_transmission",
-    "KHR_materials_unlit",
-    "KHR_materials_variants",
-    "KHR_materials_volume",
-    "KHR_texture_basisu",
-    "KHR_texture_transform",
-    "EXT_texture_avif",
-    "EXT_texture_webp",
-];
 
 #[derive(Deserialize)]
 pub(super) struct Asset {
@@ -82,6 +52,7 @@ pub(super) struct Document {
 
 #[derive(Deserialize)]
 pub(super) struct Scene {
+    pub name: Option<String>,
     #[serde(default)]
     pub nodes: Vec<usize>,
 }
@@ -112,6 +83,30 @@ pub(super) struct Channel {
 pub(super) struct Target {
     pub node: Option<usize>,
     pub path: String,
+    /// As text: of most files nothing in it is read.
+    #[serde(default)]
+    extensions: json::Extras,
+}
+
+/// What KHR_animation_pointer adds to a target.
+#[derive(Deserialize)]
+struct TargetExtensions {
+    #[serde(rename = "KHR_animation_pointer")]
+    pointer: Option<Pointer>,
+}
+
+#[derive(Deserialize)]
+struct Pointer {
+    pointer: String,
+}
+
+impl Target {
+    /// The pointer of KHR_animation_pointer; `None` if there is none, or it is no text.
+    pub fn pointer(&self) -> Option<String> {
+        let extensions = self.extensions.as_ref()?;
+        let extensions: TargetExtensions = serde_json::from_str(extensions.get()).ok()?;
+        Some(extensions.pointer?.pointer)
+    }
 }
 
 #[derive(Deserialize)]
@@ -130,6 +125,7 @@ const OBJECT_BYTES: u64 = 3 * largest(&[
     size_of::<json::Material>(),
     size_of::<json::mesh::Primitive>(),
     size_of::<Animation>(),
+    size_of::<Channel>(),
 ]) as u64;
 
 /// Memory of one value in an array or object, at most, by the same rule.
@@ -173,8 +169,8 @@ impl Document {
         })
     }
 
-    /// Checks version and extensions.
-    pub fn check(&self, notes: &mut Notes) -> Result<(), Fault> {
+    /// Checks version and extensions; reports the extensions that are not read.
+    pub fn check(&self, lenient: bool, notes: &mut Notes) -> Result<(), Fault> {
         let asset = &self.asset;
         let version = asset.min_version.as_ref().unwrap_or(&asset.version);
         // Minor versions are backward compatible, so only `minVersion` can exclude 2.0.
@@ -186,20 +182,12 @@ impl Document {
             let found = shorten(version);
             return Err(Kind::AssetVersion { found }.into());
         }
-        for name in &self.extensions_required {
-            let known = READ.contains(&name.as_str()) || APPEARANCE.contains(&name.as_str());
-            if !known {
-                let name = shorten(name);
-                return Err(Kind::Extension { name }.into());
-            }
-        }
-        for name in &self.extensions_used {
-            if !READ.contains(&name.as_str()) {
-                let place = format!("extension {:?}", shorten(name));
-                notes.note(place, "its data is ignored");
-            }
-        }
-        Ok(())
+        extensions::check(
+            &self.extensions_used,
+            &self.extensions_required,
+            lenient,
+            notes,
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 //! `GltfError`: why a file could not be imported, and where.
 
+use super::extensions::ExtensionEffect;
 use std::fmt;
 
 /// Why a file could not be imported: the file, the place in it and the problem, on one line.
@@ -91,11 +92,15 @@ pub enum GltfErrorKind {
         /// The version in the file.
         found: String,
     },
-    /// `extensionsRequired` lists an extension that the import does not support.
-    #[error("requires the extension {name:?}, which is not supported")]
+    /// `extensionsRequired` lists an extension that changes what is imported and is not read.
+    #[error("requires the extension {name:?}, which {effect} and is not supported{cure}")]
     Extension {
         /// Its name.
         name: String,
+        /// What it changes.
+        effect: ExtensionEffect,
+        /// What writes a file without it: empty, or words that begin with a semicolon.
+        cure: &'static str,
     },
     /// An index is out of range.
     #[error("{what} {index} is out of range, there are {count}")]

@@ -11,6 +11,7 @@ mod clips;
 mod container;
 mod document;
 mod error;
+mod extensions;
 mod influences;
 mod limits;
 mod materials;
@@ -18,9 +19,12 @@ mod matrix;
 mod meshes;
 mod meshopt;
 mod nodes;
+mod scenes;
+mod summary;
 mod uri;
 
 pub use error::{GltfError, GltfErrorKind};
+pub use extensions::ExtensionEffect;
 pub use limits::{
     MAX_FILE_BYTES, MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MAX_SKIN_JOINTS, MAX_ZERO_ELEMENTS,
     MEMORY_BASE, MEMORY_PER_BYTE, WEIGHT_SUM_TOLERANCE,
@@ -34,6 +38,7 @@ use crate::mesh::ImageMode;
 use buffers::Buffers;
 use error::Fault;
 use limits::{MemoryLimit, Notes};
+use scenes::Scenes;
 use std::path::Path;
 
 /// Options of an import.
@@ -51,6 +56,13 @@ pub struct ImportOptions {
     pub images: ImageMode,
     /// Whether URIs may leave the file's folder with `..`. Default: no.
     pub parent_folders: bool,
+    /// Whether to import files that require an extension which is not read and changes geometry, textures or
+    /// animation, without what it changes; the report says so. Vertices that are in Draco data alone are left out.
+    /// Default: no, such a file is an error ([`GltfErrorKind::Extension`]).
+    pub lenient: bool,
+    /// Whether clips that begin late are cut, so that their first key is at 0
+    /// ([`RawScene::trim_clips`]). Default: no, the report names them.
+    pub trim: bool,
     /// Bytes that the import may allocate. Default: `None`, 64 MiB plus 64 times the files' size.
     pub memory_limit: Option<u64>,
 }
@@ -63,6 +75,8 @@ impl Default for ImportOptions {
             root_motion: None,
             images: ImageMode::default(),
             parent_folders: false,
+            lenient: false,
+            trim: false,
             memory_limit: None,
         }
     }
@@ -118,7 +132,8 @@ fn read(
     let mut memory = MemoryLimit::new(bytes.len() as u64, options.memory_limit);
     memory.charge(bytes.len() as u64)?;
     let mut document = document::Document::parse(container.json, &counts, &mut memory)?;
-    document.check(notes)?;
+    document.check(options.lenient, notes)?;
+    extensions::leave_out_draco(&mut document, options.lenient, notes)?;
     let mut buffers = Buffers::new(&mut document, container.bin, base, options, memory);
     let slots = smallest_skins(&document);
     let materials = materials::materials(
@@ -135,10 +150,11 @@ fn read(
         notes,
     )?;
     let skin_count = document.skins.len();
-    let nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
+    let mut nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
     let skins = nodes::skins(document.skins, nodes.len(), &mut buffers, notes)?;
-    let (scenes, default_scene) = nodes::scenes(document.scenes, document.scene, &nodes, notes)?;
-    let clips = clips::clips(document.animations, &nodes, &mut buffers, notes)?;
+    let scenes = Scenes::read(document.scenes, document.scene, &mut nodes, notes)?;
+    let clips = clips::clips(document.animations, &nodes, &scenes, &mut buffers, notes)?;
+    scenes.report(&nodes, &skins, &clips, notes);
     // Images come last: if memory runs out, the import can do without them.
     let mut wanted = vec![false; document.images.len()];
     for image in materials.iter().filter_map(|m| m.base_color_image) {
@@ -153,7 +169,7 @@ fn read(
         &mut buffers,
         notes,
     );
-    Ok(RawScene {
+    let mut scene = RawScene {
         name: String::new(),
         nodes,
         skins,
@@ -162,9 +178,12 @@ fn read(
         materials,
         images,
         channels: Vec::new(),
-        scenes,
-        default_scene,
-    })
+        scenes: scenes.roots,
+        default_scene: scenes.default,
+    };
+    summary::late_clips(&mut scene, options.trim, notes);
+    summary::repeated_names(&scene, &mut buffers.memory, notes)?;
+    Ok(scene)
 }
 
 /// For every mesh, the number of joints of the smallest skin that a node uses with it.

@@ -224,41 +224,6 @@ pub(super) fn fit(
     weights
 }
 
-/// The roots of all scenes, and the default scene: the file's, else the first.
-pub(super) fn scenes(
-    list: Vec<super::document::Scene>,
-    default: Option<usize>,
-    nodes: &[RawNode],
-    notes: &mut Notes,
-) -> Result<(Vec<Vec<usize>>, Option<usize>), Fault> {
-    if let Some(scene) = default {
-        at(&list, scene, "default scene")?;
-    }
-    let default = default.or(if list.is_empty() { None } else { Some(0) });
-    let mut out = Vec::with_capacity(list.len());
-    for (index, scene) in list.into_iter().enumerate() {
-        let place = || format!("scene {index}");
-        let mut seen = HashSet::new();
-        let mut roots = Vec::with_capacity(scene.nodes.len());
-        for root in scene.nodes {
-            let node = at(nodes, root, "node").within(place)?;
-            if !seen.insert(root) {
-                notes.repaired(place(), format!("node {root} is listed twice"));
-                continue;
-            }
-            if let Some(parent) = node.parent {
-                notes.note(
-                    place(),
-                    format!("node {root} is not a root but a child of {parent}"),
-                );
-            }
-            roots.push(root);
-        }
-        out.push(roots);
-    }
-    Ok((out, default))
-}
-
 /// Reads the skins.
 pub(super) fn skins(
     list: Vec<json::Skin>,

@@ -184,6 +184,7 @@ impl Part {
                 tracks,
                 extras: clip.extras.clone(),
                 markers: clip.markers.clone(),
+                trimmed: clip.trimmed,
             });
         }
     }

@@ -97,6 +97,52 @@ pub const BOMBS: &[Bomb] = &[
             r#""nodes":[{{}}],"scenes":[{{"nodes":[{roots}]}}]"#
         ))
     }),
+    // Walking every node for every scene would be 10^10 steps.
+    ("scenes of other nodes", |n| {
+        let n = n.min(100_000);
+        let nodes = vec!["{}"; n].join(",");
+        let scenes: Vec<String> = (0..n).map(|i| format!(r#"{{"nodes":[{i}]}}"#)).collect();
+        text(&format!(
+            r#""nodes":[{nodes}],"scenes":[{}]"#,
+            scenes.join(",")
+        ))
+    }),
+    ("equal names", |n| {
+        list("meshes", r#"{"name":"n","primitives":[]}"#, n)
+    }),
+    ("names that occur twice", |n| {
+        let mesh = |i| format!(r#"{{"name":"{}","primitives":[]}}"#, i / 2);
+        let meshes: Vec<String> = (0..n).map(mesh).collect();
+        text(&format!(r#""meshes":[{}]"#, meshes.join(",")))
+    }),
+    ("pointers", |n| {
+        let pointer = r#"{"KHR_animation_pointer":{"pointer":"/nodes/0/matrix"}}"#;
+        let target = format!(r#"{{"path":"pointer","extensions":{pointer}}}"#);
+        let channels = vec![format!(r#"{{"sampler":0,"target":{target}}}"#); n.min(100_000)];
+        list(
+            "animations",
+            &format!(r#"{{"channels":[{}]}}"#, channels.join(",")),
+            1,
+        )
+    }),
+    ("a long pointer", |n| {
+        let pointer = format!("/nodes/{}/rotation", "9".repeat(n));
+        let target = format!(
+            r#"{{"path":"pointer","extensions":{{"KHR_animation_pointer":{{"pointer":"{pointer}"}}}}}}"#
+        );
+        list(
+            "animations",
+            &format!(r#"{{"channels":[{{"sampler":0,"target":{target}}}]}}"#),
+            1,
+        )
+    }),
+    ("required extensions", |n| {
+        let names: Vec<String> = (0..n).map(|i| format!(r#""FOO_{i}""#)).collect();
+        let names = names.join(",");
+        text(&format!(
+            r#""extensionsRequired":[{names}],"extensionsUsed":[{names}]"#
+        ))
+    }),
     ("values", |n| {
         let values = vec!["0"; n].join(",");
         let accessor = r#""count":9,"componentType":5126,"type":"VEC3""#;

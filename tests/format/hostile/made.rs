@@ -107,6 +107,9 @@ pub fn everything() -> Vec<u8> {
     );
     file.push("skins", json!({ "joints": [3, 1, 2] }));
     file.push("scenes", json!({ "nodes": [0] }));
+    // A mesh that is not drawn, and a node that a pointer moves.
+    file.push("nodes", json!({ "name": "other", "mesh": 0 }));
+    file.push("scenes", json!({ "name": "others", "nodes": [5] }));
     file.root["scene"] = json!(0);
     let keys = file.floats("SCALAR", &[0.0, 0.5, 2.0]);
     let cubic = file.floats("VEC4", &[0.1, 0.2, 0.3, 0.9].repeat(9));
@@ -115,6 +118,18 @@ pub fn everything() -> Vec<u8> {
     file.clip(1, "rotation", "LINEAR", times, turns);
     file.clip(1, "translation", "STEP", times, positions);
     file.clip(4, "weights", "LINEAR", keys, morph);
+    let late = file.floats("SCALAR", &[0.25, 0.5, 2.0]);
+    let pointer = |to: &str| {
+        let pointer = json!({ "KHR_animation_pointer": { "pointer": to } });
+        json!({ "sampler": 0, "target": { "path": "pointer", "extensions": pointer } })
+    };
+    file.push(
+        "animations",
+        json!({ "name": "late", "samplers": [{ "input": late, "output": cubic, "interpolation": "CUBICSPLINE" }],
+            "channels": [pointer("/nodes/5/rotation"), pointer("/materials/0/alphaCutoff")],
+            "extras": { "markers": [{ "name": "early", "time": 0.125 }] } }),
+    );
+    file.root["extensionsUsed"] = json!(["KHR_animation_pointer", "FOO_unknown"]);
     file.root["extensionsRequired"] = json!(["EXT_meshopt_compression"]);
     file.glb()
 }

@@ -135,6 +135,8 @@ fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> 
         let variant = mutator.variant(case, &mut random);
         // Pictures take most of the time: they are decoded in every sixteenth variant.
         let options = ImportOptions {
+            lenient: case % 2 == 1,
+            trim: case % 4 > 1,
             images: if case % 16 == 5 {
                 options.images
             } else {

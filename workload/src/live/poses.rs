@@ -166,8 +166,7 @@ impl ClipSource {
             name: Some(name),
             duration: times.last().copied().unwrap_or_default(),
             tracks,
-            extras: None,
-            markers: Vec::new(),
+            ..RawClip::default()
         }
     }
 

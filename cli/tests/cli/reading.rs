@@ -1,0 +1,196 @@
+//! What commands read of a glTF file, and what they say of the rest: extensions, late clips, scenes, names.
+
+use super::support::{Tested, check, json, list, one_line, output, run, scratch};
+use phalanx_testkit::gltf_file::File;
+use serde_json::json;
+use std::fs;
+
+/// A skinned triangle that a clip moves from 0.5 s to 1.5 s, with a marker.
+fn late() -> File {
+    let mut file = File::new();
+    let positions = file.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    let joints = file.accessor(
+        phalanx_testkit::gltf_file::U8,
+        "VEC4",
+        3,
+        &[0, 0, 0, 0].repeat(3),
+    );
+    let weights = file.floats("VEC4", &[1.0, 0.0, 0.0, 0.0].repeat(3));
+    let mesh =
+        file.mesh(json!({ "POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights }));
+    let hips = file.push("nodes", json!({ "name": "hips" }));
+    file.push("skins", json!({ "joints": [hips] }));
+    file.root["nodes"][mesh]["skin"] = json!(0);
+    let times = file.floats("SCALAR", &[0.5, 1.0, 1.5]);
+    let places = file.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0]);
+    file.clip(hips, "translation", "LINEAR", times, places);
+    file.root["animations"][0]["name"] = json!("Walk");
+    file.root["animations"][0]["extras"] = json!({ "markers": [{ "name": "step", "time": 1.0 }] });
+    file
+}
+
+/// Every command that reads a glTF file refuses what it does not understand, in one line that says what to do.
+pub fn required_extensions() -> Tested {
+    let folder = scratch();
+    let mut file = late();
+    file.root["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
+    fs::write(folder.join("hero.glb"), file.glb())?;
+    let commands: [&[&str]; 6] = [
+        &["info", "hero.glb"],
+        &["pose", "hero.glb"],
+        &["crowd", "hero.glb", "--out", "a.png"],
+        &["render", "hero.glb", "--out", "a.png"],
+        &["bench", "hero.glb", "--count", "1"],
+        &["bake", "hero.glb", "--out", "hero.phx"],
+    ];
+    for args in commands {
+        one_line(
+            &run(args),
+            &[
+                "hero.glb: requires the extension \"KHR_draco_mesh_compression\", which changes geometry",
+                "`gltf-transform copy IN.glb OUT.glb` decodes it",
+                "; --lenient reads the file without it",
+            ],
+        )?;
+    }
+    check(!folder.join("hero.phx").exists(), "baked all the same")?;
+    output(&["pose", "hero.glb", "--lenient"])?;
+    output(&["bake", "hero.glb", "--lenient", "--out", "hero.phx"])?;
+    // What was baked leniently can be measured again.
+    output(&["verify", "hero.phx", "--source", "hero.glb"])?;
+    let text = output(&["info", "hero.glb", "--lenient", "--wide"])?;
+    let line = "dropped: extension \"KHR_draco_mesh_compression\": is required and ignored, though it changes \
+                geometry";
+    check(text.contains(line), text)?;
+    // An extension that nobody knows.
+    file.root["extensionsRequired"] = json!(["FOO_bones\u{202e}"]);
+    fs::write(folder.join("hero.glb"), file.glb())?;
+    one_line(
+        &run(&["info", "hero.glb"]),
+        &["FOO_bones", "is not known and is not supported; --lenient"],
+    )
+}
+
+/// A clip that begins late is offered to be cut, and every command cuts it alike.
+pub fn trimmed_clips() -> Tested {
+    let folder = scratch();
+    fs::write(folder.join("late.glb"), late().glb())?;
+    let text = output(&["info", "late.glb", "--wide"])?;
+    let line = "note: animation 0 \"Walk\": the first key is late, at 0.5 s; trimming (--trim) cuts what is before it";
+    check(text.contains(line), text)?;
+    let text = output(&["info", "late.glb", "--trim", "--wide"])?;
+    check(
+        text.contains("cut to begin with the first key"),
+        text.clone(),
+    )?;
+    check(!text.contains("--trim"), text)?;
+    let clip = |args: &[&str]| -> Result<(f64, f64), libtest_mimic::Failed> {
+        let info = json(args)?;
+        let clip = list(&info, "clips")?[0].clone();
+        let time = &clip["markers"][0]["time"];
+        Ok((
+            clip["duration"].as_f64().unwrap_or(f64::NAN),
+            time.as_f64().unwrap_or(f64::NAN),
+        ))
+    };
+    check(
+        clip(&["info", "late.glb", "--json"])? == (1.5, 1.0),
+        "whole",
+    )?;
+    let cut = clip(&["info", "late.glb", "--trim", "--json"])?;
+    check(cut == (1.0, 0.5), format!("{cut:?}"))?;
+    let height = |args: &[&str]| -> Result<f64, libtest_mimic::Failed> {
+        let pose = json(args)?;
+        let hips = list(&pose, "nodes")?[1].clone();
+        Ok(hips["world"][13].as_f64().unwrap_or(f64::NAN))
+    };
+    let pose = [
+        "pose", "late.glb", "--clip", "Walk", "--time", "0.5", "--json",
+    ];
+    let (whole, cut) = (height(&pose)?, height(&[&pose[..], &["--trim"]].concat())?);
+    check((whole, cut) == (0.0, 1.0), format!("{whole} {cut}"))?;
+    output(&[
+        "render", "late.glb", "--trim", "--out", "a.png", "--frames", "2", "--size", "32x32",
+    ])?;
+
+    // Markers beside the file have the times of the file.
+    fs::write(
+        folder.join("late.events.json"),
+        r#"{"clips": {"Walk": [{"name": "strike", "time": 1.25}]}}"#,
+    )?;
+    output(&["bake", "late.glb", "--trim", "--out", "late.phx"])?;
+    let baked = clip(&["info", "late.phx", "--json"])?;
+    check(baked == (1.0, 0.75), format!("{baked:?}"))?;
+    output(&["verify", "late.phx", "--source", "late.glb"])?;
+    // The same file without the option is another bake.
+    output(&["bake", "late.glb", "--out", "late.phx"])?;
+    let baked = clip(&["info", "late.phx", "--json"])?;
+    check(baked == (1.5, 1.25), format!("{baked:?}"))?;
+    output(&["verify", "late.phx", "--source", "late.glb"])?;
+
+    // A .phx file has its clips as they are; the option is not ignored without a word.
+    let out = run(&["pose", "late.phx", "--trim", "--lenient"]);
+    let error = String::from_utf8(out.stderr)?;
+    let warning =
+        "phalanx: warning: late.phx: --lenient and --trim have no effect on a .phx file\n";
+    check(error == warning, error.clone())?;
+    check(out.status.success(), error)
+}
+
+/// Nodes outside the default scene are not drawn; `pose` lists them.
+pub fn other_scenes() -> Tested {
+    let folder = scratch();
+    let mut file = late();
+    let prop = file.push(
+        "nodes",
+        json!({ "name": "prop", "mesh": 0, "translation": [50, 0, 0] }),
+    );
+    file.push("scenes", json!({ "name": "Main", "nodes": [0, 1] }));
+    fs::write(folder.join("one.glb"), file.glb())?;
+    file.push("scenes", json!({ "name": "Props", "nodes": [prop] }));
+    fs::write(folder.join("two.glb"), file.glb())?;
+    let text = output(&["info", "two.glb", "--wide"])?;
+    let line = "dropped: scene 1 \"Props\": 1 node outside the default scene 0 \"Main\": 1 mesh is not drawn";
+    check(text.contains(line), text)?;
+    let text = output(&["info", "one.glb", "--wide"])?;
+    check(text.contains("dropped: nodes of no scene: 1 node"), text)?;
+    let info = json(&["info", "two.glb", "--json"])?;
+    check(list(&info, "meshes")?.len() == 1, "meshes")?;
+    let width = info["bounds"]["size"][0].as_f64();
+    check(width < Some(2.0), format!("{width:?}"))?;
+    let pose = json(&["pose", "two.glb", "--json"])?;
+    let nodes = list(&pose, "nodes")?;
+    check(nodes.len() == 3 && nodes[2]["name"] == "prop", "nodes")?;
+    let names: Vec<_> = nodes.iter().map(|n| n["node"].as_u64()).collect();
+    check(names == [Some(0), Some(1), Some(2)], format!("{names:?}"))?;
+    // The other scene, if the file says so.
+    file.root["scene"] = json!(1);
+    fs::write(folder.join("two.glb"), file.glb())?;
+    let info = json(&["info", "two.glb", "--json"])?;
+    check(
+        info["bounds"]["max"][0].as_f64() == Some(51.0),
+        info["bounds"].to_string(),
+    )
+}
+
+/// Clips of one name: the report tells them apart, and both can be chosen.
+pub fn names_that_occur_twice() -> Tested {
+    let mut file = late();
+    let times = file.floats("SCALAR", &[0.0, 2.0]);
+    let places = file.floats("VEC3", &[3.0; 6]);
+    file.clip(1, "translation", "LINEAR", times, places);
+    file.root["animations"][1]["name"] = json!("Walk");
+    fs::write(scratch().join("twice.glb"), file.glb())?;
+    let text = output(&["info", "twice.glb", "--wide"])?;
+    let line = "note: clips: names that occur more than once: \"Walk\" (animations 0 and 1); a name finds the \
+                first, an index each";
+    check(text.contains(line), text)?;
+    for (clip, duration) in [("Walk", 1.5), ("0", 1.5), ("1", 2.0)] {
+        let pose = json(&["pose", "twice.glb", "--clip", clip, "--json"])?;
+        check(
+            pose["duration"].as_f64() == Some(duration),
+            pose["duration"].to_string(),
+        )?;
+    }
+    Ok(())
+}

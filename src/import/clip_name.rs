@@ -1,0 +1,74 @@
+//! Names of clips that say nothing, and the name of the file in their place.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Names that exporters give a clip which has none, in lower case: Mixamo's site, FBX takes as Autodesk's tools,
+/// Unreal and converters write them, and glTF writers that number animations.
+const PLACEHOLDERS: [&str; 9] = [
+    "mixamo.com",
+    "take 001",
+    "take001",
+    "take_001",
+    "unreal take",
+    "animation",
+    "animation_0",
+    "animation0",
+    "animation 0",
+];
+
+/// Names of layers, the last part of `Armature|Take 001|BaseLayer`, in lower case.
+const LAYERS: [&str; 3] = ["layer0", "baselayer", "base layer"];
+
+/// True for names that say nothing of the motion: none, `mixamo.com`, `Take 001`, `Take001`, `Take_001`,
+/// `Unreal Take`, `Animation`, `Animation 0`, `animation_0` and `Animation0`.
+///
+/// The case is ignored, and so are an armature before the name and a layer behind it, as Blender joins them
+/// (`Armature|mixamo.com|Layer0`), and Blender's number of a copy (`mixamo.com.001`). `Take 002` and names that
+/// an artist may have chosen, such as `ArmatureAction`, are no placeholders.
+///
+/// ```
+/// use phalanx::import::is_placeholder_clip_name;
+///
+/// assert!(is_placeholder_clip_name("Armature|mixamo.com|Layer0"));
+/// assert!(!is_placeholder_clip_name("Armature|Walk"));
+/// ```
+pub fn is_placeholder_clip_name(name: &str) -> bool {
+    let name = name.trim().to_lowercase();
+    let name = without_copy(&name);
+    let mut parts: Vec<&str> = name.split('|').map(|p| without_copy(p.trim())).collect();
+    if parts.len() > 1 && parts.last().is_some_and(|p| LAYERS.contains(p)) {
+        parts.pop();
+    }
+    // What is left before the name is the armature's.
+    parts
+        .last()
+        .is_none_or(|p| p.is_empty() || PLACEHOLDERS.contains(p))
+}
+
+/// The name without the number that Blender gives a copy: `.001`.
+fn without_copy(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((start, end)) if end.len() == 3 && end.bytes().all(|b| b.is_ascii_digit()) => start,
+        _ => name,
+    }
+}
+
+/// The name of the only clip of a file: the file's name without extension if the clip's own says nothing
+/// ([`is_placeholder_clip_name`]), else the clip's.
+///
+/// For files of one clip: with several, a file's name does not tell them apart.
+///
+/// ```
+/// use phalanx::import::clip_name_from_file;
+/// use std::path::Path;
+///
+/// assert_eq!(clip_name_from_file(Path::new("clips/walk.glb"), "mixamo.com"), "walk");
+/// assert_eq!(clip_name_from_file(Path::new("clips/walk.glb"), "Stroll"), "Stroll");
+/// ```
+pub fn clip_name_from_file<'n>(path: &'n Path, name: &'n str) -> Cow<'n, str> {
+    match path.file_stem() {
+        Some(stem) if is_placeholder_clip_name(name) => stem.to_string_lossy(),
+        _ => Cow::Borrowed(name),
+    }
+}

@@ -1,0 +1,267 @@
+//! Extensions: which are read, and what the others would change.
+//!
+//! A file that requires an extension that is not read is refused if the extension changes geometry, textures
+//! or animation, or is not known; [`ImportOptions::lenient`](super::ImportOptions::lenient) imports it without.
+//! Every extension that is used and not read is in the report.
+
+use super::document::Document;
+use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
+use super::limits::Notes;
+use ::gltf::json;
+use json::mesh::Semantic;
+use json::validation::Checked;
+use std::collections::HashSet;
+use std::fmt;
+
+/// The part of a file that an extension changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ExtensionEffect {
+    /// Vertices, or where and whether they are drawn.
+    Geometry,
+    /// Images, or where surfaces show them.
+    Textures,
+    /// How nodes move.
+    Animation,
+    /// The extension is not known, so it may change anything.
+    Unknown,
+}
+
+impl fmt::Display for ExtensionEffect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Geometry => "changes geometry",
+            Self::Textures => "changes textures",
+            Self::Animation => "changes animation",
+            Self::Unknown => "is not known",
+        })
+    }
+}
+
+/// What an extension means to the import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// All of its data that concerns characters is read.
+    Read,
+    /// Part of its data is read; the text says which. Without the rest, this changes.
+    Partly(&'static str, ExtensionEffect),
+    /// It changes nothing that is imported: names, licences, sounds, physics, lights.
+    Harmless,
+    /// It changes how surfaces look in ways that pictures ignore.
+    Surface,
+    /// Without it, this is not what the file means.
+    Changes(ExtensionEffect),
+}
+
+use ExtensionEffect::{Animation, Geometry, Textures, Unknown};
+use Meaning::{Changes, Harmless, Partly, Read, Surface};
+
+/// Extensions that need the C++ decoder.
+const MESHOPT: Meaning = match cfg!(feature = "meshopt") {
+    true => Read,
+    false => Changes(Geometry),
+};
+
+const DRACO: &str = "KHR_draco_mesh_compression";
+
+/// Every extension that is known. Once the import reads one, its line here becomes [`Read`].
+const KNOWN: &[(&str, Meaning)] = &[
+    ("EXT_mesh_gpu_instancing", Changes(Geometry)),
+    ("EXT_meshopt_compression", MESHOPT),
+    ("KHR_meshopt_compression", MESHOPT),
+    ("KHR_mesh_quantization", Read),
+    (DRACO, Changes(Geometry)),
+    ("KHR_gaussian_splatting", Changes(Geometry)),
+    ("KHR_node_visibility", Changes(Geometry)),
+    ("CESIUM_RTC", Changes(Geometry)),
+    ("EXT_mesh_features", Harmless),
+    ("EXT_mesh_manifold", Harmless),
+    ("EXT_instance_features", Harmless),
+    ("EXT_structural_metadata", Harmless),
+    ("FB_geometry_metadata", Harmless),
+    ("MSFT_lod", Harmless),
+    // Textures. The materials read PNG and JPEG.
+    ("EXT_texture_avif", Changes(Textures)),
+    ("EXT_texture_webp", Changes(Textures)),
+    ("KHR_texture_basisu", Changes(Textures)),
+    ("KHR_texture_transform", Changes(Textures)),
+    ("MSFT_texture_dds", Changes(Textures)),
+    // Materials. What a single material loses is reported where materials are read.
+    (
+        "KHR_materials_pbrSpecularGlossiness",
+        Partly(
+            "its diffuse colour and texture are read as base colour",
+            Textures,
+        ),
+    ),
+    ("ADOBE_materials_clearcoat_specular", Surface),
+    ("ADOBE_materials_clearcoat_tint", Surface),
+    ("ADOBE_materials_thin_transparency", Surface),
+    ("KHR_materials_anisotropy", Surface),
+    ("KHR_materials_clearcoat", Surface),
+    ("KHR_materials_diffuse_transmission", Surface),
+    ("KHR_materials_dispersion", Surface),
+    ("KHR_materials_emissive_strength", Surface),
+    ("KHR_materials_ior", Surface),
+    ("KHR_materials_iridescence", Surface),
+    ("KHR_materials_sheen", Surface),
+    ("KHR_materials_specular", Surface),
+    ("KHR_materials_transmission", Surface),
+    ("KHR_materials_unlit", Surface),
+    ("KHR_materials_variants", Surface),
+    ("KHR_materials_volume", Surface),
+    ("KHR_materials_volume_scatter", Surface),
+    ("MSFT_packing_normalRoughnessMetallic", Surface),
+    ("MSFT_packing_occlusionRoughnessMetallic", Surface),
+    ("VRMC_materials_hdr_emissiveMultiplier", Surface),
+    ("VRMC_materials_mtoon", Surface),
+    // Lights, sounds, bodies, descriptions: no part of a rig.
+    ("AGI_articulations", Harmless),
+    ("AGI_stk_metadata", Harmless),
+    ("EXT_lights_ies", Harmless),
+    ("EXT_lights_image_based", Harmless),
+    ("KHR_audio_emitter", Harmless),
+    ("KHR_collision_shapes", Harmless),
+    ("KHR_implicit_shapes", Harmless),
+    ("KHR_interactivity", Harmless),
+    ("KHR_lights_punctual", Harmless),
+    ("KHR_node_hoverability", Harmless),
+    ("KHR_node_selectability", Harmless),
+    ("KHR_physics_rigid_bodies", Harmless),
+    ("KHR_xmp", Harmless),
+    ("KHR_xmp_json_ld", Harmless),
+    ("OMI_physics_body", Harmless),
+    ("OMI_physics_shape", Harmless),
+    ("VRM", Harmless),
+    ("VRMC_vrm", Harmless),
+    // Motion. Pointers to what is no node are reported one by one.
+    ("KHR_animation_pointer", Read),
+    ("VRMC_node_constraint", Changes(Animation)),
+    ("VRMC_springBone", Changes(Animation)),
+    ("VRMC_springBone_extended_collider", Changes(Animation)),
+    ("VRMC_vrm_animation", Harmless),
+];
+
+fn meaning(name: &str) -> Meaning {
+    let known = KNOWN.iter().find(|(known, _)| *known == name);
+    known.map_or(Changes(Unknown), |&(_, meaning)| meaning)
+}
+
+/// What writes a file without an extension; empty if nothing is known to.
+fn cure(name: &str) -> &'static str {
+    match name {
+        DRACO => "; `gltf-transform copy IN.glb OUT.glb` decodes it",
+        "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
+            "; builds with the feature `meshopt` read it, and `gltf-transform copy IN.glb OUT.glb` decodes it"
+        }
+        "KHR_materials_pbrSpecularGlossiness" => {
+            "; `gltf-transform metalrough IN.glb OUT.glb` converts it"
+        }
+        "KHR_texture_basisu" | "EXT_texture_webp" | "EXT_texture_avif" | "MSFT_texture_dds" => {
+            "; export the model with PNG or JPEG textures"
+        }
+        _ => "",
+    }
+}
+
+fn refused(name: &str, effect: ExtensionEffect) -> Fault {
+    let (name, cure) = (shorten(name), cure(name));
+    Kind::Extension { name, effect, cure }.into()
+}
+
+/// Refuses required extensions that change what is imported, unless `lenient`; reports all that are not read.
+pub(super) fn check(
+    used: &[String],
+    required: &[String],
+    lenient: bool,
+    notes: &mut Notes,
+) -> Result<(), Fault> {
+    for name in required {
+        let effect = match meaning(name) {
+            Changes(effect) | Partly(_, effect) => effect,
+            Read | Harmless | Surface => continue,
+        };
+        if !lenient {
+            return Err(refused(name, effect));
+        }
+    }
+    let must: HashSet<&str> = required.iter().map(String::as_str).collect();
+    let mut seen = HashSet::new();
+    for name in required.iter().chain(used).map(String::as_str) {
+        if !seen.insert(name) {
+            continue;
+        }
+        let place = format!("extension {:?}", shorten(name));
+        let is = match must.contains(name) {
+            true => "is required and ignored",
+            false => "is ignored",
+        };
+        match meaning(name) {
+            Read => {}
+            Harmless => notes.note(
+                place,
+                format!("{is}; it changes nothing of a rig or its clips"),
+            ),
+            Surface => notes.note(
+                place,
+                format!("{is}; it changes how surfaces look in the light"),
+            ),
+            Partly(part, effect) => {
+                notes.dropped(place, format!("{part}; the rest, which {effect}, {is}"))
+            }
+            Changes(Unknown) if !must.contains(name) => {
+                notes.note(place, format!("{is}; it is not known"));
+            }
+            Changes(Unknown) => notes.dropped(place, format!("{is}; it is not known")),
+            Changes(effect) => notes.dropped(place, format!("{is}, though it {effect}")),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses primitives whose vertices are in Draco data alone, which would be read as zeros; if `lenient`,
+/// empties them. Such files should require the extension, and not all do.
+pub(super) fn leave_out_draco(
+    document: &mut Document,
+    lenient: bool,
+    notes: &mut Notes,
+) -> Result<(), Fault> {
+    let accessors = &document.accessors;
+    for (index, mesh) in document.meshes.iter_mut().enumerate() {
+        let name = mesh.name.as_deref();
+        for (at, primitive) in mesh.primitives.iter_mut().enumerate() {
+            let extensions = primitive.extensions.as_ref();
+            if !extensions.is_some_and(|e| e.others.contains_key(DRACO)) {
+                continue;
+            }
+            let positions = primitive
+                .attributes
+                .get(&Checked::Valid(Semantic::Positions));
+            let plain = positions
+                .and_then(|p| accessors.get(p.value()))
+                .is_none_or(|a| a.buffer_view.is_some() || a.sparse.is_some());
+            if plain {
+                continue;
+            }
+            let place = || format!("{}, primitive {at}", label("mesh", index, name));
+            if !lenient {
+                return Err(refused(DRACO, Geometry)).within(place);
+            }
+            notes.dropped(place(), "has only Draco data, so its vertices are left out");
+            primitive.attributes.clear();
+            primitive.indices = None;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_extension_is_listed_once() {
+        let names: HashSet<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), KNOWN.len());
+    }
+}

@@ -1,0 +1,206 @@
+//! Scenes: the default one, and the nodes outside it, which are not drawn.
+
+use super::buffers::at;
+use super::document::Scene;
+use super::error::{Fault, Within, label};
+use super::limits::Notes;
+use super::summary::animated_or_joint;
+use crate::import::raw::{RawClip, RawNode, RawSkin};
+use std::collections::HashSet;
+
+/// The scenes of a file, and which nodes the default one shows.
+pub(super) struct Scenes {
+    /// Root nodes of every scene.
+    pub roots: Vec<Vec<usize>>,
+    /// The file's default scene, else the first.
+    pub default: Option<usize>,
+    names: Vec<Option<String>>,
+    /// By node: whether the default scene shows it; without scenes, every node is shown.
+    shown: Vec<bool>,
+    /// By node: whether it has lost its mesh, because it is not shown.
+    undrawn: Vec<bool>,
+}
+
+impl Scenes {
+    /// Reads the scenes. Nodes that the default scene does not show lose their meshes, skins and weights; they
+    /// stay nodes, as skins and clips may need them.
+    pub fn read(
+        list: Vec<Scene>,
+        default: Option<usize>,
+        nodes: &mut [RawNode],
+        notes: &mut Notes,
+    ) -> Result<Self, Fault> {
+        if let Some(scene) = default {
+            at(&list, scene, "default scene")?;
+        }
+        let default = default.or(if list.is_empty() { None } else { Some(0) });
+        let mut roots = Vec::with_capacity(list.len());
+        let mut names = Vec::with_capacity(list.len());
+        for (index, scene) in list.into_iter().enumerate() {
+            roots.push(roots_of(index, scene.nodes, nodes, notes)?);
+            names.push(scene.name);
+        }
+        let shown = match default.and_then(|scene| roots.get(scene)) {
+            Some(roots) => below(nodes, roots),
+            None => vec![true; nodes.len()],
+        };
+        let mut undrawn = vec![false; nodes.len()];
+        for (index, node) in nodes.iter_mut().enumerate().filter(|&(n, _)| !shown[n]) {
+            undrawn[index] = node.mesh.is_some();
+            (node.mesh, node.skin) = (None, None);
+            node.weights = Vec::new();
+        }
+        Ok(Self {
+            roots,
+            default,
+            names,
+            shown,
+            undrawn,
+        })
+    }
+
+    /// Whether a node lost its mesh, because the default scene does not show it.
+    pub fn is_undrawn(&self, node: usize) -> bool {
+        self.undrawn.get(node).copied().unwrap_or(false)
+    }
+
+    /// Reports the nodes that the default scene does not show: by scene, then those of no scene. Nothing is
+    /// reported of joints, which are kept, unless something else of their scene is not used.
+    pub fn report(
+        &self,
+        nodes: &[RawNode],
+        skins: &[RawSkin],
+        clips: &[RawClip],
+        notes: &mut Notes,
+    ) {
+        let Some(default) = self.default.filter(|_| self.shown.contains(&false)) else {
+            return;
+        };
+        let kept = animated_or_joint(nodes, skins, clips);
+        let of = label("scene", default, self.name(default));
+        let mut listed = self.shown.clone();
+        // The work is that of one walk per scene, so scenes that share all nodes are not walked twice.
+        let mut known: HashSet<&[usize]> = HashSet::new();
+        for (scene, roots) in self.roots.iter().enumerate() {
+            if scene == default || !known.insert(roots) || known.len() > MOST_SCENES {
+                continue;
+            }
+            let here = below(nodes, roots);
+            let place = label("scene", scene, self.name(scene));
+            let hidden = |n: &usize| here[*n] && !self.shown[*n];
+            self.report_one((place, &of), (0..nodes.len()).filter(hidden), &kept, notes);
+            for (listed, here) in listed.iter_mut().zip(here) {
+                *listed |= here;
+            }
+        }
+        let rest = (0..nodes.len()).filter(|&n| !listed[n]);
+        let place = match self.roots.len() > MOST_SCENES {
+            true => "nodes of further scenes, or of none",
+            false => "nodes of no scene",
+        };
+        self.report_one((place.to_owned(), &of), rest, &kept, notes);
+    }
+
+    fn name(&self, scene: usize) -> Option<&str> {
+        self.names.get(scene)?.as_deref()
+    }
+
+    fn report_one(
+        &self,
+        (place, default): (String, &str),
+        hidden: impl Iterator<Item = usize>,
+        kept: &[bool],
+        notes: &mut Notes,
+    ) {
+        let (mut all, mut meshes, mut joints) = (0usize, 0usize, 0usize);
+        for node in hidden {
+            all += 1;
+            meshes += usize::from(self.undrawn[node]);
+            joints += usize::from(kept[node]);
+        }
+        if all == joints && meshes == 0 {
+            return;
+        }
+        let count = |n: usize, what: &str| match n {
+            1 => format!("1 {what}"),
+            n => format!("{n} {what}s"),
+        };
+        let joints = match joints {
+            0 => String::new(),
+            n => format!(
+                "; {} that skins or clips need {} kept",
+                count(n, "joint"),
+                if n == 1 { "is" } else { "are" }
+            ),
+        };
+        let all = count(all, "node");
+        match meshes {
+            0 => notes.note(
+                place,
+                format!("{all} outside the default {default}, without meshes{joints}"),
+            ),
+            n => {
+                let what = match n {
+                    1 => "1 mesh is".to_owned(),
+                    n => format!("{n} meshes are"),
+                };
+                let message =
+                    format!("{all} outside the default {default}: {what} not drawn{joints}");
+                notes.dropped(place, message);
+            }
+        }
+    }
+}
+
+/// Scenes that the report names one by one; seldom a file has more than three.
+const MOST_SCENES: usize = 16;
+
+fn roots_of(
+    index: usize,
+    list: Vec<usize>,
+    nodes: &[RawNode],
+    notes: &mut Notes,
+) -> Result<Vec<usize>, Fault> {
+    let place = || format!("scene {index}");
+    let mut seen = HashSet::new();
+    let mut roots = Vec::with_capacity(list.len());
+    for root in list {
+        let node = at(nodes, root, "node").within(place)?;
+        if !seen.insert(root) {
+            notes.repaired(place(), format!("node {root} is listed twice"));
+            continue;
+        }
+        if let Some(parent) = node.parent {
+            notes.note(
+                place(),
+                format!("node {root} is not a root but a child of {parent}"),
+            );
+        }
+        roots.push(root);
+    }
+    Ok(roots)
+}
+
+/// By node: whether it is one of `roots` or below one. The nodes are a forest.
+fn below(nodes: &[RawNode], roots: &[usize]) -> Vec<bool> {
+    let mut known: Vec<Option<bool>> = vec![None; nodes.len()];
+    for &root in roots {
+        known[root] = Some(true);
+    }
+    let mut trail = Vec::new();
+    for start in 0..nodes.len() {
+        let (mut next, mut answer) = (Some(start), false);
+        while let Some(node) = next {
+            if let Some(found) = known[node] {
+                answer = found;
+                break;
+            }
+            trail.push(node);
+            next = nodes[node].parent;
+        }
+        for node in trail.drain(..) {
+            known[node] = Some(answer);
+        }
+    }
+    known.into_iter().map(|k| k == Some(true)).collect()
+}

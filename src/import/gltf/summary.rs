@@ -1,0 +1,134 @@
+//! What the report says of a file as a whole: clips that begin late or were cut, and names that occur twice.
+
+use super::error::{Fault, label, shorten};
+use super::limits::{MemoryLimit, Notes};
+use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
+
+/// Names, clips and indices that one entry lists; it counts the rest.
+const LISTED: usize = 4;
+
+/// By node: whether it becomes a joint: joints of skins, animated nodes, and all above them.
+pub(super) fn animated_or_joint(
+    nodes: &[RawNode],
+    skins: &[RawSkin],
+    clips: &[RawClip],
+) -> Vec<bool> {
+    let mut joint = vec![false; nodes.len()];
+    let tracks = clips.iter().flat_map(|c| &c.tracks);
+    let moved = tracks.filter(|t| t.channel != RawChannel::Weights);
+    let skinned = skins.iter().flat_map(|s| &s.joints).copied();
+    for node in skinned.chain(moved.map(|t| t.node)) {
+        let mut next = Some(node);
+        while let Some(n) = next.filter(|&n| !joint[n]) {
+            joint[n] = true;
+            next = nodes[n].parent;
+        }
+    }
+    joint
+}
+
+/// Reports clips that begin late; if `trim`, cuts them.
+pub(super) fn late_clips(scene: &mut RawScene, trim: bool, notes: &mut Notes) {
+    let firsts = (0..scene.clips.len()).map(|clip| (clip, scene.first_key(clip)));
+    let late: Vec<(usize, f32)> = firsts
+        .filter_map(|(clip, first)| Some((clip, first.filter(|&f| f > 0.0)?)))
+        .collect();
+    let Some(&(one, _)) = late.first() else {
+        return;
+    };
+    if trim {
+        scene.trim_clips();
+    }
+    let clip_of = |clip: usize| label("animation", clip, scene.clips[clip].name.as_deref());
+    let (place, at) = match late[..] {
+        [(_, first)] => (clip_of(one), format!("{first} s")),
+        _ => {
+            let each = late
+                .iter()
+                .map(|&(c, first)| format!("{} at {first} s", clip_of(c)));
+            ("animations".to_owned(), list(each))
+        }
+    };
+    if trim {
+        notes.repaired(
+            place,
+            format!("cut to begin with the first key, which was at {at}"),
+        );
+    } else {
+        let message =
+            format!("the first key is late, at {at}; trimming (--trim) cuts what is before it");
+        notes.note(place, message);
+    }
+}
+
+/// Reports names that several clips, joints or meshes have.
+pub(super) fn repeated_names(
+    scene: &RawScene,
+    memory: &mut MemoryLimit,
+    notes: &mut Notes,
+) -> Result<(), Fault> {
+    let joint = animated_or_joint(&scene.nodes, &scene.skins, &scene.clips);
+    let clips = scene.clips.iter().map(|c| c.name.as_deref());
+    let joints = scene.nodes.iter().zip(&joint);
+    let joints = joints.map(|(n, joint)| n.name.as_deref().filter(|_| *joint));
+    let meshes = scene.meshes.iter().map(|m| m.name.as_deref());
+    let clips = repeated(clips, "animations", memory)?;
+    let joints = repeated(joints, "nodes", memory)?;
+    let meshes = repeated(meshes, "meshes", memory)?;
+    let all = [
+        ("clips", clips, "a name finds the first, an index each"),
+        (
+            "joints",
+            joints,
+            "a path (PARENT/NAME) or an index finds each, the name alone none",
+        ),
+        ("meshes", meshes, "an index tells them apart"),
+    ];
+    for (place, names, how) in all {
+        if let Some(names) = names {
+            notes.note(
+                place,
+                format!("names that occur more than once: {names}; {how}"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The names that occur more than once, with the indices that have them; in the order of the file.
+fn repeated<'n>(
+    names: impl Iterator<Item = Option<&'n str>>,
+    what: &str,
+    memory: &mut MemoryLimit,
+) -> Result<Option<String>, Fault> {
+    let count = names.size_hint().1.unwrap_or(0);
+    memory.charge_for::<(&str, usize)>(count)?;
+    let named = names.enumerate();
+    let named = named.filter_map(|(i, name)| Some((name.filter(|n| !n.is_empty())?, i)));
+    let mut named: Vec<(&str, usize)> = named.collect();
+    named.sort_unstable();
+    let mut groups: Vec<&[(&str, usize)]> = named.chunk_by(|a, b| a.0 == b.0).collect();
+    groups.retain(|g| g.len() > 1);
+    groups.sort_unstable_by_key(|g| g[0].1);
+    let text = |group: &[(&str, usize)]| {
+        let indices = list(group.iter().map(|(_, i)| i.to_string()));
+        format!("{:?} ({what} {indices})", shorten(group[0].0))
+    };
+    let found = (!groups.is_empty()).then(|| list(groups.iter().map(|g| text(g))));
+    memory.release((count * size_of::<(&str, usize)>()) as u64);
+    Ok(found)
+}
+
+/// `a`, `a and b`, `a, b, c, d and 5 more`.
+fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+    let count = items.len();
+    let mut shown: Vec<String> = items.take(LISTED).collect();
+    let last = match count.saturating_sub(LISTED) {
+        0 => shown.pop(),
+        more => Some(format!("{more} more")),
+    };
+    match (shown.is_empty(), last) {
+        (true, last) => last.unwrap_or_default(),
+        (false, last) => format!("{} and {}", shown.join(", "), last.unwrap_or_default()),
+    }
+}

@@ -1,0 +1,118 @@
+//! Clips that begin late: where their first key is, and cutting what is before it.
+
+use super::raw::RawScene;
+use crate::clip::Marker;
+
+impl RawScene {
+    /// The time of a clip's first key in seconds, of all its tracks and user channels; `None` if it has no keys.
+    ///
+    /// Before that time a clip holds its first pose. Exporters that count frames from 1 begin a frame late.
+    pub fn first_key(&self, clip: usize) -> Option<f32> {
+        let tracks = self.clips.get(clip).into_iter().flat_map(|c| &c.tracks);
+        let users = self.channels.iter().flat_map(|c| &c.tracks);
+        let users = users.filter(|t| t.clip == clip).map(|t| &t.times);
+        let firsts = tracks.map(|t| &t.times).chain(users);
+        firsts.filter_map(|t| t.first().copied()).reduce(f32::min)
+    }
+
+    /// Cuts every clip that begins late: its keys and markers move so that the first key is at 0, and
+    /// [`RawClip::trimmed`](super::raw::RawClip::trimmed) grows by what was cut. Markers before the first key
+    /// move to 0. Times in `extras` are left as they are.
+    ///
+    /// The difference of two times is rounded once, to f32; keys stay in their order and apart.
+    ///
+    /// ```
+    /// use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+    ///
+    /// let track = RawTrack {
+    ///     node: 0,
+    ///     channel: RawChannel::Translation,
+    ///     interpolation: Interpolation::Linear,
+    ///     times: vec![1.0, 1.5],
+    ///     values: vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+    /// };
+    /// let clip = RawClip { duration: 1.5, tracks: vec![track], ..RawClip::default() };
+    /// let mut scene = RawScene {
+    ///     nodes: vec![RawNode::default()],
+    ///     clips: vec![clip],
+    ///     ..RawScene::default()
+    /// };
+    /// scene.trim_clips();
+    /// assert_eq!(scene.clips[0].tracks[0].times, [0.0, 0.5]);
+    /// assert_eq!((scene.clips[0].duration, scene.clips[0].trimmed), (0.5, 1.0));
+    /// ```
+    pub fn trim_clips(&mut self) {
+        for clip in 0..self.clips.len() {
+            match self.first_key(clip) {
+                Some(first) if first > 0.0 && first.is_finite() => self.trim(clip, first),
+                _ => {}
+            }
+        }
+    }
+
+    fn trim(&mut self, clip: usize, first: f32) {
+        let c = &mut self.clips[clip];
+        let users = self.channels.iter_mut().flat_map(|c| &mut c.tracks);
+        let users = users.filter(|t| t.clip == clip).map(|t| &mut t.times);
+        let mut last = 0.0f32;
+        for times in c.tracks.iter_mut().map(|t| &mut t.times).chain(users) {
+            shift(times, first);
+            last = times.last().copied().unwrap_or(0.0).max(last);
+        }
+        let duration = earlier(c.duration, first).max(last);
+        let inside = |m: &&mut Marker| (0.0..=c.duration).contains(&m.time);
+        for marker in c.markers.iter_mut().filter(inside) {
+            marker.time = earlier(marker.time, first).min(duration);
+        }
+        c.duration = duration;
+        c.trimmed += first;
+    }
+}
+
+fn earlier(time: f32, first: f32) -> f32 {
+    (f64::from(time) - f64::from(first)).max(0.0) as f32
+}
+
+/// Moves key times; neighbours that would round to one time stay one step of f32 apart.
+fn shift(times: &mut [f32], first: f32) {
+    let mut previous: Option<f32> = None;
+    for time in times {
+        let moved = earlier(*time, first);
+        let moved = previous.map_or(moved, |p| if moved > p { moved } else { p.next_up() });
+        *time = moved;
+        previous = Some(moved);
+    }
+}
+
+/// Moves markers of a clip of which the first `cut` seconds were cut; those before it to 0. Times that no clip
+/// has stay as they are, to be refused.
+pub(crate) fn trim_markers(markers: &mut [Marker], cut: f32) {
+    let possible = |m: &&mut Marker| m.time >= 0.0 && m.time.is_finite();
+    for marker in markers.iter_mut().filter(possible) {
+        marker.time = earlier(marker.time, cut);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_round_to_one_stay_apart() {
+        // Ties: 1 + 2 and 1 + 3 steps, less half a step, both round to an even number of steps.
+        let step = f32::EPSILON;
+        let mut times = [step / 2.0, 1.0 + 2.0 * step, 1.0 + 3.0 * step];
+        let first = times[0];
+        shift(&mut times, first);
+        assert_eq!(times[0], 0.0);
+        assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
+    }
+
+    #[test]
+    fn markers_that_no_clip_has_stay_as_they_are() {
+        let mut markers = [-1.0, 0.5, 2.0, f32::INFINITY].map(|t| Marker::new("m", t));
+        trim_markers(&mut markers, 1.0);
+        let times = markers.map(|m| m.time);
+        assert_eq!(times, [-1.0, 0.0, 1.0, f32::INFINITY]);
+    }
+}

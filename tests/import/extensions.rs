@@ -1,0 +1,167 @@
+//! Extensions: refused, reported or read, by what they change.
+
+use super::refusals::sound;
+use phalanx::import::gltf::{ExtensionEffect, GltfErrorKind, ImportOptions};
+use phalanx::import::{Severity, import_slice};
+use phalanx_testkit::gltf_file::*;
+use serde_json::json;
+
+const LENIENT: fn() -> ImportOptions = || ImportOptions {
+    lenient: true,
+    ..ImportOptions::default()
+};
+
+/// The sound file that requires an extension.
+fn requiring(name: &str) -> File {
+    let mut file = sound();
+    file.root["extensionsUsed"] = json!([name]);
+    file.root["extensionsRequired"] = json!([name]);
+    file
+}
+
+#[test]
+fn required_extensions_that_change_what_is_imported_are_refused() {
+    let cases = [
+        ("KHR_draco_mesh_compression", ExtensionEffect::Geometry),
+        ("EXT_mesh_gpu_instancing", ExtensionEffect::Geometry),
+        ("KHR_texture_basisu", ExtensionEffect::Textures),
+        (
+            "KHR_materials_pbrSpecularGlossiness",
+            ExtensionEffect::Textures,
+        ),
+        ("VRMC_node_constraint", ExtensionEffect::Animation),
+        ("FOO_bar", ExtensionEffect::Unknown),
+    ];
+    for (name, effect) in cases {
+        let file = requiring(name);
+        let line = file.error();
+        let says = effect.to_string();
+        assert_says(&line, &["test.glb: requires", name, &says, "not supported"]);
+        let error = file.read_with(&ImportOptions::default()).map(|_| ());
+        match error.unwrap_err().kind {
+            GltfErrorKind::Extension {
+                name: found,
+                effect: changed,
+                ..
+            } => assert_eq!((found.as_str(), changed), (name, effect)),
+            other => panic!("{other}"),
+        }
+        // With the option, all else is there, and the report says what is not.
+        let (scene, report) = file.read_with(&LENIENT()).unwrap();
+        assert_eq!((scene.nodes.len(), scene.clips.len()), (3, 1));
+        assert_reported(&report, Severity::Dropped, &["extension", name, "required"]);
+        assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
+    }
+}
+
+#[test]
+fn messages_name_the_cure() {
+    let draco = requiring("KHR_draco_mesh_compression").error();
+    assert_eq!(
+        draco,
+        "test.glb: requires the extension \"KHR_draco_mesh_compression\", which changes geometry and is not \
+         supported; `gltf-transform copy IN.glb OUT.glb` decodes it"
+    );
+    let old = requiring("KHR_materials_pbrSpecularGlossiness").error();
+    assert_says(&old, &["gltf-transform metalrough"]);
+    assert_says(
+        &requiring("KHR_texture_basisu").error(),
+        &["PNG or JPEG textures"],
+    );
+    // A hostile name is short and on one line.
+    let long = format!("A\n{}", "x".repeat(5000));
+    assert!(requiring(&long).error().len() < 200);
+}
+
+#[test]
+fn required_extensions_that_change_only_looks_pass() {
+    for name in [
+        "KHR_lights_punctual",
+        "KHR_materials_clearcoat",
+        "KHR_xmp_json_ld",
+        "VRMC_vrm",
+    ] {
+        let (scene, report) = requiring(name).read();
+        assert_eq!(scene.clips.len(), 1);
+        assert_reported(&report, Severity::Note, &["extension", name, "required"]);
+        assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
+    }
+    for name in ["KHR_mesh_quantization", "KHR_animation_pointer"] {
+        requiring(name).read_clean();
+    }
+}
+
+#[test]
+fn extensions_that_are_used_but_not_required_are_reported_once() {
+    let mut file = sound();
+    file.root["extensionsUsed"] = json!([
+        "KHR_materials_sheen",
+        "KHR_draco_mesh_compression",
+        "KHR_materials_pbrSpecularGlossiness",
+        "KHR_materials_sheen",
+        "FOO_bar",
+        "KHR_mesh_quantization",
+        "KHR_xmp_json_ld",
+    ]);
+    let (_, report) = file.read();
+    let cases: [(Severity, &[&str]); 5] = [
+        (Severity::Note, &["KHR_materials_sheen", "surfaces look"]),
+        (
+            Severity::Dropped,
+            &["KHR_draco_mesh_compression", "changes geometry"],
+        ),
+        (
+            Severity::Dropped,
+            &["pbrSpecularGlossiness", "read as base colour", "ignored"],
+        ),
+        (Severity::Note, &["FOO_bar", "not known"]),
+        (
+            Severity::Note,
+            &["KHR_xmp_json_ld", "nothing of a rig or its clips"],
+        ),
+    ];
+    for (severity, parts) in cases {
+        assert_reported(&report, severity, parts);
+    }
+    assert_eq!(report.entries.len(), 5, "{:?}", report.entries);
+    assert_eq!(report.worst(), Some(Severity::Dropped));
+}
+
+/// A triangle that is also compressed; without its plain data if `alone`.
+fn compressed(alone: bool) -> File {
+    let mut file = sound();
+    let view = file.view(&[1, 2, 3, 4]);
+    let primitive = &mut file.root["meshes"][0]["primitives"][0];
+    primitive["extensions"] = json!({ "KHR_draco_mesh_compression": { "bufferView": view, "attributes": { "POSITION": 0 } } });
+    let position = primitive["attributes"]["POSITION"].as_u64().unwrap() as usize;
+    if alone {
+        let accessor = file.root["accessors"][position].as_object_mut();
+        accessor.unwrap().remove("bufferView");
+    }
+    file
+}
+
+#[test]
+fn draco_data_with_a_plain_copy_is_not_needed() {
+    let (scene, report) = compressed(false).read();
+    let (plain, _) = sound().read();
+    assert_eq!(scene.meshes, plain.meshes);
+    assert_eq!(report.entries, vec![]);
+}
+
+#[test]
+fn vertices_that_are_in_draco_data_alone_are_no_zeros() {
+    let file = compressed(true);
+    let line = file.error();
+    assert_says(
+        &line,
+        &["mesh 0, primitive 0", "requires", "draco", "gltf-transform"],
+    );
+    let (scene, report) = file.read_with(&LENIENT()).unwrap();
+    assert!(scene.meshes[0].primitives[0].positions.is_empty());
+    assert_eq!(scene.clips.len(), 1);
+    let parts = ["mesh 0, primitive 0", "Draco", "left out"];
+    assert_reported(&report, Severity::Dropped, &parts);
+    let imported = import_slice(&file.glb(), "x", None, &LENIENT()).unwrap();
+    assert_eq!(imported.rigs[0].skeleton().len(), 2);
+}
