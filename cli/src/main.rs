@@ -27,6 +27,7 @@ mod suggest;
 mod table;
 mod text;
 mod textures;
+mod unit;
 mod usage;
 mod verify;
 #[cfg(feature = "view")]
@@ -50,6 +51,9 @@ struct Cli {
     /// Show all columns of tables and break no lines; default: what fits the terminal, else 80 columns
     #[arg(long, global = true, display_order = 1000)]
     wide: bool,
+    /// Unit of .bvh files: m, cm, or metres as a number; default: m
+    #[arg(long, global = true, value_name = "UNIT", value_parser = unit::parse, display_order = 1000)]
+    unit: Option<f64>,
     #[command(subcommand)]
     command: Command,
 }
@@ -62,10 +66,11 @@ Examples:
   phalanx pose fox.glb --clip Walk --time 0.5 --json
   phalanx render fox.glb --clip Walk --out walk.gif
   phalanx bake fox.glb --out fox.phx
+  phalanx bake walk.bvh --unit cm --out walk.phx
   phalanx view fox.glb --count 500
   phalanx bench fox.glb --baseline last.json
 
-Models are .glb, .gltf and .phx files. Without FILE, crowd, info, pose, render, view and bench use the \
+Models are .glb, .gltf, .bvh and .phx files. Without FILE, crowd, info, pose, render, view and bench use the \
 built-in character.
 
 An error prints one line to standard error (one per file if several fail) and exits with status 1; a usage \
@@ -140,6 +145,9 @@ fn parse() -> Result<Cli, clap::Error> {
 fn run(cli: Cli) -> Result<(), CliError> {
     if cli.wide {
         table::set_wide();
+    }
+    if let Some(unit) = cli.unit {
+        unit::set(unit);
     }
     match cli.simd {
         Some(level) => level.set()?,

@@ -19,7 +19,8 @@ mod unbuild;
 pub use additive::{AdditiveReference, AdditiveSource, build_additive};
 pub use check::{BuildError, MAX_SCALARS};
 pub use clip_builder::{
-    ClipBuildError, MAX_RESAMPLED_KEYS, RESAMPLE_RATE, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
+    ClipBuildError, MAX_RESAMPLED_KEYS, RESAMPLE_RATE, ROTATION_TOLERANCE, SCALAR_TOLERANCE,
+    SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
 };
 pub use lanes::LaneScan;
 pub use lod::{LodError, add_lod};

@@ -154,11 +154,19 @@ mod tests {
         for (keys, rate) in [(MAX_KEYS, 1.0), (MAX_KEYS / 4, 10.0), (72_000, 120.0)] {
             let times: Vec<f32> = (0..keys).map(|k| (k as f64 / rate) as f32).collect();
             let found = regular_rate(&times);
-            assert!((f64::from(found) / rate - 1.0).abs() < 1e-6, "{keys}: {found}");
+            assert!(
+                (f64::from(found) / rate - 1.0).abs() < 1e-6,
+                "{keys}: {found}"
+            );
             let places = [0, 1, keys / 3, keys / 2, keys - 3, keys - 2].into_iter();
             for k in places.chain((0..1000).map(|i| keys - 2 - i * (keys / 1001))) {
                 let middle = ((k as f64 + 0.5) / rate) as f32;
-                for time in [times[k], times[k].next_up(), middle, times[k + 1].next_down()] {
+                for time in [
+                    times[k],
+                    times[k].next_up(),
+                    middle,
+                    times[k + 1].next_down(),
+                ] {
                     let key = times.partition_point(|&t| t <= time).saturating_sub(1);
                     let at = locate_regular(&times, found, time);
                     assert_eq!(at.key as usize, key.min(keys - 2), "{keys} keys, {time}");
@@ -166,7 +174,9 @@ mod tests {
             }
         }
         // An eighth less than the limit, not in whole units: f32 cannot space them.
-        let times: Vec<f32> = (0..MAX_KEYS / 8 * 7).map(|k| (f64::from(k as u32) / 9.7) as f32).collect();
+        let times: Vec<f32> = (0..MAX_KEYS / 8 * 7)
+            .map(|k| (f64::from(k as u32) / 9.7) as f32)
+            .collect();
         assert_eq!(regular_rate(&times), 0.0);
     }
 

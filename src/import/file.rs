@@ -171,10 +171,11 @@ fn finish(
             }),
             ..BuildOptions::default()
         };
-        let (rig, built) = build_rig_reporting(scene, &options).map_err(|source| ImportError::Build {
-            file: file.clone(),
-            source,
-        })?;
+        let (rig, built) =
+            build_rig_reporting(scene, &options).map_err(|source| ImportError::Build {
+                file: file.clone(),
+                source,
+            })?;
         report.entries.extend(built.entries);
         left -= left.min(rig.clips().iter().map(|c| c.bytes()).sum());
         rigs.push(rig);

@@ -20,9 +20,7 @@ mod up_axis;
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
 pub use bvh::{BvhError, BvhOptions};
 #[cfg(feature = "gltf")]
-pub use file::{
-    ImportError, Imported, RigLink, import_path, import_slice, read_path, read_slice,
-};
+pub use file::{ImportError, Imported, RigLink, import_path, import_slice, read_path, read_slice};
 #[cfg(feature = "gltf")]
 pub use gltf::{GltfError, ImportOptions};
 #[cfg(feature = "gltf")]

@@ -2,9 +2,9 @@
 
 use crate::WorkloadClips;
 use phalanx::build::{BuildError, BuildOptions, build_additive, build_rig};
-use phalanx::import::MANNEQUIN;
-use phalanx::import::gltf::{GltfError, ImportOptions, read_path, read_slice};
+use phalanx::import::bvh::METRES;
 use phalanx::import::raw::RawScene;
+use phalanx::import::{ImportError, ImportOptions, MANNEQUIN, read_path, read_slice};
 use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{JointMask, JointRefError, MaskError};
@@ -23,14 +23,27 @@ const ADDITIVE: [&str; 2] = ["atlas", "wave"];
 const MASK: [&str; 3] = ["spine1", "spine", "chest"];
 
 /// What a [`Subject`] is made of. Clips are given by name or index, joints by name or path.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SubjectOptions {
+    /// Metres per unit of BVH files. Default: 1.
+    pub unit: f64,
     /// One to three clips; fewer than three are repeated. Default: walk, jog and run, or the first clips.
     pub clips: Vec<String>,
     /// The clip to make additive. Default: `None`, one with a known name, or the last.
     pub additive: Option<String>,
     /// The joint at which the additive layer's mask begins. Default: `None`, the spine, if there is one.
     pub mask: Option<String>,
+}
+
+impl Default for SubjectOptions {
+    fn default() -> Self {
+        Self {
+            unit: METRES,
+            clips: Vec::new(),
+            additive: None,
+            mask: None,
+        }
+    }
 }
 
 /// A model, as raw scene and as rig, and the clips of its workloads.
@@ -55,7 +68,7 @@ pub struct Subject {
 pub enum SubjectError {
     /// The file cannot be read.
     #[error(transparent)]
-    Read(#[from] GltfError),
+    Read(#[from] ImportError),
     /// The rig or the additive clip could not be built.
     #[error("{file}: {source}")]
     Build {
@@ -114,6 +127,7 @@ impl Subject {
     pub fn load(file: Option<&Path>, options: &SubjectOptions) -> Result<Self, SubjectError> {
         let import = ImportOptions {
             images: phalanx::mesh::ImageMode::Skip,
+            unit: options.unit,
             ..ImportOptions::default()
         };
         match file {

@@ -8,9 +8,9 @@ use super::{BakeFault, Faults};
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Clip;
 use phalanx::format::{Source, hash_bytes};
-use phalanx::import::gltf::{external_files, read_path};
+use phalanx::import::gltf::external_files;
 use phalanx::import::raw::RawScene;
-use phalanx::import::{ImportOptions, UpAxis, add_markers, marker_file, read_markers};
+use phalanx::import::{ImportOptions, UpAxis, add_markers, marker_file, read_markers, read_path};
 use phalanx::rig::Rig;
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -68,13 +68,15 @@ impl Input {
         })
     }
 
-    pub fn raw(&self, up: UpAxis) -> Result<RawScene, CliError> {
+    /// Reads the file; `unit` is that of BVH, metres.
+    pub fn raw(&self, up: UpAxis, unit: f64) -> Result<RawScene, CliError> {
         let options = ImportOptions {
             up_axis: up,
+            unit,
             ..ImportOptions::default()
         };
         let read = read_path(&self.path, &options);
-        let (raw, _) = read.map_err(|error| kind::explain(&self.path, error.into()))?;
+        let (raw, _) = read.map_err(|error| kind::explain(&self.path, error))?;
         Ok(raw)
     }
 
@@ -116,7 +118,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
 }
 
 /// File extensions of bake inputs.
-pub const BAKED: [&str; 2] = ["gltf", "glb"];
+pub const BAKED: [&str; 3] = ["gltf", "glb", "bvh"];
 
 /// Finds the inputs of a bake.
 pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {

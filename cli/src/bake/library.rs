@@ -1,6 +1,7 @@
 //! Bakes all inputs, or one share of them, into one file.
 
 use super::super::error::CliError;
+use super::super::unit;
 use super::discover;
 use super::inputs::{self, Input};
 use super::one::{self, Layout};
@@ -141,7 +142,7 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
         if faults.has(input) {
             continue;
         }
-        let read = input.raw(args.up).and_then(|raw| {
+        let read = input.raw(args.up, unit::get()).and_then(|raw| {
             let have = structure(input, &raw, &mut scan)?;
             Ok((raw, have))
         });
@@ -236,7 +237,7 @@ impl Job<'_> {
     }
 
     fn input(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
-        let raw = input.raw(self.settings.up)?;
+        let raw = input.raw(self.settings.up, self.settings.unit)?;
         let have = structure(input, &raw, &mut LaneScan::default())?;
         let needed = self.layout.rig.skeleton().structure_hash();
         same_structure(input, have, &self.layout.file, needed)?;

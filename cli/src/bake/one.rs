@@ -2,6 +2,7 @@
 
 use super::super::error::CliError;
 use super::super::model::Model;
+use super::super::unit;
 use super::BakeFault;
 use super::inputs::{Input, clip_name};
 use super::progress::Progress;
@@ -22,7 +23,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads a .phx, .gltf or .glb file.
+    /// Reads a .phx, .gltf, .glb or .bvh file.
     pub fn load(path: &Path, up: UpAxis) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if Model::is_phx(path) {
@@ -30,7 +31,7 @@ impl Layout {
             return Ok(Self { file, rig });
         }
         let input = Input::new(path.to_owned());
-        let rig = Arc::new(input.rig(input.raw(up)?, None)?);
+        let rig = Arc::new(input.rig(input.raw(up, unit::get())?, None)?);
         Ok(Self { file, rig })
     }
 
@@ -82,7 +83,7 @@ pub fn bake(
     if Settings::is_done(&path, &sources) {
         return Ok(FileSummary::skipped(&path, &Library::open(&path)?));
     }
-    let raw = input.raw(settings.up)?;
+    let raw = input.raw(settings.up, settings.unit)?;
     let rig = match layout {
         None => input.rig(raw, None)?,
         Some(layout) => {

@@ -1,12 +1,14 @@
 //! Settings of a bake: everything besides the inputs that determines an output.
 
 use super::super::error::CliError;
+use super::super::unit;
 use super::quality::Quality;
 use super::{BakeArgs, BakeFault};
 use phalanx::bake::{BakeOptions, ErrorReport, bake, measure_error};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, ClipOrigin, Library, Provenance, Source};
 use phalanx::import::UpAxis;
+use phalanx::import::bvh::METRES;
 use phalanx::skeleton::Skeleton;
 use std::path::Path;
 
@@ -24,6 +26,8 @@ pub struct Settings {
     pub shell: f32,
     pub exact: bool,
     pub up: UpAxis,
+    /// Metres per unit of BVH files.
+    pub unit: f64,
     pub form: ClipForm,
     pub prefix: bool,
     pub quality: Quality,
@@ -46,6 +50,7 @@ impl Settings {
             shell: args.shell,
             exact: args.exact,
             up: args.up,
+            unit: unit::get(),
             form: args.form,
             prefix: args.prefix,
             quality: quality.unwrap_or_default(),
@@ -68,7 +73,12 @@ impl Settings {
             true => String::new(),
             false => format!("{QUALITY}{}", self.quality.text()),
         };
-        format!("{profile} up={up} form={form}{prefix} order={order}{quality}")
+        // Left out where it is that of glTF: outputs of before BVH files were read are still skipped.
+        let unit = match self.unit {
+            METRES => String::new(),
+            unit => format!(" unit={unit}"),
+        };
+        format!("{profile} up={up}{unit} form={form}{prefix} order={order}{quality}")
     }
 
     /// Parses from such a text the settings needed to measure a clip again; `shell` is the clip's.
@@ -87,6 +97,7 @@ impl Settings {
                 Some("z") => UpAxis::Z,
                 _ => UpAxis::Y,
             },
+            unit: value("unit").and_then(|v| v.parse().ok()).unwrap_or(METRES),
             form: ClipForm::default(),
             prefix: false,
             quality: Quality::of_text(quality).unwrap_or_default(),
@@ -192,6 +203,7 @@ mod tests {
             shell: 0.05,
             exact: false,
             up: UpAxis::Z,
+            unit: 0.0254,
             form: ClipForm::default(),
             prefix: false,
             quality: Quality::of_text(json).unwrap(),

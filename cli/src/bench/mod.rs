@@ -59,6 +59,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         return verdict(&comparison);
     }
     let choice = SubjectOptions {
+        unit: super::unit::get(),
         clips: args.clip.clone(),
         additive: args.additive.clone(),
         mask: args.mask.clone(),

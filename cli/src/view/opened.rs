@@ -69,7 +69,7 @@ impl Opened {
         count: usize,
         palettes: PaletteArg,
     ) -> Result<(Self, Subject), CliError> {
-        let model = Model::load(file, true)?;
+        let model = Model::load(file, true)?.with_shape()?;
         let playing = match model.rig.clips().is_empty() {
             true => Playing::Rest,
             false => Playing::Clip(0),

@@ -78,7 +78,10 @@ pub(super) fn key_times(
     }
     let grid = grid(&own, moving, max_angle, rate).ok_or(all.len())?;
     let lanes: Vec<Lane> = moving.iter().map(|lane| sampled(lane, &grid)).collect();
-    let errors = moving.iter().zip(&lanes).map(|(a, b)| error(&a.curve, &b.curve));
+    let errors = moving
+        .iter()
+        .zip(&lanes)
+        .map(|(a, b)| error(&a.curve, &b.curve));
     let resampled = Resampled {
         channel,
         keys: [all.len(), grid.len()],

@@ -13,7 +13,8 @@ pub(crate) use variation::{Variation, check_track, classify};
 
 use super::curve::{Curve, angle};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding, FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Defaults, Encoding, FloatKeys, Part,
+    RootMotionParts, TrackCounts, split_lane,
 };
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
@@ -354,7 +355,10 @@ impl ClipBuilder<'_> {
         let rows = parts.rows.to_mut();
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
         // Keys are then copied: to look for each of millions takes most of the time of a long take.
-        let own: Vec<bool> = moving.iter().map(|l| !cubic && l.curve.times == times).collect();
+        let own: Vec<bool> = moving
+            .iter()
+            .map(|l| !cubic && l.curve.times == times)
+            .collect();
         for k in 0..times.len() {
             for (lane, &own) in moving.iter().zip(&own) {
                 match own {

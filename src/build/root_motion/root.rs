@@ -262,7 +262,13 @@ impl Root {
                     };
                     for pair in curve.times.windows(2) {
                         let span = (pair[0], pair[1]);
-                        halve(curve, span, tolerance, (MAX_HALVINGS, 4 * limit), &mut times);
+                        halve(
+                            curve,
+                            span,
+                            tolerance,
+                            (MAX_HALVINGS, 4 * limit),
+                            &mut times,
+                        );
                     }
                 }
             }

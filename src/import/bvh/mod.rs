@@ -95,10 +95,7 @@ impl Default for BvhOptions {
 ///
 /// # Errors
 /// If it cannot be read, or its text has an error: see [`BvhErrorKind`].
-pub fn read_path(
-    path: &Path,
-    options: &BvhOptions,
-) -> Result<(RawScene, ImportReport), BvhError> {
+pub fn read_path(path: &Path, options: &BvhOptions) -> Result<(RawScene, ImportReport), BvhError> {
     let name = path.display().to_string();
     let bytes = read_file(path).map_err(|fault| fault.in_file(&name))?;
     read_slice(&bytes, &name, options)

@@ -66,7 +66,13 @@ pub(super) fn motion(
     // Lines without values are blank, so there is nothing to count.
     let frames = match hierarchy.channels {
         0 => declared as usize,
-        _ => frames(text, hierarchy, declared as usize, options, (&places, &mut tracks))?,
+        _ => frames(
+            text,
+            hierarchy,
+            declared as usize,
+            options,
+            (&places, &mut tracks),
+        )?,
     };
     if text.next_line() {
         let word = text.word();
@@ -84,7 +90,9 @@ pub(super) fn motion(
         return Err(word.fault(Kind::Frames { declared, found }));
     }
     for track in &mut tracks {
-        track.times = (0..frames).map(|k| (k as f64 * frame_time) as f32).collect();
+        track.times = (0..frames)
+            .map(|k| (k as f64 * frame_time) as f32)
+            .collect();
     }
     Ok(Motion {
         frames,
