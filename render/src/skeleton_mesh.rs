@@ -19,6 +19,11 @@ use std::sync::Arc;
 const RING: f32 = 0.14;
 const RADIUS: f32 = 0.075;
 
+/// The least radius as a share of the longest bone, so that spines and fingers are seen; and the largest as a
+/// share of the length.
+const LEAST_RADIUS: f32 = 0.045;
+const MOST_RADIUS: f32 = 0.25;
+
 /// Size of the octahedron of a joint without children, as a share of its distance from its parent.
 const LEAF: f32 = 0.16;
 
@@ -92,8 +97,8 @@ pub fn with_skeleton_mesh(rig: &Rig) -> Result<Option<Rig>, RigError> {
 /// What is drawn at a joint, in its space.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// To a child at this place.
-    Bone(Vec3),
+    /// To a child at this place, with this radius.
+    Bone(Vec3, f32),
     /// Around the joint, with this radius.
     Leaf(f32),
 }
@@ -110,7 +115,10 @@ fn shapes(rig: &Rig) -> Vec<(u16, Shape)> {
         let joint = rig.nodes().get(parent).and_then(|p| p.joint);
         if let Some(joint) = joint.filter(|_| offset.length() > 1e-4 * longest) {
             has_bone[parent] = true;
-            shapes.push((joint, Shape::Bone(offset)));
+            let length = offset.length();
+            let radius = (RADIUS * length).max(LEAST_RADIUS * longest);
+            let radius = radius.min(MOST_RADIUS * length);
+            shapes.push((joint, Shape::Bone(offset, radius)));
         }
     }
     for (n, (node, &offset)) in nodes() {
@@ -145,10 +153,7 @@ fn offsets(rig: &Rig) -> Vec<Vec3> {
 /// Adds an octahedron that follows a joint.
 fn add(to: &mut Primitive, joint: u16, shape: Shape) {
     let (tip, tail, ring, radius) = match shape {
-        Shape::Bone(offset) => {
-            let length = offset.length();
-            (offset, Vec3::ZERO, RING * offset, RADIUS * length)
-        }
+        Shape::Bone(offset, radius) => (offset, Vec3::ZERO, RING * offset, radius),
         Shape::Leaf(size) => (Vec3::Y * size, Vec3::NEG_Y * size, Vec3::ZERO, size),
     };
     let along = (tip - tail).normalize_or(Vec3::Y);

@@ -97,7 +97,7 @@ pub enum BvhErrorKind {
         /// Its value.
         value: f64,
         /// The limit.
-        limit: f64,
+        limit: f32,
     },
     /// A channel has a name that BVH does not define.
     #[error("unknown channel {found}, expected Xposition to Zposition or Xrotation to Zrotation")]

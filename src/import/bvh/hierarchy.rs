@@ -164,13 +164,12 @@ fn begin(
 /// A length in metres.
 pub(super) fn length(word: &Word<'_>, what: &'static str, unit: f64) -> Result<f64, Fault> {
     let metres = word.number(what)? * unit;
-    let limit = f64::from(MAX_LENGTH);
-    match metres.abs() <= limit {
+    match metres.abs() <= f64::from(MAX_LENGTH) {
         true => Ok(metres),
         false => Err(word.fault(Kind::Beyond {
             what,
             value: metres,
-            limit,
+            limit: MAX_LENGTH,
         })),
     }
 }
