@@ -1,12 +1,14 @@
-//! [`ImportArgs`]: how a command imports glTF files.
+//! [`ImportArgs`]: how a command imports files.
 
 use super::error::CliError;
+use super::unit;
 use clap::Args;
+use phalanx::import::bvh::METRES;
 use phalanx::import::gltf::{GltfError, GltfErrorKind};
 use phalanx::import::{ImportError, ImportOptions};
 
-/// Options of all commands that read glTF files. Files of other kinds are read as they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+/// Options of all commands that read models. A .phx file is read as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Args)]
 pub struct ImportArgs {
     /// Read glTF files that require extensions which are not supported, without what these change; `info` lists it
     #[arg(long)]
@@ -14,6 +16,19 @@ pub struct ImportArgs {
     /// Cut clips of glTF files that begin late, so that their first key is at 0 s
     #[arg(long)]
     pub trim: bool,
+    /// Unit of .bvh files: m, cm, or metres as a number
+    #[arg(long, value_name = "UNIT", value_parser = unit::parse, default_value = "m")]
+    pub unit: f64,
+}
+
+impl Default for ImportArgs {
+    fn default() -> Self {
+        Self {
+            lenient: false,
+            trim: false,
+            unit: METRES,
+        }
+    }
 }
 
 impl ImportArgs {
@@ -22,6 +37,7 @@ impl ImportArgs {
         ImportOptions {
             lenient: self.lenient,
             trim: self.trim,
+            unit: self.unit,
             ..ImportOptions::default()
         }
     }

@@ -3,6 +3,7 @@
 use super::error::CliError;
 use super::import_args::offer_lenient;
 use phalanx::import::ImportError;
+use phalanx::import::bvh::is_bvh;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -17,6 +18,7 @@ enum Kind {
     Empty,
     Glb,
     Json,
+    Bvh,
     /// Something that is no model, in words.
     Named(&'static str),
     /// Nothing known; the first byte.
@@ -42,6 +44,7 @@ fn kind(file: &Path) -> Option<Kind> {
         [b'G', b'I', b'F', b'8', ..] => Kind::Named("a GIF picture"),
         [b'P', b'K', 3, 4, ..] => Kind::Named("a ZIP archive"),
         _ if text.starts_with(b"{") => Kind::Json,
+        _ if is_bvh(&head) => Kind::Bvh,
         [first, ..] => Kind::Unknown(*first),
     })
 }
@@ -55,6 +58,7 @@ pub fn other_than_phx(file: &Path) -> Option<String> {
         Kind::Json => {
             "it seems to be JSON, maybe a glTF file (.gltf), which `phalanx bake` reads".into()
         }
+        Kind::Bvh => "it seems to be motion capture (.bvh), which `phalanx bake` reads".into(),
         Kind::Named(name) => format!("it seems to be {name}"),
         Kind::Unknown(first) => {
             format!("its first byte is {first:#04x}, where .phx files have 0x89")
@@ -64,13 +68,19 @@ pub fn other_than_phx(file: &Path) -> Option<String> {
 
 /// The error of an import; for a file that begins like no model, what it seems to be.
 pub fn explain(file: &Path, error: ImportError) -> CliError {
+    // A file that is named .bvh: the error says with which word it begins.
+    if let ImportError::Bvh(error) = error {
+        return ImportError::Bvh(error).into();
+    }
     let kind = match kind(file) {
         Some(Kind::Phx) => "it seems to be a damaged .phx file".into(),
         Some(Kind::Named(name)) => format!("it seems to be {name}"),
         Some(Kind::Unknown(first)) => format!(
-            "its first byte is {first:#04x}, where .glb files have 0x67, .gltf files 0x7b and .phx files 0x89"
+            "its first byte is {first:#04x}, where .glb files have 0x67, .gltf files 0x7b, .bvh files 0x48 and .phx files 0x89"
         ),
-        Some(Kind::Empty | Kind::Glb | Kind::Json) | None => return offer_lenient(error),
+        Some(Kind::Empty | Kind::Glb | Kind::Json | Kind::Bvh) | None => {
+            return offer_lenient(error);
+        }
     };
     let file = file.display().to_string();
     CliError::NoModel { file, kind }

@@ -28,6 +28,7 @@ mod suggest;
 mod table;
 mod text;
 mod textures;
+mod unit;
 mod usage;
 mod verify;
 #[cfg(feature = "view")]
@@ -63,10 +64,11 @@ Examples:
   phalanx pose fox.glb --clip Walk --time 0.5 --json
   phalanx render fox.glb --clip Walk --out walk.gif
   phalanx bake fox.glb --out fox.phx
+  phalanx bake walk.bvh --unit cm --out walk.phx
   phalanx view fox.glb --count 500
   phalanx bench fox.glb --baseline last.json
 
-Models are .glb, .gltf and .phx files. Without FILE, crowd, info, pose, render, view and bench use the \
+Models are .glb, .gltf, .bvh and .phx files. Without FILE, crowd, info, pose, render, view and bench use the \
 built-in character.
 
 An error prints one line to standard error (one per file if several fail) and exits with status 1; a usage \

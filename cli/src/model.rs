@@ -7,13 +7,16 @@ use super::mapped;
 use super::suggest::did_you_mean;
 use super::text::one_line;
 use super::{output, textures};
+use phalanx::build::BuildError;
 use phalanx::format::{self, Library, OpenError, RigOptions};
 use phalanx::import;
-use phalanx::import::{ImportOptions, ImportReport};
+use phalanx::import::bvh::is_bvh_file;
+use phalanx::import::{ImportError, ImportOptions, ImportReport};
 use phalanx::mesh::ImageMode;
 use phalanx::playback::{EvaluatedPose, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{JointRefError, Skeleton};
+use phalanx_render::with_skeleton_mesh;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -81,17 +84,29 @@ impl Model {
 
     /// Loads a model to draw; prints a warning if textures are missing.
     pub fn load_to_draw(file: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
-        let model = Self::load(file, true, import)?;
+        let model = Self::load(file, true, import)?.with_shape()?;
         if let Some(what) = textures::missing(&model) {
             output::tell(&format!("warning: {what}"));
         }
         Ok(model)
     }
 
+    /// The model; if it has no meshes, with one that shows its skeleton.
+    pub fn with_shape(mut self) -> Result<Self, CliError> {
+        let shown = with_skeleton_mesh(&self.rig).map_err(|source| ImportError::Build {
+            file: self.file.clone(),
+            source: BuildError::Rig(source),
+        })?;
+        if let Some(rig) = shown {
+            self.rig = Arc::new(rig);
+        }
+        Ok(self)
+    }
+
     /// The extension of a name that ends as those of models do, in lower case.
     pub fn extension(path: &Path) -> Option<String> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        ["glb", "gltf", "phx"]
+        ["glb", "gltf", "bvh", "phx"]
             .contains(&extension.as_str())
             .then_some(extension)
     }
@@ -125,6 +140,11 @@ impl Model {
             report: ImportReport::default(),
             library: Some(library),
         })
+    }
+
+    /// True if the file was read as BVH, in a unit that was given.
+    pub fn is_bvh(&self) -> bool {
+        !self.built_in && self.library.is_none() && is_bvh_file(Path::new(&self.file))
     }
 
     /// Finds a clip by exact name, then by index.

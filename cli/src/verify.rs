@@ -303,8 +303,8 @@ fn measure_clips(
     let p = library.provenance();
     let skeleton = library.skeleton();
     let lanes = skeleton.joint_of()[..skeleton.len()].to_vec();
-    let settings = Settings::of_text(&made_of.settings, 0.0);
-    let raw = input.raw(settings.up, settings.import)?;
+    let made_with = Settings::of_text(&made_of.settings, 0.0);
+    let raw = input.raw(made_with.up, made_with.import)?;
     let rig = input.rig(raw, Some(lanes))?;
     let rounding = ROUNDING * size(skeleton);
     for (clip, origin) in p.clips.iter().enumerate() {

@@ -3,7 +3,7 @@
 //!
 //! Describe a [`Scene`] with a [`Camera`] and a [`Look`], then call [`draw`] for one picture. For many
 //! frames keep a [`GpuRenderer`] with its [`GpuModels`] and a [`Canvas`]; a [`Screen`] shows canvases in a
-//! window. [`RigShape`] makes the meshes of a rig. [`CrowdView`] culls a crowd before it is evaluated.
+//! window. [`RigShape`] makes the meshes of a rig, [`with_skeleton_mesh`] one for rigs that have none. [`CrowdView`] culls a crowd before it is evaluated.
 //! Poses are input: plain slices of meshes, instances and palette rows.
 
 mod camera;
@@ -17,6 +17,7 @@ mod look;
 mod palette;
 mod scene;
 mod shape;
+mod skeleton_mesh;
 mod software;
 mod texture;
 mod view;
@@ -36,6 +37,7 @@ pub use scene::{
     tint_strength,
 };
 pub use shape::RigShape;
+pub use skeleton_mesh::with_skeleton_mesh;
 pub use winding::Winding;
 
 use phalanx::gpu::{AdapterName, GpuOptions};

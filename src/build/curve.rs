@@ -184,6 +184,15 @@ impl Curve {
         out
     }
 
+    /// The most parts into which [`extra_times`](Self::extra_times) divides an interval; 1 if there are none.
+    pub fn most_parts(&self, max_angle: f64) -> usize {
+        if !self.rotation || self.interpolation != Interpolation::Linear {
+            return 1;
+        }
+        let parts = (1..self.times.len()).map(|k| angle(self.key(k - 1), self.key(k)) / max_angle);
+        parts.fold(1.0, f64::max).ceil() as usize
+    }
+
     /// One component of every value as a curve. Linear rotations get extra keys, so close together
     /// that linear interpolation follows slerp once normalised.
     pub fn part(&self, part: usize, max_angle: f64) -> Self {

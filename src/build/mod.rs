@@ -18,11 +18,12 @@ mod unbuild;
 pub use additive::{AdditiveReference, AdditiveSource, build_additive};
 pub use check::{BuildError, MAX_SCALARS};
 pub use clip_builder::{
-    ClipBuildError, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
+    ClipBuildError, MAX_RESAMPLED_KEYS, RESAMPLE_RATE, ROTATION_TOLERANCE, SCALAR_TOLERANCE,
+    SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
 };
 pub use lanes::LaneScan;
 pub use lod::{LodError, add_lod};
-pub use rig::{BuildOptions, build_rig};
+pub use rig::{BuildOptions, build_rig, build_rig_reporting};
 pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
 pub use unbuild::raw_joints;
 pub(crate) use unbuild::{raw_clip, take_quaternions};

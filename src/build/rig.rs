@@ -1,12 +1,15 @@
 //! Raw scene to `Rig`: joints, lane order and clips.
 
 use super::check::BuildError;
-use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
+use super::clip_builder::{
+    ClipBuildError, ClipBuilder, RESAMPLE_RATE, Reference, Resampled, Target,
+};
 use super::lanes::{Joints, LaneUses};
 use super::meshes::skins_and_meshes;
 use super::root_motion::{RootMotionOptions, extract};
-use crate::clip::{Clip, RootMotionParts};
-use crate::import::raw::RawScene;
+use crate::clip::{Channel, Clip, RootMotionParts};
+use crate::import::raw::{RawClip, RawScene};
+use crate::import::{ImportReport, Severity};
 use crate::mesh::Mesh;
 use crate::rig::{MorphRange, Rig, RigNode, RigParts};
 use crate::skeleton::{NO_JOINT, Scalar, Skeleton};
@@ -23,6 +26,11 @@ pub struct BuildOptions {
     /// The joint of every lane, for clips that must share a lane order with others; `None` derives it
     /// from the clips. Default: `None`.
     pub lane_order: Option<Vec<u16>>,
+    /// Keys per second of key times that are resampled: irregular ones beyond
+    /// [`MAX_IRREGULAR_KEYS`](crate::clip::MAX_IRREGULAR_KEYS). Their mean rate if that is higher; a multiple of
+    /// their rate if they are even but for the keys that fast rotations need. Numbers that are not above 0 count
+    /// as 0. Default: [`RESAMPLE_RATE`].
+    pub resample_rate: f64,
 }
 
 impl Default for BuildOptions {
@@ -32,11 +40,15 @@ impl Default for BuildOptions {
             max_clip_bytes: 4 << 30,
             root_motion: None,
             lane_order: None,
+            resample_rate: RESAMPLE_RATE,
         }
     }
 }
 
 /// Builds a rig from raw data with the `exact` profile: f32 rows, every key kept. May take seconds.
+///
+/// Timelines of more than [`MAX_IRREGULAR_KEYS`](crate::clip::MAX_IRREGULAR_KEYS) keys are kept if they are evenly
+/// spaced, and resampled otherwise; [`build_rig_reporting`] reports it.
 ///
 /// ```
 /// use phalanx::build::{BuildOptions, build_rig};
@@ -72,7 +84,19 @@ impl Default for BuildOptions {
 /// # Errors
 /// If nodes form a cycle, an index is out of range, or a skeleton, skin, mesh or clip is invalid or above
 /// a limit.
-pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildError> {
+pub fn build_rig(raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildError> {
+    build_rig_reporting(raw, options).map(|(rig, _)| rig)
+}
+
+/// As [`build_rig`], with a report of the key times that were resampled: their numbers, the rate and the measured
+/// error.
+///
+/// # Errors
+/// As [`build_rig`].
+pub fn build_rig_reporting(
+    mut raw: RawScene,
+    options: &BuildOptions,
+) -> Result<(Rig, ImportReport), BuildError> {
     let Joints {
         order,
         joint_of_node,
@@ -97,6 +121,7 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
     let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
     let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?.with_channels(channels)?;
 
+    let mut report = ImportReport::default();
     let clips = build_clips(
         &raw,
         &skeleton,
@@ -104,6 +129,7 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         &morphs,
         model_size,
         (options, motions),
+        &mut report,
     )?;
     // Moved, not copied: meshes are most of the data of many files.
     let shared: Vec<Arc<Mesh>> = std::mem::take(&mut raw.meshes)
@@ -138,7 +164,7 @@ pub fn build_rig(mut raw: RawScene, options: &BuildOptions) -> Result<Rig, Build
         images: raw.images,
         morphs,
     };
-    Ok(Rig::new(parts)?)
+    Ok((Rig::new(parts)?, report))
 }
 
 /// The morph weights of all nodes as scalars, and the range of scalars of each node.
@@ -182,6 +208,7 @@ fn build_clips(
     morphs: &[MorphRange],
     model_size: f64,
     (options, motions): (&BuildOptions, Vec<Option<RootMotionParts>>),
+    report: &mut ImportReport,
 ) -> Result<Vec<Arc<Clip>>, BuildError> {
     let targets = targets_of(skeleton, joint_of_node, morphs);
     let mut left = options.max_clip_bytes;
@@ -194,9 +221,11 @@ fn build_clips(
             max_bytes: left,
             channels: &raw.channels,
         };
-        let built = builder
-            .build((clip, c), Reference::None, motion)
+        let rate = options.resample_rate;
+        let (built, resampled) = builder
+            .build_reporting((clip, c), Reference::None, motion, rate)
             .map_err(|source| BuildError::Clip { clip, source })?;
+        report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());
         if needed > left {
             let source = ClipBuildError::TooLarge {
@@ -210,6 +239,27 @@ fn build_clips(
         clips.push(Arc::new(built));
     }
     Ok(clips)
+}
+
+fn report_resampled(
+    (clip, raw): (usize, &RawClip),
+    resampled: &[Resampled],
+    report: &mut ImportReport,
+) {
+    for r in resampled {
+        let name = raw.name.as_deref().unwrap_or_default();
+        let error = match r.channel {
+            Channel::Rotation => format!("{:.4} degrees", r.error.to_degrees()),
+            Channel::Translation => format!("{:.3e} m", r.error),
+            Channel::Scale | Channel::Scalar => format!("{:.3e}", r.error),
+        };
+        let message = format!(
+            "{} irregular key times were resampled at {:.3} Hz to {}, with an error of up to {error}",
+            r.keys[0], r.rate, r.keys[1]
+        );
+        let place = format!("animation {clip} \"{name}\", {}", r.channel);
+        report.push(Severity::Repaired, place, message);
+    }
 }
 
 pub(super) fn targets_of(

@@ -2,7 +2,7 @@
 
 use super::clip_builder::{ClipBuildError, Variation, check_track, classify};
 use super::curve::Curve;
-use crate::clip::{MAX_KEYS, RootMotionParts};
+use crate::clip::RootMotionParts;
 use crate::import::UpAxis;
 use crate::import::raw::{RawChannel, RawClip, RawScene};
 use crate::skeleton::{Hierarchy, JointRef, JointRefError};
@@ -86,13 +86,15 @@ pub enum RootMotionError {
         /// The joint of the motion.
         joint: String,
     },
-    /// The motion needs more keys than a timeline holds.
-    #[error("root motion of clip \"{clip}\" needs {keys} keys, the limit is {MAX_KEYS}")]
+    /// The motion needs more keys than four for each of the joint's, and than an irregular timeline holds.
+    #[error("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}")]
     TooManyKeys {
         /// The clip.
         clip: String,
         /// Keys needed.
         keys: usize,
+        /// The limit.
+        limit: usize,
     },
     /// There are so many clips, nodes and levels that the search would take too long.
     #[error("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}")]

@@ -9,7 +9,7 @@ use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
 use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
-use super::timeline::{MAX_KEYS, Timeline, regular_rate};
+use super::timeline::{MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline, regular_rate};
 use crate::math::{Fnv1a, LANES, Row, within};
 use crate::skeleton::{MAX_SECONDS, Skeleton};
 
@@ -121,12 +121,14 @@ impl Clip {
         let mut times = Vec::with_capacity(parts.timelines.iter().map(Vec::len).sum());
         let mut hints = 0usize;
         for (timeline, keys) in parts.timelines.iter().enumerate() {
+            let count = |limit| ClipError::KeyCount {
+                clip: clip(),
+                timeline,
+                keys: keys.len(),
+                limit,
+            };
             if keys.len() < 2 || keys.len() > MAX_KEYS {
-                return Err(ClipError::KeyCount {
-                    clip: clip(),
-                    timeline,
-                    keys: keys.len(),
-                });
+                return Err(count(MAX_KEYS));
             }
             let bad = (0..keys.len())
                 .find(|&k| !within(keys[k], MAX_SECONDS) || (k > 0 && keys[k - 1] >= keys[k]));
@@ -138,6 +140,9 @@ impl Clip {
                 });
             }
             let rate = regular_rate(keys);
+            if rate == 0.0 && keys.len() > MAX_IRREGULAR_KEYS {
+                return Err(count(MAX_IRREGULAR_KEYS));
+            }
             let hint = (rate == 0.0).then_some(hints.min(usize::from(u16::MAX)) as u16);
             hints += usize::from(hint.is_some());
             timelines.push(Timeline {

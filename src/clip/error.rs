@@ -3,7 +3,6 @@
 use super::block::Channel;
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
-use super::timeline::MAX_KEYS;
 use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
 use thiserror::Error;
 
@@ -18,8 +17,9 @@ pub enum ClipError {
         /// Duration, seconds.
         duration: f32,
     },
-    /// A timeline has too few or too many keys.
-    #[error("clip \"{clip}\": timeline {timeline} has {keys} keys, allowed are 2 to {MAX_KEYS}")]
+    /// A timeline has too few or too many keys: at most [`MAX_KEYS`](super::MAX_KEYS) if they are evenly spaced,
+    /// otherwise at most [`MAX_IRREGULAR_KEYS`](super::MAX_IRREGULAR_KEYS).
+    #[error("clip \"{clip}\": timeline {timeline} has {keys} keys, allowed are 2 to {limit}")]
     KeyCount {
         /// Name of the clip.
         clip: String,
@@ -27,6 +27,8 @@ pub enum ClipError {
         timeline: usize,
         /// Number of keys.
         keys: usize,
+        /// The most keys allowed.
+        limit: usize,
     },
     /// Times do not increase, or exceed [`MAX_SECONDS`] in magnitude.
     #[error(

@@ -43,4 +43,4 @@ pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]
 pub use store::SharedBytes;
 pub use store::Store;
-pub use timeline::{Cursor, MAX_KEYS, REGULAR_TOLERANCE, Timeline};
+pub use timeline::{Cursor, MAX_IRREGULAR_KEYS, MAX_KEYS, REGULAR_TOLERANCE, Timeline};

@@ -1,12 +1,16 @@
 //! Timelines: sorted key times shared by blocks, and the search for the interval of a time.
 
-/// Limit on the keys of a timeline: key hints are 16 bits.
-pub const MAX_KEYS: usize = u16::MAX as usize;
+/// Limit on the keys of a timeline, and on those of an evenly spaced one: beyond it, times of f32 no longer count
+/// the keys. 38 hours at 120 Hz.
+pub const MAX_KEYS: usize = 1 << 24;
+
+/// Limit on the keys of a timeline that is not evenly spaced: key hints are 16 bits.
+pub const MAX_IRREGULAR_KEYS: usize = u16::MAX as usize;
 
 /// Key times count as evenly spaced if each is this close to its even position, in intervals.
 ///
-/// The search corrects its guess by one interval, which is exact for any tolerance below 0.5. Exporters
-/// that round times to f32 were measured to stay below 0.01.
+/// The search corrects its guess, which is exact for any tolerance below 0.5. Exporters that round times to f32
+/// were measured to stay below 0.01.
 pub const REGULAR_TOLERANCE: f64 = 0.25;
 
 /// A sorted array of key times: a range of the clip's times.
@@ -48,8 +52,9 @@ pub(crate) fn regular_rate(times: &[f32]) -> f32 {
     }
 }
 
-/// Finds the interval of `time` in evenly spaced `times` (at least 2): a guess by arithmetic, and one
-/// correction against the times.
+/// Finds the interval of `time` in evenly spaced `times` (at least 2): a guess by arithmetic, corrected against
+/// the times. The guess is off by one interval at most, and by two near [`MAX_KEYS`], where the rounding of the
+/// three f32 numbers adds up.
 #[inline(always)]
 pub(crate) fn locate_regular(times: &[f32], rate: f32, time: f32) -> Cursor {
     let last = times.len() - 2;
@@ -58,10 +63,12 @@ pub(crate) fn locate_regular(times: &[f32], rate: f32, time: f32) -> Cursor {
     let key = place.max(0).min(last as i32) as usize;
     let (a, b) = (times[key], times[key + 1]);
     if time < a && key > 0 {
-        return finish(times, key - 1, time);
+        let far = usize::from(key > 1 && time < times[key - 1]);
+        return finish(times, key - 1 - far, time);
     }
     if time >= b && key < last {
-        return finish(times, key + 1, time);
+        let far = usize::from(key + 1 < last && time >= times[key + 2]);
+        return finish(times, key + 1 + far, time);
     }
     between(a, b, key, time)
 }
@@ -139,6 +146,38 @@ mod tests {
             assert_eq!(nan.alpha, 0.0);
             assert_eq!(locate_regular(&even, rate, f32::NAN).alpha, 0.0);
         }
+    }
+
+    #[test]
+    fn the_longest_regular_timelines_are_searched_exactly() {
+        // Whole seconds count to 2^24; a tenth of a second rounds, to the tolerance at a quarter of it.
+        for (keys, rate) in [(MAX_KEYS, 1.0), (MAX_KEYS / 4, 10.0), (72_000, 120.0)] {
+            let times: Vec<f32> = (0..keys).map(|k| (k as f64 / rate) as f32).collect();
+            let found = regular_rate(&times);
+            assert!(
+                (f64::from(found) / rate - 1.0).abs() < 1e-6,
+                "{keys}: {found}"
+            );
+            let places = [0, 1, keys / 3, keys / 2, keys - 3, keys - 2].into_iter();
+            for k in places.chain((0..1000).map(|i| keys - 2 - i * (keys / 1001))) {
+                let middle = ((k as f64 + 0.5) / rate) as f32;
+                for time in [
+                    times[k],
+                    times[k].next_up(),
+                    middle,
+                    times[k + 1].next_down(),
+                ] {
+                    let key = times.partition_point(|&t| t <= time).saturating_sub(1);
+                    let at = locate_regular(&times, found, time);
+                    assert_eq!(at.key as usize, key.min(keys - 2), "{keys} keys, {time}");
+                }
+            }
+        }
+        // An eighth less than the limit, not in whole units: f32 cannot space them.
+        let times: Vec<f32> = (0..MAX_KEYS / 8 * 7)
+            .map(|k| (f64::from(k as u32) / 9.7) as f32)
+            .collect();
+        assert_eq!(regular_rate(&times), 0.0);
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! glTF file to rigs: reading, splitting and building in one call.
+//! Model file to rigs: reading, splitting and building in one call.
 
-use super::gltf::{GltfError, ImportOptions, read_path, read_slice};
+use super::bvh::{self, BvhError, BvhOptions};
+use super::gltf::{self, GltfError, ImportOptions};
 use super::markers::{MarkerError, add_markers_to_trimmed, marker_file, read_markers};
 use super::raw::RawScene;
 use super::report::ImportReport;
 use super::split::SplitError;
 use crate::build::check::BuildError;
-use crate::build::rig::{BuildOptions, build_rig};
+use crate::build::rig::{BuildOptions, build_rig_reporting};
 use crate::build::root_motion::RootMotionOptions;
 use crate::rig::Rig;
 use std::path::Path;
@@ -40,6 +41,9 @@ pub enum ImportError {
     /// The file cannot be read as glTF.
     #[error(transparent)]
     Gltf(#[from] GltfError),
+    /// The file cannot be read as BVH.
+    #[error(transparent)]
+    Bvh(#[from] BvhError),
     /// The file cannot be split as requested.
     #[error("{file}: {source}")]
     Split {
@@ -70,8 +74,49 @@ const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
 /// Bytes of clip rows allowed for any file.
 const CLIP_BYTES_BASE: usize = 16 << 20;
 
-/// Imports a .gltf or .glb file, and the [markers](marker_file) beside it if that file exists. Times of markers
-/// are those of the file, also if clips are [trimmed](ImportOptions::trim).
+/// Reads a .gltf, .glb or .bvh file into raw data, without building rigs. A file is BVH if it is named .bvh or
+/// begins with HIERARCHY.
+///
+/// # Errors
+/// If it cannot be read: [`ImportError::Gltf`] or [`ImportError::Bvh`].
+pub fn read_path(
+    path: &Path,
+    options: &ImportOptions,
+) -> Result<(RawScene, ImportReport), ImportError> {
+    match bvh::is_bvh_file(path) {
+        true => Ok(bvh::read_path(path, &bvh_options(options))?),
+        false => Ok(gltf::read_path(path, options)?),
+    }
+}
+
+/// As [`read_path`], from memory. `name` is used in messages and, with BVH, names the clip. External files are
+/// read from `base`, and are an error without it.
+///
+/// # Errors
+/// As [`read_path`].
+pub fn read_slice(
+    bytes: &[u8],
+    name: &str,
+    base: Option<&Path>,
+    options: &ImportOptions,
+) -> Result<(RawScene, ImportReport), ImportError> {
+    let named = Path::new(name).extension();
+    match named.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) || bvh::is_bvh(bytes) {
+        true => Ok(bvh::read_slice(bytes, name, &bvh_options(options))?),
+        false => Ok(gltf::read_slice(bytes, name, base, options)?),
+    }
+}
+
+fn bvh_options(options: &ImportOptions) -> BvhOptions {
+    BvhOptions {
+        unit: options.unit,
+        up_axis: options.up_axis,
+        memory_limit: options.memory_limit,
+    }
+}
+
+/// Imports a .gltf, .glb or .bvh file, and the [markers](marker_file) beside it if that file exists. Times of
+/// markers are those of the file, also if clips are [trimmed](ImportOptions::trim).
 ///
 /// # Errors
 /// If it cannot be read, split as requested, or built.
@@ -89,8 +134,8 @@ pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, Imp
     Ok(imported)
 }
 
-/// Imports a .gltf or .glb file from memory. `name` is used in messages. External files are read
-/// from `base`, and are an error without it.
+/// Imports a .gltf, .glb or .bvh file from memory. `name` is used in messages and, with BVH, names the clip.
+/// External files are read from `base`, and are an error without it.
 ///
 /// # Errors
 /// If it cannot be read, split as requested, or built.
@@ -106,7 +151,7 @@ pub fn import_slice(
 
 fn finish(
     raw: RawScene,
-    report: ImportReport,
+    mut report: ImportReport,
     options: &ImportOptions,
     file_bytes: usize,
 ) -> Result<Imported, ImportError> {
@@ -126,12 +171,14 @@ fn finish(
                 up: options.up_axis,
                 ..r
             }),
-            lane_order: None,
+            ..BuildOptions::default()
         };
-        let rig = build_rig(scene, &options).map_err(|source| ImportError::Build {
-            file: file.clone(),
-            source,
-        })?;
+        let (rig, built) =
+            build_rig_reporting(scene, &options).map_err(|source| ImportError::Build {
+                file: file.clone(),
+                source,
+            })?;
+        report.entries.extend(built.entries);
         left -= left.min(rig.clips().iter().map(|c| c.bytes()).sum());
         rigs.push(rig);
     }

@@ -1,9 +1,10 @@
-//! From files to rigs: glTF 2.0, markers, and the raw scenes in between.
+//! From files to rigs: glTF 2.0, BVH, markers, and the raw scenes in between.
 //!
 //! Start with [`import_path`]. For characters made in code, start with [`raw`].
 
 #[cfg(feature = "gltf")]
 mod builtin;
+pub mod bvh;
 mod clip_name;
 #[cfg(feature = "gltf")]
 mod file;
@@ -19,9 +20,10 @@ mod up_axis;
 
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
+pub use bvh::{BvhError, BvhOptions};
 pub use clip_name::{clip_name_from_file, is_placeholder_clip_name};
 #[cfg(feature = "gltf")]
-pub use file::{ImportError, Imported, RigLink, import_path, import_slice};
+pub use file::{ImportError, Imported, RigLink, import_path, import_slice, read_path, read_slice};
 #[cfg(feature = "gltf")]
 pub use gltf::{GltfError, ImportOptions};
 #[cfg(feature = "gltf")]

@@ -1,8 +1,9 @@
-//! Import of glTF 2.0: every feature and every refusal on files made here; links of the documentation.
+//! Import of glTF 2.0 and BVH: every feature and every refusal on files made here; links of the documentation.
 #![cfg(feature = "gltf")]
 
 mod animations;
 mod broken_files;
+mod bvh;
 mod clip_names;
 mod containers;
 mod extensions;

@@ -2,9 +2,8 @@
 
 use crate::WorkloadClips;
 use phalanx::build::{BuildError, BuildOptions, build_additive, build_rig};
-use phalanx::import::MANNEQUIN;
-use phalanx::import::gltf::{GltfError, ImportOptions, read_path, read_slice};
 use phalanx::import::raw::RawScene;
+use phalanx::import::{ImportError, ImportOptions, MANNEQUIN, read_path, read_slice};
 use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{JointMask, JointRefError, MaskError};
@@ -31,7 +30,7 @@ pub struct SubjectOptions {
     pub additive: Option<String>,
     /// The joint at which the additive layer's mask begins. Default: `None`, the spine, if there is one.
     pub mask: Option<String>,
-    /// How a glTF file is imported; its images are not. Default: that of [`ImportOptions`].
+    /// How a file is imported; its images are not. Default: that of [`ImportOptions`].
     pub import: ImportOptions,
 }
 
@@ -57,7 +56,7 @@ pub struct Subject {
 pub enum SubjectError {
     /// The file cannot be read.
     #[error(transparent)]
-    Read(#[from] GltfError),
+    Read(#[from] ImportError),
     /// The rig or the additive clip could not be built.
     #[error("{file}: {source}")]
     Build {

@@ -9,9 +9,11 @@ use super::{BakeFault, Faults};
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Clip;
 use phalanx::format::{Source, hash_bytes};
-use phalanx::import::gltf::{external_files, read_path};
+use phalanx::import::gltf::external_files;
 use phalanx::import::raw::RawScene;
-use phalanx::import::{ImportOptions, UpAxis, add_markers_to_trimmed, marker_file, read_markers};
+use phalanx::import::{
+    ImportOptions, UpAxis, add_markers_to_trimmed, marker_file, read_markers, read_path,
+};
 use phalanx::rig::Rig;
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -76,7 +78,7 @@ impl Input {
             ..import.options()
         };
         let read = read_path(&self.path, &options);
-        let (raw, _) = read.map_err(|error| kind::explain(&self.path, error.into()))?;
+        let (raw, _) = read.map_err(|error| kind::explain(&self.path, error))?;
         Ok(raw)
     }
 
@@ -120,7 +122,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
 }
 
 /// File extensions of bake inputs.
-pub const BAKED: [&str; 2] = ["gltf", "glb"];
+pub const BAKED: [&str; 3] = ["gltf", "glb", "bvh"];
 
 /// Finds the inputs of a bake.
 pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {

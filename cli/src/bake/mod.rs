@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use summary::Summary;
 
-/// Bake glTF files into .phx files: compact within a measured error, read clip by clip
+/// Bake glTF and BVH files into .phx files: compact within a measured error, read clip by clip
 ///
 /// If the output is a folder, every input becomes one file in it. If it is a name that ends in .phx, all
 /// inputs become one library: skeleton, skins and meshes of the first input and the clips of all. Outputs
@@ -45,7 +45,7 @@ use summary::Summary;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BakeArgs {
-    /// .gltf and .glb files, folders of them, or patterns such as "clips/**/*.glb"
+    /// .gltf, .glb and .bvh files, folders of them, or patterns such as "clips/**/*.glb"
     #[arg(required = true)]
     files: Vec<String>,
     /// Output: a folder, or a library's name that ends in .phx
@@ -67,7 +67,7 @@ pub struct BakeArgs {
     /// Axis that points up in the output; y, as in glTF, is the default
     #[arg(long, value_name = "y|z", default_value = "y", value_parser = up_axis)]
     up: UpAxis,
-    /// File (.phx, .gltf or .glb) to copy the lane order from, instead of deriving it from the inputs; a
+    /// File (.phx, .gltf, .glb or .bvh) to copy the lane order from, instead of deriving it from the inputs; a
     /// library also takes its skins and meshes from this file
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,

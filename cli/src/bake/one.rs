@@ -23,7 +23,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads a .phx, .gltf or .glb file.
+    /// Reads a .phx, .gltf, .glb or .bvh file.
     pub fn load(path: &Path, up: UpAxis, import: ImportArgs) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if Model::is_phx(path) {

@@ -8,6 +8,7 @@ use phalanx::bake::{BakeOptions, ErrorReport, bake, measure_error};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, ClipOrigin, Library, Provenance, Source};
 use phalanx::import::UpAxis;
+use phalanx::import::bvh::METRES;
 use phalanx::skeleton::Skeleton;
 use std::path::Path;
 
@@ -73,7 +74,12 @@ impl Settings {
         };
         // Files that both read with and without `--lenient` give the same bytes.
         let trim = if self.import.trim { " trim" } else { "" };
-        format!("{profile} up={up} form={form}{prefix}{trim} order={order}{quality}")
+        // Left out where it is that of glTF: outputs of before BVH files were read are still skipped.
+        let unit = match self.import.unit {
+            METRES => String::new(),
+            unit => format!(" unit={unit}"),
+        };
+        format!("{profile} up={up}{unit} form={form}{prefix}{trim} order={order}{quality}")
     }
 
     /// Parses from such a text the settings needed to measure a clip again; `shell` is the clip's.
@@ -99,6 +105,7 @@ impl Settings {
                 trim: words.split(' ').any(|w| w == "trim"),
                 // What was baked could be read; the text does not say how.
                 lenient: true,
+                unit: value("unit").and_then(|v| v.parse().ok()).unwrap_or(METRES),
             },
         }
     }
@@ -208,6 +215,7 @@ mod tests {
             import: ImportArgs {
                 trim: true,
                 lenient: true,
+                unit: 0.0254,
             },
         };
         let text = settings.text("own");

@@ -34,7 +34,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CrowdArgs {
-    /// A .gltf, .glb or .phx file; default: the built-in character
+    /// A .gltf, .glb, .bvh or .phx file; default: the built-in character
     file: Option<PathBuf>,
     /// Number of characters
     #[arg(

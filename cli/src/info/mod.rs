@@ -22,7 +22,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InfoArgs {
-    /// A .gltf, .glb or .phx file; default: the built-in character
+    /// A .gltf, .glb, .bvh or .phx file; default: the built-in character
     file: Option<PathBuf>,
     /// Print JSON, with every joint and the whole import report
     #[arg(long)]
@@ -53,7 +53,7 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     let mut out = String::new();
     line(&mut out, format_args!("{}", text::one_line(&model.file)));
     line(&mut out, format_args!("{}", summary(&document)));
-    out += &size(&document);
+    out += &size(&document, model.is_bvh());
     out += &clips(&document);
     out += &skins(&document);
     out += &meshes(&document);
@@ -90,7 +90,7 @@ fn summary(d: &Document) -> String {
 }
 
 /// Size and unit.
-fn size(d: &Document) -> String {
+fn size(d: &Document, is_bvh: bool) -> String {
     let mut out = String::new();
     let Some(bounds) = &d.bounds else {
         line(
@@ -117,7 +117,9 @@ fn size(d: &Document) -> String {
             ),
         );
         // A .phx file cannot be baked again.
-        if d.library.is_none() {
+        if is_bvh {
+            out += "  read it with --unit cm\n";
+        } else if d.library.is_none() {
             out += "  bake it with --max-error 0.01 --shell 3\n";
         }
     }

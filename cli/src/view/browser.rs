@@ -181,7 +181,14 @@ mod tests {
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("phalanx-{name}-{}", std::process::id()));
         fs::create_dir_all(folder.join("Models")).unwrap();
-        let files = ["Fox.glb", "apple.PHX", "tree.gltf", "notes.txt", ".b.glb"];
+        let files = [
+            "Fox.glb",
+            "apple.PHX",
+            "tree.gltf",
+            "zoo.bvh",
+            "notes.txt",
+            ".b.glb",
+        ];
         for file in files {
             fs::write(folder.join(file), b"").unwrap();
         }
@@ -197,7 +204,14 @@ mod tests {
     fn models_are_found_by_typing_and_by_walking() {
         let root = folder("browser");
         let mut browser = Browser::new(Some(&root));
-        let all = ["..", "Models", "apple.PHX", "Fox.glb", "tree.gltf"];
+        let all = [
+            "..",
+            "Models",
+            "apple.PHX",
+            "Fox.glb",
+            "tree.gltf",
+            "zoo.bvh",
+        ];
         assert_eq!(names(&browser), all);
         browser.apply(Browse::Text("GL".into()));
         assert_eq!(names(&browser), ["Fox.glb", "tree.gltf"]);

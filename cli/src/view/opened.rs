@@ -71,7 +71,7 @@ impl Opened {
         palettes: PaletteArg,
         import: ImportArgs,
     ) -> Result<(Self, Subject), CliError> {
-        let model = Model::load(file, true, import)?;
+        let model = Model::load(file, true, import)?.with_shape()?;
         let playing = match model.rig.clips().is_empty() {
             true => Playing::Rest,
             false => Playing::Clip(0),

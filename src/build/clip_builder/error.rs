@@ -1,6 +1,7 @@
 //! `ClipBuildError`: why raw tracks cannot become a clip.
 
-use crate::clip::{Channel, ClipError, MAX_KEYS};
+use super::key_times::MAX_RESAMPLED_KEYS;
+use crate::clip::{Channel, ClipError, MAX_IRREGULAR_KEYS};
 use thiserror::Error;
 
 /// Why a clip cannot be built.
@@ -50,9 +51,10 @@ pub enum ClipBuildError {
         /// How many are needed.
         needed: usize,
     },
-    /// The union of a block's key times is too long.
+    /// The union of a block's key times is too long, and no even grid of f32 times can take its place.
     #[error(
-        "clip \"{clip}\": {channel} block {block} has {keys} key times, the limit is {MAX_KEYS}"
+        "clip \"{clip}\": {channel} block {block} has {keys} key times, the limit is {MAX_IRREGULAR_KEYS}, \
+         and no {MAX_RESAMPLED_KEYS} evenly spaced times can replace them"
     )]
     TooManyKeys {
         /// The clip.

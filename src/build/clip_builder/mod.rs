@@ -2,22 +2,26 @@
 
 mod additive;
 mod error;
+mod key_times;
 mod variation;
 
 pub use error::ClipBuildError;
+pub(crate) use key_times::Resampled;
+pub use key_times::{MAX_RESAMPLED_KEYS, RESAMPLE_RATE};
 pub use variation::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
 pub(crate) use variation::{Variation, check_track, classify};
 
 use super::curve::Curve;
 use crate::clip::{
     Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
-    Encoding, FloatKeys, MAX_KEYS, Part, RootMotionParts, TrackCounts, split_lane,
+    Encoding, FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
 };
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, angle, settle};
 use crate::skeleton::{Pose, Skeleton};
 use additive::{make_additive, turn_back};
+use key_times::{KeyTimes, key_times};
 use std::collections::HashMap;
 use variation::tolerance;
 
@@ -54,13 +58,34 @@ struct Lane {
     variation: Variation,
 }
 
+/// The timelines of a clip while it is built.
+struct Timelines {
+    /// Their indices by the bits of their times.
+    known: HashMap<Vec<u32>, u32>,
+    /// Keys per second of times that are resampled.
+    rate: f64,
+    resampled: Vec<Resampled>,
+}
+
 impl ClipBuilder<'_> {
     pub fn build(
+        &self,
+        raw: (usize, &RawClip),
+        reference: Reference<'_>,
+        root_motion: Option<RootMotionParts>,
+    ) -> Result<Clip, ClipBuildError> {
+        let built = self.build_reporting(raw, reference, root_motion, RESAMPLE_RATE);
+        built.map(|(clip, _)| clip)
+    }
+
+    /// Also returns what was resampled, at most one entry per channel. `rate` is in keys per second.
+    pub fn build_reporting(
         &self,
         (index, raw): (usize, &RawClip),
         reference: Reference<'_>,
         root_motion: Option<RootMotionParts>,
-    ) -> Result<Clip, ClipBuildError> {
+        rate: f64,
+    ) -> Result<(Clip, Vec<Resampled>), ClipBuildError> {
         let name = raw.name.clone().unwrap_or_default();
         let mut lanes: [Vec<Lane>; 4] = Default::default();
         for (index, track) in raw.tracks.iter().enumerate() {
@@ -80,7 +105,11 @@ impl ClipBuilder<'_> {
             root_motion,
             ..ClipParts::default()
         };
-        let mut known = HashMap::new();
+        let mut timelines = Timelines {
+            known: HashMap::new(),
+            rate,
+            resampled: Vec::new(),
+        };
         let defaults = Defaults::new(self.skeleton, parts.kind);
         for channel in Channel::ALL {
             let lanes = &mut lanes[channel as usize];
@@ -90,11 +119,11 @@ impl ClipBuilder<'_> {
                 let (block, _) = split_lane(first.lane);
                 let len = rest.partition_point(|l| split_lane(l.lane).0 == block);
                 let (now, later) = rest.split_at(len);
-                self.add_block((channel, block), now, &defaults, &mut parts, &mut known)?;
+                self.add_block((channel, block), now, &defaults, &mut parts, &mut timelines)?;
                 rest = later;
             }
         }
-        Ok(Clip::new(parts, self.skeleton)?)
+        Ok((Clip::new(parts, self.skeleton)?, timelines.resampled))
     }
 
     fn add_track(
@@ -237,7 +266,7 @@ impl ClipBuilder<'_> {
         lanes: &[Lane],
         defaults: &Defaults<'_>,
         parts: &mut ClipParts,
-        known: &mut HashMap<Vec<u32>, u32>,
+        timelines: &mut Timelines,
     ) -> Result<(), ClipBuildError> {
         let width = channel.components();
         let mut constants = vec![Row::splat(0.0); width];
@@ -286,10 +315,30 @@ impl ClipBuilder<'_> {
             .iter()
             .filter(|l| l.variation == Variation::Animated)
             .collect();
-        let cubic = moving
-            .iter()
-            .any(|l| l.curve.interpolation == Interpolation::CubicSpline);
-        let times = self.union(channel, block, &moving, cubic, parts)?;
+        let is_cubic = |l: &&Lane| l.curve.interpolation == Interpolation::CubicSpline;
+        let cubic = moving.iter().any(is_cubic);
+        let max_angle = if cubic {
+            CUBIC_SLERP_MAX_ANGLE
+        } else {
+            SLERP_MAX_ANGLE
+        };
+        let sampled;
+        let (times, moving, cubic) = match key_times(channel, &moving, max_angle, timelines.rate) {
+            Ok(KeyTimes::Union(times)) => (times, moving, cubic),
+            Ok(KeyTimes::Grid(times, lanes, resampled)) => {
+                timelines.add(resampled);
+                sampled = lanes;
+                (times, sampled.iter().collect(), false)
+            }
+            Err(keys) => {
+                return Err(ClipBuildError::TooManyKeys {
+                    clip: parts.name.clone(),
+                    channel,
+                    block,
+                    keys,
+                });
+            }
+        };
         let kind = if cubic {
             BlockKind::Cubic
         } else if channel == Channel::Rotation && needs_slerp(&moving, &times) {
@@ -301,9 +350,17 @@ impl ClipBuilder<'_> {
         self.check_size(parts, per_key.saturating_mul(times.len()))?;
         let rows = parts.rows.to_mut();
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
+        // Keys are then copied: to look for each of millions takes most of the time of a long take.
+        let own: Vec<bool> = moving
+            .iter()
+            .map(|l| !cubic && l.curve.times == times)
+            .collect();
         for k in 0..times.len() {
-            for lane in &moving {
-                write_key(&mut keys, lane, &times, k, cubic);
+            for (lane, &own) in moving.iter().zip(&own) {
+                match own {
+                    true => copy_key(&mut keys, lane, k),
+                    false => write_key(&mut keys, lane, &times, k, cubic),
+                }
             }
         }
         let hold = moving
@@ -311,7 +368,7 @@ impl ClipBuilder<'_> {
             .filter(|l| l.curve.interpolation == Interpolation::Step)
             .fold(0u16, |bits, l| bits | 1 << (l.lane % LANES));
         let bits: Vec<u32> = times.iter().map(|t| t.to_bits()).collect();
-        let timeline = *known.entry(bits).or_insert_with(|| {
+        let timeline = *timelines.known.entry(bits).or_insert_with(|| {
             parts.timelines.push(times.clone());
             parts.timelines.len() as u32 - 1
         });
@@ -325,39 +382,6 @@ impl ClipBuilder<'_> {
             first_row,
         });
         Ok(())
-    }
-
-    fn union(
-        &self,
-        channel: Channel,
-        block: usize,
-        moving: &[&Lane],
-        cubic: bool,
-        parts: &ClipParts,
-    ) -> Result<Vec<f32>, ClipBuildError> {
-        let max_angle = if cubic {
-            CUBIC_SLERP_MAX_ANGLE
-        } else {
-            SLERP_MAX_ANGLE
-        };
-        let mut times: Vec<f32> = Vec::new();
-        for lane in moving {
-            let extra = lane.curve.extra_times(max_angle);
-            let own = lane.curve.times.iter().copied();
-            // −0.0 and 0.0 are one key time.
-            times.extend(own.chain(extra).map(|t| t + 0.0));
-            times.sort_by(f32::total_cmp);
-            times.dedup();
-            if times.len() > MAX_KEYS {
-                return Err(ClipBuildError::TooManyKeys {
-                    clip: parts.name.clone(),
-                    channel,
-                    block,
-                    keys: times.len(),
-                });
-            }
-        }
-        Ok(times)
     }
 
     fn check_size(&self, parts: &ClipParts, more: usize) -> Result<(), ClipBuildError> {
@@ -392,12 +416,31 @@ impl ClipBuilder<'_> {
     }
 }
 
+impl Timelines {
+    /// Notes a block that was resampled with the others of its channel.
+    fn add(&mut self, new: Resampled) {
+        let known = self.resampled.iter_mut().find(|r| r.channel == new.channel);
+        let Some(known) = known else {
+            self.resampled.push(new);
+            return;
+        };
+        let error = known.error.max(new.error);
+        if new.keys[0] > known.keys[0] {
+            *known = new;
+        }
+        known.error = error;
+    }
+}
+
 /// Whether neighbouring keys of a linear lane are so far apart that the error of plain nlerp is visible.
 fn needs_slerp(moving: &[&Lane], times: &[f32]) -> bool {
     moving
         .iter()
         .filter(|l| l.curve.interpolation == Interpolation::Linear)
         .any(|l| {
+            if l.curve.rotation && l.curve.times == times {
+                return l.curve.most_parts(NLERP_MAX_ANGLE) > 1;
+            }
             let mut last: Option<[f64; 4]> = None;
             times.iter().any(|&t| {
                 let value = l.curve.at(t).value;
@@ -408,15 +451,30 @@ fn needs_slerp(moving: &[&Lane], times: &[f32]) -> bool {
         })
 }
 
+/// Writes a key of a linear or stepped lane whose key times are those of the block.
+fn copy_key(keys: &mut FloatKeys<'_>, lane: &Lane, k: usize) {
+    let noise = noise(&lane.curve);
+    let mut value = [0.0; 4];
+    for (v, key) in value.iter_mut().zip(lane.curve.key(k)) {
+        *v = settle(*key as f32, noise);
+    }
+    keys.set(k, Part::Value, lane.lane % LANES, &value);
+}
+
+/// The size below which a component is noise.
+fn noise(curve: &Curve) -> f32 {
+    if curve.width == 4 {
+        NOISE
+    } else {
+        NOISE_LENGTH
+    }
+}
+
 /// Writes a lane's key `k`.
 fn write_key(keys: &mut FloatKeys<'_>, lane: &Lane, times: &[f32], k: usize, cubic: bool) {
     let l = lane.lane % LANES;
     let knot = lane.curve.at(times[k]);
-    let noise = if lane.curve.width == 4 {
-        NOISE
-    } else {
-        NOISE_LENGTH
-    };
+    let noise = noise(&lane.curve);
     let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
     keys.set(k, Part::Value, l, &settled(knot.value, 1.0));
     if !cubic {

@@ -4,7 +4,7 @@
 use super::{RootMotionError, RootMotionOptions, TracksOf, up};
 use crate::build::clip_builder::{Variation, check_track, classify};
 use crate::build::curve::Curve;
-use crate::clip::{MAX_KEYS, RootMotionParts};
+use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
 use crate::import::UpAxis;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use crate::math::angle;
@@ -231,6 +231,14 @@ impl Root {
         }))
     }
 
+    /// Limit on the keys of the motion: four for each of the joint's, as files bound those, or as many as an
+    /// irregular timeline holds.
+    fn most_keys(&self) -> usize {
+        let keys = self.translation.iter().chain(&self.rotation);
+        let keys: usize = keys.map(|(_, curve)| curve.times.len()).sum();
+        keys.saturating_mul(4).clamp(MAX_IRREGULAR_KEYS, MAX_KEYS)
+    }
+
     /// The key times of the motion.
     fn times(
         &self,
@@ -238,6 +246,7 @@ impl Root {
         model_size: f64,
         rotation: bool,
     ) -> Result<Vec<f32>, RootMotionError> {
+        let limit = self.most_keys();
         let mut times = vec![0.0];
         let curves = self.translation.iter();
         for (_, curve) in curves.chain(self.rotation.iter().filter(|_| rotation)) {
@@ -253,21 +262,29 @@ impl Root {
                         SPLINE_TOLERANCE * model_size
                     };
                     for pair in curve.times.windows(2) {
-                        halve(curve, pair[0], pair[1], tolerance, MAX_HALVINGS, &mut times);
+                        let span = (pair[0], pair[1]);
+                        halve(
+                            curve,
+                            span,
+                            tolerance,
+                            (MAX_HALVINGS, 4 * limit),
+                            &mut times,
+                        );
                     }
                 }
             }
-            if times.len() > 4 * MAX_KEYS {
+            if times.len() > 4 * limit {
                 break;
             }
         }
         times.retain(|t| *t >= 0.0);
         times.sort_by(f32::total_cmp);
         times.dedup();
-        if times.len() > MAX_KEYS {
+        if times.len() > limit {
             return Err(RootMotionError::TooManyKeys {
                 clip: clip.name.clone().unwrap_or_default(),
                 keys: times.len(),
+                limit,
             });
         }
         Ok(times)
@@ -332,10 +349,17 @@ fn turned(q: DQuat) -> f64 {
     angle(&q.to_array(), &DQuat::IDENTITY.to_array())
 }
 
-/// Adds times between `a` and `b` until lines follow the spline within `tolerance`.
-fn halve(curve: &Curve, a: f32, b: f32, tolerance: f64, left: u32, times: &mut Vec<f32>) {
+/// Adds times between `a` and `b` until lines follow the spline within `tolerance`. `left` are the halvings that
+/// are left, and the most times.
+fn halve(
+    curve: &Curve,
+    (a, b): (f32, f32),
+    tolerance: f64,
+    (left, most): (u32, usize),
+    times: &mut Vec<f32>,
+) {
     let middle = 0.5 * (a + b);
-    if left == 0 || !(a < middle && middle < b) || times.len() > 4 * MAX_KEYS {
+    if left == 0 || !(a < middle && middle < b) || times.len() > most {
         return;
     }
     // Also at a quarter: the middle of an S-shaped segment is on its line.
@@ -350,6 +374,6 @@ fn halve(curve: &Curve, a: f32, b: f32, tolerance: f64, left: u32, times: &mut V
         return;
     }
     times.push(middle);
-    halve(curve, a, middle, tolerance, left - 1, times);
-    halve(curve, middle, b, tolerance, left - 1, times);
+    halve(curve, (a, middle), tolerance, (left - 1, most), times);
+    halve(curve, (middle, b), tolerance, (left - 1, most), times);
 }

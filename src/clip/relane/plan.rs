@@ -147,12 +147,13 @@ pub fn plan<'a>(clip: &'a Clip, to: &Skeleton) -> Result<Plans<'a>, RelaneError>
                 plan.timeline = match plan.way {
                     Way::Mixed => {
                         let times = mixed::union(clip, &plan);
-                        // Irregular timelines are searched with hints of 16 bits.
+                        // If it is irregular, fewer are allowed: the clip checks that.
                         if times.len() > MAX_KEYS {
                             return Err(ClipError::KeyCount {
                                 clip: clip.name().to_owned(),
                                 timeline: timelines.all.len(),
                                 keys: times.len(),
+                                limit: MAX_KEYS,
                             }
                             .into());
                         }

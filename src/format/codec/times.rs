@@ -20,6 +20,10 @@ pub(super) struct TimeModels {
 /// The largest position on a grid.
 const MAX_PLACES: u64 = 1 << 32;
 
+/// The most positions on the grid of irregular times; finer grids are coded as residuals. Part of what an encoder
+/// chooses, so that equal clips keep their bytes.
+const MAX_GRID: f64 = 65_535.0;
+
 impl TimeModels {
     pub fn new() -> Self {
         Self {
@@ -109,7 +113,7 @@ impl TimeModels {
 fn places(times: &[f32], span: f64) -> Option<Vec<u64>> {
     let gaps = times.windows(2).map(|p| f64::from(p[1]) - f64::from(p[0]));
     let parts = (span / gaps.fold(f64::INFINITY, f64::min)).round();
-    if !(parts >= times.len() as f64 && parts <= MAX_KEYS as f64) {
+    if !(parts >= times.len() as f64 && parts <= MAX_GRID) {
         return None;
     }
     let place = |t: &f32| ((f64::from(*t) - f64::from(times[0])) / span * parts).round() as u64;

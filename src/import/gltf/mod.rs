@@ -46,6 +46,9 @@ use std::path::Path;
 pub struct ImportOptions {
     /// The up axis of the result. Default: Y, as in glTF.
     pub up_axis: UpAxis,
+    /// Metres per unit of a BVH file, which has none of its own; glTF files are in metres. See
+    /// [`BvhOptions::unit`](super::BvhOptions::unit). Default: 1.
+    pub unit: f64,
     /// Nodes (by name, else by index in the file) whose subtrees become separate rigs. Used by
     /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice). Default: none.
     pub split: Vec<String>,
@@ -71,6 +74,7 @@ impl Default for ImportOptions {
     fn default() -> Self {
         Self {
             up_axis: UpAxis::Y,
+            unit: super::bvh::METRES,
             split: Vec::new(),
             root_motion: None,
             images: ImageMode::default(),

@@ -234,8 +234,8 @@ impl Binding {
             name: raw.name.clone(),
             duration: raw.duration,
             tracks: made.tracks,
-            extras: None,
             markers: raw.markers.clone(),
+            ..RawClip::default()
         };
         out.tracks.extend(scalar_tracks);
         let joints = target.lane_of().iter().map(|&lane| Target {

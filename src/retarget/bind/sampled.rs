@@ -2,7 +2,7 @@
 //! arc between two samples is close enough.
 
 use crate::build::curve::Curve;
-use crate::clip::MAX_KEYS;
+use crate::clip::MAX_IRREGULAR_KEYS;
 use crate::import::raw::Interpolation;
 use crate::math::angle;
 use glam::{DQuat, DVec3};
@@ -88,7 +88,7 @@ fn sample<V: Copy>(
                 0.0
             };
             // Beyond the most keys of a timeline nothing is added: the builder refuses or resamples.
-            let room = times.len() + open.len() < MAX_KEYS;
+            let room = times.len() + open.len() < MAX_IRREGULAR_KEYS;
             if off > tolerance && depth < HALVINGS && room {
                 open.push((half, now, b, end, depth + 1));
                 open.push((a, start, half, now, depth + 1));

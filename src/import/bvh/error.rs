@@ -1,0 +1,172 @@
+//! `BvhError`: why a file could not be read as BVH, and where.
+
+use std::fmt;
+
+/// Why a file could not be read as BVH: the file, the line and column, and the problem, on one line.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {}{kind}", Lead(*place))]
+pub struct BvhError {
+    /// The path, or the name given to [`read_slice`](super::read_slice).
+    pub file: String,
+    /// Where in the text; `None` for the file as a whole.
+    pub place: Option<BvhPlace>,
+    /// What is wrong there.
+    #[source]
+    pub kind: BvhErrorKind,
+}
+
+/// A place in the text of a BVH file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BvhPlace {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1, in bytes.
+    pub column: usize,
+}
+
+impl fmt::Display for BvhPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// A place followed by a colon, or nothing.
+struct Lead(Option<BvhPlace>);
+
+impl fmt::Display for Lead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(place) => write!(f, "{place}: "),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is wrong with a BVH file. Where two numbers disagree, both are here. Texts of the file are quoted, and
+/// cut after 40 characters.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BvhErrorKind {
+    /// The operating system cannot read the file.
+    #[error("cannot be read: {0}")]
+    Io(std::io::Error),
+    /// The file has no text.
+    #[error("the file is empty")]
+    Empty,
+    /// The first word is not HIERARCHY.
+    #[error("a BVH file begins with HIERARCHY, this one with {found}")]
+    NotBvh {
+        /// The first word, quoted.
+        found: String,
+    },
+    /// Another word or sign belongs here.
+    #[error("expected {what}, found {found}")]
+    Expected {
+        /// What belongs here.
+        what: &'static str,
+        /// What stands here, quoted.
+        found: String,
+    },
+    /// A joint states something twice.
+    #[error("the joint has a second {what}")]
+    Twice {
+        /// `OFFSET`, `CHANNELS` or the name of a channel.
+        what: &'static str,
+    },
+    /// A word is no number.
+    #[error("{what} is {found}, expected a number")]
+    Number {
+        /// What the number is.
+        what: &'static str,
+        /// The word, quoted.
+        found: String,
+    },
+    /// A number is NaN or infinite.
+    #[error("{what} is {value}, expected a finite number")]
+    NotFinite {
+        /// What the number is.
+        what: &'static str,
+        /// The number.
+        value: f64,
+    },
+    /// A number is beyond its limit.
+    #[error("{what} is {value:e}, the limit is {limit:e}")]
+    Beyond {
+        /// What the number is.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// The limit.
+        limit: f32,
+    },
+    /// A channel has a name that BVH does not define.
+    #[error("unknown channel {found}, expected Xposition to Zposition or Xrotation to Zrotation")]
+    Channel {
+        /// The name, quoted.
+        found: String,
+    },
+    /// There is more of something than allowed.
+    #[error("{what}: {found}, the limit is {limit}")]
+    Limit {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much was found or declared.
+        found: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A line of the motion does not have one value per channel.
+    #[error("frame {frame} has {found} values, the joints have {expected} channels")]
+    Values {
+        /// The frame, from 0.
+        frame: usize,
+        /// Values on its line.
+        found: usize,
+        /// Channels of all joints.
+        expected: usize,
+    },
+    /// There are fewer or more lines of motion than declared.
+    #[error("{declared} frames are declared, there are {found}")]
+    Frames {
+        /// Frames declared.
+        declared: u64,
+        /// Lines with values.
+        found: u64,
+    },
+    /// The frame time is out of range.
+    #[error("the frame time is {seconds} s, allowed are {} to {} s", super::FRAME_TIMES[0], super::FRAME_TIMES[1])]
+    FrameTime {
+        /// The frame time in the file, seconds.
+        seconds: f64,
+    },
+    /// The unit in the options is not a finite number above 0.
+    #[error("the unit is {unit} m, expected a finite number above 0")]
+    Unit {
+        /// The unit in the options, metres.
+        unit: f64,
+    },
+}
+
+/// A problem at a place.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub place: Option<BvhPlace>,
+    pub kind: BvhErrorKind,
+}
+
+impl Fault {
+    pub fn in_file(self, file: &str) -> BvhError {
+        BvhError {
+            file: file.to_owned(),
+            place: self.place,
+            kind: self.kind,
+        }
+    }
+}
+
+/// Without a place.
+impl From<BvhErrorKind> for Fault {
+    fn from(kind: BvhErrorKind) -> Self {
+        Self { place: None, kind }
+    }
+}

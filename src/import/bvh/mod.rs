@@ -1,0 +1,209 @@
+//! Import of BVH (Biovision hierarchy), the text format of motion capture, into raw data.
+//!
+//! Start with [`read_path`] or, for finished rigs, with [`import_path`](super::import_path). The reader has no
+//! dependencies. Files are not trusted: counts are compared with limits and with the text, nothing recurses, and
+//! memory grows with the bytes that were read, not with the numbers in them.
+//!
+//! ```text
+//! HIERARCHY
+//! ROOT Hips
+//! {
+//!     OFFSET 0 0 0                                         rest translation; rest rotations are the identity
+//!     CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+//!     JOINT Chest
+//!     {
+//!         OFFSET 0 10 0
+//!         CHANNELS 3 Zrotation Xrotation Yrotation         rotation = Z · X · Y, in degrees
+//!         End Site { OFFSET 0 20 0 }                       a node "Chest_end", no joint
+//!     }
+//! }
+//! MOTION
+//! Frames: 2
+//! Frame Time: 0.0083333
+//! 0 90 0  0 0 0  0 0 0                                     a line per frame, a value per channel
+//! 0 90 1  0 5 0  0 0 0
+//! ```
+//!
+//! - A joint has 0 to 6 channels, each at most once, in any order. Rotations multiply in the order of the file:
+//!   the first is the outermost. Between frames they are slerped, as all rotations of clips.
+//! - A position takes the place of the offset, axis by axis, in the root and in all other joints.
+//! - There may be several roots. An End Site becomes a node below its joint, named after it.
+//! - Keywords may be in any case; names reach to the end of the line and are kept as they are, with spaces and
+//!   colons. Lines end with LF, CR LF or CR; blank lines and tabs are skipped.
+//! - The file has no unit and no up axis: [`BvhOptions`] has the unit, and +Y is taken to be up.
+
+mod error;
+mod hierarchy;
+mod motion;
+mod scene;
+mod text;
+
+pub use error::{BvhError, BvhErrorKind, BvhPlace};
+
+use super::raw::RawScene;
+use super::{ImportReport, UpAxis};
+use crate::clip::MAX_KEYS;
+use crate::skeleton::MAX_JOINTS;
+use error::Fault;
+use std::io::Read;
+use std::path::Path;
+use text::Text;
+
+/// The most bytes of a file. Ten minutes at 120 Hz of 31 joints take 60 MB.
+pub const MAX_FILE_BYTES: u64 = 4 << 30;
+
+/// The most joints of a file: those of a skeleton. Nesting is bounded by it.
+pub const MAX_BVH_JOINTS: usize = MAX_JOINTS;
+
+/// The most channels of a joint: a position and a rotation, each about three axes.
+pub const MAX_CHANNELS: usize = 6;
+
+/// The most frames of a file: the keys of a regular timeline.
+pub const MAX_FRAMES: usize = MAX_KEYS;
+
+/// The least and the longest frame time in seconds. Within it key times of f32 stay apart and finite.
+pub const FRAME_TIMES: [f64; 2] = [1.0e-6, 1.0e4];
+
+/// Options of [`read_path`] and [`read_slice`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct BvhOptions {
+    /// Metres per unit of the file: [`METRES`], [`CENTIMETRES`], or any finite number above 0. Default: 1.
+    pub unit: f64,
+    /// The up axis of the result. Files are taken to have +Y up. Default: Y.
+    pub up_axis: UpAxis,
+    /// Bytes that tracks may take. Default: `None`; they take at most ten times the file's size.
+    pub memory_limit: Option<u64>,
+}
+
+/// [`BvhOptions::unit`] of files in metres.
+pub const METRES: f64 = 1.0;
+
+/// [`BvhOptions::unit`] of files in centimetres.
+pub const CENTIMETRES: f64 = 0.01;
+
+impl Default for BvhOptions {
+    fn default() -> Self {
+        Self {
+            unit: METRES,
+            up_axis: UpAxis::Y,
+            memory_limit: None,
+        }
+    }
+}
+
+/// Reads a `.bvh` file.
+///
+/// # Errors
+/// If it cannot be read, or its text has an error: see [`BvhErrorKind`].
+pub fn read_path(path: &Path, options: &BvhOptions) -> Result<(RawScene, ImportReport), BvhError> {
+    let name = path.display().to_string();
+    let bytes = read_file(path).map_err(|fault| fault.in_file(&name))?;
+    read_slice(&bytes, &name, options)
+}
+
+/// Reads the bytes of a `.bvh` file. `name` is used in messages and for the scene; its file name without the
+/// extension names the clip.
+///
+/// ```
+/// use phalanx::build::{BuildOptions, build_rig};
+/// use phalanx::import::bvh::{BvhOptions, CENTIMETRES, read_slice};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = "HIERARCHY\nROOT Hips\n{\n OFFSET 0 90 0\n CHANNELS 1 Yrotation\n End Site\n {\n  OFFSET 0 80 0\n }\n}\n\
+///     MOTION\nFrames: 2\nFrame Time: 0.5\n0\n90\n";
+/// let options = BvhOptions { unit: CENTIMETRES, ..BvhOptions::default() };
+/// let (raw, _report) = read_slice(text.as_bytes(), "captured/turn.bvh", &options)?;
+/// let rig = build_rig(raw, &BuildOptions::default())?;
+/// assert_eq!(rig.skeleton().rest(0).translation.y, 0.9);
+/// assert_eq!(rig.clips()[0].name(), "turn");
+/// assert_eq!(rig.clips()[0].duration(), 0.5);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`read_path`].
+pub fn read_slice(
+    bytes: &[u8],
+    name: &str,
+    options: &BvhOptions,
+) -> Result<(RawScene, ImportReport), BvhError> {
+    let mut report = ImportReport::default();
+    let scene = read(bytes, name, options, &mut report);
+    let mut scene = scene.map_err(|fault| fault.in_file(name))?;
+    scene.convert_up_axis(options.up_axis);
+    Ok((scene, report))
+}
+
+/// True if bytes begin with the word HIERARCHY.
+pub fn is_bvh(bytes: &[u8]) -> bool {
+    Text::new(bytes).word().is("HIERARCHY")
+}
+
+/// True if a file is named `.bvh`, or begins with the word HIERARCHY.
+pub fn is_bvh_file(path: &Path) -> bool {
+    let extension = path.extension();
+    if extension.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) {
+        return true;
+    }
+    // Opening a pipe would block until a writer appears.
+    if !path.is_file() {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|f| f.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && is_bvh(&head)
+}
+
+/// Bytes that are read to tell what a file is.
+const HEAD: u64 = 256;
+
+fn read(
+    bytes: &[u8],
+    name: &str,
+    options: &BvhOptions,
+    report: &mut ImportReport,
+) -> Result<RawScene, Fault> {
+    use BvhErrorKind as Kind;
+    let unit = options.unit;
+    if !(unit > 0.0 && unit.is_finite()) {
+        return Err(Kind::Unit { unit }.into());
+    }
+    let mut text = Text::new(bytes);
+    let first = text.word();
+    if first.bytes.is_empty() {
+        return Err(Kind::Empty.into());
+    }
+    if !first.is("HIERARCHY") {
+        return Err(first.fault(Kind::NotBvh {
+            found: first.quoted(),
+        }));
+    }
+    let hierarchy = hierarchy::hierarchy(&mut text, unit)?;
+    let motion = motion::motion(&mut text, &hierarchy, options)?;
+    Ok(scene::scene(name, hierarchy, motion, options, report))
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
+    use BvhErrorKind as Kind;
+    // Checked before the file is opened: opening a pipe blocks until it has a writer.
+    let info = std::fs::metadata(path).map_err(Kind::Io)?;
+    if !info.is_file() {
+        return Err(Kind::Io(std::io::Error::other("not a regular file")).into());
+    }
+    if info.len() > MAX_FILE_BYTES {
+        return Err(Kind::Limit {
+            what: "bytes of one file",
+            found: info.len(),
+            limit: MAX_FILE_BYTES,
+        }
+        .into());
+    }
+    let file = std::fs::File::open(path).map_err(Kind::Io)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(info.len()).unwrap_or(0));
+    // A file that grows while it is read stays within the limit too.
+    file.take(MAX_FILE_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(Kind::Io)?;
+    Ok(bytes)
+}

@@ -1,0 +1,244 @@
+//! The MOTION of a BVH file: one line per frame, one value per channel.
+
+use super::error::{BvhErrorKind as Kind, Fault};
+use super::hierarchy::{Hierarchy, length};
+use super::text::Text;
+use super::{BvhOptions, FRAME_TIMES, MAX_FRAMES};
+use crate::import::raw::{Interpolation, RawChannel, RawTrack};
+use glam::{DQuat, DVec3};
+
+/// The frames of a file as tracks.
+#[derive(Debug, Default)]
+pub(super) struct Motion {
+    /// Frames in the file.
+    pub frames: usize,
+    /// Seconds from frame to frame.
+    pub frame_time: f64,
+    /// Translation and rotation of every joint that has such channels. The node is the index of the entry.
+    pub tracks: Vec<RawTrack>,
+}
+
+/// Where the values of a joint are in a line, and the tracks they become.
+struct Place {
+    entry: usize,
+    first: usize,
+    translation: Option<usize>,
+    rotation: Option<usize>,
+}
+
+/// Reads what follows the word MOTION.
+pub(super) fn motion(
+    text: &mut Text<'_>,
+    hierarchy: &Hierarchy,
+    options: &BvhOptions,
+) -> Result<Motion, Fault> {
+    text.expect("Frames", "Frames:")?;
+    text.skip_colon();
+    let (declared, place) = text.count("the number of frames")?;
+    if declared > MAX_FRAMES as u64 {
+        return Err(Fault {
+            place: Some(place),
+            kind: Kind::Limit {
+                what: "frames",
+                found: declared,
+                limit: MAX_FRAMES as u64,
+            },
+        });
+    }
+    text.expect("Frame", "Frame Time:")?;
+    text.expect("Time", "Frame Time:")?;
+    text.skip_colon();
+    let (frame_time, place) = text.number("the frame time")?;
+    if !(FRAME_TIMES[0]..=FRAME_TIMES[1]).contains(&frame_time) {
+        return Err(Fault {
+            place: Some(place),
+            kind: Kind::FrameTime {
+                seconds: frame_time,
+            },
+        });
+    }
+    let rest = text.value();
+    if !rest.bytes.is_empty() {
+        return Err(rest.expected("the end of the line"));
+    }
+    let (mut tracks, places) = tracks(hierarchy);
+    reserve(text, hierarchy, declared, options, &mut tracks)?;
+    // Lines without values are blank, so there is nothing to count.
+    let frames = match hierarchy.channels {
+        0 => declared as usize,
+        _ => frames(
+            text,
+            hierarchy,
+            declared as usize,
+            options,
+            (&places, &mut tracks),
+        )?,
+    };
+    if text.next_line() {
+        let word = text.word();
+        let mut found = frames as u64;
+        if hierarchy.channels == 0 {
+            found = 0;
+        }
+        loop {
+            found += 1;
+            text.skip_line();
+            if !text.next_line() {
+                break;
+            }
+        }
+        return Err(word.fault(Kind::Frames { declared, found }));
+    }
+    for track in &mut tracks {
+        track.times = (0..frames)
+            .map(|k| (k as f64 * frame_time) as f32)
+            .collect();
+    }
+    Ok(Motion {
+        frames,
+        frame_time,
+        tracks,
+    })
+}
+
+/// Empty tracks for all joints that have channels.
+fn tracks(hierarchy: &Hierarchy) -> (Vec<RawTrack>, Vec<Place>) {
+    let (mut tracks, mut places) = (Vec::new(), Vec::new());
+    let mut first = 0;
+    for (entry, e) in hierarchy.entries.iter().enumerate() {
+        let mut add = |rotation: bool, channel| {
+            let wanted = e.channels.iter().any(|c| c.rotation == rotation);
+            wanted.then(|| {
+                tracks.push(RawTrack {
+                    node: entry,
+                    channel,
+                    interpolation: Interpolation::Linear,
+                    times: Vec::new(),
+                    values: Vec::new(),
+                });
+                tracks.len() - 1
+            })
+        };
+        let translation = add(false, RawChannel::Translation);
+        let rotation = add(true, RawChannel::Rotation);
+        if translation.is_some() || rotation.is_some() {
+            places.push(Place {
+                entry,
+                first,
+                translation,
+                rotation,
+            });
+        }
+        first += e.channels.len();
+    }
+    (tracks, places)
+}
+
+/// Floats of a key.
+fn width(track: &RawTrack) -> usize {
+    match track.channel {
+        RawChannel::Rotation => 4,
+        _ => 3,
+    }
+}
+
+/// Reserves memory for the declared frames, but for no more than the rest of the file can hold.
+fn reserve(
+    text: &Text<'_>,
+    hierarchy: &Hierarchy,
+    declared: u64,
+    options: &BvhOptions,
+    tracks: &mut [RawTrack],
+) -> Result<(), Fault> {
+    // A value takes a digit and a space.
+    let fit = text.left() / 2 / hierarchy.channels.max(1) + 1;
+    let frames = fit.min(declared as usize);
+    // A key time goes with each key.
+    let floats: usize = tracks.iter().map(|t| width(t) + 1).sum();
+    let needed = (frames as u64).saturating_mul((floats * size_of::<f32>()) as u64);
+    if let Some(limit) = options.memory_limit.filter(|&limit| needed > limit) {
+        return Err(Kind::Limit {
+            what: "memory of the import in bytes",
+            found: needed,
+            limit,
+        }
+        .into());
+    }
+    for track in tracks {
+        track.values.reserve_exact(frames * width(track));
+    }
+    Ok(())
+}
+
+/// Reads at most `declared` lines; returns their number, which is `declared`.
+fn frames(
+    text: &mut Text<'_>,
+    hierarchy: &Hierarchy,
+    declared: usize,
+    options: &BvhOptions,
+    (places, tracks): (&[Place], &mut [RawTrack]),
+) -> Result<usize, Fault> {
+    let moves: Vec<bool> = hierarchy
+        .entries
+        .iter()
+        .flat_map(|e| e.channels.iter().map(|c| !c.rotation))
+        .collect();
+    let mut values = vec![0.0; hierarchy.channels];
+    for frame in 0..declared {
+        if !text.next_line() {
+            return Err(text.word().fault(Kind::Frames {
+                declared: declared as u64,
+                found: frame as u64,
+            }));
+        }
+        let wrong = |found| Kind::Values {
+            frame,
+            found,
+            expected: hierarchy.channels,
+        };
+        for (i, (value, &moves)) in values.iter_mut().zip(&moves).enumerate() {
+            let word = text.value();
+            if word.bytes.is_empty() {
+                return Err(word.fault(wrong(i)));
+            }
+            *value = match moves {
+                true => length(&word, "a position", options.unit)?,
+                false => word.number("a rotation")?,
+            };
+        }
+        let more = text.value();
+        if !more.bytes.is_empty() {
+            let mut found = hierarchy.channels + 1;
+            while !text.value().bytes.is_empty() {
+                found += 1;
+            }
+            return Err(more.fault(wrong(found)));
+        }
+        for place in places {
+            add_key(place, hierarchy, &values, tracks);
+        }
+    }
+    Ok(declared)
+}
+
+/// Appends the key of one joint and frame.
+fn add_key(place: &Place, hierarchy: &Hierarchy, values: &[f64], tracks: &mut [RawTrack]) {
+    const AXES: [DVec3; 3] = [DVec3::X, DVec3::Y, DVec3::Z];
+    let entry = &hierarchy.entries[place.entry];
+    // A position takes the place of the offset, axis by axis.
+    let mut translation = entry.offset;
+    // The first rotation is the outermost: R = R1 R2 R3 for column vectors.
+    let mut rotation = DQuat::IDENTITY;
+    for (channel, &value) in entry.channels.iter().zip(&values[place.first..]) {
+        match channel.rotation {
+            true => rotation *= DQuat::from_axis_angle(AXES[channel.axis], value.to_radians()),
+            false => translation[channel.axis] = value,
+        }
+    }
+    if let Some(track) = place.translation {
+        tracks[track].values.extend(translation.map(|v| v as f32));
+    }
+    if let Some(track) = place.rotation {
+        tracks[track].values.extend(rotation.as_quat().to_array());
+    }
+}

@@ -1,0 +1,135 @@
+//! Joints and frames to a raw scene, and what the report says about them.
+
+use super::BvhOptions;
+use super::hierarchy::Hierarchy;
+use super::motion::Motion;
+use crate::import::raw::{RawClip, RawNode, RawScene, RawSkin};
+use crate::import::{ImportReport, Severity};
+use crate::skeleton::Trs;
+use glam::{DVec3, Mat4, Vec3};
+use std::path::Path;
+
+/// Sizes of a skeleton in metres beyond which the unit is doubtful: a mouse, a large dinosaur.
+const SIZES: [f64; 2] = [0.05, 15.0];
+
+/// Sizes that the unit is guessed by: children to giants.
+const PEOPLE: [f64; 2] = [0.8, 3.5];
+
+/// Units that files are found in, metres, and how they are called.
+const UNITS: [(f64, &str); 4] = [
+    (0.01, "centimetres"),
+    (1.0, "metres"),
+    (0.0254, "inches"),
+    (0.001, "millimetres"),
+];
+
+/// The raw scene of a file. Joints are nodes and slots of the only skin; End Sites are nodes alone.
+pub(super) fn scene(
+    name: &str,
+    hierarchy: Hierarchy,
+    motion: Motion,
+    options: &BvhOptions,
+    report: &mut ImportReport,
+) -> RawScene {
+    repaired(&hierarchy, report);
+    // Offsets alone place the joints at rest; parents stand before their children.
+    let mut rest: Vec<DVec3> = Vec::with_capacity(hierarchy.entries.len());
+    for e in &hierarchy.entries {
+        let above = e.parent.map_or(DVec3::ZERO, |p| rest[p]);
+        rest.push(above + DVec3::from_array(e.offset));
+    }
+    doubtful_unit(&rest, options, report);
+    let joints: Vec<usize> = (0..rest.len())
+        .filter(|&n| !hierarchy.entries[n].is_end)
+        .collect();
+    let back = |&n: &usize| Mat4::from_translation(-rest[n].as_vec3()).to_cols_array();
+    let skin = RawSkin {
+        name: None,
+        inverse_bind: joints.iter().map(back).collect(),
+        joints,
+    };
+    let nodes: Vec<RawNode> = hierarchy
+        .entries
+        .into_iter()
+        .enumerate()
+        .map(|(source, e)| RawNode {
+            source,
+            name: Some(e.name),
+            parent: e.parent,
+            local: Trs {
+                translation: Vec3::from_array(e.offset.map(|v| v as f32)),
+                ..Trs::default()
+            },
+            ..RawNode::default()
+        })
+        .collect();
+    let roots = (0..nodes.len()).filter(|&n| nodes[n].parent.is_none());
+    RawScene {
+        name: name.to_owned(),
+        scenes: vec![roots.collect()],
+        default_scene: Some(0),
+        clips: clip(name, motion, report).into_iter().collect(),
+        nodes,
+        skins: vec![skin],
+        ..RawScene::default()
+    }
+}
+
+/// The motion as a clip that is named after the file; `None` if nothing is animated.
+fn clip(name: &str, motion: Motion, report: &mut ImportReport) -> Option<RawClip> {
+    if motion.frames == 0 || motion.tracks.is_empty() {
+        let why = match motion.frames {
+            0 => "there are no frames",
+            _ => "no joint has channels",
+        };
+        report.push(Severity::Note, "motion", format!("{why}: there is no clip"));
+        return None;
+    }
+    let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy());
+    Some(RawClip {
+        name: Some(stem.map_or_else(|| name.to_owned(), |s| s.into_owned())),
+        duration: ((motion.frames - 1) as f64 * motion.frame_time) as f32,
+        tracks: motion.tracks,
+        ..RawClip::default()
+    })
+}
+
+fn repaired(hierarchy: &Hierarchy, report: &mut ImportReport) {
+    if let Some(&first) = hierarchy.repaired_names.first() {
+        let more = match hierarchy.repaired_names.len() - 1 {
+            0 => String::new(),
+            n => format!(", and {n} more"),
+        };
+        let name = &hierarchy.entries[first].name;
+        let place = format!("joint {first}");
+        let message = format!("its name is not UTF-8 and became \"{name}\"{more}");
+        report.push(Severity::Repaired, place, message);
+    }
+}
+
+/// Notes that the skeleton is so large or small that its file has another unit.
+fn doubtful_unit(rest: &[DVec3], options: &BvhOptions, report: &mut ImportReport) {
+    let (least, most) = rest.iter().fold(
+        (DVec3::INFINITY, DVec3::NEG_INFINITY),
+        |(least, most), &p| (least.min(p), most.max(p)),
+    );
+    // Not the height alone: some files have every bone of the rest pose lie along one axis.
+    let size = (most - least).max_element();
+    if size <= 0.0 || (SIZES[0]..=SIZES[1]).contains(&size) {
+        return;
+    }
+    let units = size / options.unit;
+    let fits = |&&(unit, _): &&(f64, &str)| (PEOPLE[0]..=PEOPLE[1]).contains(&(units * unit));
+    let guess = match UNITS.iter().find(fits) {
+        Some((unit, name)) => {
+            let metres = units * unit;
+            format!("in {name} (unit {unit}) it is {metres:.2} m")
+        }
+        None => "its unit is unknown".to_owned(),
+    };
+    let message = format!(
+        "the skeleton is {units:.4} units in size, which is {size:.4} m with a unit of {} m; {guess}",
+        options.unit
+    );
+    report.push(Severity::Note, "unit", message);
+}

@@ -1,0 +1,222 @@
+//! `Text`: the words and lines of a BVH file, with their places.
+
+use super::error::{BvhErrorKind as Kind, BvhPlace, Fault};
+
+/// Characters of a word that an error shows.
+const SHOWN: usize = 40;
+
+/// A position in the bytes of a file. Copied to look ahead.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    line: usize,
+    line_start: usize,
+}
+
+/// Some bytes of a line, and where they begin. Without bytes: the end of the file.
+#[derive(Clone, Copy)]
+pub(super) struct Word<'a> {
+    pub bytes: &'a [u8],
+    pub place: BvhPlace,
+}
+
+impl<'a> Text<'a> {
+    /// The text after a byte order mark, if there is one.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        let at = match bytes.starts_with(b"\xef\xbb\xbf") {
+            true => 3,
+            false => 0,
+        };
+        Self {
+            bytes,
+            at,
+            line: 1,
+            line_start: at,
+        }
+    }
+
+    /// Bytes that are left.
+    pub fn left(&self) -> usize {
+        self.bytes.len() - self.at
+    }
+
+    fn place(&self) -> BvhPlace {
+        BvhPlace {
+            line: self.line,
+            column: self.at - self.line_start + 1,
+        }
+    }
+
+    /// Goes on by one byte. A line ends with LF, CR LF, or CR alone.
+    fn step(&mut self) {
+        let ends = match self.bytes[self.at] {
+            b'\n' => true,
+            b'\r' => self.bytes.get(self.at + 1) != Some(&b'\n'),
+            _ => false,
+        };
+        self.at += 1;
+        if ends {
+            self.line += 1;
+            self.line_start = self.at;
+        }
+    }
+
+    fn skip(&mut self, skipped: impl Fn(u8) -> bool) {
+        while self.bytes.get(self.at).is_some_and(|&b| skipped(b)) {
+            self.step();
+        }
+    }
+
+    fn take(&mut self, taken: impl Fn(u8) -> bool) -> Word<'a> {
+        let (place, rest) = (self.place(), &self.bytes[self.at..]);
+        let length = rest.iter().position(|&b| !taken(b)).unwrap_or(rest.len());
+        self.at += length;
+        Word {
+            bytes: &rest[..length],
+            place,
+        }
+    }
+
+    /// The next word, on this line or a later one: a brace, a colon, or all up to the next of them or to white
+    /// space. Empty at the end of the file.
+    pub fn word(&mut self) -> Word<'a> {
+        self.skip(is_space);
+        match self.bytes.get(self.at) {
+            Some(b) if is_sign(*b) => {
+                let (place, at) = (self.place(), self.at);
+                self.at += 1;
+                Word {
+                    bytes: &self.bytes[at..self.at],
+                    place,
+                }
+            }
+            _ => self.take(|b| !is_space(b) && !is_sign(b)),
+        }
+    }
+
+    /// What is left of the line up to a brace, without white space around it: a name.
+    pub fn name(&mut self) -> Word<'a> {
+        self.skip(|b| is_space(b) && !is_break(b));
+        let mut name = self.take(|b| !is_break(b) && b != b'{');
+        name.bytes = name.bytes.trim_ascii_end();
+        name
+    }
+
+    /// The next value of this line; empty at its end.
+    pub fn value(&mut self) -> Word<'a> {
+        self.skip(|b| is_space(b) && !is_break(b));
+        self.take(|b| !is_space(b))
+    }
+
+    /// Goes to the next line that is not blank; false at the end of the file.
+    pub fn next_line(&mut self) -> bool {
+        self.skip(is_space);
+        self.at < self.bytes.len()
+    }
+
+    /// Goes over what is left of the line.
+    pub fn skip_line(&mut self) {
+        self.take(|b| !is_break(b));
+    }
+
+    /// The number that comes next on any line.
+    pub fn number(&mut self, what: &'static str) -> Result<(f64, BvhPlace), Fault> {
+        let word = self.word();
+        Ok((word.number(what)?, word.place))
+    }
+
+    /// The count that comes next on any line.
+    pub fn count(&mut self, what: &'static str) -> Result<(u64, BvhPlace), Fault> {
+        let word = self.word();
+        let text = std::str::from_utf8(word.bytes).ok();
+        match text.and_then(|t| t.parse().ok()) {
+            Some(count) => Ok((count, word.place)),
+            None => Err(word.fault(Kind::Number {
+                what,
+                found: word.quoted(),
+            })),
+        }
+    }
+
+    /// Goes over a word that must come next.
+    pub fn expect(&mut self, wanted: &str, what: &'static str) -> Result<Word<'a>, Fault> {
+        let word = self.word();
+        match word.is(wanted) {
+            true => Ok(word),
+            false => Err(word.expected(what)),
+        }
+    }
+
+    /// Goes over a colon, if one comes next.
+    pub fn skip_colon(&mut self) {
+        let mut ahead = *self;
+        if ahead.word().is(":") {
+            *self = ahead;
+        }
+    }
+}
+
+impl Word<'_> {
+    /// True for this keyword, in letters of either case.
+    pub fn is(&self, keyword: &str) -> bool {
+        self.bytes.eq_ignore_ascii_case(keyword.as_bytes())
+    }
+
+    /// The word in quotes, shortened.
+    pub fn quoted(&self) -> String {
+        if self.bytes.is_empty() {
+            return "the end".to_owned();
+        }
+        // Four bytes are the most of a character.
+        let shown = &self.bytes[..self.bytes.len().min(4 * SHOWN)];
+        let text = String::from_utf8_lossy(shown);
+        let short: String = text.chars().take(SHOWN).collect();
+        let more = match short.len() < text.len() || shown.len() < self.bytes.len() {
+            true => "...",
+            false => "",
+        };
+        format!("\"{}{more}\"", short.escape_debug())
+    }
+
+    /// A problem at this word.
+    pub fn fault(&self, kind: Kind) -> Fault {
+        Fault {
+            place: Some(self.place),
+            kind,
+        }
+    }
+
+    /// Something else belongs here.
+    pub fn expected(&self, what: &'static str) -> Fault {
+        self.fault(Kind::Expected {
+            what,
+            found: self.quoted(),
+        })
+    }
+
+    /// The word as a finite number.
+    pub fn number(&self, what: &'static str) -> Result<f64, Fault> {
+        let text = std::str::from_utf8(self.bytes).ok();
+        match text.and_then(|t| t.parse::<f64>().ok()) {
+            Some(value) if value.is_finite() => Ok(value),
+            Some(value) => Err(self.fault(Kind::NotFinite { what, value })),
+            None => Err(self.fault(Kind::Number {
+                what,
+                found: self.quoted(),
+            })),
+        }
+    }
+}
+
+fn is_space(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+}
+
+fn is_break(b: u8) -> bool {
+    matches!(b, b'\n' | b'\r')
+}
+
+fn is_sign(b: u8) -> bool {
+    matches!(b, b'{' | b'}' | b':')
+}
