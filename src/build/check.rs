@@ -2,6 +2,7 @@
 
 use super::clip_builder::ClipBuildError;
 use super::root_motion::RootMotionError;
+use crate::clip::RelaneError;
 use crate::import::raw::RawScene;
 use crate::mesh::{Primitive, PrimitiveError};
 use crate::rig::{RigError, is_forest};
@@ -24,6 +25,9 @@ pub enum BuildError {
         /// How many there are.
         count: usize,
     },
+    /// A clip does not fit the skeleton, or not into memory in its lane order.
+    #[error(transparent)]
+    Relane(#[from] RelaneError),
     /// An index is out of range.
     #[error("{place}: {what} {index} is out of range, there are {have}")]
     Index {

@@ -5,7 +5,9 @@ use super::clip_builder::{Variation, check_track, classify};
 use super::curve::Curve;
 use super::joint_order::joint_order;
 use super::rig::{model_size, scalars_of};
+use crate::clip::{BlockKind, Channel, Clip, Defaults};
 use crate::import::raw::{RawChannel, RawScene};
+use crate::math::LANES;
 use crate::rig::MorphRange;
 use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton};
 
@@ -114,6 +116,40 @@ impl LaneUses {
         Ok(())
     }
 
+    /// Adds a clip of the skeleton, in any lane order.
+    pub fn add_clip(&mut self, clip: &Clip) {
+        let defaults = Defaults::new(clip.skeleton(), clip.kind());
+        let mut moved = Vec::new();
+        for channel in [Channel::Translation, Channel::Rotation, Channel::Scale] {
+            for b in clip.blocks(channel) {
+                let first = usize::from(b.block) * LANES;
+                let lanes = clip.skeleton().joint_of().iter().enumerate();
+                for (lane, &joint) in lanes.skip(first).take(LANES) {
+                    if joint == NO_JOINT {
+                        continue;
+                    }
+                    let joint = usize::from(joint);
+                    let moves =
+                        b.kind != BlockKind::Constant && b.moving >> (lane % LANES) & 1 == 1;
+                    if moves {
+                        moved.push(joint);
+                        self.slides[joint] |= channel != Channel::Rotation;
+                        continue;
+                    }
+                    let width = channel.components();
+                    let value = clip.constant(channel, b, lane % LANES);
+                    let default = defaults.value(channel, lane);
+                    self.tracks[joint] |= value[..width] != default[..width];
+                }
+            }
+        }
+        moved.sort_unstable();
+        moved.dedup();
+        for joint in moved {
+            self.clips[joint] += 1;
+        }
+    }
+
     /// The joint of every lane: joints with animated translation or scale; then those that most clips
     /// animate; then those with a constant track in some clip; then the others; ties by joint.
     pub fn order(&self) -> Vec<u16> {
@@ -151,6 +187,20 @@ impl LaneScan {
             self.uses.add(raw, &found.joint_of_node, size)?;
         }
         Ok(found.structure)
+    }
+
+    /// Adds a clip, in any lane order; returns the structure hash of its skeleton. A clip whose skeleton differs from
+    /// the first file's is ignored.
+    pub fn add_clip(&mut self, clip: &Clip) -> u64 {
+        let structure = clip.structure_hash();
+        if self.structure.is_none() {
+            self.structure = Some(structure);
+            self.uses = LaneUses::new(clip.skeleton().len());
+        }
+        if self.structure == Some(structure) {
+            self.uses.add_clip(clip);
+        }
+        structure
     }
 
     /// The joint of every lane; empty before a file was added. For

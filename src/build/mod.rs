@@ -14,6 +14,7 @@ mod meshes;
 pub(crate) mod rig;
 pub(crate) mod root_motion;
 mod unbuild;
+mod with_clips;
 
 pub use additive::{AdditiveReference, AdditiveSource, build_additive};
 pub use check::{BuildError, MAX_SCALARS};
@@ -27,3 +28,4 @@ pub use rig::{BuildOptions, build_rig, build_rig_reporting};
 pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
 pub use unbuild::raw_joints;
 pub(crate) use unbuild::{raw_clip, take_quaternions};
+pub use with_clips::with_clips;

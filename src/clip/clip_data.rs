@@ -219,6 +219,12 @@ impl Clip {
         &self.name
     }
 
+    /// The clip by another name.
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
     /// Duration in seconds; 0 for a single pose.
     pub fn duration(&self) -> f32 {
         self.duration

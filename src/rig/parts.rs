@@ -179,6 +179,23 @@ impl Rig {
             layouts: Default::default(),
         })
     }
+
+    /// The parts of the rig. Clips, meshes and the skeleton are shared; images are copied.
+    pub fn parts(&self) -> RigParts {
+        RigParts {
+            name: self.name.clone(),
+            skeleton: self.skeleton.clone(),
+            skins: self.skins.clone(),
+            file_skins: self.file_skins,
+            clips: self.clips.clone(),
+            nodes: self.nodes.clone(),
+            roots: self.roots.clone(),
+            meshes: self.meshes.clone(),
+            materials: self.materials.clone(),
+            images: self.images.clone(),
+            morphs: self.morphs.clone(),
+        }
+    }
 }
 
 fn within(

@@ -301,6 +301,25 @@ impl Skeleton {
         Arc::make_mut(&mut self.data).structure_hash = structure;
     }
 
+    /// The same skeleton in another lane order: `lane_order[lane]` is the joint in that lane.
+    ///
+    /// # Errors
+    /// If the lane order is not a permutation of the joints.
+    pub fn in_lane_order(&self, lane_order: &[u16]) -> Result<Self, SkeletonError> {
+        let joints = self.names().iter().enumerate().map(|(joint, name)| Joint {
+            name: name.clone(),
+            parent: Some(usize::from(self.parents()[joint])).filter(|&p| p < joint),
+            rest: self.rest(joint),
+        });
+        let joints: Vec<Joint> = joints.collect();
+        let mut new = Self::new(&joints, Some(lane_order), self.scalars().to_vec())?;
+        Arc::make_mut(&mut new.data)
+            .channels
+            .clone_from(&self.data.channels);
+        new.lay_scalars();
+        Ok(new)
+    }
+
     /// Number of joints.
     pub fn len(&self) -> usize {
         self.data.parents.len()

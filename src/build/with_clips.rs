@@ -1,0 +1,53 @@
+//! A rig with more clips, in the lane order that suits all of them.
+
+use super::check::BuildError;
+use super::lanes::LaneScan;
+use crate::clip::{Clip, relane};
+use crate::rig::{Rig, RigParts};
+use std::sync::Arc;
+
+/// A rig with more clips: those of other files, bound or retargeted ones. The lane order is chosen anew, so that the
+/// joints that move stand first; all clips are laid out in it.
+///
+/// The clips may have any lane order of the rig's skeleton. A crowd takes single ones by
+/// [`add_clip`](crate::crowd::Crowd::add_clip), in the lane order that the rig has.
+///
+/// # Errors
+/// If a clip is of another skeleton, needs more memory in the new order than
+/// [`Clip::relane_limit`], or the scales of all clips multiply beyond the limit.
+///
+/// ```
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use phalanx::build::with_clips;
+///
+/// let hero = phalanx::import::mannequin()?;
+/// let walk = hero.clips()[0].as_ref().clone().with_name("Stroll");
+/// let rig = with_clips(&hero, vec![walk])?;
+/// assert_eq!(rig.clips().len(), hero.clips().len() + 1);
+/// assert!(rig.find_clip("Stroll").is_some());
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
+pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
+    let mut scan = LaneScan::default();
+    let own = rig.clips().iter().map(|c| c.as_ref());
+    for clip in own.clone().chain(&clips) {
+        scan.add_clip(clip);
+    }
+    let skeleton = match rig.clips().is_empty() && clips.is_empty() {
+        true => rig.skeleton().clone(),
+        false => Arc::new(rig.skeleton().in_lane_order(&scan.order())?),
+    };
+    let mut laid = Vec::with_capacity(rig.clips().len() + clips.len());
+    for clip in own.chain(&clips) {
+        laid.push(Arc::new(relane(clip, &skeleton, clip.relane_limit())?.clip));
+    }
+    Ok(Rig::new(RigParts {
+        skeleton,
+        clips: laid,
+        ..rig.parts()
+    })?)
+}
