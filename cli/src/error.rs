@@ -2,6 +2,7 @@
 
 use super::bake::{BakeFault, Faults};
 use super::bench::{BaselineError, SubjectError};
+use super::clips::ClipsFault;
 use super::files::Clash;
 use phalanx::crowd::{CrowdError, RowMemoryError};
 use phalanx::format::{OpenError, SaveError};
@@ -25,6 +26,9 @@ pub enum CliError {
     /// A file requires an extension that is not supported; the message names both.
     #[error("{0}; --lenient reads the file without it")]
     Extension(ImportError),
+    /// The clips of a file cannot play on the model; the message names the file.
+    #[error(transparent)]
+    Clips(#[from] ClipsFault),
     /// A .phx file cannot be opened; the message names the file.
     #[error(transparent)]
     Open(#[from] OpenError),

@@ -1,5 +1,6 @@
 //! The model a command works on: a file, or the built-in character.
 
+use super::clips::BoundFile;
 use super::error::CliError;
 use super::import_args::ImportArgs;
 use super::kind;
@@ -41,6 +42,8 @@ pub struct Model {
     pub report: ImportReport,
     /// The file, if it is a .phx file.
     pub library: Option<Library>,
+    /// Files whose clips it was given.
+    pub bound: Vec<BoundFile>,
 }
 
 impl Model {
@@ -54,6 +57,7 @@ impl Model {
                 rig: Arc::new(import::mannequin()?),
                 report: ImportReport::default(),
                 library: None,
+                bound: Vec::new(),
             });
         };
         if Self::is_phx(path) {
@@ -79,6 +83,7 @@ impl Model {
             built_in: false,
             report: imported.report,
             library: None,
+            bound: Vec::new(),
         })
     }
 
@@ -139,6 +144,7 @@ impl Model {
             rig: Arc::new(rig),
             report: ImportReport::default(),
             library: Some(library),
+            bound: Vec::new(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! The arguments of `phalanx bench`.
 
+use super::super::clips::ClipArgs;
 use super::super::import_args::ImportArgs;
 use super::super::numbers::{whole, within};
 use clap::Args;
@@ -85,6 +86,8 @@ pub struct BenchArgs {
     /// Percentage by which a row may be slower than the baseline
     #[arg(long, value_name = "PERCENT", default_value = "5", allow_negative_numbers = true, value_parser = within("percent", 0.0..=MAX_TOLERANCE))]
     pub tolerance: f64,
+    #[command(flatten)]
+    pub clips: ClipArgs,
     #[command(flatten)]
     pub import: ImportArgs,
 }

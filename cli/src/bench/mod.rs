@@ -18,6 +18,7 @@ pub use args::BenchArgs;
 pub use baseline::BaselineError;
 pub use phalanx_workload::subject::SubjectError;
 
+use super::clips::ClipArgs;
 use super::error::CliError;
 use super::files::Files;
 use super::import_args::{ImportArgs, offer_lenient};
@@ -65,7 +66,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         mask: args.mask.clone(),
         import: args.import.options(),
     };
-    let subject = load(args.file.as_deref(), &choice, args.import)?;
+    let subject = load(args.file.as_deref(), &choice, &args.clips, args.import)?;
     if args.live {
         return live::run(args, &subject, baseline.as_ref());
     }
@@ -147,8 +148,12 @@ fn check_files(args: &BenchArgs) -> Result<(), CliError> {
 fn load(
     file: Option<&Path>,
     choice: &SubjectOptions,
+    clips: &ClipArgs,
     import: ImportArgs,
 ) -> Result<Subject, CliError> {
+    if !clips.files.is_empty() {
+        return with_clips(file, choice, clips, import);
+    }
     let phx = file.filter(|path| Model::is_phx(path));
     let again = match phx {
         Some(_) => ImportArgs::default(),
@@ -180,6 +185,34 @@ fn load(
             found.err().unwrap_or_else(|| error.into())
         }
         SubjectError::Read(error) => offer_lenient(error.into()),
+        error => error.into(),
+    })
+}
+
+/// Loads the model with clips of other files. The textbook pipeline plays the bound clips, too.
+fn with_clips(
+    file: Option<&Path>,
+    choice: &SubjectOptions,
+    clips: &ClipArgs,
+    import: ImportArgs,
+) -> Result<Subject, CliError> {
+    let model = Model::load(file, false, import)?.with_clips(clips, import)?;
+    let rig = Rig::clone(&model.rig);
+    let name = file.and_then(Path::file_name);
+    let name = name.map_or_else(|| model.file.clone(), |n| n.to_string_lossy().into_owned());
+    let made = Subject::of_rig(name, raw_joints(&rig), rig, choice);
+    made.map_err(|error| match error {
+        SubjectError::UnknownClip { ref wanted, .. } => {
+            let found = model.find_clip(wanted);
+            found.err().unwrap_or_else(|| error.into())
+        }
+        SubjectError::Joint {
+            source: JointRefError::Name { name: ref wanted },
+            ..
+        } => {
+            let found = model.find_joint(wanted);
+            found.err().unwrap_or_else(|| error.into())
+        }
         error => error.into(),
     })
 }

@@ -8,6 +8,7 @@ mod measure;
 pub mod picture;
 pub mod size;
 
+use super::clips::ClipArgs;
 use super::error::CliError;
 use super::files::Files;
 use super::frame_renderer::{FrameRenderer, PaletteArg};
@@ -83,6 +84,8 @@ pub struct CrowdArgs {
     )]
     backend: PaletteArg,
     #[command(flatten)]
+    clips: ClipArgs,
+    #[command(flatten)]
     import: ImportArgs,
 }
 
@@ -136,7 +139,8 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     if let Some(file) = &args.json {
         files.writes_other("--json", file)?;
     }
-    let model = Model::load_to_draw(args.file.as_deref(), args.import)?;
+    let model = Model::load_to_draw(args.file.as_deref(), args.import)?
+        .with_clips(&args.clips, args.import)?;
     let rig = &model.rig;
     let count = check_memory(
         args.count,

@@ -1,5 +1,6 @@
 //! The contents of a model as data: the document that `--json` prints.
 
+use super::super::clips::BoundFile;
 use super::super::model::Model;
 use super::library::LibraryInfo;
 use super::size::{self, Bounds, Travel};
@@ -25,6 +26,9 @@ pub struct Document {
     pub materials: Vec<MaterialInfo>,
     pub images: Vec<Option<ImageInfo>>,
     pub report: Vec<ReportLine>,
+    /// Files whose clips play on the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bound: Vec<BoundInfo>,
     /// Contents of a .phx file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub library: Option<LibraryInfo>,
@@ -151,6 +155,25 @@ pub struct ReportLine {
     pub message: String,
 }
 
+/// The clips of another file.
+#[derive(Debug, Serialize)]
+pub struct BoundInfo {
+    pub file: String,
+    pub clips: Vec<String>,
+    /// What was bound how, and what was left, in words.
+    pub report: Vec<String>,
+}
+
+fn bound_info(bound: &BoundFile) -> BoundInfo {
+    let report = bound.report.iter().map(ToString::to_string);
+    let lines = report.flat_map(|r| r.lines().map(str::to_owned).collect::<Vec<_>>());
+    BoundInfo {
+        file: bound.file.clone(),
+        clips: bound.clips.clone(),
+        report: lines.chain(bound.notes.iter().cloned()).collect(),
+    }
+}
+
 impl Document {
     /// Collects everything.
     pub fn new(model: &Model) -> Self {
@@ -209,6 +232,7 @@ impl Document {
                     message: e.message.clone(),
                 })
                 .collect(),
+            bound: model.bound.iter().map(bound_info).collect(),
             library: model.library.as_ref().map(LibraryInfo::new),
         }
     }

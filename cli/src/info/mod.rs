@@ -5,6 +5,7 @@ mod library;
 mod size;
 mod tree;
 
+use super::clips::ClipArgs;
 use super::error::CliError;
 use super::import_args::ImportArgs;
 use super::model::Model;
@@ -28,6 +29,8 @@ pub struct InfoArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    clips: ClipArgs,
+    #[command(flatten)]
     import: ImportArgs,
 }
 
@@ -45,7 +48,8 @@ const MARKERS: usize = 12;
 
 /// Imports and prints.
 pub fn run(args: &InfoArgs) -> Result<(), CliError> {
-    let model = Model::load(args.file.as_deref(), true, args.import)?;
+    let mut model = Model::load(args.file.as_deref(), true, args.import)?;
+    model.add_clips(&args.clips, args.import)?;
     let document = Document::new(&model);
     if args.json {
         return output::print_json(&document, true);
@@ -58,12 +62,36 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     out += &skins(&document);
     out += &meshes(&document);
     out += &surfaces(&document);
+    out += &bound(&document);
     out += &report(&document);
     if let Some(library) = &document.library {
         out += &library.text();
     }
     out += &tree::text(model.rig.skeleton());
     output::print(&out)
+}
+
+/// What was bound of other files.
+fn bound(d: &Document) -> String {
+    let mut out = String::new();
+    for file in &d.bound {
+        line(
+            &mut out,
+            format_args!("\nclips of {}", text::one_line(&file.file)),
+        );
+        let names = file
+            .clips
+            .iter()
+            .map(|n| format!("\"{}\"", text::one_line(n)));
+        line(
+            &mut out,
+            format_args!("  {}", names.collect::<Vec<_>>().join(", ")),
+        );
+        for found in &file.report {
+            line(&mut out, format_args!("  {}", text::one_line(found)));
+        }
+    }
+    out
 }
 
 fn summary(d: &Document) -> String {

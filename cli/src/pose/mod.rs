@@ -4,6 +4,7 @@ mod document;
 mod show;
 
 use super::actions::{ActionArgs, seconds};
+use super::clips::ClipArgs;
 use super::error::CliError;
 use super::import_args::ImportArgs;
 use super::model::Model;
@@ -39,6 +40,8 @@ pub struct PoseArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    clips: ClipArgs,
+    #[command(flatten)]
     import: ImportArgs,
 }
 
@@ -56,7 +59,8 @@ nodes, skins, morph, and with --vertices primitives. Indices are those of the fi
 
 /// Evaluates and prints.
 pub fn run(args: &PoseArgs) -> Result<(), CliError> {
-    let model = Model::load(args.file.as_deref(), false, args.import)?;
+    let model = Model::load(args.file.as_deref(), false, args.import)?
+        .with_clips(&args.clips, args.import)?;
     let actions = args.actions.find(&model)?.at(args.time);
     let pose = model.pose(&actions)?;
     let entries = actions.iter().map(|a| BlendEntry::new(&model.rig, a));

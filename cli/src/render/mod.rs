@@ -9,6 +9,7 @@ mod stage;
 mod times;
 
 use super::actions::ActionArgs;
+use super::clips::ClipArgs;
 use super::crowd::picture_size;
 use super::error::CliError;
 use super::files::Files;
@@ -91,6 +92,8 @@ pub struct RenderArgs {
     )]
     backend: PaletteArg,
     #[command(flatten)]
+    clips: ClipArgs,
+    #[command(flatten)]
     import: ImportArgs,
 }
 
@@ -165,7 +168,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         files.reads_model("--attach", &attached.file);
     }
     files.writes_other("--out", &args.out.path)?;
-    let model = Model::load_to_draw(args.file.as_deref(), args.import)?;
+    let model = Model::load_to_draw(args.file.as_deref(), args.import)?
+        .with_clips(&args.clips, args.import)?;
     let mut actions = args.actions.find(&model)?;
     actions.in_step = args.in_step;
     let attached = args.attach.iter().map(|a| {

@@ -46,6 +46,8 @@ pub struct App {
     last: Option<Instant>,
     shown: bool,
     losses: Vec<Instant>,
+    /// Whether a Shift key is held.
+    shift: bool,
     /// Total number of frames shown and of devices lost.
     pub frames: u64,
     pub lost: u64,
@@ -68,6 +70,7 @@ impl App {
             last: None,
             shown: false,
             losses: Vec::new(),
+            shift: false,
             frames: 0,
             lost: 0,
             error: None,
@@ -156,6 +159,12 @@ impl App {
             let count = self.viewer.crowd.count();
             let palettes = self.subject.palettes();
             self.loader.start(file, count, palettes, self.import);
+        }
+        if let Some((file, clips_only)) = self.viewer.dropped.take() {
+            let (count, palettes) = (self.viewer.crowd.count(), self.subject.palettes());
+            let onto = self.viewer.onto(clips_only);
+            self.loader
+                .start_dropped(file, onto, count, palettes, self.import);
         }
         let loaded = self.loader.poll();
         let shown = |file: &std::path::Path| one_line(&file.display().to_string());
@@ -248,7 +257,7 @@ impl ApplicationHandler for App {
                 WindowEvent::CloseRequested => app.viewer.quit = true,
                 WindowEvent::RedrawRequested => return app.frame(),
                 WindowEvent::DroppedFile(file) => {
-                    app.viewer.open = Some(file.clone());
+                    app.viewer.dropped = Some((file.clone(), app.shift));
                     app.viewer.dialog = None;
                     // The interface takes note that nothing is dragged any more.
                     if let Err(error) = display.event(&WindowEvent::DroppedFile(file)) {
@@ -256,6 +265,9 @@ impl ApplicationHandler for App {
                     }
                 }
                 event => {
+                    if let WindowEvent::ModifiersChanged(keys) = &event {
+                        app.shift = keys.state().shift_key();
+                    }
                     if let Err(error) = display.event(&event) {
                         return app.recover(RenderError::from(error).into());
                     }

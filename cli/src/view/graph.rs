@@ -93,7 +93,9 @@ fn triangles(count: u64) -> String {
 /// Says that a file is being loaded, or would be if it were dropped.
 pub fn under_way(painter: &Painter, picture: Rect, viewer: &Viewer, dragged: bool) {
     let text = match &viewer.loading {
-        _ if dragged => "Drop to open".into(),
+        _ if dragged => {
+            "Drop to open; motion without meshes, or any file with Shift, plays here".into()
+        }
         Some(file) => format!("Loading {file} ..."),
         None => return,
     };

@@ -19,6 +19,7 @@ mod time_line;
 mod viewer;
 mod viewer_crowd;
 
+use super::clips::ClipArgs;
 use super::crowd::picture_size;
 use super::error::CliError;
 use super::frame_renderer::PaletteArg;
@@ -39,7 +40,8 @@ use winit::event_loop::EventLoop;
 /// Show a model in a window
 ///
 /// With a list of clips to fade between, a time line to scrub, skeletons, a wireframe, one character or thousands,
-/// and the time each frame takes. Files that are dropped on the window are opened.
+/// and the time each frame takes. A file that is dropped on the window is opened; if it has no
+/// meshes, or Shift is held, its clips play on the model.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", keys::help()))]
 pub struct ViewArgs {
@@ -78,6 +80,8 @@ pub struct ViewArgs {
     )]
     backend: PaletteArg,
     #[command(flatten)]
+    clips: ClipArgs,
+    #[command(flatten)]
     import: ImportArgs,
     /// Close the window after this many frames
     #[arg(
@@ -106,7 +110,8 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     }
     // Opened before the model: without a display, loading is wasted.
     let event_loop = quiet::during(EventLoop::new).map_err(refused)?;
-    let model = Model::load_to_draw(args.file.as_deref(), args.import)?;
+    let model = Model::load_to_draw(args.file.as_deref(), args.import)?
+        .with_clips(&args.clips, args.import)?;
     let playing = match &args.clip {
         Some(clip) => Playing::Clip(model.find_clip(clip)?),
         None if model.rig.clips().is_empty() => Playing::Rest,

@@ -1,5 +1,6 @@
 //! [`Opened`]: a model ready to be shown, and [`Loader`], which makes one while the window goes on.
 
+use super::super::clips::{BoundFile, ClipFile, on_rig};
 use super::super::crowd::picture;
 use super::super::error::CliError;
 use super::super::frame_renderer::PaletteArg;
@@ -7,7 +8,7 @@ use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::super::textures;
 use super::viewer_crowd::{Playing, ViewerCrowd};
-use phalanx::import::{ReportEntry, Severity};
+use phalanx::import::{ImportReport, ReportEntry, Severity};
 use phalanx::rig::Rig;
 use phalanx_render::{DrawMesh, DrawModel, RigShape};
 use std::path::{Path, PathBuf};
@@ -106,6 +107,74 @@ impl Opened {
     }
 }
 
+/// What the window shows while a file is dropped on it.
+pub struct Onto {
+    pub file: String,
+    pub folder: Option<PathBuf>,
+    pub rig: Arc<Rig>,
+    pub report: Vec<ReportEntry>,
+    pub baked: bool,
+    /// Whether the file's clips are wanted even if it has meshes.
+    pub clips_only: bool,
+}
+
+impl Opened {
+    /// A file that was dropped: its clips play on what is shown if that is asked for, or if it has no meshes and
+    /// joints of the same names. Otherwise it is opened.
+    fn dropped(
+        file: &Path,
+        onto: Onto,
+        count: usize,
+        palettes: PaletteArg,
+        import: ImportArgs,
+    ) -> Result<(Self, Subject), CliError> {
+        let model = Model::load(Some(file), true, import)?;
+        let motion = model.rig.meshes().is_empty() && !model.rig.clips().is_empty();
+        if onto.clips_only || motion {
+            let first = onto.rig.clips().len();
+            let source = ClipFile::of(&model, file);
+            match source.and_then(|source| on_rig(&onto.rig, &onto.file, &[source])) {
+                Ok((rig, bound)) => {
+                    let mut report = onto.report;
+                    let lines = bound.iter().flat_map(BoundFile::lines);
+                    report.extend(lines.map(|message| ReportEntry {
+                        severity: Severity::Note,
+                        place: "clips".into(),
+                        message,
+                    }));
+                    let shown = Model {
+                        file: onto.file,
+                        built_in: false,
+                        rig: Arc::new(rig),
+                        report: ImportReport { entries: report },
+                        library: None,
+                        bound,
+                    };
+                    let playing = Playing::Clip(first);
+                    let made = Self::new(&shown, onto.folder, playing, count, palettes)?;
+                    return Ok((
+                        Self {
+                            baked: onto.baked,
+                            ..made.0
+                        },
+                        made.1,
+                    ));
+                }
+                Err(error) if onto.clips_only => return Err(error),
+                // It has other joints: it is shown by itself.
+                Err(_) => {}
+            }
+        }
+        let model = model.with_shape()?;
+        let playing = match model.rig.clips().is_empty() {
+            true => Playing::Rest,
+            false => Playing::Clip(0),
+        };
+        let folder = Some(file.parent().unwrap_or(Path::new("")).to_owned());
+        Self::new(&model, folder, playing, count, palettes)
+    }
+}
+
 /// A file that was loaded, or why it cannot be.
 pub type Loaded = Result<(Opened, Subject), String>;
 
@@ -118,10 +187,34 @@ pub struct Loader {
 impl Loader {
     /// Starts to load a file. A file that is being loaded is forgotten.
     pub fn start(&mut self, file: PathBuf, count: usize, palettes: PaletteArg, import: ImportArgs) {
+        self.run(file, move |path| {
+            Opened::load(Some(path), count, palettes, import)
+        });
+    }
+
+    /// Starts to load a file that was dropped.
+    pub fn start_dropped(
+        &mut self,
+        file: PathBuf,
+        onto: Onto,
+        count: usize,
+        palettes: PaletteArg,
+        import: ImportArgs,
+    ) {
+        self.run(file, move |path| {
+            Opened::dropped(path, onto, count, palettes, import)
+        });
+    }
+
+    fn run(
+        &mut self,
+        file: PathBuf,
+        load: impl FnOnce(&Path) -> Result<(Opened, Subject), CliError> + Send + 'static,
+    ) {
         let (sender, receiver) = channel();
         let path = file.clone();
         let work = move || {
-            let opened = Opened::load(Some(&path), count, palettes, import);
+            let opened = load(&path);
             // Fails if another file was chosen meanwhile.
             let _ = sender.send(opened.map_err(|e| e.to_string()));
         };

@@ -6,7 +6,7 @@ use super::browser::{Browse, Browser};
 use super::clip_list::ClipList;
 use super::history::{FrameTime, History, milliseconds};
 use super::notice::Notice;
-use super::opened::Opened;
+use super::opened::{Onto, Opened};
 use super::orbit::Orbit;
 use super::screen_joints::ScreenJoints;
 use super::viewer_crowd::{Playing, ViewerCrowd};
@@ -94,6 +94,8 @@ pub struct Viewer {
     pub focus_filter: bool,
     /// A file to open.
     pub open: Option<PathBuf>,
+    /// A file that was dropped, and whether only its clips are wanted.
+    pub dropped: Option<(PathBuf, bool)>,
     /// Name of the file that is being loaded.
     pub loading: Option<String>,
     pub paused: bool,
@@ -139,6 +141,7 @@ impl Viewer {
             dialog: None,
             focus_filter: false,
             open: None,
+            dropped: None,
             loading: None,
             paused: false,
             speed: 1.0,
@@ -177,6 +180,18 @@ impl Viewer {
         }
         self.reset_camera();
         Ok(())
+    }
+
+    /// What is shown, for a file that is dropped on it.
+    pub fn onto(&self, clips_only: bool) -> Onto {
+        Onto {
+            file: self.file.clone(),
+            folder: self.folder.clone(),
+            rig: self.crowd.source.clone(),
+            report: self.report.clone(),
+            baked: self.baked,
+            clips_only,
+        }
     }
 
     /// Name of what is playing, as in the list.

@@ -46,7 +46,7 @@ pub struct Joints {
 pub struct ViewerCrowd {
     crowd: Crowd,
     rig: RigId,
-    source: Arc<Rig>,
+    pub source: Arc<Rig>,
     clips: Vec<(ClipId, f64)>,
     /// Of everything that has been played.
     floors: Floors,

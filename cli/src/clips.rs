@@ -1,0 +1,294 @@
+//! `--clips`: clips of other files on a model, by the names of its joints.
+
+use super::bake::expand;
+use super::error::CliError;
+use super::import_args::ImportArgs;
+use super::kind;
+use super::model::Model;
+use super::output;
+use clap::Args;
+use phalanx::build::{BuildError, with_clips};
+use phalanx::clip::Clip;
+use phalanx::format::{Library, OpenError};
+use phalanx::import::{self, ImportOptions, UpAxis, clip_name_from_file};
+use phalanx::mesh::ImageMode;
+use phalanx::retarget::{BindError, BindOptions, BindReport, Binding, BoundClip};
+use phalanx::rig::Rig;
+use phalanx::skeleton::Skeleton;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// File extensions of clips.
+pub const WITH_CLIPS: [&str; 4] = ["gltf", "glb", "bvh", "phx"];
+
+/// Option of all commands that play, draw or measure clips.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ClipArgs {
+    /// File (.glb, .gltf, .bvh or .phx), folder or pattern whose clips play on the model, bound by the names of their
+    /// joints; repeatable
+    #[arg(long = "clips", value_name = "FILE")]
+    pub files: Vec<String>,
+}
+
+/// Why the clips of a file cannot play on a model.
+#[derive(Debug, Error)]
+pub enum ClipsFault {
+    /// The joints have other names.
+    #[error("{file}: {source}")]
+    Bind {
+        /// The file.
+        file: String,
+        /// The cause.
+        source: BindError,
+    },
+    /// The file has no clips.
+    #[error("{file}: contains no clips")]
+    None {
+        /// The file.
+        file: String,
+    },
+    /// The rig cannot take the clips.
+    #[error("{file}: {source}")]
+    Rig {
+        /// The model's file.
+        file: String,
+        /// The cause.
+        source: Box<BuildError>,
+    },
+}
+
+/// The clips of a file, of its own skeleton.
+pub struct ClipFile {
+    pub file: String,
+    pub clips: Vec<Arc<Clip>>,
+    skeleton: Arc<Skeleton>,
+}
+
+/// The clips of a file on a model.
+#[derive(Clone, Debug)]
+pub struct BoundFile {
+    /// The file.
+    pub file: String,
+    /// Their names.
+    pub clips: Vec<String>,
+    /// What was bound how; `None` if the skeletons are equal.
+    pub report: Option<BindReport>,
+    /// What else is worth knowing, a line each.
+    pub notes: Vec<String>,
+}
+
+impl ClipFile {
+    /// Reads a file.
+    pub fn read(path: &Path, up: UpAxis, import: ImportArgs) -> Result<Self, CliError> {
+        let file = path.display().to_string();
+        let (clips, skeleton) = if Model::is_phx(path) {
+            let library = Library::open(path)?;
+            let clips = library.clips().map_err(|source| OpenError::Format {
+                file: file.clone(),
+                source: Box::new(source),
+            })?;
+            (clips, library.skeleton().clone())
+        } else {
+            let options = ImportOptions {
+                images: ImageMode::Skip,
+                up_axis: up,
+                ..import.options()
+            };
+            let imported = import::import_path(path, &options);
+            let imported = imported.map_err(|error| kind::explain(path, error))?;
+            let rig = imported.rigs.into_iter().next();
+            let rig = rig.ok_or_else(|| CliError::NoRig { file: file.clone() })?;
+            (rig.clips().to_vec(), rig.skeleton().clone())
+        };
+        Self::named(path, clips, skeleton)
+    }
+
+    /// The clips of a model that is loaded.
+    #[cfg_attr(not(feature = "view"), allow(dead_code))]
+    pub fn of(model: &Model, path: &Path) -> Result<Self, CliError> {
+        let rig = &model.rig;
+        Self::named(path, rig.clips().to_vec(), rig.skeleton().clone())
+    }
+
+    /// Gives a clip whose name says nothing that of the file.
+    fn named(
+        path: &Path,
+        mut clips: Vec<Arc<Clip>>,
+        skeleton: Arc<Skeleton>,
+    ) -> Result<Self, CliError> {
+        let file = path.display().to_string();
+        if clips.is_empty() {
+            return Err(ClipsFault::None { file }.into());
+        }
+        if let [only] = &mut clips[..] {
+            let name = clip_name_from_file(path, only.name()).into_owned();
+            if name != only.name() {
+                *only = Arc::new(only.as_ref().clone().with_name(name));
+            }
+        }
+        Ok(Self {
+            file,
+            clips,
+            skeleton,
+        })
+    }
+
+    /// Its clips on a skeleton: as they are if their own is equal, otherwise bound.
+    pub fn bind(&self, target: &Skeleton) -> Result<(Vec<Clip>, BoundFile), CliError> {
+        let mut bound = BoundFile {
+            file: self.file.clone(),
+            clips: Vec::new(),
+            report: None,
+            notes: Vec::new(),
+        };
+        if self.skeleton.structure_hash() == target.structure_hash() {
+            let clips = self.clips.iter().map(|c| c.as_ref().clone());
+            return Ok((clips.collect(), bound));
+        }
+        let fault = |source| ClipsFault::Bind {
+            file: self.file.clone(),
+            source,
+        };
+        let options = BindOptions::default();
+        let binding = Binding::new(&self.skeleton, target, &options).map_err(fault)?;
+        let mut clips = Vec::with_capacity(self.clips.len());
+        for clip in &self.clips {
+            let made = binding.clip(clip).map_err(fault)?;
+            bound.notes.extend(notes(&made));
+            clips.push(made.clip);
+        }
+        bound.report = Some(binding.report().clone());
+        Ok((clips, bound))
+    }
+}
+
+/// What binding left out of a clip, a line each.
+fn notes(made: &BoundClip) -> Vec<String> {
+    let name = made.clip.name();
+    let mut notes = Vec::new();
+    // Exporters write every translation, and most of them are the rest pose's.
+    if made.farthest_left > LEFT_OUT {
+        notes.push(format!(
+            "clip \"{name}\": translations of {} joints come from the model's rest pose; one moves by {:.3} m in the file",
+            made.translations_left, made.farthest_left
+        ));
+    }
+    if made.scales_left > 0 {
+        notes.push(format!(
+            "clip \"{name}\": scales of {} joints are lost, as the model lacks these joints",
+            made.scales_left
+        ));
+    }
+    if !made.scalars_left.is_empty() {
+        notes.push(format!(
+            "clip \"{name}\": {} morph weights and user channels are not in the model, such as \"{}\"",
+            made.scalars_left.len(),
+            made.scalars_left[0]
+        ));
+    }
+    if made.sampled > 0 {
+        notes.push(format!(
+            "clip \"{name}\": {} joints are sampled, as several joints are folded into each; at most {:.1e} off",
+            made.sampled, made.sampled_difference
+        ));
+    }
+    notes
+}
+
+/// Translations that are left out are worth a note from here, metres.
+const LEFT_OUT: f64 = 0.005;
+
+/// Gives clips names of their own among those that are taken; says so if one changes.
+pub fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut HashSet<String>) {
+    let stem = Path::new(&bound.file).file_stem();
+    let stem = stem.map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    for clip in clips {
+        if !taken.insert(clip.name().to_owned()) {
+            let wanted = format!("{stem}/{}", clip.name());
+            let more = (2..).map(|n| format!("{wanted} {n}"));
+            let mut free = std::iter::once(wanted.clone()).chain(more);
+            // The iterator has no end.
+            let name = free.find(|n| !taken.contains(n)).unwrap_or(wanted);
+            bound.notes.push(format!(
+                "clip \"{}\" is named \"{name}\": there is one of that name",
+                clip.name()
+            ));
+            taken.insert(name.clone());
+            *clip = clip.clone().with_name(name);
+        }
+        bound.clips.push(clip.name().to_owned());
+    }
+}
+
+/// The clips of files on a rig.
+pub fn on_rig(
+    rig: &Rig,
+    file: &str,
+    sources: &[ClipFile],
+) -> Result<(Rig, Vec<BoundFile>), CliError> {
+    let mut taken: HashSet<String> = rig.clips().iter().map(|c| c.name().to_owned()).collect();
+    let (mut all, mut bound) = (Vec::new(), Vec::new());
+    for source in sources {
+        let (mut clips, mut one) = source.bind(rig.skeleton())?;
+        name_apart(&mut clips, &mut one, &mut taken);
+        all.extend(clips);
+        bound.push(one);
+    }
+    let rig = with_clips(rig, all).map_err(|source| ClipsFault::Rig {
+        file: file.to_owned(),
+        source: Box::new(source),
+    })?;
+    Ok((rig, bound))
+}
+
+impl ClipArgs {
+    /// The files that are given, found by their patterns.
+    pub fn found(&self) -> Result<Vec<PathBuf>, CliError> {
+        if self.files.is_empty() {
+            return Ok(Vec::new());
+        }
+        expand(&self.files, &WITH_CLIPS)
+    }
+}
+
+impl Model {
+    /// The model with the clips of other files; prints what binding changed.
+    pub fn with_clips(self, args: &ClipArgs, import: ImportArgs) -> Result<Self, CliError> {
+        let mut model = self;
+        model.add_clips(args, import)?;
+        for line in model.bound.iter().flat_map(BoundFile::lines) {
+            output::tell(&line);
+        }
+        Ok(model)
+    }
+
+    /// Adds the clips of other files.
+    pub fn add_clips(&mut self, args: &ClipArgs, import: ImportArgs) -> Result<(), CliError> {
+        let files = args.found()?;
+        if files.is_empty() {
+            return Ok(());
+        }
+        let read = files.iter();
+        let read = read.map(|path| ClipFile::read(path, UpAxis::Y, import));
+        let sources = read.collect::<Result<Vec<_>, _>>()?;
+        let (rig, bound) = on_rig(&self.rig, &self.file, &sources)?;
+        self.rig = Arc::new(rig);
+        self.bound.extend(bound);
+        Ok(())
+    }
+}
+
+impl BoundFile {
+    /// A line per finding that a user should see.
+    pub fn lines(&self) -> Vec<String> {
+        let report = self.report.iter().flat_map(|r| {
+            let text = r.to_string();
+            let lines = text.lines().map(str::to_owned);
+            lines.collect::<Vec<_>>()
+        });
+        let all = report.chain(self.notes.iter().cloned());
+        all.map(|line| format!("{}: {line}", self.file)).collect()
+    }
+}
