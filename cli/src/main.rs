@@ -135,6 +135,9 @@ fn parse() -> Result<Cli, clap::Error> {
     let mut command = Cli::command().term_width(table::columns().min(MAX_HELP_WIDTH));
     let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
     let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command))?;
+    if let Command::Bake(args) = &cli.command {
+        args.check(&mut command)?;
+    }
     if let Command::Bench(args) = &cli.command {
         args.check(&mut command)?;
     }

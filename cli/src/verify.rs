@@ -1,15 +1,18 @@
 //! `phalanx verify`: checks that files are intact and within their stated error.
 
 use super::bake::{BakeFault, Input, Settings, expand};
+use super::clips::ClipFile;
 use super::error::CliError;
 use super::kind;
 use super::output;
 use super::text;
 use clap::Args;
+use phalanx::clip::{Clip, relane};
 use phalanx::format::{Fault, Library, OpenError, Source};
 use phalanx::skeleton::Skeleton;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Check .phx files: every checksum, count and value, and with --source also the error of the clips
 ///
@@ -293,6 +296,25 @@ fn measure(
     Ok(())
 }
 
+/// The clips of a file, bound to the library's skeleton as they were when it was baked.
+fn bound_clips(
+    input: &Input,
+    settings: &Settings,
+    skeleton: &Skeleton,
+) -> Result<Vec<Arc<Clip>>, CliError> {
+    let read = ClipFile::read(&input.path, settings.up, settings.import)?;
+    let (clips, _) = read.bind(skeleton)?;
+    let laid = clips.iter().map(|clip| {
+        let laid = relane(clip, skeleton, clip.relane_limit());
+        laid.map(|l| Arc::new(l.clip))
+            .map_err(|source| BakeFault::Build {
+                file: input.name(),
+                source: source.into(),
+            })
+    });
+    Ok(laid.collect::<Result<_, _>>()?)
+}
+
 /// Measures the clips baked from a file with the same settings.
 fn measure_clips(
     file: &Path,
@@ -304,8 +326,13 @@ fn measure_clips(
     let skeleton = library.skeleton();
     let lanes = skeleton.joint_of()[..skeleton.len()].to_vec();
     let made_with = Settings::of_text(&made_of.settings, 0.0);
-    let raw = input.raw(made_with.up, made_with.import)?;
-    let rig = input.rig(raw, Some(lanes))?;
+    let exact: Vec<Arc<Clip>> = match Settings::is_bound(&made_of.settings) {
+        false => {
+            let raw = input.raw(made_with.up, made_with.import)?;
+            input.rig(raw, Some(lanes))?.clips().to_vec()
+        }
+        true => bound_clips(input, &made_with, skeleton)?,
+    };
     let rounding = ROUNDING * size(skeleton);
     for (clip, origin) in p.clips.iter().enumerate() {
         let from = &p.sources[origin.source as usize];
@@ -313,12 +340,12 @@ fn measure_clips(
             continue;
         }
         let name = text::one_line(library.clip_name(clip).unwrap_or_default());
-        let Some(exact) = rig.clips().get(origin.clip as usize) else {
+        let Some(exact) = exact.get(origin.clip as usize) else {
             verified.add_fault(format!(
                 "clip \"{name}\" is stated to be clip {} of {}, which has {}",
                 origin.clip,
                 input.name(),
-                text::plural(rig.clips().len(), "clip"),
+                text::plural(exact.len(), "clip"),
             ));
             continue;
         };

@@ -1,5 +1,6 @@
 //! Inputs of a bake: their files, the names derived from them, and their source hashes.
 
+use super::super::clips::WITH_CLIPS;
 use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
 use super::super::kind;
@@ -27,6 +28,8 @@ pub struct Input {
     /// Path below the given folder, with slashes and without extension (`a/walk`): the output's path and
     /// the prefix of clip names. For a file given by name, only its name (`walk`).
     pub place: String,
+    /// Whether its clips are bound to the library's skeleton, by the names of joints.
+    pub bound: bool,
 }
 
 impl Input {
@@ -41,7 +44,11 @@ impl Input {
         let place = below.with_extension("");
         let names = place.iter().map(|name| name.to_string_lossy());
         let place = names.collect::<Vec<_>>().join("/");
-        Self { path, place }
+        Self {
+            path,
+            place,
+            bound: false,
+        }
     }
 
     pub fn name(&self) -> String {
@@ -141,6 +148,16 @@ pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
         inputs.push(Input::found(found));
     }
     inputs
+}
+
+/// Finds the files whose clips are bound.
+pub fn find_clips(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
+    let found = discover::files(arguments, &WITH_CLIPS, faults).into_iter();
+    let bound = found.map(|found| Input {
+        bound: true,
+        ..Input::found(found)
+    });
+    bound.collect()
 }
 
 /// Removes every group of inputs that would be written to one output, and records the fault.

@@ -1,6 +1,8 @@
 //! Bakes all inputs, or one share of them, into one file.
 
+use super::super::clips::ClipFile;
 use super::super::error::CliError;
+use super::super::output;
 use super::discover;
 use super::inputs::{self, Input};
 use super::one::{self, Layout};
@@ -8,13 +10,15 @@ use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::{FileSummary, Summary};
 use super::{BakeArgs, BakeFault, Faults, Shard};
-use phalanx::build::LaneScan;
+use phalanx::build::{BuildOptions, LaneScan, build_rig};
+use phalanx::clip::relane;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};
 use phalanx::import::raw::RawScene;
+use phalanx::skeleton::Skeleton;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Inputs held in memory at once, per worker.
 const AHEAD: usize = 4;
@@ -46,8 +50,13 @@ pub fn bake(
         order = format!("{order}-{}", found.order());
         layout = Some(found);
     }
-    for source in &mut own {
-        source.settings = settings.text(&order);
+    // Without faults there is a source per input.
+    let owners = if own.len() == share.len() { share } else { all };
+    for (source, input) in own.iter_mut().zip(owners) {
+        source.settings = match input.bound {
+            true => settings.text_bound(&order),
+            false => settings.text(&order),
+        };
     }
     if faults.is_empty() && Settings::is_done(&path, &own) {
         progress.finish();
@@ -65,6 +74,7 @@ pub fn bake(
         lanes: layout.lanes(),
         prefix: args.prefix,
         progress: &progress,
+        told: Mutex::default(),
     };
     if !faults.is_empty() {
         job.all(share, &mut faults, |_, _, _| Ok(()))?;
@@ -89,6 +99,9 @@ pub fn bake(
         Ok::<(), CliError>(())
     });
     progress.finish();
+    for line in job.told.into_inner().unwrap_or_default() {
+        output::tell(&line);
+    }
     written?;
     let file = FileSummary::made(&path, &Library::open(&path)?, &reports);
     Ok(Summary::new(vec![file], &progress))
@@ -136,9 +149,18 @@ fn part(out: &Path, shard: Shard) -> PathBuf {
 /// be read.
 fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
     let mut scan = LaneScan::default();
-    let mut first = None;
+    let mut first: Option<(&Input, RawScene, u64)> = None;
+    let mut target = None;
     for input in all {
         if faults.has(input) {
+            continue;
+        }
+        if input.bound {
+            let Some((_, raw, _)) = &first else {
+                continue;
+            };
+            let read = scan_bound(args, input, raw, &mut target, &mut scan);
+            faults.sift(input, read);
             continue;
         }
         let read = input.raw(args.up, args.import).and_then(|raw| {
@@ -162,6 +184,37 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
         file: input.name(),
         rig: Arc::new(rig),
     })
+}
+
+/// Adds the clips of an input, bound to the skeleton of the first one.
+fn scan_bound(
+    args: &BakeArgs,
+    input: &Input,
+    first: &RawScene,
+    target: &mut Option<Skeleton>,
+    scan: &mut LaneScan,
+) -> Result<(), CliError> {
+    let skeleton = match target {
+        Some(skeleton) => skeleton,
+        None => {
+            // The skeleton alone: clips take most of the time.
+            let bare = RawScene {
+                clips: Vec::new(),
+                ..first.clone()
+            };
+            let rig = build_rig(bare, &BuildOptions::default());
+            let rig = rig.map_err(|source| BakeFault::Build {
+                file: input.name(),
+                source,
+            })?;
+            target.insert(rig.skeleton().as_ref().clone())
+        }
+    };
+    let (clips, _) = ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton)?;
+    for clip in &clips {
+        scan.add_clip(clip);
+    }
+    Ok(())
 }
 
 /// Adds an input's animated channels to the scan; returns its skeleton's hash.
@@ -192,6 +245,8 @@ struct Job<'a> {
     lanes: Vec<u16>,
     prefix: bool,
     progress: &'a Progress,
+    /// What binding changed, a line each.
+    told: Mutex<Vec<String>>,
 }
 
 /// Clips of one input.
@@ -235,7 +290,42 @@ impl Job<'_> {
         Ok(())
     }
 
+    /// The clips of an input, bound to the library's skeleton.
+    fn bound(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
+        let skeleton = self.layout.rig.skeleton();
+        let read = ClipFile::read(&input.path, self.settings.up, self.settings.import)?;
+        let (clips, bound) = read.bind(skeleton)?;
+        let names = clips.iter();
+        let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));
+        let names: Vec<String> = names.collect();
+        let mut baked = Vec::new();
+        if faults.is_empty() {
+            let all = clips.par_iter().zip(&names).map(|(clip, name)| {
+                let order = relane(clip, skeleton, clip.relane_limit());
+                let clip = order.map_err(|source| BakeFault::Build {
+                    file: input.name(),
+                    source: source.into(),
+                })?;
+                let file = input.name();
+                let made = self
+                    .settings
+                    .build(&clip.clip, skeleton, name.clone(), &file)?;
+                self.progress.clip(made.report.raw_bytes as u64);
+                Ok(made)
+            });
+            baked = all.collect::<Result<Vec<Baked>, CliError>>()?;
+        }
+        if let Ok(mut told) = self.told.lock() {
+            told.extend(bound.lines());
+        }
+        self.progress.file();
+        Ok(Made { names, baked })
+    }
+
     fn input(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
+        if input.bound {
+            return self.bound(input, faults);
+        }
         let raw = input.raw(self.settings.up, self.settings.import)?;
         let have = structure(input, &raw, &mut LaneScan::default())?;
         let needed = self.layout.rig.skeleton().structure_hash();

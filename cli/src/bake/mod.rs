@@ -17,6 +17,7 @@ pub use faults::Faults;
 pub use inputs::Input;
 pub use settings::Settings;
 
+use super::clips::ClipArgs;
 use super::error::CliError;
 use super::files::Files;
 use super::import_args::ImportArgs;
@@ -94,7 +95,23 @@ pub struct BakeArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    clips: ClipArgs,
+    #[command(flatten)]
     import: ImportArgs,
+}
+
+impl BakeArgs {
+    /// Rejects what each argument by itself allows.
+    pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
+        if self.clips.files.is_empty() || is_library(&self.out) {
+            return Ok(());
+        }
+        let message = format!(
+            "--clips makes one library, so --out must be a file that ends in .phx, not {}",
+            self.out.display()
+        );
+        Err(command.error(clap::error::ErrorKind::ValueValidation, message))
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -102,6 +119,7 @@ Examples:
   phalanx bake pab.glb --out pab.phx
   phalanx bake clips/ --out baked/ --max-error 0.0005
   phalanx bake \"clips/**/*.glb\" --out library.phx --prefix
+  phalanx bake hero.glb --clips \"anims/*.glb\" --out hero.phx
   phalanx bake clips/ --out library.phx --shard $SLURM_ARRAY_TASK_ID/8
   phalanx bake clips/ --out library.phx --shard $JOB_COMPLETION_INDEX/8   (Kubernetes)
   phalanx merge library.part-*.phx --out library.phx
@@ -169,13 +187,15 @@ fn form(text: &str) -> Result<ClipForm, String> {
 /// Bakes and prints the summary.
 pub fn run(args: &BakeArgs) -> Result<(), CliError> {
     let mut faults = Faults::default();
-    let all = inputs::find(&args.files, &mut faults);
+    let mut all = inputs::find(&args.files, &mut faults);
+    all.extend(inputs::find_clips(&args.clips.files, &mut faults));
     let threads = args.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|source| CliError::Threads { threads, source })?;
     let mut files = Files::default();
     for input in &all {
-        files.reads_model("FILES", &input.path);
+        let option = if input.bound { "--clips" } else { "FILES" };
+        files.reads_model(option, &input.path);
     }
     if let Some(file) = &args.quality {
         files.reads("--quality", file);

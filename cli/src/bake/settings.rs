@@ -16,6 +16,9 @@ use std::path::Path;
 /// bytes, so that outputs of an older baker are not skipped; `tests/baked` pins the output.
 pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 3");
 
+/// The word that marks an input whose clips are bound.
+const BOUND: &str = " bound";
+
 /// Separates the per-joint settings, which come last, from the rest of the settings' text.
 const QUALITY: &str = " quality=";
 
@@ -80,6 +83,20 @@ impl Settings {
             unit => format!(" unit={unit}"),
         };
         format!("{profile} up={up}{unit} form={form}{prefix}{trim} order={order}{quality}")
+    }
+
+    /// The text of an input whose clips are bound.
+    pub fn text_bound(&self, order: &str) -> String {
+        match self.text(order).split_once(QUALITY) {
+            Some((words, quality)) => format!("{words}{BOUND}{QUALITY}{quality}"),
+            None => self.text(order) + BOUND,
+        }
+    }
+
+    /// Whether a text is of an input whose clips are bound.
+    pub fn is_bound(text: &str) -> bool {
+        let words = text.split_once(QUALITY).map_or(text, |(words, _)| words);
+        words.ends_with(BOUND)
     }
 
     /// Parses from such a text the settings needed to measure a clip again; `shell` is the clip's.
