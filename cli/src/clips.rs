@@ -28,7 +28,7 @@ pub const WITH_CLIPS: [&str; 4] = ["gltf", "glb", "bvh", "phx"];
 pub struct ClipArgs {
     /// File (.glb, .gltf, .bvh or .phx), folder or pattern whose clips play on the model, bound by the names of their
     /// joints; repeatable
-    #[arg(long = "clips", value_name = "FILE")]
+    #[arg(id = "clips", long = "clips", value_name = "FILE")]
     pub files: Vec<String>,
 }
 

@@ -5,6 +5,7 @@ mod bake;
 mod bench;
 mod chatter;
 mod clashes;
+mod clips;
 mod crowd;
 mod errors;
 mod info;
@@ -34,6 +35,9 @@ fn main() {
         ("reading_required_extensions", reading::required_extensions),
         ("reading_trimmed_clips", reading::trimmed_clips),
         ("reading_other_scenes", reading::other_scenes),
+        ("clips_bound_by_name", clips::bound_by_name),
+        ("clips_played_everywhere", clips::played_everywhere),
+        ("clips_refused", clips::refused),
         (
             "reading_names_that_occur_twice",
             reading::names_that_occur_twice,

@@ -1,0 +1,179 @@
+//! `--clips`: clips of other files on a model.
+
+use super::support::{
+    Tested, check, json, list, numbers, one_line, output, png_size, run, scratch,
+};
+use phalanx_testkit::gltf_file::{File, U8};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+/// A skinned triangle on two joints, hips and a leg below; `prefix` stands before their names.
+fn hero(prefix: &str) -> File {
+    let mut file = File::new();
+    let positions = file.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
+    let joints = file.accessor(U8, "VEC4", 3, &[0, 0, 0, 0].repeat(3));
+    let weights = file.floats("VEC4", &[1.0, 0.0, 0.0, 0.0].repeat(3));
+    let mesh =
+        file.mesh(json!({ "POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights }));
+    let leg = json!({ "name": format!("{prefix}Leg"), "translation": [0.0, -1.0, 0.0] });
+    let leg = file.push("nodes", leg);
+    let hips = json!({
+        "name": format!("{prefix}Hips"), "translation": [0.0, 1.0, 0.0], "children": [leg]
+    });
+    let hips = file.push("nodes", hips);
+    file.push("skins", json!({ "joints": [hips, leg] }));
+    file.root["nodes"][mesh]["skin"] = json!(0);
+    file
+}
+
+/// The same joints without the mesh, twice as large, below an armature, with a clip that moves and turns the hips.
+fn motion(name: &str, height: f32) -> File {
+    let mut file = File::new();
+    let leg = json!({ "name": "Leg", "translation": [0.0, -2.0, 0.0] });
+    let leg = file.push("nodes", leg);
+    let hips = json!({ "name": "Hips", "translation": [0.0, 2.0, 0.0], "children": [leg] });
+    let hips = file.push("nodes", hips);
+    file.push("nodes", json!({ "name": "Armature", "children": [hips] }));
+    let times = file.floats("SCALAR", &[0.0, 0.5, 1.0]);
+    let places = [0.0, 2.0, 0.0, 0.0, height, 0.0, 0.0, 2.0, 0.0];
+    let places = file.floats("VEC3", &places);
+    file.clip(hips, "translation", "LINEAR", times, places);
+    let half = 0.5f32.sqrt();
+    let turns = [0.0, 0.0, 0.0, 1.0, half, 0.0, 0.0, half, 0.0, 0.0, 0.0, 1.0];
+    let turns = file.floats("VEC4", &turns);
+    let clip = &mut file.root["animations"][0];
+    if let Some(samplers) = clip["samplers"].as_array_mut() {
+        samplers.push(json!({ "input": times, "output": turns, "interpolation": "LINEAR" }));
+    }
+    if let Some(channels) = clip["channels"].as_array_mut() {
+        channels.push(json!({ "sampler": 1, "target": { "node": leg, "path": "rotation" } }));
+    }
+    file.root["animations"][0]["name"] = json!(name);
+    file
+}
+
+/// A model and two files of one clip each, both named by their exporter.
+fn written() -> Result<(), libtest_mimic::Failed> {
+    let folder = scratch();
+    fs::create_dir(folder.join("anims"))?;
+    fs::write(folder.join("hero.glb"), hero("mixamorig:").glb())?;
+    fs::write(
+        folder.join("anims/walk.glb"),
+        motion("mixamo.com", 2.4).glb(),
+    )?;
+    fs::write(folder.join("anims/run.glb"), motion("Take 001", 3.0).glb())?;
+    Ok(())
+}
+
+/// Clips that the exporter named take the names of their files; the report says what was bound how.
+pub fn bound_by_name() -> Tested {
+    written()?;
+    let found = json(&["info", "hero.glb", "--clips", "anims/*.glb", "--json"])?;
+    let clips = list(&found, "clips")?.iter();
+    let names: Vec<_> = clips.map(|c| c["name"].as_str().unwrap_or("?")).collect();
+    check(names == ["run", "walk"], format!("{names:?}"))?;
+    let bound = list(&found, "bound")?;
+    check(bound.len() == 2, "two files")?;
+    let report = bound[0]["report"].to_string();
+    for part in [
+        "2 joints bound, 2 by the same name without prefix",
+        "joints of the clips are not in the target: \\\"Armature\\\"",
+        "root translations are scaled by 0.5000",
+    ] {
+        check(report.contains(part), format!("{part}: {report}"))?;
+    }
+    // Two metres of hips are one here: what rises by 0.2 of 2 rises by 0.2 of 1.
+    let pose = json(&[
+        "pose", "hero.glb", "--clips", "anims", "--clip", "walk", "--time", "0.5", "--json",
+    ])?;
+    let nodes = list(&pose, "nodes")?.iter();
+    let hips = nodes
+        .clone()
+        .find(|n| n["name"] == "mixamorig:Hips")
+        .ok_or("no hips")?;
+    let place = numbers(&hips["local"]);
+    check(
+        (place[1] - 1.2).abs() < 1e-6 && place[0] == 0.0,
+        format!("{place:?}"),
+    )
+}
+
+/// What was bound is drawn, measured, baked and verified.
+pub fn played_everywhere() -> Tested {
+    written()?;
+    let clips = ["--clips", "anims/walk.glb", "--clips", "anims/run.glb"];
+    let all = |args: &[&str]| output(&[args, &clips[..]].concat());
+    all(&[
+        "render", "hero.glb", "--clip", "run", "--out", "a.png", "--frames", "2", "--size", "64x64",
+    ])?;
+    check(png_size(&scratch().join("a.png"))?.1 > 0, "a picture")?;
+    all(&[
+        "crowd", "hero.glb", "--count", "5", "--frames", "2", "--size", "64x64", "--out", "b.png",
+    ])?;
+    let text = all(&["bench", "hero.glb", "--count", "3", "--seconds", "0.01"])?;
+    check(text.contains("walk"), text)?;
+    all(&["bake", "hero.glb", "--out", "hero.phx"])?;
+    let text = output(&[
+        "verify",
+        "hero.phx",
+        "--source",
+        "hero.glb",
+        "--source",
+        "anims/walk.glb",
+        "--source",
+        "anims/run.glb",
+    ])?;
+    check(text.contains("2 of 2"), text)?;
+    let again = all(&["bake", "hero.glb", "--out", "hero.phx"])?;
+    check(again.contains("skipped"), again)?;
+    let found = json(&["info", "hero.phx", "--json"])?;
+    let names = list(&found, "clips")?.iter();
+    let names: Vec<_> = names.map(|c| c["name"].as_str().unwrap_or("?")).collect();
+    check(names == ["walk", "run"], format!("{names:?}"))?;
+    // A library is a source of clips, too; a clip of a name that is taken gets its file's before it.
+    let found = json(&["info", "hero.phx", "--clips", "hero.phx", "--json"])?;
+    let names = list(&found, "clips")?.iter();
+    let names: Vec<_> = names.map(|c| c["name"].as_str().unwrap_or("?")).collect();
+    check(
+        names == ["walk", "run", "hero/walk", "hero/run"],
+        format!("{names:?}"),
+    )
+}
+
+/// Each refusal is one line with the file, the place and both numbers.
+pub fn refused() -> Tested {
+    written()?;
+    let folder = scratch();
+    fs::write(folder.join("still.glb"), hero("").glb())?;
+    let mut strange = motion("walk", 2.4);
+    strange.root["nodes"][0]["name"] = json!("x");
+    strange.root["nodes"][1]["name"] = json!("y");
+    fs::write(folder.join("strange.glb"), strange.glb())?;
+    let info = |file: &str| run(&["info", "hero.glb", "--clips", file]);
+    one_line(&info("still.glb"), &["still.glb: contains no clips"])?;
+    one_line(
+        &info("strange.glb"),
+        &[
+            "strange.glb: no joint of the clips' skeleton (3 joints, the first \"Armature\") has the name of a joint \
+             of the target (2 joints, the first \"mixamorig:Hips\")",
+        ],
+    )?;
+    one_line(&info("none.glb"), &["none.glb"])?;
+    one_line(&info("nothing/*.glb"), &["nothing: No such file"])?;
+    let out = run(&["bake", "hero.glb", "--clips", "anims", "--out", "folder"]);
+    let text = String::from_utf8_lossy(&out.stderr).into_owned();
+    check(out.status.code() == Some(2), format!("{:?}", out.status))?;
+    check(text.contains("--clips makes one library"), text)?;
+    check(!Path::new("folder").exists(), "nothing is made")?;
+    let out = run(&[
+        "bake",
+        "hero.glb",
+        "--clips",
+        "strange.glb",
+        "--out",
+        "a.phx",
+    ]);
+    check(out.status.code() == Some(1), format!("{:?}", out.status))?;
+    check(!folder.join("a.phx").exists(), "nothing half done")
+}
