@@ -20,7 +20,7 @@ pub struct Imported {
     pub rigs: Vec<Rig>,
     /// Which rigs are attached to which.
     pub links: Vec<RigLink>,
-    /// What was repaired or dropped.
+    /// What was repaired, dropped or not used.
     pub report: ImportReport,
 }
 

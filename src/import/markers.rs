@@ -6,7 +6,7 @@
 //! each clip has such a list, or an object like extras.
 
 use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
-use crate::import::trim::trim_markers;
+use crate::import::trim::trim_marker;
 use crate::rig::Rig;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -310,7 +310,7 @@ pub fn add_markers_to_trimmed(
             let clip = &rigs[r].clips()[c];
             let mut markers = markers.clone();
             if let Some(&cut) = trimmed.get(c) {
-                trim_markers(&mut markers, cut);
+                markers.iter_mut().for_each(|m| trim_marker(m, cut));
             }
             snap(&mut markers, clip.duration());
             let clip = clip.as_ref().clone().with_markers(markers);

@@ -62,7 +62,8 @@ impl RawScene {
         let duration = earlier(c.duration, first).max(last);
         let inside = |m: &&mut Marker| (0.0..=c.duration).contains(&m.time);
         for marker in c.markers.iter_mut().filter(inside) {
-            marker.time = earlier(marker.time, first).min(duration);
+            trim_marker(marker, first);
+            marker.time = marker.time.min(duration);
         }
         c.duration = duration;
         c.trimmed += first;
@@ -84,11 +85,10 @@ fn shift(times: &mut [f32], first: f32) {
     }
 }
 
-/// Moves markers of a clip of which the first `cut` seconds were cut; those before it to 0. Times that no clip
-/// has stay as they are, to be refused.
-pub(crate) fn trim_markers(markers: &mut [Marker], cut: f32) {
-    let possible = |m: &&mut Marker| m.time >= 0.0 && m.time.is_finite();
-    for marker in markers.iter_mut().filter(possible) {
+/// Moves a marker of a clip of which the first `cut` seconds were cut; one before it to 0. A time that no clip
+/// has stays as it is, to be refused.
+pub(crate) fn trim_marker(marker: &mut Marker, cut: f32) {
+    if marker.time >= 0.0 && marker.time.is_finite() {
         marker.time = earlier(marker.time, cut);
     }
 }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn markers_that_no_clip_has_stay_as_they_are() {
         let mut markers = [-1.0, 0.5, 2.0, f32::INFINITY].map(|t| Marker::new("m", t));
-        trim_markers(&mut markers, 1.0);
+        markers.iter_mut().for_each(|m| trim_marker(m, 1.0));
         let times = markers.map(|m| m.time);
         assert_eq!(times, [-1.0, 0.0, 1.0, f32::INFINITY]);
     }

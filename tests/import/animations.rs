@@ -127,7 +127,11 @@ fn durations_count_every_sampler_and_empty_clips_stay() {
         &["animation 0, channel 1", "no keys"],
     );
     // Of the samplers that are used, the first key is late.
-    assert_reported(&report, Severity::Note, &["animation 0", "late", "0.25 s"]);
+    assert_reported(
+        &report,
+        Severity::Note,
+        &["animation 0", "begins late", "0.25 s"],
+    );
     assert_eq!(report.entries.len(), 2);
 }
 

@@ -57,7 +57,7 @@ fn a_late_clip_is_reported_and_kept() {
     assert_eq!(
         entries(&report, Severity::Note),
         [
-            "animation 0 \"Walk\": the first key is late, at 1.25 s; trimming (--trim) cuts what is before it"
+            "animation 0 \"Walk\": begins late, its first key is at 1.25 s; trimming (--trim) cuts what is before it"
         ]
     );
     assert_eq!(report.entries.len(), 1);
@@ -72,7 +72,7 @@ fn trimmed_keys_and_markers_begin_at_zero() {
     let (scene, report) = late().read_with(&TRIM()).unwrap();
     assert_eq!(
         entries(&report, Severity::Repaired),
-        ["animation 0 \"Walk\": cut to begin with the first key, which was at 1.25 s"]
+        ["animation 0 \"Walk\": cut before its first key, which was at 1.25 s"]
     );
     assert_eq!(report.entries.len(), 1);
     let clip = &scene.clips[0];
@@ -140,7 +140,7 @@ fn several_late_clips_are_one_entry() {
     assert_says(
         &notes[0],
         &[
-            "animations: ",
+            "animations: 6 begin late: ",
             "animation 0 \"Walk\" at 1.25 s, animation 2 at 1 s",
             "animation 4 at 3 s and 2 more",
         ],

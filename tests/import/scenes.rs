@@ -46,9 +46,12 @@ fn import(file: &File) -> Imported {
     import_slice(&file.glb(), "x", None, &ImportOptions::default()).unwrap()
 }
 
+/// The roots of all scenes, the scene that the file names, and the nodes that draw a mesh then.
+type Case<'a> = (&'a [&'a [usize]], Option<usize>, &'a [usize]);
+
 #[test]
 fn the_default_scene_is_the_named_one_the_first_or_all() {
-    let cases: [(&[&[usize]], Option<usize>, &[usize]); 5] = [
+    let cases: [Case; 5] = [
         (&[&[0], &[2]], Some(1), &[3]),
         (&[&[0], &[2]], None, &[1]),
         (&[&[0, 2], &[2]], None, &[1, 3]),

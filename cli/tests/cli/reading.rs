@@ -76,13 +76,10 @@ pub fn trimmed_clips() -> Tested {
     let folder = scratch();
     fs::write(folder.join("late.glb"), late().glb())?;
     let text = output(&["info", "late.glb", "--wide"])?;
-    let line = "note: animation 0 \"Walk\": the first key is late, at 0.5 s; trimming (--trim) cuts what is before it";
+    let line = "note: animation 0 \"Walk\": begins late, its first key is at 0.5 s; trimming (--trim) cuts what is before it";
     check(text.contains(line), text)?;
     let text = output(&["info", "late.glb", "--trim", "--wide"])?;
-    check(
-        text.contains("cut to begin with the first key"),
-        text.clone(),
-    )?;
+    check(text.contains("cut before its first key"), text.clone())?;
     check(!text.contains("--trim"), text)?;
     let clip = |args: &[&str]| -> Result<(f64, f64), libtest_mimic::Failed> {
         let info = json(args)?;
@@ -137,7 +134,7 @@ pub fn trimmed_clips() -> Tested {
     check(out.status.success(), error)
 }
 
-/// Nodes outside the default scene are not drawn; `pose` lists them.
+/// Nodes outside the default scene are not drawn; `pose` lists those that are joints.
 pub fn other_scenes() -> Tested {
     let folder = scratch();
     let mut file = late();
@@ -145,24 +142,32 @@ pub fn other_scenes() -> Tested {
         "nodes",
         json!({ "name": "prop", "mesh": 0, "translation": [50, 0, 0] }),
     );
+    let bone = file.push("nodes", json!({ "name": "bone" }));
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let places = file.floats("VEC3", &[0.0; 6]);
+    file.clip(bone, "translation", "LINEAR", times, places);
     file.push("scenes", json!({ "name": "Main", "nodes": [0, 1] }));
     fs::write(folder.join("one.glb"), file.glb())?;
-    file.push("scenes", json!({ "name": "Props", "nodes": [prop] }));
+    file.push("scenes", json!({ "name": "Props", "nodes": [prop, bone] }));
     fs::write(folder.join("two.glb"), file.glb())?;
     let text = output(&["info", "two.glb", "--wide"])?;
-    let line = "dropped: scene 1 \"Props\": 1 node outside the default scene 0 \"Main\": 1 mesh is not drawn";
+    let line = "dropped: scene 1 \"Props\": 2 nodes outside the default scene 0 \"Main\": 1 mesh is not drawn; \
+                1 joint that skins or clips need is kept";
     check(text.contains(line), text)?;
     let text = output(&["info", "one.glb", "--wide"])?;
-    check(text.contains("dropped: nodes of no scene: 1 node"), text)?;
+    check(text.contains("dropped: nodes of no scene: 2 nodes"), text)?;
     let info = json(&["info", "two.glb", "--json"])?;
     check(list(&info, "meshes")?.len() == 1, "meshes")?;
     let width = info["bounds"]["size"][0].as_f64();
     check(width < Some(2.0), format!("{width:?}"))?;
     let pose = json(&["pose", "two.glb", "--json"])?;
     let nodes = list(&pose, "nodes")?;
-    check(nodes.len() == 3 && nodes[2]["name"] == "prop", "nodes")?;
-    let names: Vec<_> = nodes.iter().map(|n| n["node"].as_u64()).collect();
-    check(names == [Some(0), Some(1), Some(2)], format!("{names:?}"))?;
+    let indices: Vec<_> = nodes.iter().map(|n| n["node"].as_u64()).collect();
+    check(
+        indices == [Some(0), Some(1), Some(3)],
+        format!("{indices:?}"),
+    )?;
+    check(nodes[2]["name"] == "bone", "the joint of the other scene")?;
     // The other scene, if the file says so.
     file.root["scene"] = json!(1);
     fs::write(folder.join("two.glb"), file.glb())?;

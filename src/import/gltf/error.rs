@@ -28,6 +28,15 @@ impl fmt::Display for Lead<'_> {
     }
 }
 
+/// Words behind a semicolon, or nothing.
+struct After<'a>(&'a Option<&'static str>);
+
+impl fmt::Display for After<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |words| write!(f, "; {words}"))
+    }
+}
+
 /// What is wrong with a file. Where two numbers disagree, both are here.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -93,14 +102,17 @@ pub enum GltfErrorKind {
         found: String,
     },
     /// `extensionsRequired` lists an extension that changes what is imported and is not read.
-    #[error("requires the extension {name:?}, which {effect} and is not supported{cure}")]
+    #[error(
+        "requires the extension {name:?}, which {effect} and is not supported{}",
+        After(cure)
+    )]
     Extension {
         /// Its name.
         name: String,
         /// What it changes.
         effect: ExtensionEffect,
-        /// What writes a file without it: empty, or words that begin with a semicolon.
-        cure: &'static str,
+        /// What writes a file without it, if something is known to.
+        cure: Option<&'static str>,
     },
     /// An index is out of range.
     #[error("{what} {index} is out of range, there are {count}")]

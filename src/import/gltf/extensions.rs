@@ -147,21 +147,21 @@ fn meaning(name: &str) -> Meaning {
     known.map_or(Changes(Unknown), |&(_, meaning)| meaning)
 }
 
-/// What writes a file without an extension; empty if nothing is known to.
-fn cure(name: &str) -> &'static str {
-    match name {
-        DRACO => "; `gltf-transform copy IN.glb OUT.glb` decodes it",
+/// What writes a file without an extension; `None` if nothing is known to.
+fn cure(name: &str) -> Option<&'static str> {
+    Some(match name {
+        DRACO => "`gltf-transform copy IN.glb OUT.glb` decodes it",
         "EXT_meshopt_compression" | "KHR_meshopt_compression" => {
-            "; builds with the feature `meshopt` read it, and `gltf-transform copy IN.glb OUT.glb` decodes it"
+            "builds with the feature `meshopt` read it, and `gltf-transform copy IN.glb OUT.glb` decodes it"
         }
         "KHR_materials_pbrSpecularGlossiness" => {
-            "; `gltf-transform metalrough IN.glb OUT.glb` converts it"
+            "`gltf-transform metalrough IN.glb OUT.glb` converts it"
         }
         "KHR_texture_basisu" | "EXT_texture_webp" | "EXT_texture_avif" | "MSFT_texture_dds" => {
-            "; export the model with PNG or JPEG textures"
+            "export the model with PNG or JPEG textures"
         }
-        _ => "",
-    }
+        _ => return None,
+    })
 }
 
 fn refused(name: &str, effect: ExtensionEffect) -> Fault {

@@ -3,7 +3,7 @@
 //! Start with [`read_path`] or, for finished rigs, with [`import_path`](super::import_path). Files are
 //! not trusted: every index, range and count is checked before use, and memory is charged to a
 //! [memory limit](MEMORY_PER_BYTE) before it is allocated. What can be repaired is, and the
-//! [report](super::ImportReport) lists it.
+//! [report](super::ImportReport) lists it, with everything of the file that is not used.
 
 mod accessor;
 mod buffers;
@@ -42,6 +42,21 @@ use scenes::Scenes;
 use std::path::Path;
 
 /// Options of an import.
+///
+/// ```
+/// use phalanx::import::{ImportOptions, mannequin_with};
+///
+/// # fn main() -> Result<(), phalanx::import::ImportError> {
+/// let options = ImportOptions {
+///     lenient: true, // Files that require what is not read.
+///     trim: true,    // Clips begin at 0 s.
+///     ..ImportOptions::default()
+/// };
+/// let rig = mannequin_with(&options)?;
+/// assert_eq!(rig.clips().len(), 11);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportOptions {
     /// The up axis of the result. Default: Y, as in glTF.

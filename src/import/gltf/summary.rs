@@ -40,24 +40,34 @@ pub(super) fn late_clips(scene: &mut RawScene, trim: bool, notes: &mut Notes) {
         scene.trim_clips();
     }
     let clip_of = |clip: usize| label("animation", clip, scene.clips[clip].name.as_deref());
-    let (place, at) = match late[..] {
-        [(_, first)] => (clip_of(one), format!("{first} s")),
-        _ => {
-            let each = late
-                .iter()
-                .map(|&(c, first)| format!("{} at {first} s", clip_of(c)));
-            ("animations".to_owned(), list(each))
+    match (&late[..], trim) {
+        ([(_, first)], false) => notes.note(
+            clip_of(one),
+            format!(
+                "begins late, its first key is at {first} s; trimming (--trim) cuts what is before it"
+            ),
+        ),
+        ([(_, first)], true) => notes.repaired(
+            clip_of(one),
+            format!("cut before its first key, which was at {first} s"),
+        ),
+        (several, _) => {
+            let each = several.iter();
+            let each = list(each.map(|&(c, first)| format!("{} at {first} s", clip_of(c))));
+            match trim {
+                false => notes.note(
+                    "animations",
+                    format!(
+                        "{} begin late: {each}; trimming (--trim) cuts what is before their first keys",
+                        several.len()
+                    ),
+                ),
+                true => notes.repaired(
+                    "animations",
+                    format!("{} were cut before their first keys: {each}", several.len()),
+                ),
+            }
         }
-    };
-    if trim {
-        notes.repaired(
-            place,
-            format!("cut to begin with the first key, which was at {at}"),
-        );
-    } else {
-        let message =
-            format!("the first key is late, at {at}; trimming (--trim) cuts what is before it");
-        notes.note(place, message);
     }
 }
 
