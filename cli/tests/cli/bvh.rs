@@ -120,7 +120,7 @@ pub fn is_drawn() -> Tested {
     for picture in ["start.png", "later.png"] {
         let drawn = bones(picture)?;
         check(
-            (200..9_000).contains(&drawn),
+            (40..4_000).contains(&drawn),
             format!("{picture}: {drawn} pixels"),
         )?;
     }

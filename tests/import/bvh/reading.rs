@@ -296,7 +296,7 @@ fn other_spellings_mean_the_same() {
         PAIR.replace("Hips\n{", "Hips {")
             .replace("Leg\n\t{", "Leg{"),
         PAIR.replace("Hips\n", "Hips  \t\n"),
-        PAIR.replace("0.5 1 0", "+5e-1 1 0.0")
+        PAIR.replace("0.5 1 0\n", "+5e-1 1 0.0\n")
             .replace("-0.5 0.25", "-.5 25E-2"),
     ];
     for text in spelt {
