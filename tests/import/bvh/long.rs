@@ -222,7 +222,12 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
         "{worst} of {said}"
     );
     // Another rate is an option; it is not below the mean rate.
-    for (wanted, expected) in [(480.0, 480.0), (1.0, 100.0), (f64::NAN, 100.0)] {
+    for (wanted, expected) in [
+        (480.0, 480.0),
+        (1.0, 100.0),
+        (f64::NAN, 100.0),
+        (9e9, 800.0),
+    ] {
         let options = BuildOptions {
             resample_rate: wanted,
             ..BuildOptions::default()
