@@ -1,11 +1,11 @@
-//! Import from file bytes to a rig: the built-in character, and the test models if available. Images are not
-//! decoded.
+//! Import from file bytes to a rig: the built-in character, the test models if available, and a minute of motion
+//! capture of 31 joints at 120 Hz. Images are not decoded.
 
 mod common;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use phalanx::import::{ImportOptions, MANNEQUIN, import_slice};
-use phalanx_testkit::trials;
+use phalanx_testkit::{capture, trials};
 
 fn imports(c: &mut Criterion) {
     let (name, bytes) = MANNEQUIN[0];
@@ -16,6 +16,10 @@ fn imports(c: &mut Criterion) {
             None => println!("skipped: {name} is not among the test models"),
         }
     }
+    files.push((
+        "capture.bvh",
+        capture::take(31, 7_200, 1.0 / 120.0).into_bytes(),
+    ));
     let options = ImportOptions {
         images: phalanx::mesh::ImageMode::Skip,
         ..ImportOptions::default()

@@ -29,8 +29,9 @@ pub mod scene;
 pub mod simd;
 pub mod skeleton;
 
-/// Compiles the examples of `docs/library.md` and of the README.
+/// Compiles the examples of the pages in `docs/` and of the README.
 #[cfg(all(doctest, feature = "gltf", feature = "phx"))]
 #[doc = include_str!("../docs/library.md")]
+#[doc = include_str!("../docs/motion-capture.md")]
 #[doc = include_str!("../README.md")]
 struct Pages;

@@ -27,9 +27,9 @@ pub struct BuildOptions {
     /// from the clips. Default: `None`.
     pub lane_order: Option<Vec<u16>>,
     /// Keys per second of key times that are resampled: irregular ones beyond
-    /// [`MAX_IRREGULAR_KEYS`](crate::clip::MAX_IRREGULAR_KEYS). Their mean rate if that is higher; a multiple of
-    /// their rate if they are even but for the keys that fast rotations need. Numbers that are not above 0 count
-    /// as 0. Default: [`RESAMPLE_RATE`].
+    /// [`MAX_IRREGULAR_KEYS`](crate::clip::MAX_IRREGULAR_KEYS). Their mean rate if that is higher, eight times that
+    /// if it is lower still; a multiple of their rate if they are even but for the keys that fast rotations need.
+    /// Numbers that are not above 0 count as 0. Default: [`RESAMPLE_RATE`].
     pub resample_rate: f64,
 }
 

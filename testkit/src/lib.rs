@@ -11,6 +11,7 @@ pub mod adapter;
 #[allow(unsafe_code)] // Allocators that pass every call on.
 pub mod alloc;
 pub mod baked;
+pub mod capture;
 pub mod chain;
 pub mod compare;
 #[cfg(feature = "gpu")]

@@ -3,6 +3,7 @@
 mod backends;
 mod bake;
 mod bench;
+mod bvh;
 mod chatter;
 mod clashes;
 mod clips;
@@ -135,6 +136,10 @@ fn main() {
             "bench_of_living_crowds_that_are_refused",
             bench::living_crowds_that_are_refused,
         ),
+        ("bvh_is_read_by_every_command", bvh::every_command),
+        ("bvh_is_drawn_as_a_skeleton", bvh::is_drawn),
+        ("bvh_is_baked", bvh::is_baked),
+        ("bvh_refusals", bvh::refusals),
         ("bake_within_the_error", bake::within_the_error),
         ("phx_files_are_read_like_gltf", bake::read_like_gltf),
         ("bake_skips_what_is_done", bake::skips_what_is_done),

@@ -22,9 +22,10 @@ pub const RESAMPLE_RATE: f64 = 120.0;
 /// [`REGULAR_TOLERANCE`](crate::clip::REGULAR_TOLERANCE) asks, at any rate; 9.7 hours at 120 Hz.
 pub const MAX_RESAMPLED_KEYS: usize = 1 << 22;
 
-/// The largest multiple of the rate of even times. Joints that turn farther between two keys than eight steps
+/// The most keys on a grid for each key time that it replaces: memory stays within eight times that of the tracks.
+/// Also the largest multiple of the rate of even times; joints that turn farther between two keys than eight steps
 /// follow lose the difference, which is measured.
-const MAX_MULTIPLE: usize = 8;
+const MAX_GROWTH: usize = 8;
 
 /// Blocks of one channel that were resampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,8 +43,8 @@ pub(crate) struct Resampled {
 pub(super) enum KeyTimes {
     /// The union of the lanes' times.
     Union(Vec<f32>),
-    /// A grid, and the lanes sampled on it.
-    Grid(Vec<f32>, Vec<Lane>, Resampled),
+    /// A grid in the place of so many times, on which the lanes are to be sampled.
+    Grid { times: Vec<f32>, replaced: usize },
 }
 
 /// The key times of the moving lanes of a block. Linear rotations get more of them, so that none exceeds
@@ -77,19 +78,30 @@ pub(super) fn key_times(
     if all.len() <= MAX_IRREGULAR_KEYS || is_even(&all) {
         return Ok(KeyTimes::Union(all));
     }
-    let grid = grid(&own, moving, max_angle, rate).ok_or(all.len())?;
-    let lanes: Vec<Lane> = moving.iter().map(|lane| sampled(lane, &grid)).collect();
-    let errors = moving
-        .iter()
-        .zip(&lanes)
-        .map(|(a, b)| error(&a.curve, &b.curve));
+    let times = grid(&own, moving, max_angle, rate).ok_or(all.len())?;
+    Ok(KeyTimes::Grid {
+        times,
+        replaced: all.len(),
+    })
+}
+
+/// The moving lanes of a block on a grid that takes the place of so many times, and what that changes.
+pub(super) fn resample(
+    channel: Channel,
+    moving: &[&Lane],
+    grid: &[f32],
+    replaced: usize,
+) -> (Vec<Lane>, Resampled) {
+    let lanes: Vec<Lane> = moving.iter().map(|lane| sampled(lane, grid)).collect();
+    let pairs = moving.iter().zip(&lanes);
+    let errors = pairs.map(|(a, b)| error(&a.curve, &b.curve));
     let resampled = Resampled {
         channel,
-        keys: [all.len(), grid.len()],
-        rate: (grid.len() - 1) as f64 / span(&grid),
+        keys: [replaced, grid.len()],
+        rate: (grid.len() - 1) as f64 / span(grid),
         error: errors.fold(0.0, f64::max),
     };
-    Ok(KeyTimes::Grid(grid, lanes, resampled))
+    (lanes, resampled)
 }
 
 fn sort(times: &mut Vec<f32>) {
@@ -114,23 +126,24 @@ fn grid(own: &[f32], moving: &[&Lane], max_angle: f64, rate: f64) -> Option<Vec<
     let (first, span) = (f64::from(*own.first()?), span(own));
     let place = |k: usize, steps: usize| (first + span * (k as f64 / steps as f64)) as f32;
     let steps = own.len() - 1;
-    let times: Vec<f32> = if is_even(own) && own.len() <= MAX_RESAMPLED_KEYS {
+    let usable = |times: &[f32]| times.windows(2).all(|t| t[0] < t[1]) && is_even(times);
+    let most = MAX_GROWTH.min((MAX_RESAMPLED_KEYS - 1) / steps);
+    if is_even(own) && most > 0 {
         let parts = moving.iter().map(|lane| lane.curve.most_parts(max_angle));
-        let most = MAX_MULTIPLE.min((MAX_RESAMPLED_KEYS - 1) / steps);
-        let parts = parts.max().unwrap_or(1).clamp(1, most.max(1));
+        let parts = parts.max().unwrap_or(1).clamp(1, most);
         // The times of the lanes are on it to the bit.
         let time = |k: usize| match k % parts {
             0 => own[k / parts],
             _ => place(k, steps * parts),
         };
-        (0..=steps * parts).map(time).collect()
-    } else {
-        let wanted = (span * rate).ceil().max(steps as f64);
-        let steps = (wanted as usize).min(MAX_RESAMPLED_KEYS - 1);
-        (0..=steps).map(|k| place(k, steps)).collect()
-    };
-    let increase = times.windows(2).all(|t| t[0] < t[1]);
-    (increase && is_even(&times)).then_some(times)
+        let times: Vec<f32> = (0..=steps * parts).map(time).collect();
+        return Some(times).filter(|t| usable(t)).or(Some(own.to_vec()));
+    }
+    let wanted = (span * rate).ceil().max(steps as f64) as usize;
+    let steps = wanted.min(steps.saturating_mul(MAX_GROWTH));
+    let steps = steps.min(MAX_RESAMPLED_KEYS - 1);
+    let times: Vec<f32> = (0..=steps).map(|k| place(k, steps)).collect();
+    Some(times).filter(|t| usable(t))
 }
 
 /// A lane with a key at each of these times: linear, or held as it was.

@@ -21,7 +21,7 @@ use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, angle, settle};
 use crate::skeleton::{Pose, Skeleton};
 use additive::{make_additive, turn_back};
-use key_times::{KeyTimes, key_times};
+use key_times::{KeyTimes, key_times, resample};
 use std::collections::HashMap;
 use variation::tolerance;
 
@@ -325,7 +325,10 @@ impl ClipBuilder<'_> {
         let sampled;
         let (times, moving, cubic) = match key_times(channel, &moving, max_angle, timelines.rate) {
             Ok(KeyTimes::Union(times)) => (times, moving, cubic),
-            Ok(KeyTimes::Grid(times, lanes, resampled)) => {
+            Ok(KeyTimes::Grid { times, replaced }) => {
+                // Before the lanes take their share of the memory.
+                self.check_size(parts, width.saturating_mul(times.len()))?;
+                let (lanes, resampled) = resample(channel, &moving, &times, replaced);
                 timelines.add(resampled);
                 sampled = lanes;
                 (times, sampled.iter().collect(), false)

@@ -164,7 +164,8 @@ fn begin(
 /// A length in metres.
 pub(super) fn length(word: &Word<'_>, what: &'static str, unit: f64) -> Result<f64, Fault> {
     let metres = word.number(what)? * unit;
-    match metres.abs() <= f64::from(MAX_LENGTH) {
+    // As it will be stored: the limit itself rounds to less.
+    match (metres as f32).abs() <= MAX_LENGTH {
         true => Ok(metres),
         false => Err(word.fault(Kind::Beyond {
             what,

@@ -75,11 +75,16 @@ pub(super) fn motion(
         )?,
     };
     if text.next_line() {
-        let word = text.word();
-        let mut found = frames as u64;
+        let word = text.value();
         if hierarchy.channels == 0 {
-            found = 0;
+            let more = std::iter::from_fn(|| Some(text.value()).filter(|v| !v.bytes.is_empty()));
+            return Err(word.fault(Kind::Values {
+                frame: 0,
+                found: 1 + more.count(),
+                expected: 0,
+            }));
         }
+        let mut found = frames as u64;
         loop {
             found += 1;
             text.skip_line();

@@ -4,7 +4,7 @@ use super::made;
 use super::support::rig_of;
 use libtest_mimic::Failed;
 use phalanx::bake::{BakeOptions, bake};
-use phalanx::clip::{Clip, Cursor, MAX_KEYS};
+use phalanx::clip::{Clip, Cursor, MAX_IRREGULAR_KEYS};
 use phalanx::format::codec::{CodecError, EXPANSION, MEMORY_BASE, VERSION, decode, encode};
 use phalanx::runtime::SampleJob;
 use phalanx::skeleton::Skeleton;
@@ -126,7 +126,7 @@ pub fn quartet() -> Result<(), Failed> {
 
 /// A long clip of few bits is filled up, so that readers can hold to their bound.
 pub fn filling() -> Result<(), Failed> {
-    let rig = made::held(MAX_KEYS);
+    let rig = made::held(MAX_IRREGULAR_KEYS);
     let (skeleton, clip) = (rig.skeleton(), &rig.clips()[0]);
     let bytes = encode(clip, skeleton)?;
     let zeros = bytes.iter().skip(8).take_while(|&&b| b == 0).count();

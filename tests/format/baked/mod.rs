@@ -4,7 +4,7 @@
 mod arbitrary;
 mod codec;
 mod error;
-mod made;
+pub mod made;
 mod settings;
 mod sizes;
 mod support;

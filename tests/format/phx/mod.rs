@@ -20,6 +20,7 @@ type Test = (&'static str, fn() -> Tested);
 pub fn trials() -> Vec<Trial> {
     let plain: Vec<Test> = vec![
         ("a_library_is_what_was_written", roundtrip::everything),
+        ("long_timelines_are_read", roundtrip::long_timelines),
         ("rows_lie_in_the_map", roundtrip::rows_lie_in_the_map),
         ("clips_are_read_one_by_one", roundtrip::one_by_one),
         ("the_same_calls_give_the_same_bytes", roundtrip::same_bytes),

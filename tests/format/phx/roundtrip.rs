@@ -52,6 +52,22 @@ pub fn same_rig(a: &Rig, b: &Rig) -> Tested {
     Ok(())
 }
 
+/// Timelines of more keys than key hints count: they are regular, and read in both forms.
+pub fn long_timelines() -> Tested {
+    let rig = crate::baked::made::held(100_000);
+    let timeline = rig.clips()[0].timelines()[0];
+    check(
+        timeline.len == 100_000 && timeline.hint.is_none(),
+        "a long timeline",
+    )?;
+    for form in ClipForm::ALL {
+        let library = Library::from_bytes(&made::library_in(&rig, form))?;
+        same_rig(&rig, &library.rig(&RigOptions::default())?)?;
+        library.verify()?;
+    }
+    Ok(())
+}
+
 pub fn everything() -> Tested {
     let rigs = [made::rig(), made::travelling(), made::baked()];
     for (rig, form) in rigs.iter().flat_map(|r| ClipForm::ALL.map(|f| (r, f))) {

@@ -12,38 +12,7 @@ use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene
 use phalanx::rig::Rig;
 use phalanx::runtime::SampleJob;
 use phalanx::skeleton::{Pose, Skeleton};
-use std::fmt::Write;
-
-/// Degrees of a swinging joint at a frame.
-fn swing(frame: usize, joint: usize) -> f64 {
-    40.0 * (0.02 * frame as f64 + joint as f64).sin()
-}
-
-/// A chain of joints that swing about Z, the first of which walks along X.
-fn take(joints: usize, frames: usize, frame_time: f64) -> String {
-    let mut text = "HIERARCHY\n".to_owned();
-    for joint in 0..joints {
-        let (word, channels) = match joint {
-            0 => ("ROOT", "2 Xposition Zrotation"),
-            _ => ("JOINT", "1 Zrotation"),
-        };
-        write!(
-            text,
-            "{word} j{joint} {{ OFFSET 0 0.2 0 CHANNELS {channels}\n"
-        )
-        .unwrap();
-    }
-    text += &"}\n".repeat(joints);
-    write!(text, "MOTION\nFrames: {frames}\nFrame Time: {frame_time}\n").unwrap();
-    for frame in 0..frames {
-        write!(text, "{:.4}", 1e-4 * frame as f64).unwrap();
-        for joint in 0..joints {
-            write!(text, " {:.3}", swing(frame, joint)).unwrap();
-        }
-        text.push('\n');
-    }
-    text
-}
+use phalanx_testkit::capture::{swing, take};
 
 fn sample(clip: &Clip, skeleton: &Skeleton, time: f32) -> Pose {
     let mut output = skeleton.new_pose();
@@ -253,7 +222,12 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
         "{worst} of {said}"
     );
     // Another rate is an option; it is not below the mean rate.
-    for (wanted, expected) in [(480.0, 480.0), (1.0, 100.0), (f64::NAN, 100.0)] {
+    for (wanted, expected) in [
+        (480.0, 480.0),
+        (1.0, 100.0),
+        (f64::NAN, 100.0),
+        (9e9, 800.0),
+    ] {
         let options = BuildOptions {
             resample_rate: wanted,
             ..BuildOptions::default()

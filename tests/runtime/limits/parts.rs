@@ -1,7 +1,10 @@
 //! Limits of what is made of parts, as readers of files make it: clips, channels, scenes, poses.
 
 use super::refused::small;
-use phalanx::clip::{Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding, MAX_SHARING};
+use phalanx::clip::{
+    Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding, MAX_IRREGULAR_KEYS, MAX_KEYS,
+    MAX_SHARING,
+};
 use phalanx::math::{Affine3x4, Row};
 use phalanx::playback::{PoseError, evaluate_pose};
 use phalanx::scene::{SceneError, SceneGraph};
@@ -57,6 +60,43 @@ fn turn(kind: BlockKind, dot: f32, square: f32) -> Result<Clip, ClipError> {
     };
     let block = block(kind, Encoding::Float);
     Clip::new(parts(Channel::Rotation, block, &rows), &chain(2))
+}
+
+/// A clip with one timeline that no block uses.
+fn keys(times: Vec<f32>) -> Result<Clip, ClipError> {
+    let parts = ClipParts {
+        duration: 1.0,
+        timelines: vec![times],
+        ..ClipParts::default()
+    };
+    Clip::new(parts, &chain(2))
+}
+
+#[test]
+fn even_timelines_may_be_longer_than_others() {
+    // Squares are not evenly spaced.
+    let squares = |keys: u32| {
+        (0..keys)
+            .map(|k| (f64::from(k) * f64::from(k)) as f32)
+            .collect()
+    };
+    assert_eq!(keys(squares(4000)).unwrap().hint_count(), 1);
+    let odd = |keys: u32| (0..keys).map(|k| k as f32 + 0.4 * (k % 2) as f32).collect();
+    assert_eq!(keys(odd(65_535)).unwrap().hint_count(), 1);
+    let count = |keys, limit| ClipError::KeyCount {
+        clip: String::new(),
+        timeline: 0,
+        keys,
+        limit,
+    };
+    assert_eq!(keys(odd(65_536)), Err(count(65_536, MAX_IRREGULAR_KEYS)));
+    let even = |keys: u32| (0..keys).map(|k| k as f32).collect();
+    let clip = keys(even(65_536)).unwrap();
+    assert_eq!((clip.hint_count(), clip.timelines()[0].rate), (0, 1.0));
+    assert_eq!(keys(even(MAX_KEYS as u32)).unwrap().hint_count(), 0);
+    let more = even(MAX_KEYS as u32 + 1);
+    assert_eq!(keys(more), Err(count(MAX_KEYS + 1, MAX_KEYS)));
+    assert_eq!(keys(vec![0.0]), Err(count(1, MAX_KEYS)));
 }
 
 #[test]
