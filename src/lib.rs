@@ -22,6 +22,7 @@ pub mod math;
 pub mod mesh;
 pub mod playback;
 mod program;
+pub mod retarget;
 pub mod rig;
 pub mod runtime;
 pub mod scene;

@@ -26,4 +26,5 @@ pub use lod::{LodError, add_lod};
 pub use relane::{RelaneError, relane};
 pub use rig::{BuildOptions, build_rig};
 pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
+pub(crate) use unbuild::raw_clip;
 pub use unbuild::raw_joints;

@@ -160,7 +160,7 @@ fn join(tracks: &[RawTrack], first: usize, channel: &UserChannel) -> RawUserTrac
 }
 
 /// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index.
-fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
+pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     let mut tracks = Vec::new();
     for channel in Channel::ALL {
         for b in clip.blocks(channel) {

@@ -1,0 +1,94 @@
+//! `Link`: how one bone's rotation reaches the target.
+
+use super::body::{Body, twin};
+use super::humanoid::HumanBone;
+use super::motion::{Motion, Property, path, unit};
+use super::space::Space;
+use crate::skeleton::NO_JOINT;
+use glam::DQuat;
+use std::collections::HashMap;
+
+/// A bone that both characters have.
+///
+/// With W the rotations of the reference poses in model space and p the bone above on the target, VRM's note on
+/// transferring humanoid poses has N = W·L⁻¹·q·W⁻¹ on the source and q′ = L′·W′⁻¹·N·W′ on the target. As W·L⁻¹ is
+/// W of the joint above, N is the change of the bone's rotation in space relative to that of p. The product of the
+/// local rotations from p's joint down takes the place of q, so that joints without a bone, and bones that the
+/// target lacks, pass their rotation on. What is constant is one product on each side:
+/// q′ = left · q₁ q₂ … qₙ · right.
+pub(super) struct Link {
+    pub bone: HumanBone,
+    /// The source's joint.
+    pub source: usize,
+    /// The target's joint.
+    pub target: usize,
+    /// Joints of the source whose rotations are undone: from the common joint to the bone above.
+    pub up: Vec<usize>,
+    /// Joints whose rotations are applied: from the common joint to the bone.
+    pub down: Vec<usize>,
+    pub left: DQuat,
+    pub right: DQuat,
+}
+
+impl Link {
+    /// The links of all bones that both have; joints above come before those below them.
+    pub fn all(source: &Body, target: &Body, space: &Space) -> Vec<Self> {
+        let both = target.map.bones().filter_map(|(bone, to)| {
+            let from = source.map.joint(twin(bone, space))?;
+            Some((to, (bone, from)))
+        });
+        let both: HashMap<usize, (HumanBone, usize)> = both.collect();
+        let mut joints: Vec<usize> = both.keys().copied().collect();
+        joints.sort_unstable();
+        let link = |joint: usize| {
+            let (bone, from) = both[&joint];
+            let parents = target.skeleton.parents();
+            let parent = Some(parents[joint]).filter(|&p| p != NO_JOINT).map(usize::from);
+            // The nearest joint above that follows a bone; the human order may differ from the rig's.
+            let over = std::iter::successors(parent, |&j| {
+                Some(parents[j]).filter(|&p| p != NO_JOINT).map(usize::from)
+            });
+            let above = over.filter_map(|j| both.get(&j)).next().map(|b| b.1);
+            let mut down = path(&source.skeleton, from);
+            let mut up = above.map_or_else(Vec::new, |j| path(&source.skeleton, j));
+            let common = up.iter().zip(&down).take_while(|(a, b)| a == b).count();
+            down.drain(..common);
+            up.drain(..common);
+            // Rotations in space of the joint above, in the source and in the target.
+            let before = above.map_or(DQuat::IDENTITY, |j| source.worlds[j]);
+            let (left, right) = space.ends(before, source.worlds[from].conjugate());
+            let over = parent.map_or(DQuat::IDENTITY, |p| target.worlds[p]);
+            Self {
+                bone,
+                source: from,
+                target: joint,
+                up,
+                down,
+                left: unit(over.conjugate() * left),
+                right: unit(right * target.worlds[joint]),
+            }
+        };
+        joints.into_iter().map(link).collect()
+    }
+
+    /// The product of the source's rotations at a time.
+    pub fn product(&self, motion: &Motion<'_>, time: f32) -> DQuat {
+        let chain = |joints: &[usize]| {
+            joints.iter().fold(DQuat::IDENTITY, |product, &joint| {
+                product * motion.rotation(joint, time)
+            })
+        };
+        chain(&self.up).conjugate() * chain(&self.down)
+    }
+
+    /// The target's local rotation at a time.
+    pub fn rotation(&self, motion: &Motion<'_>, space: &Space, time: f32) -> DQuat {
+        unit(self.left * space.reflect(self.product(motion, time)) * self.right)
+    }
+
+    /// The joints whose rotation moves.
+    pub fn moving(&self, motion: &Motion<'_>) -> Vec<usize> {
+        let all = self.up.iter().chain(&self.down).copied();
+        all.filter(|&j| motion.curve(j, Property::Rotation).is_some()).collect()
+    }
+}
