@@ -160,7 +160,11 @@ impl Body {
         let Some(up) = (up - left * left.dot(up)).try_normalize() else {
             return DQuat::IDENTITY;
         };
-        let exact = unit(DQuat::from_mat3(&DMat3::from_cols(left, up, left.cross(up))));
+        let exact = unit(DQuat::from_mat3(&DMat3::from_cols(
+            left,
+            up,
+            left.cross(up),
+        )));
         let near = quarter_turns().find(|q| q.angle_between(exact) <= FACING_SNAP);
         near.unwrap_or(exact)
     }
@@ -196,7 +200,8 @@ impl Body {
             let (Some(a), Some(b)) = (source.bone(from), source.bone(from_next)) else {
                 continue;
             };
-            let (Some(joint), Some(c), Some(d)) = (self.map.joint(bone), self.bone(bone), self.bone(next))
+            let (Some(joint), Some(c), Some(d)) =
+                (self.map.joint(bone), self.bone(bone), self.bone(next))
             else {
                 continue;
             };
@@ -266,9 +271,9 @@ fn pairs(alignment: Alignment) -> Vec<(B, B)> {
         Alignment::None => ends.clear(),
         Alignment::Limbs => {}
         // The first joints of fingers have hands above, which are not aligned.
-        Alignment::LimbsAndFingers => ends.extend(
-            B::all().filter(|b| b.is_finger() && b.parent().is_some_and(B::is_finger)),
-        ),
+        Alignment::LimbsAndFingers => {
+            ends.extend(B::all().filter(|b| b.is_finger() && b.parent().is_some_and(B::is_finger)))
+        }
     }
     let pair = |end: B| Some((end.parent()?, end));
     ends.into_iter().filter_map(pair).collect()
@@ -276,7 +281,14 @@ fn pairs(alignment: Alignment) -> Vec<(B, B)> {
 
 /// The 24 rotations that map axes to axes.
 fn quarter_turns() -> impl Iterator<Item = DQuat> {
-    let axes = [DVec3::X, -DVec3::X, DVec3::Y, -DVec3::Y, DVec3::Z, -DVec3::Z];
+    let axes = [
+        DVec3::X,
+        -DVec3::X,
+        DVec3::Y,
+        -DVec3::Y,
+        DVec3::Z,
+        -DVec3::Z,
+    ];
     axes.into_iter().flat_map(move |left| {
         let ups = axes.into_iter().filter(move |up| up.dot(left) == 0.0);
         ups.map(move |up| {

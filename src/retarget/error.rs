@@ -29,7 +29,9 @@ pub enum RetargetError {
         clip: String,
     },
     /// The clip belongs to another skeleton than the source.
-    #[error("clip \"{clip}\" belongs to a skeleton with hash {have:016x}, the source has {needed:016x}")]
+    #[error(
+        "clip \"{clip}\" belongs to a skeleton with hash {have:016x}, the source has {needed:016x}"
+    )]
     Skeleton {
         /// The clip.
         clip: String,
@@ -39,7 +41,9 @@ pub enum RetargetError {
         needed: u64,
     },
     /// A reference pose has not as many joints as the skeleton, or is not finite.
-    #[error("the reference pose of the {side} has {have} sound transforms, its skeleton has {needed} joints")]
+    #[error(
+        "the reference pose of the {side} has {have} sound transforms, its skeleton has {needed} joints"
+    )]
     Reference {
         /// `source` or `target`.
         side: &'static str,
@@ -70,7 +74,9 @@ pub enum RetargetError {
         most: f64,
     },
     /// A joint of the target cannot be placed: the scales above it are zero.
-    #[error("joint {joint} \"{name}\" of the target cannot be placed: the scales above it have the product {product:e}")]
+    #[error(
+        "joint {joint} \"{name}\" of the target cannot be placed: the scales above it have the product {product:e}"
+    )]
     Singular {
         /// The joint.
         joint: usize,
@@ -97,7 +103,11 @@ impl RetargetError {
     pub(super) fn skeleton(clip: &Clip, skeleton: &Skeleton) -> Self {
         let structure = (clip.structure_hash(), skeleton.structure_hash());
         let layout = (clip.layout_hash(), skeleton.layout_hash());
-        let (have, needed) = if structure.0 == structure.1 { layout } else { structure };
+        let (have, needed) = if structure.0 == structure.1 {
+            layout
+        } else {
+            structure
+        };
         let clip = clip.name().to_owned();
         Self::Skeleton { clip, have, needed }
     }

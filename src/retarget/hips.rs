@@ -138,7 +138,8 @@ impl<'a> Hips<'a> {
             .filter(|&(j, p)| motion.curve(j, p).is_some())
             .collect();
         let at = |time: f32| {
-            self.place(motion.model(self.joint, time).translation, ground).to_array()
+            self.place(motion.model(self.joint, time).translation, ground)
+                .to_array()
         };
         match moving.as_slice() {
             [] => (constant(at(0.0)), 0.0),

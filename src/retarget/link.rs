@@ -43,7 +43,9 @@ impl Link {
         let link = |joint: usize| {
             let (bone, from) = both[&joint];
             let parents = target.skeleton.parents();
-            let parent = Some(parents[joint]).filter(|&p| p != NO_JOINT).map(usize::from);
+            let parent = Some(parents[joint])
+                .filter(|&p| p != NO_JOINT)
+                .map(usize::from);
             // The nearest joint above that follows a bone; the human order may differ from the rig's.
             let over = std::iter::successors(parent, |&j| {
                 Some(parents[j]).filter(|&p| p != NO_JOINT).map(usize::from)
@@ -89,6 +91,7 @@ impl Link {
     /// The joints whose rotation moves.
     pub fn moving(&self, motion: &Motion<'_>) -> Vec<usize> {
         let all = self.up.iter().chain(&self.down).copied();
-        all.filter(|&j| motion.curve(j, Property::Rotation).is_some()).collect()
+        all.filter(|&j| motion.curve(j, Property::Rotation).is_some())
+            .collect()
     }
 }

@@ -26,7 +26,9 @@ pub(super) fn carried(
     let times = if times.is_empty() { vec![0.0] } else { times };
     let model = |time: f32| above.map_or(DAffine3::IDENTITY, |j| result.model(j, time));
     let at = |time: f32| {
-        let place = result.model(loose.carrier, time).transform_point3(loose.offset);
+        let place = result
+            .model(loose.carrier, time)
+            .transform_point3(loose.offset);
         let local = model(time).inverse().transform_point3(place);
         // Below a scale of zero it stays where it was.
         let rest = target.locals[loose.joint].translation;
@@ -51,5 +53,7 @@ pub(super) fn carried(
 
 /// Where a loose bone is at a time.
 pub(super) fn place(loose: &Loose, result: &Motion<'_>, time: f32) -> DVec3 {
-    result.model(loose.carrier, time).transform_point3(loose.offset)
+    result
+        .model(loose.carrier, time)
+        .transform_point3(loose.offset)
 }

@@ -12,6 +12,7 @@ mod humanoid;
 mod link;
 mod loose;
 mod motion;
+mod of_rig;
 mod options;
 mod report;
 mod retargeting;

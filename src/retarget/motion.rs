@@ -83,7 +83,10 @@ impl<'a> Motion<'a> {
         let mut raw = raw_clip(clip, skeleton);
         let rest = (0..skeleton.len()).map(|j| Local::from(skeleton.rest(j)));
         let mut motion = Self::still(skeleton, rest.collect());
-        for track in raw.tracks.extract_if(.., |t| t.channel != RawChannel::Weights) {
+        for track in raw
+            .tracks
+            .extract_if(.., |t| t.channel != RawChannel::Weights)
+        {
             motion.set(&track);
         }
         (motion, raw)

@@ -31,7 +31,7 @@ pub struct RetargetReport {
     /// Keys of the target's tracks, summed over joints.
     pub keys: usize,
     /// The largest deviation of a joint's rotation from the source halfway between keys, radians. 0 where each
-    /// joint follows one curve of the source; else keys were inserted until it was below 1e-4, or four times per
+    /// joint follows one curve of the source; else keys were inserted until it was below 2e-5, or four times per
     /// interval.
     pub between_keys: f64,
     /// Joints of the source that rotate and move no bone.

@@ -175,7 +175,14 @@ impl Retargeting {
         let feet = self.options.feet.as_ref().map(|options| {
             let bodies = (&self.source, &self.target);
             let scale = self.space.matrix() * hips.ratio;
-            plant(options, bodies, (&self.space, scale), &motion, &mut tracks, clip.duration())
+            plant(
+                options,
+                bodies,
+                (&self.space, scale),
+                &motion,
+                &mut tracks,
+                clip.duration(),
+            )
         });
         for loose in &self.target.loose {
             let carried = carried(loose, &self.target, &self.links, &tracks.motion);
@@ -284,13 +291,21 @@ impl Retargeting {
             (scale.x * scale.y * scale.z < 0.0).then(|| body.skeleton.names()[joint].clone())
         };
         let of = |body: &Body, joints: Vec<usize>| {
-            let mut all: Vec<usize> = joints.iter().flat_map(|j| path(&body.skeleton, *j)).collect();
+            let mut all: Vec<usize> = joints
+                .iter()
+                .flat_map(|j| path(&body.skeleton, *j))
+                .collect();
             all.sort_unstable();
             all.dedup();
-            all.into_iter().filter_map(|j| negative(body, j)).collect::<Vec<_>>()
+            all.into_iter()
+                .filter_map(|j| negative(body, j))
+                .collect::<Vec<_>>()
         };
         let mut names = of(&self.source, self.links.iter().map(|l| l.source).collect());
-        names.extend(of(&self.target, self.links.iter().map(|l| l.target).collect()));
+        names.extend(of(
+            &self.target,
+            self.links.iter().map(|l| l.target).collect(),
+        ));
         names
     }
 }
@@ -321,7 +336,11 @@ impl<'a> Tracks<'a> {
                 out.set(track(joint, Property::Rotation, keys));
             }
             if differs(local.scale - rest.scale) {
-                out.set(track(joint, Property::Scale, constant(local.scale.to_array())));
+                out.set(track(
+                    joint,
+                    Property::Scale,
+                    constant(local.scale.to_array()),
+                ));
             }
         }
         out

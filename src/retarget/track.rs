@@ -8,9 +8,9 @@ use crate::clip::MAX_KEYS;
 use crate::import::raw::{Interpolation, RawTrack};
 use glam::{DQuat, DVec3};
 
-/// The largest deviation from the source between two keys, radians, before a key is inserted. One part in ten
-/// thousand of a bone's length; the fields's packed keys deviate by as much.
-pub(super) const BETWEEN: f64 = 1e-4;
+/// The largest deviation from the source between two keys, radians, before a key is inserted. Deviations add up
+/// along a limb, whose directions are to stay within 1e-4.
+pub(super) const BETWEEN: f64 = 2e-5;
 
 /// How often an interval between keys is halved. A sixteenth of a captured frame is below any playback rate.
 const HALVINGS: u32 = 4;
@@ -20,11 +20,17 @@ pub(super) fn rotations(link: &Link, motion: &Motion<'_>, space: &Space) -> (Raw
     let moving = link.moving(motion);
     let at = |time: f32| link.rotation(motion, space, time).to_array();
     match moving.as_slice() {
-        [] => (track(link.target, Property::Rotation, constant(at(0.0))), 0.0),
+        [] => (
+            track(link.target, Property::Rotation, constant(at(0.0))),
+            0.0,
+        ),
         // Multiplied with constants, a curve keeps its kind, and its values between keys.
         [joint] if link.down.contains(joint) => {
             let [before, after] = around(link, motion, *joint);
-            let (left, right) = (link.left * space.reflect(before), space.reflect(after) * link.right);
+            let (left, right) = (
+                link.left * space.reflect(before),
+                space.reflect(after) * link.right,
+            );
             let curve = motion.curve(*joint, Property::Rotation);
             let map = |v: &[f64]| {
                 let [x, y, z, w] = [0, 1, 2, 3].map(|c| v.get(c).copied().unwrap_or(0.0));
@@ -36,7 +42,11 @@ pub(super) fn rotations(link: &Link, motion: &Motion<'_>, space: &Space) -> (Raw
             (track(link.target, Property::Rotation, keys), 0.0)
         }
         joints => {
-            let curves = || joints.iter().filter_map(|&j| motion.curve(j, Property::Rotation));
+            let curves = || {
+                joints
+                    .iter()
+                    .filter_map(|&j| motion.curve(j, Property::Rotation))
+            };
             let (times, step) = (union(curves()), all_step(curves()));
             let gap = |a: &[f64; 4], b: &[f64; 4], exact: &[f64; 4]| {
                 let [a, b, exact] = [a, b, exact].map(|q| DQuat::from_array(*q));
@@ -60,7 +70,9 @@ fn chord(a: DQuat, b: DQuat) -> f64 {
 fn around(link: &Link, motion: &Motion<'_>, joint: usize) -> [DQuat; 2] {
     let place = link.down.iter().position(|&j| j == joint).unwrap_or(0);
     let product = |joints: &[usize]| {
-        joints.iter().fold(DQuat::IDENTITY, |all, &j| all * motion.rotation(j, 0.0))
+        joints
+            .iter()
+            .fold(DQuat::IDENTITY, |all, &j| all * motion.rotation(j, 0.0))
     };
     let undone = product(&link.up).conjugate();
     [

@@ -178,6 +178,7 @@ impl Rig {
             morphs: parts.morphs,
             slot_bounds,
             programs: Default::default(),
+            humanoid: Vec::new(),
         })
     }
 }

@@ -18,6 +18,9 @@ const READ: &[&str] = &[
     "KHR_materials_pbrSpecularGlossiness",
 ];
 
+/// Extensions of which only the humanoid is read.
+const HUMANOIDS: &[&str] = &["VRMC_vrm", "VRM"];
+
 /// Extensions that change only the appearance of surfaces: they may be required, their data is ignored.
 const APPEARANCE: &[&str] = &[
     "KHR_lights_punctual",
@@ -78,6 +81,17 @@ pub(super) struct Document {
     pub skins: Vec<json::Skin>,
     #[serde(default)]
     pub textures: Vec<Texture>,
+    #[serde(default)]
+    pub extensions: Extensions,
+}
+
+/// Extensions of the root object that are read. Of any form: a broken one is reported, the rest is read.
+#[derive(Default, Deserialize)]
+pub(super) struct Extensions {
+    #[serde(rename = "VRMC_vrm")]
+    pub vrm_1: Option<serde_json::Value>,
+    #[serde(rename = "VRM")]
+    pub vrm_0: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -194,7 +208,9 @@ impl Document {
             }
         }
         for name in &self.extensions_used {
-            if !READ.contains(&name.as_str()) {
+            if HUMANOIDS.contains(&name.as_str()) {
+                notes.note(format!("extension {name:?}"), "only its humanoid is read");
+            } else if !READ.contains(&name.as_str()) {
                 let place = format!("extension {:?}", shorten(name));
                 notes.note(place, "its data is ignored");
             }

@@ -11,6 +11,7 @@ mod clips;
 mod container;
 mod document;
 mod error;
+mod humanoid;
 mod influences;
 mod limits;
 mod materials;
@@ -135,6 +136,7 @@ fn read(
         notes,
     )?;
     let skin_count = document.skins.len();
+    let humanoid = humanoid::humanoid(&document.extensions, document.nodes.len(), notes);
     let nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
     let skins = nodes::skins(document.skins, nodes.len(), &mut buffers, notes)?;
     let (scenes, default_scene) = nodes::scenes(document.scenes, document.scene, &nodes, notes)?;
@@ -164,6 +166,7 @@ fn read(
         channels: Vec::new(),
         scenes,
         default_scene,
+        humanoid,
     })
 }
 

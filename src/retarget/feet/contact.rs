@@ -21,7 +21,11 @@ pub(super) fn feet(source: &Body, motion: &Motion<'_>, times: &[f32]) -> Vec<(B,
     let sides = [(B::LeftFoot, B::LeftToes), (B::RightFoot, B::RightToes)];
     let foot = |(foot, toes): (B, B)| {
         source.map.joint(foot)?;
-        let tip = if source.map.joint(toes).is_some() { toes } else { foot };
+        let tip = if source.map.joint(toes).is_some() {
+            toes
+        } else {
+            foot
+        };
         let joint = source.map.joint(tip)?;
         let places = times.iter().map(|&t| motion.model(joint, t).translation);
         let places = places.collect();
@@ -61,9 +65,16 @@ pub(super) fn ground(feet: &[(B, Foot)], times: &[f32], up: DVec3, height: f64) 
     let mut parts: [Vec<f64>; 3] = Default::default();
     for (_, foot) in feet {
         let moves = velocities(&foot.places, times);
-        for (v, _) in moves.iter().zip(low(foot, up, height)).filter(|(_, low)| *low) {
+        for (v, _) in moves
+            .iter()
+            .zip(low(foot, up, height))
+            .filter(|(_, low)| *low)
+        {
             let v = level(*v, up);
-            parts.iter_mut().zip(v.to_array()).for_each(|(part, v)| part.push(v));
+            parts
+                .iter_mut()
+                .zip(v.to_array())
+                .for_each(|(part, v)| part.push(v));
         }
     }
     let median = |part: &mut Vec<f64>| {
@@ -83,12 +94,17 @@ pub(super) fn contacts(
 ) -> Vec<std::ops::Range<usize>> {
     let low = low(foot, up, options.height * size);
     let moves = velocities(&foot.places, times);
-    let slow = moves.iter().map(|v| level(*v - ground, up).length() <= options.speed * size);
+    let slow = moves
+        .iter()
+        .map(|v| level(*v - ground, up).length() <= options.speed * size);
     let stands: Vec<bool> = slow.zip(low).map(|(slow, low)| slow && low).collect();
     let mut out = Vec::new();
     let mut at = 0;
     while at < stands.len() {
-        let len = stands[at..].iter().take_while(|s| **s == stands[at]).count();
+        let len = stands[at..]
+            .iter()
+            .take_while(|s| **s == stands[at])
+            .count();
         let range = at..at + len;
         let seconds = f64::from(times[range.end - 1]) - f64::from(times[at]);
         if stands[at] && seconds >= SHORTEST {

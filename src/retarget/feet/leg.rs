@@ -28,14 +28,19 @@ pub(super) fn reach(leg: &Leg, goal: DVec3) -> (DQuat, DQuat, bool) {
     let cosine = (a * a + b * b - distance * distance) / (2.0 * a * b);
     let then = cosine.clamp(-1.0, 1.0).acos();
     let side = (-thigh).cross(shin);
-    let axis = side.try_normalize().unwrap_or_else(|| thigh.any_orthonormal_vector());
+    let axis = side
+        .try_normalize()
+        .unwrap_or_else(|| thigh.any_orthonormal_vector());
     if !(now.is_finite() && then.is_finite()) {
         return (DQuat::IDENTITY, DQuat::IDENTITY, false);
     }
     // The shin turns from the thigh's direction by the angle at the knee.
     let bend = DQuat::from_axis_angle(axis, then - now);
     let ankle = leg.knee + bend * shin;
-    let turn = match ((ankle - leg.hip).try_normalize(), (goal - leg.hip).try_normalize()) {
+    let turn = match (
+        (ankle - leg.hip).try_normalize(),
+        (goal - leg.hip).try_normalize(),
+    ) {
         (Some(from), Some(to)) => unit(DQuat::from_rotation_arc(from, to)),
         _ => DQuat::IDENTITY,
     };

@@ -123,7 +123,9 @@ fn sample_times(
         let mut all: Vec<usize> = joints.iter().flat_map(|&j| motion.path(j)).collect();
         all.sort_unstable();
         all.dedup();
-        let moving = all.iter().flat_map(|&j| Property::ALL.map(|p| motion.curve(j, p)));
+        let moving = all
+            .iter()
+            .flat_map(|&j| Property::ALL.map(|p| motion.curve(j, p)));
         union(moving.flatten())
     };
     let mut times = curves(source, motion);

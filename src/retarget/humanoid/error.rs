@@ -7,7 +7,9 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MapError {
     /// There is no human bone of that name.
-    #[error("there is no human bone \"{name}\"; VRM 1.0 names 55, from \"hips\" to \"rightLittleDistal\"")]
+    #[error(
+        "there is no human bone \"{name}\"; VRM 1.0 names 55, from \"hips\" to \"rightLittleDistal\""
+    )]
     Bone {
         /// The name.
         name: String,

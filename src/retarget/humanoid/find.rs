@@ -148,7 +148,10 @@ impl<'a> Joints<'a> {
     /// The joints of spine, chest and upper chest: the longest chain of joints with names of the spine, spread
     /// over three bones.
     fn spine(&self, table: &Table) -> [Option<usize>; 3] {
-        let named = table.spine.iter().filter_map(|name| self.by_name.get(*name));
+        let named = table
+            .spine
+            .iter()
+            .filter_map(|name| self.by_name.get(*name));
         let mut joints: Vec<usize> = named.flatten().copied().collect();
         joints.sort_unstable();
         joints.dedup();
@@ -165,9 +168,11 @@ impl<'a> Joints<'a> {
             [] => [None; 3],
             [one] => [Some(*one), None, None],
             [one, two] => [Some(*one), Some(*two), None],
-            [first, between @ .., last] => {
-                [Some(*first), between.get(between.len() / 2).copied(), Some(*last)]
-            }
+            [first, between @ .., last] => [
+                Some(*first),
+                between.get(between.len() / 2).copied(),
+                Some(*last),
+            ],
         }
     }
 }

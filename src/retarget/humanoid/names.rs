@@ -14,9 +14,9 @@ pub(super) fn plain(name: &str) -> String {
     let plain: String = letters.flat_map(char::to_lowercase).collect();
     // Biped's name is followed by its number.
     match plain.strip_prefix("bip") {
-        Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => {
-            rest.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned()
-        }
+        Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => rest
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .to_owned(),
         _ => plain,
     }
 }

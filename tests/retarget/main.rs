@@ -1,0 +1,11 @@
+//! Retargeting: maps, transfers between models of files and models made here, mirroring, planting of feet, and what
+//! is refused. References are computed here, in f64, from sampled poses and from VRM's formulas; the library's own
+//! transfer is never its own reference.
+
+mod feet;
+mod hostile;
+mod maps;
+mod mirrored;
+mod models;
+mod support;
+mod transfer;

@@ -1,0 +1,74 @@
+//! The models of files, each onto each other.
+
+use crate::support::*;
+use phalanx::retarget::RetargetOptions;
+
+const MODELS: [(&str, &str); 5] = [
+    ("pab.glb", "walk"),
+    ("mannequin.glb", "Walk"),
+    ("bl_humanoid.glb", "Walk"),
+    ("robot.glb", "Robot_Walking"),
+    ("CesiumMan.glb", ""),
+];
+
+/// Limbs point where those of the source do, and hips are where the ratio of heights puts them, in every clip of
+/// every model on every other one.
+#[test]
+fn each_walks_as_each() {
+    for (from, name) in MODELS {
+        for (to, _) in MODELS {
+            let (Some(a), Some(b)) = (model(from), model(to)) else {
+                continue;
+            };
+            let walk = clip(&a, name);
+            let done = retarget(&a, &b, walk, RetargetOptions::default());
+            let (map_a, map_b) = (map(&a), map(&b));
+            let (rest_a, rest_b) = (Posed::rest(a.skeleton()), Posed::rest(b.skeleton()));
+            let (mut worst, mut at) = (0.0f64, B::Hips);
+            let mut hips = 0.0f64;
+            for time in times(walk) {
+                let source = Posed::at(a.skeleton(), walk, time);
+                let result = Posed::at(b.skeleton(), &done.clip, time);
+                for (bone, end) in LIMBS {
+                    // Where the source's own limb keeps its length, it is rigid; a loose foot slides along.
+                    if from == "robot.glb" && matches!(end, B::LeftFoot | B::RightFoot) {
+                        continue;
+                    }
+                    let wanted = source.direction(&map_a, bone, end);
+                    let error = (result.direction(&map_b, bone, end) - wanted).length();
+                    if error > worst {
+                        (worst, at) = (error, bone);
+                    }
+                }
+                let way = source.place(&map_a, B::Hips) - rest_a.place(&map_a, B::Hips);
+                let wanted = rest_b.place(&map_b, B::Hips) + way * done.report.ratio;
+                hips = hips.max(
+                    (result.place(&map_b, B::Hips) - wanted).length() / done.report.heights[1],
+                );
+            }
+            println!(
+                "{from} on {to}: {worst:.1e} at {at}, hips {hips:.1e}, ratio {:.4}, heights {:?}, aligned {:?}, between {:.1e}",
+                done.report.ratio,
+                done.report.heights,
+                done.report
+                    .aligned
+                    .iter()
+                    .map(|a| format!("{} {:.0}°", a.0, a.1.to_degrees()))
+                    .collect::<Vec<_>>(),
+                done.report.between_keys,
+            );
+            println!(
+                "    left {:?}, moved {:?}, scales {:?}, carried {:?}, kept {:?}, passed {}, mirroring {:?}",
+                done.report.left,
+                done.report.translations_dropped,
+                done.report.scales_dropped,
+                done.report.carried,
+                done.report.kept,
+                done.report.passed_on.len(),
+                done.report.mirroring
+            );
+            assert!(worst < 1e-4, "{from} on {to}: {at} {worst:e}");
+            assert!(hips < 1e-4, "{from} on {to}: hips {hips:e}");
+        }
+    }
+}
