@@ -57,16 +57,6 @@ fn each_walks_as_each() {
                     .collect::<Vec<_>>(),
                 done.report.between_keys,
             );
-            println!(
-                "    left {:?}, moved {:?}, scales {:?}, carried {:?}, kept {:?}, passed {}, mirroring {:?}",
-                done.report.left,
-                done.report.translations_dropped,
-                done.report.scales_dropped,
-                done.report.carried,
-                done.report.kept,
-                done.report.passed_on.len(),
-                done.report.mirroring
-            );
             assert!(worst < 1e-4, "{from} on {to}: {at} {worst:e}");
             assert!(hips < 1e-4, "{from} on {to}: hips {hips:e}");
         }
