@@ -1,14 +1,14 @@
 //! `Link`: how one bone's rotation reaches the target.
 
-use super::body::{Body, twin};
+use super::body::Body;
 use super::humanoid::HumanBone;
 use super::motion::{Motion, Property, path, unit};
+use super::pairs::{Pair, pairs};
 use super::space::Space;
 use crate::skeleton::NO_JOINT;
 use glam::DQuat;
-use std::collections::HashMap;
 
-/// A bone that both characters have.
+/// A bone, or a joint of a name below one, that both characters have.
 ///
 /// With W the rotations of the reference poses in model space and p the bone above on the target, VRM's note on
 /// transferring humanoid poses has N = W·L⁻¹·q·W⁻¹ on the source and q′ = L′·W′⁻¹·N·W′ on the target. As W·L⁻¹ is
@@ -17,7 +17,8 @@ use std::collections::HashMap;
 /// target lacks, pass their rotation on. What is constant is one product on each side:
 /// q′ = left · q₁ q₂ … qₙ · right.
 pub(super) struct Link {
-    pub bone: HumanBone,
+    /// `None` for a joint that is matched by its name.
+    pub bone: Option<HumanBone>,
     /// The source's joint.
     pub source: usize,
     /// The target's joint.
@@ -31,17 +32,11 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// The links of all bones that both have; joints above come before those below them.
+    /// The links of all pairs; joints above come before those below them.
     pub fn all(source: &Body, target: &Body, space: &Space) -> Vec<Self> {
-        let both = target.map.bones().filter_map(|(bone, to)| {
-            let from = source.map.joint(twin(bone, space))?;
-            Some((to, (bone, from)))
-        });
-        let both: HashMap<usize, (HumanBone, usize)> = both.collect();
-        let mut joints: Vec<usize> = both.keys().copied().collect();
-        joints.sort_unstable();
-        let link = |joint: usize| {
-            let (bone, from) = both[&joint];
+        let pairs = pairs(source, target, space);
+        let link = |(&joint, pair): (&usize, &Pair)| {
+            let from = pair.source;
             let parents = target.skeleton.parents();
             let parent = Some(parents[joint])
                 .filter(|&p| p != NO_JOINT)
@@ -50,18 +45,17 @@ impl Link {
             let over = std::iter::successors(parent, |&j| {
                 Some(parents[j]).filter(|&p| p != NO_JOINT).map(usize::from)
             });
-            let above = over.filter_map(|j| both.get(&j)).next().map(|b| b.1);
+            let above = over.filter_map(|j| pairs.get(&j)).next().map(|p| p.source);
             let mut down = path(&source.skeleton, from);
             let mut up = above.map_or_else(Vec::new, |j| path(&source.skeleton, j));
             let common = up.iter().zip(&down).take_while(|(a, b)| a == b).count();
-            down.drain(..common);
-            up.drain(..common);
+            let (up, down) = (up.split_off(common), down.split_off(common));
             // Rotations in space of the joint above, in the source and in the target.
             let before = above.map_or(DQuat::IDENTITY, |j| source.worlds[j]);
             let (left, right) = space.ends(before, source.worlds[from].conjugate());
             let over = parent.map_or(DQuat::IDENTITY, |p| target.worlds[p]);
             Self {
-                bone,
+                bone: pair.bone,
                 source: from,
                 target: joint,
                 up,
@@ -70,7 +64,7 @@ impl Link {
                 right: unit(right * target.worlds[joint]),
             }
         };
-        joints.into_iter().map(link).collect()
+        pairs.iter().map(link).collect()
     }
 
     /// The product of the source's rotations at a time.

@@ -14,6 +14,7 @@ mod loose;
 mod motion;
 mod of_rig;
 mod options;
+mod pairs;
 mod report;
 mod retargeting;
 mod scalars;

@@ -13,6 +13,8 @@ pub struct RetargetReport {
     pub maps: [MapOrigin; 2],
     /// Bones that both characters have, with the joints of source and target.
     pub bones: Vec<(HumanBone, String, String)>,
+    /// Joints of the target without a bone that follow the source's joint of the same name, below the same bone.
+    pub by_name: Vec<String>,
     /// Bones that the target lacks: their rotation is passed on to the bones below.
     pub passed_on: Vec<HumanBone>,
     /// Bones that the source lacks: they keep the reference pose.

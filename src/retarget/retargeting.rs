@@ -18,7 +18,7 @@ use crate::build::clip_builder::{ClipBuilder, Reference as Base, Target};
 use crate::build::rig::model_size;
 use crate::clip::{Clip, ClipKind};
 use crate::import::raw::{RawChannel, RawClip, RawTrack};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{NO_JOINT, Skeleton};
 use std::sync::Arc;
 
 /// A transform of the reference pose that differs from the rest pose by less is not written.
@@ -215,6 +215,7 @@ impl Retargeting {
             clip: clip.name().to_owned(),
             maps: [self.source.map.origin(), self.target.map.origin()],
             bones: self.bones(),
+            by_name: self.by_name(),
             passed_on: self.passed_on(),
             kept: self.kept(),
             aligned: self.aligned.clone(),
@@ -244,10 +245,16 @@ impl Retargeting {
 
     fn bones(&self) -> Vec<(HumanBone, String, String)> {
         let (from, to) = (self.source.skeleton.names(), self.target.skeleton.names());
-        let bone = |l: &Link| (l.bone, from[l.source].clone(), to[l.target].clone());
-        let mut bones: Vec<_> = self.links.iter().map(bone).collect();
+        let bone = |l: &Link| Some((l.bone?, from[l.source].clone(), to[l.target].clone()));
+        let mut bones: Vec<_> = self.links.iter().filter_map(bone).collect();
         bones.sort_by_key(|b| b.0);
         bones
+    }
+
+    fn by_name(&self) -> Vec<String> {
+        let named = self.links.iter().filter(|l| l.bone.is_none());
+        let names = self.target.skeleton.names();
+        named.map(|l| names[l.target].clone()).collect()
     }
 
     fn passed_on(&self) -> Vec<HumanBone> {
@@ -286,28 +293,28 @@ impl Retargeting {
     }
 
     fn mirroring(&self) -> Vec<String> {
-        let negative = |body: &Body, joint: usize| {
-            let scale = body.locals[joint].scale;
-            (scale.x * scale.y * scale.z < 0.0).then(|| body.skeleton.names()[joint].clone())
-        };
-        let of = |body: &Body, joints: Vec<usize>| {
-            let mut all: Vec<usize> = joints
-                .iter()
-                .flat_map(|j| path(&body.skeleton, *j))
-                .collect();
-            all.sort_unstable();
-            all.dedup();
-            all.into_iter()
-                .filter_map(|j| negative(body, j))
-                .collect::<Vec<_>>()
-        };
-        let mut names = of(&self.source, self.links.iter().map(|l| l.source).collect());
-        names.extend(of(
-            &self.target,
-            self.links.iter().map(|l| l.target).collect(),
-        ));
+        let mut names = mirroring(&self.source, self.links.iter().map(|l| l.source));
+        names.extend(mirroring(&self.target, self.links.iter().map(|l| l.target)));
         names
     }
+}
+
+/// The names of joints, among some and those above them, with a negative product of scales.
+fn mirroring(body: &Body, joints: impl Iterator<Item = usize>) -> Vec<String> {
+    let mut seen = vec![false; body.skeleton.len()];
+    let mut names = Vec::new();
+    for joint in joints {
+        let mut at = Some(joint);
+        while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {
+            let scale = body.locals[j].scale;
+            if scale.x * scale.y * scale.z < 0.0 {
+                names.push(body.skeleton.names()[j].clone());
+            }
+            let parent = body.skeleton.parents()[j];
+            at = (parent != NO_JOINT).then_some(usize::from(parent));
+        }
+    }
+    names
 }
 
 /// The target's tracks, at most one per joint and property, and the motion that they make.

@@ -12,6 +12,7 @@ fn sides_are_swapped() {
         Made {
             armature: 0.01,
             size: 2.0,
+            twists: true,
             ..Made::default()
         }
         .with_dance(13, 20),

@@ -57,6 +57,23 @@ fn each_walks_as_each() {
                     .collect::<Vec<_>>(),
                 done.report.between_keys,
             );
+            if from == to {
+                let source = Posed::at(a.skeleton(), walk, 0.4);
+                let result = Posed::at(b.skeleton(), &done.clip, 0.4);
+                let hips = map_a.joint(B::Hips).unwrap();
+                let parents = a.skeleton().parents();
+                let below = |j: usize| {
+                    let up =
+                        |j: &usize| Some(usize::from(parents[*j])).filter(|&p| p < parents.len());
+                    std::iter::successors(Some(j), up).any(|j| j == hips)
+                };
+                for joint in (0..a.skeleton().len()).filter(|&j| below(j)) {
+                    let error = angle(source.turns[joint], result.turns[joint]);
+                    let name = &a.skeleton().names()[joint];
+                    assert!(error < 1e-5, "{from}: {name} {error:e}");
+                }
+                assert!(done.report.left.is_empty() && done.report.between_keys == 0.0);
+            }
             assert!(worst < 1e-4, "{from} on {to}: {at} {worst:e}");
             assert!(hips < 1e-4, "{from} on {to}: hips {hips:e}");
         }

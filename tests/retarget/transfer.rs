@@ -92,9 +92,10 @@ fn onto_itself_is_the_identity() {
         for time in times(dance) {
             let source = Posed::at(rig.skeleton(), dance, time);
             let result = Posed::at(rig.skeleton(), &done.clip, time);
-            for (bone, joint) in map.bones() {
+            // All joints: those without a bone, too, but the one above the hips, which does not turn.
+            for joint in 0..rig.skeleton().len() {
                 let error = angle(source.turns[joint], result.turns[joint]);
-                assert!(error < 1.1e-4, "{bone}: {error:e}");
+                assert!(error < 1e-6, "{joint} of {:?}: {error:e}", map.bone(joint));
             }
             let hips = map.joint(B::Hips).unwrap();
             assert!((source.places[hips] - result.places[hips]).length() < 1e-6);
@@ -217,6 +218,7 @@ fn joints_between_bones_pass_their_rotation_on() {
     .with_dance(5, 25);
     let to = Made {
         axes: 6,
+        names: |_, name| name.to_owned(),
         ..Made::default()
     };
     let (a, b) = (from.rig(), to.rig());

@@ -35,6 +35,7 @@ pub struct ClipSummary {
     /// Where the humanoids of source and target come from.
     maps: [String; 2],
     bones: Vec<Bone>,
+    by_name: Vec<String>,
     passed_on: Vec<String>,
     kept: Vec<String>,
     carried: Vec<String>,
@@ -120,6 +121,7 @@ impl ClipSummary {
             bytes: clip.bytes(),
             maps: r.maps.map(|m| m.to_string()),
             bones: bones.collect(),
+            by_name: r.by_name.clone(),
             passed_on: names(&r.passed_on),
             kept: names(&r.kept),
             carried: names(&r.carried),

@@ -26,6 +26,9 @@ const LOOSE: [HumanBone; 4] = [
     HumanBone::RightHand,
 ];
 
+/// The most joints of one name that are looked at: a hostile file may have 65,535, each with as many above it.
+const MOST_ALIKE: usize = 64;
+
 /// A skeleton, prepared for a search.
 struct Joints<'a> {
     skeleton: &'a Skeleton,
@@ -137,7 +140,7 @@ impl<'a> Joints<'a> {
                     let placed = above.is_none_or(|a| is_below(self.skeleton, j, a));
                     (placed, self.below[j], std::cmp::Reverse(j))
                 };
-                if let Some(&joint) = joints.iter().max_by_key(rank) {
+                if let Some(&joint) = joints.iter().take(MOST_ALIKE).max_by_key(rank) {
                     return Some(joint);
                 }
             }
@@ -156,10 +159,14 @@ impl<'a> Joints<'a> {
         joints.sort_unstable();
         joints.dedup();
         let mut best: Vec<usize> = Vec::new();
-        // Hostile files may have thousands of joints of one name; a spine has few.
-        for &end in joints.iter().take(64) {
+        for &end in joints.iter().take(MOST_ALIKE) {
             let above = |&&j: &&usize| j == end || is_below(self.skeleton, end, j);
-            let chain: Vec<usize> = joints.iter().take(64).filter(above).copied().collect();
+            let chain: Vec<usize> = joints
+                .iter()
+                .take(MOST_ALIKE)
+                .filter(above)
+                .copied()
+                .collect();
             if chain.len() > best.len() {
                 best = chain;
             }
