@@ -17,14 +17,6 @@ pub fn print(text: &str) -> Result<(), CliError> {
         .map_err(CliError::Stdout)
 }
 
-/// Writes text to standard output as it is: data for other programs, not broken into lines.
-pub fn print_data(text: &str) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(CliError::Stdout)
-}
-
 /// Writes a line to standard error: an error or a warning.
 pub fn tell(what: &str) {
     // Nothing can be done if standard error is closed too.

@@ -93,6 +93,14 @@ pub enum RetargetError {
         /// Its value.
         value: f64,
     },
+    /// Keys and joints of a clip multiply beyond all measure.
+    #[error("the clip needs at least {steps} steps of keys and joints, the limit is {limit}")]
+    Work {
+        /// Steps counted so far.
+        steps: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// The resulting clip cannot be built.
     #[error(transparent)]
     Build(#[from] ClipBuildError),

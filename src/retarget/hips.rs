@@ -6,7 +6,8 @@ use super::humanoid::HumanBone;
 use super::motion::{Motion, Property, all_step, union};
 use super::options::Ground;
 use super::space::Space;
-use super::track::{BETWEEN, Keys, constant, mapped_with, middle_gap, sampled};
+use super::track::{BETWEEN, HALVINGS, Keys, constant, mapped_with, middle_gap, sampled};
+use super::work::Work;
 use crate::clip::{RootMotion, RootMotionParts};
 use crate::skeleton::NO_JOINT;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -124,7 +125,12 @@ impl<'a> Hips<'a> {
     }
 
     /// The keys of the target's hips, and their largest deviation between keys, in the target's model space.
-    pub fn keys(&self, motion: &Motion<'_>, ground: Ground) -> (Keys, f64) {
+    pub fn keys(
+        &self,
+        motion: &Motion<'_>,
+        ground: Ground,
+        work: &mut Work,
+    ) -> Result<(Keys, f64), RetargetError> {
         let path = motion.path(self.joint);
         let properties = |&joint: &usize| {
             // The hips' own rotation and scale do not move them.
@@ -137,15 +143,32 @@ impl<'a> Hips<'a> {
             .flat_map(properties)
             .filter(|&(j, p)| motion.curve(j, p).is_some())
             .collect();
+        // Neighbours that stand still are one factor.
+        let mut factors: Vec<(Option<usize>, DAffine3)> = Vec::new();
+        for &joint in &path {
+            let own = motion.local(joint, 0.0).to_affine();
+            let moves = moving.iter().any(|m| m.0 == joint);
+            match factors.last_mut() {
+                _ if moves => factors.push((Some(joint), own)),
+                Some((None, product)) => *product = *product * own,
+                _ => factors.push((None, own)),
+            }
+        }
         let at = |time: f32| {
-            self.place(motion.model(self.joint, time).translation, ground)
-                .to_array()
+            let model =
+                factors
+                    .iter()
+                    .fold(DAffine3::IDENTITY, |all, (joint, still)| match joint {
+                        Some(joint) => all * motion.local(*joint, time).to_affine(),
+                        None => all * *still,
+                    });
+            self.place(model.translation, ground).to_array()
         };
-        match moving.as_slice() {
+        Ok(match moving.as_slice() {
             [] => (constant(at(0.0)), 0.0),
             [(joint, Property::Translation)] => {
                 let Some(curve) = motion.curve(*joint, Property::Translation) else {
-                    return (constant(at(0.0)), 0.0);
+                    return Ok((constant(at(0.0)), 0.0));
                 };
                 let over = path.iter().rev().skip_while(|j| *j != joint).nth(1);
                 let over = over.map_or(DAffine3::IDENTITY, |&j| motion.model(j, 0.0));
@@ -168,9 +191,11 @@ impl<'a> Hips<'a> {
                     middle_gap(a, b, exact) * size
                 };
                 let tolerance = BETWEEN * self.target.height;
-                sampled(union(curves()), all_step(curves()), tolerance, &at, &gap)
+                let times = union(curves());
+                work.take(times.len() << HALVINGS, moving.len())?;
+                sampled(times, all_step(curves()), tolerance, &at, &gap)
             }
-        }
+        })
     }
 
     /// Root motion of the source, scaled, for the target's hips.

@@ -67,25 +67,56 @@ impl Link {
         pairs.iter().map(link).collect()
     }
 
-    /// The product of the source's rotations at a time.
-    pub fn product(&self, motion: &Motion<'_>, time: f32) -> DQuat {
-        let chain = |joints: &[usize]| {
-            joints.iter().fold(DQuat::IDENTITY, |product, &joint| {
-                product * motion.rotation(joint, time)
-            })
-        };
-        chain(&self.up).conjugate() * chain(&self.down)
-    }
-
-    /// The target's local rotation at a time.
-    pub fn rotation(&self, motion: &Motion<'_>, space: &Space, time: f32) -> DQuat {
-        unit(self.left * space.reflect(self.product(motion, time)) * self.right)
-    }
-
     /// The joints whose rotation moves.
     pub fn moving(&self, motion: &Motion<'_>) -> Vec<usize> {
         let all = self.up.iter().chain(&self.down).copied();
         all.filter(|&j| motion.curve(j, Property::Rotation).is_some())
             .collect()
+    }
+}
+
+/// The product of the source's rotations that a link follows, as a function of time. Neighbours that stand still
+/// are one factor.
+pub(super) struct Chain<'a> {
+    motion: &'a Motion<'a>,
+    up: Vec<Factor>,
+    down: Vec<Factor>,
+}
+
+enum Factor {
+    Still(DQuat),
+    Moving(usize),
+}
+
+impl<'a> Chain<'a> {
+    pub fn new(link: &Link, motion: &'a Motion<'a>) -> Self {
+        let factors = |joints: &[usize]| {
+            let mut factors: Vec<Factor> = Vec::new();
+            for &joint in joints {
+                match (motion.curve(joint, Property::Rotation), factors.last_mut()) {
+                    (Some(_), _) => factors.push(Factor::Moving(joint)),
+                    (None, Some(Factor::Still(product))) => *product *= motion.rotation(joint, 0.0),
+                    (None, _) => factors.push(Factor::Still(motion.rotation(joint, 0.0))),
+                }
+            }
+            factors
+        };
+        Self {
+            motion,
+            up: factors(&link.up),
+            down: factors(&link.down),
+        }
+    }
+
+    pub fn at(&self, time: f32) -> DQuat {
+        let product = |factors: &[Factor]| {
+            factors
+                .iter()
+                .fold(DQuat::IDENTITY, |all, factor| match factor {
+                    Factor::Still(q) => all * *q,
+                    Factor::Moving(joint) => all * self.motion.rotation(*joint, time),
+                })
+        };
+        product(&self.up).conjugate() * product(&self.down)
     }
 }

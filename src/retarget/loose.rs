@@ -1,9 +1,11 @@
 //! Bones that hang elsewhere than below the bone above them are carried along with it.
 
 use super::body::{Body, Loose};
+use super::error::RetargetError;
 use super::link::Link;
 use super::motion::{Motion, Property, union};
-use super::track::{BETWEEN, middle_gap, sampled, track};
+use super::track::{BETWEEN, HALVINGS, middle_gap, sampled, track};
+use super::work::Work;
 use crate::import::raw::RawTrack;
 use crate::skeleton::NO_JOINT;
 use glam::{DAffine3, DQuat, DVec3};
@@ -14,7 +16,8 @@ pub(super) fn carried(
     target: &Body,
     links: &[Link],
     result: &Motion<'_>,
-) -> Vec<RawTrack> {
+    work: &mut Work,
+) -> Result<Vec<RawTrack>, RetargetError> {
     let parent = target.skeleton.parents()[loose.joint];
     let above = (parent != NO_JOINT).then_some(usize::from(parent));
     let mut path = result.path(loose.carrier);
@@ -24,6 +27,7 @@ pub(super) fn carried(
     let all = || path.iter().flat_map(|&j| Property::ALL.map(|p| (j, p)));
     let times = union(all().filter_map(|(j, p)| result.curve(j, p)));
     let times = if times.is_empty() { vec![0.0] } else { times };
+    work.take(times.len() << HALVINGS, path.len())?;
     let model = |time: f32| above.map_or(DAffine3::IDENTITY, |j| result.model(j, time));
     let at = |time: f32| {
         let place = result
@@ -48,7 +52,7 @@ pub(super) fn carried(
         let (keys, _) = sampled(times, false, BETWEEN, &at, &gap);
         tracks.push(track(loose.joint, Property::Rotation, keys));
     }
-    tracks
+    Ok(tracks)
 }
 
 /// Where a loose bone is at a time.

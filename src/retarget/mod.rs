@@ -21,6 +21,7 @@ mod scalars;
 mod space;
 mod stretch;
 mod track;
+mod work;
 
 pub use error::RetargetError;
 pub use feet::{FeetReport, FootPlanting};

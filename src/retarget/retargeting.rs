@@ -14,6 +14,7 @@ use super::scalars::scalars;
 use super::space::Space;
 use super::stretch::scales;
 use super::track::{constant, rotations, track};
+use super::work::Work;
 use crate::build::clip_builder::{ClipBuilder, Reference as Base, Target};
 use crate::build::rig::model_size;
 use crate::clip::{Clip, ClipKind};
@@ -155,13 +156,14 @@ impl Retargeting {
         let hips = Hips::new(&self.source, &self.target, &self.space)?;
         let ground = hips.ground(&motion, self.options.ground, clip.duration());
         let mut tracks = Tracks::new(&self.target);
+        let mut work = Work::new();
         let mut between = 0.0f64;
         for link in &self.links {
-            let (track, gap) = rotations(link, &motion, &self.space);
+            let (track, gap) = rotations(link, &motion, &self.space, &mut work)?;
             between = between.max(gap);
             tracks.set(track);
         }
-        let (keys, gap) = hips.keys(&motion, ground);
+        let (keys, gap) = hips.keys(&motion, ground, &mut work)?;
         between = between.max(gap / self.target.height);
         tracks.set(track(hips.target_joint, Property::Translation, keys));
         let scaled = scales(
@@ -172,20 +174,25 @@ impl Retargeting {
             self.options.scale,
         );
         scaled.tracks.into_iter().for_each(|t| tracks.set(t));
-        let feet = self.options.feet.as_ref().map(|options| {
-            let bodies = (&self.source, &self.target);
-            let scale = self.space.matrix() * hips.ratio;
-            plant(
-                options,
-                bodies,
-                (&self.space, scale),
-                &motion,
-                &mut tracks,
-                clip.duration(),
-            )
-        });
+        let feet = match &self.options.feet {
+            None => None,
+            Some(options) => {
+                let bodies = (&self.source, &self.target);
+                let scale = self.space.matrix() * hips.ratio;
+                let space = (&self.space, scale);
+                let sides = (&motion, &mut tracks);
+                Some(plant(
+                    options,
+                    bodies,
+                    space,
+                    sides,
+                    clip.duration(),
+                    &mut work,
+                )?)
+            }
+        };
         for loose in &self.target.loose {
-            let carried = carried(loose, &self.target, &self.links, &tracks.motion);
+            let carried = carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
             carried.into_iter().for_each(|t| tracks.set(t));
         }
         let (weights, scalars_dropped) =

@@ -1,10 +1,11 @@
 //! Tracks of the target: keys at the times of the source's keys, exact where one curve moves.
 
-use super::link::Link;
-use super::motion::{Motion, Property, all_step, union};
+use super::error::RetargetError;
+use super::link::{Chain, Link};
+use super::motion::{Motion, Property, all_step, union, unit};
 use super::space::Space;
+use super::work::Work;
 use crate::build::curve::Curve;
-use crate::clip::MAX_KEYS;
 use crate::import::raw::{Interpolation, RawTrack};
 use glam::{DQuat, DVec3};
 
@@ -13,13 +14,22 @@ use glam::{DQuat, DVec3};
 pub(super) const BETWEEN: f64 = 2e-5;
 
 /// How often an interval between keys is halved. A sixteenth of a captured frame is below any playback rate.
-const HALVINGS: u32 = 4;
+pub(super) const HALVINGS: u32 = 4;
+
+/// The most keys of a track with inserted keys: irregular timelines have hints of 16 bits.
+const MAX_IRREGULAR: usize = u16::MAX as usize;
 
 /// A track of the target's rotations, and its largest deviation from the source halfway between its keys, radians.
-pub(super) fn rotations(link: &Link, motion: &Motion<'_>, space: &Space) -> (RawTrack, f64) {
+pub(super) fn rotations(
+    link: &Link,
+    motion: &Motion<'_>,
+    space: &Space,
+    work: &mut Work,
+) -> Result<(RawTrack, f64), RetargetError> {
     let moving = link.moving(motion);
-    let at = |time: f32| link.rotation(motion, space, time).to_array();
-    match moving.as_slice() {
+    let chain = Chain::new(link, motion);
+    let at = |time: f32| unit(link.left * space.reflect(chain.at(time)) * link.right).to_array();
+    Ok(match moving.as_slice() {
         [] => (
             track(link.target, Property::Rotation, constant(at(0.0))),
             0.0,
@@ -48,6 +58,7 @@ pub(super) fn rotations(link: &Link, motion: &Motion<'_>, space: &Space) -> (Raw
                     .filter_map(|&j| motion.curve(j, Property::Rotation))
             };
             let (times, step) = (union(curves()), all_step(curves()));
+            work.take(times.len() << HALVINGS, joints.len())?;
             let gap = |a: &[f64; 4], b: &[f64; 4], exact: &[f64; 4]| {
                 let [a, b, exact] = [a, b, exact].map(|q| DQuat::from_array(*q));
                 let near = if a.dot(b) < 0.0 { -b } else { b };
@@ -57,7 +68,7 @@ pub(super) fn rotations(link: &Link, motion: &Motion<'_>, space: &Space) -> (Raw
             let (keys, left) = sampled(times, step, BETWEEN, &at, &gap);
             (track(link.target, Property::Rotation, keys), left)
         }
-    }
+    })
 }
 
 /// Half the angle between unit quaternions on the nearer hemisphere, from the chord: accurate for small angles.
@@ -155,7 +166,7 @@ pub(super) fn sampled<const N: usize>(
     let mut refine = Refine {
         keys: Vec::with_capacity(times.len()),
         // Keys that are still to come have their places.
-        room: MAX_KEYS.saturating_sub(times.len()),
+        room: MAX_IRREGULAR.saturating_sub(times.len()),
         tolerance,
         left: 0.0,
     };

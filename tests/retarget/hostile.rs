@@ -173,3 +173,38 @@ fn bones_in_a_row_and_in_disorder() {
     }
     assert!(used > 20, "{used}");
 }
+
+/// Chains of as many joints as there may be, with names that are all equal, or all known.
+#[test]
+fn skeletons_of_65535_joints() {
+    let chain = |name: &dyn Fn(usize) -> String| {
+        let joint = |j: usize| Joint {
+            name: name(j),
+            parent: j.checked_sub(1),
+            rest: Trs {
+                translation: glam::Vec3::Y,
+                ..Trs::IDENTITY
+            },
+        };
+        let joints: Vec<Joint> = (0..65_535).map(joint).collect();
+        Arc::new(Skeleton::new(&joints, None, Vec::new()).unwrap())
+    };
+    assert!(HumanoidMap::find(&chain(&|_| "Hips".into())).is_err());
+    assert!(HumanoidMap::find(&chain(&|_| "Spine".into())).is_err());
+    let names = [
+        "Hips",
+        "LeftUpLeg",
+        "LeftLeg",
+        "RightUpLeg",
+        "RightLeg",
+        "Spine",
+    ];
+    let _ = HumanoidMap::find(&chain(&|j| names[j % 6].into()));
+    let unique = chain(&|j| format!("j{j}"));
+    for hips in [1, 65_000] {
+        let pairs = [(B::Hips, hips), (B::Spine, hips + 1), (B::Head, hips + 500)];
+        let map = HumanoidMap::new(&unique, &pairs, MapOrigin::Given).unwrap();
+        let side = (&unique, &map);
+        let _ = Retargeting::new(side, side, RetargetOptions::default());
+    }
+}

@@ -6,6 +6,8 @@ use super::super::error::CliError;
 use super::super::model::Model;
 use phalanx::import::UpAxis;
 use phalanx::retarget::{HumanoidMap, Reference};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -55,6 +57,14 @@ impl Character {
         Ok(Self { model, map })
     }
 
+    /// The map as a file has it, in the order of the bones.
+    pub fn named(&self) -> impl Serialize {
+        let text = self.map.to_json(self.model.rig.skeleton());
+        let joints: Value = serde_json::from_str(&text).unwrap_or_default();
+        let bones = self.map.bones().map(|(bone, _)| bone.name());
+        Named(bones.map(|bone| (bone, joints[bone].clone())).collect())
+    }
+
     /// The pose of a clip at a time, or the rest pose.
     pub fn reference(&self, pose: Option<&Pose>) -> Result<Reference, CliError> {
         let Some(pose) = pose else {
@@ -68,6 +78,15 @@ impl Character {
                 source: Box::new(source),
             }
         })
+    }
+}
+
+/// Members of an object in their order.
+struct Named(Vec<(&'static str, Value)>);
+
+impl Serialize for Named {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(bone, joint)| (bone, joint)))
     }
 }
 

@@ -182,9 +182,7 @@ fn print_map(args: &RetargetArgs, found: &[Found]) -> Result<(), CliError> {
         return Ok(());
     };
     let character = Character::new(&first.path, args.map.as_deref())?;
-    let skeleton = character.model.rig.skeleton();
-    // JSON is data: it is not broken into lines of the terminal's width.
-    output::print_data(&character.map.to_json(skeleton))
+    output::print_json(&character.named(), true)
 }
 
 /// All inputs into one file.

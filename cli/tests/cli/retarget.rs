@@ -57,9 +57,9 @@ pub fn onto_another() -> Tested {
     let pose = |file: &str| json(&["pose", file, "--clip", "Walk", "--time", "0.4", "--json"]);
     let (a, b) = (pose(&man())?, pose("walk.phx")?);
     let joints = |pose: &Value| -> Vec<f32> {
-        let all = pose["joints"].as_array().cloned().unwrap_or_default();
+        let all = pose["nodes"].as_array().cloned().unwrap_or_default();
         all.iter()
-            .flat_map(|j| super::support::numbers(&j["model"]))
+            .flat_map(|j| super::support::numbers(&j["world"]))
             .collect()
     };
     let (a, b) = (joints(&a), joints(&b));

@@ -5,20 +5,30 @@ use super::leg::{Leg, reach};
 use super::{FeetReport, FootPlanting};
 use crate::import::raw::Interpolation;
 use crate::retarget::body::{Body, Loose, twin};
+use crate::retarget::error::RetargetError;
 use crate::retarget::humanoid::HumanBone as B;
 use crate::retarget::loose;
 use crate::retarget::motion::{Motion, Property, union};
 use crate::retarget::retargeting::Tracks;
 use crate::retarget::space::Space;
 use crate::retarget::track::{Keys, track};
+use crate::retarget::work::Work;
 use glam::{DMat3, DQuat, DVec3};
 use std::ops::Range;
 
 /// Seconds between samples at most: one picture at 60 Hz.
 const SAMPLE: f64 = 1.0 / 60.0;
 
-/// Samples at most: those of 18 minutes. Longer clips are sampled at their keys alone.
-const MAX_SAMPLES: usize = 1 << 16;
+/// Samples between keys end where there are this many: an irregular timeline holds as many keys.
+const MAX_SAMPLES: usize = 1 << 15;
+
+/// Keys nearer than this are one sample, seconds.
+const BESIDE: f64 = 1e-4;
+
+/// Products down to a joint per sample: places and rotations of the leg, before, during and after.
+const LOOKS: usize = 24;
+
+const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
 
 /// A leg of the target: joints of thigh, shin and foot, and the foot's tip.
 struct Limb {
@@ -66,11 +76,18 @@ pub(in crate::retarget) fn plant(
     options: &FootPlanting,
     (source, target): (&Body, &Body),
     (space, scale): (&Space, DMat3),
-    motion: &Motion<'_>,
-    tracks: &mut Tracks<'_>,
+    (motion, tracks): (&Motion<'_>, &mut Tracks<'_>),
     duration: f32,
-) -> FeetReport {
+    work: &mut Work,
+) -> Result<FeetReport, RetargetError> {
     let times = sample_times(source, target, motion, tracks, duration);
+    // Every place and rotation is a product down to its joint.
+    let depth = |body: &Body, motion: &Motion<'_>| {
+        let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
+        joints.map(|j| motion.path(j).len()).max().unwrap_or(0)
+    };
+    let depth = depth(source, motion).saturating_add(depth(target, &tracks.motion));
+    work.take(times.len().saturating_mul(LOOKS), depth)?;
     let up = source.up();
     let feet = feet(source, motion, &times);
     let ground = ground(&feet, &times, up, options.height * source.height);
@@ -102,7 +119,7 @@ pub(in crate::retarget) fn plant(
     }
     (report.slide_before, report.worst_before) = slides[0].figures();
     (report.slide_after, report.worst_after) = slides[1].figures();
-    report
+    Ok(report)
 }
 
 fn seconds(contact: &Range<usize>, times: &[f32]) -> f64 {
@@ -117,9 +134,8 @@ fn sample_times(
     tracks: &Tracks<'_>,
     duration: f32,
 ) -> Vec<f32> {
-    let feet = [B::LeftFoot, B::RightFoot];
     let curves = |body: &Body, motion: &Motion<'_>| {
-        let joints: Vec<usize> = feet.into_iter().filter_map(|b| body.map.joint(b)).collect();
+        let joints: Vec<usize> = FEET.into_iter().filter_map(|b| body.map.joint(b)).collect();
         let mut all: Vec<usize> = joints.iter().flat_map(|&j| motion.path(j)).collect();
         all.sort_unstable();
         all.dedup();
@@ -131,20 +147,26 @@ fn sample_times(
     let mut times = curves(source, motion);
     times.extend(curves(target, &tracks.motion));
     times.extend([0.0, duration]);
-    let samples = (f64::from(duration) / SAMPLE).ceil();
-    if samples < MAX_SAMPLES as f64 {
-        let step = f64::from(duration) / samples.max(1.0);
-        times.extend((0..samples as usize).map(|k| (k as f64 * step) as f32));
-    }
     times.retain(|t| (0.0..=duration).contains(t));
     times.sort_by(f32::total_cmp);
-    // Samples beside keys would make velocities of rounding.
-    let near = (SAMPLE / 4.0) as f32;
     let mut out: Vec<f32> = Vec::with_capacity(times.len());
     for t in times {
-        if out.last().is_none_or(|last| t - last > near) {
+        let Some(&last) = out.last() else {
             out.push(t);
+            continue;
+        };
+        let gap = f64::from(t) - f64::from(last);
+        // Keys side by side would make velocities of rounding.
+        if gap <= BESIDE {
+            continue;
         }
+        // Of gaps that are a picture long but for rounding, none is split.
+        let parts = (gap / SAMPLE - 0.01).ceil();
+        if parts <= MAX_SAMPLES as f64 && out.len() < MAX_SAMPLES {
+            let between = (1..parts as usize).map(|k| f64::from(last) + gap * k as f64 / parts);
+            out.extend(between.map(|t| t as f32));
+        }
+        out.push(t);
     }
     out
 }
