@@ -8,6 +8,7 @@ use phalanx::crowd::{CrowdError, RowMemoryError};
 use phalanx::format::{OpenError, SaveError};
 use phalanx::import::ImportError;
 use phalanx::playback::PoseError;
+use phalanx::retarget::{MapError, RetargetError};
 use phalanx::runtime::JobError;
 use phalanx::scene::SceneError;
 use phalanx::simd::SimdLevelError;
@@ -102,6 +103,36 @@ pub enum CliError {
         file: String,
         /// The job's error.
         source: JobError,
+    },
+    /// A model's joints are no humanoid, or a map of them is refused.
+    #[error("{file}: {source}")]
+    Map {
+        /// The model's file, or the map's.
+        file: String,
+        /// The cause.
+        source: Box<MapError>,
+    },
+    /// A clip cannot be retargeted.
+    #[error("{file}: {source}")]
+    Retarget {
+        /// The file of the clip.
+        file: String,
+        /// The cause.
+        source: Box<RetargetError>,
+    },
+    /// A model has nothing to retarget.
+    #[error("{file}: there are no clips to retarget")]
+    NoClips {
+        /// The model's file.
+        file: String,
+    },
+    /// A text file cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    ReadText {
+        /// The file.
+        file: String,
+        /// The system's error.
+        source: io::Error,
     },
     /// The model has no such clip.
     #[error("{file}: there is no clip \"{wanted}\"; {available}")]

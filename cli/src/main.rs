@@ -25,6 +25,7 @@ mod png;
 mod pose;
 mod quiet;
 mod render;
+mod retarget;
 mod suggest;
 mod table;
 mod text;
@@ -66,6 +67,7 @@ Examples:
   phalanx render fox.glb --clip Walk --out walk.gif
   phalanx bake fox.glb --out fox.phx
   phalanx bake walk.bvh --unit cm --out walk.phx
+  phalanx retarget walk.glb --onto hero.glb --out hero_walk.phx
   phalanx view fox.glb --count 500
   phalanx bench fox.glb --baseline last.json
 
@@ -99,6 +101,7 @@ enum Command {
     Merge(merge::MergeArgs),
     Pose(pose::PoseArgs),
     Render(render::RenderArgs),
+    Retarget(retarget::RetargetArgs),
     Verify(verify::VerifyArgs),
     #[cfg(feature = "view")]
     View(view::ViewArgs),
@@ -162,6 +165,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Merge(args) => merge::run(&args),
         Command::Pose(args) => pose::run(&args),
         Command::Render(args) => render::run(&args),
+        Command::Retarget(args) => retarget::run(&args),
         Command::Verify(args) => verify::run(&args),
         #[cfg(feature = "view")]
         Command::View(args) => view::run(&args),

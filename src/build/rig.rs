@@ -164,7 +164,13 @@ pub fn build_rig_reporting(
         images: raw.images,
         morphs,
     };
-    Ok((Rig::new(parts)?, report))
+    let mut rig = Rig::new(parts)?;
+    let joint = |node: usize| joint_of_node.get(node).copied().filter(|&j| j != NO_JOINT);
+    let bones = raw.humanoid.iter();
+    rig.humanoid = bones
+        .filter_map(|&(bone, node)| Some((bone, joint(node)?)))
+        .collect();
+    Ok((rig, report))
 }
 
 /// The morph weights of all nodes as scalars, and the range of scalars of each node.

@@ -45,9 +45,11 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
     for clip in own.chain(&clips) {
         laid.push(Arc::new(relane(clip, &skeleton, clip.relane_limit())?.clip));
     }
-    Ok(Rig::new(RigParts {
+    let mut made = Rig::new(RigParts {
         skeleton,
         clips: laid,
         ..rig.parts()
-    })?)
+    })?;
+    made.humanoid.clone_from(&rig.humanoid);
+    Ok(made)
 }

@@ -5,6 +5,7 @@
 
 use crate::clip::Marker;
 use crate::mesh::{ImageData, Material, Mesh};
+use crate::skeleton::HumanBone;
 use crate::skeleton::{Trs, UserChannel};
 
 /// A file of one or more characters, before rigs are built from it.
@@ -34,6 +35,8 @@ pub struct RawScene {
     pub scenes: Vec<Vec<usize>>,
     /// The scene to show: the file's, else its first; `None` if it has none, and all nodes are shown.
     pub default_scene: Option<usize>,
+    /// The nodes that are bones of a humanoid, if the file says so (`VRMC_vrm`, `VRM`).
+    pub humanoid: Vec<(HumanBone, usize)>,
 }
 
 /// A node of the file.

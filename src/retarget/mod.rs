@@ -1,11 +1,38 @@
-//! Clips of one skeleton on another. [`bind`](fn@bind) is for skeletons with the same joints by name.
+//! Clips of one skeleton on another. [`bind`](fn@bind) is for skeletons with the same joints by name;
+//! [`Retargeting`] is for humanoids of different names, proportions and rest poses: a [`HumanoidMap`] says which joint
+//! is which bone of a human body. [`mirror`] swaps the sides of a clip.
 //!
-//! Offline: the result is an ordinary clip of the target, which plays as every other does. Nothing of the runtime
-//! knows this module; clips of an equal skeleton need none of it ([`relane`](crate::clip::relane)).
+//! Offline: it may allocate and take seconds, and its result is an ordinary [`Clip`](crate::clip::Clip) of the target.
+//! Nothing of the runtime knows this module; clips of an equal skeleton need none of it
+//! ([`relane`](crate::clip::relane)).
 
 mod bind;
+mod body;
+mod error;
+mod feet;
+mod hips;
+mod humanoid;
+mod link;
+mod loose;
+mod motion;
+mod of_rig;
+mod options;
+mod pairs;
+mod report;
+mod retargeting;
+mod scalars;
+mod space;
+mod stretch;
+mod track;
+mod work;
 
 pub use bind::{
     BindError, BindMatch, BindOptions, BindReport, Binding, BoundClip, BoundJoint, HipHeights,
     RestDifference, TranslationMode, bind,
 };
+pub use error::RetargetError;
+pub use feet::{FeetReport, FootPlanting};
+pub use humanoid::{HUMAN_BONES, HumanBone, HumanoidMap, MapError, MapOrigin};
+pub use options::{Alignment, Ground, Reference, RetargetOptions, ScaleMode};
+pub use report::RetargetReport;
+pub use retargeting::{Retargeted, Retargeting, mirror};

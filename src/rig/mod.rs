@@ -12,6 +12,7 @@ mod scales;
 use crate::clip::{Clip, ClipError, Marker};
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::program::Programs;
+use crate::skeleton::HumanBone;
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
 pub use limits::MAX_SHARED_SLOTS;
@@ -63,6 +64,7 @@ pub struct Rig {
     pub(crate) slot_bounds: SlotBounds,
     pub(crate) programs: Programs,
     pub(crate) layouts: layouts::Layouts,
+    pub(crate) humanoid: Vec<(HumanBone, u16)>,
 }
 
 /// A node of the file. It is a joint of the skeleton, or static relative to the joint above.
@@ -201,6 +203,12 @@ impl Rig {
     /// Nodes with morph weights, and the scalars of the skeleton that hold them.
     pub fn morphs(&self) -> &[MorphRange] {
         &self.morphs
+    }
+
+    /// The bones of a humanoid and their joints, as the file states them; empty if it does not. Files that are
+    /// no .glb or .gltf do not. [`HumanoidMap::of_rig`](crate::retarget::HumanoidMap::of_rig) checks them.
+    pub fn humanoid(&self) -> &[(HumanBone, u16)] {
+        &self.humanoid
     }
 
     /// Bounding boxes of the vertices that each palette row moves.

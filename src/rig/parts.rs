@@ -177,6 +177,7 @@ impl Rig {
             slot_bounds,
             programs: Default::default(),
             layouts: Default::default(),
+            humanoid: Vec::new(),
         })
     }
 

@@ -226,6 +226,7 @@ pub fn raw() -> RawScene {
         ],
         scenes: vec![vec![0]],
         default_scene: Some(0),
+        humanoid: Vec::new(),
         nodes,
     }
 }

@@ -1,3 +1,12 @@
-//! Clips of one skeleton on another.
+//! Binding and retargeting: maps, transfers between models of files and models made here, mirroring, planting of feet,
+//! and what is refused. References are computed here, in f64, from sampled poses and from VRM's formulas; the library's
+//! own transfer is never its own reference.
 
 mod bind;
+mod feet;
+mod hostile;
+mod maps;
+mod mirrored;
+mod models;
+mod support;
+mod transfer;

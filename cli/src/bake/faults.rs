@@ -23,7 +23,8 @@ impl Faults {
         self.put(input, fault.to_string());
     }
 
-    fn put(&mut self, input: String, fault: String) {
+    /// Adds a fault in words.
+    pub fn put(&mut self, input: String, fault: String) {
         self.0.push(Fault { input, fault });
     }
 

@@ -11,7 +11,7 @@ mod quality;
 mod settings;
 mod summary;
 
-pub use discover::{expand, nothing};
+pub use discover::{Found, expand, files, nothing};
 pub use error::BakeFault;
 pub use faults::Faults;
 pub use inputs::Input;

@@ -40,12 +40,14 @@ pub struct Setup {
     pub headroom: f32,
     /// True if the background is needed.
     pub background: bool,
+    /// How many of the last actors stand beside the others.
+    pub beside: usize,
 }
 
 /// Draws all frames; shows a progress bar if standard error is a terminal.
 pub fn draw(
     stage: &mut Stage,
-    frames: &[SampledFrame],
+    frames: &mut [SampledFrame],
     setup: Setup,
     renderer: &mut FrameRenderer,
 ) -> Result<Drawn, CliError> {
@@ -66,8 +68,10 @@ pub fn draw(
         .iter()
         .map(|details| DrawModel { details })
         .collect();
+    arrange(&meshes, frames, setup.beside)?;
+    let frames = &*frames;
     let mut framing = Framing::new(size.aspect(), setup.headroom);
-    add_vertices(&meshes, frames, &mut framing)?;
+    vertices(&meshes, frames, 0..meshes.len(), |p| framing.add(p))?;
     let (place, min, max) = place(framing.extent());
     let camera = framing.camera(&place, min, max);
     let look = Look::over(min, max, camera.eye);
@@ -130,15 +134,58 @@ fn bar(frames: usize) -> ProgressBar {
     }
 }
 
-/// Adds all vertices in all frames.
-fn add_vertices(
+/// Gap between models side by side, relative to the height of the first.
+const GAP: f32 = 0.15;
+
+/// Heights relative to the first model's that are shown as they are.
+const ALIKE: std::ops::RangeInclusive<f32> = 0.5..=2.0;
+
+/// Moves the last `beside` actors to the right of those before them, on one ground.
+fn arrange(
+    meshes: &[Vec<DrawMesh>],
+    frames: &mut [SampledFrame],
+    beside: usize,
+) -> Result<(), CliError> {
+    let first = meshes.len().saturating_sub(beside);
+    let mut main = Aabb::EMPTY;
+    vertices(meshes, frames, 0..first, |p| main.add(p))?;
+    let mut end = main.max.x;
+    for actor in first..meshes.len() {
+        let mut extent = Aabb::EMPTY;
+        vertices(meshes, frames, actor..actor + 1, |p| extent.add(p))?;
+        if main.is_empty() || extent.is_empty() {
+            continue;
+        }
+        let height = main.max.y - main.min.y;
+        let ratio = (extent.max.y - extent.min.y) / height;
+        let alike = ALIKE.contains(&ratio) || !(1.0 / ratio).is_normal();
+        let scale = if alike { 1.0 } else { 1.0 / ratio };
+        let foot = Vec3::new(extent.min.x, extent.min.y, extent.center().z);
+        let place = Vec3::new(end + GAP * height, main.min.y, main.center().z);
+        let moved = Affine3A::from_translation(place)
+            * Affine3A::from_scale(Vec3::splat(scale))
+            * Affine3A::from_translation(-foot);
+        let moved = Affine3x4::from(moved);
+        for frame in &mut *frames {
+            let posed = &mut frame.actors[actor];
+            posed.world = moved.mul(&posed.world);
+        }
+        end += GAP * height + (extent.max.x - extent.min.x) * scale;
+    }
+    Ok(())
+}
+
+/// Visits all vertices of some actors in all frames.
+fn vertices(
     meshes: &[Vec<DrawMesh>],
     frames: &[SampledFrame],
-    framing: &mut Framing,
+    actors: std::ops::Range<usize>,
+    mut visit: impl FnMut(Vec3),
 ) -> Result<(), CliError> {
     let mut positions = Vec::new();
     for frame in frames {
-        for (actor, meshes) in frame.actors.iter().zip(meshes) {
+        let all = frame.actors.iter().zip(meshes);
+        for (actor, meshes) in all.skip(actors.start).take(actors.len()) {
             for mesh in meshes {
                 let (first_slot, rigid) = match mesh.placement {
                     Placement::Skinned { first_slot, .. } => (first_slot, Affine3x4::IDENTITY),
@@ -163,7 +210,7 @@ fn add_vertices(
                 .run()
                 .map_err(RenderError::from)?;
                 for &p in &positions {
-                    framing.add(actor.world.transform_point3(p.into()));
+                    visit(actor.world.transform_point3(p.into()));
                 }
             }
         }

@@ -46,6 +46,10 @@ pub struct RenderArgs {
     /// name, or else its first clip, in step
     #[arg(long, value_name = "FILE@JOINT")]
     attach: Vec<AttachArg>,
+    /// A model to show beside it, such as the same clip on another character; may be repeated. It plays its clip
+    /// of the same name, or else its first clip, in step. One of half or twice the height, or beyond, is scaled
+    #[arg(long, value_name = "FILE")]
+    beside: Vec<PathBuf>,
     /// Frames per second
     #[arg(
         long,
@@ -103,6 +107,7 @@ Examples:
   phalanx render fox.glb --clip Run --out run.gif --size 480x320
   phalanx render --blend Walk:0:0.5 --blend Jog:0:0.5 --in-step --out mix.gif
   phalanx render man.glb --clip attack --attach sword.glb@hand_R --out attack.gif
+  phalanx render walk.glb --clip Walk --beside hero_walk.phx --out both.png
   phalanx render --clip Attack --time 0.2..0.8 --frames 4 --out blow.png";
 
 /// Largest number of frames: more than a minute of a GIF.
@@ -167,6 +172,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     for attached in &args.attach {
         files.reads_model("--attach", &attached.file);
     }
+    for beside in &args.beside {
+        files.reads_model("--beside", beside);
+    }
     files.writes_other("--out", &args.out.path)?;
     let model = Model::load_to_draw(args.file.as_deref(), args.import)?
         .with_clips(&args.clips, args.import)?;
@@ -182,7 +190,15 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         Ok((model, a.joint.as_str()))
     });
     let attached = attached.collect::<Result<Vec<_>, CliError>>()?;
-    let mut stage = Stage::new(&model, actions.clone(), &attached)?;
+    let beside = args.beside.iter().map(|file| {
+        let import = match Model::is_phx(file) {
+            true => ImportArgs::default(),
+            false => args.import,
+        };
+        Model::load_to_draw(Some(file), import)
+    });
+    let beside = beside.collect::<Result<Vec<_>, CliError>>()?;
+    let mut stage = Stage::new(&model, actions.clone(), &attached, &beside)?;
     let span = args.time.unwrap_or(Span(0.0, actions.duration()));
     let times = Times::new(&Wanted {
         span,
@@ -220,7 +236,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let file = Output::open(&args.out.path)?;
     let joints = stage.rigs().map(|rig| rig.palette_len()).max();
     let mut renderer = FrameRenderer::new(args.renderer, args.backend, joints.unwrap_or(0))?;
-    let frames = stage.play(&times)?;
+    let mut frames = stage.play(&times)?;
     let setup = Setup {
         size: args.size,
         headroom: match args.out.gif {
@@ -228,8 +244,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             false => label::height(args.size) as f32 / args.size.height as f32,
         },
         background: !args.out.gif && sheet::has_unused(times.count, columns),
+        beside: beside.len(),
     };
-    let mut drawn = draw::draw(&mut stage, &frames, setup, &mut renderer)?;
+    let mut drawn = draw::draw(&mut stage, &mut frames, setup, &mut renderer)?;
     let (bytes, form) = if args.out.gif {
         (gif::encode(&drawn.frames, &times)?, "GIF".to_owned())
     } else {

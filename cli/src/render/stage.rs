@@ -23,7 +23,7 @@ const SAME_WEIGHT: f32 = 0.05;
 struct Actor {
     rig: Arc<Rig>,
     instance: InstanceId,
-    /// The clip that an attached model plays in step with the main character.
+    /// The clip that another model plays in step with the main character.
     follows: Option<usize>,
 }
 
@@ -51,11 +51,12 @@ pub struct Posed {
 }
 
 impl Stage {
-    /// Creates the main character with its clips, and attaches other models to its joints.
+    /// Creates the main character with its clips, attaches other models to its joints, and adds those beside it.
     pub fn new(
         model: &Model,
         actions: Actions,
         attached: &[(Model, &str)],
+        beside: &[Model],
     ) -> Result<Self, CliError> {
         let count = actions.at(0.0).iter().filter(|a| a.weight > 0.0).count();
         if count > ACTIONS_PER_LAYER {
@@ -80,10 +81,19 @@ impl Stage {
         let name = actions.first().and_then(|c| model.rig.clips().get(c));
         let name = name.map(|c| c.name());
         let mut hung = Vec::new();
+        // Without a clip the main character rests, and so do the others.
+        let follows = |other: &Model| {
+            let same = other.rig.find_clip(name?);
+            let any = (!other.rig.clips().is_empty()).then_some(0);
+            same.or(any)
+        };
         for (other, joint) in attached {
             let same = name.and_then(|n| other.rig.find_clip(n));
             let any = (!other.rig.clips().is_empty()).then_some(0);
             hung.push((enter(other, same.or(any))?, joint));
+        }
+        for other in beside {
+            enter(other, follows(other))?;
         }
         for (mirror, joint) in hung {
             let root = scene.root(mirror)?;

@@ -16,6 +16,7 @@ mod names;
 mod pose;
 mod reading;
 mod render;
+mod retarget;
 mod support;
 mod widths;
 
@@ -173,6 +174,14 @@ fn main() {
         ("hidden_characters_of_files", names::from_files),
         ("hidden_characters_of_benches", names::in_benches),
         ("hidden_characters_of_arguments", names::from_arguments),
+        ("retarget_onto_another", retarget::onto_another),
+        ("retarget_maps", retarget::maps_are_printed_and_read),
+        (
+            "retarget_folders_and_mirrors",
+            retarget::folders_and_mirrors,
+        ),
+        ("retarget_refusals", retarget::refusals),
+        ("render_side_by_side", retarget::side_by_side),
         ("verify_tells", library::verify_tells),
         ("verify_many", library::verify_many),
     ];

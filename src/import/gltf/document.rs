@@ -48,6 +48,17 @@ pub(super) struct Document {
     pub skins: Vec<json::Skin>,
     #[serde(default)]
     pub textures: Vec<Texture>,
+    #[serde(default)]
+    pub extensions: Extensions,
+}
+
+/// Extensions of the root object that are read. Of any form: a broken one is reported, the rest is read.
+#[derive(Default, Deserialize)]
+pub(super) struct Extensions {
+    #[serde(rename = "VRMC_vrm")]
+    pub vrm_1: Option<serde_json::Value>,
+    #[serde(rename = "VRM")]
+    pub vrm_0: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]

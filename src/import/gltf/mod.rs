@@ -12,6 +12,7 @@ mod container;
 mod document;
 mod error;
 mod extensions;
+mod humanoid;
 mod influences;
 mod limits;
 mod materials;
@@ -169,6 +170,7 @@ fn read(
         notes,
     )?;
     let skin_count = document.skins.len();
+    let humanoid = humanoid::humanoid(&document.extensions, document.nodes.len(), notes);
     let mut nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
     let skins = nodes::skins(document.skins, nodes.len(), &mut buffers, notes)?;
     let scenes = Scenes::read(document.scenes, document.scene, &mut nodes, notes)?;
@@ -199,6 +201,7 @@ fn read(
         channels: Vec::new(),
         scenes: scenes.roots,
         default_scene: scenes.default,
+        humanoid,
     };
     summary::late_clips(&mut scene, options.trim, notes);
     summary::repeated_names(&scene, &mut buffers.memory, notes)?;

@@ -53,6 +53,9 @@ impl Part {
                 name: whole.name.clone(),
                 materials: whole.materials.clone(),
                 default_scene: whole.default_scene,
+                humanoid: (whole.humanoid.iter())
+                    .filter_map(|&(bone, node)| Some((bone, (*place.get(node)?)?)))
+                    .collect(),
                 // They belong to no node, so they stay in the base.
                 channels: match side {
                     Side::Base => whole.channels.clone(),

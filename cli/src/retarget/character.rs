@@ -1,0 +1,127 @@
+//! A humanoid of a file: its model and its map.
+
+use super::super::actions::seconds;
+use super::super::bake::Input;
+use super::super::error::CliError;
+use super::super::import_args::ImportArgs;
+use super::super::model::Model;
+use phalanx::import::UpAxis;
+use phalanx::retarget::{HumanoidMap, Reference};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// A model with its humanoid.
+pub struct Character {
+    pub model: Model,
+    pub map: HumanoidMap,
+}
+
+impl Character {
+    /// Loads a model, and its map: from a file, else as the model states or its names tell.
+    pub fn new(path: &Path, map: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
+        Self::of_model(Model::load(Some(path), false, import)?, map)
+    }
+
+    /// Loads a model whose meshes and images are written again, as `bake` reads them.
+    pub fn to_write(path: &Path, map: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
+        if Model::is_phx(path) {
+            return Self::of_model(Model::load(Some(path), true, ImportArgs::default())?, map);
+        }
+        let mut model = Model::load(Some(path), false, import)?;
+        let input = Input::new(path.to_owned());
+        model.rig = Arc::new(input.rig(input.raw(UpAxis::Y, import)?, None)?);
+        Self::of_model(model, map)
+    }
+
+    fn of_model(model: Model, map: Option<&Path>) -> Result<Self, CliError> {
+        let refused = |file: String| {
+            |source| CliError::Map {
+                file,
+                source: Box::new(source),
+            }
+        };
+        let map = match map {
+            Some(path) => {
+                let file = path.display().to_string();
+                let text = std::fs::read_to_string(path);
+                let text = text.map_err(|source| CliError::ReadText {
+                    file: file.clone(),
+                    source,
+                })?;
+                HumanoidMap::from_json(&text, model.rig.skeleton()).map_err(refused(file))?
+            }
+            None => HumanoidMap::of_rig(&model.rig).map_err(refused(model.file.clone()))?,
+        };
+        Ok(Self { model, map })
+    }
+
+    /// The map as a file has it, in the order of the bones.
+    pub fn named(&self) -> impl Serialize {
+        let text = self.map.to_json(self.model.rig.skeleton());
+        let joints: Value = serde_json::from_str(&text).unwrap_or_default();
+        let bones = self.map.bones().map(|(bone, _)| bone.name());
+        Named(bones.map(|bone| (bone, joints[bone].clone())).collect())
+    }
+
+    /// The pose of a clip at a time, or the rest pose.
+    pub fn reference(&self, pose: Option<&Pose>) -> Result<Reference, CliError> {
+        let Some(pose) = pose else {
+            return Ok(Reference::Rest);
+        };
+        let clip = self.model.find_clip(&pose.clip)?;
+        let (rig, time) = (&self.model.rig, pose.time as f32);
+        Reference::of_clip(&rig.clips()[clip], rig.skeleton(), time).map_err(|source| {
+            CliError::Retarget {
+                file: self.model.file.clone(),
+                source: Box::new(source),
+            }
+        })
+    }
+}
+
+/// Members of an object in their order.
+struct Named(Vec<(&'static str, Value)>);
+
+impl Serialize for Named {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(bone, joint)| (bone, joint)))
+    }
+}
+
+/// An argument in the form `CLIP:TIME`; the last colon separates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pose {
+    clip: String,
+    time: f64,
+}
+
+impl FromStr for Pose {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.rsplit_once(':') {
+            Some((clip, time)) if !clip.is_empty() => Ok(Self {
+                clip: clip.to_owned(),
+                time: seconds(time)?,
+            }),
+            _ => Err("expected CLIP:TIME, of which the last colon separates".into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn poses_are_split_from_the_right() {
+        let pose: Pose = "a:b:1.5".parse().unwrap();
+        assert_eq!((pose.clip.as_str(), pose.time), ("a:b", 1.5));
+        for bad in ["", "Walk", ":1", "Walk:", "Walk:x", "Walk:nan"] {
+            assert!(bad.parse::<Pose>().is_err(), "{bad}");
+        }
+    }
+}

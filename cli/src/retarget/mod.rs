@@ -1,0 +1,306 @@
+//! `phalanx retarget`: clips of one humanoid onto another.
+
+mod character;
+mod one;
+mod summary;
+
+use super::bake::{self, Faults, Found};
+use super::error::CliError;
+use super::files::Files;
+use super::import_args::ImportArgs;
+use super::model::Model;
+use super::output;
+use character::{Character, Pose};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use one::{Job, Made};
+use phalanx::retarget::{Alignment, FootPlanting, RetargetOptions, ScaleMode};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use summary::Summary;
+
+/// Put clips of one humanoid onto another: other names, proportions and rest poses
+///
+/// Joints are matched as the bones of VRM's humanoid: by the file's extension, else by tables of names (Mixamo,
+/// CMU, LAFAN1, VRM, VRoid, Unreal, Rigify, Biped, Poser), else by a map that you give. Rotations are taken over
+/// in space, hips are scaled by the ratio of heights, and an A-pose is aligned with a T-pose. The result is a .phx
+/// file of the target with the clips of the source.
+///
+/// If the output is a folder, every input becomes one file in it; if its name ends in .phx, all inputs become one.
+/// Every input that fails is reported on one line; the others are still written, and the exit status is 1.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RetargetArgs {
+    /// .gltf, .glb, .bvh and .phx files with clips, folders of them, or patterns such as "clips/**/*.glb"
+    #[arg(required = true)]
+    files: Vec<String>,
+    /// The character to put the clips onto; default with --mirror: each file's own
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["mirror", "print_map"])]
+    onto: Option<PathBuf>,
+    /// Output: a folder, or a name that ends in .phx
+    #[arg(long, value_name = "DIR|FILE", required_unless_present = "print_map")]
+    out: Option<PathBuf>,
+    /// Clip, by exact name or index; may be repeated. Default: all clips
+    #[arg(long, value_name = "NAME|INDEX")]
+    clip: Vec<String>,
+    /// The humanoid of the files, as JSON: {"hips": "Pelvis", "leftUpperLeg": "Thigh_L", ...}
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+    /// The humanoid of the character, in the same form
+    #[arg(long, value_name = "FILE", requires = "onto")]
+    onto_map: Option<PathBuf>,
+    /// Print the humanoid of the first file as JSON, to be edited and given with --map
+    #[arg(long, conflicts_with_all = ["onto", "out", "json"])]
+    print_map: bool,
+    /// Swap left and right
+    #[arg(long)]
+    mirror: bool,
+    /// Keep feet that stand in the source from sliding, by bending the legs
+    #[arg(long)]
+    plant_feet: bool,
+    /// Bones of the character that are turned where those of the source point in the rest pose
+    #[arg(long, value_name = "BONES", default_value = "limbs")]
+    align: Align,
+    /// A pose of the source in which it stands as the character does, instead of its rest pose
+    #[arg(long, value_name = "CLIP:TIME")]
+    reference: Option<Pose>,
+    /// A pose of the character in which it stands as the source does, instead of its rest pose
+    #[arg(long, value_name = "CLIP:TIME")]
+    onto_reference: Option<Pose>,
+    /// Keep animated scales, which are dropped otherwise
+    #[arg(long)]
+    keep_scale: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    import: ImportArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  phalanx retarget walk.glb --onto hero.glb --out hero_walk.phx
+  phalanx retarget \"mocap/**/*.glb\" --onto hero.glb --out hero/ --plant-feet
+  phalanx retarget odd.glb --print-map > odd.json
+  phalanx retarget odd.glb --map odd.json --onto hero.glb --out hero_odd.phx
+  phalanx retarget hero.glb --clip WaveLeft --mirror --out hero_wave_right.phx
+  phalanx render walk.glb --clip Walk --beside hero_walk.phx --out both.png";
+
+/// Bones that are aligned.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Align {
+    /// None: both rest poses are alike
+    None,
+    /// Upper and lower arms and legs
+    Limbs,
+    /// Arms, legs and fingers
+    Fingers,
+}
+
+impl From<Align> for Alignment {
+    fn from(align: Align) -> Self {
+        match align {
+            Align::None => Self::None,
+            Align::Limbs => Self::Limbs,
+            Align::Fingers => Self::LimbsAndFingers,
+        }
+    }
+}
+
+/// Extensions of files with clips.
+const SOURCES: [&str; 4] = ["gltf", "glb", "bvh", "phx"];
+
+/// Retargets and prints the summary, or prints a map.
+pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
+    let mut faults = Faults::default();
+    let found = bake::files(&args.files, &SOURCES, &mut faults);
+    if args.print_map {
+        faults.none()?;
+        return print_map(args, &found);
+    }
+    let Some(out) = &args.out else {
+        return Ok(());
+    };
+    let mut files = Files::default();
+    for input in &found {
+        files.reads_model("FILES", &input.path);
+    }
+    let texts = [("--map", &args.map), ("--onto-map", &args.onto_map)];
+    for (option, file) in texts {
+        if let Some(file) = file {
+            files.reads(option, file);
+        }
+    }
+    if let Some(onto) = &args.onto {
+        files.reads_model("--onto", onto);
+    }
+    let onto = args.onto.as_deref();
+    let onto = onto
+        .map(|f| {
+            // The options are meant for glTF files, and only for the clips is it said that these are none.
+            let import = match Model::is_phx(f) {
+                true => ImportArgs::default(),
+                false => args.import,
+            };
+            Character::to_write(f, args.onto_map.as_deref(), import)
+        })
+        .transpose()?;
+    let job = Job {
+        args,
+        onto: onto.as_ref(),
+        options: options(args),
+    };
+    let mut summary = match is_file(out) {
+        true => {
+            files.writes("--out".to_owned(), out)?;
+            together(&job, &found, out, faults)?
+        }
+        false => apart(&job, &found, out, files, faults)?,
+    };
+    if args.json {
+        output::print_json(&summary, true)?;
+    } else if !summary.files.is_empty() {
+        output::print(&summary.text())?;
+    }
+    summary.faults.none()
+}
+
+/// True if the output is one file.
+fn is_file(out: &Path) -> bool {
+    let named = out
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("phx"));
+    named && !out.is_dir()
+}
+
+fn options(args: &RetargetArgs) -> RetargetOptions {
+    RetargetOptions {
+        alignment: args.align.into(),
+        scale: if args.keep_scale {
+            ScaleMode::Keep
+        } else {
+            ScaleMode::Drop
+        },
+        mirror: args.mirror,
+        feet: args.plant_feet.then(FootPlanting::default),
+        ..RetargetOptions::default()
+    }
+}
+
+fn print_map(args: &RetargetArgs, found: &[Found]) -> Result<(), CliError> {
+    let Some(first) = found.first() else {
+        return Ok(());
+    };
+    let character = Character::new(&first.path, args.map.as_deref(), args.import)?;
+    output::print_json(&character.named(), true)
+}
+
+/// All inputs into one file.
+fn together(
+    job: &Job<'_>,
+    found: &[Found],
+    out: &Path,
+    mut faults: Faults,
+) -> Result<Summary, CliError> {
+    let bar = bar(found.len(), job.args.json);
+    let made: Vec<Result<Made, CliError>> = found.par_iter().map(|f| job.input(f, &bar)).collect();
+    bar.finish_and_clear();
+    let mut all = Vec::new();
+    for (input, made) in found.iter().zip(made) {
+        match made {
+            Ok(made) => all.push(made),
+            Err(error) => faults.put(input.path.display().to_string(), error.to_string()),
+        }
+    }
+    let mut summary = Summary {
+        files: Vec::new(),
+        faults,
+    };
+    // A file with holes would look like a whole one.
+    if summary.faults.is_empty() && !all.is_empty() {
+        one::name_apart(&mut all);
+        summary.files.push(job.write(out, all)?);
+    }
+    Ok(summary)
+}
+
+/// Every input into a file of its own.
+fn apart(
+    job: &Job<'_>,
+    found: &[Found],
+    out: &Path,
+    mut files: Files,
+    mut faults: Faults,
+) -> Result<Summary, CliError> {
+    let mut share = Vec::new();
+    for input in found {
+        let place = out.join(input.below.with_extension("phx"));
+        let name = input.path.display().to_string();
+        match files.writes(format!("--out for {name}"), &place) {
+            Ok(()) => share.push((input, place)),
+            Err(clash) => faults.put(name, clash.to_string()),
+        }
+    }
+    let bar = bar(share.len(), job.args.json);
+    let made: Vec<_> = share
+        .par_iter()
+        .map(|(input, place)| {
+            let made = job.input(input, &bar)?;
+            make_folder(place)?;
+            job.write(place, vec![made])
+        })
+        .collect();
+    bar.finish_and_clear();
+    let mut summary = Summary {
+        files: Vec::new(),
+        faults,
+    };
+    for ((input, _), made) in share.iter().zip(made) {
+        match made {
+            Ok(file) => summary.files.push(file),
+            Err(error) => (summary.faults).put(input.path.display().to_string(), error.to_string()),
+        }
+    }
+    Ok(summary)
+}
+
+fn make_folder(file: &Path) -> Result<(), CliError> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    std::fs::create_dir_all(folder).map_err(|source| CliError::Write {
+        path: folder.display().to_string(),
+        source,
+    })
+}
+
+/// A bar over the inputs; hidden if standard error is no terminal or the output is JSON.
+fn bar(inputs: usize, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::new(inputs as u64);
+    if quiet || inputs < 2 {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    match ProgressStyle::with_template("retargeting {wide_bar} {pos}/{len} files, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// The clips that are asked for, by index.
+fn clips(model: &Model, wanted: &[String]) -> Result<Vec<usize>, CliError> {
+    let all = model.rig.clips().len();
+    let mut clips = match wanted {
+        [] => (0..all).collect(),
+        names => {
+            let found: Result<Vec<usize>, CliError> =
+                names.iter().map(|n| model.find_clip(n)).collect();
+            found?
+        }
+    };
+    let mut seen = std::collections::HashSet::new();
+    clips.retain(|c| seen.insert(*c));
+    match clips.is_empty() {
+        true => Err(CliError::NoClips {
+            file: model.file.clone(),
+        }),
+        false => Ok(clips),
+    }
+}

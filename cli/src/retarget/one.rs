@@ -1,0 +1,165 @@
+//! One input onto the character, and the file that is written.
+
+use super::super::bake::{BakeFault, Found, Input, Settings};
+use super::super::error::CliError;
+use super::character::Character;
+use super::summary::{ClipSummary, FileSummary};
+use super::{RetargetArgs, clips};
+use indicatif::ProgressBar;
+use phalanx::clip::Clip;
+use phalanx::format::{ClipForm, LibraryWriter, Source, WriteError, save};
+use phalanx::retarget::{RetargetOptions, RetargetReport, Retargeting};
+use phalanx::rig::Rig;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is done with every input.
+pub struct Job<'a> {
+    pub args: &'a RetargetArgs,
+    /// The character; each input's own if there is none.
+    pub onto: Option<&'a Character>,
+    pub options: RetargetOptions,
+}
+
+/// The clips of one input on the character.
+pub struct Made {
+    /// The input's name without folder and extension.
+    stem: String,
+    rig: Arc<Rig>,
+    source: Source,
+    clips: Vec<(String, Clip, RetargetReport)>,
+}
+
+impl Job<'_> {
+    /// Loads an input and retargets its clips.
+    pub fn input(&self, found: &Found, bar: &ProgressBar) -> Result<Made, CliError> {
+        let made = self.retarget(found);
+        bar.inc(1);
+        made
+    }
+
+    fn retarget(&self, found: &Found) -> Result<Made, CliError> {
+        let map = self.args.map.as_deref();
+        let own;
+        let from = match self.onto {
+            // Its meshes are written.
+            None => Character::to_write(&found.path, map, self.args.import)?,
+            Some(_) => Character::new(&found.path, map, self.args.import)?,
+        };
+        let onto = match self.onto {
+            Some(onto) => onto,
+            None => {
+                own = Character::to_write(&found.path, map, self.args.import)?;
+                &own
+            }
+        };
+        let wanted = clips(&from.model, &self.args.clip)?;
+        let options = RetargetOptions {
+            source_reference: from.reference(self.args.reference.as_ref())?,
+            target_reference: onto.reference(self.args.onto_reference.as_ref())?,
+            ..self.options.clone()
+        };
+        let refused = |source| CliError::Retarget {
+            file: from.model.file.clone(),
+            source: Box::new(source),
+        };
+        let (source, target) = (&from.model.rig, &onto.model.rig);
+        let sides = (
+            (source.skeleton(), &from.map),
+            (target.skeleton(), &onto.map),
+        );
+        let ready = Retargeting::new(sides.0, sides.1, options).map_err(refused)?;
+        let clip = |clip: usize| {
+            let done = ready.retarget(&source.clips()[clip]).map_err(refused)?;
+            Ok((done.clip.name().to_owned(), done.clip, done.report))
+        };
+        let made = wanted
+            .into_iter()
+            .map(clip)
+            .collect::<Result<Vec<_>, CliError>>()?;
+        let mut origin = Input::new(found.path.clone()).source()?;
+        origin.settings = format!("retarget onto={}", onto.model.file);
+        let stem = found.path.file_stem().unwrap_or_default();
+        Ok(Made {
+            stem: stem.to_string_lossy().into_owned(),
+            rig: target.clone(),
+            source: origin,
+            clips: made,
+        })
+    }
+
+    /// Writes the character with the clips of inputs.
+    pub fn write(&self, path: &Path, all: Vec<Made>) -> Result<FileSummary, CliError> {
+        let rig = match all.first() {
+            Some(first) => first.rig.clone(),
+            None => return Ok(FileSummary::default()),
+        };
+        // In the file of an input's own character the clips have one skeleton; of several inputs they have not.
+        let stranger = all.iter().find(|m| {
+            m.rig.skeleton().structure_hash() != rig.skeleton().structure_hash()
+                || m.rig.skeleton().layout_hash() != rig.skeleton().layout_hash()
+        });
+        if let Some(stranger) = stranger {
+            return Err(BakeFault::Structure {
+                file: stranger.stem.clone(),
+                first: all[0].stem.clone(),
+                have: stranger.rig.skeleton().structure_hash(),
+                needed: rig.skeleton().structure_hash(),
+            }
+            .into());
+        }
+        let sources = all.iter().map(|m| m.source.clone()).collect();
+        // Without errors per clip: the clips were not measured against their sources.
+        let provenance = Settings::provenance(sources, Vec::new());
+        let file = path.display().to_string();
+        let written = save(path, |out| {
+            let mut writer = LibraryWriter::new(out, rig.skeleton())?;
+            writer.add_rig(&rig)?;
+            for (name, clip, _) in all.iter().flat_map(|m| &m.clips) {
+                writer.add_clip(clip, name, ClipForm::default())?;
+            }
+            writer.finish(&provenance).map(|_| ())
+        });
+        written.map_err(|source: WriteError| match source {
+            WriteError::Save(named) => CliError::from(named),
+            source => BakeFault::Write {
+                file: file.clone(),
+                source: Box::new(source),
+            }
+            .into(),
+        })?;
+        let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
+        let clips = all.iter().flat_map(|m| {
+            m.clips
+                .iter()
+                .map(|(name, clip, report)| ClipSummary::new(&m.source.name, name, clip, report))
+        });
+        Ok(FileSummary {
+            file,
+            bytes,
+            clips: clips.collect(),
+        })
+    }
+}
+
+/// Names clips that several inputs have `INPUT/CLIP`.
+pub fn name_apart(all: &mut [Made]) {
+    let mut counts: HashMap<String, HashSet<usize>> = HashMap::new();
+    for (input, made) in all.iter().enumerate() {
+        for (name, _, _) in &made.clips {
+            counts.entry(name.clone()).or_default().insert(input);
+        }
+    }
+    for made in all {
+        let stem = made.stem.clone();
+        for (name, _, _) in &mut made.clips {
+            if counts.get(name).is_some_and(|inputs| inputs.len() > 1) {
+                *name = match name.is_empty() {
+                    true => stem.clone(),
+                    false => format!("{stem}/{name}"),
+                };
+            }
+        }
+    }
+}

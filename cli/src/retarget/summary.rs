@@ -1,0 +1,248 @@
+//! Results of a retargeting, as text and as JSON.
+
+use super::super::bake::Faults;
+use super::super::text::{self, line, one_line, plural};
+use phalanx::clip::Clip;
+use phalanx::retarget::{FeetReport, Ground, RetargetReport};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Everything that was written.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    pub files: Vec<FileSummary>,
+    /// Inputs that failed.
+    pub faults: Faults,
+}
+
+/// One output.
+#[derive(Debug, Default, Serialize)]
+pub struct FileSummary {
+    pub file: String,
+    pub bytes: u64,
+    pub clips: Vec<ClipSummary>,
+}
+
+/// A clip of an output: the library's report.
+#[derive(Debug, Serialize)]
+pub struct ClipSummary {
+    /// The input, as the provenance names it.
+    source: String,
+    name: String,
+    duration: f32,
+    keys: usize,
+    bytes: usize,
+    /// Where the humanoids of source and target come from.
+    maps: [String; 2],
+    bones: Vec<Bone>,
+    by_name: Vec<String>,
+    passed_on: Vec<String>,
+    kept: Vec<String>,
+    carried: Vec<String>,
+    aligned: Vec<Aligned>,
+    heights: [f64; 2],
+    ratio: f64,
+    ground: &'static str,
+    /// Radians.
+    between_keys: f64,
+    left: Vec<String>,
+    translations_dropped: Vec<String>,
+    scales_kept: Vec<String>,
+    scales_dropped: Vec<String>,
+    mirroring: Vec<String>,
+    scalars_kept: usize,
+    scalars_dropped: Vec<String>,
+    root_motion: bool,
+    feet: Option<Feet>,
+}
+
+#[derive(Debug, Serialize)]
+struct Bone {
+    bone: &'static str,
+    source: String,
+    target: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Aligned {
+    bone: &'static str,
+    degrees: f64,
+}
+
+/// Speeds in units of the target per second.
+#[derive(Debug, Serialize)]
+struct Feet {
+    contacts: usize,
+    seconds: f64,
+    ground_velocity: [f64; 3],
+    slide_before: f64,
+    slide_after: f64,
+    worst_before: f64,
+    worst_after: f64,
+    correction: f64,
+    out_of_reach: usize,
+}
+
+impl From<&FeetReport> for Feet {
+    fn from(f: &FeetReport) -> Self {
+        Self {
+            contacts: f.contacts,
+            seconds: f.seconds,
+            ground_velocity: f.ground_velocity,
+            slide_before: f.slide_before,
+            slide_after: f.slide_after,
+            worst_before: f.worst_before,
+            worst_after: f.worst_after,
+            correction: f.correction,
+            out_of_reach: f.out_of_reach,
+        }
+    }
+}
+
+impl ClipSummary {
+    pub fn new(source: &str, name: &str, clip: &Clip, r: &RetargetReport) -> Self {
+        let names = |bones: &[phalanx::retarget::HumanBone]| {
+            bones.iter().map(|b| b.name().to_owned()).collect()
+        };
+        let bones = r.bones.iter().map(|(bone, source, target)| Bone {
+            bone: bone.name(),
+            source: source.clone(),
+            target: target.clone(),
+        });
+        let aligned = r.aligned.iter().map(|(bone, angle)| Aligned {
+            bone: bone.name(),
+            degrees: angle.to_degrees(),
+        });
+        Self {
+            source: source.to_owned(),
+            name: name.to_owned(),
+            duration: clip.duration(),
+            keys: r.keys,
+            bytes: clip.bytes(),
+            maps: r.maps.map(|m| m.to_string()),
+            bones: bones.collect(),
+            by_name: r.by_name.clone(),
+            passed_on: names(&r.passed_on),
+            kept: names(&r.kept),
+            carried: names(&r.carried),
+            aligned: aligned.collect(),
+            heights: r.heights,
+            ratio: r.ratio,
+            ground: match r.ground {
+                Ground::Origin => "origin",
+                _ => "reference",
+            },
+            between_keys: r.between_keys,
+            left: r.left.clone(),
+            translations_dropped: r.translations_dropped.clone(),
+            scales_kept: r.scales_kept.clone(),
+            scales_dropped: r.scales_dropped.clone(),
+            mirroring: r.mirroring.clone(),
+            scalars_kept: r.scalars_kept,
+            scalars_dropped: r.scalars_dropped.clone(),
+            root_motion: r.root_motion,
+            feet: r.feet.as_ref().map(Feet::from),
+        }
+    }
+
+    /// What is worth a line of its own, besides the clip's figures.
+    fn remarks(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut list = |what: &str, names: &[String]| {
+            if !names.is_empty() {
+                let shown: Vec<String> = names.iter().take(LISTED).map(|n| one_line(n)).collect();
+                let more = match names.len().saturating_sub(LISTED) {
+                    0 => String::new(),
+                    n => format!(" and {n} more"),
+                };
+                lines.push(format!("{what}: {}{more}", shown.join(", ")));
+            }
+        };
+        list("rotation passed on of", &self.passed_on);
+        list("carried along", &self.carried);
+        list("rotation dropped of", &self.left);
+        list("translation dropped of", &self.translations_dropped);
+        list("scale dropped of", &self.scales_dropped);
+        list("scale kept of", &self.scales_kept);
+        list("mirroring scale at", &self.mirroring);
+        list("no such weight or channel", &self.scalars_dropped);
+        lines
+    }
+}
+
+/// Names in a line at most; JSON has them all.
+const LISTED: usize = 6;
+
+impl Summary {
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for file in &self.files {
+            file.write(&mut out);
+        }
+        out
+    }
+}
+
+impl FileSummary {
+    fn write(&self, out: &mut String) {
+        let (clips, bytes) = (
+            plural(self.clips.len(), "clip"),
+            text::bytes(self.bytes as f64),
+        );
+        line(
+            out,
+            format_args!("{}: {clips}, {bytes}", one_line(&self.file)),
+        );
+        let Some(first) = self.clips.first() else {
+            return;
+        };
+        let [source, target] = &first.maps;
+        line(
+            out,
+            format_args!(
+                "{} by {source} and {target}, hips {:.3} to {:.3} high",
+                plural(first.bones.len(), "bone"),
+                first.heights[0],
+                first.heights[1]
+            ),
+        );
+        if !first.aligned.is_empty() {
+            let aligned = first.aligned.iter();
+            let bones: Vec<String> = aligned
+                .map(|a| format!("{} {:.0}°", a.bone, a.degrees))
+                .collect();
+            line(
+                out,
+                format_args!("rest poses differ, aligned: {}", bones.join(", ")),
+            );
+        }
+        let mut said: Vec<String> = Vec::new();
+        for clip in &self.clips {
+            let mut figures = format!(
+                "  {}: {:.3} s, {}, {}",
+                one_line(&clip.name),
+                clip.duration,
+                plural(clip.keys, "key"),
+                text::bytes(clip.bytes as f64)
+            );
+            if let Some(feet) = &clip.feet {
+                // Writing to a string cannot fail.
+                let _ = write!(
+                    figures,
+                    ", {}, slide {:.4} to {:.4} m/s",
+                    plural(feet.contacts, "contact"),
+                    feet.slide_before,
+                    feet.slide_after
+                );
+            }
+            line(out, format_args!("{figures}"));
+            for remark in clip.remarks() {
+                // Clips of one file have the same remarks as a rule.
+                if !said.contains(&remark) {
+                    line(out, format_args!("    {remark}"));
+                    said.push(remark);
+                }
+            }
+        }
+    }
+}

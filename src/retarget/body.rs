@@ -1,0 +1,305 @@
+//! `Body`: a skeleton with a humanoid map in its reference pose.
+
+use super::error::RetargetError;
+use super::humanoid::{HumanBone as B, HumanoidMap, is_below};
+use super::motion::{Local, unit};
+use super::options::{Alignment, Reference};
+use super::space::Space;
+use crate::skeleton::{NO_JOINT, Skeleton};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::sync::Arc;
+
+/// Facings within this of axes are those axes: hips are no spirit level. Radians.
+const FACING_SNAP: f64 = 30.0 * std::f64::consts::PI / 180.0;
+
+/// A body whose lowest foot is within this share of its height of the origin stands on the origin.
+const SOLE: f64 = 0.25;
+
+/// Directions of bones that differ by less are not aligned: rounding of rest poses. Radians.
+const ALIGNED: f64 = 1e-6;
+
+/// A skeleton in its reference pose.
+pub(super) struct Body {
+    pub skeleton: Arc<Skeleton>,
+    pub map: HumanoidMap,
+    /// The reference pose, in joint order.
+    pub locals: Vec<Local>,
+    pub models: Vec<DAffine3>,
+    /// Rotations in model space: products of rotations alone.
+    pub worlds: Vec<DQuat>,
+    /// From left, up and forward to model space.
+    pub facing: DQuat,
+    /// The height of the ground along `up`.
+    pub ground: f64,
+    /// Of the hips above the ground.
+    pub height: f64,
+    pub loose: Vec<Loose>,
+}
+
+impl Body {
+    pub fn new(
+        skeleton: &Arc<Skeleton>,
+        map: &HumanoidMap,
+        reference: &Reference,
+        side: &'static str,
+    ) -> Result<Self, RetargetError> {
+        let needed = skeleton.len();
+        if let Some((_, joint)) = map.bones().find(|b| b.1 >= needed) {
+            return Err(RetargetError::Foreign {
+                side,
+                joint,
+                joints: needed,
+            });
+        }
+        let locals: Vec<Local> = match reference {
+            Reference::Rest => (0..needed).map(|j| skeleton.rest(j).into()).collect(),
+            Reference::Pose(pose) => {
+                let have = pose.iter().filter(|t| t.is_finite()).count();
+                if have != needed || pose.len() != needed {
+                    return Err(RetargetError::Reference { side, have, needed });
+                }
+                pose.iter().map(|t| Local::from(*t)).collect()
+            }
+        };
+        let mut body = Self {
+            skeleton: skeleton.clone(),
+            map: map.clone(),
+            models: vec![DAffine3::IDENTITY; needed],
+            worlds: vec![DQuat::IDENTITY; needed],
+            locals,
+            facing: DQuat::IDENTITY,
+            ground: 0.0,
+            height: 0.0,
+            loose: Vec::new(),
+        };
+        body.pose();
+        body.loose = body.find_loose();
+        body.facing = body.find_facing();
+        body.measure();
+        Ok(body)
+    }
+
+    fn find_loose(&self) -> Vec<Loose> {
+        let bones = self.map.bones();
+        let loose = bones.filter_map(|(bone, joint)| {
+            let carrier = self.map.joint(self.map.parent(bone)?)?;
+            let offset = self.models[carrier].inverse();
+            let offset = offset.transform_point3(self.position(joint));
+            // What hangs on a joint without a size stays where it is.
+            let free = !is_below(&self.skeleton, joint, carrier) && offset.is_finite();
+            free.then_some(Loose {
+                joint,
+                carrier,
+                offset,
+            })
+        });
+        loose.collect()
+    }
+
+    /// Computes models and worlds from the local transforms, and carries loose bones along.
+    fn pose(&mut self) {
+        self.compose();
+        for Loose {
+            joint,
+            carrier,
+            offset,
+        } in self.loose.clone()
+        {
+            let place = self.models[carrier].transform_point3(offset);
+            let above = match self.skeleton.parents()[joint] {
+                NO_JOINT => DAffine3::IDENTITY,
+                p => self.models[usize::from(p)],
+            };
+            let local = above.inverse().transform_point3(place);
+            if local.is_finite() {
+                self.locals[joint].translation = local;
+                self.compose();
+            }
+        }
+    }
+
+    fn compose(&mut self) {
+        for (joint, &parent) in self.skeleton.parents().iter().enumerate() {
+            let local = self.locals[joint];
+            let (mut model, mut world) = (local.to_affine(), local.rotation);
+            if parent != NO_JOINT {
+                model = self.models[usize::from(parent)] * model;
+                world = unit(self.worlds[usize::from(parent)] * world);
+            }
+            self.models[joint] = model;
+            self.worlds[joint] = world;
+        }
+    }
+
+    pub fn position(&self, joint: usize) -> DVec3 {
+        self.models[joint].translation
+    }
+
+    fn bone(&self, bone: B) -> Option<DVec3> {
+        self.map.joint(bone).map(|j| self.position(j))
+    }
+
+    /// Up in model space.
+    pub fn up(&self) -> DVec3 {
+        self.facing * DVec3::Y
+    }
+
+    fn find_facing(&self) -> DQuat {
+        let pair = |left: B, right: B| Some(self.bone(left)? - self.bone(right)?);
+        let across = pair(B::LeftUpperLeg, B::RightUpperLeg)
+            .or_else(|| pair(B::LeftUpperArm, B::RightUpperArm))
+            .or_else(|| pair(B::LeftShoulder, B::RightShoulder));
+        let top = [B::Head, B::Neck, B::UpperChest, B::Chest, B::Spine];
+        let top = top.into_iter().find_map(|b| self.bone(b));
+        let (Some(across), Some(top), Some(hips)) = (across, top, self.bone(B::Hips)) else {
+            return DQuat::IDENTITY;
+        };
+        let (Some(left), up) = (across.try_normalize(), top - hips) else {
+            return DQuat::IDENTITY;
+        };
+        let Some(up) = (up - left * left.dot(up)).try_normalize() else {
+            return DQuat::IDENTITY;
+        };
+        let exact = unit(DQuat::from_mat3(&DMat3::from_cols(
+            left,
+            up,
+            left.cross(up),
+        )));
+        let near = quarter_turns().find(|q| q.angle_between(exact) <= FACING_SNAP);
+        near.unwrap_or(exact)
+    }
+
+    fn measure(&mut self) {
+        let up = self.up();
+        let low = [B::LeftFoot, B::RightFoot, B::LeftToes, B::RightToes];
+        let low = low.into_iter().filter_map(|b| self.bone(b));
+        let low = low.map(|p| p.dot(up)).fold(f64::INFINITY, f64::min);
+        let hips = self.bone(B::Hips).map_or(0.0, |p| p.dot(up));
+        // Without feet the body ends at the lowest joint.
+        let lowest = (0..self.models.len()).map(|j| self.position(j).dot(up));
+        let low = match low.is_finite() {
+            true => low,
+            false => lowest.fold(f64::INFINITY, f64::min),
+        };
+        let stands = low.abs() <= SOLE * (hips - low);
+        self.ground = if stands { 0.0 } else { low };
+        self.height = hips - self.ground;
+    }
+
+    /// Turns bones of the reference pose into the directions of the source's. Returns which, with the angles.
+    pub fn align(&mut self, source: &Body, space: &Space, alignment: Alignment) -> Vec<(B, f64)> {
+        let mut aligned = Vec::new();
+        let feet: Vec<(usize, DQuat)> = [B::LeftFoot, B::RightFoot]
+            .into_iter()
+            .filter(|b| source.map.joint(twin(*b, space)).is_some())
+            .filter_map(|b| self.map.joint(b))
+            .map(|joint| (joint, self.worlds[joint]))
+            .collect();
+        for (bone, next) in pairs(alignment) {
+            let (from, from_next) = (twin(bone, space), twin(next, space));
+            let (Some(a), Some(b)) = (source.bone(from), source.bone(from_next)) else {
+                continue;
+            };
+            let (Some(joint), Some(c), Some(d)) =
+                (self.map.joint(bone), self.bone(bone), self.bone(next))
+            else {
+                continue;
+            };
+            let wanted = space.direction(b - a).try_normalize();
+            let (Some(wanted), Some(have)) = (wanted, (d - c).try_normalize()) else {
+                continue;
+            };
+            let turn = unit(DQuat::from_rotation_arc(have, wanted));
+            let angle = have.angle_between(wanted);
+            // NaN is not aligned either.
+            if !(angle > ALIGNED) {
+                continue;
+            }
+            self.turn(joint, turn * self.worlds[joint]);
+            aligned.push((bone, angle));
+        }
+        for (joint, world) in feet {
+            self.turn(joint, world);
+        }
+        aligned
+    }
+
+    /// Sets a joint's rotation in model space.
+    fn turn(&mut self, joint: usize, world: DQuat) {
+        let parent = self.skeleton.parents()[joint];
+        let above = match parent {
+            NO_JOINT => DQuat::IDENTITY,
+            p => self.worlds[usize::from(p)],
+        };
+        self.locals[joint].rotation = unit(above.conjugate() * world);
+        self.pose();
+    }
+}
+
+/// A bone whose joint does not lie below that of the bone above it, as in rigs driven by inverse kinematics: it
+/// is carried along in the place that it has relative to that bone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loose {
+    pub joint: usize,
+    /// The joint of the bone above.
+    pub carrier: usize,
+    /// Its place relative to the carrier.
+    pub offset: DVec3,
+}
+
+/// The bone of the source that a bone of the target follows.
+pub(super) fn twin(bone: B, space: &Space) -> B {
+    match space.mirror {
+        true => bone.mirrored(),
+        false => bone,
+    }
+}
+
+/// Bones that are aligned, from the body outwards, with the bones at their ends.
+fn pairs(alignment: Alignment) -> Vec<(B, B)> {
+    let mut ends = vec![
+        B::LeftLowerLeg,
+        B::LeftFoot,
+        B::LeftLowerArm,
+        B::LeftHand,
+        B::RightLowerLeg,
+        B::RightFoot,
+        B::RightLowerArm,
+        B::RightHand,
+    ];
+    match alignment {
+        Alignment::None => ends.clear(),
+        Alignment::Limbs => {}
+        // The first joints of fingers have hands above, which are not aligned.
+        Alignment::LimbsAndFingers => {
+            ends.extend(B::all().filter(|b| b.is_finger() && b.parent().is_some_and(B::is_finger)))
+        }
+    }
+    let pair = |end: B| Some((end.parent()?, end));
+    ends.into_iter().filter_map(pair).collect()
+}
+
+/// The 24 rotations that map axes to axes.
+fn quarter_turns() -> impl Iterator<Item = DQuat> {
+    let axes = [
+        DVec3::X,
+        -DVec3::X,
+        DVec3::Y,
+        -DVec3::Y,
+        DVec3::Z,
+        -DVec3::Z,
+    ];
+    axes.into_iter().flat_map(move |left| {
+        let ups = axes.into_iter().filter(move |up| up.dot(left) == 0.0);
+        ups.map(move |up| {
+            let exact = DQuat::from_mat3(&DMat3::from_cols(left, up, left.cross(up)));
+            // Components are 0, ½, √½ or 1; rounding would tilt what stands straight.
+            let clean = exact.to_array().map(|v| {
+                let near = [0.0, 0.5, std::f64::consts::FRAC_1_SQRT_2, 1.0];
+                let size = near.into_iter().find(|n| (v.abs() - n).abs() < 0.1);
+                size.map_or(v, |size| size.copysign(v))
+            });
+            DQuat::from_array(clean)
+        })
+    })
+}

@@ -1,0 +1,301 @@
+//! Corrects the legs of the target's tracks where feet stand.
+
+use super::contact::{contacts, feet, ground, level, velocities};
+use super::leg::{Leg, reach};
+use super::{FeetReport, FootPlanting};
+use crate::import::raw::Interpolation;
+use crate::retarget::body::{Body, Loose, twin};
+use crate::retarget::error::RetargetError;
+use crate::retarget::humanoid::HumanBone as B;
+use crate::retarget::loose;
+use crate::retarget::motion::{Motion, Property, union};
+use crate::retarget::retargeting::Tracks;
+use crate::retarget::space::Space;
+use crate::retarget::track::{Keys, track};
+use crate::retarget::work::Work;
+use glam::{DMat3, DQuat, DVec3};
+use std::ops::Range;
+
+/// Seconds between samples at most: one picture at 60 Hz.
+const SAMPLE: f64 = 1.0 / 60.0;
+
+/// Samples between keys end where there are this many: an irregular timeline holds as many keys.
+const MAX_SAMPLES: usize = 1 << 15;
+
+/// Keys nearer than this are one sample, seconds.
+const BESIDE: f64 = 1e-4;
+
+/// Products down to a joint per sample: places and rotations of the leg, before, during and after.
+const LOOKS: usize = 24;
+
+const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
+
+/// A leg of the target: joints of thigh, shin and foot, and the foot's tip.
+struct Limb {
+    thigh: usize,
+    shin: usize,
+    foot: usize,
+    tip: usize,
+    /// If the foot does not lie below the shin.
+    loose: Option<Loose>,
+}
+
+impl Limb {
+    fn new(target: &Body, foot: B, tip: B) -> Option<Self> {
+        let shin = foot.parent()?;
+        let joint = |bone: B| target.map.joint(bone);
+        let foot = joint(foot)?;
+        Some(Self {
+            thigh: joint(shin.parent()?)?,
+            shin: joint(shin)?,
+            foot,
+            tip: joint(tip).unwrap_or(foot),
+            loose: target.loose.iter().find(|l| l.joint == foot).copied(),
+        })
+    }
+
+    fn ankle(&self, motion: &Motion<'_>, time: f32) -> DVec3 {
+        match &self.loose {
+            Some(loose) => loose::place(loose, motion, time),
+            None => motion.model(self.foot, time).translation,
+        }
+    }
+
+    /// The place that stands on the ground.
+    fn tip(&self, motion: &Motion<'_>, time: f32) -> DVec3 {
+        match &self.loose {
+            // Toes of a foot that is carried along later.
+            Some(loose) => loose::place(loose, motion, time),
+            None => motion.model(self.tip, time).translation,
+        }
+    }
+}
+
+/// Leads feet in contact along with the ground. `scale` maps the source's distances to the target's.
+pub(in crate::retarget) fn plant(
+    options: &FootPlanting,
+    (source, target): (&Body, &Body),
+    (space, scale): (&Space, DMat3),
+    (motion, tracks): (&Motion<'_>, &mut Tracks<'_>),
+    duration: f32,
+    work: &mut Work,
+) -> Result<FeetReport, RetargetError> {
+    let times = sample_times(source, target, motion, tracks, duration);
+    // Every place and rotation is a product down to its joint.
+    let depth = |body: &Body, motion: &Motion<'_>| {
+        let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
+        joints.map(|j| motion.path(j).len()).max().unwrap_or(0)
+    };
+    let depth = depth(source, motion).saturating_add(depth(target, &tracks.motion));
+    work.take(times.len().saturating_mul(LOOKS), depth)?;
+    let up = source.up();
+    let feet = feet(source, motion, &times);
+    let ground = ground(&feet, &times, up, options.height * source.height);
+    let mut report = FeetReport {
+        ground_velocity: ground.to_array(),
+        ..FeetReport::default()
+    };
+    let mut slides = [Slides::default(), Slides::default()];
+    for (bone, foot) in &feet {
+        let contacts = contacts(foot, &times, (up, ground), source.height, options);
+        let limb = Limb::new(target, twin(*bone, space), twin(foot.tip, space));
+        let Some(limb) = limb.filter(|_| !contacts.is_empty()) else {
+            continue;
+        };
+        let ground = scale * ground;
+        let up = target.up();
+        let places = |tracks: &Tracks<'_>| -> Vec<DVec3> {
+            times.iter().map(|&t| limb.tip(&tracks.motion, t)).collect()
+        };
+        let before = places(tracks);
+        slides[0].add(&before, &times, &contacts, (up, ground));
+        let shifts = shifts(&before, &times, &contacts, (up, ground), options.fade);
+        report.out_of_reach += correct(&limb, tracks, &times, &shifts);
+        slides[1].add(&places(tracks), &times, &contacts, (up, ground));
+        report.contacts += contacts.len();
+        report.seconds += contacts.iter().map(|c| seconds(c, &times)).sum::<f64>();
+        let longest = shifts.iter().map(|s| s.length()).fold(0.0, f64::max);
+        report.correction = report.correction.max(longest);
+    }
+    (report.slide_before, report.worst_before) = slides[0].figures();
+    (report.slide_after, report.worst_after) = slides[1].figures();
+    Ok(report)
+}
+
+fn seconds(contact: &Range<usize>, times: &[f32]) -> f64 {
+    f64::from(times[contact.end - 1]) - f64::from(times[contact.start])
+}
+
+/// The key times of both characters' legs and hips, and samples between them.
+fn sample_times(
+    source: &Body,
+    target: &Body,
+    motion: &Motion<'_>,
+    tracks: &Tracks<'_>,
+    duration: f32,
+) -> Vec<f32> {
+    let curves = |body: &Body, motion: &Motion<'_>| {
+        let joints: Vec<usize> = FEET.into_iter().filter_map(|b| body.map.joint(b)).collect();
+        let mut all: Vec<usize> = joints.iter().flat_map(|&j| motion.path(j)).collect();
+        all.sort_unstable();
+        all.dedup();
+        let moving = all
+            .iter()
+            .flat_map(|&j| Property::ALL.map(|p| motion.curve(j, p)));
+        union(moving.flatten())
+    };
+    let mut times = curves(source, motion);
+    times.extend(curves(target, &tracks.motion));
+    times.extend([0.0, duration]);
+    times.retain(|t| (0.0..=duration).contains(t));
+    times.sort_by(f32::total_cmp);
+    let mut out: Vec<f32> = Vec::with_capacity(times.len());
+    for t in times {
+        let Some(&last) = out.last() else {
+            out.push(t);
+            continue;
+        };
+        let gap = f64::from(t) - f64::from(last);
+        // Keys side by side would make velocities of rounding.
+        if gap <= BESIDE {
+            continue;
+        }
+        // Of gaps that are a picture long but for rounding, none is split.
+        let parts = (gap / SAMPLE - 0.01).ceil();
+        if parts <= MAX_SAMPLES as f64 && out.len() < MAX_SAMPLES {
+            let between = (1..parts as usize).map(|k| f64::from(last) + gap * k as f64 / parts);
+            out.extend(between.map(|t| t as f32));
+        }
+        out.push(t);
+    }
+    out
+}
+
+/// How far to move the foot at every time: in contact to where it moves with the ground, from the contact's
+/// middle on; around it less and less.
+fn shifts(
+    places: &[DVec3],
+    times: &[f32],
+    contacts: &[Range<usize>],
+    (up, ground): (DVec3, DVec3),
+    fade: f64,
+) -> Vec<DVec3> {
+    let at = |k: usize| f64::from(times[k]);
+    let wanted = |contact: &Range<usize>, k: usize| {
+        let middle = contact.start + contact.len() / 2;
+        let place = places[middle] + ground * (at(k) - at(middle));
+        level(place - places[k], up)
+    };
+    let mut shifts = vec![DVec3::ZERO; places.len()];
+    for contact in contacts {
+        for k in contact.clone() {
+            shifts[k] = wanted(contact, k);
+        }
+    }
+    // Between contacts the corrections of both ends fade into each other.
+    let ends = contacts.iter().map(|c| (c.end - 1, true));
+    let starts = contacts.iter().map(|c| (c.start, false));
+    for (edge, forward) in ends.chain(starts) {
+        let shift = shifts[edge];
+        let mut k = edge;
+        loop {
+            k = match forward {
+                true if k + 1 < places.len() => k + 1,
+                false if k > 0 => k - 1,
+                _ => break,
+            };
+            let far = (at(k) - at(edge)).abs() / fade;
+            if far >= 1.0 || contacts.iter().any(|c| c.contains(&k)) {
+                break;
+            }
+            let weight = 1.0 - far * far * (3.0 - 2.0 * far);
+            shifts[k] += shift * weight;
+        }
+    }
+    shifts
+}
+
+/// Bends the leg so that the foot is moved by `shifts`. Returns the number of times out of reach.
+fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]) -> usize {
+    let mut values: [Vec<f32>; 3] = Default::default();
+    let mut out_of_reach = 0;
+    for (&time, shift) in times.iter().zip(shifts) {
+        let motion = &tracks.motion;
+        let place = |joint: usize| motion.model(joint, time).translation;
+        let leg = Leg {
+            hip: place(limb.thigh),
+            knee: place(limb.shin),
+            ankle: limb.ankle(motion, time),
+        };
+        let (mut bend, mut turn) = (DQuat::IDENTITY, DQuat::IDENTITY);
+        if *shift != DVec3::ZERO {
+            let reached;
+            (bend, turn, reached) = reach(&leg, leg.ankle + *shift);
+            out_of_reach += usize::from(!reached);
+        }
+        let world = |joint: usize| motion.model_rotation(joint, time);
+        let thigh = turn * world(limb.thigh);
+        let shin = turn * bend * world(limb.shin);
+        let above = |joint: usize, ancestor: usize, turned: DQuat| {
+            // The rotation of the joint above, which an ancestor's correction turns along.
+            let parent = motion.parent(joint).map_or(DQuat::IDENTITY, world);
+            turned * world(ancestor).conjugate() * parent
+        };
+        let over = motion.parent(limb.thigh).map_or(DQuat::IDENTITY, world);
+        let locals = [
+            over.conjugate() * thigh,
+            above(limb.shin, limb.thigh, thigh).conjugate() * shin,
+            above(limb.foot, limb.shin, shin).conjugate() * world(limb.foot),
+        ];
+        for (values, local) in values.iter_mut().zip(locals) {
+            values.extend(local.normalize().to_array().map(|v| v as f32));
+        }
+    }
+    let joints = [limb.thigh, limb.shin, limb.foot];
+    for (joint, values) in joints.into_iter().zip(values) {
+        // A loose foot keeps its rotation in space by itself.
+        if joint == limb.foot && limb.loose.is_some() {
+            continue;
+        }
+        let keys = Keys {
+            times: times.to_vec(),
+            interpolation: Interpolation::Linear,
+            values,
+        };
+        tracks.set(track(joint, Property::Rotation, keys));
+    }
+    out_of_reach
+}
+
+/// Speeds of feet in contact.
+#[derive(Default)]
+struct Slides {
+    sum: f64,
+    count: usize,
+    worst: f64,
+}
+
+impl Slides {
+    fn add(
+        &mut self,
+        places: &[DVec3],
+        times: &[f32],
+        contacts: &[Range<usize>],
+        (up, ground): (DVec3, DVec3),
+    ) {
+        for contact in contacts {
+            // Within the contact: what follows it is no slide.
+            let moves = velocities(&places[contact.clone()], &times[contact.clone()]);
+            for v in moves {
+                let speed = level(v - ground, up).length();
+                self.sum += speed;
+                self.count += 1;
+                self.worst = self.worst.max(speed);
+            }
+        }
+    }
+
+    fn figures(&self) -> (f64, f64) {
+        (self.sum / self.count.max(1) as f64, self.worst)
+    }
+}

@@ -1,0 +1,96 @@
+//! `MapError`: why joints are no humanoid.
+
+use crate::skeleton::HumanBone;
+use thiserror::Error;
+
+/// Why a humanoid map is refused.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum MapError {
+    /// There is no human bone of that name.
+    #[error(
+        "there is no human bone \"{name}\"; VRM 1.0 names 55, from \"hips\" to \"rightLittleDistal\""
+    )]
+    Bone {
+        /// The name.
+        name: String,
+    },
+    /// A bone is listed twice.
+    #[error("bone \"{bone}\" is given twice: joint {first} and joint {second}")]
+    BoneTwice {
+        /// The bone.
+        bone: HumanBone,
+        /// Its first joint.
+        first: String,
+        /// Its second joint.
+        second: String,
+    },
+    /// One joint has two bones.
+    #[error("joint {joint} is given to two bones, \"{first}\" and \"{second}\"")]
+    JointTwice {
+        /// The joint, by index and name.
+        joint: String,
+        /// The first bone.
+        first: HumanBone,
+        /// The second bone.
+        second: HumanBone,
+    },
+    /// The joint of a bone does not exist.
+    #[error("bone \"{bone}\": {source}")]
+    Joint {
+        /// The bone.
+        bone: HumanBone,
+        /// The cause.
+        source: crate::skeleton::JointRefError,
+    },
+    /// The map lacks the bone that everything else hangs on.
+    #[error("the map has no hips; {bones} other bones are in it")]
+    NoHips {
+        /// How many bones it has.
+        bones: usize,
+    },
+    /// A bone's joint lies above the joint of a bone that is above it: the two orders form a cycle.
+    #[error("bone \"{bone}\" is below \"{above}\", but its joint {joint} lies above {above_joint}")]
+    Cycle {
+        /// The bone.
+        bone: HumanBone,
+        /// A bone above it.
+        above: HumanBone,
+        /// The bone's joint.
+        joint: String,
+        /// The joint of the bone above.
+        above_joint: String,
+    },
+    /// The names of the joints are those of no known humanoid.
+    #[error(
+        "no humanoid is known by these joints: the best of {tables} name tables, {best}, finds {found} bones \
+         and lacks \"{lacking}\"; give the map as a file"
+    )]
+    Unknown {
+        /// Number of name tables.
+        tables: usize,
+        /// The best table.
+        best: &'static str,
+        /// Bones that it finds.
+        found: usize,
+        /// The first bone that it lacks.
+        lacking: HumanBone,
+    },
+    /// The JSON of a map cannot be read.
+    #[error("line {line}, column {column}: {message}")]
+    Json {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The JSON of a map is too long.
+    #[error("the map is {have} bytes long, the limit is {limit}")]
+    TooLong {
+        /// Its length.
+        have: usize,
+        /// The limit.
+        limit: usize,
+    },
+}

@@ -1,0 +1,113 @@
+//! The JSON of a map: an object with a member per bone, its joint by name, path or index.
+
+use super::error::MapError;
+use super::map::{HumanoidMap, MapOrigin};
+use crate::skeleton::HumanBone;
+use crate::skeleton::{JointRef, Skeleton};
+use serde::de::{Deserializer, MapAccess, Visitor};
+use std::fmt;
+
+/// The longest text of a map: 55 bones with paths of a thousand characters each fit well.
+const MAX_BYTES: usize = 1 << 20;
+
+/// A joint as a map's file names it.
+enum Named {
+    Path(String),
+    Index(usize),
+}
+
+impl<'de> serde::Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl Visitor<'_> for Any {
+            type Value = Named;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a joint's name, path or index")
+            }
+            fn visit_str<E>(self, v: &str) -> Result<Named, E> {
+                Ok(Named::Path(v.to_owned()))
+            }
+            fn visit_u64<E>(self, v: u64) -> Result<Named, E> {
+                Ok(Named::Index(usize::try_from(v).unwrap_or(usize::MAX)))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// The members in the order of the file; names that occur twice are kept.
+struct Members(Vec<(String, Named)>);
+
+impl<'de> serde::Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of bones and joints")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+impl HumanoidMap {
+    /// Reads a map from JSON: `{ "hips": "Hips", "leftUpperLeg": "Hips/LeftUpLeg", "head": 7, … }`. Joints are
+    /// given as to [`Skeleton::joint`].
+    ///
+    /// # Errors
+    /// If the text is no such object, or the map is refused by [`HumanoidMap::new`].
+    pub fn from_json(text: &str, skeleton: &Skeleton) -> Result<Self, MapError> {
+        if text.len() > MAX_BYTES {
+            let (have, limit) = (text.len(), MAX_BYTES);
+            return Err(MapError::TooLong { have, limit });
+        }
+        let members: Members = serde_json::from_str(text).map_err(|error| {
+            let message = error.to_string();
+            let end = message.rfind(" at line ").unwrap_or(message.len());
+            MapError::Json {
+                line: error.line(),
+                column: error.column(),
+                message: message[..end].replace(['\n', '\r'], " "),
+            }
+        })?;
+        let mut pairs = Vec::new();
+        for (name, named) in &members.0 {
+            let name = name.as_str();
+            let bone = HumanBone::named(name).ok_or_else(|| MapError::Bone {
+                name: name.chars().take(100).collect(),
+            })?;
+            let joint = match named {
+                Named::Path(path) => JointRef::Name(path),
+                Named::Index(index) => JointRef::Index(*index),
+            };
+            let joint = skeleton.joint(joint);
+            let joint = joint.map_err(|source| MapError::Joint { bone, source })?;
+            pairs.push((bone, joint));
+        }
+        Self::new(skeleton, &pairs, MapOrigin::Given)
+    }
+
+    /// Writes the map as [`HumanoidMap::from_json`] reads it: one bone a line, joints by name where the name is
+    /// theirs alone, else by path, else by index.
+    pub fn to_json(&self, skeleton: &Skeleton) -> String {
+        let mut lines = Vec::new();
+        for (bone, joint) in self.bones() {
+            let own = |text: &str| skeleton.joint(text) == Ok(joint);
+            let name = skeleton.names().get(joint).cloned().unwrap_or_default();
+            let value = [name, skeleton.path(joint)]
+                .into_iter()
+                .find(|text| own(text))
+                .map_or_else(|| joint.into(), serde_json::Value::from);
+            lines.push(format!("  \"{bone}\": {value}"));
+        }
+        format!("{{\n{}\n}}\n", lines.join(",\n"))
+    }
+}

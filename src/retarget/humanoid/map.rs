@@ -1,0 +1,174 @@
+//! `HumanoidMap`: the joint of every human bone of a skeleton.
+
+use super::error::MapError;
+use crate::skeleton::{HUMAN_BONES, HumanBone};
+use crate::skeleton::{JointRefError, NO_JOINT, Skeleton};
+use std::fmt;
+
+/// Where a map comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MapOrigin {
+    /// Given by the caller or by a file.
+    #[default]
+    Given,
+    /// The humanoid extension of a model's file (`VRMC_vrm` or `VRM`).
+    Extension,
+    /// A table of joint names, by the name of the convention.
+    Names(&'static str),
+}
+
+/// `given`, `extension` or `names of Mixamo`.
+impl fmt::Display for MapOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given => f.write_str("given"),
+            Self::Extension => f.write_str("extension"),
+            Self::Names(table) => write!(f, "names of {table}"),
+        }
+    }
+}
+
+/// The joint of every human bone of one skeleton, checked.
+///
+/// A map has hips. No joint has two bones, and no bone's joint lies above the joint of a bone above it. Other
+/// bones may be missing, required ones too ([`HumanoidMap::lacking`]): retargeting passes their rotation on to
+/// the bones below. It holds indices, so it belongs to skeletons with the same joints.
+///
+/// ```
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use phalanx::retarget::{HumanBone, HumanoidMap};
+///
+/// let rig = phalanx::import::mannequin()?;
+/// let map = HumanoidMap::find(rig.skeleton())?;
+/// let knee = map.joint(HumanBone::LeftLowerLeg).ok_or("no knee")?;
+/// assert_eq!(rig.skeleton().names()[knee], "LeftLeg");
+/// assert!(map.lacking().next().is_none());
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct HumanoidMap {
+    /// The joint of every bone, or [`NO_JOINT`].
+    joints: [u16; HUMAN_BONES],
+    origin: MapOrigin,
+}
+
+impl HumanoidMap {
+    /// Makes a map from bones and the indices of their joints, and checks it.
+    ///
+    /// # Errors
+    /// If there are no hips, a bone or a joint occurs twice, a joint is out of range, or the orders of bones and
+    /// joints form a cycle.
+    pub fn new(
+        skeleton: &Skeleton,
+        pairs: &[(HumanBone, usize)],
+        origin: MapOrigin,
+    ) -> Result<Self, MapError> {
+        let mut joints = [NO_JOINT; HUMAN_BONES];
+        let name = |joint: usize| label(skeleton, joint);
+        for &(bone, joint) in pairs {
+            if joint >= skeleton.len() {
+                let joints = skeleton.len();
+                let source = JointRefError::Index { joint, joints };
+                return Err(MapError::Joint { bone, source });
+            }
+            if joints[bone as usize] != NO_JOINT {
+                return Err(MapError::BoneTwice {
+                    bone,
+                    first: name(usize::from(joints[bone as usize])),
+                    second: name(joint),
+                });
+            }
+            if let Some(place) = joints.iter().position(|&j| usize::from(j) == joint) {
+                let first = HumanBone::all().nth(place).unwrap_or(bone);
+                return Err(MapError::JointTwice {
+                    joint: name(joint),
+                    first,
+                    second: bone,
+                });
+            }
+            joints[bone as usize] = joint as u16;
+        }
+        let map = Self { joints, origin };
+        if map.joint(HumanBone::Hips).is_none() {
+            let bones = map.bones().count();
+            return Err(MapError::NoHips { bones });
+        }
+        map.check_order(skeleton)?;
+        Ok(map)
+    }
+
+    fn check_order(&self, skeleton: &Skeleton) -> Result<(), MapError> {
+        for (bone, joint) in self.bones() {
+            let mut above = bone.parent();
+            while let Some(b) = above {
+                if let Some(j) = self.joint(b)
+                    && is_below(skeleton, j, joint)
+                {
+                    return Err(MapError::Cycle {
+                        bone,
+                        above: b,
+                        joint: label(skeleton, joint),
+                        above_joint: label(skeleton, j),
+                    });
+                }
+                above = b.parent();
+            }
+        }
+        Ok(())
+    }
+
+    /// The joint of a bone, if it has one.
+    pub fn joint(&self, bone: HumanBone) -> Option<usize> {
+        let joint = self.joints[bone as usize];
+        (joint != NO_JOINT).then_some(usize::from(joint))
+    }
+
+    /// The bone of a joint, if it has one.
+    pub fn bone(&self, joint: usize) -> Option<HumanBone> {
+        self.bones().find(|b| b.1 == joint).map(|b| b.0)
+    }
+
+    /// The bones that have joints, parents first, with their joints.
+    pub fn bones(&self) -> impl Iterator<Item = (HumanBone, usize)> {
+        HumanBone::all().filter_map(|bone| Some((bone, self.joint(bone)?)))
+    }
+
+    /// The bones that VRM 1.0 requires and the map lacks.
+    pub fn lacking(&self) -> impl Iterator<Item = HumanBone> {
+        HumanBone::all().filter(|b| b.required() && self.joint(*b).is_none())
+    }
+
+    /// Where the map comes from.
+    pub fn origin(&self) -> MapOrigin {
+        self.origin
+    }
+
+    /// The nearest bone above that has a joint.
+    pub fn parent(&self, bone: HumanBone) -> Option<HumanBone> {
+        std::iter::successors(bone.parent(), |b| b.parent()).find(|b| self.joint(*b).is_some())
+    }
+}
+
+/// A joint for messages: its index and its name.
+pub(super) fn label(skeleton: &Skeleton, joint: usize) -> String {
+    let name = skeleton.names().get(joint).map_or("", String::as_str);
+    format!("{joint} \"{name}\"")
+}
+
+/// Whether a joint lies below another one.
+pub(crate) fn is_below(skeleton: &Skeleton, joint: usize, above: usize) -> bool {
+    let parents = skeleton.parents();
+    // Parents come first, so the walk ends.
+    let mut at = joint;
+    while at > above {
+        at = match parents.get(at) {
+            Some(&parent) if parent != NO_JOINT => usize::from(parent),
+            _ => return false,
+        };
+    }
+    at == above && joint != above
+}

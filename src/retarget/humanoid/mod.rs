@@ -1,0 +1,16 @@
+//! Humanoid maps: which joint of a skeleton is which bone of a human body.
+//!
+//! Start with [`HumanoidMap::find`]. Depends on skeletons alone; no clips, no files but the JSON of a map.
+
+mod error;
+mod find;
+#[cfg(feature = "gltf")]
+mod json;
+mod map;
+mod names;
+mod tables;
+
+pub use crate::skeleton::{HUMAN_BONES, HumanBone};
+pub use error::MapError;
+pub(crate) use map::is_below;
+pub use map::{HumanoidMap, MapOrigin};

@@ -1,0 +1,57 @@
+//! `RetargetReport`: what a retargeting did, in figures.
+
+use super::feet::FeetReport;
+use super::humanoid::{HumanBone, MapOrigin};
+use super::options::Ground;
+
+/// What was transferred how, and what was left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RetargetReport {
+    /// The clip.
+    pub clip: String,
+    /// Where the maps of source and target come from.
+    pub maps: [MapOrigin; 2],
+    /// Bones that both characters have, with the joints of source and target.
+    pub bones: Vec<(HumanBone, String, String)>,
+    /// Joints of the target without a bone that follow the source's joint of the same name, below the same bone.
+    pub by_name: Vec<String>,
+    /// Bones that the target lacks: their rotation is passed on to the bones below.
+    pub passed_on: Vec<HumanBone>,
+    /// Bones that the source lacks: they keep the reference pose.
+    pub kept: Vec<HumanBone>,
+    /// Bones of the target that were turned in its reference pose, so that they point where the source's do;
+    /// with the angles, radians.
+    pub aligned: Vec<(HumanBone, f64)>,
+    /// Bones of the target that hang elsewhere than below the bone above them; they are carried along.
+    pub carried: Vec<HumanBone>,
+    /// Heights of the hips above the ground, source and target, in the units of their files.
+    pub heights: [f64; 2],
+    /// What distances were multiplied with: the ratio of the heights.
+    pub ratio: f64,
+    /// Where the source stands: `Reference` or `Origin`.
+    pub ground: Ground,
+    /// Keys of the target's tracks, summed over joints.
+    pub keys: usize,
+    /// The largest deviation of a joint's rotation from the source halfway between keys, radians. 0 where each
+    /// joint follows one curve of the source; else keys were inserted until it was below 2e-5, or four times per
+    /// interval.
+    pub between_keys: f64,
+    /// Joints of the source that rotate and move no bone.
+    pub left: Vec<String>,
+    /// Joints of the source, other than the hips and those above, whose translation moves: it was dropped.
+    pub translations_dropped: Vec<String>,
+    /// Joints of the source whose scale differs from the reference and was kept.
+    pub scales_kept: Vec<String>,
+    /// Joints of the source whose scale differs from the reference and was dropped.
+    pub scales_dropped: Vec<String>,
+    /// Joints of either character with a mirroring scale (a negative product): directions below them are not kept.
+    pub mirroring: Vec<String>,
+    /// Number of morph weights and numbers of user channels that were kept, by equal names.
+    pub scalars_kept: usize,
+    /// Morph weights and numbers of user channels that the target lacks.
+    pub scalars_dropped: Vec<String>,
+    /// Whether the clip has root motion; it was scaled.
+    pub root_motion: bool,
+    /// The planting of feet, if it was asked for.
+    pub feet: Option<FeetReport>,
+}

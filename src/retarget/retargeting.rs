@@ -1,0 +1,378 @@
+//! `Retargeting`: two characters, prepared; and the clips that go from one to the other.
+
+use super::body::{Body, twin};
+use super::error::RetargetError;
+use super::feet::plant;
+use super::hips::Hips;
+use super::humanoid::{HumanBone, HumanoidMap};
+use super::link::Link;
+use super::loose::carried;
+use super::motion::{Local, Motion, Property, path};
+use super::options::RetargetOptions;
+use super::report::RetargetReport;
+use super::scalars::scalars;
+use super::space::Space;
+use super::stretch::scales;
+use super::track::{constant, rotations, track};
+use super::work::Work;
+use crate::build::clip_builder::{ClipBuilder, Reference as Base, Target};
+use crate::build::rig::model_size;
+use crate::clip::{Clip, ClipKind};
+use crate::import::raw::{RawChannel, RawClip, RawTrack};
+use crate::skeleton::{NO_JOINT, Skeleton};
+use std::sync::Arc;
+
+/// A transform of the reference pose that differs from the rest pose by less is not written.
+const AT_REST: f64 = 1e-9;
+
+/// The same for rotations, as the distance of the cosine of half the angle from 1: 3e-7 radians.
+const SAME_TURN: f64 = 1e-14;
+
+/// Transfers clips from one humanoid to another of other names, proportions and rest pose.
+///
+/// It owns both skeletons with their maps, and what is constant in the transfer. Rotations are transferred in
+/// model space as differences to reference poses, hips are scaled by the ratio of heights, and the result is a
+/// clip of the target with the source's key times. Joints without a bone keep the rest pose.
+///
+/// ```
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use phalanx::retarget::{HumanoidMap, RetargetOptions, Retargeting};
+///
+/// let (from, to) = (phalanx::import::mannequin()?, phalanx::import::mannequin()?);
+/// let retargeting = Retargeting::new(
+///     (from.skeleton(), &HumanoidMap::find(from.skeleton())?),
+///     (to.skeleton(), &HumanoidMap::find(to.skeleton())?),
+///     RetargetOptions::default(),
+/// )?;
+/// let walk = from.find_clip("Walk").ok_or("no clip Walk")?;
+/// let result = retargeting.retarget(&from.clips()[walk])?;
+/// assert!(result.clip.fits(to.skeleton()));
+/// println!("{} bones, hips scaled by {}", result.report.bones.len(), result.report.ratio);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
+///
+/// Source: "Transferring humanoid poses", VRM consortium; see [`docs/retargeting.md`] for the differences.
+///
+/// [`docs/retargeting.md`]: https://docs.rs/phalanx
+pub struct Retargeting {
+    source: Body,
+    target: Body,
+    space: Space,
+    links: Vec<Link>,
+    aligned: Vec<(HumanBone, f64)>,
+    options: RetargetOptions,
+    targets: Vec<Target>,
+    model_size: f64,
+}
+
+/// A retargeted clip, and what was done.
+#[derive(Clone, Debug)]
+pub struct Retargeted {
+    /// A clip of the target.
+    pub clip: Clip,
+    /// What was transferred, and what was left.
+    pub report: RetargetReport,
+}
+
+/// Swaps left and right of a clip, on its own skeleton.
+///
+/// The same as a retargeting onto itself with [`RetargetOptions::mirror`]. Markers keep their names.
+///
+/// # Errors
+/// As [`Retargeting::new`] and [`Retargeting::retarget`].
+pub fn mirror(
+    clip: &Clip,
+    skeleton: &Arc<Skeleton>,
+    map: &HumanoidMap,
+) -> Result<Retargeted, RetargetError> {
+    let options = RetargetOptions {
+        mirror: true,
+        ..RetargetOptions::default()
+    };
+    Retargeting::new((skeleton, map), (skeleton, map), options)?.retarget(clip)
+}
+
+impl Retargeting {
+    /// Prepares a transfer: reference poses, facings, and the constants of every bone.
+    ///
+    /// # Errors
+    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, or a threshold
+    /// of feet is out of range.
+    pub fn new(
+        source: (&Arc<Skeleton>, &HumanoidMap),
+        target: (&Arc<Skeleton>, &HumanoidMap),
+        options: RetargetOptions,
+    ) -> Result<Self, RetargetError> {
+        if let Some(feet) = &options.feet {
+            feet.check()?;
+        }
+        let source = Body::new(source.0, source.1, &options.source_reference, "source")?;
+        let mut target = Body::new(target.0, target.1, &options.target_reference, "target")?;
+        let space = Space {
+            from: source.facing,
+            to: target.facing,
+            mirror: options.mirror,
+        };
+        let aligned = target.align(&source, &space, options.alignment);
+        Hips::new(&source, &target, &space)?;
+        let links = Link::all(&source, &target, &space);
+        let joints = target.skeleton.lane_of().iter().map(|&lane| Target {
+            lane: Some(usize::from(lane)),
+            scalars: None,
+        });
+        let scalars = (0..target.skeleton.scalars().len()).map(|i| Target {
+            lane: None,
+            scalars: Some((i, 1)),
+        });
+        Ok(Self {
+            targets: joints.chain(scalars).collect(),
+            model_size: model_size(&target.skeleton),
+            source,
+            target,
+            space,
+            links,
+            aligned,
+            options,
+        })
+    }
+
+    /// Transfers a clip of the source.
+    ///
+    /// # Errors
+    /// If the clip is additive or of another skeleton, or the result is beyond a limit of clips.
+    pub fn retarget(&self, clip: &Clip) -> Result<Retargeted, RetargetError> {
+        if clip.kind() == ClipKind::Additive {
+            let clip = clip.name().to_owned();
+            return Err(RetargetError::Additive { clip });
+        }
+        if !clip.fits(&self.source.skeleton) {
+            return Err(RetargetError::skeleton(clip, &self.source.skeleton));
+        }
+        let (motion, raw) = Motion::of_clip(clip, &self.source.skeleton);
+        let hips = Hips::new(&self.source, &self.target, &self.space)?;
+        let ground = hips.ground(&motion, self.options.ground, clip.duration());
+        let mut tracks = Tracks::new(&self.target);
+        let mut work = Work::new();
+        let mut between = 0.0f64;
+        for link in &self.links {
+            let (track, gap) = rotations(link, &motion, &self.space, &mut work)?;
+            between = between.max(gap);
+            tracks.set(track);
+        }
+        let (keys, gap) = hips.keys(&motion, ground, &mut work)?;
+        between = between.max(gap / self.target.height);
+        tracks.set(track(hips.target_joint, Property::Translation, keys));
+        let scaled = scales(
+            &self.source,
+            &self.target,
+            (&self.links, &self.space),
+            &motion,
+            self.options.scale,
+        );
+        scaled.tracks.into_iter().for_each(|t| tracks.set(t));
+        let feet = match &self.options.feet {
+            None => None,
+            Some(options) => {
+                let bodies = (&self.source, &self.target);
+                let scale = self.space.matrix() * hips.ratio;
+                let space = (&self.space, scale);
+                let sides = (&motion, &mut tracks);
+                Some(plant(
+                    options,
+                    bodies,
+                    space,
+                    sides,
+                    clip.duration(),
+                    &mut work,
+                )?)
+            }
+        };
+        for loose in &self.target.loose {
+            let carried = carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
+            carried.into_iter().for_each(|t| tracks.set(t));
+        }
+        let (weights, scalars_dropped) =
+            scalars(&raw, &self.source.skeleton, &self.target.skeleton);
+        let scalars_kept = weights.len();
+        let (moved, left) = self.unused(&motion, &hips);
+        let mut tracks = tracks.list();
+        let keys = tracks.iter().map(|t| t.times.len()).sum();
+        tracks.extend(weights);
+        let result = RawClip {
+            name: Some(clip.name().to_owned()),
+            duration: clip.duration(),
+            tracks,
+            markers: clip.markers().to_vec(),
+            ..RawClip::default()
+        };
+        let builder = ClipBuilder {
+            skeleton: &self.target.skeleton,
+            targets: &self.targets,
+            model_size: self.model_size,
+            max_bytes: self.options.max_clip_bytes,
+            channels: &[],
+        };
+        let root_motion = clip.root_motion().map(|m| hips.root_motion(m));
+        let built = builder.build((0, &result), Base::None, root_motion)?;
+        let report = RetargetReport {
+            clip: clip.name().to_owned(),
+            maps: [self.source.map.origin(), self.target.map.origin()],
+            bones: self.bones(),
+            by_name: self.by_name(),
+            passed_on: self.passed_on(),
+            kept: self.kept(),
+            aligned: self.aligned.clone(),
+            carried: (self.target.loose.iter())
+                .filter_map(|l| self.target.map.bone(l.joint))
+                .collect(),
+            heights: [self.source.height, self.target.height],
+            ratio: hips.ratio,
+            ground,
+            keys,
+            between_keys: between,
+            left,
+            translations_dropped: moved,
+            scales_kept: scaled.kept,
+            scales_dropped: scaled.dropped,
+            mirroring: self.mirroring(),
+            scalars_kept,
+            scalars_dropped,
+            root_motion: clip.root_motion().is_some(),
+            feet,
+        };
+        Ok(Retargeted {
+            clip: built,
+            report,
+        })
+    }
+
+    fn bones(&self) -> Vec<(HumanBone, String, String)> {
+        let (from, to) = (self.source.skeleton.names(), self.target.skeleton.names());
+        let bone = |l: &Link| Some((l.bone?, from[l.source].clone(), to[l.target].clone()));
+        let mut bones: Vec<_> = self.links.iter().filter_map(bone).collect();
+        bones.sort_by_key(|b| b.0);
+        bones
+    }
+
+    fn by_name(&self) -> Vec<String> {
+        let named = self.links.iter().filter(|l| l.bone.is_none());
+        let names = self.target.skeleton.names();
+        named.map(|l| names[l.target].clone()).collect()
+    }
+
+    fn passed_on(&self) -> Vec<HumanBone> {
+        let there = |b: HumanBone| self.target.map.joint(twin(b, &self.space)).is_some();
+        let bones = self.source.map.bones().map(|b| b.0);
+        bones.filter(|b| !there(*b)).collect()
+    }
+
+    fn kept(&self) -> Vec<HumanBone> {
+        let there = |b: HumanBone| self.source.map.joint(twin(b, &self.space)).is_some();
+        let bones = self.target.map.bones().map(|b| b.0);
+        bones.filter(|b| !there(*b)).collect()
+    }
+
+    /// Joints of the source whose translation, and whose rotation, reaches no joint of the target.
+    fn unused(&self, motion: &Motion<'_>, hips: &Hips<'_>) -> (Vec<String>, Vec<String>) {
+        let skeleton = &self.source.skeleton;
+        let mut turns = vec![false; skeleton.len()];
+        let mut moves = vec![false; skeleton.len()];
+        for joint in self.links.iter().flat_map(|l| l.up.iter().chain(&l.down)) {
+            turns[*joint] = true;
+        }
+        for joint in path(skeleton, hips.joint()) {
+            turns[joint] = true;
+            moves[joint] = true;
+        }
+        let names = |used: &[bool], property: Property| {
+            let unused = (0..used.len()).filter(|&j| !used[j]);
+            let moving = unused.filter(|&j| motion.curve(j, property).is_some());
+            moving.map(|j| skeleton.names()[j].clone()).collect()
+        };
+        (
+            names(&moves, Property::Translation),
+            names(&turns, Property::Rotation),
+        )
+    }
+
+    fn mirroring(&self) -> Vec<String> {
+        let mut names = mirroring(&self.source, self.links.iter().map(|l| l.source));
+        names.extend(mirroring(&self.target, self.links.iter().map(|l| l.target)));
+        names
+    }
+}
+
+/// The names of joints, among some and those above them, with a negative product of scales.
+fn mirroring(body: &Body, joints: impl Iterator<Item = usize>) -> Vec<String> {
+    let mut seen = vec![false; body.skeleton.len()];
+    let mut names = Vec::new();
+    for joint in joints {
+        let mut at = Some(joint);
+        while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {
+            let scale = body.locals[j].scale;
+            if scale.x * scale.y * scale.z < 0.0 {
+                names.push(body.skeleton.names()[j].clone());
+            }
+            let parent = body.skeleton.parents()[j];
+            at = (parent != NO_JOINT).then_some(usize::from(parent));
+        }
+    }
+    names
+}
+
+/// The target's tracks, at most one per joint and property, and the motion that they make.
+pub(super) struct Tracks<'a> {
+    tracks: Vec<[Option<RawTrack>; 3]>,
+    pub motion: Motion<'a>,
+}
+
+impl<'a> Tracks<'a> {
+    /// The reference pose, as constants where it differs from the rest pose.
+    fn new(target: &'a Body) -> Self {
+        let skeleton = &target.skeleton;
+        let mut out = Self {
+            tracks: vec![[None, None, None]; skeleton.len()],
+            motion: Motion::still(skeleton, target.locals.clone()),
+        };
+        for (joint, local) in target.locals.iter().enumerate() {
+            let rest = Local::from(skeleton.rest(joint));
+            let differs = |d: glam::DVec3| d.abs().max_element() > AT_REST;
+            if differs(local.translation - rest.translation) {
+                let keys = constant(local.translation.to_array());
+                out.set(track(joint, Property::Translation, keys));
+            }
+            if 1.0 - local.rotation.dot(rest.rotation).abs() > SAME_TURN {
+                let keys = constant(local.rotation.to_array());
+                out.set(track(joint, Property::Rotation, keys));
+            }
+            if differs(local.scale - rest.scale) {
+                out.set(track(
+                    joint,
+                    Property::Scale,
+                    constant(local.scale.to_array()),
+                ));
+            }
+        }
+        out
+    }
+
+    /// Sets a track of a joint; it takes the place of an earlier one.
+    pub fn set(&mut self, track: RawTrack) {
+        let property = match track.channel {
+            RawChannel::Rotation => Property::Rotation,
+            RawChannel::Scale => Property::Scale,
+            _ => Property::Translation,
+        };
+        self.motion.set(&track);
+        let joint = track.node;
+        self.tracks[joint][property as usize] = Some(track);
+    }
+
+    fn list(self) -> Vec<RawTrack> {
+        self.tracks.into_iter().flatten().flatten().collect()
+    }
+}

@@ -1,0 +1,272 @@
+//! `HumanBone`: the bones of VRM 1.0's humanoid.
+
+use std::fmt;
+
+/// The number of human bones.
+pub const HUMAN_BONES: usize = 55;
+
+/// A bone of a humanoid: a role that a joint can have. The word is the specification's; a skeleton has joints.
+///
+/// Source: VRM 1.0, `VRMC_vrm`, "humanoid".
+///
+/// ```
+/// use phalanx::skeleton::HumanBone;
+///
+/// let knee = HumanBone::named("leftLowerLeg").ok_or("no such bone")?;
+/// assert_eq!(knee.parent(), Some(HumanBone::LeftUpperLeg));
+/// assert_eq!(knee.mirrored(), HumanBone::RightLowerLeg);
+/// assert!(knee.required());
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum HumanBone {
+    /// The hips.
+    Hips,
+    /// The spine.
+    Spine,
+    /// The chest.
+    Chest,
+    /// The upper chest.
+    UpperChest,
+    /// The neck.
+    Neck,
+    /// The head.
+    Head,
+    /// The left eye.
+    LeftEye,
+    /// The right eye.
+    RightEye,
+    /// The jaw.
+    Jaw,
+    /// The left upper leg.
+    LeftUpperLeg,
+    /// The left lower leg.
+    LeftLowerLeg,
+    /// The left foot.
+    LeftFoot,
+    /// The left toes.
+    LeftToes,
+    /// The right upper leg.
+    RightUpperLeg,
+    /// The right lower leg.
+    RightLowerLeg,
+    /// The right foot.
+    RightFoot,
+    /// The right toes.
+    RightToes,
+    /// The left shoulder.
+    LeftShoulder,
+    /// The left upper arm.
+    LeftUpperArm,
+    /// The left lower arm.
+    LeftLowerArm,
+    /// The left hand.
+    LeftHand,
+    /// The right shoulder.
+    RightShoulder,
+    /// The right upper arm.
+    RightUpperArm,
+    /// The right lower arm.
+    RightLowerArm,
+    /// The right hand.
+    RightHand,
+    /// The left thumb metacarpal.
+    LeftThumbMetacarpal,
+    /// The left thumb proximal.
+    LeftThumbProximal,
+    /// The left thumb distal.
+    LeftThumbDistal,
+    /// The left index proximal.
+    LeftIndexProximal,
+    /// The left index intermediate.
+    LeftIndexIntermediate,
+    /// The left index distal.
+    LeftIndexDistal,
+    /// The left middle proximal.
+    LeftMiddleProximal,
+    /// The left middle intermediate.
+    LeftMiddleIntermediate,
+    /// The left middle distal.
+    LeftMiddleDistal,
+    /// The left ring proximal.
+    LeftRingProximal,
+    /// The left ring intermediate.
+    LeftRingIntermediate,
+    /// The left ring distal.
+    LeftRingDistal,
+    /// The left little proximal.
+    LeftLittleProximal,
+    /// The left little intermediate.
+    LeftLittleIntermediate,
+    /// The left little distal.
+    LeftLittleDistal,
+    /// The right thumb metacarpal.
+    RightThumbMetacarpal,
+    /// The right thumb proximal.
+    RightThumbProximal,
+    /// The right thumb distal.
+    RightThumbDistal,
+    /// The right index proximal.
+    RightIndexProximal,
+    /// The right index intermediate.
+    RightIndexIntermediate,
+    /// The right index distal.
+    RightIndexDistal,
+    /// The right middle proximal.
+    RightMiddleProximal,
+    /// The right middle intermediate.
+    RightMiddleIntermediate,
+    /// The right middle distal.
+    RightMiddleDistal,
+    /// The right ring proximal.
+    RightRingProximal,
+    /// The right ring intermediate.
+    RightRingIntermediate,
+    /// The right ring distal.
+    RightRingDistal,
+    /// The right little proximal.
+    RightLittleProximal,
+    /// The right little intermediate.
+    RightLittleIntermediate,
+    /// The right little distal.
+    RightLittleDistal,
+}
+
+/// A bone's name in files, its parent, and whether VRM 1.0 requires it.
+type Row = (HumanBone, &'static str, Option<HumanBone>, bool);
+
+use HumanBone as B;
+
+/// All bones; parents come before their children.
+#[rustfmt::skip]
+const TABLE: [Row; HUMAN_BONES] = [
+    (B::Hips, "hips", None, true),
+    (B::Spine, "spine", Some(B::Hips), true),
+    (B::Chest, "chest", Some(B::Spine), false),
+    (B::UpperChest, "upperChest", Some(B::Chest), false),
+    (B::Neck, "neck", Some(B::UpperChest), false),
+    (B::Head, "head", Some(B::Neck), true),
+    (B::LeftEye, "leftEye", Some(B::Head), false),
+    (B::RightEye, "rightEye", Some(B::Head), false),
+    (B::Jaw, "jaw", Some(B::Head), false),
+    (B::LeftUpperLeg, "leftUpperLeg", Some(B::Hips), true),
+    (B::LeftLowerLeg, "leftLowerLeg", Some(B::LeftUpperLeg), true),
+    (B::LeftFoot, "leftFoot", Some(B::LeftLowerLeg), true),
+    (B::LeftToes, "leftToes", Some(B::LeftFoot), false),
+    (B::RightUpperLeg, "rightUpperLeg", Some(B::Hips), true),
+    (B::RightLowerLeg, "rightLowerLeg", Some(B::RightUpperLeg), true),
+    (B::RightFoot, "rightFoot", Some(B::RightLowerLeg), true),
+    (B::RightToes, "rightToes", Some(B::RightFoot), false),
+    (B::LeftShoulder, "leftShoulder", Some(B::UpperChest), false),
+    (B::LeftUpperArm, "leftUpperArm", Some(B::LeftShoulder), true),
+    (B::LeftLowerArm, "leftLowerArm", Some(B::LeftUpperArm), true),
+    (B::LeftHand, "leftHand", Some(B::LeftLowerArm), true),
+    (B::RightShoulder, "rightShoulder", Some(B::UpperChest), false),
+    (B::RightUpperArm, "rightUpperArm", Some(B::RightShoulder), true),
+    (B::RightLowerArm, "rightLowerArm", Some(B::RightUpperArm), true),
+    (B::RightHand, "rightHand", Some(B::RightLowerArm), true),
+    (B::LeftThumbMetacarpal, "leftThumbMetacarpal", Some(B::LeftHand), false),
+    (B::LeftThumbProximal, "leftThumbProximal", Some(B::LeftThumbMetacarpal), false),
+    (B::LeftThumbDistal, "leftThumbDistal", Some(B::LeftThumbProximal), false),
+    (B::LeftIndexProximal, "leftIndexProximal", Some(B::LeftHand), false),
+    (B::LeftIndexIntermediate, "leftIndexIntermediate", Some(B::LeftIndexProximal), false),
+    (B::LeftIndexDistal, "leftIndexDistal", Some(B::LeftIndexIntermediate), false),
+    (B::LeftMiddleProximal, "leftMiddleProximal", Some(B::LeftHand), false),
+    (B::LeftMiddleIntermediate, "leftMiddleIntermediate", Some(B::LeftMiddleProximal), false),
+    (B::LeftMiddleDistal, "leftMiddleDistal", Some(B::LeftMiddleIntermediate), false),
+    (B::LeftRingProximal, "leftRingProximal", Some(B::LeftHand), false),
+    (B::LeftRingIntermediate, "leftRingIntermediate", Some(B::LeftRingProximal), false),
+    (B::LeftRingDistal, "leftRingDistal", Some(B::LeftRingIntermediate), false),
+    (B::LeftLittleProximal, "leftLittleProximal", Some(B::LeftHand), false),
+    (B::LeftLittleIntermediate, "leftLittleIntermediate", Some(B::LeftLittleProximal), false),
+    (B::LeftLittleDistal, "leftLittleDistal", Some(B::LeftLittleIntermediate), false),
+    (B::RightThumbMetacarpal, "rightThumbMetacarpal", Some(B::RightHand), false),
+    (B::RightThumbProximal, "rightThumbProximal", Some(B::RightThumbMetacarpal), false),
+    (B::RightThumbDistal, "rightThumbDistal", Some(B::RightThumbProximal), false),
+    (B::RightIndexProximal, "rightIndexProximal", Some(B::RightHand), false),
+    (B::RightIndexIntermediate, "rightIndexIntermediate", Some(B::RightIndexProximal), false),
+    (B::RightIndexDistal, "rightIndexDistal", Some(B::RightIndexIntermediate), false),
+    (B::RightMiddleProximal, "rightMiddleProximal", Some(B::RightHand), false),
+    (B::RightMiddleIntermediate, "rightMiddleIntermediate", Some(B::RightMiddleProximal), false),
+    (B::RightMiddleDistal, "rightMiddleDistal", Some(B::RightMiddleIntermediate), false),
+    (B::RightRingProximal, "rightRingProximal", Some(B::RightHand), false),
+    (B::RightRingIntermediate, "rightRingIntermediate", Some(B::RightRingProximal), false),
+    (B::RightRingDistal, "rightRingDistal", Some(B::RightRingIntermediate), false),
+    (B::RightLittleProximal, "rightLittleProximal", Some(B::RightHand), false),
+    (B::RightLittleIntermediate, "rightLittleIntermediate", Some(B::RightLittleProximal), false),
+    (B::RightLittleDistal, "rightLittleDistal", Some(B::RightLittleIntermediate), false),
+];
+
+impl HumanBone {
+    /// All bones; parents come before their children.
+    pub fn all() -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator {
+        TABLE.iter().map(|row| row.0)
+    }
+
+    /// The bone of this name in VRM 1.0, such as `leftUpperArm`.
+    pub fn named(name: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// The name in VRM 1.0.
+    pub fn name(self) -> &'static str {
+        TABLE[self as usize].1
+    }
+
+    /// The bone above it, if both are there; `None` for the hips.
+    pub fn parent(self) -> Option<Self> {
+        TABLE[self as usize].2
+    }
+
+    /// Whether VRM 1.0 requires it.
+    pub fn required(self) -> bool {
+        TABLE[self as usize].3
+    }
+
+    /// Whether `above` is one of the bones above it.
+    pub fn is_below(self, above: Self) -> bool {
+        std::iter::successors(self.parent(), |bone| bone.parent()).any(|bone| bone == above)
+    }
+
+    /// The same bone of the other side; itself in the middle of the body.
+    pub fn mirrored(self) -> Self {
+        let name = self.name();
+        let other = match (name.strip_prefix("left"), name.strip_prefix("right")) {
+            (Some(rest), _) => format!("right{rest}"),
+            (_, Some(rest)) => format!("left{rest}"),
+            _ => return self,
+        };
+        Self::named(&other).unwrap_or(self)
+    }
+
+    /// Whether it is a part of a finger.
+    pub fn is_finger(self) -> bool {
+        self.is_below(Self::LeftHand) || self.is_below(Self::RightHand)
+    }
+}
+
+/// The name in VRM 1.0.
+impl fmt::Display for HumanBone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_bones() {
+        for (place, (bone, name, parent, _)) in TABLE.iter().enumerate() {
+            assert_eq!(*bone as usize, place);
+            assert_eq!(HumanBone::named(name), Some(*bone));
+            assert!(parent.is_none_or(|p| (p as usize) < place), "{name}");
+            assert_eq!(bone.mirrored().mirrored(), *bone);
+        }
+        // VRM 1.0 requires 15 bones.
+        assert_eq!(HumanBone::all().filter(|b| b.required()).count(), 15);
+        assert!(HumanBone::LeftIndexDistal.is_finger() && !HumanBone::LeftHand.is_finger());
+    }
+}

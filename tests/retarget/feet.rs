@@ -1,0 +1,125 @@
+//! Planting of feet.
+
+use crate::support::*;
+use glam::DVec3;
+use phalanx::retarget::{FootPlanting, RetargetOptions};
+
+fn planted() -> RetargetOptions {
+    RetargetOptions {
+        feet: Some(FootPlanting::default()),
+        ..RetargetOptions::default()
+    }
+}
+
+/// The mannequin's walk on other bodies: slide by the report, and measured here from poses.
+#[test]
+fn feet_that_stand_slide_less() {
+    let from = phalanx::import::mannequin().unwrap();
+    for (to, name) in ["pab.glb", "bl_humanoid.glb", "robot.glb"].map(|n| (model(n), n)) {
+        let Some(to) = to else { continue };
+        for walk in ["Walk", "Idle"] {
+            let walk = clip(&from, walk);
+            let plain = retarget(&from, &to, walk, RetargetOptions::default());
+            let done = retarget(&from, &to, walk, planted());
+            let feet = done.report.feet.unwrap();
+            println!("{} on {name}: {feet:?}", walk.name());
+            assert!(feet.contacts >= 2, "{feet:?}");
+            assert!(
+                feet.slide_after <= 0.5 * feet.slide_before + 1e-4,
+                "{feet:?}"
+            );
+            assert!(feet.worst_after <= feet.worst_before + 1e-4, "{feet:?}");
+            // Nothing but the legs changes.
+            let map = map(&to);
+            for time in times(walk) {
+                let a = Posed::at(to.skeleton(), &plain.clip, time);
+                let b = Posed::at(to.skeleton(), &done.clip, time);
+                for (bone, joint) in map.bones() {
+                    let leg =
+                        format!("{bone}").contains("Leg") || format!("{bone}").contains("Foot");
+                    let error = angle(a.turns[joint], b.turns[joint]);
+                    assert!(leg || error < 3e-4, "{bone}: {error:e}");
+                }
+            }
+        }
+    }
+}
+
+/// A foot that hangs still in a source that sways: the target's is led to stand still, by its own measure.
+#[test]
+fn a_standing_foot_stands() {
+    let from = phalanx::import::mannequin().unwrap();
+    let to = Made {
+        axes: 5,
+        size: 1.2,
+        arms: 0.4,
+        ..Made::default()
+    }
+    .rig();
+    let idle = clip(&from, "Idle");
+    let speed = |clip: &phalanx::clip::Clip| {
+        let map = map(&to);
+        let place = |k: usize| {
+            let time = clip.duration() * (k as f32 / 200.0);
+            Posed::at(to.skeleton(), clip, time).place(&map, B::LeftToes)
+        };
+        let places: Vec<DVec3> = (0..=200).map(place).collect();
+        let step = f64::from(clip.duration()) / 200.0;
+        let speeds = places.windows(2).map(|w| {
+            let way = w[1] - w[0];
+            DVec3::new(way.x, 0.0, way.z).length() / step
+        });
+        speeds.fold(0.0, f64::max)
+    };
+    let plain = retarget(&from, &to, idle, RetargetOptions::default());
+    let done = retarget(&from, &to, idle, planted());
+    let (before, after) = (speed(&plain.clip), speed(&done.clip));
+    println!("{before} to {after}: {:?}", done.report.feet);
+    assert!(after < 0.3 * before, "{before} {after}");
+}
+
+#[test]
+fn thresholds_are_checked() {
+    let rig = Made::default().rig();
+    for (feet, what) in [
+        (
+            FootPlanting {
+                height: 0.0,
+                ..FootPlanting::default()
+            },
+            "height is 0",
+        ),
+        (
+            FootPlanting {
+                speed: -1.0,
+                ..FootPlanting::default()
+            },
+            "speed is -1",
+        ),
+        (
+            FootPlanting {
+                fade: f64::NAN,
+                ..FootPlanting::default()
+            },
+            "fade is NaN",
+        ),
+        (
+            FootPlanting {
+                fade: f64::INFINITY,
+                ..FootPlanting::default()
+            },
+            "fade is inf",
+        ),
+    ] {
+        let options = RetargetOptions {
+            feet: Some(feet),
+            ..RetargetOptions::default()
+        };
+        let map = map(&rig);
+        let side = (rig.skeleton(), &map);
+        let refused = phalanx::retarget::Retargeting::new(side, side, options)
+            .err()
+            .unwrap();
+        assert!(refused.to_string().contains(what), "{refused}");
+    }
+}

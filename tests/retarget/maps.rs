@@ -1,0 +1,453 @@
+//! Humanoid maps: found by names, read from JSON, refused.
+
+use crate::support::*;
+use phalanx::retarget::{HumanBone, HumanoidMap, MapError, MapOrigin};
+use phalanx::skeleton::{Joint, Skeleton, Trs};
+
+fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
+    let joint = |(name, parent): &(&str, Option<usize>)| Joint {
+        name: (*name).into(),
+        parent: *parent,
+        rest: Trs::IDENTITY,
+    };
+    let joints: Vec<Joint> = joints.iter().map(joint).collect();
+    Skeleton::new(&joints, None, Vec::new()).unwrap()
+}
+
+/// Joints by convention: names of hips, spine, head, and of one leg and arm, with `~` for the side.
+#[test]
+fn conventions_are_known() {
+    let conventions: [(&str, [&str; 2], [&str; 12]); 8] = [
+        (
+            "Mixamo, CMU and LAFAN1",
+            ["Left", "Right"],
+            [
+                "mixamorig:Hips",
+                "mixamorig:Spine",
+                "mixamorig:Neck",
+                "mixamorig:Head",
+                "mixamorig:~UpLeg",
+                "mixamorig:~Leg",
+                "mixamorig:~Foot",
+                "mixamorig:~ToeBase",
+                "mixamorig:~Shoulder",
+                "mixamorig:~Arm",
+                "mixamorig:~ForeArm",
+                "mixamorig:~Hand",
+            ],
+        ),
+        (
+            "Mixamo, CMU and LAFAN1",
+            ["Left", "Right"],
+            [
+                "Hips",
+                "LowerBack",
+                "Neck",
+                "Head",
+                "~UpLeg",
+                "~Leg",
+                "~Foot",
+                "~ToeBase",
+                "~Shoulder",
+                "~Arm",
+                "~ForeArm",
+                "~Hand",
+            ],
+        ),
+        (
+            "VRM",
+            ["left", "right"],
+            [
+                "hips",
+                "spine",
+                "neck",
+                "head",
+                "~UpperLeg",
+                "~LowerLeg",
+                "~Foot",
+                "~Toes",
+                "~Shoulder",
+                "~UpperArm",
+                "~LowerArm",
+                "~Hand",
+            ],
+        ),
+        (
+            "VRoid",
+            ["L", "R"],
+            [
+                "J_Bip_C_Hips",
+                "J_Bip_C_Spine",
+                "J_Bip_C_Neck",
+                "J_Bip_C_Head",
+                "J_Bip_~_UpperLeg",
+                "J_Bip_~_LowerLeg",
+                "J_Bip_~_Foot",
+                "J_Bip_~_ToeBase",
+                "J_Bip_~_Shoulder",
+                "J_Bip_~_UpperArm",
+                "J_Bip_~_LowerArm",
+                "J_Bip_~_Hand",
+            ],
+        ),
+        (
+            "Unreal",
+            ["l", "r"],
+            [
+                "pelvis",
+                "spine_01",
+                "neck_01",
+                "head",
+                "thigh_~",
+                "calf_~",
+                "foot_~",
+                "ball_~",
+                "clavicle_~",
+                "upperarm_~",
+                "lowerarm_~",
+                "hand_~",
+            ],
+        ),
+        (
+            "Rigify",
+            ["L", "R"],
+            [
+                "DEF-spine",
+                "DEF-spine.001",
+                "DEF-spine.004",
+                "DEF-spine.006",
+                "DEF-thigh.~",
+                "DEF-shin.~",
+                "DEF-foot.~",
+                "DEF-toe.~",
+                "DEF-shoulder.~",
+                "DEF-upper_arm.~",
+                "DEF-forearm.~",
+                "DEF-hand.~",
+            ],
+        ),
+        (
+            "Biped",
+            ["L", "R"],
+            [
+                "Bip01 Pelvis",
+                "Bip01 Spine",
+                "Bip01 Neck",
+                "Bip01 Head",
+                "Bip01 ~ Thigh",
+                "Bip01 ~ Calf",
+                "Bip01 ~ Foot",
+                "Bip01 ~ Toe0",
+                "Bip01 ~ Clavicle",
+                "Bip01 ~ UpperArm",
+                "Bip01 ~ Forearm",
+                "Bip01 ~ Hand",
+            ],
+        ),
+        (
+            "Poser",
+            ["l", "r"],
+            [
+                "hip", "abdomen", "neck", "head", "~Thigh", "~Shin", "~Foot", "~Toe", "~Collar",
+                "~Shldr", "~ForeArm", "~Hand",
+            ],
+        ),
+    ];
+    let bones = [
+        "hips",
+        "spine",
+        "neck",
+        "head",
+        "~UpperLeg",
+        "~LowerLeg",
+        "~Foot",
+        "~Toes",
+        "~Shoulder",
+        "~UpperArm",
+        "~LowerArm",
+        "~Hand",
+    ];
+    for (table, sides, names) in conventions {
+        let mut joints: Vec<(String, Option<usize>)> = Vec::new();
+        let mut expected = Vec::new();
+        for (which, side) in ["left", "right"].into_iter().zip(sides) {
+            for (place, (name, bone)) in names.iter().zip(bones).enumerate() {
+                if place < 4 && which == "right" {
+                    continue;
+                }
+                let parent = match place {
+                    0 => None,
+                    4 => Some(0),
+                    8 => Some(1),
+                    _ if which == "right" => Some(joints.len() - 1),
+                    place => Some(place - 1),
+                };
+                expected.push(bone.replace('~', which));
+                joints.push((name.replace('~', side), parent));
+            }
+        }
+        let named: Vec<(&str, Option<usize>)> =
+            joints.iter().map(|j| (j.0.as_str(), j.1)).collect();
+        let skeleton = skeleton(&named);
+        let map = HumanoidMap::find(&skeleton).unwrap();
+        assert_eq!(map.origin(), MapOrigin::Names(table));
+        for (joint, bone) in expected.iter().enumerate() {
+            let bone = HumanBone::named(bone).unwrap();
+            assert_eq!(map.joint(bone), Some(joint), "{table}: {bone}");
+        }
+        assert_eq!(map.lacking().count(), 0);
+    }
+}
+
+#[test]
+fn models_of_files_are_known() {
+    for (file, bones, some) in [
+        (
+            "pab.glb",
+            52,
+            &[
+                (B::Chest, "Spine2"),
+                (B::UpperChest, "Spine3"),
+                (B::LeftHand, "Lefthand"),
+            ][..],
+        ),
+        (
+            "mannequin.glb",
+            46,
+            &[(B::UpperChest, "Chest"), (B::LeftToes, "LeftToe")],
+        ),
+        (
+            "CesiumMan.glb",
+            19,
+            &[
+                (B::RightHand, "Skeleton_arm_joint_R__3_"),
+                (B::LeftFoot, "leg_joint_L_3"),
+            ],
+        ),
+        (
+            "bl_humanoid.glb",
+            52,
+            &[(B::Hips, "pelvis"), (B::LeftLowerLeg, "calf_l")],
+        ),
+        (
+            "robot.glb",
+            19,
+            &[
+                (B::Hips, "Body"),
+                (B::LeftFoot, "Foot.L"),
+                (B::LeftHand, "Palm2.L"),
+            ],
+        ),
+        (
+            "greenman.glb",
+            9,
+            &[(B::Hips, "root"), (B::LeftLowerLeg, "leg_L")],
+        ),
+    ] {
+        let Some(rig) = model(file) else { continue };
+        let map = map(&rig);
+        let names = rig.skeleton().names();
+        let listed: Vec<String> = map
+            .bones()
+            .map(|(b, j)| format!("{b}={}", names[j]))
+            .collect();
+        assert_eq!(listed.len(), bones, "{file}: {listed:?}");
+        for (bone, name) in some {
+            assert_eq!(names[map.joint(*bone).unwrap()], *name, "{file}: {bone}");
+        }
+    }
+    // A horse with a rider is no humanoid by its names.
+    if let Some(rig) = model("Fox.glb") {
+        let refused = HumanoidMap::find(rig.skeleton());
+        assert!(
+            matches!(refused, Err(MapError::Unknown { .. })),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn json_goes_out_and_in() {
+    let rig = Made {
+        axes: 3,
+        ..Made::default()
+    }
+    .rig();
+    let found = map(&rig);
+    let text = found.to_json(rig.skeleton());
+    assert!(
+        text.starts_with("{\n  \"hips\": \"mixamorig:Hips\",\n"),
+        "{text}"
+    );
+    let read = HumanoidMap::from_json(&text, rig.skeleton()).unwrap();
+    assert!(read.bones().eq(found.bones()));
+    assert_eq!(read.origin(), MapOrigin::Given);
+    // Names that several joints have are written as paths or indices.
+    let twice = skeleton(&[
+        ("a", None),
+        ("b", Some(0)),
+        ("c", Some(0)),
+        ("x", Some(1)),
+        ("x", Some(2)),
+        ("x", Some(2)),
+    ]);
+    let pairs = [
+        (B::Hips, 0),
+        (B::Spine, 3),
+        (B::LeftUpperLeg, 4),
+        (B::RightUpperLeg, 5),
+    ];
+    let map = HumanoidMap::new(&twice, &pairs, MapOrigin::Given).unwrap();
+    let text = map.to_json(&twice);
+    assert!(
+        text.contains("\"spine\": \"a/b/x\"") && text.contains("\"leftUpperLeg\": 4"),
+        "{text}"
+    );
+    let read = HumanoidMap::from_json(&text, &twice).unwrap();
+    assert_eq!(read.joint(B::Spine), Some(3));
+    assert_eq!(read.joint(B::RightUpperLeg), Some(5));
+}
+
+#[test]
+fn maps_that_are_none_are_refused() {
+    let s = skeleton(&[
+        ("hips", None),
+        ("thigh", Some(0)),
+        ("shin", Some(1)),
+        ("shin", Some(1)),
+    ]);
+    let new = |pairs: &[(B, usize)]| HumanoidMap::new(&s, pairs, MapOrigin::Given).unwrap_err();
+    let says = |error: MapError, parts: &[&str]| {
+        let text = error.to_string();
+        assert!(parts.iter().all(|p| text.contains(p)), "{text}");
+    };
+    says(new(&[]), &["no hips", "0 other bones"]);
+    says(new(&[(B::LeftUpperLeg, 1)]), &["no hips", "1 other"]);
+    says(
+        new(&[(B::Hips, 0), (B::Spine, 0)]),
+        &["joint 0 \"hips\"", "\"hips\" and \"spine\""],
+    );
+    says(
+        new(&[(B::Hips, 0), (B::Hips, 1)]),
+        &["\"hips\" is given twice", "0 \"hips\"", "1 \"thigh\""],
+    );
+    says(new(&[(B::Hips, 9)]), &["joint 9", "4 joints"]);
+    // The knee above the thigh: the order of bones and that of joints form a cycle.
+    let cycle = new(&[(B::Hips, 0), (B::LeftLowerLeg, 1), (B::LeftUpperLeg, 2)]);
+    assert!(matches!(
+        cycle,
+        MapError::Cycle {
+            bone: B::LeftLowerLeg,
+            ..
+        }
+    ));
+    says(
+        cycle,
+        &["leftLowerLeg", "leftUpperLeg", "1 \"thigh\"", "2 \"shin\""],
+    );
+    let hips_below = new(&[(B::Hips, 2), (B::LeftFoot, 0)]);
+    assert!(matches!(hips_below, MapError::Cycle { above: B::Hips, .. }));
+    let read = |text: &str| HumanoidMap::from_json(text, &s).unwrap_err();
+    says(read("{\"hips\": \"hips\",\n \"spine\": }"), &["line 2"]);
+    says(read("[1]"), &["line 1", "an object of bones and joints"]);
+    says(read("{\"hips\": 1.5}"), &["a joint's name, path or index"]);
+    says(read("{\"hips\": -1}"), &["a joint's name, path or index"]);
+    says(
+        read("{\"hips\": \"nobody\"}"),
+        &["\"hips\"", "no joint \"nobody\""],
+    );
+    says(read("{\"hips\": \"shin\"}"), &["\"hips\"", "2 joints"]);
+    says(
+        read("{\"hips\": \"hips\", \"hips\": \"thigh\"}"),
+        &["given twice"],
+    );
+    says(read("{\"hip\": \"hips\"}"), &["no human bone \"hip\""]);
+    says(read("{\"hips\": 18446744073709551615}"), &["out of range"]);
+    says(read(&" ".repeat((1 << 20) + 1)), &["1048577", "1048576"]);
+    says(read(&format!("{}1", "[".repeat(100_000))), &["line 1"]);
+    let unknown = HumanoidMap::find(&s).unwrap_err();
+    says(unknown, &["name tables", "lacks"]);
+    assert!(HumanoidMap::find(&skeleton(&[])).is_err());
+}
+
+/// The tables of VRM 1.0 and 0.x, with what is broken in them.
+#[test]
+fn extensions_of_files_are_read() {
+    use phalanx::import::{ImportOptions, Severity, import_slice};
+    use phalanx_testkit::gltf_file::{File, assert_reported};
+    use serde_json::json;
+    let file = |extensions: serde_json::Value| {
+        let mut file = File::new();
+        for name in ["a", "b", "c", "d", "e"] {
+            file.push("nodes", json!({ "name": name }));
+        }
+        for (node, child) in [(0, 1), (1, 2), (2, 3), (3, 4)] {
+            file.root["nodes"][node]["children"] = json!([child]);
+        }
+        let times = file.floats("SCALAR", &[0.0, 1.0]);
+        let turns = file.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+        file.clip(4, "rotation", "LINEAR", times, turns);
+        let names: Vec<&String> = extensions.as_object().unwrap().keys().collect();
+        file.root["extensionsUsed"] = json!(names);
+        file.root["extensions"] = extensions;
+        import_slice(&file.glb(), "test", None, &ImportOptions::default()).unwrap()
+    };
+    let imported = file(
+        json!({ "VRMC_vrm": { "specVersion": "1.0", "humanoid": { "humanBones": {
+        "hips": { "node": 1 }, "spine": { "node": 2 }, "leftThumbProximal": { "node": 3 },
+        "nose": { "node": 0 }, "head": { "node": 77 }, "neck": { "node": -1 }, "jaw": {}
+    } } } }),
+    );
+    let rig = &imported.rigs[0];
+    let joint = |name: &str| rig.skeleton().joint(name).unwrap();
+    let map = HumanoidMap::of_rig(rig).unwrap();
+    assert_eq!(map.origin(), MapOrigin::Extension);
+    assert_eq!(map.joint(B::Hips), Some(joint("b")));
+    assert_eq!(map.joint(B::LeftThumbProximal), Some(joint("d")));
+    assert_eq!(map.bones().count(), 3);
+    for (bone, what) in [
+        ("nose", "no such bone"),
+        ("head", "77"),
+        ("neck", "no node"),
+        ("jaw", "no node"),
+    ] {
+        assert_reported(
+            &imported.report,
+            Severity::Dropped,
+            &["VRMC_vrm", bone, what],
+        );
+    }
+    assert_reported(
+        &imported.report,
+        Severity::Note,
+        &["VRMC_vrm", "only its humanoid is read"],
+    );
+    // VRM 0.x names the joints of the thumb differently.
+    let imported = file(json!({ "VRM": { "humanoid": { "humanBones": [
+        { "bone": "hips", "node": 0 }, { "bone": "hips", "node": 1 }, { "bone": "leftThumbProximal", "node": 2 },
+        { "bone": "leftThumbIntermediate", "node": 3 }, { "bone": "leftThumbDistal", "node": 4 }, 5
+    ] } } }));
+    let rig = &imported.rigs[0];
+    let map = HumanoidMap::of_rig(rig).unwrap();
+    let joint = |name: &str| Some(rig.skeleton().joint(name).unwrap());
+    assert_eq!(map.joint(B::Hips), joint("a"));
+    assert_eq!(map.joint(B::LeftThumbMetacarpal), joint("c"));
+    assert_eq!(map.joint(B::LeftThumbProximal), joint("d"));
+    assert_eq!(map.joint(B::LeftThumbDistal), joint("e"));
+    assert_reported(&imported.report, Severity::Dropped, &["hips", "twice"]);
+    // Of no use, but no reason to refuse the file.
+    for broken in [
+        json!({ "VRM": 1 }),
+        json!({ "VRMC_vrm": { "humanoid": [] } }),
+        json!({ "VRM": { "humanoid": { "humanBones": {} } } }),
+    ] {
+        assert!(file(broken).rigs[0].humanoid().is_empty());
+    }
+    let cycle = file(
+        json!({ "VRMC_vrm": { "humanoid": { "humanBones": { "hips": { "node": 2 }, "spine": { "node": 1 } } } } }),
+    );
+    assert!(matches!(
+        HumanoidMap::of_rig(&cycle.rigs[0]),
+        Err(MapError::Cycle { .. })
+    ));
+}

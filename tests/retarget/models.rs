@@ -1,0 +1,81 @@
+//! The models of files, each onto each other.
+
+use crate::support::*;
+use phalanx::retarget::RetargetOptions;
+
+const MODELS: [(&str, &str); 5] = [
+    ("pab.glb", "walk"),
+    ("mannequin.glb", "Walk"),
+    ("bl_humanoid.glb", "Walk"),
+    ("robot.glb", "Robot_Walking"),
+    ("CesiumMan.glb", ""),
+];
+
+/// Limbs point where those of the source do, and hips are where the ratio of heights puts them, in every clip of
+/// every model on every other one.
+#[test]
+fn each_walks_as_each() {
+    for (from, name) in MODELS {
+        for (to, _) in MODELS {
+            let (Some(a), Some(b)) = (model(from), model(to)) else {
+                continue;
+            };
+            let walk = clip(&a, name);
+            let done = retarget(&a, &b, walk, RetargetOptions::default());
+            let (map_a, map_b) = (map(&a), map(&b));
+            let (rest_a, rest_b) = (Posed::rest(a.skeleton()), Posed::rest(b.skeleton()));
+            let (mut worst, mut at) = (0.0f64, B::Hips);
+            let mut hips = 0.0f64;
+            for time in times(walk) {
+                let source = Posed::at(a.skeleton(), walk, time);
+                let result = Posed::at(b.skeleton(), &done.clip, time);
+                for (bone, end) in LIMBS {
+                    // Where the source's own limb keeps its length, it is rigid; a loose foot slides along.
+                    if from == "robot.glb" && matches!(end, B::LeftFoot | B::RightFoot) {
+                        continue;
+                    }
+                    let wanted = source.direction(&map_a, bone, end);
+                    let error = (result.direction(&map_b, bone, end) - wanted).length();
+                    if error > worst {
+                        (worst, at) = (error, bone);
+                    }
+                }
+                let way = source.place(&map_a, B::Hips) - rest_a.place(&map_a, B::Hips);
+                let wanted = rest_b.place(&map_b, B::Hips) + way * done.report.ratio;
+                hips = hips.max(
+                    (result.place(&map_b, B::Hips) - wanted).length() / done.report.heights[1],
+                );
+            }
+            println!(
+                "{from} on {to}: {worst:.1e} at {at}, hips {hips:.1e}, ratio {:.4}, heights {:?}, aligned {:?}, between {:.1e}",
+                done.report.ratio,
+                done.report.heights,
+                done.report
+                    .aligned
+                    .iter()
+                    .map(|a| format!("{} {:.0}°", a.0, a.1.to_degrees()))
+                    .collect::<Vec<_>>(),
+                done.report.between_keys,
+            );
+            if from == to {
+                let source = Posed::at(a.skeleton(), walk, 0.4);
+                let result = Posed::at(b.skeleton(), &done.clip, 0.4);
+                let hips = map_a.joint(B::Hips).unwrap();
+                let parents = a.skeleton().parents();
+                let below = |j: usize| {
+                    let up =
+                        |j: &usize| Some(usize::from(parents[*j])).filter(|&p| p < parents.len());
+                    std::iter::successors(Some(j), up).any(|j| j == hips)
+                };
+                for joint in (0..a.skeleton().len()).filter(|&j| below(j)) {
+                    let error = angle(source.turns[joint], result.turns[joint]);
+                    let name = &a.skeleton().names()[joint];
+                    assert!(error < 1e-5, "{from}: {name} {error:e}");
+                }
+                assert!(done.report.left.is_empty() && done.report.between_keys == 0.0);
+            }
+            assert!(worst < 1e-4, "{from} on {to}: {at} {worst:e}");
+            assert!(hips < 1e-4, "{from} on {to}: hips {hips:e}");
+        }
+    }
+}
