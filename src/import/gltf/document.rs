@@ -5,6 +5,7 @@
 use super::container::JsonCounts;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
 use super::limits::{MemoryLimit, Notes};
+use super::material_json::{Material, Sampler as TextureSampler, Texture};
 use ::gltf::json;
 use serde::Deserialize;
 
@@ -15,7 +16,11 @@ const READ: &[&str] = &[
     "EXT_meshopt_compression",
     #[cfg(feature = "meshopt")]
     "KHR_meshopt_compression",
+    "KHR_materials_emissive_strength",
     "KHR_materials_pbrSpecularGlossiness",
+    "KHR_materials_unlit",
+    "KHR_texture_transform",
+    "EXT_texture_webp",
 ];
 
 /// Extensions that change only the appearance of surfaces: they may be required, their data is ignored.
@@ -24,19 +29,15 @@ const APPEARANCE: &[&str] = &[
     "KHR_materials_anisotropy",
     "KHR_materials_clearcoat",
     "KHR_materials_dispersion",
-    "KHR_materials_emissive_strength",
     "KHR_materials_ior",
     "KHR_materials_iridescence",
     "KHR_materials_sheen",
     "KHR_materials_specular",
     "KHR_materials_transmission",
-    "KHR_materials_unlit",
     "KHR_materials_variants",
     "KHR_materials_volume",
     "KHR_texture_basisu",
-    "KHR_texture_transform",
     "EXT_texture_avif",
-    "EXT_texture_webp",
 ];
 
 #[derive(Deserialize)]
@@ -66,12 +67,14 @@ pub(super) struct Document {
     #[serde(default)]
     pub images: Vec<json::Image>,
     #[serde(default)]
-    pub materials: Vec<json::Material>,
+    pub materials: Vec<Material>,
     #[serde(default)]
     pub meshes: Vec<json::Mesh>,
     #[serde(default)]
     pub nodes: Vec<json::Node>,
     pub scene: Option<usize>,
+    #[serde(default)]
+    pub samplers: Vec<TextureSampler>,
     #[serde(default)]
     pub scenes: Vec<Scene>,
     #[serde(default)]
@@ -84,11 +87,6 @@ pub(super) struct Document {
 pub(super) struct Scene {
     #[serde(default)]
     pub nodes: Vec<usize>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Texture {
-    pub source: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -127,7 +125,7 @@ const OBJECT_BYTES: u64 = 3 * largest(&[
     size_of::<json::Accessor>(),
     size_of::<json::buffer::View>(),
     size_of::<json::Node>(),
-    size_of::<json::Material>(),
+    size_of::<Material>(),
     size_of::<json::mesh::Primitive>(),
     size_of::<Animation>(),
 ]) as u64;
