@@ -7,6 +7,8 @@ mod image;
 mod influences;
 mod material;
 mod texture;
+#[cfg(feature = "images")]
+mod webp;
 
 pub use check::PrimitiveError;
 #[cfg(feature = "images")]

@@ -577,3 +577,103 @@ fn crc32(bytes: &[u8]) -> u32 {
         })
     })
 }
+
+/// Images of one pixel: lossy, and lossy with lossless alpha, as browsers are tested with; and an animation.
+#[cfg(feature = "images")]
+const WEBP: [&str; 3] = [
+    "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA",
+    "UklGRkoAAABXRUJQVlA4WAoAAAAQAAAAAAAAAAAAQUxQSAwAAAARBxAR/Q9ERP8DAABWUDggGAAAABQBAJ0BKgEAAQAAAP4AAA3AAP7mtQAAAA==",
+    "UklGRlIAAABXRUJQVlA4WAoAAAASAAAAAAAAAAAAQU5JTQYAAAD/////AABBTk1GJgAAAAAAAAAAAAAAAAAAAGQAAABWUDhMDQAAAC8AAAAQBxAREYiI/gcA",
+];
+
+#[cfg(feature = "images")]
+fn webp() -> [Vec<u8>; 3] {
+    let decode = |text| base64::engine::general_purpose::STANDARD.decode(text);
+    WEBP.map(|text| decode(text).expect("the text is right"))
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn webp_textures_are_decoded() {
+    let [lossy, alpha, animated] = webp();
+    let lossless = encoded(ImageFormat::WebP);
+    let mut other_size = alpha.clone();
+    // The canvas of the header, and not the image in it.
+    other_size[24] = 200;
+    let all = [
+        &lossy[..],
+        &alpha,
+        &lossless,
+        &animated,
+        &other_size,
+        &lossless[..lossless.len() / 2],
+        &lossy[..20],
+    ];
+    let mut file = File::new();
+    for bytes in all {
+        let view = file.view(bytes);
+        let image = file.push(
+            "images",
+            json!({ "bufferView": view, "mimeType": "image/webp" }),
+        );
+        let extension = json!({ "EXT_texture_webp": { "source": image } });
+        let texture = file.push("textures", json!({ "extensions": extension }));
+        let color = json!({ "baseColorTexture": { "index": texture } });
+        file.push("materials", json!({ "pbrMetallicRoughness": color }));
+    }
+    file.root["extensionsRequired"] = json!(["EXT_texture_webp"]);
+    let (scene, report) = file.read();
+    let sizes: Vec<_> = (scene.images.iter())
+        .map(|i| Some(i.as_ref()?.decoded()?).map(|i| (i.width, i.height)))
+        .collect();
+    let one = Some((1, 1));
+    assert_eq!(sizes, [one, one, Some((3, 2)), None, None, None, None]);
+    let image = scene.images[2].as_ref().and_then(|i| i.decoded()).unwrap();
+    assert_eq!(image.rgba[4..8], [255, 128, 0, 255]);
+    for (image, words) in [
+        (3, "animated WebP images are not supported"),
+        (4, "the parts of the WebP image differ in size"),
+        (5, ""),
+        (6, "chunks of the WebP file are damaged"),
+    ] {
+        let place = format!("image {image}:");
+        assert_reported(&report, Severity::Dropped, &[&place, words]);
+    }
+    // Lossless data is paid for by its bytes: the tables that it describes are large.
+    let image = EncodedImage::new(lossless.clone(), None);
+    assert_eq!(image.mime, "image/webp");
+    let line = image.decode(16 * 256).unwrap_err().to_string();
+    assert_says(&line, &["image/webp", "limit is 4096"]);
+    assert!(image.decode(1 << 20).is_ok());
+}
+
+/// Any bytes of WebP files: an error, or an image of the size that the header states.
+#[cfg(feature = "images")]
+#[test]
+fn damaged_webp_images() {
+    let [lossy, alpha, _] = webp();
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = |below: usize| {
+        // Marsaglia's xorshift64.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % below as u64) as usize
+    };
+    let mut read = 0;
+    for original in [lossy, alpha, encoded(ImageFormat::WebP)] {
+        for _ in 0..4_000 {
+            let mut bytes = original.clone();
+            for _ in 0..=random(3) {
+                let at = random(bytes.len());
+                bytes[at] = random(256) as u8;
+            }
+            if let Ok(image) = EncodedImage::new(bytes, None).decode(1 << 24) {
+                let pixels = image.width as usize * image.height as usize;
+                assert_eq!(image.rgba.len(), pixels * 4);
+                read += 1;
+            }
+        }
+    }
+    assert!((100..11_900).contains(&read), "{read}");
+}
