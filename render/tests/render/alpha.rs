@@ -354,10 +354,7 @@ pub fn textures_lie_as_they_are_told() {
                         shows(&image, x, y, at(0.0, 0.0));
                     }
                 }
-                assert!(
-                    seen > 0 || case > 0,
-                    "case {case}: {seen} points were looked at"
-                );
+                assert!(seen >= 4, "case {case}: {seen} points were looked at");
                 keep(&image, &format!("texture {case} {tex_coord} {backend:?}"));
             });
         }
