@@ -3,6 +3,7 @@
 struct Mesh {
     place: array<vec4<f32>, 3>, // rows of the rigid placement
     base_color: vec4<f32>,
+    uv: array<vec4<f32>, 2>, // rows of the transform of texture coordinates; w unused
     first_slot: u32,     // of the mesh's skin in an instance's rows
     first_weight: u32,   // of the mesh's morph weights in an instance's
     targets: u32,
@@ -11,6 +12,10 @@ struct Mesh {
     textured: f32,
     flat_shading: u32,   // the mesh has no normals
     double_sided: u32,
+    alpha_cutoff: f32,   // of masked meshes: the least alpha that is drawn
+    unlit: u32,          // the base colour is shown without light
+    padding_a: u32,
+    padding_b: u32,
 }
 
 @group(2) @binding(0) var<uniform> mesh: Mesh;
@@ -38,7 +43,7 @@ struct Fragment {
     @location(0) position: vec3<f32>,
     @location(1) normal: vec3<f32>,
     @location(2) uv: vec2<f32>,
-    @location(3) color: vec3<f32>,
+    @location(3) color: vec4<f32>,
     @location(4) openness: f32,
     @location(5) @interpolate(flat) turned: u32, // the rows of the triangle's first vertex mirror
 }
@@ -69,9 +74,11 @@ fn body(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Fragme
     out.clip = view.clip * vec4<f32>(p.position, 1.0);
     out.position = p.position;
     out.normal = p.normal / max(length(p.normal), 1e-20);
-    out.uv = surface.uv;
+    let uv = vec3<f32>(surface.uv, 1.0);
+    out.uv = vec2<f32>(dot(mesh.uv[0].xyz, uv), dot(mesh.uv[1].xyz, uv));
     let tint = mix(vec3<f32>(1.0), instance.tint.rgb, mesh.tint);
-    out.color = mesh.base_color.rgb * surface.color.rgb * tint;
+    let color = mesh.base_color * surface.color;
+    out.color = vec4<f32>(color.rgb * tint, color.a);
     out.openness = openness(p.position.y - view.ground.y, instance.size * view.ground.w);
     out.turned = u32(mirroring(rows) < 0.0);
     return out;
@@ -139,10 +146,11 @@ fn shadow_skin8(
     return shadow(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b));
 }
 
+// The colour of a side, and the alpha of the base colour.
 fn side_color(in: Fragment, front: bool) -> vec4<f32> {
     // Outside of any branch: derivatives need uniform control flow.
     let face = cross(dpdxFine(in.position), dpdyFine(in.position));
-    let texel = textureSample(base_texture, base_sampler, in.uv).rgb;
+    let texel = textureSample(base_texture, base_sampler, in.uv);
     var normal = normalize(in.normal);
     if mesh.flat_shading != 0u {
         // The eye is the origin, so the side that is seen faces against the position.
@@ -150,31 +158,78 @@ fn side_color(in: Fragment, front: bool) -> vec4<f32> {
     } else if !front {
         normal = -normal;
     }
-    let albedo = in.color * mix(vec3<f32>(1.0), texel, mesh.textured);
-    let color = lit(albedo, normal, in.position, in.openness);
-    return vec4<f32>(hazed(color, length(in.position)), 1.0);
+    let albedo = in.color * mix(vec4<f32>(1.0), texel, mesh.textured);
+    var color = albedo.rgb;
+    if mesh.unlit == 0u {
+        color = lit(albedo.rgb, normal, in.position, in.openness);
+    }
+    return vec4<f32>(hazed(color, length(in.position)), albedo.a);
+}
+
+// Of meshes whose rows may mirror: which side is the front is known only here.
+fn front_by_rows(in: Fragment, facing: bool) -> bool {
+    return facing != (in.turned != 0u);
+}
+
+fn hidden(front: bool) -> bool {
+    return !front && mesh.double_sided == 0u;
 }
 
 @fragment
 fn body_color(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
-    return side_color(in, front);
+    return vec4<f32>(side_color(in, front).rgb, 1.0);
 }
 
-// Of meshes whose rows may mirror: which side is the front is known only here.
 @fragment
 fn body_color_by_rows(in: Fragment, @builtin(front_facing) facing: bool) -> @location(0) vec4<f32> {
-    let front = facing != (in.turned != 0u);
+    let front = front_by_rows(in, facing);
     let color = side_color(in, front);
-    if !front && mesh.double_sided == 0u {
+    if hidden(front) {
         discard;
     }
-    return color;
+    return vec4<f32>(color.rgb, 1.0);
+}
+
+// Of meshes with the alpha mode MASK: drawn where alpha is at least the cutoff.
+@fragment
+fn body_masked(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    let color = side_color(in, front);
+    if color.a < mesh.alpha_cutoff {
+        discard;
+    }
+    return vec4<f32>(color.rgb, 1.0);
+}
+
+@fragment
+fn body_masked_by_rows(in: Fragment, @builtin(front_facing) facing: bool) -> @location(0) vec4<f32> {
+    let front = front_by_rows(in, facing);
+    let color = side_color(in, front);
+    if hidden(front) || color.a < mesh.alpha_cutoff {
+        discard;
+    }
+    return vec4<f32>(color.rgb, 1.0);
+}
+
+// Of meshes with the alpha mode BLEND: mixed with what is behind them, by alpha.
+@fragment
+fn body_blended(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    return saturate(side_color(in, front));
+}
+
+@fragment
+fn body_blended_by_rows(in: Fragment, @builtin(front_facing) facing: bool) -> @location(0) vec4<f32> {
+    let front = front_by_rows(in, facing);
+    let color = side_color(in, front);
+    if hidden(front) {
+        discard;
+    }
+    return saturate(color);
 }
 
 // Edges of triangles, in place of surfaces. They have no side to light; dark lines are seen before sky and ground.
 @fragment
 fn edge_color(in: Fragment) -> @location(0) vec4<f32> {
-    return vec4<f32>(hazed(in.color * 0.05, length(in.position)), 1.0);
+    return vec4<f32>(hazed(in.color.rgb * 0.05, length(in.position)), 1.0);
 }
 
 @fragment

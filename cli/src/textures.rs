@@ -8,7 +8,8 @@ use phalanx::mesh::ImageData;
 pub fn missing(model: &Model) -> Option<String> {
     let images = model.rig.images();
     let materials = model.rig.materials().iter();
-    let mut unread: Vec<usize> = materials.filter_map(|m| m.base_color_image).collect();
+    let drawn = materials.filter_map(|m| m.base_color_texture.as_ref());
+    let mut unread: Vec<usize> = drawn.map(|t| t.image).collect();
     let drawable = |i: &usize| matches!(images.get(*i), Some(Some(ImageData::Decoded(_))));
     unread.retain(|i| !drawable(i));
     unread.sort_unstable();

@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use super::blend::{self, Blended, Centers};
 use super::cull::{Seen, cull};
 use super::scene::{MeshFault, mirrors};
 use super::view::Eye;
@@ -55,6 +56,8 @@ pub(super) struct DrawList {
 pub(super) struct Lists {
     pub bodies: Vec<Visible>,
     pub shadows: Vec<Visible>,
+    /// Blended meshes of the bodies, farthest first.
+    pub blended: Vec<Blended>,
     seen: Vec<Seen>,
 }
 
@@ -84,6 +87,7 @@ impl DrawList {
         cull(&eye, scene.instances, &mut lists.seen);
         let mut counts = DrawCounts::default();
         lists.place(&eye, scene, &mut counts);
+        blend::order(&eye, scene, needs, &lists.bodies, &mut lists.blended);
         Ok(Self {
             eye,
             lists,
@@ -200,15 +204,20 @@ pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
     out
 }
 
-/// The palette rows and morph weights that an instance of each model reads.
+/// What is found out once about models: the palette rows and morph weights that an instance of each reads, and its
+/// blended meshes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Needs(Vec<(u64, u64)>);
+pub(super) struct Needs {
+    reads: Vec<(u64, u64)>,
+    /// By model and detail.
+    blended: Vec<Vec<Centers>>,
+}
 
 impl Needs {
     /// # Errors
     /// If the arrays of a mesh do not fit each other.
     pub fn of(models: &[DrawModel]) -> Result<Self, RenderError> {
-        let mut needs = Vec::with_capacity(models.len());
+        let mut reads = Vec::with_capacity(models.len());
         for (model, m) in models.iter().enumerate() {
             let mut need = (0, 0);
             for (detail, d) in m.details.iter().enumerate() {
@@ -229,20 +238,30 @@ impl Needs {
                     need = (rows.max(need.0), weights.max(need.1));
                 }
             }
-            needs.push(need);
+            reads.push(need);
         }
-        Ok(Self(needs))
+        let blended = models.iter().map(blend::centers).collect();
+        Ok(Self { reads, blended })
     }
 
     /// The palette rows that an instance of a model reads.
     pub fn rows(&self, model: usize) -> usize {
-        let rows = self.0.get(model).map_or(0, |n| n.0);
+        let rows = self.reads.get(model).map_or(0, |n| n.0);
         usize::try_from(rows).unwrap_or(usize::MAX)
     }
 
     /// The most palette rows that an instance of any model reads.
     pub fn most_rows(&self) -> usize {
-        (0..self.0.len()).map(|m| self.rows(m)).max().unwrap_or(0)
+        let models = 0..self.reads.len();
+        models.map(|m| self.rows(m)).max().unwrap_or(0)
+    }
+
+    /// The blended meshes of a detail.
+    pub fn blended(&self, model: usize, detail: usize) -> &[(usize, Vec3)] {
+        let details = self.blended.get(model);
+        details
+            .and_then(|d| d.get(detail))
+            .map_or(&[], Vec::as_slice)
     }
 }
 
@@ -252,7 +271,7 @@ fn check_instance(
     instance: &DrawInstance,
     needs: &Needs,
 ) -> Result<(), RenderError> {
-    let Some(&(rows, weights)) = needs.0.get(instance.model as usize) else {
+    let Some(&(rows, weights)) = needs.reads.get(instance.model as usize) else {
         return Err(RenderError::Model {
             instance: index,
             model: instance.model,

@@ -6,6 +6,7 @@
 //! window. [`RigShape`] makes the meshes of a rig, [`with_skeleton_mesh`] one for rigs that have none. [`CrowdView`] culls a crowd before it is evaluated.
 //! Poses are input: plain slices of meshes, instances and palette rows.
 
+mod blend;
 mod camera;
 mod clip_bounds;
 mod crowd_view;

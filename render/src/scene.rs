@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::{Camera, Look, Palette, RenderError, Winding};
 use phalanx::math::Affine3x4;
-use phalanx::mesh::{Image, Material, Primitive};
+use phalanx::mesh::{Image, Material, Primitive, Texture};
 
 /// Everything that a picture shows, borrowed.
 ///
@@ -63,9 +63,11 @@ pub enum Placement {
 pub struct DrawMesh<'a> {
     /// The geometry.
     pub primitive: &'a Primitive,
-    /// Base colour and sidedness.
+    /// Base colour, alpha mode, sidedness, and whether the surface is unlit. Meshes that blend are drawn back to
+    /// front behind all others, as wholes. All else of the material is not shown.
     pub material: &'a Material,
-    /// Base colour texture, repeated; its alpha is ignored.
+    /// The image of the material's base colour texture, which says how it lies on the mesh. Its filters are not
+    /// used: textures are linear, with mip levels.
     pub image: Option<&'a Image>,
     /// How much of the instance's tint multiplies the colour, 0 to 1; see [`tint_strength`].
     pub tint: f32,
@@ -172,6 +174,7 @@ impl DrawMesh<'_> {
         };
         same("the number of normals", p.normals.len())?;
         same("the number of texture coordinates", p.uvs.len())?;
+        same("the number of second texture coordinates", p.uvs1.len())?;
         same("the number of colours", p.colors.len())?;
         for target in &p.targets {
             same("the number of morphed positions", target.positions.len())?;
@@ -218,6 +221,19 @@ impl DrawMesh<'_> {
             targets => u64::from(self.first_weight) + targets,
         };
         Ok((rows, weights))
+    }
+
+    /// How the image lies on the mesh.
+    pub(super) fn texture(&self) -> Texture {
+        self.material.base_color_texture.unwrap_or_default()
+    }
+
+    /// The texture coordinates of the image; empty if the mesh has none.
+    pub(super) fn uvs(&self) -> &[[f32; 2]] {
+        match self.texture().tex_coord {
+            0 => &self.primitive.uvs,
+            _ => &self.primitive.uvs1,
+        }
     }
 
     /// Whether the placement mirrors triangles.

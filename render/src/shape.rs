@@ -100,12 +100,7 @@ impl<'a> RigShape<'a> {
 
     /// The meshes of a level of detail that have triangles.
     pub fn meshes(&self, lod: usize) -> Vec<DrawMesh<'_>> {
-        static PLAIN: Material = Material {
-            name: None,
-            base_color: [1.0; 4],
-            base_color_image: None,
-            double_sided: false,
-        };
+        static PLAIN: Material = Material::DEFAULT;
         let rig = self.rig.rig();
         let has_tint = self.has_tint();
         let mut out = Vec::new();
@@ -115,7 +110,8 @@ impl<'a> RigShape<'a> {
             for (primitive, &placement) in primitives.filter(|(p, _)| !p.indices.is_empty()) {
                 let material = primitive.material.and_then(|m| rig.materials().get(m));
                 let material = material.unwrap_or(&PLAIN);
-                let image = material.base_color_image.and_then(|i| rig.images().get(i));
+                let texture = material.base_color_texture.as_ref();
+                let image = texture.and_then(|t| rig.images().get(t.image));
                 let morph = rig.morphs().iter().find(|m| m.node == mesh.node);
                 out.push(DrawMesh {
                     primitive,

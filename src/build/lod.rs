@@ -1,7 +1,7 @@
 //! Levels of detail: meshes of other files on a rig's skeleton, matched by joint name.
 
 use crate::import::raw::RawScene;
-use crate::mesh::{Mesh, PrimitiveError};
+use crate::mesh::{MaterialError, Mesh, PrimitiveError};
 use crate::rig::{MAX_SHARED_SLOTS, Rig, RigMesh, SlotBounds};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -52,6 +52,16 @@ pub enum LodError {
         primitive: usize,
         /// The cause.
         source: PrimitiveError,
+    },
+    /// A material is invalid.
+    #[error("{file}: material {material}: {source}")]
+    Material {
+        /// The file.
+        file: String,
+        /// The material.
+        material: usize,
+        /// The cause.
+        source: MaterialError,
     },
     /// With the level, meshes use so many skins that measuring their bounds would take too long.
     #[error("{file}: the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}")]
@@ -123,11 +133,19 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
         file: file(),
         needed,
     })?;
+    for (material, m) in scene.materials.iter().enumerate() {
+        m.check().map_err(|source| LodError::Material {
+            file: file(),
+            material,
+            source,
+        })?;
+    }
     let first_image = rig.images.len();
     rig.images.extend(scene.images.iter().cloned());
     rig.materials.extend(scene.materials.iter().map(|m| {
         let mut m = m.clone();
-        m.base_color_image = m.base_color_image.map(|i| i + first_image);
+        m.textures_mut()
+            .for_each(|t| t.image = t.image.saturating_add(first_image));
         m
     }));
     rig.meshes = meshes;

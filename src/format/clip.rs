@@ -57,6 +57,9 @@ impl ClipForm {
     }
 }
 
+/// The most keys of a timeline or a root motion in files of version 1. Later versions have the limits of clips.
+const VERSION_1_KEYS: usize = 65_535;
+
 const KINDS_OF_CLIPS: [ClipKind; 2] = [ClipKind::Full, ClipKind::Additive];
 
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -202,6 +205,17 @@ fn check_duration(r: &SectionReader<'_>, found: f32, entry: f32) -> Result<(), F
     }
 }
 
+/// Checks the length of a timeline in files of version 1: its readers know no longer ones. The length is at
+/// byte `at` of the section.
+fn check_keys(r: &SectionReader<'_>, at: usize, keys: usize) -> Result<(), FormatError> {
+    if r.version > 1 || keys <= VERSION_1_KEYS {
+        return Ok(());
+    }
+    let what = "the number of keys of a timeline";
+    let (found, limit) = (keys as u64, VERSION_1_KEYS as u64);
+    Err(r.fault_at(at, Fault::Limit { what, found, limit }))
+}
+
 fn read_coded(
     mut r: SectionReader<'_>,
     skeleton: &Skeleton,
@@ -215,6 +229,10 @@ fn read_coded(
     let decoded = codec::decode(bytes, skeleton, entry.name, entry.markers);
     let clip = decoded.map_err(|e| r.whole(e))?;
     r.charge(clip.bytes())?;
+    let timelines = clip.timelines().iter().map(|t| t.len as usize);
+    let motion = clip.root_motion().map(|m| m.parts().times.len());
+    let longest = timelines.chain(motion).max().unwrap_or(0);
+    check_keys(&r, 0, longest)?;
     check_duration(&r, clip.duration(), entry.duration)?;
     Ok(clip)
 }
@@ -246,8 +264,13 @@ fn read_rows(
         let found = head.motion_turns.into();
         return Err(limit(&r, "the flag of root rotations", found, 1));
     }
-    let lens = r.each(head.timelines as usize, "lengths of timelines")?;
-    let total = lens.clone().map(|n: u32| u64::from(n)).sum::<u64>();
+    let lens = r.each::<u32>(head.timelines as usize, "lengths of timelines")?;
+    let motion_at = offset_of!(Head, motion_keys);
+    check_keys(&r, motion_at, head.motion_keys as usize)?;
+    for (i, len) in lens.clone().enumerate() {
+        check_keys(&r, size_of::<Head>() + 4 * i, len as usize)?;
+    }
+    let total = lens.clone().map(u64::from).sum::<u64>();
     if total != u64::from(head.times) {
         let (what, found, limit) = (
             "the number of key times of all timelines",
@@ -388,7 +411,7 @@ mod tests {
         let memory = MemoryLimit::new(0);
         let (owner, entry) = (source::copy(&[]), Entry::zeroed());
         let read = || {
-            let reader = SectionReader::new(&[], &entry, &memory);
+            let reader = SectionReader::new(&[], &entry, 2, &memory);
             let fault = read(reader, &skeleton, stated(), &owner).map(|_| ());
             fault.expect_err("a clip needs bytes").fault
         };

@@ -13,8 +13,8 @@ use twox_hash::XxHash3_64;
 /// The first eight bytes of a file. As in PNG, a non-ASCII byte and line ends expose text-mode transfers.
 pub const MAGIC: [u8; 8] = *b"\x89PHX\r\n\x1a\n";
 
-/// Major and minor version that is written. Newer major versions are rejected.
-pub const VERSION: (u16, u16) = (1, 0);
+/// Major and minor version that is written. Older major versions are read, newer ones are rejected.
+pub const VERSION: (u16, u16) = (2, 0);
 
 /// Alignment of sections, and of rows within them, in bytes.
 pub const ALIGNMENT: usize = 64;

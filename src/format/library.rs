@@ -57,6 +57,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Library {
     pub(super) source: Source,
+    version: (u16, u16),
     entries: Vec<Entry>,
     /// Table entries of the clips.
     clips: Vec<Entry>,
@@ -137,10 +138,11 @@ impl Library {
 
     fn new(source: Source) -> Result<Self, FormatError> {
         let (header, entries) = container::read(&source)?;
+        let major = header.major;
         let memory = MemoryLimit::new(bytes_of(&source));
         let named = the_one(&entries, Section::Names)?;
         let bytes = source.section(named)?;
-        let names = Names::read(SectionReader::new(&bytes, named, &memory))?;
+        let names = Names::read(SectionReader::new(&bytes, named, major, &memory))?;
         let clips: Vec<Entry> = of_kind(&entries, Section::Clip).copied().collect();
         for (place, e) in entries.iter().enumerate() {
             let at = header.table + (place * container::ENTRY) as u64;
@@ -148,23 +150,32 @@ impl Library {
         }
         let bones = the_one(&entries, Section::Skeleton)?;
         let bytes = source.section(bones)?;
-        let skeleton = skeleton::read(SectionReader::new(&bytes, bones, &memory), &names)?;
+        let skeleton = skeleton::read(SectionReader::new(&bytes, bones, major, &memory), &names)?;
         let events = match at_most_one(&entries, Section::Events)? {
             Some(e) => {
                 let bytes = source.section(e)?;
-                events::read(SectionReader::new(&bytes, e, &memory), &names, clips.len())?
+                events::read(
+                    SectionReader::new(&bytes, e, major, &memory),
+                    &names,
+                    clips.len(),
+                )?
             }
             None => Vec::new(),
         };
         let provenance = match at_most_one(&entries, Section::Provenance)? {
             Some(e) => {
                 let bytes = source.section(e)?;
-                provenance::read(SectionReader::new(&bytes, e, &memory), &names, clips.len())?
+                provenance::read(
+                    SectionReader::new(&bytes, e, major, &memory),
+                    &names,
+                    clips.len(),
+                )?
             }
             None => Provenance::default(),
         };
         let by_name = by_name(&names, &clips);
         Ok(Self {
+            version: (header.major, header.minor),
             entries,
             clips,
             by_name,
@@ -174,6 +185,20 @@ impl Library {
             provenance,
             source,
         })
+    }
+
+    /// Major and minor version of the file.
+    pub fn version(&self) -> (u16, u16) {
+        self.version
+    }
+
+    fn reader<'a>(
+        &self,
+        bytes: &'a [u8],
+        entry: &Entry,
+        memory: &'a MemoryLimit,
+    ) -> SectionReader<'a> {
+        SectionReader::new(bytes, entry, self.version.0, memory)
     }
 
     /// The skeleton, shared by all clips.
@@ -234,7 +259,7 @@ impl Library {
             ));
         };
         let bytes = self.source.section(entry)?;
-        let mut r = SectionReader::new(&bytes, entry, memory);
+        let mut r = self.reader(&bytes, entry, memory);
         let name = r.name(&self.names, entry.name)?.unwrap_or_default();
         let mut markers = Vec::new();
         for e in events::of_clip(&self.events, clip) {
@@ -281,7 +306,7 @@ impl Library {
         let (skins, file_skins) = match at_most_one(&self.entries, Section::Skins)? {
             Some(e) => {
                 let bytes = self.source.section(e)?;
-                let r = SectionReader::new(&bytes, e, &memory);
+                let r = self.reader(&bytes, e, &memory);
                 skins::read(r, &self.names, self.skeleton.len())?
             }
             None => (Vec::new(), 0),
@@ -289,27 +314,27 @@ impl Library {
         let mut shared: Vec<Arc<Mesh>> = Vec::new();
         for e in of_kind(&self.entries, Section::Mesh) {
             let bytes = self.source.section(e)?;
-            let mesh = meshes::read(SectionReader::new(&bytes, e, &memory), &self.names)?;
+            let mesh = meshes::read(self.reader(&bytes, e, &memory), &self.names)?;
             shared.push(Arc::new(mesh));
         }
         let materials = match at_most_one(&self.entries, Section::Materials)? {
             Some(e) => {
                 let bytes = self.source.section(e)?;
-                materials::read(SectionReader::new(&bytes, e, &memory), &self.names)?
+                materials::read(self.reader(&bytes, e, &memory), &self.names)?
             }
             None => Vec::new(),
         };
         let mut images: Vec<Option<ImageData>> = Vec::new();
         for e in of_kind(&self.entries, Section::Image) {
             let bytes = self.source.section(e)?;
-            let r = SectionReader::new(&bytes, e, &memory);
+            let r = self.reader(&bytes, e, &memory);
             images.push(images::read(r, e.form, options.images)?);
         }
         let nodes_at = at_most_one(&self.entries, Section::Nodes)?;
         let nodes = match nodes_at {
             Some(e) => {
                 let bytes = self.source.section(e)?;
-                nodes::read(SectionReader::new(&bytes, e, &memory), &self.names, &shared)?
+                nodes::read(self.reader(&bytes, e, &memory), &self.names, &shared)?
             }
             None => nodes::Nodes::default(),
         };

@@ -1,42 +1,274 @@
 //! Section MATL: all materials.
+//!
+//! ```text
+//! version 1  [count] then each [name][base colour][image][flags]
+//! version 2  [count] then each [numbers, 60 bytes] [texture, 32 bytes] …, those that its bits name
+//! ```
 
-use super::error::FormatError;
+use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
-use crate::mesh::Material;
+use crate::mesh::{
+    AlphaMode, MagFilter, Material, MinFilter, Sampler, Texture, TextureTransform, Wrap,
+};
+use bytemuck::{Pod, Zeroable};
+
+/// Bits of the flags. The alpha mode is stored in the two bits of `ALPHA_MODE`.
+const DOUBLE_SIDED: u32 = 1;
+const UNLIT: u32 = 2;
+const ALPHA_MODE: u32 = 12;
+const ALPHA_MODE_SHIFT: u32 = 2;
+
+/// Number of textures of a material.
+const TEXTURES: usize = 5;
+
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct Head {
+    name: u32,
+    base_color: [f32; 4],
+    metallic: f32,
+    roughness: f32,
+    normal_scale: f32,
+    occlusion_strength: f32,
+    emissive: [f32; 3],
+    alpha_cutoff: f32,
+    flags: u32,
+    /// The textures that follow: a bit for each, in the order of [`textures`].
+    textures: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct StoredTexture {
+    image: u32,
+    tex_coord: u32,
+    offset: [f32; 2],
+    rotation: f32,
+    scale: [f32; 2],
+    wrap: [u8; 2],
+    /// 0 if the file does not state one.
+    mag_filter: u8,
+    min_filter: u8,
+}
+
+fn textures(m: &Material) -> [&Option<Texture>; TEXTURES] {
+    [
+        &m.base_color_texture,
+        &m.metallic_roughness_texture,
+        &m.normal_texture,
+        &m.occlusion_texture,
+        &m.emissive_texture,
+    ]
+}
+
+fn place<T: PartialEq>(all: &[T], value: T) -> usize {
+    all.iter().position(|v| *v == value).unwrap_or(0)
+}
 
 pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
     let mut out = Bytes::default();
     out.count(materials.len());
     for m in materials {
-        out.one(names.add(m.name.as_deref()));
-        out.many(&m.base_color);
-        out.index(m.base_color_image);
-        out.one(u32::from(m.double_sided));
+        let textures = textures(m);
+        let bits = textures.iter().enumerate();
+        let bits = bits.map(|(bit, t)| u32::from(t.is_some()) << bit).sum();
+        let alpha_mode = place(&AlphaMode::ALL, m.alpha_mode) as u32;
+        out.one(Head {
+            name: names.add(m.name.as_deref()),
+            base_color: m.base_color,
+            metallic: m.metallic,
+            roughness: m.roughness,
+            normal_scale: m.normal_scale,
+            occlusion_strength: m.occlusion_strength,
+            emissive: m.emissive,
+            alpha_cutoff: m.alpha_cutoff,
+            flags: u32::from(m.double_sided) * DOUBLE_SIDED
+                | u32::from(m.unlit) * UNLIT
+                | alpha_mode << ALPHA_MODE_SHIFT,
+            textures: bits,
+        });
+        for t in textures.into_iter().flatten() {
+            out.one(stored(t));
+        }
     }
     out.0
 }
 
-pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Vec<Material>, FormatError> {
-    let count = r.count("the number of materials", 28)?;
+fn stored(t: &Texture) -> StoredTexture {
+    let Sampler {
+        wrap_u,
+        wrap_v,
+        mag_filter,
+        min_filter,
+    } = t.sampler;
+    StoredTexture {
+        // An index that does not fit is one that readers reject, as with `Bytes::index`.
+        image: u32::try_from(t.image).unwrap_or(u32::MAX),
+        tex_coord: t.tex_coord,
+        offset: t.transform.offset,
+        rotation: t.transform.rotation,
+        scale: t.transform.scale,
+        wrap: [wrap_u, wrap_v].map(|w| place(&Wrap::ALL, w) as u8),
+        mag_filter: mag_filter.map_or(0, |f| place(&MagFilter::ALL, f) as u8 + 1),
+        min_filter: min_filter.map_or(0, |f| place(&MinFilter::ALL, f) as u8 + 1),
+    }
+}
+
+/// Reads the materials of either version. [`Rig::new`](crate::rig::Rig::new) checks ranges and images.
+pub(super) fn read(r: SectionReader<'_>, names: &Names) -> Result<Vec<Material>, FormatError> {
+    match r.version {
+        1 => read_list(r, 28, |r| version_1(r, names)),
+        _ => read_list(r, size_of::<Head>(), |r| material(r, names)),
+    }
+}
+
+/// Reads the count and as many materials, of at least `least` bytes each.
+fn read_list(
+    mut r: SectionReader<'_>,
+    least: usize,
+    one: impl Fn(&mut SectionReader<'_>) -> Result<Material, FormatError>,
+) -> Result<Vec<Material>, FormatError> {
+    let count = r.count("the number of materials", least)?;
     let mut out = Vec::new();
     for _ in 0..count {
         r.charge(size_of::<Material>())?;
-        let name = r.one("the name of a material")?;
-        let name = r.name(names, name)?;
-        let base_color: Vec<[f32; 4]> = r.floats(1, "base colour")?;
-        let [image, flags]: [u32; 2] = r.one("the image of a material")?;
-        if flags > 1 {
-            return Err(r.zero("a material's flags above the first", flags.into()));
-        }
-        out.push(Material {
-            name,
-            base_color: base_color.first().copied().unwrap_or([1.0; 4]),
-            base_color_image: (image != u32::MAX).then_some(image as usize),
-            double_sided: flags == 1,
-        });
+        out.push(one(&mut r)?);
     }
     r.finish()?;
     Ok(out)
+}
+
+fn version_1(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, FormatError> {
+    let name = r.one("the name of a material")?;
+    let name = r.name(names, name)?;
+    let base_color: Vec<[f32; 4]> = r.floats(1, "base colour")?;
+    let [image, flags]: [u32; 2] = r.one("the image of a material")?;
+    if flags > 1 {
+        return Err(r.zero("a material's flags above the first", flags.into()));
+    }
+    let image = (image != u32::MAX).then_some(image as usize);
+    Ok(Material {
+        name,
+        base_color: base_color.first().copied().unwrap_or([1.0; 4]),
+        base_color_texture: image.map(|image| Texture {
+            image,
+            ..Texture::default()
+        }),
+        double_sided: flags == 1,
+        ..Material::DEFAULT
+    })
+}
+
+fn material(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, FormatError> {
+    let head: Head = r.one("a material")?;
+    let name = r.name(names, head.name)?;
+    let numbers = [
+        &head.base_color[..],
+        &[head.metallic, head.roughness],
+        &[head.normal_scale, head.occlusion_strength],
+        &head.emissive,
+        &[head.alpha_cutoff],
+    ];
+    finite(r, "numbers of a material", numbers.into_iter().flatten())?;
+    let known = DOUBLE_SIDED | UNLIT | ALPHA_MODE;
+    if head.flags & !known != 0 {
+        return Err(bits(r, "the flags of a material", head.flags, known));
+    }
+    let alpha_mode = (head.flags & ALPHA_MODE) >> ALPHA_MODE_SHIFT;
+    let alpha_mode = pick(
+        r,
+        "the alpha mode of a material",
+        &AlphaMode::ALL,
+        alpha_mode,
+    )?;
+    let known = (1 << TEXTURES) - 1;
+    if head.textures & !known != 0 {
+        return Err(bits(r, "the bit set of textures", head.textures, known));
+    }
+    let mut textures: [Option<Texture>; TEXTURES] = [None; TEXTURES];
+    for (bit, place) in textures.iter_mut().enumerate() {
+        if head.textures >> bit & 1 != 0 {
+            *place = Some(texture(r)?);
+        }
+    }
+    let [base_color, metallic_roughness, normal, occlusion, emissive] = textures;
+    Ok(Material {
+        name,
+        base_color: head.base_color,
+        base_color_texture: base_color,
+        metallic: head.metallic,
+        roughness: head.roughness,
+        metallic_roughness_texture: metallic_roughness,
+        normal_texture: normal,
+        normal_scale: head.normal_scale,
+        occlusion_texture: occlusion,
+        occlusion_strength: head.occlusion_strength,
+        emissive: head.emissive,
+        emissive_texture: emissive,
+        alpha_mode,
+        alpha_cutoff: head.alpha_cutoff,
+        double_sided: head.flags & DOUBLE_SIDED != 0,
+        unlit: head.flags & UNLIT != 0,
+    })
+}
+
+fn texture(r: &mut SectionReader<'_>) -> Result<Texture, FormatError> {
+    let t: StoredTexture = r.one("a texture")?;
+    let numbers = [&t.offset[..], &[t.rotation], &t.scale];
+    finite(r, "numbers of a texture", numbers.into_iter().flatten())?;
+    let [wrap_u, wrap_v] = t.wrap;
+    let wrap = |wrap: u8| pick(r, "the wrapping of a texture", &Wrap::ALL, wrap.into());
+    Ok(Texture {
+        image: t.image as usize,
+        tex_coord: t.tex_coord,
+        transform: TextureTransform {
+            offset: t.offset,
+            rotation: t.rotation,
+            scale: t.scale,
+        },
+        sampler: Sampler {
+            wrap_u: wrap(wrap_u)?,
+            wrap_v: wrap(wrap_v)?,
+            mag_filter: filter(r, &MagFilter::ALL, t.mag_filter)?,
+            min_filter: filter(r, &MinFilter::ALL, t.min_filter)?,
+        },
+    })
+}
+
+fn finite<'v>(
+    r: &SectionReader<'_>,
+    what: &'static str,
+    mut values: impl Iterator<Item = &'v f32>,
+) -> Result<(), FormatError> {
+    match values.position(|v| !v.is_finite()) {
+        Some(index) => Err(r.fault(Fault::NotFinite { what, index })),
+        None => Ok(()),
+    }
+}
+
+fn bits(r: &SectionReader<'_>, what: &'static str, found: u32, known: u32) -> FormatError {
+    let (found, limit) = (found.into(), known.into());
+    r.fault(Fault::Limit { what, found, limit })
+}
+
+/// The value of a number.
+fn pick<T: Copy>(
+    r: &SectionReader<'_>,
+    what: &'static str,
+    all: &[T],
+    number: u32,
+) -> Result<T, FormatError> {
+    Ok(all[r.index(what, number, all.len())?])
+}
+
+/// The filter of a number; 0 is none.
+fn filter<T: Copy>(r: &SectionReader<'_>, all: &[T], number: u8) -> Result<Option<T>, FormatError> {
+    let what = "the filter of a texture";
+    let number = r.index(what, number.into(), all.len() + 1)?;
+    Ok(number
+        .checked_sub(1)
+        .and_then(|place| all.get(place))
+        .copied())
 }

@@ -12,6 +12,8 @@ const TANGENTS: u32 = 2;
 const UVS: u32 = 4;
 const COLORS: u32 = 8;
 const POSITIONS: u32 = 16;
+/// From version 2 on.
+const UVS1: u32 = 32;
 
 fn bit(has: bool, bit: u32) -> u32 {
     if has { bit } else { 0 }
@@ -29,7 +31,8 @@ pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
             bit(!p.normals.is_empty(), NORMALS)
                 | bit(!p.tangents.is_empty(), TANGENTS)
                 | bit(!p.uvs.is_empty(), UVS)
-                | bit(!p.colors.is_empty(), COLORS),
+                | bit(!p.colors.is_empty(), COLORS)
+                | bit(!p.uvs1.is_empty(), UVS1),
         );
         out.count(p.indices.len());
         out.count(if p.influences.is_empty() {
@@ -44,6 +47,7 @@ pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
         out.many(&p.tangents);
         out.many(&p.uvs);
         out.many(&p.colors);
+        out.many(&p.uvs1);
         out.many(&p.indices);
         out.many(&p.influences.joints);
         out.pad(4);
@@ -81,7 +85,8 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, Form
 
 fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
     let vertices = r.count("the number of vertices", 12)?;
-    let streams = flags(r, NORMALS | TANGENTS | UVS | COLORS)?;
+    let second = if r.version > 1 { UVS1 } else { 0 };
+    let streams = flags(r, NORMALS | TANGENTS | UVS | COLORS | second)?;
     let indices = r.count("the number of indices", 4)?;
     if !indices.is_multiple_of(3) {
         let (what, found) = ("the number of indices, a multiple of 3,", indices as u64);
@@ -97,6 +102,7 @@ fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
     let tangents = r.floats(of(streams, TANGENTS), "tangents")?;
     let uvs = r.floats(of(streams, UVS), "texture coordinates")?;
     let colors = r.floats(of(streams, COLORS), "colours")?;
+    let uvs1 = r.floats(of(streams, UVS1), "second texture coordinates")?;
     let indices = r.many(indices, "indices")?;
     let influences = vertices.saturating_mul(per_vertex);
     let joints = r.many(influences, "slots of vertices")?;
@@ -121,6 +127,7 @@ fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
         normals,
         tangents,
         uvs,
+        uvs1,
         colors,
         indices,
         influences: Influences {

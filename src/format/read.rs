@@ -16,17 +16,21 @@ pub(super) struct SectionReader<'a> {
     section: Section,
     /// Start of the section in the file, in bytes.
     offset: u64,
+    /// Major version of the file.
+    pub version: u16,
     pub memory: &'a MemoryLimit,
 }
 
 impl<'a> SectionReader<'a> {
-    pub fn new(bytes: &'a [u8], entry: &Entry, memory: &'a MemoryLimit) -> Self {
+    /// Begins to read a section of a file of this major version.
+    pub fn new(bytes: &'a [u8], entry: &Entry, version: u16, memory: &'a MemoryLimit) -> Self {
         Self {
             bytes,
             at: 0,
             last: 0,
             section: entry.section(),
             offset: entry.offset,
+            version,
             memory,
         }
     }

@@ -26,7 +26,7 @@ pub struct RawScene {
     pub meshes: Vec<Mesh>,
     /// Materials in file order.
     pub materials: Vec<Material>,
-    /// Images in file order; `None` if no material uses it as base colour, images were not
+    /// Images in file order; `None` if no material uses it, images were not
     /// requested, or it could not be decoded (see the report).
     pub images: Vec<Option<ImageData>>,
     /// User channels, with their tracks.

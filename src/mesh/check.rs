@@ -63,6 +63,7 @@ impl Primitive {
         optional("normals", self.normals.len(), vertices)?;
         optional("tangents", self.tangents.len(), vertices)?;
         optional("uvs", self.uvs.len(), vertices)?;
+        optional("uvs1", self.uvs1.len(), vertices)?;
         optional("colors", self.colors.len(), vertices)?;
         optional("influences.joints", joints.len(), influences)?;
         // Joints and weights come in pairs.

@@ -1,6 +1,8 @@
 //! Images of a rig: decoded, or encoded as in their file.
 
 #[cfg(feature = "images")]
+use super::webp::Container;
+#[cfg(feature = "images")]
 use image::{ImageFormat, ImageReader, Limits};
 #[cfg(feature = "images")]
 use std::io::Cursor;
@@ -17,7 +19,8 @@ pub(crate) fn is_mime_type(bytes: &[u8]) -> bool {
     bytes.len() <= MAX_MIME_TYPE && bytes.iter().all(u8::is_ascii_graphic)
 }
 
-/// A decoded image: RGBA with 8 bits per channel, sRGB, rows from top to bottom.
+/// A decoded image: RGBA with 8 bits per channel, rows from top to bottom. Colours are sRGB; images of other uses hold
+/// the numbers of their file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Image {
     /// Width in pixels.
@@ -31,7 +34,7 @@ pub struct Image {
 /// An image with the bytes of its file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedImage {
-    /// MIME type, such as `image/png`. PNG and JPEG are recognised by their first bytes. For other formats it
+    /// MIME type, such as `image/png`. PNG, JPEG and WebP are recognised by their first bytes. For other formats it
     /// is the type that the file states, or `application/octet-stream`. Printable ASCII without spaces, at most
     /// [`MAX_MIME_TYPE`] bytes.
     pub mime: String,
@@ -90,11 +93,26 @@ impl ImageData {
 
 impl EncodedImage {
     /// Makes an image of encoded bytes. `stated` is the MIME type that the file states; the first bytes of
-    /// PNG and JPEG take precedence, and a text that cannot be a MIME type counts as none.
+    /// PNG, JPEG and WebP take precedence, and a text that cannot be a MIME type counts as none.
     pub fn new(bytes: Vec<u8>, stated: Option<&str>) -> Self {
         let mime = match bytes.as_slice() {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
             [0xff, 0xd8, 0xff, ..] => "image/jpeg",
+            [
+                b'R',
+                b'I',
+                b'F',
+                b'F',
+                _,
+                _,
+                _,
+                _,
+                b'W',
+                b'E',
+                b'B',
+                b'P',
+                ..,
+            ] => "image/webp",
             _ => stated
                 .filter(|stated| is_mime_type(stated.as_bytes()))
                 .unwrap_or("application/octet-stream"),
@@ -110,7 +128,7 @@ impl EncodedImage {
 #[cfg(feature = "images")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// It is damaged, neither PNG nor JPEG, or too large.
+    /// It is damaged, too large, or neither PNG, JPEG nor a WebP that is not animated.
     #[error("image of type {mime}: {reason}")]
     Decode {
         /// Its MIME type.
@@ -132,10 +150,10 @@ pub enum ImageError {
 
 #[cfg(feature = "images")]
 impl EncodedImage {
-    /// Decodes a PNG or JPEG. `limit` bounds the bytes that decoding may allocate, including the image.
+    /// Decodes a PNG, a JPEG or a WebP that is not animated. `limit` bounds the bytes that decoding may allocate, including the image.
     ///
     /// # Errors
-    /// If it is neither, is damaged, exceeds [`MAX_IMAGE_SIDE`], or needs more bytes than `limit`.
+    /// If it is none of them, is damaged, exceeds [`MAX_IMAGE_SIDE`], or needs more bytes than `limit`.
     pub fn decode(&self, limit: u64) -> Result<Image, ImageError> {
         let failed = |reason| ImageError::Decode {
             mime: self.mime.clone(),
@@ -153,6 +171,16 @@ impl EncodedImage {
     }
 }
 
+#[cfg(feature = "images")]
+fn check_side(longer: u32) -> Result<(), String> {
+    if longer <= MAX_IMAGE_SIDE {
+        return Ok(());
+    }
+    Err(format!(
+        "the longer side of an image is {longer} pixels, the limit is {MAX_IMAGE_SIDE}"
+    ))
+}
+
 /// Format, size and decoding memory of an encoded image, from its header.
 #[cfg(feature = "images")]
 pub(crate) struct Survey {
@@ -166,7 +194,7 @@ impl Survey {
     /// Allocation limit while the header is read: tables, window, one row of blocks.
     const DECODER_BYTES: u64 = 1 << 20;
 
-    /// Reads the header of a PNG or JPEG.
+    /// Reads the header of a PNG, JPEG or WebP.
     pub fn new(bytes: &[u8]) -> Result<Self, String> {
         let format = image::guess_format(bytes).map_err(|e| e.to_string())?;
         // Bytes per pixel. PNG: up to 8, and 4 as RGBA. JPEG: up to 4, and 4 as RGBA; progressive files
@@ -175,6 +203,12 @@ impl Survey {
             ImageFormat::Png => 12,
             ImageFormat::Jpeg if bytes.windows(2).any(|w| w == [0xff, 0xc2]) => 24,
             ImageFormat::Jpeg => 12,
+            ImageFormat::WebP => {
+                let container = Container::read(bytes)?;
+                check_side(container.width.max(container.height))?;
+                let needed = container.needed();
+                return Ok(Self { format, needed });
+            }
             other => {
                 let extension = other.extensions_str().first().copied().unwrap_or("such");
                 return Err(format!("{extension} images are not supported"));
@@ -183,12 +217,7 @@ impl Survey {
         let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
         reader.limits(Self::limits(Self::DECODER_BYTES));
         let (width, height) = reader.into_dimensions().map_err(|e| e.to_string())?;
-        if width.max(height) > MAX_IMAGE_SIDE {
-            return Err(format!(
-                "the longer side of an image is {} pixels, the limit is {MAX_IMAGE_SIDE}",
-                width.max(height)
-            ));
-        }
+        check_side(width.max(height))?;
         let pixels = u64::from(width) * u64::from(height);
         Ok(Self {
             format,

@@ -5,6 +5,10 @@
 mod check;
 mod image;
 mod influences;
+mod material;
+mod texture;
+#[cfg(feature = "images")]
+mod webp;
 
 pub use check::PrimitiveError;
 #[cfg(feature = "images")]
@@ -14,6 +18,8 @@ pub(crate) use image::Survey;
 pub(crate) use image::is_mime_type;
 pub use image::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE, MAX_MIME_TYPE};
 pub use influences::Influences;
+pub use material::{AlphaMode, Material, MaterialError, TEX_COORD_SETS};
+pub use texture::{MagFilter, MinFilter, Sampler, Texture, TextureTransform, Wrap};
 
 /// A mesh: primitives with common default morph weights.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +45,8 @@ pub struct Primitive {
     pub tangents: Vec<[f32; 4]>,
     /// First texture coordinate set.
     pub uvs: Vec<[f32; 2]>,
+    /// Second texture coordinate set. Imports keep it where a texture of the material uses it.
+    pub uvs1: Vec<[f32; 2]>,
     /// Vertex colours, linear RGBA.
     pub colors: Vec<[f32; 4]>,
     /// Triangle list. Strips and fans are converted; points and lines have no indices.
@@ -60,28 +68,4 @@ pub struct MorphTarget {
     pub normals: Vec<[f32; 3]>,
     /// Added to the tangents' xyz, times the weight.
     pub tangents: Vec<[f32; 3]>,
-}
-
-/// A material, as far as the renderers use it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Material {
-    /// Name in the file, if any.
-    pub name: Option<String>,
-    /// Base colour factor, linear RGBA.
-    pub base_color: [f32; 4],
-    /// Index into the images of the rig.
-    pub base_color_image: Option<usize>,
-    /// Whether back faces are drawn.
-    pub double_sided: bool,
-}
-
-impl Default for Material {
-    fn default() -> Self {
-        Self {
-            name: None,
-            base_color: [1.0; 4],
-            base_color_image: None,
-            double_sided: false,
-        }
-    }
 }

@@ -4,7 +4,9 @@ use super::limits::{self, MAX_SHARED_SLOTS, distinct};
 use super::scales::{ScaleError, check_scales};
 use super::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
-use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, PrimitiveError, is_mime_type};
+use crate::mesh::{
+    ImageData, MAX_MIME_TYPE, Material, MaterialError, Mesh, PrimitiveError, is_mime_type,
+};
 use crate::skeleton::{NO_JOINT, Skeleton, SkeletonMismatch, Skin};
 use std::sync::Arc;
 use thiserror::Error;
@@ -74,6 +76,14 @@ pub enum RigError {
         /// The cause.
         source: PrimitiveError,
     },
+    /// A material is rejected.
+    #[error("material {material}: {source}")]
+    Material {
+        /// Index of the material.
+        material: usize,
+        /// The cause.
+        source: MaterialError,
+    },
     /// A transform of a node has a number beyond its limit.
     #[error("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}")]
     Beyond {
@@ -129,6 +139,7 @@ impl Rig {
     /// an image does not fit; see [`RigError`].
     pub fn new(parts: RigParts) -> Result<Self, RigError> {
         check_nodes(&parts)?;
+        check_materials(&parts)?;
         check_clips(&parts)?;
         check_meshes(&parts)?;
         for (image, i) in parts.images.iter().enumerate() {
@@ -253,14 +264,16 @@ fn check_nodes(parts: &RigParts) -> Result<(), RigError> {
         within(place, "scalar", m.scalars.end, scalars + 1)?;
         within(place, "first scalar", m.scalars.start, m.scalars.end + 1)?;
     }
-    for (i, m) in parts.materials.iter().enumerate() {
-        if let Some(image) = m.base_color_image {
-            within(
-                || format!("material {i}"),
-                "image",
-                image,
-                parts.images.len(),
-            )?;
+    Ok(())
+}
+
+fn check_materials(parts: &RigParts) -> Result<(), RigError> {
+    for (material, m) in parts.materials.iter().enumerate() {
+        m.check()
+            .map_err(|source| RigError::Material { material, source })?;
+        for (_, texture) in m.textures() {
+            let place = || format!("material {material}");
+            within(place, "image", texture.image, parts.images.len())?;
         }
     }
     Ok(())

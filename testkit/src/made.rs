@@ -9,7 +9,10 @@ use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
     RawUserTrack,
 };
-use phalanx::mesh::{Image, ImageData, Influences, Material, Mesh, MorphTarget, Primitive};
+use phalanx::mesh::{
+    AlphaMode, Image, ImageData, Influences, MagFilter, Material, Mesh, MinFilter, MorphTarget,
+    Primitive, Sampler, Texture, TextureTransform, Wrap,
+};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, Trs, UserChannel};
 use std::io::Cursor;
@@ -120,6 +123,7 @@ fn mesh() -> Mesh {
             normals: vec![[0.0, 0.0, 1.0]; 4],
             tangents: vec![[1.0, 0.0, 0.0, -1.0]; 4],
             uvs: vec![[0.25, 0.5]; 4],
+            uvs1: vec![[0.75, -0.5]; 4],
             colors: vec![[1.0, 0.5, 0.25, 1.0]; 4],
             indices: vec![0, 1, 2, 1, 2, 3],
             influences: Influences {
@@ -142,6 +146,24 @@ fn mesh() -> Mesh {
             positions,
         }],
         weights: vec![0.0, 0.5],
+    }
+}
+
+fn texture(image: usize) -> Texture {
+    Texture {
+        image,
+        tex_coord: 1,
+        transform: TextureTransform {
+            offset: [0.25, -0.5],
+            rotation: 0.75,
+            scale: [2.0, -4.0],
+        },
+        sampler: Sampler {
+            wrap_u: Wrap::ClampToEdge,
+            wrap_v: Wrap::MirroredRepeat,
+            mag_filter: Some(MagFilter::Nearest),
+            min_filter: Some(MinFilter::LinearMipmapNearest),
+        },
     }
 }
 
@@ -198,8 +220,23 @@ pub fn raw() -> RawScene {
             Material {
                 name: Some("cloth".into()),
                 base_color: [0.5, 0.25, 1.0, 1.0],
-                base_color_image: Some(0),
+                base_color_texture: Some(texture(0)),
+                metallic: 0.25,
+                roughness: 0.75,
+                metallic_roughness_texture: Some(texture(2)),
+                normal_texture: Some(texture(2)),
+                normal_scale: -0.5,
+                occlusion_texture: Some(Texture::default()),
+                occlusion_strength: 0.125,
+                emissive: [0.0, 2.0, 4.0],
+                emissive_texture: Some(Texture {
+                    transform: TextureTransform::default(),
+                    ..texture(0)
+                }),
+                alpha_mode: AlphaMode::Blend,
+                alpha_cutoff: 0.375,
                 double_sided: true,
+                unlit: true,
             },
         ],
         images: vec![
@@ -317,7 +354,7 @@ pub fn files() -> Vec<Vec<u8>> {
 }
 
 /// A library with one of everything: exact and baked clips, each in every form, and an additive clip.
-pub fn version_1() -> Vec<u8> {
+pub fn of_all_kinds() -> Vec<u8> {
     let rig = travelling();
     let baked = baked_clips(&rig);
     let mut clips: Vec<(Arc<Clip>, ClipForm)> = Vec::new();

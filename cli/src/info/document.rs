@@ -5,6 +5,7 @@ use super::super::model::Model;
 use super::library::LibraryInfo;
 use super::size::{self, Bounds, Travel};
 use phalanx::clip::{Channel, Clip, TrackCounts};
+use phalanx::mesh::{Material, TextureTransform};
 use phalanx::mesh::{Mesh, Primitive};
 use phalanx::rig::{Rig, RigMesh};
 use serde::Serialize;
@@ -138,8 +139,30 @@ pub struct MaterialInfo {
     pub material: usize,
     pub name: Option<String>,
     pub base_color: [f32; 4],
+    /// Image of the base colour.
     pub image: Option<usize>,
     pub double_sided: bool,
+    /// `OPAQUE`, `MASK` or `BLEND`.
+    pub alpha_mode: &'static str,
+    pub alpha_cutoff: f32,
+    pub unlit: bool,
+    pub metallic: f32,
+    pub roughness: f32,
+    pub emissive: [f32; 3],
+    /// All textures.
+    pub textures: Vec<TextureInfo>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct TextureInfo {
+    /// What it is used for.
+    #[serde(rename = "use")]
+    pub used_as: &'static str,
+    pub image: usize,
+    pub texture_coordinates: u32,
+    pub transformed: bool,
+    /// Whether pictures show it.
+    pub drawn: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -212,8 +235,15 @@ impl Document {
                     material,
                     name: m.name.clone(),
                     base_color: m.base_color,
-                    image: m.base_color_image,
+                    image: m.base_color_texture.map(|t| t.image),
                     double_sided: m.double_sided,
+                    alpha_mode: m.alpha_mode.name(),
+                    alpha_cutoff: m.alpha_cutoff,
+                    unlit: m.unlit,
+                    metallic: m.metallic,
+                    roughness: m.roughness,
+                    emissive: m.emissive,
+                    textures: textures(m),
                 })
                 .collect(),
             images: images
@@ -236,6 +266,19 @@ impl Document {
             library: model.library.as_ref().map(LibraryInfo::new),
         }
     }
+}
+
+fn textures(material: &Material) -> Vec<TextureInfo> {
+    let drawn = material.base_color_texture.as_ref();
+    let all = material.textures();
+    all.map(|(used_as, t)| TextureInfo {
+        used_as,
+        image: t.image,
+        texture_coordinates: t.tex_coord,
+        transformed: t.transform != TextureTransform::default(),
+        drawn: drawn.is_some_and(|d| std::ptr::eq(d, t)),
+    })
+    .collect()
 }
 
 fn skeleton(rig: &Rig) -> SkeletonInfo {

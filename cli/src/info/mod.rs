@@ -349,6 +349,19 @@ fn meshes(d: &Document) -> String {
     }
 }
 
+/// The textures of a material that pictures do not show, and its emitted light.
+fn not_drawn(m: &document::MaterialInfo) -> String {
+    let textures = m.textures.iter().filter(|t| !t.drawn);
+    let mut all: Vec<&str> = textures.map(|t| t.used_as).collect();
+    if m.emissive != [0.0; 3] && !all.contains(&"emissive") {
+        all.push("emissive");
+    }
+    match all[..] {
+        [] => "-".into(),
+        _ => all.join(", "),
+    }
+}
+
 fn surfaces(d: &Document) -> String {
     let mut out = String::new();
     if !d.materials.is_empty() {
@@ -359,11 +372,21 @@ fn surfaces(d: &Document) -> String {
                 m.base_color.map(|c| format!("{c:.3}")).join(" "),
                 m.image.map_or_else(|| "-".into(), |i| i.to_string()),
                 if m.double_sided { "both" } else { "one" }.into(),
+                m.alpha_mode.to_lowercase(),
+                not_drawn(m),
             ]
         });
-        let header = ["material", "name", "base colour", "image", "sides"];
+        let header = [
+            "material",
+            "name",
+            "base colour",
+            "image",
+            "sides",
+            "alpha",
+            "not drawn",
+        ];
         line(&mut out, format_args!("\nMaterials"));
-        let optional = ["base colour", "image", "sides"];
+        let optional = ["not drawn", "alpha", "base colour", "image", "sides"];
         out += &text::table_of(&header, rows.collect(), 3, &optional);
     }
     if !d.images.is_empty() {

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::super::Scene;
 use super::super::draw_list::{DrawList, Lists, Needs, Visible, largest_scale, relative};
 use super::super::view::Eye;
+use super::super::{DrawInstance, Scene};
 use super::pipelines::Pass;
 use phalanx::gpu::BonePlace;
 
@@ -50,6 +50,19 @@ pub(super) struct Batch {
 }
 
 impl Batch {
+    /// A batch of one instance, whose record is the next one.
+    fn new(visible: &Visible, place: &BonePlace, window: u32, records: usize) -> Self {
+        Self {
+            model: visible.model,
+            detail: visible.detail,
+            world_mirrors: visible.world_mirrors,
+            page: place.page,
+            window,
+            first: records as u64,
+            count: 1,
+        }
+    }
+
     /// The byte range of the batch's records.
     pub fn bytes(&self) -> Range<u64> {
         let stride = size_of::<InstanceRecord>() as u64;
@@ -68,6 +81,8 @@ impl Batch {
 pub(super) struct Batches {
     pub bodies: Vec<Batch>,
     pub shadows: Vec<Batch>,
+    /// Blended meshes, farthest first: the index of the mesh, and neighbours in that order that one draw shows.
+    pub blended: Vec<(usize, Batch)>,
     pub records: Vec<InstanceRecord>,
 }
 
@@ -93,6 +108,7 @@ impl Batches {
         Self {
             bodies: batch(bodies, body_places),
             shadows: batch(shadows, shadow_places),
+            blended: blended(scene, rules, draws, body_places, &mut records),
             records,
         }
     }
@@ -138,47 +154,84 @@ fn batch(
             continue;
         };
         let window = rules.window.map_or(0, |_| place.row);
-        let end = place.row as usize + rules.needs.rows(visible.model);
-        let joins = |b: &Batch| {
-            (b.model, b.detail, b.world_mirrors) == visible.key()
-                && b.page == place.page
-                && rules
-                    .window
-                    .is_none_or(|rows| end <= b.window as usize + rows)
-        };
-        let first_row = match batches.last_mut().filter(|b| joins(b)) {
+        let first_row = match batches
+            .last_mut()
+            .filter(|b| joins(b, rules, visible, &place))
+        {
             Some(batch) => {
                 batch.count += 1;
                 batch.window
             }
             None => {
-                batches.push(Batch {
-                    model: visible.model,
-                    detail: visible.detail,
-                    world_mirrors: visible.world_mirrors,
-                    page: place.page,
-                    window,
-                    first: records.len() as u64,
-                    count: 1,
-                });
+                batches.push(Batch::new(visible, &place, window, records.len()));
                 window
             }
         };
-        let world = relative(&instance.world, eye.position);
-        records.push(InstanceRecord {
-            world: world.rows,
-            tint: instance.tint,
-            row: place.row - first_row,
-            first_weight: if scene.morph_weights.is_empty() {
-                NO_WEIGHTS
-            } else {
-                instance.morph_offset
-            },
-            size: instance
-                .bounds
-                .map_or(0.0, |s| s.radius * largest_scale(&world)),
-            padding: 0,
-        });
+        records.push(record(scene, eye, instance, place.row - first_row));
     }
     batches
+}
+
+/// Whether an instance can be drawn together with those of a batch, which it follows.
+fn joins(b: &Batch, rules: &BatchRules, visible: &Visible, place: &BonePlace) -> bool {
+    let end = place.row as usize + rules.needs.rows(visible.model);
+    let windowed = |rows| place.row >= b.window && end <= b.window as usize + rows;
+    (b.model, b.detail, b.world_mirrors) == visible.key()
+        && b.page == place.page
+        && rules.window.is_none_or(windowed)
+}
+
+/// The draws of blended meshes, in their order. Neighbours of one mesh share a draw.
+fn blended(
+    scene: &Scene,
+    rules: &BatchRules,
+    draws: &DrawList,
+    places: &[BonePlace],
+    records: &mut Vec<InstanceRecord>,
+) -> Vec<(usize, Batch)> {
+    let mut batches: Vec<(usize, Batch)> = Vec::new();
+    for blended in &draws.lists.blended {
+        let visible = draws.lists.bodies.get(blended.body);
+        let (Some(visible), Some(place)) = (visible, places.get(blended.body)) else {
+            continue;
+        };
+        let Some(instance) = scene.instances.get(visible.instance) else {
+            continue;
+        };
+        let window = rules.window.map_or(0, |_| place.row);
+        let last = batches.last_mut();
+        let first_row = match last
+            .filter(|(mesh, b)| *mesh == blended.mesh && joins(b, rules, visible, place))
+        {
+            Some((_, batch)) => {
+                batch.count += 1;
+                batch.window
+            }
+            None => {
+                let batch = Batch::new(visible, place, window, records.len());
+                batches.push((blended.mesh, batch));
+                window
+            }
+        };
+        records.push(record(scene, &draws.eye, instance, place.row - first_row));
+    }
+    batches
+}
+
+fn record(scene: &Scene, eye: &Eye, instance: &DrawInstance, row: u32) -> InstanceRecord {
+    let world = relative(&instance.world, eye.position);
+    InstanceRecord {
+        world: world.rows,
+        tint: instance.tint,
+        row,
+        first_weight: if scene.morph_weights.is_empty() {
+            NO_WEIGHTS
+        } else {
+            instance.morph_offset
+        },
+        size: instance
+            .bounds
+            .map_or(0.0, |s| s.radius * largest_scale(&world)),
+        padding: 0,
+    }
 }

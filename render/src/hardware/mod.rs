@@ -16,8 +16,9 @@ use batches::{Batch, BatchRules, Batches, readers};
 pub use canvas::Canvas;
 use frame::{Bindings, FrameResources};
 pub use models::GpuModels;
-use models::Style;
+use models::{LoadedMesh, Style};
 use phalanx::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend, Stamps};
+use phalanx::mesh::AlphaMode;
 use pipelines::{Pass, Pipelines};
 pub use screen::{NextFrame, Screen};
 use std::time::Duration;
@@ -263,6 +264,7 @@ impl GpuRenderer {
                 let mut pass = canvas.begin_picture(encoder);
                 painter.bodies(&mut pass, &batches);
                 painter.surroundings(&mut pass, draws.eye.ground.is_some());
+                painter.blended(&mut pass, &batches);
             });
             gpu.queue.submit([encoder.finish()]);
             Ok(())
@@ -336,6 +338,18 @@ impl Painter<'_> {
         }
     }
 
+    /// Draws the meshes that blend with all that is behind them.
+    fn blended(&self, pass: &mut wgpu::RenderPass, batches: &Batches) {
+        pass.set_bind_group(0, &self.bindings.view, &[]);
+        for (mesh, batch) in &batches.blended {
+            // In a wireframe it was drawn with the others.
+            let mesh = self.models.of(batch).get(*mesh);
+            if let Some(mesh) = mesh.filter(|m| m.alpha_mode == AlphaMode::Blend) {
+                self.mesh(pass, Pass::Body, batch, mesh);
+            }
+        }
+    }
+
     /// Draws ground and sky behind the characters.
     fn surroundings(&self, pass: &mut wgpu::RenderPass, ground: bool) {
         pass.set_bind_group(1, &self.bindings.mask, &[]);
@@ -347,39 +361,44 @@ impl Painter<'_> {
         pass.draw(0..3, 0..1);
     }
 
-    /// Draws a batch: one draw per mesh.
+    /// Draws a batch: one draw per mesh, but for those that blend.
     fn batch(&self, pass: &mut wgpu::RenderPass, kind: Pass, batch: &Batch) {
-        let Some(rows) = self.bindings.pages.get(batch.page) else {
+        for mesh in self.models.of(batch) {
+            if kind == Pass::Shadow || mesh.alpha_mode != AlphaMode::Blend {
+                self.mesh(pass, kind, batch, mesh);
+            }
+        }
+    }
+
+    /// Draws one mesh of a batch's instances.
+    fn mesh(&self, pass: &mut wgpu::RenderPass, kind: Pass, batch: &Batch, mesh: &LoadedMesh) {
+        let pipeline = self.pipelines.get(kind, mesh, batch);
+        let (Some(rows), Some(pipeline)) = (self.bindings.pages.get(batch.page), pipeline) else {
             return;
         };
-        for mesh in self.models.of(batch) {
-            let Some(pipeline) = self.pipelines.get(kind, mesh, batch) else {
-                continue;
-            };
-            if mesh.mesh.index_count == 0 {
-                continue;
-            }
-            pass.set_pipeline(pipeline);
-            let offset = [batch.offset()];
-            let offsets = match self.pipelines.backend {
-                PaletteBackend::Uniform => &offset[..],
-                PaletteBackend::Texture | PaletteBackend::Storage => &[],
-            };
-            pass.set_bind_group(1, rows, offsets);
-            pass.set_bind_group(2, &mesh.bind_group, &[]);
-            pass.set_vertex_buffer(0, mesh.mesh.surface.slice(..));
-            // The records of the batch are bound as a slice: not every GL device supports a first instance
-            // other than zero.
-            pass.set_vertex_buffer(1, self.bindings.records.slice(batch.bytes()));
-            if let Some(influences) = &mesh.mesh.influences {
-                pass.set_vertex_buffer(2, influences.slice(..));
-            }
-            let (indices, index_count) = match &mesh.edges {
-                Some(edges) if kind == Pass::Body => (&edges.indices, edges.index_count),
-                _ => (&mesh.mesh.indices, mesh.mesh.index_count),
-            };
-            pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
-            pass.draw_indexed(0..index_count, 0, 0..batch.count);
+        if mesh.mesh.index_count == 0 {
+            return;
         }
+        pass.set_pipeline(pipeline);
+        let offset = [batch.offset()];
+        let offsets = match self.pipelines.backend {
+            PaletteBackend::Uniform => &offset[..],
+            PaletteBackend::Texture | PaletteBackend::Storage => &[],
+        };
+        pass.set_bind_group(1, rows, offsets);
+        pass.set_bind_group(2, &mesh.bind_group, &[]);
+        pass.set_vertex_buffer(0, mesh.mesh.surface.slice(..));
+        // The records of the batch are bound as a slice: not every GL device supports a first instance
+        // other than zero.
+        pass.set_vertex_buffer(1, self.bindings.records.slice(batch.bytes()));
+        if let Some(influences) = &mesh.mesh.influences {
+            pass.set_vertex_buffer(2, influences.slice(..));
+        }
+        let (indices, index_count) = match &mesh.edges {
+            Some(edges) if kind == Pass::Body => (&edges.indices, edges.index_count),
+            _ => (&mesh.mesh.indices, mesh.mesh.index_count),
+        };
+        pass.set_index_buffer(indices.slice(..), wgpu::IndexFormat::Uint32);
+        pass.draw_indexed(0..index_count, 0, 0..batch.count);
     }
 }

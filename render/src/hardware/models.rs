@@ -3,6 +3,7 @@
 //! A mesh holds its triangles' edges where it is loaded for a wireframe: a list of lines works on every device,
 //! drawing triangles as lines does not.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use bytemuck::{Pod, Zeroable};
@@ -14,7 +15,7 @@ use super::batches::Batch;
 use super::pipelines::Pipelines;
 use phalanx::gpu::{Gpu, GpuError, GpuMesh};
 use phalanx::math::Affine3x4;
-use phalanx::mesh::Image;
+use phalanx::mesh::{AlphaMode, Image, Primitive};
 
 /// What is drawn of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub(super) enum Style {
 pub(super) struct MeshUniform {
     place: [[f32; 4]; 3],
     base_color: [f32; 4],
+    /// Rows of the transform of texture coordinates.
+    uv: [[f32; 4]; 2],
     first_slot: u32,
     first_weight: u32,
     targets: u32,
@@ -37,6 +40,9 @@ pub(super) struct MeshUniform {
     textured: f32,
     flat_shading: u32,
     double_sided: u32,
+    alpha_cutoff: f32,
+    unlit: u32,
+    padding: [u32; 2],
 }
 
 /// One mesh on the device.
@@ -45,6 +51,8 @@ pub(super) struct LoadedMesh {
     pub mesh: GpuMesh,
     pub bind_group: wgpu::BindGroup,
     pub double_sided: bool,
+    /// Opaque if edges are drawn.
+    pub alpha_mode: AlphaMode,
     pub winding: Winding,
     /// Drawn in place of surfaces.
     pub edges: Option<Edges>,
@@ -154,10 +162,12 @@ fn mesh(
         Placement::Rigid(place) => (place, 0, false),
         Placement::Skinned { first_slot, .. } => (Affine3x4::IDENTITY, first_slot, true),
     };
-    let mesh = GpuMesh::upload(gpu, pipelines.backend, draw.primitive, skinned)?;
+    let texture = draw.texture();
+    let mesh = GpuMesh::upload(gpu, pipelines.backend, &with_uvs(draw), skinned)?;
     let uniform = MeshUniform {
         place: place.rows,
         base_color: draw.material.base_color,
+        uv: texture.transform.rows().map(|[u, v, one]| [u, v, one, 0.0]),
         first_slot,
         first_weight: draw.first_weight,
         targets: mesh.targets,
@@ -166,6 +176,9 @@ fn mesh(
         textured: if draw.image.is_some() { 1.0 } else { 0.0 },
         flat_shading: u32::from(draw.primitive.normals.is_empty()),
         double_sided: u32::from(draw.material.double_sided),
+        alpha_cutoff: draw.material.alpha_cutoff,
+        unlit: u32::from(draw.material.unlit),
+        padding: [0; 2],
     };
     let uniform = gpu.buffer(
         "mesh uniform",
@@ -173,13 +186,13 @@ fn mesh(
         wgpu::BufferUsages::UNIFORM,
     )?;
     let edges = style == Style::Wireframe;
-    let texture = textures.view(gpu, draw.image.filter(|_| !edges))?;
+    let view = textures.view(gpu, draw.image.filter(|_| !edges))?;
     let bind_group = gpu.bind(
         &pipelines.layouts.mesh,
         &[
             uniform.as_entire_binding(),
-            wgpu::BindingResource::TextureView(&texture),
-            wgpu::BindingResource::Sampler(&pipelines.sampler),
+            wgpu::BindingResource::TextureView(&view),
+            wgpu::BindingResource::Sampler(pipelines.sampler(&texture.sampler)),
             mesh.deltas.binding(),
         ],
     );
@@ -187,11 +200,26 @@ fn mesh(
         mesh,
         bind_group,
         double_sided: draw.material.double_sided,
+        alpha_mode: match style {
+            Style::Surfaces => draw.material.alpha_mode,
+            Style::Wireframe => AlphaMode::Opaque,
+        },
         winding: draw.winding(),
         edges: match style {
             Style::Surfaces => None,
             Style::Wireframe => Some(Edges::upload(gpu, &draw.primitive.indices)?),
         },
+    })
+}
+
+/// The primitive with the texture coordinates of its image in the place of the first: a mesh on a device has one set.
+fn with_uvs<'a>(draw: &DrawMesh<'a>) -> Cow<'a, Primitive> {
+    if draw.texture().tex_coord == 0 {
+        return Cow::Borrowed(draw.primitive);
+    }
+    Cow::Owned(Primitive {
+        uvs: draw.uvs().to_vec(),
+        ..draw.primitive.clone()
     })
 }
 

@@ -8,6 +8,7 @@ use super::layouts::Layouts;
 use super::models::LoadedMesh;
 use crate::Winding;
 use phalanx::gpu::{Gpu, InfluenceCount, InfluenceFormat, PaletteBackend, SURFACE_LAYOUT, shaders};
+use phalanx::mesh::{AlphaMode, Sampler, Wrap};
 
 /// The source of the module that draws characters.
 pub(super) fn character_source(backend: PaletteBackend, window: u64) -> String {
@@ -44,6 +45,7 @@ struct Key {
     by_rows: bool,
     /// Edges are drawn in place of surfaces.
     edges: bool,
+    alpha_mode: AlphaMode,
 }
 
 impl Key {
@@ -58,6 +60,7 @@ impl Key {
                 mirrored: batch.world_mirrors ^ (mesh.winding == Winding::Turned),
                 by_rows: mesh.winding == Winding::ByRows,
                 edges: false,
+                alpha_mode: mesh.alpha_mode,
             },
             // An edge has no front, and both sides cast shadows.
             Pass::Body | Pass::Shadow => Self {
@@ -68,6 +71,7 @@ impl Key {
                 mirrored: false,
                 by_rows: false,
                 edges: pass == Pass::Body,
+                alpha_mode: AlphaMode::Opaque,
             },
         }
     }
@@ -78,7 +82,8 @@ impl Key {
 pub(super) struct Pipelines {
     pub backend: PaletteBackend,
     pub layouts: Layouts,
-    pub sampler: wgpu::Sampler,
+    /// One for each wrapping along u, and within it along v.
+    samplers: Vec<wgpu::Sampler>,
     pub ground: wgpu::RenderPipeline,
     pub sky: wgpu::RenderPipeline,
     module: wgpu::ShaderModule,
@@ -122,9 +127,12 @@ impl Pipelines {
                     front_face: wgpu::FrontFace::Ccw,
                     target: PICTURE_FORMAT,
                     depth: Some(depth),
+                    blends: false,
                 },
             )
         };
+        let wraps = Wrap::ALL.into_iter();
+        let wraps = wraps.flat_map(|u| Wrap::ALL.map(|v| (u, v)));
         Self {
             ground: background_pipeline(
                 "ground_corner",
@@ -138,14 +146,7 @@ impl Pipelines {
                 wgpu::PrimitiveTopology::TriangleList,
                 (wgpu::CompareFunction::GreaterEqual, false),
             ),
-            sampler: gpu.device.create_sampler(&wgpu::SamplerDescriptor {
-                address_mode_u: wgpu::AddressMode::Repeat,
-                address_mode_v: wgpu::AddressMode::Repeat,
-                mag_filter: wgpu::FilterMode::Linear,
-                min_filter: wgpu::FilterMode::Linear,
-                mipmap_filter: wgpu::MipmapFilterMode::Linear,
-                ..Default::default()
-            }),
+            samplers: wraps.map(|(u, v)| sampler(gpu, u, v)).collect(),
             module: module(
                 "characters",
                 character_source(backend, gpu.palette_limits().window),
@@ -155,6 +156,13 @@ impl Pipelines {
             layout,
             characters: HashMap::new(),
         }
+    }
+
+    /// The sampler that wraps in this way.
+    pub fn sampler(&self, wanted: &Sampler) -> &wgpu::Sampler {
+        let place = |wrap| Wrap::ALL.iter().position(|w| *w == wrap).unwrap_or(0);
+        let at = place(wanted.wrap_u) * Wrap::ALL.len() + place(wanted.wrap_v);
+        &self.samplers[at]
     }
 
     /// Makes the pipeline that draws `mesh` in `batch`, unless it exists.
@@ -179,8 +187,14 @@ impl Pipelines {
                 vertex: if pass == Pass::Body { body } else { shadow },
                 fragment: match pass {
                     Pass::Body if key.edges => "edge_color",
-                    Pass::Body if key.by_rows => "body_color_by_rows",
-                    Pass::Body => "body_color",
+                    Pass::Body => match (key.alpha_mode, key.by_rows) {
+                        (AlphaMode::Opaque, false) => "body_color",
+                        (AlphaMode::Opaque, true) => "body_color_by_rows",
+                        (AlphaMode::Mask, false) => "body_masked",
+                        (AlphaMode::Mask, true) => "body_masked_by_rows",
+                        (AlphaMode::Blend, false) => "body_blended",
+                        (AlphaMode::Blend, true) => "body_blended_by_rows",
+                    },
                     Pass::Shadow => "shadow_mask",
                 },
                 buffers: &buffers,
@@ -199,7 +213,12 @@ impl Pipelines {
                     Pass::Body => PICTURE_FORMAT,
                     Pass::Shadow => MASK_FORMAT,
                 },
-                depth: (pass == Pass::Body).then_some((wgpu::CompareFunction::Greater, true)),
+                // What is blended covers nothing that is drawn after it.
+                depth: (pass == Pass::Body).then_some((
+                    wgpu::CompareFunction::Greater,
+                    key.alpha_mode != AlphaMode::Blend,
+                )),
+                blends: key.alpha_mode == AlphaMode::Blend,
             },
         );
         self.characters.insert(key, made);
@@ -227,6 +246,25 @@ struct PipelineParts<'a> {
     front_face: wgpu::FrontFace,
     target: wgpu::TextureFormat,
     depth: Option<(wgpu::CompareFunction, bool)>,
+    /// Colours are mixed with those behind them, by their alpha.
+    blends: bool,
+}
+
+/// A sampler that is linear within mip levels and between them.
+fn sampler(gpu: &Gpu, u: Wrap, v: Wrap) -> wgpu::Sampler {
+    let mode = |wrap| match wrap {
+        Wrap::Repeat => wgpu::AddressMode::Repeat,
+        Wrap::ClampToEdge => wgpu::AddressMode::ClampToEdge,
+        Wrap::MirroredRepeat => wgpu::AddressMode::MirrorRepeat,
+    };
+    gpu.device.create_sampler(&wgpu::SamplerDescriptor {
+        address_mode_u: mode(u),
+        address_mode_v: mode(v),
+        mag_filter: wgpu::FilterMode::Linear,
+        min_filter: wgpu::FilterMode::Linear,
+        mipmap_filter: wgpu::MipmapFilterMode::Linear,
+        ..Default::default()
+    })
 }
 
 fn pipeline(gpu: &Gpu, parts: &PipelineParts) -> wgpu::RenderPipeline {
@@ -261,7 +299,10 @@ fn pipeline(gpu: &Gpu, parts: &PipelineParts) -> wgpu::RenderPipeline {
                 module: parts.module,
                 entry_point: Some(parts.fragment),
                 compilation_options: Default::default(),
-                targets: &[Some(parts.target.into())],
+                targets: &[Some(wgpu::ColorTargetState {
+                    blend: parts.blends.then_some(wgpu::BlendState::ALPHA_BLENDING),
+                    ..parts.target.into()
+                })],
             }),
             multiview_mask: None,
             cache: None,
@@ -313,6 +354,10 @@ mod tests {
             "body_rigid",
             "body_skin4",
             "body_color_by_rows",
+            "body_masked",
+            "body_masked_by_rows",
+            "body_blended",
+            "body_blended_by_rows",
             "edge_color",
             "shadow_skin8",
             "ground_color",

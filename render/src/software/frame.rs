@@ -1,6 +1,6 @@
 //! `Framebuffer`: samples, depths and the shadow mask of a picture, drawn in bands of rows.
 
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::super::view::Eye;
@@ -8,9 +8,9 @@ use super::super::{PictureSize, RenderError};
 use super::Chains;
 use super::clip::clip_triangle;
 use super::raster::{Corner, Hit, SAMPLES, area, triangle};
-use super::shade::{backdrop, decode, encode, lit, sample};
+use super::shade::{backdrop, decode, encode, hazed, lit, sample};
 use super::vertices::{Character, Projection, Shape, Vertex};
-use phalanx::mesh::Image;
+use phalanx::mesh::{AlphaMode, Image, Texture};
 
 /// Rows per band, the unit of work of one worker.
 const BAND: usize = 24;
@@ -22,6 +22,8 @@ pub(super) struct Framebuffer<'a> {
     samples: Vec<[Sample; SAMPLES]>,
     /// One bit per sample, set if it is in shadow.
     mask: Vec<u8>,
+    /// The samples hold ground and sky, too.
+    has_backdrop: bool,
 }
 
 /// One sample: the colour as 8-bit sRGB, as devices store it, and the depth; depth 0 is the backdrop.
@@ -42,6 +44,7 @@ impl<'a> Framebuffer<'a> {
             size,
             samples: filled(size, [Sample::default(); SAMPLES])?,
             mask: filled(size, 0)?,
+            has_backdrop: false,
         })
     }
 
@@ -66,6 +69,28 @@ impl<'a> Framebuffer<'a> {
 
     /// Draws characters with depth test.
     pub fn paint(&mut self, characters: &[Character], chains: &Chains) {
+        self.draw(characters, chains, |pixel, hit, shade| {
+            cover(pixel, hit, || {
+                let (color, visible) = shade();
+                visible.then(|| color.truncate())
+            });
+        });
+    }
+
+    /// Blends characters with what is behind them, in their order. They cover nothing that follows.
+    pub fn blend(&mut self, characters: &[Character], chains: &Chains) {
+        self.draw(characters, chains, |pixel, hit, shade| {
+            mix(pixel, hit, || shade().0);
+        });
+    }
+
+    /// Calls `put` for every pixel that a triangle touches, with a function for the colour and whether there is any.
+    fn draw(
+        &mut self,
+        characters: &[Character],
+        chains: &Chains,
+        put: impl Fn(&mut [Sample; SAMPLES], &Hit, &dyn Fn() -> (Vec4, bool)) + Sync,
+    ) {
         let (eye, width) = (self.eye, self.size.width as usize);
         let bands = self.samples.par_chunks_mut(width * BAND).enumerate();
         bands.for_each(|(band, samples)| {
@@ -81,12 +106,32 @@ impl<'a> Framebuffer<'a> {
                     triangle(corners, width, rows.clone(), |hit| {
                         let at = (hit.y - rows.start) * width + hit.x;
                         if let Some(pixel) = samples.get_mut(at) {
-                            cover(pixel, &hit, || paint.color(&surface, hit.share));
+                            put(pixel, &hit, &|| paint.color(&surface, hit.share));
                         }
                     });
                 });
             });
         });
+    }
+
+    /// Puts ground and sky into the samples that nothing covers, so that blended surfaces mix with them.
+    pub fn put_backdrop_behind(&mut self) {
+        let (eye, width) = (self.eye, self.size.width as usize);
+        let mask = &self.mask;
+        let rows = self.samples.par_chunks_mut(width).enumerate();
+        rows.for_each(|(y, row)| {
+            for (x, pixel) in row.iter_mut().enumerate() {
+                let bits = mask.get(y * width + x).copied().unwrap_or(0);
+                let behind = backdrop(eye, x, y, share(bits));
+                for sample in pixel.iter_mut().filter(|s| s.depth <= behind.depth) {
+                    *sample = Sample {
+                        depth: behind.depth,
+                        color: encode(behind.color),
+                    };
+                }
+            }
+        });
+        self.has_backdrop = true;
     }
 
     /// Averages the samples over ground and sky.
@@ -106,18 +151,19 @@ impl<'a> Framebuffer<'a> {
                         continue;
                     };
                     let bits = self.mask.get(at).copied().unwrap_or(0);
-                    let shadow = bits.count_ones() as f32 / SAMPLES as f32;
-                    let behind = backdrop(self.eye, x, y, shadow);
-                    let sum: Vec3 = pixel
-                        .iter()
-                        .map(|s| {
+                    let sum: Vec3 = if self.has_backdrop {
+                        pixel.iter().map(|s| decode(s.color)).sum()
+                    } else {
+                        let behind = backdrop(self.eye, x, y, share(bits));
+                        let samples = pixel.iter().map(|s| {
                             if s.depth > behind.depth {
                                 decode(s.color)
                             } else {
                                 behind.color
                             }
-                        })
-                        .sum();
+                        });
+                        samples.sum()
+                    };
                     *out = encode(sum / SAMPLES as f32);
                 }
             });
@@ -141,18 +187,47 @@ fn filled<T: Clone + Send + Sync>(size: PictureSize, value: T) -> Result<Vec<T>,
     Ok(all)
 }
 
-/// Writes the covered samples of a pixel that are nearer than the present ones; shades once per pixel.
-fn cover(pixel: &mut [Sample; SAMPLES], hit: &Hit, color: impl FnOnce() -> Vec3) {
+/// The share of a pixel's samples whose bits are set.
+fn share(bits: u8) -> f32 {
+    bits.count_ones() as f32 / SAMPLES as f32
+}
+
+/// The covered samples of a pixel that are nearer than the present ones, a bit each.
+fn nearer(pixel: &[Sample; SAMPLES], hit: &Hit) -> u8 {
     let mut nearer = hit.covered;
     for (s, (sample, depth)) in pixel.iter().zip(hit.depth).enumerate() {
         if depth <= sample.depth {
             nearer &= !(1 << s);
         }
     }
+    nearer
+}
+
+/// Mixes a colour with the covered samples of a pixel that are farther, by its alpha; depths stay.
+fn mix(pixel: &mut [Sample; SAMPLES], hit: &Hit, color: impl FnOnce() -> Vec4) {
+    let nearer = nearer(pixel, hit);
     if nearer == 0 {
         return;
     }
-    let color = encode(color());
+    // As devices do before they blend; NaN counts as 0.
+    let color = color().max(Vec4::ZERO).min(Vec4::ONE);
+    for (s, sample) in pixel.iter_mut().enumerate() {
+        if nearer >> s & 1 != 0 {
+            sample.color = encode(decode(sample.color).lerp(color.truncate(), color.w));
+        }
+    }
+}
+
+/// Writes the covered samples of a pixel that are nearer than the present ones; shades once per pixel. Without a
+/// colour nothing is written.
+fn cover(pixel: &mut [Sample; SAMPLES], hit: &Hit, color: impl FnOnce() -> Option<Vec3>) {
+    let nearer = nearer(pixel, hit);
+    if nearer == 0 {
+        return;
+    }
+    let Some(color) = color().map(encode) else {
+        return;
+    };
     for (s, (sample, depth)) in pixel.iter_mut().zip(hit.depth).enumerate() {
         if nearer >> s & 1 != 0 {
             *sample = Sample { depth, color };
@@ -213,8 +288,9 @@ fn for_each_triangle(
 struct Paint<'a> {
     eye: &'a Eye,
     shape: &'a Shape<'a>,
-    color: Vec3,
+    color: Vec4,
     chain: Option<&'a [Image]>,
+    texture: Texture,
 }
 
 /// The values to interpolate over one triangle.
@@ -222,7 +298,7 @@ struct Surface {
     positions: [Vec3; 3],
     normals: [Vec3; 3],
     openness: Vec3,
-    colors: [Vec3; 3],
+    colors: [Vec4; 3],
     uvs: [Vec2; 3],
     /// The mip level of the texture.
     level: usize,
@@ -231,12 +307,13 @@ struct Surface {
 impl<'a> Paint<'a> {
     fn new(eye: &'a Eye, character: &Character, shape: &'a Shape<'a>, chains: &'a Chains) -> Self {
         let mesh = shape.mesh;
-        let rgb = |[r, g, b, _]: [f32; 4]| Vec3::new(r, g, b);
-        let tint = Vec3::ONE.lerp(rgb(character.tint), mesh.tint);
+        let tint = Vec4::from_array(character.tint).with_w(1.0);
+        let tint = Vec4::ONE.lerp(tint, mesh.tint);
         Self {
             eye,
             shape,
-            color: rgb(mesh.material.base_color) * tint,
+            color: Vec4::from_array(mesh.material.base_color) * tint,
+            texture: mesh.texture(),
             chain: mesh
                 .image
                 .and_then(|i| chains.get(&std::ptr::from_ref(i).addr()))
@@ -257,9 +334,13 @@ impl<'a> Paint<'a> {
         }
         let colors = three.map(|(i, _)| {
             let color = p.colors.get(i);
-            color.map_or(Vec3::ONE, |&[r, g, b, _]| Vec3::new(r, g, b))
+            color.map_or(Vec4::ONE, |&color| Vec4::from_array(color))
         });
-        let uvs = three.map(|(i, _)| p.uvs.get(i).map_or(Vec2::ZERO, |&uv| Vec2::from_array(uv)));
+        let (set, transform) = (self.shape.mesh.uvs(), self.texture.transform);
+        let uvs = three.map(|(i, _)| {
+            let uv = set.get(i).copied().unwrap_or([0.0; 2]);
+            Vec2::from_array(transform.apply(uv))
+        });
         Surface {
             positions,
             normals,
@@ -282,20 +363,27 @@ impl<'a> Paint<'a> {
         level.round() as usize
     }
 
-    fn color(&self, s: &Surface, share: Vec3) -> Vec3 {
+    /// The colour with its alpha, and whether the surface is there: a masked one may not be.
+    fn color(&self, s: &Surface, share: Vec3) -> (Vec4, bool) {
         let mix = |v: &[Vec3; 3]| v[0] * share.x + v[1] * share.y + v[2] * share.z;
-        let mut albedo = self.color * mix(&s.colors);
+        let [a, b, c] = s.colors;
+        let mut albedo = self.color * (a * share.x + b * share.y + c * share.z);
         if let Some(chain) = self.chain {
             let [a, b, c] = s.uvs;
-            albedo *= sample(chain, a * share.x + b * share.y + c * share.z, s.level);
+            let at = a * share.x + b * share.y + c * share.z;
+            albedo *= sample(chain, &self.texture.sampler, at, s.level);
         }
-        let normal = mix(&s.normals).normalize_or_zero();
-        lit(
-            self.eye,
-            albedo,
-            normal,
-            mix(&s.positions),
-            s.openness.dot(share),
-        )
+        let material = self.shape.mesh.material;
+        if material.alpha_mode == AlphaMode::Mask && albedo.w < material.alpha_cutoff {
+            return (albedo, false);
+        }
+        let (rgb, position) = (albedo.truncate(), mix(&s.positions));
+        let color = if material.unlit {
+            hazed(self.eye, rgb, position.length())
+        } else {
+            let normal = mix(&s.normals).normalize_or_zero();
+            lit(self.eye, rgb, normal, position, s.openness.dot(share))
+        };
+        (color.extend(albedo.w), true)
     }
 }

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
+use super::blend::Blended;
 use super::draw_list::{DrawList, Visible};
 use super::texture::mip_chain;
 use super::{PictureSize, RenderError, Scene};
@@ -43,33 +44,59 @@ pub(super) fn draw(
         near.then(a.instance.cmp(&b.instance))
     });
     let shadows: Vec<&Visible> = draws.lists.shadows.iter().collect();
-    in_chunks(scene, &shadows, |chunk| {
-        let flat = chunk.par_iter().map(|v| Character::shadow(scene, draws, v));
-        frame.cast(&flat.collect::<Result<Vec<_>, _>>()?);
-        Ok(())
-    })?;
-    in_chunks(scene, &bodies, |chunk| {
-        let skinned = chunk.par_iter().map(|v| Character::body(scene, draws, v));
-        frame.paint(&skinned.collect::<Result<Vec<_>, _>>()?, &chains);
-        Ok(())
-    })?;
+    let all = |v: &Visible| vertices(scene, v).iter().sum();
+    in_chunks(
+        &shadows,
+        |v| all(v),
+        |chunk| {
+            let flat = chunk.par_iter().map(|v| Character::shadow(scene, draws, v));
+            frame.cast(&flat.collect::<Result<Vec<_>, _>>()?);
+            Ok(())
+        },
+    )?;
+    in_chunks(
+        &bodies,
+        |v| all(v),
+        |chunk| {
+            let skinned = chunk.par_iter().map(|v| Character::body(scene, draws, v));
+            frame.paint(&skinned.collect::<Result<Vec<_>, _>>()?, &chains);
+            Ok(())
+        },
+    )?;
+    let blended = &draws.lists.blended;
+    if !blended.is_empty() {
+        frame.put_backdrop_behind();
+        let body = |b: &Blended| draws.lists.bodies.get(b.body);
+        let one = |b: &Blended| {
+            let sizes = body(b).map(|v| vertices(scene, v)).unwrap_or_default();
+            sizes.get(b.mesh).copied().unwrap_or(0)
+        };
+        in_chunks(blended, one, |chunk| {
+            let skinned = chunk.par_iter().filter_map(|b| {
+                let visible = body(b)?;
+                Some(Character::blended(scene, draws, visible, b.mesh))
+            });
+            frame.blend(&skinned.collect::<Result<Vec<_>, _>>()?, &chains);
+            Ok(())
+        })?;
+    }
     frame.resolve()
 }
 
-/// Processes the list in chunks of at most [`CHUNK_VERTICES`], or of one instance.
-fn in_chunks(
-    scene: &Scene,
-    list: &[&Visible],
-    mut work: impl FnMut(&[&Visible]) -> Result<(), RenderError>,
+/// The numbers of vertices of an instance's meshes.
+fn vertices(scene: &Scene, v: &Visible) -> Vec<usize> {
+    let detail = scene.models.get(v.model);
+    let detail = detail.and_then(|m| m.details.get(v.detail));
+    let meshes = detail.map_or(&[][..], |d| d.meshes).iter();
+    meshes.map(|m| m.primitive.positions.len()).collect()
+}
+
+/// Processes the list in chunks of at most [`CHUNK_VERTICES`], or of one element. `vertices` counts those of one.
+fn in_chunks<T>(
+    list: &[T],
+    vertices: impl Fn(&T) -> usize,
+    mut work: impl FnMut(&[T]) -> Result<(), RenderError>,
 ) -> Result<(), RenderError> {
-    let vertices = |v: &Visible| -> usize {
-        let detail = scene.models.get(v.model);
-        let detail = detail.and_then(|m| m.details.get(v.detail));
-        detail.map_or(0, |d| {
-            let sizes = d.meshes.iter().map(|m| m.primitive.positions.len());
-            sizes.sum()
-        })
-    };
     let mut rest = list;
     while !rest.is_empty() {
         let mut sum = 0;

@@ -1,11 +1,11 @@
 //! Shading: the functions of `shaders/view.wgsl`, `character.wgsl` and `background.wgsl` on the CPU.
 
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 
 use super::super::look::palette;
 use super::super::texture::{to_linear, to_srgb};
 use super::super::view::Eye;
-use phalanx::mesh::Image;
+use phalanx::mesh::{Image, Sampler, Wrap};
 
 /// Half the side of the ground's square, as in `background.wgsl`.
 const REACH: f32 = 50_000.0;
@@ -109,27 +109,64 @@ fn tiles(at: Vec2, width: Vec2) -> f32 {
     0.5 + 0.5 * mean.x * mean.y
 }
 
-/// Samples a texture's linear colour, bilinear within one mip level.
-pub(super) fn sample(chain: &[Image], uv: Vec2, level: usize) -> Vec3 {
+/// Samples a texture's linear colour and alpha, bilinear within one mip level.
+pub(super) fn sample(chain: &[Image], sampler: &Sampler, uv: Vec2, level: usize) -> Vec4 {
     let Some(image) = chain.get(level.min(chain.len().saturating_sub(1))) else {
-        return Vec3::ONE;
+        return Vec4::ONE;
     };
-    let size = Vec2::new(image.width as f32, image.height as f32);
-    let at = (uv - uv.floor()) * size - 0.5;
-    let (low, part) = (at.floor(), at - at.floor());
-    let texel = |dx: i64, dy: i64| {
-        let wrap = |v: f32, d: i64, side: u32| (v as i64 + d).rem_euclid(i64::from(side.max(1)));
-        let (x, y) = (wrap(low.x, dx, image.width), wrap(low.y, dy, image.height));
-        let first = (y * i64::from(image.width) + x) * 4;
-        let first = usize::try_from(first).unwrap_or(0);
-        match image.rgba.get(first..first.saturating_add(3)) {
-            Some(&[r, g, b]) => Vec3::new(to_linear(r), to_linear(g), to_linear(b)),
-            _ => Vec3::ONE,
+    let u = footprint(sampler.wrap_u, uv.x, image.width);
+    let v = footprint(sampler.wrap_v, uv.y, image.height);
+    let texel = |x: usize, y: usize| {
+        let first = (y * image.width as usize + x) * 4;
+        match image.rgba.get(first..first.saturating_add(4)) {
+            Some(&[r, g, b, a]) => Vec4::new(
+                to_linear(r),
+                to_linear(g),
+                to_linear(b),
+                f32::from(a) / 255.0,
+            ),
+            _ => Vec4::ONE,
         }
     };
-    let top = texel(0, 0).lerp(texel(1, 0), part.x);
-    let bottom = texel(0, 1).lerp(texel(1, 1), part.x);
-    top.lerp(bottom, part.y)
+    let top = texel(u.low, v.low).lerp(texel(u.high, v.low), u.part);
+    let bottom = texel(u.low, v.high).lerp(texel(u.high, v.high), u.part);
+    top.lerp(bottom, v.part)
+}
+
+/// Two neighbouring texels along one side of an image, and the share of the second.
+struct Footprint {
+    low: usize,
+    high: usize,
+    part: f32,
+}
+
+/// The texels around a coordinate. What is not finite gives some texel.
+fn footprint(wrap: Wrap, coordinate: f32, side: u32) -> Footprint {
+    // Into a range in which whole numbers of texels are exact.
+    let period = match wrap {
+        Wrap::Repeat => coordinate - coordinate.floor(),
+        Wrap::ClampToEdge => coordinate.clamp(0.0, 1.0),
+        Wrap::MirroredRepeat => coordinate - 2.0 * (coordinate * 0.5).floor(),
+    };
+    let at = period * side as f32 - 0.5;
+    let sides = i64::from(side.max(1));
+    let inside = |texel: i64| {
+        let texel = match wrap {
+            Wrap::Repeat => texel.rem_euclid(sides),
+            Wrap::ClampToEdge => texel,
+            Wrap::MirroredRepeat => {
+                let texel = texel.rem_euclid(2 * sides);
+                texel.min(2 * sides - 1 - texel)
+            }
+        };
+        usize::try_from(texel.clamp(0, sides - 1)).unwrap_or(0)
+    };
+    let low = at.floor() as i64;
+    Footprint {
+        low: inside(low),
+        high: inside(low.saturating_add(1)),
+        part: at - at.floor(),
+    }
 }
 
 /// Encodes a linear colour as opaque 8-bit sRGB.
@@ -162,13 +199,31 @@ mod tests {
         let image = Image {
             width: 2,
             height: 1,
-            rgba: vec![0, 0, 0, 255, 255, 255, 255, 255],
+            rgba: vec![0, 0, 0, 51, 255, 255, 255, 51],
         };
         let chain = [image];
-        let at = |u: f32| sample(&chain, Vec2::new(u, 0.5), 0).x;
+        let by = |wrap_u, u: f32| {
+            let sampler = Sampler {
+                wrap_u,
+                ..Sampler::default()
+            };
+            sample(&chain, &sampler, Vec2::new(u, 0.5), 0)
+        };
+        let at = |u: f32| by(Wrap::Repeat, u).x;
         assert!(at(0.25) < 1e-6 && (at(0.75) - 1.0).abs() < 1e-6);
         assert!((at(0.5) - 0.5).abs() < 1e-6 && (at(0.0) - 0.5).abs() < 1e-6);
         assert!((at(-1.25) - 1.0).abs() < 1e-6);
-        assert_eq!(sample(&[], Vec2::ZERO, 3), Vec3::ONE);
+        let clamped = [-7.0, 0.0, 0.75, 1.0, 3.0].map(|u| by(Wrap::ClampToEdge, u).x);
+        assert_eq!(clamped, [0.0, 0.0, 1.0, 1.0, 1.0]);
+        let mirrored = [-0.25, 0.25, 1.25, 1.75, 2.25, 2.75].map(|u| by(Wrap::MirroredRepeat, u).x);
+        assert_eq!(mirrored, [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(by(Wrap::Repeat, 0.25).w, 0.2);
+        let sampler = Sampler::default();
+        for u in [f32::NAN, f32::INFINITY, -f32::MAX, 1e30] {
+            for wrap in Wrap::ALL {
+                by(wrap, u);
+            }
+        }
+        assert_eq!(sample(&[], &sampler, Vec2::ZERO, 3), Vec4::ONE);
     }
 }

@@ -8,6 +8,7 @@ use super::super::{DrawMesh, PictureSize, Scene, Winding};
 use super::raster::{Corner, SUBPIXELS};
 use super::shade::openness;
 use super::skin::{skin_vertices, transform_normal, turned_vertices};
+use phalanx::mesh::AlphaMode;
 use phalanx::runtime::JobError;
 
 /// Triangles with vertices beyond this many half pictures from the centre are clipped before rasterisation,
@@ -63,9 +64,20 @@ pub(super) struct Character<'a> {
 }
 
 impl<'a> Character<'a> {
-    /// The character itself.
+    /// The character itself, without what is blended.
     pub fn body(scene: &Scene<'a>, draws: &DrawList, visible: &Visible) -> Result<Self, JobError> {
-        Self::new(scene, draws, visible, |p| p)
+        let opaque = |_, mode| mode != AlphaMode::Blend;
+        Self::new(scene, draws, visible, opaque, |p| p)
+    }
+
+    /// One mesh of the character, by its index, to be blended with what is behind it.
+    pub fn blended(
+        scene: &Scene<'a>,
+        draws: &DrawList,
+        visible: &Visible,
+        mesh: usize,
+    ) -> Result<Self, JobError> {
+        Self::new(scene, draws, visible, |index, _| index == mesh, |p| p)
     }
 
     /// The character's shadow: flattened along the light onto the ground.
@@ -76,7 +88,8 @@ impl<'a> Character<'a> {
     ) -> Result<Self, JobError> {
         let light = draws.eye.light;
         let ground = draws.eye.ground.unwrap_or(0.0);
-        Self::new(scene, draws, visible, |p| {
+        let all = |_, _| true;
+        Self::new(scene, draws, visible, all, |p| {
             let height = (p.y - ground).max(0.0);
             let flat = p - light * (height / light.y);
             Vec3::new(flat.x, ground, flat.z)
@@ -87,6 +100,7 @@ impl<'a> Character<'a> {
         scene: &Scene<'a>,
         draws: &DrawList,
         visible: &Visible,
+        wanted: impl Fn(usize, AlphaMode) -> bool,
         moved: impl Fn(Vec3) -> Vec3,
     ) -> Result<Self, JobError> {
         let mut out = Self {
@@ -108,7 +122,10 @@ impl<'a> Character<'a> {
         let rows = tail(scene.palette.heap(), instance.palette_offset);
         let weights = tail(scene.morph_weights, instance.morph_offset);
         let mut height = (f32::INFINITY, f32::NEG_INFINITY);
-        for mesh in detail.meshes {
+        for (index, mesh) in detail.meshes.iter().enumerate() {
+            if !wanted(index, mesh.material.alpha_mode) {
+                continue;
+            }
             let skinned = skin_vertices(mesh, rows, tail(weights, mesh.first_weight))?;
             let normals = skinned.normals.iter().copied();
             let vertices: Vec<Vertex> = skinned

@@ -3,6 +3,7 @@
 //! Trials that need an adapter are ignored where there is none, unless `PHALANX_REQUIRE_GPU=1`.
 
 mod agree;
+mod alpha;
 mod backends;
 mod bounds;
 mod colors;
@@ -121,6 +122,17 @@ fn main() {
             "clips_that_came_later_are_seen",
             bounds::clips_that_came_later_are_seen,
         ),
+        gpu("blended_back_to_front", alpha::blended_back_to_front),
+        gpu(
+            "alpha_of_factor_texture_and_vertices",
+            alpha::alpha_of_factor_texture_and_vertices,
+        ),
+        gpu("masked_by_the_cutoff", alpha::masked_by_the_cutoff),
+        gpu(
+            "textures_lie_as_they_are_told",
+            alpha::textures_lie_as_they_are_told,
+        ),
+        gpu("alpha_looks_alike", alpha::alpha_looks_alike),
         cpu("colours", colors::colours_in_software),
         gpu("colours", colors::colours_on_the_gpu),
         gpu("known_places", known::places_on_the_gpu),

@@ -58,8 +58,8 @@ pub fn mannequin(name: &str) -> Option<Model> {
             let material = Material {
                 name: material.name().map(Into::into),
                 base_color: material.pbr_metallic_roughness().base_color_factor(),
-                base_color_image: None,
                 double_sided: material.double_sided(),
+                ..Material::DEFAULT
             };
             parts.push((primitive, material));
         }

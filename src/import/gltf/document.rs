@@ -6,6 +6,7 @@ use super::container::JsonCounts;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
 use super::extensions;
 use super::limits::{MemoryLimit, Notes};
+use super::material_json::{Material, Sampler as TextureSampler, Texture};
 use ::gltf::json;
 use serde::Deserialize;
 
@@ -36,12 +37,14 @@ pub(super) struct Document {
     #[serde(default)]
     pub images: Vec<json::Image>,
     #[serde(default)]
-    pub materials: Vec<json::Material>,
+    pub materials: Vec<Material>,
     #[serde(default)]
     pub meshes: Vec<json::Mesh>,
     #[serde(default)]
     pub nodes: Vec<json::Node>,
     pub scene: Option<usize>,
+    #[serde(default)]
+    pub samplers: Vec<TextureSampler>,
     #[serde(default)]
     pub scenes: Vec<Scene>,
     #[serde(default)]
@@ -66,11 +69,6 @@ pub(super) struct Scene {
     pub name: Option<String>,
     #[serde(default)]
     pub nodes: Vec<usize>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Texture {
-    pub source: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -133,7 +131,7 @@ const OBJECT_BYTES: u64 = 3 * largest(&[
     size_of::<json::Accessor>(),
     size_of::<json::buffer::View>(),
     size_of::<json::Node>(),
-    size_of::<json::Material>(),
+    size_of::<Material>(),
     size_of::<json::mesh::Primitive>(),
     size_of::<Animation>(),
     size_of::<Channel>(),

@@ -82,9 +82,9 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("MSFT_lod", Harmless),
     // Textures. The materials read PNG and JPEG.
     ("EXT_texture_avif", Changes(Textures)),
-    ("EXT_texture_webp", Changes(Textures)),
+    ("EXT_texture_webp", Read),
     ("KHR_texture_basisu", Changes(Textures)),
-    ("KHR_texture_transform", Changes(Textures)),
+    ("KHR_texture_transform", Read),
     ("MSFT_texture_dds", Changes(Textures)),
     // Materials. What a single material loses is reported where materials are read.
     (
@@ -101,13 +101,13 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("KHR_materials_clearcoat", Surface),
     ("KHR_materials_diffuse_transmission", Surface),
     ("KHR_materials_dispersion", Surface),
-    ("KHR_materials_emissive_strength", Surface),
+    ("KHR_materials_emissive_strength", Read),
     ("KHR_materials_ior", Surface),
     ("KHR_materials_iridescence", Surface),
     ("KHR_materials_sheen", Surface),
     ("KHR_materials_specular", Surface),
     ("KHR_materials_transmission", Surface),
-    ("KHR_materials_unlit", Surface),
+    ("KHR_materials_unlit", Read),
     ("KHR_materials_variants", Surface),
     ("KHR_materials_volume", Surface),
     ("KHR_materials_volume_scatter", Surface),
@@ -157,7 +157,7 @@ fn cure(name: &str) -> Option<&'static str> {
         "KHR_materials_pbrSpecularGlossiness" => {
             "`gltf-transform metalrough IN.glb OUT.glb` converts it"
         }
-        "KHR_texture_basisu" | "EXT_texture_webp" | "EXT_texture_avif" | "MSFT_texture_dds" => {
+        "KHR_texture_basisu" | "EXT_texture_avif" | "MSFT_texture_dds" => {
             "export the model with PNG or JPEG textures"
         }
         _ => return None,

@@ -1,182 +1,351 @@
-//! Materials and images, as far as the renderers use them.
+//! Materials, with their textures and samplers.
 
-use super::buffers::Buffers;
-use super::document::Texture;
-use super::error::{Fault, GltfErrorKind as Kind, Within, label};
-use super::limits::Notes;
-use super::meshes::image_of;
+use super::buffers::at;
+use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
+use super::limits::{MemoryLimit, Notes};
+use super::material_json as json;
 use super::nodes::finite;
-use super::uri::media_type;
-#[cfg(feature = "images")]
-use crate::mesh::Survey;
-use crate::mesh::{EncodedImage, ImageData, ImageMode, Material};
-use ::gltf::json;
-use serde::Deserialize;
-use std::rc::Rc;
+use crate::mesh::{
+    AlphaMode, MagFilter, Material, MinFilter, Sampler, TEX_COORD_SETS, Texture, TextureTransform,
+    Wrap,
+};
+use crate::skeleton::MAX_LENGTH;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-/// The part of KHR_materials_pbrSpecularGlossiness that is used as base colour.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SpecularGlossiness {
-    #[serde(default = "white")]
-    diffuse_factor: [f32; 4],
-    diffuse_texture: Option<TextureRef>,
-}
-
-#[derive(Deserialize)]
-struct TextureRef {
-    index: usize,
-}
-
-fn white() -> [f32; 4] {
-    [1.0; 4]
+/// What materials refer to.
+pub(super) struct Sources<'f> {
+    pub textures: &'f [json::Texture],
+    pub samplers: &'f [json::Sampler],
+    /// Number of images.
+    pub images: usize,
 }
 
 /// Reads the materials.
 pub(super) fn materials(
     list: Vec<json::Material>,
-    textures: &[Texture],
-    images: usize,
+    sources: &Sources,
+    memory: &mut MemoryLimit,
     notes: &mut Notes,
 ) -> Result<Vec<Material>, Fault> {
+    memory.charge_for::<Material>(list.len())?;
+    memory.charge_for::<Sampler>(sources.samplers.len())?;
+    let samplers = sources.samplers.iter().enumerate();
+    let samplers: Vec<Sampler> = samplers.map(|(i, s)| sampler(i, s, notes)).collect();
     let mut out = Vec::with_capacity(list.len());
+    let mut unseen = Unseen::default();
     for (index, material) in list.into_iter().enumerate() {
         let place = label("material", index, material.name.as_deref());
-        let material = material_of(material, textures, images, &place, notes);
-        out.push(material.within(|| place)?);
+        unseen.count(&material);
+        let mut reader = MaterialReader {
+            sources,
+            samplers: &samplers,
+            place: &place,
+            notes: &mut *notes,
+        };
+        out.push(reader.read(material).within(|| place.clone())?);
+    }
+    if let Some(message) = unseen.message() {
+        notes.note("materials", message);
     }
     Ok(out)
 }
 
-fn material_of(
-    material: json::Material,
-    textures: &[Texture],
-    images: usize,
-    place: &str,
-    notes: &mut Notes,
-) -> Result<Material, Fault> {
-    let pbr = &material.pbr_metallic_roughness;
-    let mut base_color = pbr.base_color_factor.0;
-    let mut texture = pbr.base_color_texture.as_ref().map(|t| t.index.value());
-    if let Some(info) = pbr.base_color_texture.as_ref().filter(|t| t.tex_coord != 0) {
-        let message = format!(
-            "its texture uses TEXCOORD_{}, only 0 is kept",
-            info.tex_coord
-        );
-        notes.note(place, message);
-    }
-    let extensions = material.extensions.as_ref();
-    if let Some(value) =
-        extensions.and_then(|e| e.others.get("KHR_materials_pbrSpecularGlossiness"))
-    {
-        match SpecularGlossiness::deserialize(value) {
-            Ok(old) => {
-                base_color = old.diffuse_factor;
-                texture = old.diffuse_texture.map(|t| t.index);
-            }
-            Err(error) => notes.dropped(place, format!("specular and glossiness: {error}")),
+/// Numbers of materials with properties that pictures do not show.
+#[derive(Default)]
+struct Unseen {
+    counts: [(&'static str, usize); 5],
+}
+
+impl Unseen {
+    fn count(&mut self, m: &json::Material) {
+        let pbr = &m.pbr_metallic_roughness;
+        let mapped = pbr.metallic_roughness_texture.is_some();
+        let emits = m.emissive_factor.iter().any(|&v| v > 0.0);
+        let found = [
+            // A factor that is not stated is 1 in glTF; exporters that mean a metal state it.
+            (
+                "metallic",
+                mapped || pbr.metallic_factor.is_some_and(|v| v > 0.0),
+            ),
+            (
+                "roughness",
+                mapped || pbr.roughness_factor.is_some_and(|v| v < 1.0),
+            ),
+            ("normal textures", m.normal_texture.is_some()),
+            ("occlusion", m.occlusion_texture.is_some()),
+            ("emissive", emits || m.emissive_texture.is_some()),
+        ];
+        for (count, (name, found)) in self.counts.iter_mut().zip(found) {
+            *count = (name, count.1 + usize::from(found));
         }
     }
-    finite("base colour", &base_color)?;
-    let base_color_image = match texture {
-        Some(texture) => {
-            let image = image_of(texture, textures, images)?;
-            if image.is_none() {
-                notes.dropped(
-                    place,
-                    format!("texture {texture} has no PNG or JPEG source"),
-                );
-            }
-            image
+
+    fn message(&self) -> Option<String> {
+        let found = self.counts.iter().filter(|(_, count)| *count > 0);
+        let all: Vec<String> = found
+            .map(|(name, count)| format!("{name} (of {count})"))
+            .collect();
+        (!all.is_empty()).then(|| format!("kept, but not shown in pictures: {}", all.join(", ")))
+    }
+}
+
+/// Reads one material.
+struct MaterialReader<'r> {
+    sources: &'r Sources<'r>,
+    samplers: &'r [Sampler],
+    place: &'r str,
+    notes: &'r mut Notes,
+}
+
+impl MaterialReader<'_> {
+    fn read(&mut self, m: json::Material) -> Result<Material, Fault> {
+        let pbr = m.pbr_metallic_roughness;
+        let extensions = m.extensions.unwrap_or_default();
+        let alpha_mode = self.alpha_mode(m.alpha_mode.as_deref());
+        let mut out = Material {
+            name: m.name,
+            base_color: pbr.base_color_factor.unwrap_or([1.0; 4]),
+            base_color_texture: self.texture("base colour", pbr.base_color_texture.as_ref())?,
+            metallic: self.share("metallic factor", pbr.metallic_factor)?,
+            roughness: self.share("roughness factor", pbr.roughness_factor)?,
+            metallic_roughness_texture: self.texture(
+                "metallic and roughness",
+                pbr.metallic_roughness_texture.as_ref(),
+            )?,
+            normal_texture: self.texture("normal", m.normal_texture.as_ref())?,
+            normal_scale: self.number(
+                "scale of the normals",
+                m.normal_texture.and_then(|t| t.scale).unwrap_or(1.0),
+                -MAX_LENGTH,
+                MAX_LENGTH,
+            )?,
+            occlusion_texture: self.texture("occlusion", m.occlusion_texture.as_ref())?,
+            occlusion_strength: self.share(
+                "strength of the occlusion",
+                m.occlusion_texture.and_then(|t| t.strength),
+            )?,
+            emissive: self.emissive(m.emissive_factor, extensions.emissive_strength)?,
+            emissive_texture: self.texture("emissive", m.emissive_texture.as_ref())?,
+            alpha_mode,
+            alpha_cutoff: self.number(
+                "alpha cutoff",
+                m.alpha_cutoff.unwrap_or(0.5),
+                0.0,
+                MAX_LENGTH,
+            )?,
+            double_sided: m.double_sided,
+            unlit: extensions.unlit.is_some(),
+        };
+        if let Some(old) = self.extension("specular and glossiness", extensions.specular_glossiness)
+        {
+            self.specular_glossiness(old, &mut out)?;
         }
-        None => None,
+        finite("base colour", &out.base_color)?;
+        Ok(out)
+    }
+
+    /// The diffuse colour becomes the base colour of a surface that is no metal.
+    fn specular_glossiness(
+        &mut self,
+        old: json::SpecularGlossiness,
+        out: &mut Material,
+    ) -> Result<(), Fault> {
+        out.base_color = old.diffuse_factor.unwrap_or([1.0; 4]);
+        out.base_color_texture = self.texture("base colour", old.diffuse_texture.as_ref())?;
+        out.metallic = 0.0;
+        out.roughness = 1.0 - self.share("glossiness factor", old.glossiness_factor)?;
+        out.metallic_roughness_texture = None;
+        let textured = old.specular_glossiness_texture.is_some();
+        let lost = if textured { " and its texture" } else { "" };
+        let message = format!("its specular colour{lost} is not kept: it is read as no metal");
+        self.notes.dropped(self.place, message);
+        Ok(())
+    }
+
+    fn emissive(&mut self, factor: [f32; 3], strength: Option<Value>) -> Result<[f32; 3], Fault> {
+        finite("emissive factor", &factor)?;
+        let strength = self.extension::<json::EmissiveStrength>("emissive strength", strength);
+        let strength = strength.and_then(|s| s.emissive_strength).unwrap_or(1.0);
+        let mut out = factor.map(|v| v * strength);
+        for value in &mut out {
+            *value = self.number("emitted light", *value, 0.0, MAX_LENGTH)?;
+        }
+        Ok(out)
+    }
+
+    fn alpha_mode(&mut self, name: Option<&str>) -> AlphaMode {
+        let Some(name) = name else {
+            return AlphaMode::default();
+        };
+        let known = AlphaMode::ALL.into_iter().find(|mode| mode.name() == name);
+        known.unwrap_or_else(|| {
+            let message = format!(
+                "its alpha mode {:?} is unknown, it is opaque",
+                shorten(name)
+            );
+            self.notes.repaired(self.place, message);
+            AlphaMode::default()
+        })
+    }
+
+    /// A factor from 0 to 1; 1 if it is not stated.
+    fn share(&mut self, what: &'static str, value: Option<f32>) -> Result<f32, Fault> {
+        self.number(what, value.unwrap_or(1.0), 0.0, 1.0)
+    }
+
+    /// A number, moved into its range if it lies outside.
+    fn number(
+        &mut self,
+        what: &'static str,
+        value: f32,
+        least: f32,
+        most: f32,
+    ) -> Result<f32, Fault> {
+        finite(what, &[value])?;
+        let kept = value.clamp(least, most);
+        if kept != value {
+            let message = format!("its {what} was {value} and was set to {kept}");
+            self.notes.repaired(self.place, message);
+        }
+        Ok(kept)
+    }
+
+    /// The contents of an extension; `None` if there is none, or it is malformed.
+    fn extension<T: DeserializeOwned>(&mut self, what: &str, value: Option<Value>) -> Option<T> {
+        match serde_json::from_value(value?) {
+            Ok(read) => Some(read),
+            Err(error) => {
+                let message = shorten(&error.to_string().replace(['\n', '\r'], " "));
+                self.notes.dropped(self.place, format!("{what}: {message}"));
+                None
+            }
+        }
+    }
+
+    fn texture(
+        &mut self,
+        name: &'static str,
+        info: Option<&json::TextureInfo>,
+    ) -> Result<Option<Texture>, Fault> {
+        let Some(info) = info else { return Ok(None) };
+        let index = info.index;
+        let texture = at(self.sources.textures, index, "texture")?;
+        let Some(image) = image_of(texture, self.sources.images)? else {
+            let reason = no_image(texture);
+            // Pictures do without this one: the words are those that the command line looks for.
+            let message = match name {
+                "base colour" => format!("texture {index} has {reason}"),
+                _ => format!("its {name} texture {index} has {reason}"),
+            };
+            self.notes.dropped(self.place, message);
+            return Ok(None);
+        };
+        let stated = info.extensions.as_ref().and_then(|e| e.transform.clone());
+        let stated = self.extension::<json::TextureTransform>("texture transform", stated);
+        let stated = stated.unwrap_or_default();
+        finite("offset of a texture", &stated.offset)?;
+        finite("rotation of a texture", &[stated.rotation])?;
+        let scale = stated.scale.unwrap_or([1.0; 2]);
+        finite("scale of a texture", &scale)?;
+        let within = |v: f32| v.clamp(-MAX_LENGTH, MAX_LENGTH);
+        let transform = TextureTransform {
+            offset: stated.offset.map(within),
+            rotation: stated.rotation,
+            scale: scale.map(within),
+        };
+        if (transform.offset, transform.scale) != (stated.offset, scale) {
+            let message = format!("the transform of its {name} texture was cut to {MAX_LENGTH:e}");
+            self.notes.repaired(self.place, message);
+        }
+        let mut tex_coord = stated.tex_coord.unwrap_or(info.tex_coord);
+        if tex_coord >= TEX_COORD_SETS {
+            let message = format!(
+                "its {name} texture uses TEXCOORD_{tex_coord}, which is not kept: TEXCOORD_0 is used"
+            );
+            self.notes.dropped(self.place, message);
+            tex_coord = 0;
+        }
+        let sampler = match texture.sampler {
+            Some(sampler) => *at(self.samplers, sampler, "sampler")?,
+            None => Sampler::default(),
+        };
+        Ok(Some(Texture {
+            image,
+            tex_coord,
+            transform,
+            sampler,
+        }))
+    }
+}
+
+/// The image of a texture, checked. The source of the specification is preferred to that of an extension:
+/// files have both only for readers that do not know the extension.
+fn image_of(texture: &json::Texture, images: usize) -> Result<Option<usize>, Kind> {
+    let webp = || texture.extensions.as_ref()?.webp.as_ref()?.source;
+    let source = texture.source.or_else(webp);
+    match source.filter(|&image| image >= images) {
+        Some(index) => Err(Kind::Index {
+            what: "image",
+            index,
+            count: images,
+        }),
+        None => Ok(source),
+    }
+}
+
+/// Why a texture has no image.
+fn no_image(texture: &json::Texture) -> String {
+    let extensions = texture.extensions.as_ref();
+    let unread = extensions.and_then(|e| {
+        let basisu = e.basisu.as_ref().map(|_| "KHR_texture_basisu");
+        basisu.or_else(|| e.avif.as_ref().map(|_| "EXT_texture_avif"))
+    });
+    match unread {
+        Some(name) => format!("no PNG, JPEG or WebP source, only that of {name}"),
+        None => "no PNG, JPEG or WebP source".into(),
+    }
+}
+
+fn sampler(index: usize, stated: &json::Sampler, notes: &mut Notes) -> Sampler {
+    let mut unknown = |name: &str, value: u32| {
+        let message = format!("its {name} {value} is unknown, the default is used");
+        notes.repaired(format!("sampler {index}"), message);
     };
-    Ok(Material {
-        name: material.name,
-        base_color,
-        base_color_image,
-        double_sided: material.double_sided,
-    })
-}
-
-/// Reads the images marked in `wanted`; those that cannot be read are `None` and reported.
-pub(super) fn images(
-    list: Vec<json::Image>,
-    wanted: &[bool],
-    mode: ImageMode,
-    buffers: &mut Buffers,
-    notes: &mut Notes,
-) -> Vec<Option<ImageData>> {
-    let mut out = Vec::with_capacity(list.len());
-    for (index, image) in list.into_iter().enumerate() {
-        let wanted = wanted.get(index).copied().unwrap_or(false);
-        if mode == ImageMode::Skip || !wanted {
-            out.push(None);
-            continue;
+    let mut wrap = |name, value: Option<u32>| match value {
+        None | Some(10_497) => Wrap::Repeat,
+        Some(33_071) => Wrap::ClampToEdge,
+        Some(33_648) => Wrap::MirroredRepeat,
+        Some(other) => {
+            unknown(name, other);
+            Wrap::Repeat
         }
-        let read = read(&image, mode, buffers);
-        if let Err(message) = &read {
-            let place = label("image", index, image.name.as_deref());
-            notes.dropped(place, message.replace(['\n', '\r'], " "));
+    };
+    let (wrap_u, wrap_v) = (wrap("wrapS", stated.wrap_s), wrap("wrapT", stated.wrap_t));
+    let mag_filter = stated.mag_filter.and_then(|value| match value {
+        9728 => Some(MagFilter::Nearest),
+        9729 => Some(MagFilter::Linear),
+        other => {
+            unknown("magFilter", other);
+            None
         }
-        out.push(read.ok());
-    }
-    out
-}
-
-/// The encoded bytes of an image.
-enum Source {
-    /// In a buffer view.
-    View(usize),
-    /// Behind a URI.
-    Fetched(Rc<Vec<u8>>),
-}
-
-impl Source {
-    fn new(image: &json::Image, buffers: &mut Buffers) -> Result<Self, Fault> {
-        match (&image.uri, image.buffer_view.map(|v| v.value())) {
-            (Some(uri), _) => Ok(Self::Fetched(buffers.fetch(uri)?)),
-            (None, Some(view)) => {
-                buffers.prepare_view(view)?;
-                Ok(Self::View(view))
-            }
-            (None, None) => Err(Kind::Missing("uri and no buffer view").into()),
+    });
+    let min_filter = stated.min_filter.and_then(|value| match value {
+        9728 => Some(MinFilter::Nearest),
+        9729 => Some(MinFilter::Linear),
+        9984 => Some(MinFilter::NearestMipmapNearest),
+        9985 => Some(MinFilter::LinearMipmapNearest),
+        9986 => Some(MinFilter::NearestMipmapLinear),
+        9987 => Some(MinFilter::LinearMipmapLinear),
+        other => {
+            unknown("minFilter", other);
+            None
         }
-    }
-
-    fn bytes<'b>(&'b self, buffers: &'b Buffers) -> Result<&'b [u8], Fault> {
-        match self {
-            Self::View(view) => Ok(buffers.view(*view)?.bytes),
-            Self::Fetched(bytes) => Ok(bytes),
-        }
-    }
-}
-
-fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<ImageData, String> {
-    let text = |fault: Fault| fault.kind().to_string();
-    let source = Source::new(image, buffers).map_err(text)?;
-    let len = source.bytes(buffers).map_err(text)?.len() as u64;
-    // Images may share their bytes, and each scans or copies all of them: that is work, so it is charged
-    // like memory.
-    buffers.memory.charge(len).map_err(|e| e.to_string())?;
-    match mode {
-        ImageMode::Skip | ImageMode::Encoded => {
-            let bytes = source.bytes(buffers).map_err(text)?.to_vec();
-            let stated = image.mime_type.as_ref().map(|m| m.0.as_str());
-            let stated = stated.or_else(|| image.uri.as_deref().and_then(media_type));
-            Ok(ImageData::Encoded(EncodedImage::new(bytes, stated)))
-        }
-        #[cfg(feature = "images")]
-        ImageMode::Decoded => {
-            buffers.memory.release(len);
-            let survey = Survey::new(source.bytes(buffers).map_err(text)?)?;
-            let charged = buffers.memory.charge(survey.needed);
-            charged.map_err(|e| e.to_string())?;
-            let decoded = survey.decode(source.bytes(buffers).map_err(text)?);
-            // The image is kept; the decoder's own memory is free again.
-            let kept = decoded.as_ref().map_or(0, |image| image.rgba.len() as u64);
-            buffers.memory.release(survey.needed.saturating_sub(kept));
-            decoded.map(ImageData::Decoded)
-        }
+    });
+    Sampler {
+        wrap_u,
+        wrap_v,
+        mag_filter,
+        min_filter,
     }
 }

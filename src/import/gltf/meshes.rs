@@ -1,12 +1,12 @@
 //! Meshes: vertex streams, triangle lists and morph targets.
 
 use super::accessor::Integers;
-use super::buffers::{Buffers, at};
+use super::buffers::Buffers;
 use super::error::{Fault, GltfErrorKind as Kind, Within, label};
 use super::influences::influences;
 use super::limits::Notes;
 use super::nodes::{finite, fit};
-use crate::mesh::{Mesh, MorphTarget, Primitive};
+use crate::mesh::{Material, Mesh, MorphTarget, Primitive};
 use ::gltf::json;
 use json::accessor::{ComponentType, Type};
 use json::mesh::{Mode, Semantic};
@@ -20,7 +20,7 @@ const NORMAL_LENGTH: f32 = 1e-3;
 pub(super) fn meshes(
     list: Vec<json::Mesh>,
     slots: &[Option<usize>],
-    materials: usize,
+    materials: &[Material],
     buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<Mesh>, Fault> {
@@ -37,7 +37,7 @@ pub(super) fn meshes(
 fn mesh_of(
     mesh: json::Mesh,
     slots: Option<usize>,
-    materials: usize,
+    materials: &[Material],
     place: &str,
     buffers: &mut Buffers,
     notes: &mut Notes,
@@ -83,7 +83,7 @@ fn mesh_of(
 struct PrimitiveReader<'r, 's> {
     primitive: &'r json::mesh::Primitive,
     slots: Option<usize>,
-    materials: usize,
+    materials: &'r [Material],
     place: String,
     buffers: &'r mut Buffers<'s>,
     notes: &'r mut Notes,
@@ -98,11 +98,11 @@ impl PrimitiveReader<'_, '_> {
 
     fn read(&mut self) -> Result<Primitive, Fault> {
         let material = self.primitive.material.map(|m| m.value());
-        if let Some(index) = material.filter(|&m| m >= self.materials) {
+        if let Some(index) = material.filter(|&m| m >= self.materials.len()) {
             return Err(Kind::Index {
                 what: "material",
                 index,
-                count: self.materials,
+                count: self.materials.len(),
             }
             .into());
         }
@@ -137,19 +137,10 @@ impl PrimitiveReader<'_, '_> {
             }
             None => Vec::new(),
         };
-        let uvs = match self.attribute(Semantic::TexCoords(0)) {
-            Some(accessor) => {
-                let integers = Integers::AsDeclared;
-                self.rows(
-                    "TEXCOORD_0",
-                    accessor,
-                    &[Type::Vec2],
-                    "VEC2",
-                    integers,
-                    Some(vertices),
-                )?
-            }
-            None => Vec::new(),
+        let uvs = self.tex_coords("TEXCOORD_0", 0, vertices)?;
+        let uvs1 = match self.uses_second_set(material) {
+            true => self.tex_coords("TEXCOORD_1", 1, vertices)?,
+            false => Vec::new(),
         };
         let colors = self.colors(vertices)?;
         let indices = self.triangles(vertices)?;
@@ -167,12 +158,33 @@ impl PrimitiveReader<'_, '_> {
             normals,
             tangents,
             uvs,
+            uvs1,
             colors,
             indices,
             influences,
             targets,
             material,
         })
+    }
+
+    /// Whether a texture of the material reads the second texture coordinate set.
+    fn uses_second_set(&self, material: Option<usize>) -> bool {
+        let material = material.and_then(|m| self.materials.get(m));
+        material.is_some_and(|m| m.textures().any(|(_, t)| t.tex_coord == 1))
+    }
+
+    /// A texture coordinate set; empty if the primitive lacks it.
+    fn tex_coords(
+        &mut self,
+        name: &'static str,
+        set: u32,
+        vertices: usize,
+    ) -> Result<Vec<[f32; 2]>, Fault> {
+        let Some(accessor) = self.attribute(Semantic::TexCoords(set)) else {
+            return Ok(Vec::new());
+        };
+        let (shapes, integers) = (&[Type::Vec2], Integers::AsDeclared);
+        self.rows(name, accessor, shapes, "VEC2", integers, Some(vertices))
     }
 
     /// A vertex stream; NaN and infinities are set to 0.
@@ -358,22 +370,5 @@ fn normalise(normals: &mut [[f32; 3]]) {
         if (length - 1.0).abs() > NORMAL_LENGTH && length > 0.0 && length.is_finite() {
             *n = n.map(|v| v / length);
         }
-    }
-}
-
-/// The image of a texture, checked; also used by the material reader.
-pub(super) fn image_of(
-    texture: usize,
-    textures: &[super::document::Texture],
-    images: usize,
-) -> Result<Option<usize>, Kind> {
-    let source = at(textures, texture, "texture")?.source;
-    match source.filter(|&image| image >= images) {
-        Some(index) => Err(Kind::Index {
-            what: "image",
-            index,
-            count: images,
-        }),
-        None => Ok(source),
     }
 }

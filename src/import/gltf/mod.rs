@@ -13,8 +13,10 @@ mod document;
 mod error;
 mod extensions;
 mod humanoid;
+mod images;
 mod influences;
 mod limits;
+mod material_json;
 mod materials;
 mod matrix;
 mod meshes;
@@ -156,19 +158,14 @@ fn read(
     extensions::leave_out_draco(&mut document, options.lenient, notes)?;
     let mut buffers = Buffers::new(&mut document, container.bin, base, options, memory);
     let slots = smallest_skins(&document);
-    let materials = materials::materials(
-        document.materials,
-        &document.textures,
-        document.images.len(),
-        notes,
-    )?;
-    let meshes = meshes::meshes(
-        document.meshes,
-        &slots,
-        materials.len(),
-        &mut buffers,
-        notes,
-    )?;
+    let sources = materials::Sources {
+        textures: &document.textures,
+        samplers: &document.samplers,
+        images: document.images.len(),
+    };
+    let memory = &mut buffers.memory;
+    let materials = materials::materials(document.materials, &sources, memory, notes)?;
+    let meshes = meshes::meshes(document.meshes, &slots, &materials, &mut buffers, notes)?;
     let skin_count = document.skins.len();
     let humanoid = humanoid::humanoid(&document.extensions, document.nodes.len(), notes);
     let mut nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
@@ -177,19 +174,8 @@ fn read(
     let clips = clips::clips(document.animations, &nodes, &scenes, &mut buffers, notes)?;
     scenes.report(&nodes, &skins, &clips, notes);
     // Images come last: if memory runs out, the import can do without them.
-    let mut wanted = vec![false; document.images.len()];
-    for image in materials.iter().filter_map(|m| m.base_color_image) {
-        if let Some(wanted) = wanted.get_mut(image) {
-            *wanted = true;
-        }
-    }
-    let images = materials::images(
-        document.images,
-        &wanted,
-        options.images,
-        &mut buffers,
-        notes,
-    );
+    let (list, mode) = (document.images, options.images);
+    let images = images::images(list, &materials, mode, &mut buffers, notes);
     let mut scene = RawScene {
         name: String::new(),
         nodes,

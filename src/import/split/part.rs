@@ -127,10 +127,10 @@ impl Part {
         let mut used = vec![false; whole.images.len()];
         for primitive in self.scene.meshes.iter().flat_map(|m| &m.primitives) {
             let material = primitive.material.and_then(|m| whole.materials.get(m));
-            if let Some(image) = material.and_then(|m| m.base_color_image)
-                && let Some(used) = used.get_mut(image)
-            {
-                *used = true;
+            for (_, texture) in material.iter().flat_map(|m| m.textures()) {
+                if let Some(used) = used.get_mut(texture.image) {
+                    *used = true;
+                }
             }
         }
         let images = whole.images.iter().zip(used);

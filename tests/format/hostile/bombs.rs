@@ -268,6 +268,7 @@ pub const BOMBS: &[Bomb] = &[
     }),
     ("PNG", |n| picture(n, image::ImageFormat::Png)),
     ("JPEG", |n| picture(n, image::ImageFormat::Jpeg)),
+    ("WebP", |n| picture(n, image::ImageFormat::WebP)),
 ];
 
 fn text(body: &str) -> Vec<u8> {

@@ -66,11 +66,27 @@ pub fn everything() -> Vec<u8> {
     );
     let picture = file.view(include_bytes!("../../import/pixel.png"));
     file.push("images", json!({ "bufferView": picture }));
-    file.push("textures", json!({ "source": 0 }));
-    let color = json!({ "baseColorTexture": { "index": 0 }, "baseColorFactor": [1, 0.5, 0, 1] });
+    file.push(
+        "samplers",
+        json!({ "wrapS": 33071, "wrapT": 33648, "magFilter": 9728, "minFilter": 9987 }),
+    );
+    file.push("textures", json!({ "source": 0, "sampler": 0 }));
+    let webp = json!({ "EXT_texture_webp": { "source": 0 } });
+    file.push("textures", json!({ "extensions": webp }));
+    let transform = json!({ "KHR_texture_transform":
+        { "offset": [0.5, 0.25], "rotation": 0.5, "scale": [2, 3], "texCoord": 1 } });
+    let texture = json!({ "index": 0, "extensions": transform });
+    let color = json!({ "baseColorTexture": texture, "baseColorFactor": [1, 0.5, 0, 1],
+        "metallicFactor": 0.5, "roughnessFactor": 0.25, "metallicRoughnessTexture": { "index": 1 } });
     file.push(
         "materials",
-        json!({ "pbrMetallicRoughness": color, "doubleSided": true }),
+        json!({ "pbrMetallicRoughness": color, "doubleSided": true,
+            "alphaMode": "MASK", "alphaCutoff": 0.25,
+            "normalTexture": { "index": 0, "scale": 0.5 },
+            "occlusionTexture": { "index": 1, "strength": 0.75, "texCoord": 1 },
+            "emissiveTexture": { "index": 0 }, "emissiveFactor": [1, 0.5, 0],
+            "extensions": { "KHR_materials_unlit": {},
+                "KHR_materials_emissive_strength": { "emissiveStrength": 4 } } }),
     );
     let attributes = json!({ "POSITION": compressed, "NORMAL": positions, "TANGENT": tangents,
         "JOINTS_0": joints, "WEIGHTS_0": weights, "JOINTS_1": joints, "WEIGHTS_1": weights });

@@ -48,11 +48,11 @@ pub fn check(scene: &RawScene) {
         check_mesh(scene, mesh);
     }
     for material in &scene.materials {
-        assert!(
-            material
-                .base_color_image
-                .is_none_or(|i| i < scene.images.len())
-        );
+        material
+            .check()
+            .expect("the importer's materials are valid");
+        let mut textures = material.textures();
+        assert!(textures.all(|(_, t)| t.image < scene.images.len()));
     }
     for image in scene.images.iter().flatten().filter_map(|i| i.decoded()) {
         let pixels = image.width as usize * image.height as usize;
@@ -86,11 +86,13 @@ fn check_mesh(scene: &RawScene, mesh: &Mesh) {
             normals,
             tangents,
             uvs,
+            uvs1,
             colors,
             influences,
             ..
         } = primitive;
-        let lengths = [normals.len(), tangents.len(), uvs.len(), colors.len()];
+        let streams = [normals.len(), tangents.len(), uvs.len(), uvs1.len()];
+        let lengths = [streams.as_slice(), &[colors.len()]].concat();
         assert!(lengths.into_iter().all(fits));
         assert_eq!(influences.joints.len(), influences.weights.len());
         assert!(fits(influences.vertex_count()));

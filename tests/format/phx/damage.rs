@@ -26,12 +26,12 @@ fn play_library(library: &Library) -> bool {
     true
 }
 
-fn put(part: &mut Part, at: usize, bytes: &[u8]) {
+pub fn put(part: &mut Part, at: usize, bytes: &[u8]) {
     part.bytes[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
 /// What is changed, in which section, where, to what, and the words the error has.
-type Case = (&'static [u8; 4], usize, Vec<u8>, &'static str);
+pub type Case = (&'static [u8; 4], usize, Vec<u8>, &'static str);
 
 pub fn values() -> Tested {
     let parts = seal::parts(&made::library(&made::rig()));
@@ -49,6 +49,8 @@ pub fn values() -> Tested {
     let all_times = seal::u32_at(clip, 28);
     let blocks = times + 4 * all_times as usize;
     let rows = clip.len() - 64;
+    // The count, two materials of 60 bytes, and textures of 32.
+    let texture = 4 + 60 + 60;
     let cases: Vec<Case> = vec![
         (b"NAME", 0, u32s(u32::MAX), "names is 4294967295"),
         (b"NAME", 4, u32s(u32::MAX), "the end of a name"),
@@ -86,8 +88,89 @@ pub fn values() -> Tested {
         (b"NODE", 20 + 14, vec![2, 0], "flags above the first"),
         (b"NODE", 20 + 16, nan.clone(), "transform of a node"),
         (b"MATL", 0, u32s(u32::MAX), "materials is"),
-        (b"MATL", 4 + 20, u32s(77), "image 77, there are 3"),
-        (b"MATL", 4 + 24, u32s(2), "flags above the first"),
+        (b"MATL", 4, u32s(77_777), "a name is 77777"),
+        (
+            b"MATL",
+            4 + 4,
+            nan.clone(),
+            "numbers of a material: number 0",
+        ),
+        (
+            b"MATL",
+            4 + 48,
+            nan.clone(),
+            "numbers of a material: number 11",
+        ),
+        (
+            b"MATL",
+            4 + 20,
+            float(1.5),
+            "material 0: the metallic factor is 1.5",
+        ),
+        (
+            b"MATL",
+            4 + 36,
+            float(-1.0),
+            "material 0: the emitted light is -1",
+        ),
+        (
+            b"MATL",
+            4 + 52,
+            u32s(16),
+            "flags of a material is 16, the limit is 15",
+        ),
+        (
+            b"MATL",
+            4 + 52,
+            u32s(12),
+            "alpha mode of a material is 3, the limit is 2",
+        ),
+        (
+            b"MATL",
+            4 + 56,
+            u32s(32),
+            "bit set of textures is 32, the limit is 31",
+        ),
+        // The second material has all textures.
+        (b"MATL", texture, u32s(77), "image 77, there are 3"),
+        (b"MATL", texture + 4, u32s(2), "texture coordinates 2"),
+        (
+            b"MATL",
+            texture + 8,
+            nan.clone(),
+            "numbers of a texture: number 0",
+        ),
+        (
+            b"MATL",
+            texture + 24,
+            nan.clone(),
+            "numbers of a texture: number 4",
+        ),
+        (
+            b"MATL",
+            texture + 20,
+            float(2e12),
+            "scale of a texture is 2e12",
+        ),
+        (
+            b"MATL",
+            texture + 28,
+            vec![3],
+            "wrapping of a texture is 3, the limit is 2",
+        ),
+        (b"MATL", texture + 29, vec![9], "wrapping of a texture is 9"),
+        (
+            b"MATL",
+            texture + 30,
+            vec![3],
+            "filter of a texture is 3, the limit is 2",
+        ),
+        (
+            b"MATL",
+            texture + 31,
+            vec![7],
+            "filter of a texture is 7, the limit is 6",
+        ),
         (b"MESH", 4, u32s(u32::MAX), "primitives is"),
         (b"MESH", 20, u32s(u32::MAX), "vertices is"),
         (b"MESH", 24, u32s(64), "streams is 64"),
@@ -290,12 +373,17 @@ pub fn coded_values() -> Tested {
 }
 
 fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {
+    refused_in(2, parts, cases)
+}
+
+/// Changes a file of a version in one place at a time; each has to be refused with the case's words.
+pub fn refused_in(version: u16, parts: &[Part], cases: Vec<Case>) -> Tested {
     for (code, at, bytes, words) in cases {
         let name = String::from_utf8_lossy(code).into_owned();
         let mut parts = parts.to_vec();
         let place = seal::find(&parts, code);
         put(&mut parts[place], at, &bytes);
-        let file = seal::file(&parts);
+        let file = seal::file_of(version, &parts);
         let found = read(&file);
         ways::same(&file, &found)?;
         match found {

@@ -9,6 +9,7 @@ mod models;
 mod quartet;
 mod roundtrip;
 mod stored;
+mod versions;
 mod ways;
 
 use libtest_mimic::Trial;
@@ -43,6 +44,11 @@ pub fn trials() -> Vec<Trial> {
         ("malformed_packed_blocks", damage::packed_values),
         ("damaged_variants", damage::variants),
         ("the_stored_file_of_version_1", stored::version_1),
+        ("the_stored_file_of_version_2", stored::version_2),
+        ("sections_of_another_version", versions::mixed),
+        ("sections_of_version_1_cut_short", versions::lengths),
+        ("malformed_values_of_version_1", versions::values),
+        ("reserved_sections", versions::reserved),
         ("coded_clips_of_stored_files", coded::stored),
         ("saved_files_are_whole", stored::saving),
         ("saved_files_and_links", stored::saving_beside_links),

@@ -97,15 +97,15 @@ pub fn versions() -> Tested {
         seal_header(&mut file);
         file
     };
-    for major in [0u16, 2, 0xffff] {
+    for major in [0u16, 3, 0xffff] {
         let error = fault(&with(8, &major.to_le_bytes()))?;
-        let named = matches!(error.fault, Fault::Version { have, known: 1 } if have == major);
+        let named = matches!(error.fault, Fault::Version { have, known: 2 } if have == major);
         check(named, error.to_string())?;
     }
     // Before the header is known to be whole: a newer one may be longer.
-    let newer = [&file[..8], &2u16.to_le_bytes()].concat();
+    let newer = [&file[..8], &3u16.to_le_bytes()].concat();
     check(
-        fault(&newer)?.to_string().contains("version 2"),
+        fault(&newer)?.to_string().contains("version 3"),
         "a short newer file",
     )?;
     // A newer minor version only adds.
@@ -195,7 +195,7 @@ pub fn unknown_sections() -> Tested {
 /// Every section at every shorter length, and longer, with right checksums.
 pub fn sections() -> Tested {
     for file in made::files() {
-        lengths(&seal::parts(&file))?;
+        lengths(2, &seal::parts(&file))?;
     }
     // Entries that point elsewhere.
     let file = made::library(&made::rig());
@@ -221,15 +221,16 @@ pub fn sections() -> Tested {
     Ok(())
 }
 
-fn lengths(parts: &[Part]) -> Tested {
+/// Every section of a file of a version at every shorter length, and longer.
+pub fn lengths(version: u16, parts: &[Part]) -> Tested {
     for (place, part) in parts.iter().enumerate() {
         let name = String::from_utf8_lossy(&part.code).into_owned();
         let lengths = (0..part.bytes.len()).chain([part.bytes.len() + 1, part.bytes.len() + 64]);
         for len in lengths {
             let mut parts = parts.to_vec();
             parts[place].bytes.resize(len, 0);
-            let error =
-                fault(&seal::file(&parts)).map_err(|e| format!("{name}, {len} bytes: {e}"))?;
+            let error = fault(&seal::file_of(version, &parts))
+                .map_err(|e| format!("{name}, {len} bytes: {e}"))?;
             // Names that went away are missed where they are used.
             let there = error.section.to_string().contains(&name) || name == "NAME";
             check(there, format!("{name}, {len} bytes: {error}"))?;

@@ -1,0 +1,162 @@
+//! `Texture`: how a material uses an image: coordinates, their transform, wrapping and filters.
+
+/// Use of an image by a [`Material`](super::Material).
+///
+/// The default is image 0 with the first texture coordinates as they are, repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Texture {
+    /// Index into the images of the rig.
+    pub image: usize,
+    /// The texture coordinates of the primitive: 0 for [`Primitive::uvs`](super::Primitive::uvs), 1 for
+    /// [`Primitive::uvs1`](super::Primitive::uvs1). `KHR_texture_transform` may override that of the texture;
+    /// this is the one to use.
+    pub tex_coord: u32,
+    /// Applied to the texture coordinates.
+    pub transform: TextureTransform,
+    /// Wrapping and filters.
+    pub sampler: Sampler,
+}
+
+/// A transform of texture coordinates, by `KHR_texture_transform`.
+///
+/// Coordinates begin at the image's upper left corner, v downwards. They are scaled, rotated, then moved:
+/// ```
+/// use phalanx::mesh::TextureTransform;
+///
+/// let transform = TextureTransform {
+///     offset: [0.5, 0.0],
+///     rotation: std::f32::consts::FRAC_PI_2,
+///     scale: [2.0, 2.0],
+/// };
+/// let [u, v] = transform.apply([0.25, 0.0]);
+/// // To the right becomes upwards, a quarter turn against the clock.
+/// assert!((u - 0.5).abs() < 1e-6 && (v + 0.5).abs() < 1e-6);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextureTransform {
+    /// Added last; 1 is the width and the height of the image. Default: 0.
+    pub offset: [f32; 2],
+    /// Turn against the clock, radians. Default: 0.
+    pub rotation: f32,
+    /// Factors, applied first. Default: 1.
+    pub scale: [f32; 2],
+}
+
+impl Default for TextureTransform {
+    fn default() -> Self {
+        Self {
+            offset: [0.0; 2],
+            rotation: 0.0,
+            scale: [1.0; 2],
+        }
+    }
+}
+
+impl TextureTransform {
+    /// The rows of the 2×3 matrix by which coordinates `(u, v, 1)` are multiplied.
+    ///
+    /// The sense of rotation is that of the extension's text and of its test model; the matrix in the
+    /// extension's page turns the other way, which is a known mistake (KhronosGroup/glTF issue 1563).
+    pub fn rows(&self) -> [[f32; 3]; 2] {
+        let (sin, cos) = self.rotation.sin_cos();
+        let ([x, y], [u, v]) = (self.scale, self.offset);
+        [[cos * x, sin * y, u], [-sin * x, cos * y, v]]
+    }
+
+    /// Transforms texture coordinates.
+    pub fn apply(&self, [u, v]: [f32; 2]) -> [f32; 2] {
+        self.rows().map(|[a, b, c]| a * u + b * v + c)
+    }
+}
+
+/// How a texture is read outside of 0 to 1, and between texels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Sampler {
+    /// Along u. Default: repeated.
+    pub wrap_u: Wrap,
+    /// Along v. Default: repeated.
+    pub wrap_v: Wrap,
+    /// Where a texel covers several pixels; `None` leaves it to the renderer.
+    pub mag_filter: Option<MagFilter>,
+    /// Where a pixel covers several texels; `None` leaves it to the renderer.
+    pub min_filter: Option<MinFilter>,
+}
+
+/// What lies outside of an image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Wrap {
+    /// The image again.
+    #[default]
+    Repeat,
+    /// The nearest texel of its edge.
+    ClampToEdge,
+    /// The image and its mirror image in turns.
+    MirroredRepeat,
+}
+
+/// Filter of enlarged textures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MagFilter {
+    /// The nearest texel.
+    Nearest,
+    /// Linear between texels.
+    Linear,
+}
+
+/// Filter of reduced textures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MinFilter {
+    /// The nearest texel of the image.
+    Nearest,
+    /// Linear between texels of the image.
+    Linear,
+    /// The nearest texel of the nearest mip level.
+    NearestMipmapNearest,
+    /// Linear within the nearest mip level.
+    LinearMipmapNearest,
+    /// The nearest texels of two mip levels, linear between the levels.
+    NearestMipmapLinear,
+    /// Linear within two mip levels and between them.
+    LinearMipmapLinear,
+}
+
+impl Wrap {
+    /// All values, in the order of their numbers in files.
+    pub const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
+}
+
+impl MagFilter {
+    /// All values, in the order of their numbers in files, which begin with 1.
+    pub const ALL: [Self; 2] = [Self::Nearest, Self::Linear];
+}
+
+impl MinFilter {
+    /// All values, in the order of their numbers in files, which begin with 1.
+    pub const ALL: [Self; 6] = [
+        Self::Nearest,
+        Self::Linear,
+        Self::NearestMipmapNearest,
+        Self::LinearMipmapNearest,
+        Self::NearestMipmapLinear,
+        Self::LinearMipmapLinear,
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_scaled_then_turned_then_moved() {
+        let near = |a: [f32; 2], b: [f32; 2]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs() < 1e-6;
+        let transform = TextureTransform {
+            offset: [0.25, -1.0],
+            rotation: std::f32::consts::FRAC_PI_2,
+            scale: [3.0, 0.5],
+        };
+        // (u, v) → (3 u, v / 2) → (v / 2, −3 u) → + offset.
+        assert!(near(transform.apply([1.0, 0.0]), [0.25, -4.0]));
+        assert!(near(transform.apply([0.0, 1.0]), [0.75, -1.0]));
+        assert_eq!(TextureTransform::default().apply([0.3, 7.0]), [0.3, 7.0]);
+    }
+}
