@@ -48,12 +48,7 @@ pub(super) enum KeyTimes {
 
 /// The key times of the moving lanes of a block. Linear rotations get more of them, so that none exceeds
 /// `max_angle` from key to key. Fails with the number of times if they are too many and fit no grid.
-pub(super) fn key_times(
-    channel: Channel,
-    moving: &[&Lane],
-    max_angle: f64,
-    rate: f64,
-) -> Result<KeyTimes, usize> {
+pub(super) fn key_times(moving: &[&Lane], max_angle: f64, rate: f64) -> Result<KeyTimes, usize> {
     let mut own: Vec<f32> = Vec::new();
     let mut extra: Vec<f32> = Vec::new();
     let mut last: Option<&Lane> = None;

@@ -327,7 +327,7 @@ impl ClipBuilder<'_> {
             SLERP_MAX_ANGLE
         };
         let sampled;
-        let (times, moving, cubic) = match key_times(channel, &moving, max_angle, timelines.rate) {
+        let (times, moving, cubic) = match key_times(&moving, max_angle, timelines.rate) {
             Ok(KeyTimes::Union(times)) => (times, moving, cubic),
             Ok(KeyTimes::Grid { times, replaced }) => {
                 // Before the lanes take their share of the memory.
