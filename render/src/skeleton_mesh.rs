@@ -109,8 +109,8 @@ fn shapes(rig: &Rig) -> Vec<(u16, Shape)> {
     let longest = offsets.iter().map(|o| o.length()).fold(0.0, f32::max);
     let mut shapes = Vec::new();
     let mut has_bone = vec![false; rig.nodes().len()];
-    let nodes = || rig.nodes().iter().zip(&offsets).enumerate();
-    for (_, (node, &offset)) in nodes() {
+    let nodes = || rig.nodes().iter().zip(&offsets);
+    for (node, &offset) in nodes() {
         let Some(parent) = node.parent else { continue };
         let joint = rig.nodes().get(parent).and_then(|p| p.joint);
         if let Some(joint) = joint.filter(|_| offset.length() > 1e-4 * longest) {
@@ -121,7 +121,7 @@ fn shapes(rig: &Rig) -> Vec<(u16, Shape)> {
             shapes.push((joint, Shape::Bone(offset, radius)));
         }
     }
-    for (n, (node, &offset)) in nodes() {
+    for (n, (node, &offset)) in nodes().enumerate() {
         if let Some(joint) = node.joint.filter(|_| !has_bone[n]) {
             let inner = node.parent.is_some();
             let near = if inner { LEAF * offset.length() } else { 0.0 };

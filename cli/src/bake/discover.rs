@@ -71,9 +71,14 @@ pub fn expand(arguments: &[String], extensions: &[&str]) -> Result<Vec<PathBuf>,
 /// The fault for a folder or pattern that matches no file with these extensions.
 pub fn nothing(place: &str, extensions: &[&str]) -> BakeFault {
     let wanted: Vec<String> = extensions.iter().map(|e| format!(".{e}")).collect();
+    let wanted = match wanted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    };
     BakeFault::Nothing {
         place: place.to_owned(),
-        wanted: wanted.join(" or "),
+        wanted,
     }
 }
 

@@ -27,7 +27,7 @@ ROOT Hips
 MOTION
 "
     .to_owned();
-    let _ = write!(text, "Frames: {frames}\nFrame Time: 0.033333\n");
+    let _ = writeln!(text, "Frames: {frames}\nFrame Time: 0.033333");
     for frame in 0..frames {
         let x = 200.0 * frame as f64 / 60.0;
         let bend = 30.0 * (frame as f64 / 5.0).sin();
