@@ -4,6 +4,7 @@
 mod allocation;
 mod allocation_scene;
 mod forgotten_plans;
+mod relaned;
 mod soak;
 mod state;
 
