@@ -211,8 +211,7 @@ impl Body {
             };
             let turn = unit(DQuat::from_rotation_arc(have, wanted));
             let angle = have.angle_between(wanted);
-            // NaN is not aligned either.
-            if !(angle > ALIGNED) {
+            if angle.is_nan() || angle <= ALIGNED {
                 continue;
             }
             self.turn(joint, turn * self.worlds[joint]);

@@ -193,7 +193,8 @@ impl<'a> Hips<'a> {
                 let tolerance = BETWEEN * self.target.height;
                 let times = union(curves());
                 work.take(times.len() << HALVINGS, moving.len())?;
-                sampled(times, all_step(curves()), tolerance, &at, &gap)
+                let accuracy = (tolerance, work.refine);
+                sampled(times, all_step(curves()), accuracy, &at, &gap)
             }
         })
     }

@@ -38,8 +38,8 @@ pub(super) fn carried(
         let rest = target.locals[loose.joint].translation;
         if local.is_finite() { local } else { rest }.to_array()
     };
-    let tolerance = BETWEEN * target.height;
-    let (keys, _) = sampled(times.clone(), false, tolerance, &at, &middle_gap);
+    let accuracy = (BETWEEN * target.height, work.refine);
+    let (keys, _) = sampled(times.clone(), false, accuracy, &at, &middle_gap);
     let mut tracks = vec![track(loose.joint, Property::Translation, keys)];
     if links.iter().all(|l| l.target != loose.joint) {
         let turn = target.worlds[loose.carrier].conjugate() * target.worlds[loose.joint];
@@ -49,7 +49,7 @@ pub(super) fn carried(
             own.to_array()
         };
         let gap = |_: &[f64; 4], _: &[f64; 4], _: &[f64; 4]| 0.0;
-        let (keys, _) = sampled(times, false, BETWEEN, &at, &gap);
+        let (keys, _) = sampled(times, false, (BETWEEN, false), &at, &gap);
         tracks.push(track(loose.joint, Property::Rotation, keys));
     }
     Ok(tracks)

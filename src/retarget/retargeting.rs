@@ -15,6 +15,7 @@ use super::space::Space;
 use super::stretch::scales;
 use super::track::{constant, rotations, track};
 use super::work::Work;
+use crate::build::ClipBuildError;
 use crate::build::clip_builder::{ClipBuilder, Reference as Base, Target};
 use crate::build::rig::model_size;
 use crate::clip::{Clip, ClipKind};
@@ -55,9 +56,7 @@ const SAME_TURN: f64 = 1e-14;
 /// # fn main() {}
 /// ```
 ///
-/// Source: "Transferring humanoid poses", VRM consortium; see [`docs/retargeting.md`] for the differences.
-///
-/// [`docs/retargeting.md`]: https://docs.rs/phalanx
+/// Source: VRM 1.0, how to transform a humanoid pose. `docs/retargeting.md` of the repository has the differences.
 pub struct Retargeting {
     source: Body,
     target: Body,
@@ -152,11 +151,22 @@ impl Retargeting {
         if !clip.fits(&self.source.skeleton) {
             return Err(RetargetError::skeleton(clip, &self.source.skeleton));
         }
+        match self.transfer(clip, true) {
+            // Keys that were inserted at different times in the 16 joints of a block may add up.
+            Err(RetargetError::Build(ClipBuildError::TooManyKeys { .. })) => {
+                self.transfer(clip, false)
+            }
+            other => other,
+        }
+    }
+
+    /// Transfers a clip of the source, with keys inserted where they are needed, or with the source's alone.
+    fn transfer(&self, clip: &Clip, refine: bool) -> Result<Retargeted, RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.source.skeleton);
         let hips = Hips::new(&self.source, &self.target, &self.space)?;
         let ground = hips.ground(&motion, self.options.ground, clip.duration());
         let mut tracks = Tracks::new(&self.target);
-        let mut work = Work::new();
+        let mut work = Work::new(refine);
         let mut between = 0.0f64;
         for link in &self.links {
             let (track, gap) = rotations(link, &motion, &self.space, &mut work)?;

@@ -16,8 +16,9 @@ pub(super) const BETWEEN: f64 = 2e-5;
 /// How often an interval between keys is halved. A sixteenth of a captured frame is below any playback rate.
 pub(super) const HALVINGS: u32 = 4;
 
-/// The most keys of a track with inserted keys: irregular timelines have hints of 16 bits.
-const MAX_IRREGULAR: usize = u16::MAX as usize;
+/// Tracks of more keys get none inserted: a take of that length is captured at 30 keys per second and more, and
+/// sixteen times as many would be more than a timeline holds.
+const MAX_REFINED: usize = 4000;
 
 /// A track of the target's rotations, and its largest deviation from the source halfway between its keys, radians.
 pub(super) fn rotations(
@@ -65,7 +66,7 @@ pub(super) fn rotations(
                 // Halfway along the arc.
                 2.0 * chord((a + near).normalize(), exact)
             };
-            let (keys, left) = sampled(times, step, BETWEEN, &at, &gap);
+            let (keys, left) = sampled(times, step, (BETWEEN, work.refine), &at, &gap);
             (track(link.target, Property::Rotation, keys), left)
         }
     })
@@ -150,7 +151,7 @@ pub(super) fn mapped_with(
 pub(super) fn sampled<const N: usize>(
     times: Vec<f32>,
     step: bool,
-    tolerance: f64,
+    (tolerance, refine): (f64, bool),
     at: &impl Fn(f32) -> [f64; N],
     gap: &impl Fn(&[f64; N], &[f64; N], &[f64; N]) -> f64,
 ) -> (Keys, f64) {
@@ -163,10 +164,12 @@ pub(super) fn sampled<const N: usize>(
         interpolation,
         values: Vec::with_capacity(times.len() * N),
     };
+    let halvings = match refine && times.len() <= MAX_REFINED {
+        true => HALVINGS,
+        false => 0,
+    };
     let mut refine = Refine {
         keys: Vec::with_capacity(times.len()),
-        // Keys that are still to come have their places.
-        room: MAX_IRREGULAR.saturating_sub(times.len()),
         tolerance,
         left: 0.0,
     };
@@ -174,7 +177,7 @@ pub(super) fn sampled<const N: usize>(
     for &time in &times {
         let value = at(time);
         if let Some(last) = last.filter(|_| !step) {
-            refine.between(last, (time, value), HALVINGS, at, gap);
+            refine.between(last, (time, value), halvings, at, gap);
         }
         refine.keys.push((time, value));
         last = Some((time, value));
@@ -188,7 +191,6 @@ pub(super) fn sampled<const N: usize>(
 
 struct Refine<const N: usize> {
     keys: Vec<(f32, [f64; N])>,
-    room: usize,
     tolerance: f64,
     left: f64,
 }
@@ -208,8 +210,7 @@ impl<const N: usize> Refine<N> {
         }
         let value = at(time);
         let error = gap(&a.1, &b.1, &value);
-        if error > self.tolerance && halvings > 0 && self.room > 0 {
-            self.room -= 1;
+        if error > self.tolerance && halvings > 0 {
             self.between(a, (time, value), halvings - 1, at, gap);
             self.keys.push((time, value));
             self.between((time, value), b, halvings - 1, at, gap);

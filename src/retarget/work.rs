@@ -9,11 +9,16 @@ const MAX_STEPS: u64 = 1 << 31;
 /// What is left of the steps.
 pub(super) struct Work {
     left: u64,
+    /// Whether keys are inserted.
+    pub refine: bool,
 }
 
 impl Work {
-    pub fn new() -> Self {
-        Self { left: MAX_STEPS }
+    pub fn new(refine: bool) -> Self {
+        Self {
+            left: MAX_STEPS,
+            refine,
+        }
     }
 
     /// Counts `keys` × `joints` steps.

@@ -550,3 +550,26 @@ fn markers_and_root_motion_are_kept() {
 
 use phalanx::build::RootMotionOptions;
 use phalanx::import::ImportOptions;
+
+/// Of a long take, keys are those of the source, although joints between bones turn.
+#[test]
+fn long_takes_get_no_keys() {
+    let from = Made {
+        axes: 4,
+        twists: true,
+        ..Made::default()
+    }
+    .with_dance(5, 5000);
+    let to = Made {
+        axes: 6,
+        ..Made::default()
+    };
+    let (a, b) = (from.rig(), to.rig());
+    let dance = clip(&a, "dance");
+    let done = retarget(&a, &b, dance, RetargetOptions::default());
+    assert!(done.report.between_keys > 1e-4);
+    let [times] = done.clip.timelines() else {
+        panic!("{} timelines", done.clip.timelines().len());
+    };
+    assert_eq!(done.clip.times(times), dance.times(&dance.timelines()[0]));
+}
