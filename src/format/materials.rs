@@ -63,6 +63,10 @@ fn textures(m: &Material) -> [&Option<Texture>; TEXTURES] {
     ]
 }
 
+fn bit(set: bool, bit: u32) -> u32 {
+    if set { bit } else { 0 }
+}
+
 fn place<T: PartialEq>(all: &[T], value: T) -> usize {
     all.iter().position(|v| *v == value).unwrap_or(0)
 }
@@ -84,9 +88,9 @@ pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
             occlusion_strength: m.occlusion_strength,
             emissive: m.emissive,
             alpha_cutoff: m.alpha_cutoff,
-            flags: u32::from(m.double_sided) * DOUBLE_SIDED
-                | u32::from(m.unlit) * UNLIT
-                | alpha_mode << ALPHA_MODE_SHIFT,
+            flags: bit(m.double_sided, DOUBLE_SIDED)
+                | bit(m.unlit, UNLIT)
+                | (alpha_mode << ALPHA_MODE_SHIFT),
             textures: bits,
         });
         for t in textures.into_iter().flatten() {
@@ -189,7 +193,7 @@ fn material(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, Format
     }
     let mut textures: [Option<Texture>; TEXTURES] = [None; TEXTURES];
     for (bit, place) in textures.iter_mut().enumerate() {
-        if head.textures >> bit & 1 != 0 {
+        if (head.textures >> bit) & 1 != 0 {
             *place = Some(texture(r)?);
         }
     }

@@ -93,5 +93,5 @@ fn lossy(payload: &[u8]) -> Option<(u32, u32)> {
 /// The size of a lossless image: 14 bits each behind a signature, less 1.
 fn lossless_size(payload: &[u8]) -> Option<(u32, u32)> {
     let bits = u32::from_le_bytes(payload.get(1..5)?.try_into().ok()?);
-    Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
+    Some(((bits & 0x3fff) + 1, ((bits >> 14) & 0x3fff) + 1))
 }
