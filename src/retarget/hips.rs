@@ -150,7 +150,7 @@ impl<'a> Hips<'a> {
             let moves = moving.iter().any(|m| m.0 == joint);
             match factors.last_mut() {
                 _ if moves => factors.push((Some(joint), own)),
-                Some((None, product)) => *product = *product * own,
+                Some((None, product)) => *product *= own,
                 _ => factors.push((None, own)),
             }
         }

@@ -50,31 +50,51 @@ impl HumanoidMap {
     /// If no table finds hips, spine and both legs.
     pub fn find(skeleton: &Skeleton) -> Result<Self, MapError> {
         let joints = Joints::new(skeleton);
-        let mut best: Option<(usize, bool, &Table, Vec<(HumanBone, usize)>)> = None;
+        let mut best: Option<Match> = None;
         for table in TABLES {
             let pairs = joints.matches(table);
             let has = |bone: &HumanBone| pairs.iter().any(|p| p.0 == *bone);
-            let rank = (LEAST.iter().all(has), pairs.len());
-            if best.as_ref().is_none_or(|b| rank > (b.1, b.0)) {
-                best = Some((rank.1, rank.0, table, pairs));
+            let found = Match {
+                whole: LEAST.iter().all(has),
+                table,
+                pairs,
+            };
+            if best.as_ref().is_none_or(|b| found.rank() > b.rank()) {
+                best = Some(found);
             }
         }
         match best {
-            Some((_, true, table, pairs)) => {
-                Self::new(skeleton, &pairs, MapOrigin::Names(table.name))
-            }
+            Some(Match {
+                whole: true,
+                table,
+                pairs,
+            }) => Self::new(skeleton, &pairs, MapOrigin::Names(table.name)),
             best => Err(MapError::Unknown {
                 tables: TABLES.len(),
-                best: best.as_ref().map_or("", |b| b.2.name),
-                found: best.as_ref().map_or(0, |b| b.0),
+                best: best.as_ref().map_or("", |b| b.table.name),
+                found: best.as_ref().map_or(0, |b| b.pairs.len()),
                 lacking: best
                     .iter()
-                    .flat_map(|b| LEAST.iter().filter(|l| b.3.iter().all(|p| p.0 != **l)))
+                    .flat_map(|b| LEAST.iter().filter(|l| b.pairs.iter().all(|p| p.0 != **l)))
                     .copied()
                     .next()
                     .unwrap_or(HumanBone::Hips),
             }),
         }
+    }
+}
+
+/// What a table finds.
+struct Match {
+    /// Whether it has the least that makes a humanoid.
+    whole: bool,
+    table: &'static Table,
+    pairs: Vec<(HumanBone, usize)>,
+}
+
+impl Match {
+    fn rank(&self) -> (bool, usize) {
+        (self.whole, self.pairs.len())
     }
 }
 
