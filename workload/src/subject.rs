@@ -35,6 +35,13 @@ pub struct SubjectOptions {
     pub mask: Option<String>,
 }
 
+impl From<ImportError> for SubjectError {
+    fn from(error: ImportError) -> Self {
+        // Boxed: results of the callers stay small.
+        Self::Read(Box::new(error))
+    }
+}
+
 impl Default for SubjectOptions {
     fn default() -> Self {
         Self {
@@ -68,7 +75,7 @@ pub struct Subject {
 pub enum SubjectError {
     /// The file cannot be read.
     #[error(transparent)]
-    Read(#[from] ImportError),
+    Read(Box<ImportError>),
     /// The rig or the additive clip could not be built.
     #[error("{file}: {source}")]
     Build {
