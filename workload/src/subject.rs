@@ -56,7 +56,7 @@ pub struct Subject {
 pub enum SubjectError {
     /// The file cannot be read.
     #[error(transparent)]
-    Read(#[from] ImportError),
+    Read(Box<ImportError>),
     /// The rig or the additive clip could not be built.
     #[error("{file}: {source}")]
     Build {
@@ -105,6 +105,13 @@ pub enum SubjectError {
         /// The cause.
         source: MaskError,
     },
+}
+
+impl From<ImportError> for SubjectError {
+    fn from(error: ImportError) -> Self {
+        // Boxed: results of the callers stay small.
+        Self::Read(Box::new(error))
+    }
 }
 
 impl Subject {

@@ -184,7 +184,7 @@ fn load(
             let found = model.and_then(|model| model.find_joint(wanted));
             found.err().unwrap_or_else(|| error.into())
         }
-        SubjectError::Read(error) => offer_lenient(error.into()),
+        SubjectError::Read(error) => offer_lenient(*error),
         error => error.into(),
     })
 }
