@@ -29,7 +29,7 @@ pub enum CliError {
     Extension(ImportError),
     /// The clips of a file cannot play on the model; the message names the file.
     #[error(transparent)]
-    Clips(#[from] ClipsFault),
+    Clips(Box<ClipsFault>),
     /// A .phx file cannot be opened; the message names the file.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -168,7 +168,7 @@ pub enum CliError {
         /// The model's file.
         file: String,
         /// The cause.
-        source: LiveError,
+        source: Box<LiveError>,
     },
     /// The plot of figures could not be drawn.
     #[error("the plot could not be drawn: {0}")]
@@ -306,6 +306,12 @@ pub enum CliError {
     /// Standard output could not be written.
     #[error("standard output: {0}")]
     Stdout(#[source] io::Error),
+}
+
+impl From<ClipsFault> for CliError {
+    fn from(fault: ClipsFault) -> Self {
+        Self::Clips(Box::new(fault))
+    }
 }
 
 impl From<BakeFault> for CliError {

@@ -53,7 +53,7 @@ pub fn run(
         });
         let measured = measured.map_err(|source| CliError::Live {
             file: subject.name.clone(),
-            source,
+            source: Box::new(source),
         })?;
         figures.add(group, measured, subject);
     }
