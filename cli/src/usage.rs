@@ -27,7 +27,6 @@ fn advice(error: &Error) -> Option<&'static str> {
     };
     match argument.as_str() {
         "--model" => Some("the model is an argument without an option: phalanx COMMAND FILE"),
-        "--clips" => Some("clips are given one by one: --clip A --clip B"),
         _ => None,
     }
 }

@@ -75,7 +75,6 @@ pub fn usage_errors() -> Tested {
         &["bench", "--seconds", "nan"],
         &["bench", "--tolerance=-1"],
         &["bench", "--tolerance", "inf"],
-        &["bench", "--clips", "a,b"],
         &["bench", "a.glb", "b.glb"],
         &["bench", "--live", "--threads", "1"],
         &["bench", "--live", "--count", "199"],
@@ -130,7 +129,6 @@ pub fn earlier_options() -> Tested {
             &["render", "--model=fox.glb", "--out", "a.png"],
             "phalanx COMMAND FILE",
         ),
-        (&["bench", "--clips", "Walk,Run"], "--clip A --clip B"),
         // A hidden character among the arguments does not hide the advice.
         (&["crowd", "--model", "\u{202e}"], "phalanx COMMAND FILE"),
     ] {

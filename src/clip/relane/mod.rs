@@ -84,22 +84,17 @@ impl Clip {
 /// timeline holds.
 ///
 /// ```
-/// use phalanx::clip::relane;
-/// use phalanx::skeleton::Skeleton;
 /// # #[cfg(feature = "gltf")]
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use phalanx::build::{BuildOptions, build_rig};
+/// use phalanx::clip::relane;
+///
 /// let rig = phalanx::import::mannequin()?;
-/// let joints = rig.skeleton().len() as u16;
-/// let raw = phalanx::build::raw_joints(&rig);
-/// let lane_order = Some((0..joints).rev().collect());
-/// let other = build_rig(raw, &BuildOptions { lane_order, ..BuildOptions::default() })?;
+/// let order: Vec<u16> = (0..rig.skeleton().len() as u16).rev().collect();
+/// let other = rig.skeleton().in_lane_order(&order)?;
 /// let walk = &rig.clips()[0];
-/// if walk.structure_hash() == other.skeleton().structure_hash() {
-///     let relaned = relane(walk, other.skeleton(), walk.relane_limit())?;
-///     assert!(relaned.clip.fits(other.skeleton()));
-///     println!("{} blocks mixed", relaned.difference.blocks);
-/// }
+/// let relaned = relane(walk, &other, walk.relane_limit())?;
+/// assert!(relaned.clip.fits(&other));
+/// println!("{}", relaned.difference);
 /// # Ok(())
 /// # }
 /// # #[cfg(not(feature = "gltf"))]

@@ -45,6 +45,8 @@ enum Meaning {
     Read,
     /// Part of its data is read; the text says which. Without the rest, this changes.
     Partly(&'static str, ExtensionEffect),
+    /// Only this of its data is read; the rest changes nothing of a rig or its clips.
+    Only(&'static str),
     /// It changes nothing that is imported: names, licences, sounds, physics, lights.
     Harmless,
     /// It changes how surfaces look in ways that pictures ignore.
@@ -54,7 +56,7 @@ enum Meaning {
 }
 
 use ExtensionEffect::{Animation, Geometry, Textures, Unknown};
-use Meaning::{Changes, Harmless, Partly, Read, Surface};
+use Meaning::{Changes, Harmless, Only, Partly, Read, Surface};
 
 /// Extensions that need the C++ decoder.
 const MESHOPT: Meaning = match cfg!(feature = "meshopt") {
@@ -132,8 +134,8 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("KHR_xmp_json_ld", Harmless),
     ("OMI_physics_body", Harmless),
     ("OMI_physics_shape", Harmless),
-    ("VRM", Harmless),
-    ("VRMC_vrm", Harmless),
+    ("VRM", Only("its humanoid")),
+    ("VRMC_vrm", Only("its humanoid")),
     // Motion. Pointers to what is no node are reported one by one.
     ("KHR_animation_pointer", Read),
     ("VRMC_node_constraint", Changes(Animation)),
@@ -179,7 +181,7 @@ pub(super) fn check(
     for name in required {
         let effect = match meaning(name) {
             Changes(effect) | Partly(_, effect) => effect,
-            Read | Harmless | Surface => continue,
+            Read | Only(_) | Harmless | Surface => continue,
         };
         if !lenient {
             return Err(refused(name, effect));
@@ -198,6 +200,7 @@ pub(super) fn check(
         };
         match meaning(name) {
             Read => {}
+            Only(part) => notes.note(place, format!("only {part} is read")),
             Harmless => notes.note(
                 place,
                 format!("{is}; it changes nothing of a rig or its clips"),
