@@ -200,6 +200,10 @@ fn notes(made: &BoundClip) -> Vec<String> {
 /// Translations that are left out are worth a note from here, metres.
 const LEFT_OUT: f64 = 0.005;
 
+/// Rest rotations of joints that differ by more than this have other axes, radians: A-poses and T-poses are 50 degrees
+/// apart.
+const OTHER_AXES: f64 = 1.2;
+
 /// Gives clips names of their own among those that are taken; says so if one changes.
 pub fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut HashSet<String>) {
     let stem = Path::new(&bound.file).file_stem();
@@ -281,14 +285,28 @@ impl Model {
 }
 
 impl BoundFile {
-    /// A line per finding that a user should see.
-    pub fn lines(&self) -> Vec<String> {
-        let report = self.report.iter().flat_map(|r| {
-            let text = r.to_string();
-            let lines = text.lines().map(str::to_owned);
-            lines.collect::<Vec<_>>()
+    /// What was bound how, and what was left, in words.
+    pub fn findings(&self) -> Vec<String> {
+        let report = self.report.as_ref().map(ToString::to_string);
+        let report = report.unwrap_or_default();
+        let turned = self.report.as_ref().and_then(|r| r.rotation.as_ref());
+        let advice = turned.filter(|d| d.apart > OTHER_AXES).map(|d| {
+            format!(
+                "the axes of joints differ, \"{}\" by {:.0} degrees, and binding keeps those of the clips; \
+                 `phalanx retarget` is for such skeletons",
+                d.joint,
+                d.apart.to_degrees()
+            )
         });
-        let all = report.chain(self.notes.iter().cloned());
-        all.map(|line| format!("{}: {line}", self.file)).collect()
+        let lines = report.lines().map(str::to_owned).chain(advice);
+        lines.chain(self.notes.iter().cloned()).collect()
+    }
+
+    /// The findings with the file's name, for standard error.
+    pub fn lines(&self) -> Vec<String> {
+        let findings = self.findings().into_iter();
+        findings
+            .map(|line| format!("{}: {line}", self.file))
+            .collect()
     }
 }

@@ -79,14 +79,30 @@ fn required_extensions_that_change_only_looks_pass() {
         "KHR_lights_punctual",
         "KHR_materials_clearcoat",
         "KHR_xmp_json_ld",
-        "VRMC_vrm",
     ] {
         let (scene, report) = requiring(name).read();
         assert_eq!(scene.clips.len(), 1);
         assert_reported(&report, Severity::Note, &["extension", name, "required"]);
         assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
     }
-    for name in ["KHR_mesh_quantization", "KHR_animation_pointer"] {
+    for name in ["VRM", "VRMC_vrm"] {
+        let (scene, report) = requiring(name).read();
+        assert_eq!(scene.clips.len(), 1);
+        assert_reported(
+            &report,
+            Severity::Note,
+            &[name, "only its humanoid is read"],
+        );
+        assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
+    }
+    for name in [
+        "KHR_mesh_quantization",
+        "KHR_animation_pointer",
+        "KHR_texture_transform",
+        "KHR_materials_unlit",
+        "KHR_materials_emissive_strength",
+        "EXT_texture_webp",
+    ] {
         requiring(name).read_clean();
     }
 }

@@ -188,12 +188,10 @@ pub struct BoundInfo {
 }
 
 fn bound_info(bound: &BoundFile) -> BoundInfo {
-    let report = bound.report.iter().map(ToString::to_string);
-    let lines = report.flat_map(|r| r.lines().map(str::to_owned).collect::<Vec<_>>());
     BoundInfo {
         file: bound.file.clone(),
         clips: bound.clips.clone(),
-        report: lines.chain(bound.notes.iter().cloned()).collect(),
+        report: bound.findings(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which joints of two skeletons are the same: by name as it is, then without namespaces and prefixes, then without
 //! case. A name that several joints share binds only those whose paths are equal.
 
+use crate::math::Fnv1a;
 use crate::skeleton::Skeleton;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -58,7 +59,7 @@ pub type Pairs = Vec<Option<(u16, BindMatch)>>;
 pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) -> Pairs {
     let mut found: Pairs = vec![None; target.len()];
     let mut used = vec![false; source.len()];
-    let same_path = |a: usize, b: usize| source.path(a) == target.path(b);
+    let paths = (path_hashes(source), path_hashes(target));
     type Key = fn(&str) -> String;
     let steps: [(BindMatch, Key); 3] = [
         (BindMatch::Exact, |n| n.to_owned()),
@@ -79,16 +80,16 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
                 used[usize::from(*a)] = true;
                 continue;
             }
-            if sources.len().saturating_mul(targets.len()) > MAX_SAME_NAME {
-                ambiguous.push(name);
-                continue;
-            }
             let mut left = false;
+            let mut free: HashMap<u64, Vec<u16>> = HashMap::new();
+            for &a in sources.iter().rev() {
+                let path = paths.0[usize::from(a)];
+                free.entry(path).or_default().push(a);
+            }
             for &b in &targets {
-                let mut of = sources.iter().filter(|&&a| !used[usize::from(a)]);
-                let one = of.find(|&&a| same_path(a.into(), b.into()));
-                match one {
-                    Some(&a) => {
+                let same = free.get_mut(&paths.1[usize::from(b)]);
+                match same.and_then(Vec::pop) {
+                    Some(a) => {
                         found[usize::from(b)] = Some((a, how));
                         used[usize::from(a)] = true;
                     }
@@ -106,8 +107,17 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
     found
 }
 
-/// Pairs of joints of one name whose paths are compared. Files have a few; a hostile one could have 65,535 of each.
-const MAX_SAME_NAME: usize = 1 << 12;
+/// A hash of the path of every joint: hierarchies may be deep, and paths are compared for all joints of one name.
+fn path_hashes(skeleton: &Skeleton) -> Vec<u64> {
+    let mut all: Vec<u64> = Vec::with_capacity(skeleton.len());
+    for (name, &parent) in skeleton.names().iter().zip(skeleton.parents()) {
+        let mut h = Fnv1a::default();
+        h.write_u64(all.get(usize::from(parent)).copied().unwrap_or_default());
+        h.write(name.as_bytes());
+        all.push(h.finish());
+    }
+    all
+}
 
 /// The joints that are free, by the key of their names. Joints without a name have none.
 fn by_key(

@@ -113,17 +113,17 @@ impl fmt::Display for BindReport {
                 "\nno height of the hips was found: root translations are not scaled"
             )?,
         }
-        if let Some(d) = self.translation.as_ref().filter(|d| d.apart > 0.0) {
+        if let Some(d) = self.translation.as_ref().filter(|d| d.apart > 1e-6) {
             write!(
                 f,
-                "\nrest poses differ most in the translation of \"{}\": {:?} in the clips, {:?} here, {:.4} m apart",
+                "\nrest poses differ most in the translation of \"{}\": {:.4?} in the clips, {:.4?} here, {:.4} m apart",
                 d.joint, d.source, d.target, d.apart
             )?;
         }
-        if let Some(d) = self.rotation.as_ref().filter(|d| d.apart > 0.0) {
+        if let Some(d) = self.rotation.as_ref().filter(|d| d.apart > 1e-6) {
             write!(
                 f,
-                "\nrest poses differ most in the model rotation of \"{}\": {:?} in the clips, {:?} here, {:.2} degrees \
+                "\nrest poses differ most in the model rotation of \"{}\": {:.4?} in the clips, {:.4?} here, {:.2} degrees \
                  apart",
                 d.joint,
                 d.source,
