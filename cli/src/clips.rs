@@ -15,7 +15,7 @@ use phalanx::mesh::ImageMode;
 use phalanx::retarget::{BindError, BindOptions, BindReport, Binding, BoundClip};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -64,6 +64,8 @@ pub struct ClipFile {
     pub file: String,
     pub clips: Vec<Arc<Clip>>,
     skeleton: Arc<Skeleton>,
+    /// What the import says of a motion file.
+    findings: Vec<String>,
 }
 
 /// The clips of a file on a model.
@@ -100,7 +102,15 @@ impl ClipFile {
             let imported = imported.map_err(|error| kind::explain(path, error))?;
             let rig = imported.rigs.into_iter().next();
             let rig = rig.ok_or_else(|| CliError::NoRig { file: file.clone() })?;
-            (rig.clips().to_vec(), rig.skeleton().clone())
+            let mut read = Self::named(path, rig.clips().to_vec(), rig.skeleton().clone())?;
+            // That of a file with meshes is mostly about these.
+            if rig.meshes().is_empty() {
+                let entries = imported.report.entries.iter();
+                read.findings = entries
+                    .map(|e| format!("{}: {}", e.place, e.message))
+                    .collect();
+            }
+            return Ok(read);
         };
         Self::named(path, clips, skeleton)
     }
@@ -132,6 +142,7 @@ impl ClipFile {
             file,
             clips,
             skeleton,
+            findings: Vec::new(),
         })
     }
 
@@ -141,7 +152,7 @@ impl ClipFile {
             file: self.file.clone(),
             clips: Vec::new(),
             report: None,
-            notes: Vec::new(),
+            notes: self.findings.clone(),
         };
         if self.skeleton.structure_hash() == target.structure_hash() {
             let clips = self.clips.iter().map(|c| c.as_ref().clone());
@@ -190,8 +201,25 @@ fn notes(made: &BoundClip) -> Vec<String> {
     }
     if made.sampled > 0 {
         notes.push(format!(
-            "clip \"{name}\": {} joints are sampled, as several joints are folded into each; at most {:.1e} off",
-            made.sampled, made.sampled_difference
+            "clip \"{name}\": joints that several are folded into are sampled: {}, at most {:.1e} degrees and {:.1e} m off",
+            made.sampled,
+            made.sampled_rotation.to_degrees(),
+            made.sampled_translation
+        ));
+    }
+    if made.scales_kept > 0 {
+        notes.push(format!(
+            "clip \"{name}\": scales that move are kept, relative to the rest pose: {} joints",
+            made.scales_kept
+        ));
+    }
+    if made.resampled.0 > 0 {
+        notes.push(format!(
+            "clip \"{name}\": {} channels are resampled at {} keys per second, as their key times are too many; at most \
+             {:.1e} off",
+            made.resampled.0,
+            phalanx::build::RESAMPLE_RATE,
+            made.resampled.1
         ));
     }
     notes
@@ -208,13 +236,20 @@ const OTHER_AXES: f64 = 1.2;
 pub fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut HashSet<String>) {
     let stem = Path::new(&bound.file).file_stem();
     let stem = stem.map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for clip in clips {
         if !taken.insert(clip.name().to_owned()) {
             let wanted = format!("{stem}/{}", clip.name());
-            let more = (2..).map(|n| format!("{wanted} {n}"));
-            let mut free = std::iter::once(wanted.clone()).chain(more);
-            // The iterator has no end.
-            let name = free.find(|n| !taken.contains(n)).unwrap_or(wanted);
+            // From where the last one of this name ended: many clips may have one name.
+            let next = counts.entry(wanted.clone()).or_insert(1);
+            let mut name = match *next {
+                1 => wanted.clone(),
+                n => format!("{wanted} {n}"),
+            };
+            while taken.contains(&name) {
+                *next += 1;
+                name = format!("{wanted} {next}");
+            }
             bound.notes.push(format!(
                 "clip \"{}\" is named \"{name}\": there is one of that name",
                 clip.name()

@@ -111,6 +111,9 @@ pub(super) fn hierarchy(text: &mut Text<'_>, unit: f64) -> Result<Hierarchy, Fau
     }
 }
 
+/// The longest name of a joint, bytes: End Sites repeat it. Files were seen with up to 40.
+const MAX_NAME: usize = 1024;
+
 /// Reads the name and the brace of a joint or End Site, and adds it.
 fn begin(
     text: &mut Text<'_>,
@@ -121,6 +124,22 @@ fn begin(
 ) -> Result<Open, Fault> {
     let is_end = keyword.is("End");
     let name = text.name();
+    if name.bytes.len() > MAX_NAME {
+        return Err(name.fault(Kind::Limit {
+            what: "bytes of a name",
+            found: name.bytes.len() as u64,
+            limit: MAX_NAME as u64,
+        }));
+    }
+    // End Sites are nodes of the scene, too.
+    *joints += 1;
+    if *joints > MAX_BVH_JOINTS {
+        return Err(keyword.fault(Kind::Limit {
+            what: "joints and End Sites",
+            found: *joints as u64,
+            limit: MAX_BVH_JOINTS as u64,
+        }));
+    }
     let entry = out.entries.len();
     let name = match (is_end, parent) {
         // `Site`, as a rule. End Sites have no names; others know them by that of the joint.
@@ -130,14 +149,6 @@ fn begin(
                 return Err(name.fault(Kind::Expected {
                     what: "the name of a joint",
                     found: text.word().quoted(),
-                }));
-            }
-            *joints += 1;
-            if *joints > MAX_BVH_JOINTS {
-                return Err(keyword.fault(Kind::Limit {
-                    what: "joints",
-                    found: *joints as u64,
-                    limit: MAX_BVH_JOINTS as u64,
                 }));
             }
             let text = String::from_utf8_lossy(name.bytes);

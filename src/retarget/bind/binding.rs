@@ -5,9 +5,9 @@ use super::names::{is_hips, pairs};
 use super::path::{Route, affine, rotation, routes};
 use super::report::{BindReport, BoundJoint, HipHeights, RestDifference};
 use super::{scalars, tracks};
-use crate::build::BuildOptions;
 use crate::build::clip_builder::{ClipBuilder, Reference, Target};
 use crate::build::rig::model_size;
+use crate::build::{BuildOptions, RESAMPLE_RATE};
 use crate::build::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
 use crate::import::raw::RawClip;
@@ -53,14 +53,22 @@ pub enum Carry {
 pub struct BoundClip {
     /// The clip, of the target's skeleton.
     pub clip: Clip,
-    /// Joints whose translations the clip animates and the target takes from its rest pose.
+    /// Joints whose translations, or those of joints folded into them, the clip animates and the target takes from
+    /// its rest pose.
     pub translations_left: usize,
     /// The farthest that one of them moves from its rest, metres.
     pub farthest_left: f64,
     /// Joints whose keys are samples, because several moving joints are folded into one.
     pub sampled: usize,
-    /// The largest difference between these keys and what they sample: radians or metres.
-    pub sampled_difference: f64,
+    /// The largest difference between these keys and what they sample, radians.
+    pub sampled_rotation: f64,
+    /// The same of translations, metres.
+    pub sampled_translation: f64,
+    /// Joints whose scales move. They are kept, relative to the rest pose.
+    pub scales_kept: usize,
+    /// Blocks that were resampled, as their key times are too many for an irregular timeline, and the largest
+    /// difference of a number of theirs.
+    pub resampled: (usize, f64),
     /// Joints whose scales move and that are folded: their scales are lost.
     pub scales_left: usize,
     /// Names of the scalars that the target lacks.
@@ -204,7 +212,8 @@ impl Binding {
     }
 
     /// Binds a clip of the source's skeleton, in any lane order. Name, duration, kind and markers are kept; the keys
-    /// of a joint that nothing is folded into are kept as they are, and so is their interpolation.
+    /// of a joint that nothing is folded into are kept as they are, and so is their interpolation, unless key times of
+    /// joints in one block are too many for an irregular timeline: they are then resampled, and the result says so.
     ///
     /// # Errors
     /// If the clip is of another skeleton, folding needs more samples than allowed, or the result is no clip within
@@ -273,13 +282,19 @@ impl Binding {
             }
             parts
         });
-        let clip = builder.build((0, &out), reference, motion)?;
+        let built = builder.build_reporting((0, &out), reference, motion, RESAMPLE_RATE)?;
+        let (clip, grids) = built;
+        let worst = grids.iter().map(|g| g.error).fold(0.0, f64::max);
+        let resampled = (grids.len(), worst);
         Ok(BoundClip {
             clip,
             translations_left: made.translations_left,
             farthest_left: made.farthest_left,
             sampled: made.sampled,
-            sampled_difference: made.sampled_difference,
+            sampled_rotation: made.sampled_rotation,
+            sampled_translation: made.sampled_translation,
+            scales_kept: made.scales_kept,
+            resampled,
             scales_left: made.scales_left,
             scalars_left,
         })

@@ -50,18 +50,14 @@ pub enum BindError {
     },
     /// Motion that is folded into a joint needs too many samples.
     #[error(
-        "clip \"{clip}\": folding {steps} joints into \"{joint}\" at {times} times is more work than allowed, {limit}"
+        "clip \"{clip}\": folding joints into \"{joint}\" needs more than {limit} samples of joints"
     )]
     Work {
         /// The clip.
         clip: String,
         /// The joint of the target.
         joint: String,
-        /// Joints that are folded.
-        steps: usize,
-        /// Times.
-        times: usize,
-        /// The largest product allowed.
+        /// The most samples of all joints of the clip together.
         limit: usize,
     },
     /// The bound keys are no clip of the target.

@@ -4,7 +4,7 @@
 use super::binding::{Binding, Carry};
 use super::error::BindError;
 use super::path::{Route, Step, affine, carry, rotation, turn};
-use super::sampled::{Sampled, sample_rotation, sample_translation};
+use super::sampled::{MAX_WORK, Sampled, Work, sample_rotation, sample_translation};
 use crate::build::curve::Curve;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
 use crate::skeleton::{Skeleton, Trs};
@@ -17,8 +17,11 @@ pub struct Made {
     pub translations_left: usize,
     pub farthest_left: f64,
     pub sampled: usize,
-    pub sampled_difference: f64,
+    last_sampled: Option<u16>,
+    pub sampled_rotation: f64,
+    pub sampled_translation: f64,
     pub scales_left: usize,
+    pub scales_kept: usize,
 }
 
 /// What a clip says of the joints of the source.
@@ -124,6 +127,7 @@ fn unit(q: DQuat) -> DQuat {
 pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, BindError> {
     let locals = Locals::new(binding.source(), raw, additive);
     let mut made = Made::default();
+    let work = Work::new();
     let mut used = vec![false; binding.source().len()];
     for (route, way) in binding.routes() {
         used[usize::from(route.source)] = true;
@@ -132,14 +136,14 @@ pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, 
             target: binding.target(),
             route,
         };
-        maker.rotation(&mut made)?;
+        maker.rotation(&work, &mut made)?;
         match way {
             Carry::Rest => {
                 let apart = maker.leaves();
                 made.translations_left += usize::from(apart.is_some());
                 made.farthest_left = made.farthest_left.max(apart.unwrap_or_default());
             }
-            way => maker.translation(*way, &mut made)?,
+            way => maker.translation(*way, &work, &mut made)?,
         }
         maker.scale(&mut made);
     }
@@ -176,7 +180,7 @@ impl Maker<'_> {
         }
     }
 
-    fn rotation(&self, made: &mut Made) -> Result<(), BindError> {
+    fn rotation(&self, work: &Work, made: &mut Made) -> Result<(), BindError> {
         let (locals, route) = (self.locals, self.route);
         let rest = |joint: u16| locals.rest_rotation(joint);
         let undo = match locals.additive {
@@ -216,16 +220,27 @@ impl Maker<'_> {
             }
             Err(_) => {
                 let curves: Vec<&Curve> = self.curves(R);
-                let at = |time: f32| unit(undo * route.rotation(|j| locals.rotation(j, time)));
-                self.check(&curves)?;
-                let sampled = sample_rotation(&curves, at);
+                let now = |joint: u16| locals.rotation(joint, 0.0);
+                let still = |steps: &[Step]| turn(steps, now);
+                let parts = parts(&route.steps, |j| locals.moves(j, R), still);
+                let at = |time: f32| {
+                    work.take(parts.len())?;
+                    let q = parts.iter().fold(undo, |q, part| match part {
+                        Part::Still(constant) => q * *constant,
+                        Part::Moving(step) => {
+                            q * turn(std::slice::from_ref(step), |j| locals.rotation(j, time))
+                        }
+                    });
+                    Some(unit(q))
+                };
+                let sampled = sample_rotation(&curves, at).ok_or_else(|| self.too_much())?;
                 self.add(RawChannel::Rotation, sampled, made);
             }
         }
         Ok(())
     }
 
-    fn translation(&self, way: Carry, made: &mut Made) -> Result<(), BindError> {
+    fn translation(&self, way: Carry, work: &Work, made: &mut Made) -> Result<(), BindError> {
         let (locals, route) = (self.locals, self.route);
         let Some((last, before)) = route.steps.split_last() else {
             return Ok(());
@@ -286,26 +301,41 @@ impl Maker<'_> {
             let mut curves = self.curves(T);
             curves.extend(self.curves(R));
             curves.extend(self.curves(S));
-            self.check(&curves)?;
-            let at = |time: f32| place(route.transform(|j| locals.transform(j, time)).translation);
-            let sampled = sample_translation(&curves, at);
+            let any = |j: u16| [T, R, S].iter().any(|&c| locals.moves(j, c));
+            let still = |steps: &[Step]| carry(steps, |j| locals.transform(j, 0.0));
+            let parts = parts(&route.steps, any, still);
+            let at = |time: f32| {
+                work.take(parts.len())?;
+                let m = parts.iter().fold(DAffine3::IDENTITY, |m, part| match part {
+                    Part::Still(constant) => m * *constant,
+                    Part::Moving(step) => {
+                        m * carry(std::slice::from_ref(step), |j| locals.transform(j, time))
+                    }
+                });
+                Some(place(m.translation))
+            };
+            let sampled = sample_translation(&curves, at).ok_or_else(|| self.too_much())?;
             self.add(RawChannel::Translation, sampled, made);
         }
         Ok(())
     }
 
-    /// How far the clip moves a joint whose translation is left, if it does.
+    /// How far the clip moves a joint whose translation is left, or one that is folded into it, if it does.
     fn leaves(&self) -> Option<f64> {
-        let joint = self.route.source;
-        let from = self.locals.track(joint, T)?;
-        let base = match self.locals.additive {
-            true => DVec3::ZERO,
-            false => self.locals.rest(joint).translation.as_dvec3(),
+        let moved = |step: &Step| {
+            let curve = self.locals.curve(step.joint, T)?;
+            let base = match self.locals.additive {
+                true => DVec3::ZERO,
+                false => self.locals.rest(step.joint).translation.as_dvec3(),
+            };
+            let key = |k: usize| DVec3::from_slice(curve.key(k)).distance(base);
+            let most = (0..curve.times.len()).map(key).fold(0.0, f64::max);
+            (most > 0.0).then_some(most)
         };
-        let curve = self.locals.curve(joint, T)?;
-        let key = |k: usize| DVec3::from_slice(curve.key(k)).distance(base);
-        let most = (0..from.times.len()).map(key).fold(0.0, f64::max);
-        (most > 0.0).then_some(most)
+        let all = self.route.steps.iter().filter_map(moved);
+        all.fold(None, |most: Option<f64>, m| {
+            Some(most.map_or(m, |n| n.max(m)))
+        })
     }
 
     /// Scales are relative to the rest pose: the target keeps its own.
@@ -327,6 +357,7 @@ impl Maker<'_> {
         };
         let mut track = self.track(RawChannel::Scale, Some(from));
         track.values = mapped(from, |v| v * factor, |v| v * factor);
+        made.scales_kept += usize::from(self.locals.moves(joint, S));
         made.tracks.push(track);
     }
 
@@ -337,19 +368,12 @@ impl Maker<'_> {
         curves.filter(|c| c.times.len() > 1).collect()
     }
 
-    fn check(&self, curves: &[&Curve]) -> Result<(), BindError> {
-        let times: usize = curves.iter().map(|c| c.times.len()).sum();
-        let steps = self.route.steps.len();
-        if times.saturating_mul(steps) > MAX_WORK {
-            return Err(BindError::Work {
-                clip: self.locals.raw.name.clone().unwrap_or_default(),
-                joint: self.target.names()[usize::from(self.route.target)].clone(),
-                steps,
-                times,
-                limit: MAX_WORK,
-            });
+    fn too_much(&self) -> BindError {
+        BindError::Work {
+            clip: self.locals.raw.name.clone().unwrap_or_default(),
+            joint: self.target.names()[usize::from(self.route.target)].clone(),
+            limit: MAX_WORK,
         }
-        Ok(())
     }
 
     fn add(&self, channel: RawChannel, sampled: Sampled, made: &mut Made) {
@@ -357,13 +381,46 @@ impl Maker<'_> {
         track.times = sampled.times;
         track.values = sampled.values;
         made.tracks.push(track);
-        made.sampled += 1;
-        made.sampled_difference = made.sampled_difference.max(sampled.difference);
+        // Its translation may be sampled as well as its rotation.
+        let joint = Some(self.route.target);
+        made.sampled += usize::from(made.last_sampled != joint);
+        made.last_sampled = joint;
+        let worst = match channel {
+            RawChannel::Rotation => &mut made.sampled_rotation,
+            _ => &mut made.sampled_translation,
+        };
+        *worst = worst.max(sampled.difference);
     }
 }
 
-/// The largest product of the joints of a route and the key times that are folded.
-const MAX_WORK: usize = 1 << 24;
+/// The product of constants between two joints that move, or one of these.
+enum Part<C> {
+    Still(C),
+    Moving(Step),
+}
+
+/// Joins the steps that do not move to constants.
+fn parts<C: Copy>(
+    steps: &[Step],
+    moves: impl Fn(u16) -> bool,
+    still: impl Fn(&[Step]) -> C,
+) -> Vec<Part<C>> {
+    let mut all = Vec::new();
+    let mut from = 0;
+    for (at, step) in steps.iter().enumerate() {
+        if moves(step.joint) {
+            if from < at {
+                all.push(Part::Still(still(&steps[from..at])));
+            }
+            all.push(Part::Moving(*step));
+            from = at + 1;
+        }
+    }
+    if from < steps.len() {
+        all.push(Part::Still(still(&steps[from..])));
+    }
+    all
+}
 
 fn narrow<const N: usize>(values: [f64; N]) -> Vec<f32> {
     values.iter().map(|&v| v as f32).collect()

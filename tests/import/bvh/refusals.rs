@@ -277,6 +277,21 @@ fn single_bytes() {
     }
 }
 
+/// End Sites repeat the name of their joint, so its length is bounded.
+#[test]
+fn long_names() {
+    let named = |bytes: usize| {
+        let name = "n".repeat(bytes);
+        let ends = "End Site\n{\nOFFSET 0 0 0\n}\n".repeat(3);
+        format!(
+            "HIERARCHY\nROOT {name}\n{{\nOFFSET 0 0 0\n{ends}}}\nMOTION\nFrames: 0\nFrame Time: 1\n"
+        )
+    };
+    let said = "line 2, column 6: bytes of a name: 1025, the limit is 1024";
+    assert_eq!(error(named(1025)), said);
+    assert!(read_slice(named(1024).as_bytes(), "x", &BvhOptions::default()).is_ok());
+}
+
 /// Nesting is a list here: no depth overflows the stack, and joints have a limit.
 #[test]
 fn a_hundred_thousand_nested_joints() {
@@ -287,7 +302,7 @@ fn a_hundred_thousand_nested_joints() {
         text + "MOTION\nFrames: 0\nFrame Time: 1\n"
     };
     let line = 2 + 3 * MAX_BVH_JOINTS;
-    let said = format!("line {line}, column 1: joints: 65536, the limit is 65535");
+    let said = format!("line {line}, column 1: joints and End Sites: 65536, the limit is 65535");
     // The first joint takes a line more than the others.
     assert_eq!(error(nested(100_000)), said);
     let begun = Instant::now();
