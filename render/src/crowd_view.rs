@@ -1,20 +1,15 @@
 //! `CrowdView`: the visible instances of a crowd, as a scene draws them.
 
-use super::clip_bounds::ClipBounds;
 use super::cull::{CullJob, Seen};
-use super::{Camera, DrawInstance, Look, PictureSize, RenderError, Sphere};
-use phalanx::clip::ClipKind;
-use phalanx::crowd::{ClipId, Crowd, CrowdError, InstanceId, RigId};
-use phalanx::playback::PoseError;
+use super::{Camera, DrawInstance, Look, PictureSize, RenderError};
+use phalanx::crowd::{Crowd, CrowdError, InstanceId, RigId};
 use std::ops::Range;
-use std::sync::Arc;
 
-/// A rig of the crowd, the model of the scene that draws it, and the bounds of its clips.
+/// A rig of the crowd, and the model of the scene that draws it.
 #[derive(Debug)]
 struct Member {
     rig: RigId,
     model: u32,
-    bounds: ClipBounds,
     morphs: bool,
 }
 
@@ -44,16 +39,14 @@ impl CrowdView {
     /// A rig that was added before gets the new model. Rigs that the crowd has removed are dropped.
     ///
     /// # Errors
-    /// If the rig is unknown or its clips cannot be evaluated.
+    /// If the rig is unknown.
     pub fn add_rig(&mut self, crowd: &Crowd, rig: RigId, model: u32) -> Result<(), ViewError> {
         let source = crowd.rig(rig)?;
-        let bounds = ClipBounds::measure(source)?;
         self.members
             .retain(|m| m.rig != rig && crowd.rig(m.rig).is_ok());
         self.members.push(Member {
             rig,
             model,
-            bounds,
             morphs: !source.morphs().is_empty(),
         });
         Ok(())
@@ -62,8 +55,8 @@ impl CrowdView {
     /// Culls the crowd's instances against the camera.
     ///
     /// With `skip`, only visible instances are scheduled in the crowd; the others keep their last palette
-    /// rows and cost no evaluation. Without it, all are scheduled. Instances with overrides, additive clips
-    /// or clips that were added after their rig always count as visible.
+    /// rows and cost no evaluation. Without it, all are scheduled. Bounds are those of
+    /// [`Crowd::bounding_sphere`].
     ///
     /// # Errors
     /// If the camera is invalid or the picture is empty.
@@ -84,7 +77,7 @@ impl CrowdView {
             let Some(member) = members.iter().find(|m| m.rig == id.rig()) else {
                 continue;
             };
-            let sphere = sphere(crowd, id, &member.bounds)?;
+            let sphere = crowd.bounding_sphere(id)?;
             ids.push(id);
             all.push(DrawInstance {
                 model: member.model,
@@ -167,35 +160,7 @@ pub enum ViewError {
     /// The crowd rejected a handle.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
-    /// A clip cannot be measured.
-    #[error(transparent)]
-    Pose(#[from] PoseError),
     /// The camera or the picture size is invalid.
     #[error(transparent)]
     Render(#[from] RenderError),
-}
-
-/// The bounding sphere of an instance's playing clips; `None` if they do not bound its meshes: overrides,
-/// additive clips and clips that were added after the rig can move them anywhere.
-fn sphere(crowd: &Crowd, id: InstanceId, bounds: &ClipBounds) -> Result<Option<Sphere>, ViewError> {
-    if crowd.overrides(id)?.next().is_some() {
-        return Ok(None);
-    }
-    let mut known = true;
-    let places = crowd.playing(id)?.clips().map_while(|clip| {
-        let place = measured(crowd, clip);
-        known &= place.is_some();
-        place
-    });
-    let sphere = bounds.sphere(places);
-    Ok(sphere.filter(|_| known))
-}
-
-/// The index in its rig of a full clip that came with it. A clip that was added later may have the index of
-/// one that was unloaded, so the clips are compared, too.
-fn measured(crowd: &Crowd, clip: ClipId) -> Option<usize> {
-    let place = clip.index();
-    let own = crowd.rig(clip.rig()?).ok()?.clips().get(place)?;
-    let same = Arc::ptr_eq(crowd.clip(clip).ok()?, own);
-    (same && own.kind() == ClipKind::Full).then_some(place)
 }

@@ -34,7 +34,7 @@ impl Seen {
 ///
 /// Bounds are in model space, transforms map to world space, in metres. A sphere that touches the picture is
 /// always reported; one near a corner may be reported without touching it. Bounds must contain the instance
-/// in the pose that is drawn: see [`ClipBounds`](super::ClipBounds).
+/// in the pose that is drawn: see [`Crowd::bounding_sphere`](phalanx::crowd::Crowd::bounding_sphere).
 #[derive(Debug)]
 pub struct CullJob<'a> {
     /// The camera.

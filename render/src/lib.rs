@@ -8,7 +8,6 @@
 
 mod blend;
 mod camera;
-mod clip_bounds;
 mod crowd_view;
 mod cull;
 mod draw_list;
@@ -25,7 +24,6 @@ mod view;
 mod winding;
 
 pub use camera::{Camera, Projection};
-pub use clip_bounds::ClipBounds;
 pub use crowd_view::{CrowdView, ViewError};
 pub use cull::{CullJob, Seen};
 pub use draw_list::DrawCounts;
@@ -34,8 +32,7 @@ pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, PassTimes, Screen}
 pub use look::Look;
 pub use palette::Palette;
 pub use scene::{
-    DrawDetail, DrawInstance, DrawMesh, DrawModel, PictureSize, Placement, Scene, Sphere,
-    tint_strength,
+    DrawDetail, DrawInstance, DrawMesh, DrawModel, PictureSize, Placement, Scene, tint_strength,
 };
 pub use shape::RigShape;
 pub use skeleton_mesh::with_skeleton_mesh;

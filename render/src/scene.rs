@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::{Camera, Look, Palette, RenderError, Winding};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Image, Material, Primitive, Texture};
+use phalanx::rig::Sphere;
 
 /// Everything that a picture shows, borrowed.
 ///
@@ -75,15 +76,6 @@ pub struct DrawMesh<'a> {
     pub placement: Placement,
     /// Index of the mesh's first weight within the instance's morph weights.
     pub first_weight: u32,
-}
-
-/// A sphere in model space.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sphere {
-    /// Centre.
-    pub center: [f32; 3],
-    /// Radius.
-    pub radius: f32,
 }
 
 /// One character to draw.

@@ -4,6 +4,7 @@
 
 mod additive;
 mod anchors;
+mod bounds;
 pub(crate) mod check;
 pub(crate) mod clip_builder;
 pub(crate) mod curve;

@@ -1,5 +1,6 @@
 //! Raw scene to `Rig`: joints, lane order and clips.
 
+use super::bounds::measure_bounds;
 use super::check::BuildError;
 use super::clip_builder::{
     ClipBuildError, ClipBuilder, RESAMPLE_RATE, Reference, Resampled, Target,
@@ -170,6 +171,7 @@ pub fn build_rig_reporting(
     rig.humanoid = bones
         .filter_map(|&(bone, node)| Some((bone, joint(node)?)))
         .collect();
+    measure_bounds(&mut rig);
     Ok((rig, report))
 }
 

@@ -1,5 +1,6 @@
 //! A rig with more clips, in the lane order that suits all of them.
 
+use super::bounds::measure_bounds;
 use super::check::BuildError;
 use super::lanes::LaneScan;
 use crate::clip::{Clip, relane};
@@ -51,5 +52,6 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
         ..rig.parts()
     })?;
     made.humanoid.clone_from(&rig.humanoid);
+    measure_bounds(&mut made);
     Ok(made)
 }

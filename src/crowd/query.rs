@@ -3,7 +3,7 @@
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
-use crate::rig::Aabb;
+use crate::rig::{Aabb, Sphere};
 use crate::runtime::BoundsJob;
 use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
 use std::ops::Range;
@@ -87,6 +87,21 @@ impl Crowd {
             job.run().unwrap_or_default()
         });
         Ok(bounds)
+    }
+
+    /// A sphere around the meshes of an instance, in model space, that holds them in every pose that what it plays can
+    /// take: without evaluating it. `None` if its rig draws nothing.
+    ///
+    /// While one clip plays, the sphere is that of the clip ([`ClipBounds`](crate::rig::ClipBounds)). Of blends and
+    /// fades, with additive clips and with overrides, it is wider: it holds what any rotations of the joints can reach.
+    /// It holds until the instance is given other clips, weights or overrides. The first call after a clip was added
+    /// measures that clip.
+    ///
+    /// # Errors
+    /// If the instance is unknown.
+    pub fn bounding_sphere(&self, instance: InstanceId) -> Result<Option<Sphere>, CrowdError> {
+        let (pool, index) = self.instance(instance)?;
+        Ok(pool.bounding_sphere(index))
     }
 
     /// The scalars of an instance, now, in the skeleton's order: morph weights, then the numbers of

@@ -85,6 +85,12 @@ pub enum Fault {
         /// Checksum of the bytes.
         found: u64,
     },
+    /// The bounds of a clip are not finite, or contradict their flags.
+    #[error("the bounds of clip {clip} are not finite, or contradict their flags")]
+    Bounds {
+        /// Index of the clip.
+        clip: usize,
+    },
     /// A stated hash does not match the data.
     #[error("the hash of the {what} is {found:016x}, the file states {stated:016x}")]
     Hash {

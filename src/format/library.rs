@@ -10,7 +10,7 @@ use super::provenance::{self, Provenance};
 use super::read::SectionReader;
 use super::source::{OpenFile, Source, copy};
 use super::table::{at_most_one, by_name, check_entry, of_kind, the_one};
-use super::{images, materials, meshes, nodes, skeleton, skins};
+use super::{bounds, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::{Clip, Marker, relane};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
@@ -357,7 +357,17 @@ impl Library {
             morphs: nodes.morphs,
         };
         let offset = nodes_at.map_or(0, |e| e.offset);
-        Rig::new(parts).map_err(|e| Section::Nodes.fault(offset, e))
+        let mut rig = Rig::new(parts).map_err(|e| Section::Nodes.fault(offset, e))?;
+        if let Some(e) = at_most_one(&self.entries, Section::Bounds)? {
+            let bytes = self.source.section(e)?;
+            let r = self.reader(&bytes, e, &memory);
+            let bounds = bounds::read(r, self.clips.len(), self.skeleton.len())?;
+            // Those of another anchor are of no use: the clips are measured when they are needed.
+            if rig.set_anchor(bounds.anchor) && options.clips {
+                rig.clip_bounds = bounds.clips;
+            }
+        }
+        Ok(rig)
     }
 
     /// Reads all clips, in parallel on rayon's current pool.

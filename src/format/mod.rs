@@ -7,6 +7,7 @@
 //! Files are untrusted input: every count and offset is checked before it is used, and memory is charged
 //! against a [limit](MEMORY_PER_BYTE) before it is allocated.
 
+mod bounds;
 mod clip;
 pub mod codec;
 mod container;

@@ -1,5 +1,6 @@
 //! `LibraryWriter`: writes sections in order, then the names and the table.
 
+use super::bounds::Bounds;
 use super::clip::ClipForm;
 use super::codec::CodecError;
 use super::container::{
@@ -10,9 +11,10 @@ use super::events::{self, Event};
 use super::names::{NO_NAME, NameTable};
 use super::provenance::{self, Provenance};
 use super::save::SaveError;
-use super::{clip, images, materials, meshes, nodes, skeleton, skins};
+use super::{bounds, clip, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::Clip;
-use crate::rig::{Rig, distinct};
+use crate::rig::{ClipBounds, Rig, distinct};
+use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
 use crate::skeleton::{Skeleton, SkeletonMismatch};
 use bytemuck::Zeroable;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -71,6 +73,9 @@ pub struct LibraryWriter<W> {
     events: Vec<Event>,
     clips: u32,
     skeleton: Skeleton,
+    /// The rig, without images, and buffers: they measure the clips that are added behind it.
+    measuring: Option<(Rig, ClipBoundsScratch)>,
+    bounds: Vec<Option<ClipBounds>>,
     /// Feature bits that the written sections require.
     required: u64,
 }
@@ -91,6 +96,8 @@ impl<W: Write + Seek> LibraryWriter<W> {
             events: Vec::new(),
             clips: 0,
             skeleton: skeleton.clone(),
+            measuring: None,
+            bounds: Vec::new(),
             required: 0,
         };
         let bytes = skeleton::write(skeleton, &mut writer.names);
@@ -99,7 +106,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     }
 
     /// Adds the skins, nodes, meshes, materials and images of a rig. Call it at most once: readers reject a
-    /// second rig.
+    /// second rig. If the rig draws something, the bounds of the clips that are added after it are measured and stored.
     ///
     /// # Errors
     /// If the rig has another skeleton or lane order, or `out` cannot be written.
@@ -126,6 +133,8 @@ impl<W: Write + Seek> LibraryWriter<W> {
             };
             self.put(entry, &bytes)?;
         }
+        let drawn = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
+        self.measuring = drawn.then(|| (rig.without_images(), ClipBoundsScratch::new(rig)));
         Ok(())
     }
 
@@ -157,6 +166,12 @@ impl<W: Write + Seek> LibraryWriter<W> {
             &mut self.names,
         );
         self.clips += 1;
+        let measured = self.measuring.as_mut().and_then(|(rig, scratch)| {
+            let clip = Some(clip);
+            // Additive clips are refused: they have no bounds of their own.
+            ClipBoundsJob { rig, clip, scratch }.run().ok().flatten()
+        });
+        self.bounds.push(measured);
         Ok(())
     }
 
@@ -172,6 +187,12 @@ impl<W: Write + Seek> LibraryWriter<W> {
         self.section(Section::Events, &bytes)?;
         let bytes = provenance::write(provenance, &mut self.names);
         self.section(Section::Provenance, &bytes)?;
+        if let Some((rig, _)) = &self.measuring {
+            let anchor = rig.anchor();
+            let clips = std::mem::take(&mut self.bounds);
+            let bytes = bounds::write(&Bounds { anchor, clips });
+            self.section(Section::Bounds, &bytes)?;
+        }
         let bytes = self.names.write();
         let limits = [
             ("bytes of names", bytes.len()),

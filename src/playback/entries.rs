@@ -325,6 +325,13 @@ impl Entries {
         actions(&self.entries[at], &self.blocks[at / BLOCK])
     }
 
+    /// Whether an entry has its full weight, and one action that has its full weight, and nothing of it changes.
+    pub fn is_whole(&self, at: usize) -> bool {
+        let entry = &self.entries[at];
+        let whole = |fade: &LinearFade| !fade.running() && fade.value() >= 1.0;
+        whole(&entry.weight) && whole(&entry.first.weight) && entry.plays_one()
+    }
+
     /// The actions of all entries.
     pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
         (0..self.entries.len()).flat_map(|at| self.actions(at))

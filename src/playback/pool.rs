@@ -19,6 +19,7 @@ use crate::skeleton::JointMask;
 use std::sync::{Arc, OnceLock};
 
 mod ahead;
+mod bounds;
 mod frame;
 mod gather;
 mod overrides;
@@ -26,6 +27,7 @@ mod programs;
 mod query;
 mod watch;
 
+use bounds::PoolBounds;
 pub(crate) use frame::{How, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;
@@ -78,6 +80,9 @@ pub(crate) struct Pool {
     pub(super) programs: PoolPrograms,
     /// What snapshots refer to, once one has been taken since the clips last changed.
     identity: OnceLock<Arc<PoolIdentity>>,
+    /// What bounds the instances, once it has been asked for since the clips last changed; and that of the clips before.
+    bounds: OnceLock<PoolBounds>,
+    last_bounds: Option<PoolBounds>,
     /// The root joint, if a clip has root motion.
     root: Option<RootLane>,
     /// The root motion of the last step.
@@ -102,6 +107,8 @@ impl Pool {
             timelines: 0,
             programs: PoolPrograms::default(),
             identity: OnceLock::new(),
+            bounds: OnceLock::new(),
+            last_bounds: None,
             root: None,
             moves: Moves::default(),
             places: Places::default(),
@@ -129,6 +136,7 @@ impl Pool {
     /// Reserves the hints and timelines of all clips.
     pub fn fit_clips(&mut self) {
         self.identity = OnceLock::new();
+        self.forget_bounds();
         let loaded = self.clips.iter().map(|(_, clip)| clip);
         self.timelines = loaded
             .clone()

@@ -4,9 +4,11 @@
 //! [`build_rig`](crate::build::build_rig). Mixers and crowds are made from rigs.
 
 mod bounds;
+mod clip_bounds;
 mod layouts;
 mod limits;
 mod parts;
+mod reach;
 mod scales;
 
 use crate::clip::{Clip, ClipError, Marker};
@@ -15,11 +17,13 @@ use crate::program::Programs;
 use crate::skeleton::HumanBone;
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
+pub use clip_bounds::{ClipBounds, Sphere};
 pub use limits::MAX_SHARED_SLOTS;
 #[cfg(feature = "phx")]
 pub(crate) use limits::distinct;
 pub(crate) use parts::is_forest;
 pub use parts::{RigError, RigParts};
+pub(crate) use reach::{Extremes, Reach};
 pub use scales::ScaleError;
 pub(crate) use scales::check_scales;
 use std::ops::Range;
@@ -62,6 +66,10 @@ pub struct Rig {
     pub(crate) images: Vec<Option<ImageData>>,
     pub(crate) morphs: Vec<MorphRange>,
     pub(crate) slot_bounds: SlotBounds,
+    pub(crate) reach: Reach,
+    /// By scalar, how far its weight moves a vertex at most, in mesh space.
+    pub(crate) displacements: Vec<f32>,
+    pub(crate) clip_bounds: Vec<Option<ClipBounds>>,
     pub(crate) programs: Programs,
     pub(crate) layouts: layouts::Layouts,
     pub(crate) humanoid: Vec<(HumanBone, u16)>,
@@ -214,5 +222,22 @@ impl Rig {
     /// Bounding boxes of the vertices that each palette row moves.
     pub fn slot_bounds(&self) -> &SlotBounds {
         &self.slot_bounds
+    }
+
+    /// Where the meshes are while a clip plays, by the index of the clip; `None` if there is no such clip, it is
+    /// additive, or it was not measured: see [`ClipBoundsJob`](crate::runtime::ClipBoundsJob).
+    pub fn clip_bounds(&self, clip: usize) -> Option<&ClipBounds> {
+        self.clip_bounds.get(clip)?.as_ref()
+    }
+
+    /// The joint around which blends of clips are bounded: it is above all joints that move vertices, and no clip of
+    /// the rig turns or scales a joint above it. `None` if it is the origin of the model.
+    pub fn anchor(&self) -> Option<u16> {
+        self.reach.anchor
+    }
+
+    /// By scalar, how far its weight moves a vertex at most, in mesh space.
+    pub(crate) fn displacements(&self) -> &[f32] {
+        &self.displacements
     }
 }

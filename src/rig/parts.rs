@@ -2,12 +2,14 @@
 
 use super::limits::{self, MAX_SHARED_SLOTS, distinct};
 use super::scales::{ScaleError, check_scales};
-use super::{MorphRange, Rig, RigMesh, RigNode, SlotBounds};
+use super::{MorphRange, Reach, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
 use crate::mesh::{
     ImageData, MAX_MIME_TYPE, Material, MaterialError, Mesh, PrimitiveError, is_mime_type,
 };
 use crate::skeleton::{NO_JOINT, Skeleton, SkeletonMismatch, Skin};
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -171,6 +173,9 @@ impl Rig {
         }
         let slot_bounds = SlotBounds::measure(&parts.skins, &palette_offsets, &parts.meshes)
             .map_err(|needed| RigError::SharedSlots { needed })?;
+        let clips = parts.clips.iter().map(|c| &**c);
+        let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
+        let displacements = displacements(&parts);
         Ok(Self {
             name: parts.name,
             skeleton: parts.skeleton,
@@ -186,10 +191,61 @@ impl Rig {
             images: parts.images,
             morphs: parts.morphs,
             slot_bounds,
+            reach,
+            displacements,
+            clip_bounds: Vec::new(),
             programs: Default::default(),
             layouts: Default::default(),
             humanoid: Vec::new(),
         })
+    }
+
+    /// Makes a joint, or the origin of the model, the anchor. Returns whether it can be: it has to be above all joints
+    /// that move vertices.
+    #[cfg(feature = "phx")]
+    pub(crate) fn set_anchor(&mut self, anchor: Option<u16>) -> bool {
+        let above = Reach::new(
+            &self.skeleton,
+            &self.skins,
+            &self.slot_bounds,
+            std::iter::empty(),
+        );
+        let fits = anchor == above.anchor
+            || anchor.is_some()
+                && above
+                    .chain(&self.skeleton)
+                    .any(|joint| Some(joint) == anchor);
+        if fits {
+            self.reach = above.around(anchor);
+        }
+        fits
+    }
+
+    /// The rig without images.
+    #[cfg(feature = "phx")]
+    pub(crate) fn without_images(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            skeleton: self.skeleton.clone(),
+            skins: self.skins.clone(),
+            file_skins: self.file_skins,
+            palette_offsets: self.palette_offsets.clone(),
+            palette_len: self.palette_len,
+            clips: self.clips.clone(),
+            nodes: self.nodes.clone(),
+            roots: self.roots.clone(),
+            meshes: self.meshes.clone(),
+            materials: self.materials.clone(),
+            images: Vec::new(),
+            morphs: self.morphs.clone(),
+            slot_bounds: self.slot_bounds.clone(),
+            reach: self.reach.clone(),
+            displacements: self.displacements.clone(),
+            clip_bounds: Vec::new(),
+            programs: Default::default(),
+            layouts: Default::default(),
+            humanoid: Vec::new(),
+        }
     }
 
     /// The parts of the rig. Clips, meshes and the skeleton are shared; images are copied.
@@ -208,6 +264,38 @@ impl Rig {
             morphs: self.morphs.clone(),
         }
     }
+}
+
+/// By scalar, how far its weight moves a vertex at most, in mesh space.
+fn displacements(parts: &RigParts) -> Vec<f32> {
+    let mut all = vec![0.0f32; parts.skeleton.scalars().len()];
+    let (distinct, which) = distinct(&parts.meshes);
+    let mut measured: Vec<Option<Vec<f32>>> = vec![None; distinct.len()];
+    let ranges = parts.morphs.iter().map(|m| (m.node, &m.scalars));
+    let ranges: HashMap<usize, &Range<usize>> = ranges.collect();
+    for (mesh, at) in parts.meshes.iter().zip(which) {
+        let range = ranges.get(&mesh.node).map(|&r| r.clone());
+        let Some(scalars) = range.and_then(|r| all.get_mut(r)) else {
+            continue;
+        };
+        let most = measured[at].get_or_insert_with(|| reaches(&mesh.mesh));
+        for (scalar, &most) in scalars.iter_mut().zip(&*most) {
+            *scalar = scalar.max(most);
+        }
+    }
+    all
+}
+
+/// By morph target of a mesh, the longest displacement.
+fn reaches(mesh: &Mesh) -> Vec<f32> {
+    let targets = mesh.primitives.iter().map(|p| p.targets.len()).max();
+    let longest = |target: usize| {
+        let of = mesh.primitives.iter().filter_map(|p| p.targets.get(target));
+        let all = of.flat_map(|t| &t.positions);
+        all.map(|d| glam::Vec3::from(*d).length())
+            .fold(0.0, f32::max)
+    };
+    (0..targets.unwrap_or(0)).map(longest).collect()
 }
 
 fn within(

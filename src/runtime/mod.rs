@@ -7,6 +7,7 @@
 mod blend;
 mod bounds;
 mod channels;
+mod clip_bounds;
 mod error;
 mod local_to_model;
 mod palette;
@@ -16,6 +17,7 @@ mod skin;
 
 pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
 pub use bounds::BoundsJob;
+pub use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
 pub use error::JobError;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};
 pub use palette::PaletteJob;

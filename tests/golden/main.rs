@@ -6,6 +6,7 @@ mod library;
 mod oracle;
 mod root_motion;
 mod scene;
+mod spheres;
 mod split;
 mod textbook;
 
@@ -19,6 +20,7 @@ fn main() {
     all.extend(imported::trials());
     all.extend(root_motion::trials());
     all.extend(scene::trials());
+    all.extend(spheres::trials());
     all.extend(split::trials());
     all.extend(textbook::trials());
     trials::run_and(all, || {

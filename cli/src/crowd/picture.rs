@@ -10,10 +10,10 @@ use super::floor::{Floors, on_ground};
 use super::formation::Formation;
 use glam::Affine3A;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
+use phalanx::rig::Sphere;
 use phalanx::runtime::BoundsJob;
 use phalanx_render::{
     Camera, DrawCounts, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, RigShape,
-    Sphere,
 };
 use std::path::Path;
 use std::time::Instant;

@@ -1,9 +1,9 @@
 //! Compares the eight-lane culling with frustum planes in f64.
 
-use super::super::Sphere;
 use super::*;
 use glam::{Affine3A, DMat3, DVec3, Quat};
 use phalanx::math::Affine3x4;
+use phalanx::rig::Sphere;
 use phalanx_workload::hash01;
 
 const SIZE: PictureSize = PictureSize {

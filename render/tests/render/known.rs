@@ -4,9 +4,10 @@ use glam::{Quat, Vec3};
 use image::RgbaImage;
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, Material};
+use phalanx::rig::Sphere;
 use phalanx_render::{
     Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, Palette, PictureSize,
-    Placement, Scene, Sphere, Winding, draw,
+    Placement, Scene, Winding, draw,
 };
 
 use crate::agree::quad;

@@ -113,10 +113,6 @@ fn main() {
             backends::what_another_device_has_is_refused,
         ),
         cpu("parades_use_all_details", backends::parades_use_all_details),
-        cpu(
-            "spheres_hold_what_is_drawn",
-            bounds::spheres_hold_what_is_drawn,
-        ),
         cpu("overrides_are_seen", bounds::overrides_are_seen),
         cpu(
             "clips_that_came_later_are_seen",

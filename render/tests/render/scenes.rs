@@ -7,9 +7,10 @@ use image::RgbaImage;
 use phalanx::gpu::{Gpu, GpuOptions};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::Image;
+use phalanx::rig::Sphere;
 use phalanx_render::{
     Backend, Camera, DrawDetail, DrawInstance, DrawMesh, DrawModel, GpuRenderer, Look, Picture,
-    PictureSize, Placement, Scene, Sphere, Winding, draw, tint_strength,
+    PictureSize, Placement, Scene, Winding, draw, tint_strength,
 };
 
 use crate::model::Model;

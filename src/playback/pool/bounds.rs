@@ -1,0 +1,295 @@
+//! Spheres around instances, from what they play: without evaluating them.
+
+use super::Pool;
+use crate::clip::{Channel, Clip, ClipKind};
+use crate::kernel::LocalOverride;
+use crate::math::LANES;
+use crate::playback::layer_state::ACTIONS_PER_LAYER;
+use crate::rig::{Aabb, ClipBounds, Extremes, Rig, Sphere};
+use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
+use crate::skeleton::JointMask;
+use std::sync::{Arc, Weak};
+
+/// Rounding of what is added up over a chain of joints.
+const ROUNDING: f64 = 1.0 + 1e-4;
+
+/// What bounds the instances of a pool, whatever they play of its clips.
+#[derive(Debug, Default)]
+pub(crate) struct PoolBounds {
+    rest: Option<ClipBounds>,
+    /// By the index of the clip.
+    clips: Vec<Option<Measured>>,
+    /// By the number of additive actions that play.
+    far: Vec<Far>,
+    /// True if the anchor of a blend may be elsewhere than between the anchors of its clips.
+    turning: bool,
+    /// The largest [`ClipBounds::morph`].
+    morph: f32,
+    /// How far an additive action can displace a vertex by morph weights, at most.
+    added_morph: f64,
+    /// The anchor and the joints above it.
+    chain: Vec<u16>,
+    /// By joint, the largest component of its scale.
+    scales: Vec<f32>,
+    /// The largest product of scales down a chain.
+    scale: f64,
+}
+
+#[derive(Debug, Clone)]
+struct Measured {
+    /// To know it again.
+    clip: Weak<Clip>,
+    /// `None` if it is additive, or too long to be measured.
+    bounds: Option<ClipBounds>,
+}
+
+/// How far vertices can be, whatever the rotations are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Far {
+    /// From the anchor, and how far the anchor can be from between those of the clips.
+    anchor: f64,
+    drift: f64,
+    /// From the origin of the model.
+    origin: f64,
+}
+
+impl PoolBounds {
+    /// Measures the clips of a pool, but for those that `last` has.
+    fn new(pool: &Pool, last: Option<&Self>) -> Self {
+        let (rig, skeleton) = (&*pool.rig, pool.rig.skeleton());
+        let mut scratch = None;
+        let known = |clip: &Arc<Clip>| {
+            let all = last.into_iter().flat_map(|l| &l.clips).flatten();
+            let mut same = all.filter(|m| Weak::as_ptr(&m.clip) == Arc::as_ptr(clip));
+            same.next().cloned()
+        };
+        let mut clips = Vec::new();
+        let mut extremes = Extremes::of_rest(skeleton);
+        let mut turning = false;
+        for (index, clip) in pool.clips.iter() {
+            extremes.add(skeleton, clip);
+            turning |= rig.reach.turning(skeleton, clip).is_some();
+            clips.resize(usize::from(index), None);
+            let measured = known(clip).unwrap_or_else(|| Measured {
+                clip: Arc::downgrade(clip),
+                bounds: stated(rig, usize::from(index), clip)
+                    .or_else(|| measure(rig, Some(clip), &mut scratch)),
+            });
+            clips.push(Some(measured));
+        }
+        let chain: Vec<u16> = rig.reach.chain(skeleton).collect();
+        let layers = pool.layers.iter();
+        let uneven = |mask: &JointMask| {
+            let weight = |&joint: &u16| {
+                let lane = usize::from(skeleton.lane_of()[usize::from(joint)]);
+                let rows = mask.rows().get(lane / LANES);
+                rows.map_or(1.0, |row| row.0[lane % LANES])
+            };
+            let mut weights = chain.iter().map(weight);
+            let first = weights.next();
+            weights.any(|w| Some(w) != first)
+        };
+        // Joints that are weighted differently may be those of different clips.
+        turning |= layers.clone().filter_map(|l| l.mask.as_ref()).any(uneven);
+        let additive = match pool
+            .clips
+            .iter()
+            .any(|(_, c)| c.kind() == ClipKind::Additive)
+        {
+            true => layers.filter(|l| l.additive).count() * ACTIONS_PER_LAYER * 2,
+            false => 0,
+        };
+        let far = |additive: u32| {
+            let [anchor, origin] = rig.reach.farthest(skeleton, &extremes, additive);
+            Far {
+                anchor,
+                origin,
+                drift: rig.reach.drift(skeleton, &extremes, additive),
+            }
+        };
+        let most = additive as u32;
+        let scales: Vec<f64> = (0..skeleton.len())
+            .map(|joint| extremes.scale(joint, most))
+            .collect();
+        let mut products: Vec<f64> = Vec::with_capacity(scales.len());
+        for (scale, &parent) in scales.iter().zip(skeleton.parents()) {
+            let above = products.get(usize::from(parent)).copied().unwrap_or(1.0);
+            products.push(above * scale);
+        }
+        let scale = products.into_iter().fold(1.0, f64::max);
+        let added = pool
+            .clips
+            .iter()
+            .filter(|(_, c)| c.kind() == ClipKind::Additive);
+        let added = added.map(|(_, clip)| displacement(rig, clip));
+        let added_morph = added.fold(0.0, f64::max) * scale * f64::from(rig.reach.bind);
+        let rest = last.map_or_else(|| measure(rig, None, &mut scratch), |l| l.rest);
+        let measured = clips.iter().flatten().filter_map(|c| c.bounds.as_ref());
+        let morph = measured.chain(&rest).map(|b| b.morph).fold(0.0, f32::max);
+        Self {
+            rest,
+            clips,
+            far: (0..=most).map(far).collect(),
+            turning,
+            morph,
+            added_morph,
+            chain,
+            scales: scales.iter().map(|&s| s as f32).collect(),
+            scale,
+        }
+    }
+
+    fn clip(&self, clip: u16) -> Option<&ClipBounds> {
+        self.clips.get(usize::from(clip))?.as_ref()?.bounds.as_ref()
+    }
+
+    /// The sphere of one clip, or of the rest pose, at full weight.
+    fn alone(&self, bounds: &ClipBounds) -> Option<Sphere> {
+        let sphere = Sphere::around(&bounds.mesh)?;
+        Some(Sphere {
+            radius: sphere.radius + bounds.morph,
+            ..sphere
+        })
+    }
+
+    /// The sphere of anything between some clips, with additive actions and overrides.
+    fn between(&self, play: &Play, overrides: &[LocalOverride]) -> Option<Sphere> {
+        let far = self.far.get(play.additive).or(self.far.last())?;
+        let (mut offsets, mut stretch) = (0.0, 1.0f64);
+        let mut apart = self.turning || play.unknown;
+        for o in overrides {
+            let joint = usize::from(o.joint);
+            let scale = self.scales.get(joint).copied().unwrap_or(1.0);
+            let columns = (0..3).map(|c| o.local.rows.map(|r| f64::from(r[c])));
+            let squares: f64 = columns.flatten().map(|v| v * v).sum();
+            offsets += f64::from(o.local.translation().length());
+            stretch *= (squares.sqrt() / f64::from(scale)).max(1.0);
+            apart |= self.chain.contains(&o.joint);
+        }
+        let more = self.scale * offsets;
+        let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
+        let around = |distance: f64| (distance + more + morph) * stretch * ROUNDING;
+        let anchor = Sphere::around(&play.anchors).filter(|_| !apart);
+        let sphere = match anchor {
+            Some(anchor) => Sphere {
+                center: anchor.center,
+                radius: anchor.radius + around(far.anchor + far.drift) as f32,
+            },
+            None => Sphere {
+                center: [0.0; 3],
+                radius: around(far.origin) as f32,
+            },
+        };
+        Some(sphere)
+    }
+}
+
+/// What the rig has measured of a clip, if the clip is the rig's own.
+fn stated(rig: &Rig, index: usize, clip: &Arc<Clip>) -> Option<ClipBounds> {
+    let own = rig.clips().get(index)?;
+    let same = Arc::ptr_eq(own, clip);
+    rig.clip_bounds(index).filter(|_| same).copied()
+}
+
+fn measure(
+    rig: &Rig,
+    clip: Option<&Arc<Clip>>,
+    scratch: &mut Option<ClipBoundsScratch>,
+) -> Option<ClipBounds> {
+    let job = ClipBoundsJob {
+        rig,
+        clip: clip.map(|c| &**c),
+        scratch: scratch.get_or_insert_with(|| ClipBoundsScratch::new(rig)),
+    };
+    // Additive clips are refused: they have no bounds of their own.
+    job.run().ok().flatten()
+}
+
+/// How far the morph weights of an additive clip displace a vertex at most, in mesh space.
+fn displacement(rig: &Rig, clip: &Clip) -> f64 {
+    let of = |(scalar, longest): (usize, &f32)| {
+        let block = clip.block_at(Channel::Scalar, scalar / LANES)?;
+        let [low, high] = clip.reach(Channel::Scalar, block, scalar % LANES)[0];
+        Some(f64::from(low.abs().max(high.abs()) * longest))
+    };
+    rig.displacements().iter().enumerate().filter_map(of).sum()
+}
+
+/// What an instance plays, as far as its bounds depend on it.
+struct Play {
+    /// Full actions, those of blend spaces twice.
+    full: usize,
+    additive: usize,
+    /// The box of the anchors of all full clips and of the rest pose.
+    anchors: Aabb,
+    /// Whether a clip has no bounds.
+    unknown: bool,
+}
+
+impl Pool {
+    /// What bounds the instances. Measures the clips when they have changed.
+    pub fn bounds(&self) -> &PoolBounds {
+        self.bounds
+            .get_or_init(|| PoolBounds::new(self, self.last_bounds.as_ref()))
+    }
+
+    /// The bounds are of other clips.
+    pub(super) fn forget_bounds(&mut self) {
+        if let Some(bounds) = self.bounds.take() {
+            self.last_bounds = Some(bounds);
+        }
+    }
+
+    /// The sphere around the meshes of an instance, in model space, in every pose that what it plays can take. `None` if
+    /// the rig draws nothing.
+    pub fn bounding_sphere(&self, index: usize) -> Option<Sphere> {
+        let bounds = self.bounds();
+        if self.rig.slot_bounds().boxes().iter().all(Aabb::is_empty) {
+            return None;
+        }
+        let overrides = self.state.overrides().of(index);
+        let mut play = Play {
+            full: 0,
+            additive: 0,
+            anchors: Aabb::EMPTY,
+            unknown: false,
+        };
+        let mut alone = None;
+        let first = index * self.layers.len();
+        for (layer, options) in self.layers.iter().enumerate() {
+            let at = first + layer;
+            let whole = self.state.entries().is_whole(at) && options.mask.is_none();
+            for action in self.state.entries().actions(at).filter(|a| a.plays()) {
+                let (clip, other) = action.members();
+                for clip in std::iter::once(clip).chain(other.map(|o| o.0)) {
+                    if options.additive {
+                        play.additive += 1;
+                        continue;
+                    }
+                    play.full += 1;
+                    match bounds.clip(clip) {
+                        Some(known) => {
+                            play.anchors.union(&known.anchor);
+                            alone = Some(known).filter(|_| whole);
+                        }
+                        None => play.unknown = true,
+                    }
+                }
+            }
+        }
+        let plain = overrides.is_empty() && play.additive == 0 && !play.unknown;
+        let one = match (play.full, &bounds.rest) {
+            (0, Some(rest)) => Some(rest),
+            (1, _) => alone,
+            _ => None,
+        };
+        if let Some(one) = one.filter(|_| plain) {
+            return bounds.alone(one);
+        }
+        match &bounds.rest {
+            Some(rest) => play.anchors.union(&rest.anchor),
+            None => play.unknown = true,
+        }
+        bounds.between(&play, overrides)
+    }
+}

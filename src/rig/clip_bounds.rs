@@ -1,0 +1,61 @@
+//! `ClipBounds`: where the meshes of a rig are while a clip plays. `Sphere`.
+
+use super::Aabb;
+
+/// A sphere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sphere {
+    /// Centre.
+    pub center: [f32; 3],
+    /// Radius.
+    pub radius: f32,
+}
+
+impl Sphere {
+    /// The sphere around a box; `None` if the box is empty or not finite.
+    pub fn around(bounds: &Aabb) -> Option<Self> {
+        let (center, radius) = (bounds.center(), bounds.half_size().length());
+        let usable = !bounds.is_empty() && center.is_finite() && radius.is_finite();
+        usable.then(|| Self {
+            center: center.to_array(),
+            radius,
+        })
+    }
+}
+
+/// Where the meshes of a rig are while a clip plays, in model space.
+///
+/// [`ClipBoundsJob`](crate::runtime::ClipBoundsJob) measures them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClipBounds {
+    /// The box of all vertices over the whole clip, for morph weights in [0, 1] and those of the clip. Empty if the rig
+    /// draws nothing.
+    pub mesh: Aabb,
+    /// The box of the positions of the rig's [anchor](super::Rig::anchor).
+    pub anchor: Aabb,
+    /// How far morph weights beyond [0, 1] move vertices further than those within, at most.
+    pub morph: f32,
+}
+
+impl ClipBounds {
+    /// Bounds of nothing.
+    pub const EMPTY: Self = Self {
+        mesh: Aabb::EMPTY,
+        anchor: Aabb::EMPTY,
+        morph: 0.0,
+    };
+
+    /// Extends the bounds to contain others.
+    pub fn union(&mut self, other: &Self) {
+        self.mesh.union(&other.mesh);
+        self.anchor.union(&other.anchor);
+        self.morph = self.morph.max(other.morph);
+    }
+
+    /// True if a number is not finite or negative where it must not be.
+    pub(crate) fn is_sound(&self) -> bool {
+        let sound =
+            |b: &Aabb| *b == Aabb::EMPTY || b.min.is_finite() && b.max.is_finite() && !b.is_empty();
+        sound(&self.mesh) && sound(&self.anchor) && self.morph.is_finite() && self.morph >= 0.0
+    }
+}

@@ -1,0 +1,210 @@
+//! `ClipBoundsJob`: where the meshes of a rig are over a whole clip.
+
+use super::error::JobError;
+use super::{BoundsJob, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob};
+use crate::clip::{Channel, Clip, ClipKind, Cursor};
+use crate::math::{Affine3x4, LANES};
+use crate::rig::{Aabb, ClipBounds, Rig};
+use crate::skeleton::Pose;
+use glam::Vec3;
+
+/// Samples per second; common files have as many keys.
+const RATE: f32 = 30.0;
+
+/// The most samples of a clip: 20 minutes.
+const MOMENTS: usize = 36_000;
+
+/// The most matrices that a measurement computes: about two seconds of work.
+const MATRICES: usize = 1 << 27;
+
+/// Measures where a rig's meshes are while a clip plays: at 30 samples per second, extended by half of the largest
+/// second difference of two intervals, for what lies between the samples. Offline: some milliseconds per minute of a
+/// clip.
+#[derive(Debug)]
+pub struct ClipBoundsJob<'a> {
+    /// The rig.
+    pub rig: &'a Rig,
+    /// A full clip of the rig's skeleton; `None` for the rest pose.
+    pub clip: Option<&'a Clip>,
+    /// Buffers; they grow to what the clip needs.
+    pub scratch: &'a mut ClipBoundsScratch,
+}
+
+/// The buffers of a [`ClipBoundsJob`].
+#[derive(Debug)]
+pub struct ClipBoundsScratch {
+    pose: Pose,
+    locals: LocalMatrices,
+    models: Vec<Affine3x4>,
+    rows: Vec<Affine3x4>,
+    hints: Vec<u16>,
+    cursors: Vec<Cursor>,
+}
+
+impl ClipBoundsScratch {
+    /// Buffers for a rig.
+    pub fn new(rig: &Rig) -> Self {
+        let skeleton = rig.skeleton();
+        Self {
+            pose: skeleton.new_pose(),
+            locals: LocalMatrices::new(skeleton),
+            models: vec![Affine3x4::IDENTITY; skeleton.len()],
+            rows: vec![Affine3x4::IDENTITY; rig.palette_len()],
+            hints: Vec::new(),
+            cursors: Vec::new(),
+        }
+    }
+}
+
+/// Where the meshes and the anchor are in one pose.
+struct Moment {
+    mesh: Aabb,
+    anchor: Vec3,
+    /// The largest factor by which a row of the palette scales.
+    scale: f32,
+}
+
+impl ClipBoundsJob<'_> {
+    const NAME: &'static str = "ClipBoundsJob";
+
+    /// The matrices that the measurement computes, with what a sample costs besides.
+    pub fn matrices(&self) -> usize {
+        cost(self.rig, intervals(self.clip))
+    }
+
+    /// Measures. `None` if a sample is not finite, or the clip needs more than 36,000 samples or 2^27 matrices.
+    ///
+    /// # Errors
+    /// If the clip is additive or was built for another skeleton, or the scratch is of another rig.
+    pub fn run(self) -> Result<Option<ClipBounds>, JobError> {
+        let Self { rig, clip, scratch } = self;
+        if let Some(clip) = clip.filter(|c| c.kind() == ClipKind::Additive) {
+            return Err(JobError::Kind {
+                job: Self::NAME,
+                clip: clip.name().to_owned(),
+                have: "additive",
+                needed: "full",
+            });
+        }
+        let duration = clip.map_or(0.0, Clip::duration);
+        let intervals = intervals(clip);
+        if intervals >= MOMENTS || cost(rig, intervals) > MATRICES {
+            return Ok(None);
+        }
+        let mut all = ClipBounds::EMPTY;
+        let mut scale = 0.0f32;
+        let mut curvature = [Vec3::ZERO; 2];
+        let mut last: [Option<Aabb>; 2] = [None; 2];
+        for moment in 0..=intervals {
+            let time = match intervals {
+                0 => 0.0,
+                _ => duration * (moment as f32 / intervals as f32),
+            };
+            let now = scratch.pose(rig, clip, time)?;
+            all.mesh.union(&now.mesh);
+            all.anchor.add(now.anchor);
+            scale = scale.max(now.scale);
+            if let [Some(a), Some(b)] = last {
+                let second = |a: Vec3, b: Vec3, c: Vec3| (a - 2.0 * b + c).abs();
+                curvature[0] = curvature[0].max(second(a.min, b.min, now.mesh.min));
+                curvature[1] = curvature[1].max(second(a.max, b.max, now.mesh.max));
+            }
+            last = [last[1], Some(now.mesh)];
+        }
+        if !all.mesh.is_empty() {
+            all.mesh.min -= 0.5 * curvature[0];
+            all.mesh.max += 0.5 * curvature[1];
+        }
+        all.morph = scale * excess(rig, clip);
+        Ok(all.is_sound().then_some(all))
+    }
+}
+
+/// The intervals between the samples of a clip. Saturates; durations are finite and not negative.
+fn intervals(clip: Option<&Clip>) -> usize {
+    (clip.map_or(0.0, Clip::duration) * RATE).ceil() as usize
+}
+
+fn cost(rig: &Rig, intervals: usize) -> usize {
+    // A sample of few joints costs about as much as 64 matrices.
+    let matrices = 64 + rig.skeleton().len() + rig.palette_len();
+    intervals.saturating_add(1).saturating_mul(matrices)
+}
+
+impl ClipBoundsScratch {
+    fn pose(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<Moment, JobError> {
+        let skeleton = rig.skeleton();
+        let pose = match clip {
+            Some(clip) => {
+                self.hints
+                    .resize(clip.hint_count().max(self.hints.len()), 0);
+                let cursors = clip.timelines().len().max(self.cursors.len());
+                self.cursors.resize(cursors, Cursor::default());
+                SampleJob {
+                    skeleton,
+                    clip,
+                    time,
+                    hints: &mut self.hints,
+                    cursors: &mut self.cursors,
+                    output: &mut self.pose,
+                }
+                .run()?;
+                &self.pose
+            }
+            None => skeleton.rest_pose(),
+        };
+        LocalToModelJob {
+            skeleton,
+            pose,
+            locals: &mut self.locals,
+            output: &mut self.models,
+        }
+        .run()?;
+        let mut rest = &mut self.rows[..];
+        for skin in rig.skins() {
+            let (output, later) = rest.split_at_mut(skin.len().min(rest.len()));
+            rest = later;
+            PaletteJob {
+                skin,
+                models: &self.models,
+                output,
+            }
+            .run()?;
+        }
+        let mesh = BoundsJob {
+            slots: rig.slot_bounds(),
+            palette: &self.rows,
+        }
+        .run()?;
+        let anchor = rig.anchor().and_then(|a| self.models.get(usize::from(a)));
+        let norm = |row: &Affine3x4| {
+            let squares = row.rows.iter().flat_map(|r| &r[..3]).map(|v| v * v);
+            squares.sum::<f32>().sqrt()
+        };
+        Ok(Moment {
+            mesh,
+            anchor: anchor.map_or(Vec3::ZERO, Affine3x4::translation),
+            scale: self.rows.iter().map(norm).fold(0.0, f32::max),
+        })
+    }
+}
+
+/// How far the morph weights of a clip and of the rest pose displace a vertex beyond weights in [0, 1], in mesh space.
+fn excess(rig: &Rig, clip: Option<&Clip>) -> f32 {
+    let displacements = rig.displacements().iter().enumerate();
+    let beyond = |v: f32| (v - 1.0).max(-v).max(0.0);
+    let of_scalar = |scalar: usize| {
+        let block = clip.and_then(|clip| {
+            let block = clip.block_at(Channel::Scalar, scalar / LANES)?;
+            Some(clip.reach(Channel::Scalar, block, scalar % LANES)[0])
+        });
+        match block {
+            Some([low, high]) => beyond(low).max(beyond(high)),
+            None => beyond(rig.skeleton().rest_pose().scalar(scalar)),
+        }
+    };
+    displacements
+        .filter(|(_, d)| **d > 0.0)
+        .map(|(scalar, displacement)| displacement * of_scalar(scalar))
+        .sum()
+}
