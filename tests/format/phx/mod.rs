@@ -1,5 +1,6 @@
 //! The .phx file: what is written is read, wherever it lies; and nothing damaged is.
 
+mod bounds;
 mod coded;
 mod damage;
 mod images;
@@ -48,7 +49,9 @@ pub fn trials() -> Vec<Trial> {
         ("sections_of_another_version", versions::mixed),
         ("sections_of_version_1_cut_short", versions::lengths),
         ("malformed_values_of_version_1", versions::values),
-        ("reserved_sections", versions::reserved),
+        ("bounds_are_those_measured", bounds::read_as_measured),
+        ("files_without_bounds", bounds::files_without),
+        ("malformed_bounds", bounds::refused),
         ("coded_clips_of_stored_files", coded::stored),
         ("saved_files_are_whole", stored::saving),
         ("saved_files_and_links", stored::saving_beside_links),

@@ -1,10 +1,9 @@
-//! Files of version 1, of which one is stored and others are taken from it; and room for later versions.
+//! Files of version 1, of which one is stored and others are taken from it.
 
 use super::Tested;
 use super::damage::{self, Case, refused_in};
 use super::quartet::{lengths as every_length, read};
-use super::roundtrip::{check, same_rig};
-use phalanx::format::{Library, RigOptions, Section};
+use super::roundtrip::check;
 use phalanx_testkit::made;
 use phalanx_testkit::seal::{self, Part};
 use std::path::Path;
@@ -78,30 +77,4 @@ pub fn values() -> Tested {
     ];
     refused_in(1, &parts, cases)?;
     check(damage::play(&seal::file_of(1, &parts)), "it plays")
-}
-
-/// A section that later versions will fill is skipped today, wherever it stands.
-pub fn reserved() -> Tested {
-    let rig = made::rig();
-    let parts = seal::parts(&made::library(&rig));
-    for at in [0, parts.len()] {
-        let mut parts = parts.clone();
-        parts.insert(
-            at,
-            Part {
-                code: *b"BNDS",
-                form: 0,
-                name: u32::MAX,
-                value: 0,
-                bytes: vec![1; 76],
-            },
-        );
-        let library = Library::from_bytes(&seal::file(&parts))?;
-        same_rig(&rig, &library.rig(&RigOptions::default())?)?;
-        library.verify()?;
-        let mut sections = library.sections();
-        let found = sections.any(|s| s.section == Section::Unknown(*b"BNDS"));
-        check(found, "it is listed")?;
-    }
-    Ok(())
 }
