@@ -73,7 +73,7 @@ impl Extremes {
     }
 
     /// The distance and the scale of a joint while so many additive actions play.
-    fn of(&self, joint: usize, additive: u32) -> [f64; 2] {
+    pub fn of(&self, joint: usize, additive: u32) -> [f64; 2] {
         let [length, scale] = self.full[joint].map(f64::from);
         if additive == 0 {
             return [length, scale];

@@ -202,5 +202,9 @@ fn held(rig: Arc<Rig>) -> Result<(), Failed> {
             check(&mut crowd, &mut bones, &format!("step {step}"))?;
         }
     }
+    println!(
+        "at rest {alone_radius:.2}, widest {widest:.2}, anchor {:?}",
+        rig.anchor().map(|a| skeleton.path(a.into()))
+    );
     Ok(())
 }

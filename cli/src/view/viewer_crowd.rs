@@ -10,7 +10,7 @@ use glam::Vec3;
 use phalanx::clip::Marker;
 use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId};
 use phalanx::rig::{Aabb, Rig};
-use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize, ViewError};
+use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize};
 use std::sync::Arc;
 
 /// What the characters play.
@@ -108,7 +108,10 @@ impl ViewerCrowd {
         };
         let wanted = clips.iter().copied().map(Some).chain([None]);
         let measured = self.floors.measure(&self.source, wanted);
-        Ok(measured.map_err(ViewError::from)?)
+        measured.map_err(|source| CliError::Pose {
+            file: self.source.name().to_owned(),
+            source,
+        })
     }
 
     /// Puts every character's lowest point on the ground: that of its clip, and during a fade what lies between

@@ -21,7 +21,7 @@ pub fn overrides_are_seen() {
     };
     let before = unseen(&parade);
     let id = *before.first().expect("somebody is outside");
-    let mut put = |parade: &mut Parade, scale: f32| {
+    let put = |parade: &mut Parade, scale: f32| {
         let turn = Quat::from_rotation_x(1.0);
         let at = Vec3::Y * scale;
         let local = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, at);

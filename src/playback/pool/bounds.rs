@@ -3,11 +3,12 @@
 use super::Pool;
 use crate::clip::{Channel, Clip, ClipKind};
 use crate::kernel::LocalOverride;
-use crate::math::LANES;
+use crate::math::{Affine3x4, LANES};
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::rig::{Aabb, ClipBounds, Extremes, Rig, Sphere};
 use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
 use crate::skeleton::JointMask;
+use glam::DVec3;
 use std::sync::{Arc, Weak};
 
 /// Rounding of what is added up over a chain of joints.
@@ -29,8 +30,8 @@ pub(crate) struct PoolBounds {
     added_morph: f64,
     /// The anchor and the joints above it.
     chain: Vec<u16>,
-    /// By joint, the largest component of its scale.
-    scales: Vec<f32>,
+    /// By joint, the largest distance from its parent and the largest component of its scale, without additive clips.
+    offsets: Vec<[f64; 2]>,
     /// The largest product of scales down a chain.
     scale: f64,
 }
@@ -134,7 +135,7 @@ impl PoolBounds {
             morph,
             added_morph,
             chain,
-            scales: scales.iter().map(|&s| s as f32).collect(),
+            offsets: (0..skeleton.len()).map(|j| extremes.of(j, 0)).collect(),
             scale,
         }
     }
@@ -159,11 +160,10 @@ impl PoolBounds {
         let mut apart = self.turning || play.unknown;
         for o in overrides {
             let joint = usize::from(o.joint);
-            let scale = self.scales.get(joint).copied().unwrap_or(1.0);
-            let columns = (0..3).map(|c| o.local.rows.map(|r| f64::from(r[c])));
-            let squares: f64 = columns.flatten().map(|v| v * v).sum();
-            offsets += f64::from(o.local.translation().length());
-            stretch *= (squares.sqrt() / f64::from(scale)).max(1.0);
+            let [length, scale] = self.offsets.get(joint).copied().unwrap_or([0.0, 1.0]);
+            let offset = f64::from(o.local.translation().length());
+            offsets += (offset - length).max(0.0);
+            stretch *= (norm(&o.local) / scale).max(1.0);
             apart |= self.chain.contains(&o.joint);
         }
         let more = self.scale * offsets;
@@ -180,8 +180,17 @@ impl PoolBounds {
                 radius: around(far.origin) as f32,
             },
         };
-        Some(sphere)
+        Some(sphere).filter(|s| s.radius.is_finite())
     }
+}
+
+/// The factor by which a matrix scales at most, exact if its columns are perpendicular: Gershgorin's bound of the
+/// eigenvalues of its square.
+fn norm(local: &Affine3x4) -> f64 {
+    let column = |c: usize| DVec3::from_array(local.rows.map(|r| f64::from(r[c])));
+    let columns = [0, 1, 2].map(column);
+    let row = |a: DVec3| columns.iter().map(|b| a.dot(*b).abs()).sum::<f64>();
+    columns.into_iter().map(row).fold(0.0, f64::max).sqrt()
 }
 
 /// What the rig has measured of a clip, if the clip is the rig's own.
@@ -241,7 +250,7 @@ impl Pool {
     }
 
     /// The sphere around the meshes of an instance, in model space, in every pose that what it plays can take. `None` if
-    /// the rig draws nothing.
+    /// the rig draws nothing, or the radius would not be finite.
     pub fn bounding_sphere(&self, index: usize) -> Option<Sphere> {
         let bounds = self.bounds();
         if self.rig.slot_bounds().boxes().iter().all(Aabb::is_empty) {
