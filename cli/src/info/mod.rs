@@ -58,6 +58,7 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     line(&mut out, format_args!("{}", text::one_line(&model.file)));
     line(&mut out, format_args!("{}", summary(&document)));
     out += &size(&document, model.is_bvh());
+    out += &humanoid(&document);
     out += &clips(&document);
     out += &skins(&document);
     out += &meshes(&document);
@@ -152,6 +153,22 @@ fn size(d: &Document, is_bvh: bool) -> String {
         }
     }
     out
+}
+
+/// How much of a humanoid the file states; JSON lists the bones.
+fn humanoid(d: &Document) -> String {
+    let Some(humanoid) = &d.humanoid else {
+        return String::new();
+    };
+    let bones = text::plural(humanoid.bones.len(), "bone");
+    match humanoid.lacking[..] {
+        [] => format!("humanoid of the file: {bones}\n"),
+        _ => format!(
+            "humanoid of the file: {bones}; {} that VRM requires are missing: {}\n",
+            humanoid.lacking.len(),
+            humanoid.lacking.join(", ")
+        ),
+    }
 }
 
 fn sides(size: [f32; 3], unit: f32) -> String {
@@ -402,7 +419,11 @@ fn surfaces(d: &Document) -> String {
 
 fn report(d: &Document) -> String {
     let mut out = String::new();
-    if d.report.is_empty() {
+    let Some(report) = &d.report else {
+        out += "\nA .phx file holds no import report: it was given when the file was baked.\n";
+        return out;
+    };
+    if report.is_empty() {
         line(
             &mut out,
             format_args!("\nImport report: all was used, and nothing repaired"),
@@ -410,11 +431,11 @@ fn report(d: &Document) -> String {
         return out;
     }
     line(&mut out, format_args!("\nImport report"));
-    for entry in d.report.iter().take(REPORT_LINES) {
+    for entry in report.iter().take(REPORT_LINES) {
         let text = format!("{}: {}: {}", entry.severity, entry.place, entry.message);
         line(&mut out, format_args!("  {}", text::one_line(&text)));
     }
-    let more = d.report.len().saturating_sub(REPORT_LINES);
+    let more = report.len().saturating_sub(REPORT_LINES);
     if more > 0 {
         line(
             &mut out,
