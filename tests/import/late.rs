@@ -253,7 +253,7 @@ fn names_that_occur_twice_are_told_apart() {
              \"Walk\" (animations 1, 3 and 4); a name finds the first, an index each",
             "joints: names that occur more than once: \"Hand\" (nodes 0 and 1); a path (PARENT/NAME) or an \
              index finds each, the name alone none",
-            "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index tells them apart",
+            "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index finds each",
         ]
     );
     // As the report says.

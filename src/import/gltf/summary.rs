@@ -92,7 +92,7 @@ pub(super) fn repeated_names(
             joints,
             "a path (PARENT/NAME) or an index finds each, the name alone none",
         ),
-        ("meshes", meshes, "an index tells them apart"),
+        ("meshes", meshes, "an index finds each"),
     ];
     for (place, names, how) in all {
         if let Some(names) = names {
