@@ -206,15 +206,7 @@ impl MaterialReader<'_> {
         let exact: f64 = value.into();
         let kept = exact.clamp(least.into(), most.into());
         if kept != exact {
-            let short = |v: f64| v.abs() < 1e6;
-            let was = match short(exact) {
-                true => value.to_string(),
-                false => format!("{value:e}"),
-            };
-            let set = match short(kept) {
-                true => kept.to_string(),
-                false => format!("{kept:e}"),
-            };
+            let (was, set) = (shown(value), shown(kept as f32));
             let message = format!("its {what} was {was} and was set to {set}");
             self.notes.repaired(self.place, message);
         }
@@ -291,6 +283,15 @@ impl MaterialReader<'_> {
             transform,
             sampler,
         }))
+    }
+}
+
+/// A number for a message: without the zeros of large ones.
+fn shown<T: Copy + Display + LowerExp + Into<f64>>(value: T) -> String {
+    let size: f64 = value.into();
+    match size.abs() < 1e6 {
+        true => value.to_string(),
+        false => format!("{value:e}"),
     }
 }
 
