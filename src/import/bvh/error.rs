@@ -1,5 +1,7 @@
 //! `BvhError`: why a file could not be read as BVH, and where.
 
+use super::MAX_FILE_BYTES;
+use crate::import::read_file::ReadFault;
 use crate::words::{are, plural};
 use std::fmt;
 
@@ -172,5 +174,19 @@ impl Fault {
 impl From<BvhErrorKind> for Fault {
     fn from(kind: BvhErrorKind) -> Self {
         Self { place: None, kind }
+    }
+}
+
+impl From<ReadFault> for Fault {
+    fn from(fault: ReadFault) -> Self {
+        let kind = match fault {
+            ReadFault::Io(error) => BvhErrorKind::Io(error),
+            ReadFault::Long(found) => BvhErrorKind::Limit {
+                what: "bytes of one file",
+                found,
+                limit: MAX_FILE_BYTES,
+            },
+        };
+        kind.into()
     }
 }
