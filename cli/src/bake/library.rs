@@ -5,7 +5,7 @@ use super::super::error::CliError;
 use super::super::output;
 use super::discover;
 use super::inputs::{self, Input};
-use super::one::{self, Layout};
+use super::one::{self, BIND, Layout};
 use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::{FileSummary, Summary};
@@ -156,11 +156,16 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
             continue;
         }
         if input.bound {
-            let Some((_, raw, _)) = &first else {
+            let Some((model, raw, _)) = &first else {
                 continue;
             };
-            let read = scan_bound(args, input, raw, &mut target, &mut scan);
-            faults.sift(input, read);
+            if target.is_none() && !faults.has(model) {
+                target = faults.sift(model, skeleton(model, raw).map_err(CliError::from));
+            }
+            if let Some(skeleton) = &target {
+                let read = scan_bound(args, input, skeleton, &mut scan);
+                faults.sift(input, read);
+            }
             continue;
         }
         let read = input.raw(args.up, args.import).and_then(|raw| {
@@ -172,13 +177,16 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
         };
         match &first {
             None => first = Some((input, raw, have)),
-            Some((first, _, needed)) => {
-                let same = same_structure(input, have, &first.name(), *needed);
+            Some((first, first_raw, needed)) => {
+                let same = match have == *needed {
+                    true => Ok(()),
+                    false => differs(input, &raw, (first, first_raw)),
+                };
                 faults.sift(input, same);
             }
         }
     }
-    let (input, raw, _) = first?;
+    let (input, raw, _) = first.filter(|(input, ..)| !faults.has(input))?;
     let rig = faults.sift(input, input.rig(raw, Some(scan.order())))?;
     Some(Layout {
         file: input.name(),
@@ -190,26 +198,9 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
 fn scan_bound(
     args: &BakeArgs,
     input: &Input,
-    first: &RawScene,
-    target: &mut Option<Skeleton>,
+    skeleton: &Skeleton,
     scan: &mut LaneScan,
 ) -> Result<(), CliError> {
-    let skeleton = match target {
-        Some(skeleton) => skeleton,
-        None => {
-            // The skeleton alone: clips take most of the time.
-            let bare = RawScene {
-                clips: Vec::new(),
-                ..first.clone()
-            };
-            let rig = build_rig(bare, &BuildOptions::default());
-            let rig = rig.map_err(|source| BakeFault::Build {
-                file: input.name(),
-                source,
-            })?;
-            target.insert(rig.skeleton().as_ref().clone())
-        }
-    };
     let (clips, _) = ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton)?;
     for clip in &clips {
         scan.add_clip(clip);
@@ -226,17 +217,34 @@ fn structure(input: &Input, raw: &RawScene, scan: &mut LaneScan) -> Result<u64, 
     Ok(hash?)
 }
 
-fn same_structure(input: &Input, have: u64, first: &str, needed: u64) -> Result<(), CliError> {
-    if have == needed {
-        return Ok(());
-    }
-    let fault = BakeFault::Structure {
-        file: input.name(),
-        first: first.to_owned(),
-        have,
-        needed,
+/// The skeleton of an input.
+fn skeleton(input: &Input, raw: &RawScene) -> Result<Arc<Skeleton>, BakeFault> {
+    // Without clips, which take most of the time.
+    let bare = RawScene {
+        clips: Vec::new(),
+        ..raw.clone()
     };
-    Err(fault.into())
+    let rig = build_rig(bare, &BuildOptions::default());
+    let rig = rig.map_err(|source| BakeFault::Build {
+        file: input.name(),
+        source,
+    })?;
+    Ok(rig.skeleton().clone())
+}
+
+/// Fails with how the skeleton of an input differs from that of the first.
+fn differs(
+    input: &Input,
+    raw: &RawScene,
+    (first, needed): (&Input, &RawScene),
+) -> Result<(), CliError> {
+    let (own, needed) = (skeleton(input, raw)?, skeleton(first, needed)?);
+    let (file, first) = (input.name(), first.name());
+    Ok(BakeFault::same_skeleton(
+        (&file, &own),
+        (&first, &needed),
+        BIND,
+    )?)
 }
 
 struct Job<'a> {
@@ -328,8 +336,12 @@ impl Job<'_> {
         }
         let raw = input.raw(self.settings.up, self.settings.import)?;
         let have = structure(input, &raw, &mut LaneScan::default())?;
-        let needed = self.layout.rig.skeleton().structure_hash();
-        same_structure(input, have, &self.layout.file, needed)?;
+        let layout = &self.layout;
+        if have != layout.rig.skeleton().structure_hash() {
+            let own = skeleton(input, &raw)?;
+            let needed = (&*layout.file, &**layout.rig.skeleton());
+            BakeFault::same_skeleton((&input.name(), &own), needed, BIND)?;
+        }
         let rig = input.rig(raw, Some(self.lanes.clone()))?;
         let names = rig.clips().iter();
         let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));

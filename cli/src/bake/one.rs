@@ -15,6 +15,9 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// How clips of another skeleton are baked.
+pub const BIND: &str = "; --clips binds clips of other skeletons by the names of joints";
+
 /// The rig that supplies lane order, skins and meshes.
 #[derive(Debug)]
 pub struct Layout {
@@ -43,17 +46,8 @@ impl Layout {
 
     /// Fails if the rig's skeleton differs.
     pub fn check(&self, file: &str, rig: &Rig) -> Result<(), BakeFault> {
-        let needed = self.rig.skeleton().structure_hash();
-        let have = rig.skeleton().structure_hash();
-        if have == needed {
-            return Ok(());
-        }
-        Err(BakeFault::Structure {
-            file: file.to_owned(),
-            first: self.file.clone(),
-            have,
-            needed,
-        })
+        let (own, needed) = (rig.skeleton(), self.rig.skeleton());
+        BakeFault::same_skeleton((file, own), (&self.file, needed), BIND)
     }
 
     /// The layout's hash as text, part of the settings of every output that uses it.

@@ -96,16 +96,15 @@ impl Job<'_> {
             None => return Ok(FileSummary::default()),
         };
         // In the file of an input's own character the clips have one skeleton; of several inputs they have not.
-        let stranger = all.iter().find(|m| {
-            m.rig.skeleton().structure_hash() != rig.skeleton().structure_hash()
-                || m.rig.skeleton().layout_hash() != rig.skeleton().layout_hash()
-        });
-        if let Some(stranger) = stranger {
+        let stranger = all
+            .iter()
+            .find_map(|m| Some((m, m.rig.skeleton().mismatch(rig.skeleton())?)));
+        if let Some((stranger, mismatch)) = stranger {
             return Err(BakeFault::Structure {
                 file: stranger.stem.clone(),
                 first: all[0].stem.clone(),
-                have: stranger.rig.skeleton().structure_hash(),
-                needed: rig.skeleton().structure_hash(),
+                mismatch,
+                advice: "",
             }
             .into());
         }
