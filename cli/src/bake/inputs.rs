@@ -7,7 +7,7 @@ use super::super::kind;
 use super::super::model::Model;
 use super::discover::{self, Found};
 use super::{BakeFault, Faults};
-use phalanx::build::{BuildOptions, build_rig};
+use phalanx::build::{BuildOptions, build_rig, skeleton_of};
 use phalanx::clip::Clip;
 use phalanx::format::{Source, hash_bytes};
 use phalanx::import::gltf::external_files;
@@ -16,6 +16,7 @@ use phalanx::import::{
     ImportOptions, UpAxis, add_markers_to_trimmed, marker_file, read_markers, read_path,
 };
 use phalanx::rig::Rig;
+use phalanx::skeleton::Skeleton;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
@@ -87,6 +88,14 @@ impl Input {
         let read = read_path(&self.path, &options);
         let (raw, _) = read.map_err(|error| kind::explain(&self.path, error))?;
         Ok(raw)
+    }
+
+    /// The skeleton of the rig, in any lane order.
+    pub fn skeleton(&self, raw: &RawScene) -> Result<Skeleton, BakeFault> {
+        skeleton_of(raw).map_err(|source| BakeFault::Build {
+            file: self.name(),
+            source,
+        })
     }
 
     /// Builds the rig with exact clips; `None` derives the lane order from the clips.

@@ -11,6 +11,7 @@ use super::summary::FileSummary;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, save};
 use phalanx::import::UpAxis;
 use phalanx::rig::Rig;
+use phalanx::skeleton::Skeleton;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,10 +45,9 @@ impl Layout {
         skeleton.joint_of()[..skeleton.len()].to_vec()
     }
 
-    /// Fails if the rig's skeleton differs.
-    pub fn check(&self, file: &str, rig: &Rig) -> Result<(), BakeFault> {
-        let (own, needed) = (rig.skeleton(), self.rig.skeleton());
-        BakeFault::same_skeleton((file, own), (&self.file, needed), BIND)
+    /// Fails if the skeleton of a file differs.
+    pub fn check(&self, file: &str, skeleton: &Skeleton) -> Result<(), BakeFault> {
+        BakeFault::same_skeleton((file, skeleton), (&self.file, self.rig.skeleton()), BIND)
     }
 
     /// The layout's hash as text, part of the settings of every output that uses it.
@@ -82,8 +82,7 @@ pub fn bake(
         None => input.rig(raw, None)?,
         Some(layout) => {
             // A lane order fits only an identical skeleton.
-            let own = input.rig(raw.clone(), None)?;
-            layout.check(&input.name(), &own)?;
+            layout.check(&input.name(), &input.skeleton(&raw)?)?;
             input.rig(raw, Some(layout.lanes()))?
         }
     };
