@@ -72,7 +72,17 @@ impl Opened {
         palettes: PaletteArg,
         import: ImportArgs,
     ) -> Result<(Self, Subject), CliError> {
-        let model = Model::load(file, true, import)?.with_shape()?;
+        Self::alone(Model::load(file, true, import)?, file, count, palettes)
+    }
+
+    /// The model of a file by itself, which plays its first clip.
+    fn alone(
+        model: Model,
+        file: Option<&Path>,
+        count: usize,
+        palettes: PaletteArg,
+    ) -> Result<(Self, Subject), CliError> {
+        let model = model.with_shape()?;
         let playing = match model.rig.clips().is_empty() {
             true => Playing::Rest,
             false => Playing::Clip(0),
@@ -165,13 +175,7 @@ impl Opened {
                 Err(_) => {}
             }
         }
-        let model = model.with_shape()?;
-        let playing = match model.rig.clips().is_empty() {
-            true => Playing::Rest,
-            false => Playing::Clip(0),
-        };
-        let folder = Some(file.parent().unwrap_or(Path::new("")).to_owned());
-        Self::new(&model, folder, playing, count, palettes)
+        Self::alone(model, Some(file), count, palettes)
     }
 }
 
