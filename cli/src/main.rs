@@ -5,6 +5,7 @@ mod actions;
 mod bake;
 mod bench;
 mod bounded;
+mod clip_names;
 mod clips;
 mod crowd;
 mod error;

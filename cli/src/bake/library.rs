@@ -1,5 +1,6 @@
 //! Bakes all inputs, or one share of them, into one file.
 
+use super::super::clip_names::{TakenNames, renamed};
 use super::super::clips::ClipFile;
 use super::super::error::CliError;
 use super::super::output;
@@ -10,8 +11,7 @@ use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::{FileSummary, Summary};
 use super::{BakeArgs, BakeFault, Faults, Shard};
-use phalanx::build::{BuildOptions, LaneScan, build_rig};
-use phalanx::clip::relane;
+use phalanx::build::LaneScan;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};
 use phalanx::import::raw::RawScene;
 use phalanx::skeleton::Skeleton;
@@ -74,7 +74,7 @@ pub fn bake(
         lanes: layout.lanes(),
         prefix: args.prefix,
         progress: &progress,
-        told: Mutex::default(),
+        binding_notes: Mutex::default(),
     };
     if !faults.is_empty() {
         job.all(share, &mut faults, |_, _, _| Ok(()))?;
@@ -99,7 +99,7 @@ pub fn bake(
         Ok::<(), CliError>(())
     });
     progress.finish();
-    for line in job.told.into_inner().unwrap_or_default() {
+    for line in job.binding_notes.into_inner().unwrap_or_default() {
         output::tell(&line);
     }
     written?;
@@ -149,44 +149,39 @@ fn part(out: &Path, shard: Shard) -> PathBuf {
 /// be read.
 fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
     let mut scan = LaneScan::default();
-    let mut first: Option<(&Input, RawScene, u64)> = None;
-    let mut target = None;
+    let mut first: Option<(&Input, RawScene, Skeleton)> = None;
     for input in all {
         if faults.has(input) {
             continue;
         }
         if input.bound {
-            let Some((model, raw, _)) = &first else {
-                continue;
-            };
-            if target.is_none() && !faults.has(model) {
-                target = faults.sift(model, skeleton(model, raw).map_err(CliError::from));
-            }
-            if let Some(skeleton) = &target {
+            if let Some((.., skeleton)) = &first {
                 let read = scan_bound(args, input, skeleton, &mut scan);
                 faults.sift(input, read);
             }
             continue;
         }
         let read = input.raw(args.up, args.import).and_then(|raw| {
-            let have = structure(input, &raw, &mut scan)?;
-            Ok((raw, have))
+            let skeleton = input.skeleton(&raw)?;
+            scan.add(&raw).map_err(|source| BakeFault::Build {
+                file: input.name(),
+                source,
+            })?;
+            Ok((raw, skeleton))
         });
-        let Some((raw, have)) = faults.sift(input, read) else {
+        let Some((raw, skeleton)) = faults.sift(input, read) else {
             continue;
         };
         match &first {
-            None => first = Some((input, raw, have)),
-            Some((first, first_raw, needed)) => {
-                let same = match have == *needed {
-                    true => Ok(()),
-                    false => differs(input, &raw, (first, first_raw)),
-                };
-                faults.sift(input, same);
+            None => first = Some((input, raw, skeleton)),
+            Some((first, _, needed)) => {
+                let (file, first) = (input.name(), first.name());
+                let same = BakeFault::same_skeleton((&file, &skeleton), (&first, needed), BIND);
+                faults.sift(input, same.map_err(CliError::from));
             }
         }
     }
-    let (input, raw, _) = first.filter(|(input, ..)| !faults.has(input))?;
+    let (input, raw, _) = first?;
     let rig = faults.sift(input, input.rig(raw, Some(scan.order())))?;
     Some(Layout {
         file: input.name(),
@@ -208,45 +203,6 @@ fn scan_bound(
     Ok(())
 }
 
-/// Adds an input's animated channels to the scan; returns its skeleton's hash.
-fn structure(input: &Input, raw: &RawScene, scan: &mut LaneScan) -> Result<u64, CliError> {
-    let hash = scan.add(raw).map_err(|source| BakeFault::Build {
-        file: input.name(),
-        source,
-    });
-    Ok(hash?)
-}
-
-/// The skeleton of an input.
-fn skeleton(input: &Input, raw: &RawScene) -> Result<Arc<Skeleton>, BakeFault> {
-    // Without clips, which take most of the time.
-    let bare = RawScene {
-        clips: Vec::new(),
-        ..raw.clone()
-    };
-    let rig = build_rig(bare, &BuildOptions::default());
-    let rig = rig.map_err(|source| BakeFault::Build {
-        file: input.name(),
-        source,
-    })?;
-    Ok(rig.skeleton().clone())
-}
-
-/// Fails with how the skeleton of an input differs from that of the first.
-fn differs(
-    input: &Input,
-    raw: &RawScene,
-    (first, needed): (&Input, &RawScene),
-) -> Result<(), CliError> {
-    let (own, needed) = (skeleton(input, raw)?, skeleton(first, needed)?);
-    let (file, first) = (input.name(), first.name());
-    Ok(BakeFault::same_skeleton(
-        (&file, &own),
-        (&first, &needed),
-        BIND,
-    )?)
-}
-
 struct Job<'a> {
     settings: &'a Settings,
     layout: &'a Layout,
@@ -254,7 +210,15 @@ struct Job<'a> {
     prefix: bool,
     progress: &'a Progress,
     /// What binding changed, a line each.
-    told: Mutex<Vec<String>>,
+    binding_notes: Mutex<Vec<String>>,
+}
+
+/// The names of a library's clips.
+#[derive(Default)]
+struct Seen {
+    /// The input of every name.
+    inputs: HashMap<String, usize>,
+    names: TakenNames,
 }
 
 /// Clips of one input.
@@ -273,7 +237,7 @@ impl Job<'_> {
         faults: &mut Faults,
         mut add: impl FnMut(usize, usize, Baked) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut seen = Seen::default();
         let ahead = AHEAD * rayon::current_num_threads();
         for (chunk, some) in inputs.chunks(ahead).enumerate() {
             let known = &*faults;
@@ -282,15 +246,15 @@ impl Job<'_> {
             for (place, made) in made.into_iter().enumerate() {
                 let source = chunk * ahead + place;
                 let made = made.and_then(|made| faults.sift(&inputs[source], made));
-                let Some(Made { names, baked }) = made else {
+                let Some(mut made) = made else {
                     continue;
                 };
-                let names = self.check_names(inputs, &mut seen, source, names);
+                let names = self.take_names(inputs, &mut seen, source, &mut made);
                 faults.sift(&inputs[source], names);
                 if !faults.is_empty() {
                     continue;
                 }
-                for (clip, baked) in baked.into_iter().enumerate() {
+                for (clip, baked) in made.baked.into_iter().enumerate() {
                     add(source, clip, baked)?;
                 }
             }
@@ -302,32 +266,30 @@ impl Job<'_> {
     fn bound(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
         let skeleton = self.layout.rig.skeleton();
         let read = ClipFile::read(&input.path, self.settings.up, self.settings.import)?;
-        let (clips, bound) = read.bind(skeleton)?;
+        let (clips, bound) = read.lay_out(skeleton)?;
         let names = clips.iter();
         let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));
         let names: Vec<String> = names.collect();
         let mut baked = Vec::new();
         if faults.is_empty() {
+            let file = input.name();
             let all = clips.par_iter().zip(&names).map(|(clip, name)| {
-                let order = relane(clip, skeleton, clip.relane_limit());
-                let clip = order.map_err(|source| BakeFault::Build {
-                    file: input.name(),
-                    source: source.into(),
-                })?;
-                let file = input.name();
-                let made = self
-                    .settings
-                    .build(&clip.clip, skeleton, name.clone(), &file)?;
+                let made = self.settings.build(clip, skeleton, name.clone(), &file)?;
                 self.progress.clip(made.report.raw_bytes as u64);
                 Ok(made)
             });
             baked = all.collect::<Result<Vec<Baked>, CliError>>()?;
         }
-        if let Ok(mut told) = self.told.lock() {
-            told.extend(bound.lines());
-        }
+        self.note(bound.lines());
         self.progress.file();
         Ok(Made { names, baked })
+    }
+
+    /// Adds to what is printed when the bake is done.
+    fn note(&self, lines: impl IntoIterator<Item = String>) {
+        if let Ok(mut notes) = self.binding_notes.lock() {
+            notes.extend(lines);
+        }
     }
 
     fn input(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
@@ -335,13 +297,7 @@ impl Job<'_> {
             return self.bound(input, faults);
         }
         let raw = input.raw(self.settings.up, self.settings.import)?;
-        let have = structure(input, &raw, &mut LaneScan::default())?;
-        let layout = &self.layout;
-        if have != layout.rig.skeleton().structure_hash() {
-            let own = skeleton(input, &raw)?;
-            let needed = (&*layout.file, &**layout.rig.skeleton());
-            BakeFault::same_skeleton((&input.name(), &own), needed, BIND)?;
-        }
+        self.layout.check(&input.name(), &input.skeleton(&raw)?)?;
         let rig = input.rig(raw, Some(self.lanes.clone()))?;
         let names = rig.clips().iter();
         let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));
@@ -354,20 +310,28 @@ impl Job<'_> {
         Ok(Made { names, baked })
     }
 
-    /// Fails if a clip has the name of a clip of another input.
-    fn check_names(
+    /// Takes the names of an input's clips. A bound clip whose name is that of another input's clip gets another one.
+    ///
+    /// # Errors
+    /// If a clip that is not bound has the name of a clip of another input.
+    fn take_names(
         &self,
         inputs: &[Input],
-        seen: &mut HashMap<String, usize>,
+        seen: &mut Seen,
         source: usize,
-        names: Vec<String>,
+        made: &mut Made,
     ) -> Result<(), CliError> {
-        for name in names {
-            let other = *seen.entry(name.clone()).or_insert(source);
-            if other != source {
+        let input = &inputs[source];
+        for (clip, name) in made.names.iter().enumerate() {
+            let other = *seen.inputs.entry(name.clone()).or_insert(source);
+            if other == source {
+                seen.names.take(name);
+                continue;
+            }
+            if !input.bound {
                 let fault = BakeFault::SameClip {
-                    file: inputs[source].name(),
-                    clip: name,
+                    file: input.name(),
+                    clip: name.clone(),
                     other: inputs[other].name(),
                     advice: match self.prefix {
                         true => "",
@@ -375,6 +339,12 @@ impl Job<'_> {
                     },
                 };
                 return Err(fault.into());
+            }
+            let new = seen.names.take_other(&input.path, name);
+            seen.inputs.insert(new.clone(), source);
+            self.note([format!("{}: {}", input.name(), renamed(name, &new))]);
+            if let Some(baked) = made.baked.get_mut(clip) {
+                baked.name = new;
             }
         }
         Ok(())

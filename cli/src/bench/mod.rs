@@ -67,6 +67,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         import: args.import.options(),
     };
     let subject = load(args.file.as_deref(), &choice, &args.clips, args.import)?;
+    args.clips.check_unit(&args.file, args.import)?;
     if args.live {
         return live::run(args, &subject, baseline.as_ref());
     }
@@ -165,10 +166,7 @@ fn load(
         }
     };
     // Looked up again for similar names, with no second warning.
-    let again = match file.filter(|path| Model::is_phx(path)) {
-        Some(_) => ImportArgs::default(),
-        None => import,
-    };
+    let again = file.map_or(import, |file| import.of_other(file));
     loaded.map_err(|error| near_names(error, || Model::load(file, false, again)))
 }
 

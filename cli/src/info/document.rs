@@ -207,7 +207,11 @@ impl Document {
         let travels = size::travels(model, bounds.as_ref());
         Self {
             file: model.file.clone(),
-            unit_hint: bounds.as_ref().and_then(Bounds::unit_hint),
+            // The report has that of a BVH file.
+            unit_hint: bounds
+                .as_ref()
+                .and_then(Bounds::unit_hint)
+                .filter(|_| !model.is_bvh()),
             bounds,
             nodes: rig.nodes().len(),
             skeleton: skeleton(rig),

@@ -136,15 +136,10 @@ pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
     }
     let onto = args.onto.as_deref();
     let onto = onto
-        .map(|f| {
-            // The options are meant for glTF files, and only for the clips is it said that these are none.
-            let import = match Model::is_phx(f) {
-                true => ImportArgs::default(),
-                false => args.import,
-            };
-            Character::to_write(f, args.onto_map.as_deref(), import)
-        })
+        .map(|f| Character::to_write(f, args.onto_map.as_deref(), args.import.of_other(f)))
         .transpose()?;
+    let read = found.iter().map(|input| &*input.path);
+    args.import.check_unit(read.chain(args.onto.as_deref()));
     let job = Job {
         args,
         onto: onto.as_ref(),

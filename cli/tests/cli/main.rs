@@ -6,6 +6,7 @@ mod bench;
 mod bvh;
 mod chatter;
 mod clashes;
+mod clip_files;
 mod clips;
 mod crowd;
 mod errors;
@@ -40,6 +41,17 @@ fn main() {
         ("clips_bound_by_name", clips::bound_by_name),
         ("clips_played_everywhere", clips::played_everywhere),
         ("clips_refused", clips::refused),
+        (
+            "clips_of_skeletons_that_differ",
+            clip_files::skeletons_that_differ,
+        ),
+        (
+            "clips_on_a_model_that_is_refused",
+            clip_files::a_model_that_is_refused,
+        ),
+        ("clips_baked_under_other_names", clip_files::other_names),
+        ("clips_with_import_reports", clip_files::import_reports),
+        ("clips_and_units", clip_files::units),
         (
             "reading_names_that_occur_twice",
             reading::names_that_occur_twice,
