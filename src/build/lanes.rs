@@ -219,3 +219,40 @@ impl LaneScan {
         self.uses.order()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{BuildOptions, build_rig};
+    use crate::import::raw::{Interpolation, RawClip, RawNode, RawTrack};
+
+    #[test]
+    fn the_skeleton_of_a_scene_is_that_of_its_rig() {
+        let track = RawTrack {
+            node: 0,
+            channel: RawChannel::Translation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![0.0; 6],
+        };
+        let mut scene = RawScene {
+            nodes: vec![RawNode::default(); 2],
+            clips: vec![RawClip {
+                duration: 1.0,
+                tracks: vec![track],
+                ..RawClip::default()
+            }],
+            ..RawScene::default()
+        };
+        // A node that nothing but a clip animates is a joint.
+        for joints in [1, 0] {
+            let found = skeleton_of(&scene).unwrap();
+            assert_eq!(found.len(), joints);
+            let rig = build_rig(scene.clone(), &BuildOptions::default()).unwrap();
+            assert_eq!(found.mismatch(rig.skeleton()), None);
+            scene.clips.clear();
+        }
+        scene.nodes[0].parent = Some(2);
+        assert!(matches!(skeleton_of(&scene), Err(BuildError::Index { .. })));
+    }
+}

@@ -104,7 +104,8 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
     let mut used = vec![false; source.len()];
     let paths = (path_hashes(source), path_hashes(target));
     let numbered = Numbered::of([source, target]);
-    let steps: [(BindMatch, &dyn Fn(&str) -> String); 3] = [
+    type Key<'a> = &'a dyn Fn(&str) -> String;
+    let steps: [(BindMatch, Key<'_>); 3] = [
         (BindMatch::Exact, &|n| n.to_owned()),
         (BindMatch::WithoutPrefix, &|n| numbered.strip(n).to_owned()),
         (BindMatch::WithoutCase, &|n| {
