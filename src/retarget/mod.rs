@@ -20,6 +20,7 @@ mod options;
 mod pairs;
 mod report;
 mod retargeting;
+mod sampler;
 mod scalars;
 mod space;
 mod stretch;

@@ -3,7 +3,7 @@
 use crate::build::curve::Curve;
 use crate::build::raw_clip;
 use crate::clip::Clip;
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::import::raw::{RawChannel, RawClip, RawTrack};
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3};
 
@@ -120,6 +120,12 @@ impl<'a> Motion<'a> {
         self.curves[joint][property as usize].as_ref()
     }
 
+    /// The rotations of some joints that move.
+    pub fn rotations(&self, joints: &[usize]) -> Vec<&Curve> {
+        let curves = joints.iter().map(|&j| self.curve(j, Property::Rotation));
+        curves.flatten().collect()
+    }
+
     pub fn rotation(&self, joint: usize, time: f32) -> DQuat {
         match self.curve(joint, Property::Rotation) {
             Some(curve) => unit(DQuat::from_array(value(curve, time))),
@@ -202,22 +208,4 @@ pub(super) fn value(curve: &Curve, time: f32) -> [f64; 4] {
         }
         _ => curve.at(time).value,
     }
-}
-
-/// The key times of curves together, ascending, each once.
-pub(super) fn union<'c>(curves: impl IntoIterator<Item = &'c Curve>) -> Vec<f32> {
-    let mut times: Vec<f32> = Vec::new();
-    for curve in curves {
-        if times != curve.times {
-            times.extend_from_slice(&curve.times);
-            times.sort_by(f32::total_cmp);
-            times.dedup();
-        }
-    }
-    times
-}
-
-/// Whether all curves hold their keys.
-pub(super) fn all_step<'c>(mut curves: impl Iterator<Item = &'c Curve>) -> bool {
-    curves.all(|c| c.interpolation == Interpolation::Step)
 }

@@ -3,7 +3,7 @@
 use super::error::RetargetError;
 use super::feet::FootPlanting;
 use super::motion::Motion;
-use crate::clip::{Clip, ClipKind};
+use crate::clip::Clip;
 use crate::skeleton::{Skeleton, Trs};
 use glam::{Quat, Vec3};
 
@@ -23,13 +23,7 @@ impl Reference {
     /// # Errors
     /// If the clip is additive or of another skeleton, or the time is not finite.
     pub fn of_clip(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Self, RetargetError> {
-        if clip.kind() == ClipKind::Additive {
-            let clip = clip.name().to_owned();
-            return Err(RetargetError::Additive { clip });
-        }
-        if !clip.fits(skeleton) {
-            return Err(RetargetError::skeleton(clip, skeleton));
-        }
+        RetargetError::check(clip, skeleton)?;
         if !time.is_finite() {
             return Err(RetargetError::Time { time });
         }

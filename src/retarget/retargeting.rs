@@ -2,7 +2,7 @@
 
 use super::body::{Body, twin};
 use super::error::RetargetError;
-use super::feet::plant;
+use super::feet::{missing, plant};
 use super::hips::Hips;
 use super::humanoid::{HumanBone, HumanoidMap};
 use super::link::Link;
@@ -10,7 +10,7 @@ use super::loose::carried;
 use super::motion::{Local, Motion, Property, path};
 use super::options::RetargetOptions;
 use super::report::RetargetReport;
-use super::scalars::scalars;
+use super::scalars;
 use super::space::Space;
 use super::stretch::scales;
 use super::track::{constant, rotations, track};
@@ -18,7 +18,7 @@ use super::work::Work;
 use crate::build::ClipBuildError;
 use crate::build::clip_builder::{ClipBuilder, Reference as Base, Target};
 use crate::build::rig::model_size;
-use crate::clip::{Clip, ClipKind};
+use crate::clip::Clip;
 use crate::import::raw::{RawChannel, RawClip, RawTrack};
 use crate::skeleton::{NO_JOINT, Skeleton};
 use std::sync::Arc;
@@ -99,8 +99,8 @@ impl Retargeting {
     /// Prepares a transfer: reference poses, facings, and the constants of every bone.
     ///
     /// # Errors
-    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, or a threshold
-    /// of feet is out of range.
+    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, a threshold of
+    /// feet is out of range, or feet are to be planted and neither leg is whole.
     pub fn new(
         source: (&Arc<Skeleton>, &HumanoidMap),
         target: (&Arc<Skeleton>, &HumanoidMap),
@@ -109,13 +109,19 @@ impl Retargeting {
         if let Some(feet) = &options.feet {
             feet.check()?;
         }
-        let source = Body::new(source.0, source.1, &options.source_reference, "source")?;
+        let mut source = Body::new(source.0, source.1, &options.source_reference, "source")?;
         let mut target = Body::new(target.0, target.1, &options.target_reference, "target")?;
+        Body::measure(&mut source, &mut target);
         let space = Space {
             from: source.facing,
             to: target.facing,
             mirror: options.mirror,
         };
+        if options.feet.is_some()
+            && let [(side, bone), _] = missing(&source, &target, &space)[..]
+        {
+            return Err(RetargetError::Legs { side, bone });
+        }
         let aligned = target.align(&source, &space, options.alignment);
         Hips::new(&source, &target, &space)?;
         let links = Link::all(&source, &target, &space);
@@ -144,13 +150,7 @@ impl Retargeting {
     /// # Errors
     /// If the clip is additive or of another skeleton, or the result is beyond a limit of clips.
     pub fn retarget(&self, clip: &Clip) -> Result<Retargeted, RetargetError> {
-        if clip.kind() == ClipKind::Additive {
-            let clip = clip.name().to_owned();
-            return Err(RetargetError::Additive { clip });
-        }
-        if !clip.fits(&self.source.skeleton) {
-            return Err(RetargetError::skeleton(clip, &self.source.skeleton));
-        }
+        RetargetError::check(clip, &self.source.skeleton)?;
         match self.transfer(clip, true) {
             // Keys that were inserted at different times in the 16 joints of a block may add up.
             Err(RetargetError::Build(ClipBuildError::TooManyKeys { .. })) => {
@@ -163,17 +163,20 @@ impl Retargeting {
     /// Transfers a clip of the source, with keys inserted where they are needed, or with the source's alone.
     fn transfer(&self, clip: &Clip, refine: bool) -> Result<Retargeted, RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.source.skeleton);
-        let hips = Hips::new(&self.source, &self.target, &self.space)?;
-        let ground = hips.ground(&motion, self.options.ground, clip.duration());
+        let mut hips = Hips::new(&self.source, &self.target, &self.space)?;
+        let ground = hips.stand(&motion, self.options.ground, clip.duration());
         let mut tracks = Tracks::new(&self.target);
         let mut work = Work::new(refine);
+        work.take_links(&self.links, &motion)?;
+        let way = hips.way(&motion);
+        way.take(&motion, &mut work)?;
         let mut between = 0.0f64;
         for link in &self.links {
-            let (track, gap) = rotations(link, &motion, &self.space, &mut work)?;
+            let (track, gap) = rotations(link, &motion, &self.space, refine);
             between = between.max(gap);
             tracks.set(track);
         }
-        let (keys, gap) = hips.keys(&motion, ground, &mut work)?;
+        let (keys, gap) = hips.keys(&motion, &way, refine);
         between = between.max(gap / self.target.height);
         tracks.set(track(hips.target_joint, Property::Translation, keys));
         let scaled = scales(
@@ -206,7 +209,7 @@ impl Retargeting {
             carried.into_iter().for_each(|t| tracks.set(t));
         }
         let (weights, scalars_dropped) =
-            scalars(&raw, &self.source.skeleton, &self.target.skeleton);
+            scalars::tracks(&raw, &self.source.skeleton, &self.target.skeleton);
         let scalars_kept = weights.len();
         let (moved, left) = self.unused(&motion, &hips);
         let mut tracks = tracks.list();

@@ -78,6 +78,33 @@ fn a_standing_foot_stands() {
     assert!(after < 0.3 * before, "{before} {after}");
 }
 
+/// The last pose of a loop is its first: the foot does not jump at the seam.
+#[test]
+fn loops_stay_closed() {
+    let from = phalanx::import::mannequin().unwrap();
+    for (to, name) in ["pab.glb", "bl_humanoid.glb"].map(|n| (model(n), n)) {
+        let Some(to) = to else { continue };
+        let map = map(&to);
+        for walk in ["Walk", "Run", "Idle"] {
+            let walk = clip(&from, walk);
+            let seam = |options: RetargetOptions| {
+                let done = retarget(&from, &to, walk, options);
+                let ends = [0.0, walk.duration()];
+                let [a, b] = ends.map(|t| Posed::at(to.skeleton(), &done.clip, t));
+                let feet = [B::LeftFoot, B::RightFoot].map(|f| a.place(&map, f) - b.place(&map, f));
+                feet[0].length().max(feet[1].length())
+            };
+            let (plain, planted) = (seam(RetargetOptions::default()), seam(planted()));
+            println!("{} on {name}: {plain:e}, {planted:e}", walk.name());
+            assert!(
+                planted <= plain + 1e-4,
+                "{} on {name}: {planted}",
+                walk.name()
+            );
+        }
+    }
+}
+
 #[test]
 fn thresholds_are_checked() {
     let rig = Made::default().rig();

@@ -5,6 +5,7 @@ use glam::{DQuat, DVec3};
 use phalanx::clip::Channel;
 use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
 use phalanx::retarget::{Alignment, Ground, Reference, RetargetOptions, ScaleMode};
+use phalanx::rig::Rig;
 
 fn unaligned() -> RetargetOptions {
     RetargetOptions {
@@ -572,4 +573,133 @@ fn long_takes_get_no_keys() {
         panic!("{} timelines", done.clip.timelines().len());
     };
     assert_eq!(done.clip.times(times), dance.times(&dance.timelines()[0]));
+}
+
+/// Two joints of one limb ease in and out: in the middle of the interval their product meets its chord.
+#[test]
+fn eased_turns_are_followed_between_keys() {
+    let mut from = Made {
+        twists: true,
+        ..Made::default()
+    };
+    let rig = from.rig();
+    let arm = rig.skeleton().joint("mixamorig:LeftArm").unwrap();
+    let twist = rig.skeleton().joint("twist_LeftForeArm").unwrap();
+    let ease = |node: usize| RawTrack {
+        node,
+        channel: RawChannel::Rotation,
+        interpolation: Interpolation::CubicSpline,
+        times: vec![0.0, 1.0],
+        values: {
+            let still = [0.0; 4];
+            let turned = DQuat::from_rotation_z(0.7).as_quat().to_array();
+            [still, [0.0, 0.0, 0.0, 1.0], still, still, turned, still].concat()
+        },
+    };
+    let node = |joint: usize| {
+        let name = &rig.skeleton().names()[joint];
+        rig.nodes()
+            .iter()
+            .position(|n| n.name.as_ref() == Some(name))
+            .unwrap()
+    };
+    from.clips.push(phalanx::import::raw::RawClip {
+        name: Some("ease".into()),
+        duration: 1.0,
+        tracks: vec![ease(node(arm)), ease(node(twist))],
+        ..Default::default()
+    });
+    let a = from.rig();
+    let b = Made {
+        without: &[B::LeftUpperArm],
+        ..Made::default()
+    }
+    .rig();
+    let ease = clip(&a, "ease");
+    let done = retarget(&a, &b, ease, unaligned());
+    assert!(
+        done.report.between_keys < 1e-4,
+        "{}",
+        done.report.between_keys
+    );
+    let (map_a, map_b) = (map(&a), map(&b));
+    for time in times(ease) {
+        let source = Posed::at(a.skeleton(), ease, time);
+        let result = Posed::at(b.skeleton(), &done.clip, time);
+        let (have, wanted) = (
+            result.turn(&map_b, B::LeftLowerArm),
+            source.turn(&map_a, B::LeftLowerArm),
+        );
+        let error = angle(wanted, have);
+        assert!(error < 1e-4, "{time}: {error:e}");
+    }
+}
+
+/// A pose of a skeleton that is moved as a whole.
+fn moved(rig: &Rig, up: f64) -> Reference {
+    let hips = map(rig).joint(B::Hips).unwrap();
+    let pose = (0..rig.skeleton().len()).map(|j| {
+        let mut local = rig.skeleton().rest(j);
+        if j == hips {
+            local.translation.y += up as f32;
+        }
+        local
+    });
+    Reference::Pose(pose.collect())
+}
+
+/// One body, once standing and once with its hips in the origin or lifted: the ratio is 1 and feet stand.
+#[test]
+fn one_body_in_two_heights_keeps_its_height() {
+    let from = Made {
+        size: 1.8,
+        ..Made::default()
+    }
+    .with_dance(5, 15);
+    let rig = from.rig();
+    let (dance, map) = (clip(&rig, "dance"), map(&rig));
+    let height = Posed::rest(rig.skeleton()).place(&map, B::Hips).y;
+    let retargeted = |source: Reference, target: Reference| {
+        let options = RetargetOptions {
+            source_reference: source,
+            target_reference: target,
+            ..RetargetOptions::default()
+        };
+        retarget(&rig, &rig, dance, options)
+    };
+    let apart = |done: &phalanx::retarget::Retargeted, up: f64| {
+        let apart = times(dance).into_iter().map(|time| {
+            let source = Posed::at(rig.skeleton(), dance, time);
+            let result = Posed::at(rig.skeleton(), &done.clip, time);
+            let wanted = source.place(&map, B::LeftToes) + DVec3::Y * up;
+            (result.place(&map, B::LeftToes) - wanted).length()
+        });
+        apart.fold(0.0, f64::max)
+    };
+    // The source's clip is at the height of a standing body; its reference is not.
+    for up in [-height, 1.0] {
+        let done = retargeted(moved(&rig, up), Reference::Rest);
+        assert!(
+            (done.report.ratio - 1.0).abs() < 1e-6,
+            "{up}: {}",
+            done.report.ratio
+        );
+        let error = apart(&done, 0.0);
+        assert!(error < 1e-5, "from {up}: {error:e}");
+        // A target stands where its reference pose does.
+        let done = retargeted(Reference::Rest, moved(&rig, up));
+        assert!(
+            (done.report.ratio - 1.0).abs() < 1e-6,
+            "{up}: {}",
+            done.report.ratio
+        );
+        let error = apart(&done, up);
+        assert!(error < 1e-5, "onto {up}: {error:e}");
+    }
+    let done = retargeted(moved(&rig, -height), moved(&rig, 1.0));
+    assert!(
+        (done.report.ratio - 1.0).abs() < 1e-6,
+        "{}",
+        done.report.ratio
+    );
 }
