@@ -21,6 +21,19 @@ const TOES: [B; 2] = [B::LeftToes, B::RightToes];
 /// Directions of bones that differ by less are not aligned: rounding of rest poses. Radians.
 const ALIGNED: f64 = 1e-6;
 
+/// Bones that differ by more are not aligned. Arms that hang down are 90° from a T-pose; beyond it the poses are
+/// others, or joints are not the bones that they are taken for.
+const MOST_ALIGNED: f64 = 95.0 * std::f64::consts::PI / 180.0;
+
+/// Bones whose directions differ in the reference poses, with the angles in radians.
+#[derive(Default)]
+pub(super) struct Aligned {
+    /// Turned into the direction of the source's.
+    pub turned: Vec<(B, f64)>,
+    /// Too far from it.
+    pub refused: Vec<(B, f64)>,
+}
+
 /// A skeleton in its reference pose.
 pub(super) struct Body {
     pub skeleton: Arc<Skeleton>,
@@ -227,9 +240,9 @@ impl Body {
         }
     }
 
-    /// Turns bones of the reference pose into the directions of the source's. Returns which, with the angles.
-    pub fn align(&mut self, source: &Body, space: &Space, alignment: Alignment) -> Vec<(B, f64)> {
-        let mut aligned = Vec::new();
+    /// Turns bones of the reference pose into the directions of the source's.
+    pub fn align(&mut self, source: &Body, space: &Space, alignment: Alignment) -> Aligned {
+        let mut aligned = Aligned::default();
         let feet: Vec<(usize, DQuat)> = FEET
             .into_iter()
             .filter(|b| source.map.joint(twin(*b, space)).is_some())
@@ -255,8 +268,12 @@ impl Body {
             if angle.is_nan() || angle <= ALIGNED {
                 continue;
             }
+            if angle > MOST_ALIGNED {
+                aligned.refused.push((bone, angle));
+                continue;
+            }
             self.turn(joint, turn * self.worlds[joint]);
-            aligned.push((bone, angle));
+            aligned.turned.push((bone, angle));
         }
         for (joint, world) in feet {
             self.turn(joint, world);

@@ -22,9 +22,11 @@ mod report;
 mod retargeting;
 mod sampler;
 mod scalars;
+mod shift;
 mod space;
 mod stretch;
 mod track;
+mod tracks;
 mod work;
 
 pub use bind::{

@@ -78,23 +78,17 @@ impl<'a> Motion<'a> {
         }
     }
 
-    /// A clip of the skeleton, and its tracks of scalars, whose nodes are counted from the number of joints.
+    /// A clip of the skeleton, and its tracks; nodes of scalars are counted from the number of joints.
     pub fn of_clip(clip: &Clip, skeleton: &'a Skeleton) -> (Self, RawClip) {
-        let mut raw = raw_clip(clip, skeleton);
+        let raw = raw_clip(clip, skeleton);
         let rest = (0..skeleton.len()).map(|j| Local::from(skeleton.rest(j)));
         let mut motion = Self::still(skeleton, rest.collect());
-        for track in raw
-            .tracks
-            .extract_if(.., |t| t.channel != RawChannel::Weights)
-        {
-            motion.set(&track);
-        }
+        raw.tracks.iter().for_each(|track| motion.set(track));
         (motion, raw)
     }
 
     /// Takes over a track of a joint.
     pub fn set(&mut self, track: &RawTrack) {
-        let curve = Curve::new(track, 0);
         let joint = track.node;
         let property = match track.channel {
             RawChannel::Translation => Property::Translation,
@@ -102,6 +96,7 @@ impl<'a> Motion<'a> {
             RawChannel::Scale => Property::Scale,
             RawChannel::Weights => return,
         };
+        let curve = Curve::new(track, 0);
         if curve.times.len() > 1 {
             self.curves[joint][property as usize] = Some(curve);
             return;

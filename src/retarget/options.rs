@@ -61,9 +61,10 @@ pub enum Alignment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScaleMode {
     /// Dropped, and named in the report.
-    #[default]
     Drop,
-    /// Bones take the factor of the source's scale to its reference, axis by axis, each from the nearest axis.
+    /// Bones take the factor of the source's scale to its reference, axis by axis, each from the nearest axis. The
+    /// report names them, and other joints, whose scale is dropped.
+    #[default]
     Keep,
 }
 
@@ -89,7 +90,7 @@ pub struct RetargetOptions {
     pub target_reference: Reference,
     /// Which bones are aligned. Default: limbs.
     pub alignment: Alignment,
-    /// What becomes of animated scales. Default: dropped.
+    /// What becomes of animated scales. Default: kept.
     pub scale: ScaleMode,
     /// Where the source stands. Default: found.
     pub ground: Ground,

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use glam::DVec3;
-use phalanx::retarget::{FootPlanting, RetargetOptions};
+use phalanx::retarget::{FootPlanting, HumanoidMap, MapOrigin, RetargetOptions, Retargeting};
 
 fn planted() -> RetargetOptions {
     RetargetOptions {
@@ -103,6 +103,52 @@ fn loops_stay_closed() {
             );
         }
     }
+}
+
+/// A leg that lacks a bone is named; without either the options are refused.
+#[test]
+fn missing_legs_are_named() {
+    let from = phalanx::import::mannequin().unwrap();
+    let without = |bones: &'static [B]| Made {
+        without: bones,
+        ..Made::default()
+    };
+    let pairs = |made: &Made| {
+        let names = made.rig();
+        let joint = |node: usize| {
+            let name = names.nodes()[node].name.clone().unwrap();
+            names.skeleton().joint(name.as_str()).unwrap()
+        };
+        let pairs: Vec<(B, usize)> = made.bones().iter().map(|b| (b.0, joint(b.1))).collect();
+        HumanoidMap::new(names.skeleton(), &pairs, MapOrigin::Given).unwrap()
+    };
+    let own = map(&from);
+    let ready = |made: &Made| {
+        let rig = made.rig();
+        let map = pairs(made);
+        Retargeting::new((from.skeleton(), &own), (rig.skeleton(), &map), planted())
+    };
+    let one = ready(&without(&[B::LeftLowerLeg])).unwrap_or_else(|e| panic!("{e}"));
+    let done = one.retarget(clip(&from, "Walk")).unwrap();
+    assert_eq!(
+        done.report.feet.unwrap().missing,
+        [("target", B::LeftLowerLeg)]
+    );
+    let both = ready(&without(&[B::LeftLowerLeg, B::RightUpperLeg]))
+        .err()
+        .unwrap();
+    assert_eq!(
+        both.to_string(),
+        "no foot can be planted: the target has no leftLowerLeg"
+    );
+    // Feet without joints in the source cannot be told to stand.
+    let small = without(&[B::LeftFoot, B::LeftToes, B::RightFoot, B::RightToes]);
+    let (rig, map) = (small.rig(), pairs(&small));
+    let refused = Retargeting::new((rig.skeleton(), &map), (from.skeleton(), &own), planted());
+    assert_eq!(
+        refused.err().unwrap().to_string(),
+        "no foot can be planted: the source has no leftFoot"
+    );
 }
 
 #[test]

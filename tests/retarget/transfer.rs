@@ -66,7 +66,7 @@ fn equal_bones_follow_the_formulas_of_the_note() {
 }
 
 #[test]
-fn onto_itself_is_the_identity() {
+fn onto_a_copy_is_the_identity() {
     for made in [
         Made {
             axes: 5,
@@ -84,15 +84,28 @@ fn onto_itself_is_the_identity() {
             ..Made::default()
         },
     ] {
+        // A body of another name above the hips is another body: its clips are not just copied.
+        let made = Made {
+            names: |_, name| match name {
+                "Armature" => "Root".to_owned(),
+                _ => format!("mixamorig:{name}"),
+            },
+            ..made
+        };
+        let copy = made.rig();
+        let made = Made {
+            names: Made::default().names,
+            ..made
+        };
         let rig = made.with_dance(3, 40).rig();
         let dance = clip(&rig, "dance");
-        let done = retarget(&rig, &rig, dance, RetargetOptions::default());
+        let done = retarget(&rig, &copy, dance, RetargetOptions::default());
         assert!(done.report.aligned.is_empty(), "{:?}", done.report.aligned);
         assert_eq!(done.report.ratio, 1.0);
         let map = map(&rig);
         for time in times(dance) {
             let source = Posed::at(rig.skeleton(), dance, time);
-            let result = Posed::at(rig.skeleton(), &done.clip, time);
+            let result = Posed::at(copy.skeleton(), &done.clip, time);
             // All joints: those without a bone, too, but the one above the hips, which does not turn.
             for joint in 0..rig.skeleton().len() {
                 let error = angle(source.turns[joint], result.turns[joint]);
@@ -446,15 +459,15 @@ fn scales_are_dropped_or_kept_as_asked() {
     );
     let grow = clip(&a, "grow");
     let head = map(&b).joint(B::Head).unwrap();
-    let dropped = retarget(&a, &b, grow, unaligned());
+    let options = RetargetOptions {
+        scale: ScaleMode::Drop,
+        ..unaligned()
+    };
+    let dropped = retarget(&a, &b, grow, options);
     assert_eq!(dropped.report.scales_dropped, ["mixamorig:Head"]);
     let scale = |c, t| Posed::at(b.skeleton(), c, t).locals[head].scale.as_dvec3();
     assert_eq!(scale(&dropped.clip, 1.0), DVec3::ONE);
-    let options = RetargetOptions {
-        scale: ScaleMode::Keep,
-        ..unaligned()
-    };
-    let kept = retarget(&a, &b, grow, options);
+    let kept = retarget(&a, &b, grow, unaligned());
     assert_eq!(kept.report.scales_kept, ["mixamorig:Head"]);
     assert!((scale(&kept.clip, 0.5) - DVec3::splat(1.5)).length() < 1e-6);
 }
@@ -702,4 +715,96 @@ fn one_body_in_two_heights_keeps_its_height() {
         "{}",
         done.report.ratio
     );
+}
+
+/// Joints and properties of every kind move: onto itself nothing changes.
+#[test]
+fn translations_and_scales_onto_itself_are_kept() {
+    let made = Made {
+        axes: 5,
+        armature: 0.5,
+        names: |_, name| match name {
+            "Armature" => name.to_owned(),
+            _ => format!("mixamorig:{name}"),
+        },
+        ..Made::default()
+    }
+    .with_dance(3, 9);
+    let rig = made.rig();
+    let node = |name: &str| {
+        let found = rig
+            .nodes()
+            .iter()
+            .position(|n| n.name.as_deref() == Some(name));
+        found.unwrap()
+    };
+    let mut random = Random(8);
+    let mut track = |name: &str, channel: RawChannel, around: glam::Vec3| {
+        let steps = (0..9).flat_map(|_| {
+            let step = DVec3::new(random.next(), random.next(), random.next()) * 0.1;
+            (around + step.as_vec3()).to_array()
+        });
+        RawTrack {
+            node: node(name),
+            channel,
+            interpolation: Interpolation::Linear,
+            times: (0..9).map(|k| k as f32 / 30.0).collect(),
+            values: steps.collect(),
+        }
+    };
+    let rest = |name: &str| rig.skeleton().rest(rig.skeleton().joint(name).unwrap());
+    let (t, s) = (RawChannel::Translation, RawChannel::Scale);
+    let tracks = [
+        track("Armature", s, glam::Vec3::splat(0.5)),
+        track(
+            "mixamorig:LeftForeArm",
+            t,
+            rest("mixamorig:LeftForeArm").translation,
+        ),
+        track("mixamorig:Tail", t, rest("mixamorig:Tail").translation),
+        track("mixamorig:Head", s, glam::Vec3::ONE),
+        track("mixamorig:Hips", s, glam::Vec3::ONE),
+        track("mixamorig:Tail", s, glam::Vec3::ONE),
+    ];
+    // Of a copy with another joint above the hips, what is above them is not kept.
+    let names = |_: Option<B>, name: &str| match name {
+        "Armature" => "Root".to_owned(),
+        _ => format!("mixamorig:{name}"),
+    };
+    let copy = Made {
+        names,
+        ..made.clone()
+    }
+    .rig();
+    for (tracks, copies) in [(&tracks[1..], true), (&tracks[..], false)] {
+        let mut own = made.clone();
+        own.clips[0].tracks.extend_from_slice(tracks);
+        let rig = own.rig();
+        let dance = clip(&rig, "dance");
+        let target = if copies { &copy } else { &rig };
+        let done = retarget(&rig, target, dance, RetargetOptions::default());
+        for time in times(dance) {
+            let source = Posed::at(rig.skeleton(), dance, time);
+            let result = Posed::at(target.skeleton(), &done.clip, time);
+            for (joint, name) in rig.skeleton().names().iter().enumerate() {
+                let (a, b) = (&source.locals[joint], &result.locals[joint]);
+                let apart = (a.translation - b.translation).length() + (a.scale - b.scale).length();
+                assert!(apart < 1e-5, "{name} at {time}: {a:?} {b:?}");
+            }
+        }
+        let report = done.report;
+        assert_eq!(
+            report.translations_kept.len(),
+            2,
+            "{:?}",
+            report.translations_kept
+        );
+        assert_eq!(
+            report.scales_kept.len(),
+            tracks.len() - 2,
+            "{:?}",
+            report.scales_kept
+        );
+        assert!(report.scales_dropped.is_empty() && report.translations_dropped.is_empty());
+    }
 }
