@@ -20,10 +20,13 @@ mod options;
 mod pairs;
 mod report;
 mod retargeting;
+mod sampler;
 mod scalars;
+mod shift;
 mod space;
 mod stretch;
 mod track;
+mod tracks;
 mod work;
 
 pub use bind::{

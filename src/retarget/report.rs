@@ -22,6 +22,9 @@ pub struct RetargetReport {
     /// Bones of the target that were turned in its reference pose, so that they point where the source's do;
     /// with the angles, radians.
     pub aligned: Vec<(HumanBone, f64)>,
+    /// Bones of the target that were not turned, as they point more than 95° away from the source's: the reference
+    /// poses differ, or a map is wrong. Their motion is that of the source, from another pose.
+    pub not_aligned: Vec<(HumanBone, f64)>,
     /// Bones of the target that hang elsewhere than below the bone above them; they are carried along.
     pub carried: Vec<HumanBone>,
     /// Heights of the hips above the ground, source and target, in the units of their files.
@@ -38,6 +41,9 @@ pub struct RetargetReport {
     pub between_keys: f64,
     /// Joints of the source that rotate and move no bone.
     pub left: Vec<String>,
+    /// Joints of the source, other than the hips and those above, whose translation was kept: the target has the
+    /// same joint below the same bone, at the same offset in the reference pose.
+    pub translations_kept: Vec<String>,
     /// Joints of the source, other than the hips and those above, whose translation moves: it was dropped.
     pub translations_dropped: Vec<String>,
     /// Joints of the source whose scale differs from the reference and was kept.

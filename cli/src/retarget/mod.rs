@@ -67,9 +67,9 @@ pub struct RetargetArgs {
     /// A pose of the character in which it stands as the source does, instead of its rest pose
     #[arg(long, value_name = "CLIP:TIME")]
     onto_reference: Option<Pose>,
-    /// Keep animated scales, which are dropped otherwise
+    /// Drop animated scales, which are kept otherwise
     #[arg(long)]
-    keep_scale: bool,
+    drop_scale: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -171,10 +171,10 @@ fn is_file(out: &Path) -> bool {
 fn options(args: &RetargetArgs) -> RetargetOptions {
     RetargetOptions {
         alignment: args.align.into(),
-        scale: if args.keep_scale {
-            ScaleMode::Keep
-        } else {
+        scale: if args.drop_scale {
             ScaleMode::Drop
+        } else {
+            ScaleMode::Keep
         },
         mirror: args.mirror,
         feet: args.plant_feet.then(FootPlanting::default),

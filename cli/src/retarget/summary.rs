@@ -40,12 +40,14 @@ pub struct ClipSummary {
     kept: Vec<String>,
     carried: Vec<String>,
     aligned: Vec<Aligned>,
+    not_aligned: Vec<Aligned>,
     heights: [f64; 2],
     ratio: f64,
     ground: &'static str,
     /// Radians.
     between_keys: f64,
     left: Vec<String>,
+    translations_kept: Vec<String>,
     translations_dropped: Vec<String>,
     scales_kept: Vec<String>,
     scales_dropped: Vec<String>,
@@ -72,6 +74,7 @@ struct Aligned {
 /// Speeds in units of the target per second.
 #[derive(Debug, Serialize)]
 struct Feet {
+    missing: Vec<Missing>,
     contacts: usize,
     seconds: f64,
     ground_velocity: [f64; 3],
@@ -83,9 +86,22 @@ struct Feet {
     out_of_reach: usize,
 }
 
+/// A bone without which a foot is not planted.
+#[derive(Debug, Serialize)]
+struct Missing {
+    /// `source` or `target`.
+    side: &'static str,
+    bone: &'static str,
+}
+
 impl From<&FeetReport> for Feet {
     fn from(f: &FeetReport) -> Self {
+        let missing = f.missing.iter().map(|(side, bone)| Missing {
+            side,
+            bone: bone.name(),
+        });
         Self {
+            missing: missing.collect(),
             contacts: f.contacts,
             seconds: f.seconds,
             ground_velocity: f.ground_velocity,
@@ -109,10 +125,13 @@ impl ClipSummary {
             source: source.clone(),
             target: target.clone(),
         });
-        let aligned = r.aligned.iter().map(|(bone, angle)| Aligned {
-            bone: bone.name(),
-            degrees: angle.to_degrees(),
-        });
+        let aligned = |bones: &[(phalanx::retarget::HumanBone, f64)]| {
+            let bones = bones.iter().map(|(bone, angle)| Aligned {
+                bone: bone.name(),
+                degrees: angle.to_degrees(),
+            });
+            bones.collect()
+        };
         Self {
             source: source.to_owned(),
             name: name.to_owned(),
@@ -125,7 +144,8 @@ impl ClipSummary {
             passed_on: names(&r.passed_on),
             kept: names(&r.kept),
             carried: names(&r.carried),
-            aligned: aligned.collect(),
+            aligned: aligned(&r.aligned),
+            not_aligned: aligned(&r.not_aligned),
             heights: r.heights,
             ratio: r.ratio,
             ground: match r.ground {
@@ -134,6 +154,7 @@ impl ClipSummary {
             },
             between_keys: r.between_keys,
             left: r.left.clone(),
+            translations_kept: r.translations_kept.clone(),
             translations_dropped: r.translations_dropped.clone(),
             scales_kept: r.scales_kept.clone(),
             scales_dropped: r.scales_dropped.clone(),
@@ -148,6 +169,10 @@ impl ClipSummary {
     /// What is worth a line of its own, besides the clip's figures.
     fn remarks(&self) -> Vec<String> {
         let mut lines = Vec::new();
+        let missing = self.feet.iter().flat_map(|f| &f.missing);
+        lines.extend(
+            missing.map(|m| format!("a foot is not planted: the {} has no {}", m.side, m.bone)),
+        );
         let mut list = |what: &str, names: &[String]| {
             if !names.is_empty() {
                 let shown: Vec<String> = names.iter().take(LISTED).map(|n| one_line(n)).collect();
@@ -161,6 +186,7 @@ impl ClipSummary {
         list("rotation passed on of", &self.passed_on);
         list("carried along", &self.carried);
         list("rotation dropped of", &self.left);
+        list("translation kept of", &self.translations_kept);
         list("translation dropped of", &self.translations_dropped);
         list("scale dropped of", &self.scales_dropped);
         list("scale kept of", &self.scales_kept);
@@ -206,15 +232,20 @@ impl FileSummary {
                 first.heights[1]
             ),
         );
-        if !first.aligned.is_empty() {
-            let aligned = first.aligned.iter();
-            let bones: Vec<String> = aligned
-                .map(|a| format!("{} {:.0}°", a.bone, a.degrees))
-                .collect();
-            line(
-                out,
-                format_args!("rest poses differ, aligned: {}", bones.join(", ")),
-            );
+        for (what, bones) in [
+            ("rest poses differ, aligned", &first.aligned),
+            (
+                "rest poses differ too much, not aligned",
+                &first.not_aligned,
+            ),
+        ] {
+            if !bones.is_empty() {
+                let bones = bones.iter();
+                let bones: Vec<String> = bones
+                    .map(|a| format!("{} {:.0}°", a.bone, a.degrees))
+                    .collect();
+                line(out, format_args!("{what}: {}", bones.join(", ")));
+            }
         }
         let mut said: Vec<String> = Vec::new();
         for clip in &self.clips {

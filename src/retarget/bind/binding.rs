@@ -4,13 +4,14 @@ use super::error::BindError;
 use super::names::{is_hips, pairs};
 use super::path::{Route, affine, rotation, routes};
 use super::report::{BindReport, BoundJoint, HipHeights, RestDifference};
-use super::{scalars, tracks};
+use super::tracks;
 use crate::build::clip_builder::{ClipBuilder, Reference, Target};
 use crate::build::rig::model_size;
 use crate::build::{BuildOptions, RESAMPLE_RATE};
 use crate::build::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
 use crate::import::raw::RawClip;
+use crate::retarget::scalars;
 use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
 use glam::{DAffine3, DQuat, DVec3};
 
