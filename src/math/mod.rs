@@ -2,12 +2,14 @@
 
 mod affine;
 mod hash;
+mod hermite;
 mod rigid;
 mod row;
 mod slerp;
 
 pub use affine::Affine3x4;
 pub use hash::Fnv1a;
+pub(crate) use hermite::hermite;
 pub use rigid::Rigid;
 #[cfg(feature = "phx")]
 pub(crate) use row::all_finite;

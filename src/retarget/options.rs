@@ -71,8 +71,8 @@ pub enum ScaleMode {
 /// Where the source stands: the height that counts as zero when its hips are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ground {
-    /// As the reference pose, unless its hips lie in the origin and the clip lifts them by a leg, as in files of
-    /// motion capture: then as `Origin`.
+    /// As the reference pose, unless that does not stand on the origin and the clip holds the hips nearer to their
+    /// height above the origin than above the pose's feet, as files of motion capture do: then as `Origin`.
     #[default]
     Auto,
     /// The lowest foot of the reference pose.

@@ -27,7 +27,8 @@ pub struct RetargetReport {
     pub not_aligned: Vec<(HumanBone, f64)>,
     /// Bones of the target that hang elsewhere than below the bone above them; they are carried along.
     pub carried: Vec<HumanBone>,
-    /// Heights of the hips above the ground, source and target, in the units of their files.
+    /// Heights of the hips, source and target, in the units of their files: above the origin if both reference poses
+    /// stand on it, else above the lowest foot or toe.
     pub heights: [f64; 2],
     /// What distances were multiplied with: the ratio of the heights.
     pub ratio: f64,
@@ -35,9 +36,9 @@ pub struct RetargetReport {
     pub ground: Ground,
     /// Keys of the target's tracks, summed over joints.
     pub keys: usize,
-    /// The largest deviation of a joint's rotation from the source halfway between keys, radians. 0 where each
-    /// joint follows one curve of the source; else keys are inserted until it is below 2e-5, at most 15 per
-    /// interval, and none into tracks of more than 4,000 keys.
+    /// The largest deviation of a joint's rotation from the source between keys, radians: halfway and, where a curve
+    /// is cubic, at the quarters. 0 where each joint follows one curve of the source; else keys are inserted until it
+    /// is below 2e-5, at most 15 per interval (255 if a curve is cubic), and none into tracks of more than 4,000 keys.
     pub between_keys: f64,
     /// Joints of the source that rotate and move no bone.
     pub left: Vec<String>,
@@ -46,7 +47,7 @@ pub struct RetargetReport {
     pub translations_kept: Vec<String>,
     /// Joints of the source, other than the hips and those above, whose translation moves: it was dropped.
     pub translations_dropped: Vec<String>,
-    /// Joints of the source whose scale differs from the reference and was kept.
+    /// Joints of the source whose scale moves or differs from the reference and was kept.
     pub scales_kept: Vec<String>,
     /// Joints of the source whose scale differs from the reference and was dropped.
     pub scales_dropped: Vec<String>,

@@ -2,7 +2,7 @@
 
 use super::body::{Aligned, Body, twin};
 use super::error::RetargetError;
-use super::feet::{missing, plant};
+use super::feet::{least_work, missing, plant};
 use super::hips::Hips;
 use super::humanoid::{HumanBone, HumanoidMap};
 use super::link::Link;
@@ -134,16 +134,8 @@ impl Retargeting {
         let aligned = target.align(&source, &space, options.alignment);
         Hips::new(&source, &target, &space)?;
         let links = Link::all(&source, &target, &space);
-        let joints = target.skeleton.lane_of().iter().map(|&lane| Target {
-            lane: Some(usize::from(lane)),
-            scalars: None,
-        });
-        let scalars = (0..target.skeleton.scalars().len()).map(|i| Target {
-            lane: None,
-            scalars: Some((i, 1)),
-        });
         Ok(Self {
-            targets: joints.chain(scalars).collect(),
+            targets: Target::of_joints(&target.skeleton),
             model_size: model_size(&target.skeleton),
             source,
             target,
@@ -176,6 +168,10 @@ impl Retargeting {
         let mut hips = Hips::new(&self.source, &self.target, &self.space)?;
         let ground = hips.stand(&motion, self.options.ground, clip.duration());
         let mut work = Work::new(refine);
+        if self.options.feet.is_some() {
+            let bodies = (&self.source, &self.target);
+            work.check(least_work(bodies, &motion, clip.duration()))?;
+        }
         let (mut tracks, done) = match self.same {
             true => self.copy(&motion, &raw, &hips),
             false => self.follow(&motion, &hips, &mut work)?,

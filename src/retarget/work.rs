@@ -28,6 +28,11 @@ impl Work {
         self.add(steps(evaluations, joints))
     }
 
+    /// Fails if `evaluations` × `joints` steps are more than are left.
+    pub fn check(&self, (evaluations, joints): (usize, usize)) -> Result<(), RetargetError> {
+        Self { ..*self }.take(evaluations, joints)
+    }
+
     /// Counts the steps of all links.
     pub fn take_links(&mut self, links: &[Link], motion: &Motion<'_>) -> Result<(), RetargetError> {
         let curves = |link: &Link| motion.rotations(&link.moving(motion));

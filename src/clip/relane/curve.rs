@@ -2,7 +2,7 @@
 
 use crate::clip::keys::Keys;
 use crate::clip::{Block, BlockKind, Channel, Clip, Part};
-use crate::math::slerp;
+use crate::math::{hermite, slerp};
 
 /// A value and its one-sided derivatives per second.
 #[derive(Clone, Copy, Default)]
@@ -90,16 +90,10 @@ impl<'a> LaneCurve<'a> {
         if self.kind == BlockKind::Cubic {
             // Tangents are stored per interval.
             let (m, n) = (part(key, Part::Out), part(key + 1, Part::In));
-            let (u2, u3) = (u * u, u * u * u);
             for c in 0..4 {
-                value[c] = (2.0 * u3 - 3.0 * u2 + 1.0) * p[c]
-                    + (u3 - 2.0 * u2 + u) * m[c]
-                    + (3.0 * u2 - 2.0 * u3) * q[c]
-                    + (u3 - u2) * n[c];
-                derivative[c] = ((6.0 * u2 - 6.0 * u) * (p[c] - q[c])
-                    + (3.0 * u2 - 4.0 * u + 1.0) * m[c]
-                    + (3.0 * u2 - 2.0 * u) * n[c])
-                    / h;
+                let per_interval;
+                (value[c], per_interval) = hermite((p[c], m[c]), (q[c], n[c]), u);
+                derivative[c] = per_interval / h;
             }
             return (value, derivative);
         }

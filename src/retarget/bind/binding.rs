@@ -248,15 +248,6 @@ impl Binding {
             ..RawClip::default()
         };
         out.tracks.extend(scalar_tracks);
-        let joints = target.lane_of().iter().map(|&lane| Target {
-            lane: Some(usize::from(lane)),
-            scalars: None,
-        });
-        let scalars = (0..target.scalars().len()).map(|i| Target {
-            lane: None,
-            scalars: Some((i, 1)),
-        });
-        let targets: Vec<Target> = joints.chain(scalars).collect();
         let neutral;
         let reference = match additive {
             false => Reference::None,
@@ -268,7 +259,7 @@ impl Binding {
         };
         let builder = ClipBuilder {
             skeleton: target,
-            targets: &targets,
+            targets: &Target::of_joints(target),
             model_size: model_size(target),
             max_bytes: BuildOptions::default().max_clip_bytes,
             channels: &channels,

@@ -9,7 +9,7 @@ mod leg;
 mod plant;
 mod ring;
 
-pub(super) use plant::{missing, plant};
+pub(super) use plant::{least_work, missing, plant};
 
 use super::error::RetargetError;
 use super::humanoid::HumanBone;

@@ -9,7 +9,7 @@ use crate::retarget::body::{Body, Loose, twin};
 use crate::retarget::error::RetargetError;
 use crate::retarget::humanoid::HumanBone as B;
 use crate::retarget::loose;
-use crate::retarget::motion::{Motion, Property};
+use crate::retarget::motion::{Motion, Property, path};
 use crate::retarget::sampler::key_times;
 use crate::retarget::space::Space;
 use crate::retarget::track::{Keys, track};
@@ -83,12 +83,7 @@ pub(in crate::retarget) fn plant(
     work: &mut Work,
 ) -> Result<FeetReport, RetargetError> {
     let times = sample_times(source, target, motion, tracks, duration);
-    // Every place and rotation is a product down to its joint.
-    let depth = |body: &Body, motion: &Motion<'_>| {
-        let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
-        joints.map(|j| motion.path(j).len()).max().unwrap_or(0)
-    };
-    let depth = depth(source, motion).saturating_add(depth(target, &tracks.motion));
+    let depth = depth(source).saturating_add(depth(target));
     work.take(times.len().saturating_mul(LOOKS), depth)?;
     let up = source.up();
     let ring = Ring::new(&times, is_loop(source, motion, duration));
@@ -127,6 +122,28 @@ pub(in crate::retarget) fn plant(
     (report.slide_before, report.worst_before) = slides[0].figures();
     (report.slide_after, report.worst_after) = slides[1].figures();
     Ok(report)
+}
+
+/// The joints down to a foot: every place and rotation is a product of as many.
+fn depth(body: &Body) -> usize {
+    let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
+    let depths = joints.map(|j| path(&body.skeleton, j).len());
+    depths.max().unwrap_or(0)
+}
+
+/// The least evaluations and joints of a planting, before the target's tracks are known.
+pub(in crate::retarget) fn least_work(
+    (source, target): (&Body, &Body),
+    motion: &Motion<'_>,
+    duration: f32,
+) -> (usize, usize) {
+    let joints = FEET.into_iter().filter_map(|b| source.map.joint(b));
+    let curves = joints.map(|j| motion.rotations(&motion.path(j)));
+    let keys = curves.flatten().map(|c| c.times.len()).max().unwrap_or(0);
+    let samples = (f64::from(duration) / SAMPLE) as usize;
+    let samples = samples.min(MAX_SAMPLES).max(keys);
+    let depth = depth(source).saturating_add(depth(target));
+    (samples.saturating_mul(LOOKS), depth)
 }
 
 /// Bones without which a foot cannot be planted, at most one per leg, with the side that lacks them.
