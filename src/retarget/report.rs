@@ -15,7 +15,7 @@ pub struct RetargetReport {
     pub bones: Vec<(HumanBone, String, String)>,
     /// Joints of the target without a bone that follow the source's joint of the same name, below the same bone.
     pub by_name: Vec<String>,
-    /// Bones that the target lacks: their rotation is passed on to the bones below.
+    /// Bones that the target lacks and that have bones of the target below: these take over their rotation.
     pub passed_on: Vec<HumanBone>,
     /// Bones that the source lacks: they keep the reference pose.
     pub kept: Vec<HumanBone>,

@@ -340,8 +340,11 @@ impl Retargeting {
 
     fn passed_on(&self) -> Vec<HumanBone> {
         let there = |b: HumanBone| self.target.map.joint(twin(b, &self.space)).is_some();
-        let bones = self.source.map.bones().map(|b| b.0);
-        bones.filter(|b| !there(*b)).collect()
+        // With nothing below, nothing takes the rotation over.
+        let taken = |joint: &usize| self.links.iter().any(|l| l.down.contains(joint));
+        let bones = self.source.map.bones();
+        let passed = bones.filter(|(b, joint)| !there(*b) && taken(joint));
+        passed.map(|b| b.0).collect()
     }
 
     fn kept(&self) -> Vec<HumanBone> {

@@ -222,6 +222,28 @@ fn limbs_point_where_those_of_the_source_do() {
 }
 
 #[test]
+fn bones_with_nothing_below_pass_no_rotation_on() {
+    let from = Made {
+        axes: 4,
+        ..Made::default()
+    }
+    .with_dance(5, 5);
+    let to = Made {
+        axes: 4,
+        names: |_, name| name.to_owned(),
+        without: &[B::Chest, B::Head, B::LeftToes, B::RightHand],
+        ..Made::default()
+    };
+    let (a, b) = (from.rig(), to.rig());
+    let report = retarget(&a, &b, clip(&a, "dance"), unaligned()).report;
+    // The index finger below the right hand takes its rotation over.
+    assert_eq!(report.passed_on, [B::Chest, B::RightHand]);
+    for end in ["mixamorig:Head", "mixamorig:LeftToeBase"] {
+        assert!(report.left.iter().any(|l| l == end), "{:?}", report.left);
+    }
+}
+
+#[test]
 fn joints_between_bones_pass_their_rotation_on() {
     // In the source, joints between the bones turn, too: the bones below take it over.
     let from = Made {

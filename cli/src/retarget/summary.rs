@@ -166,6 +166,18 @@ impl ClipSummary {
         }
     }
 
+    /// What is the same for all clips of an input: where bones come from, heights, and how rest poses differ.
+    fn head(&self) -> Vec<String> {
+        let ([source, target], [from, onto]) = (&self.maps, self.heights);
+        let bones = plural(self.bones.len(), "bone");
+        let first = format!(
+            "{bones} (source: {source}; target: {target}), hips {from:.3} high in the source, {onto:.3} in the target"
+        );
+        let turned = self::turned("rest poses differ, aligned", &self.aligned);
+        let left = self::turned("rest poses differ too much, not aligned", &self.not_aligned);
+        [Some(first), turned, left].into_iter().flatten().collect()
+    }
+
     /// What is worth a line of its own, besides the clip's figures.
     fn remarks(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -196,6 +208,23 @@ impl ClipSummary {
     }
 }
 
+/// A line of bones with their angles; those that would be printed as 0° are counted. `None` if all would.
+fn turned(what: &str, bones: &[Aligned]) -> Option<String> {
+    let whole = bones.iter().map(|b| (b.bone, b.degrees.round()));
+    let shown = whole.filter(|(_, degrees)| *degrees > 0.0);
+    let mut shown: Vec<String> = shown
+        .map(|(b, degrees)| format!("{b} {degrees}°"))
+        .collect();
+    let rest = bones.len() - shown.len();
+    if shown.is_empty() {
+        return None;
+    }
+    if rest > 0 {
+        shown.push(format!("{rest} more by less than 0.5°"));
+    }
+    Some(format!("{what}: {}", shown.join(", ")))
+}
+
 /// Names in a line at most; JSON has them all.
 const LISTED: usize = 6;
 
@@ -219,36 +248,14 @@ impl FileSummary {
             out,
             format_args!("{}: {clips}, {bytes}", one_line(&self.file)),
         );
-        let Some(first) = self.clips.first() else {
-            return;
-        };
-        let [source, target] = &first.maps;
-        line(
-            out,
-            format_args!(
-                "{} by {source} and {target}, hips {:.3} to {:.3} high",
-                plural(first.bones.len(), "bone"),
-                first.heights[0],
-                first.heights[1]
-            ),
-        );
-        for (what, bones) in [
-            ("rest poses differ, aligned", &first.aligned),
-            (
-                "rest poses differ too much, not aligned",
-                &first.not_aligned,
-            ),
-        ] {
-            if !bones.is_empty() {
-                let bones = bones.iter();
-                let bones: Vec<String> = bones
-                    .map(|a| format!("{} {:.0}°", a.bone, a.degrees))
-                    .collect();
-                line(out, format_args!("{what}: {}", bones.join(", ")));
-            }
-        }
-        let mut said: Vec<String> = Vec::new();
+        let (mut head, mut said) = (Vec::new(), Vec::new());
         for clip in &self.clips {
+            // Clips of one input have the same lines.
+            let lines = clip.head();
+            if lines != head {
+                lines.iter().for_each(|l| line(out, format_args!("{l}")));
+                head = lines;
+            }
             let mut figures = format!(
                 "  {}: {:.3} s, {}, {}",
                 one_line(&clip.name),
@@ -275,5 +282,25 @@ impl FileSummary {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_that_round_to_zero_are_counted() {
+        let bones = |angles: &[f64]| -> Vec<Aligned> {
+            let bone = "leftUpperArm";
+            let angles = angles.iter();
+            angles.map(|&degrees| Aligned { bone, degrees }).collect()
+        };
+        assert_eq!(turned("aligned", &bones(&[])), None);
+        assert_eq!(turned("aligned", &bones(&[0.49, 0.001])), None);
+        assert_eq!(
+            turned("aligned", &bones(&[0.4, 44.6, 0.5])).as_deref(),
+            Some("aligned: leftUpperArm 45°, leftUpperArm 1°, 1 more by less than 0.5°")
+        );
     }
 }

@@ -188,6 +188,9 @@ fn main() {
         ("hidden_characters_of_arguments", names::from_arguments),
         ("retarget_onto_another", retarget::onto_another),
         ("retarget_maps", retarget::maps_are_printed_and_read),
+        ("retarget_maps_completed", retarget::maps_are_completed),
+        ("retarget_maps_bounded", retarget::maps_are_bounded),
+        ("retarget_two_skeletons", retarget::two_skeletons),
         (
             "retarget_folders_and_mirrors",
             retarget::folders_and_mirrors,
