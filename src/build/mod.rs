@@ -7,6 +7,7 @@ mod anchors;
 pub(crate) mod check;
 pub(crate) mod clip_builder;
 pub(crate) mod curve;
+mod humanoid;
 mod joint_order;
 mod lanes;
 mod lod;

@@ -57,11 +57,13 @@ pub enum Section {
     Events,
     /// The sources of the file.
     Provenance,
+    /// The human bones of the joints.
+    Humanoid,
     /// Any other section; it is skipped.
     Unknown([u8; 4]),
 }
 
-const CODES: [([u8; 4], Section); 10] = [
+const CODES: [([u8; 4], Section); 11] = [
     (*b"NAME", Section::Names),
     (*b"SKEL", Section::Skeleton),
     (*b"SKIN", Section::Skins),
@@ -72,6 +74,7 @@ const CODES: [([u8; 4], Section); 10] = [
     (*b"CLIP", Section::Clip),
     (*b"EVNT", Section::Events),
     (*b"PROV", Section::Provenance),
+    (*b"HUMN", Section::Humanoid),
 ];
 
 impl Section {

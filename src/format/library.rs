@@ -10,11 +10,11 @@ use super::provenance::{self, Provenance};
 use super::read::SectionReader;
 use super::source::{OpenFile, Source, copy};
 use super::table::{at_most_one, by_name, check_entry, of_kind, the_one};
-use super::{images, materials, meshes, nodes, skeleton, skins};
+use super::{humanoid, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::{Clip, Marker, relane};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{HumanBone, Skeleton};
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -357,7 +357,18 @@ impl Library {
             morphs: nodes.morphs,
         };
         let offset = nodes_at.map_or(0, |e| e.offset);
-        Rig::new(parts).map_err(|e| Section::Nodes.fault(offset, e))
+        let mut rig = Rig::new(parts).map_err(|e| Section::Nodes.fault(offset, e))?;
+        rig.humanoid = self.humanoid(&memory)?;
+        Ok(rig)
+    }
+
+    /// The human bones of the joints; none if the file does not state them.
+    fn humanoid(&self, memory: &MemoryLimit) -> Result<Vec<(HumanBone, u16)>, FormatError> {
+        let Some(e) = at_most_one(&self.entries, Section::Humanoid)? else {
+            return Ok(Vec::new());
+        };
+        let bytes = self.source.section(e)?;
+        humanoid::read(self.reader(&bytes, e, memory), &self.skeleton)
     }
 
     /// Reads all clips, in parallel on rayon's current pool.

@@ -10,7 +10,7 @@ use super::events::{self, Event};
 use super::names::{NO_NAME, NameTable};
 use super::provenance::{self, Provenance};
 use super::save::SaveError;
-use super::{clip, images, materials, meshes, nodes, skeleton, skins};
+use super::{clip, humanoid, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::Clip;
 use crate::rig::{Rig, distinct};
 use crate::skeleton::{Skeleton, SkeletonMismatch};
@@ -98,7 +98,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
         Ok(writer)
     }
 
-    /// Adds the skins, nodes, meshes, materials and images of a rig. Call it at most once: readers reject a
+    /// Adds the skins, nodes, meshes, materials, images and humanoid of a rig. Call it at most once: readers reject a
     /// second rig.
     ///
     /// # Errors
@@ -109,6 +109,9 @@ impl<W: Write + Seek> LibraryWriter<W> {
         self.section(Section::Skins, &bytes)?;
         let bytes = nodes::write(rig, &mut self.names);
         self.section(Section::Nodes, &bytes)?;
+        if !rig.humanoid().is_empty() {
+            self.section(Section::Humanoid, &humanoid::write(rig.humanoid()))?;
+        }
         let bytes = materials::write(rig.materials(), &mut self.names);
         self.section(Section::Materials, &bytes)?;
         for mesh in distinct(rig.meshes()).0 {
