@@ -142,7 +142,7 @@ fn several_late_clips_are_one_entry() {
         &[
             "animations: 6 begin late: ",
             "animation 0 \"Walk\" at 1.25 s, animation 2 at 1 s",
-            "animation 4 at 3 s and 2 more",
+            "animation 5 at 4 s and animation 6 at 5 s",
         ],
     );
     let (scene, _) = file.read_with(&TRIM()).unwrap();
@@ -253,7 +253,7 @@ fn names_that_occur_twice_are_told_apart() {
              \"Walk\" (animations 1, 3 and 4); a name finds the first, an index each",
             "joints: names that occur more than once: \"Hand\" (nodes 0 and 1); a path (PARENT/NAME) or an \
              index finds each, the name alone none",
-            "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index tells them apart",
+            "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index finds each",
         ]
     );
     // As the report says.
@@ -275,7 +275,7 @@ fn many_equal_names_are_counted() {
         let name = if i % 2 == 0 { &long } else { "short" };
         file.push("meshes", json!({ "name": name, "primitives": [] }));
     }
-    for i in 0..40 {
+    for i in 0..80 {
         file.push(
             "meshes",
             json!({ "name": format!("m{}", i / 2), "primitives": [] }),
@@ -285,7 +285,7 @@ fn many_equal_names_are_counted() {
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert_says(
         &notes[0],
-        &["meshes 0, 2, 4, 6 and 1496 more", "and 18 more"],
+        &["meshes 0, 2, 4, 6 and 1496 more", "and 10 more"],
     );
-    assert!(notes[0].len() < 500, "{}", notes[0]);
+    assert!(notes[0].len() < 1500, "{}", notes[0]);
 }

@@ -4,8 +4,11 @@ use super::error::{Fault, label, shorten};
 use super::limits::{MemoryLimit, Notes};
 use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
 
-/// Names, clips and indices that one entry lists; it counts the rest.
-const LISTED: usize = 4;
+/// Names and clips that one entry lists; it counts the rest.
+const LISTED: usize = 32;
+
+/// Indices that are listed of one name.
+const INDICES: usize = 4;
 
 /// By node: whether it becomes a joint: joints of skins, animated nodes, and all above them.
 pub(super) fn animated_or_joint(
@@ -53,7 +56,8 @@ pub(super) fn late_clips(scene: &mut RawScene, trim: bool, notes: &mut Notes) {
         ),
         (several, _) => {
             let each = several.iter();
-            let each = list(each.map(|&(c, first)| format!("{} at {first} s", clip_of(c))));
+            let each = each.map(|&(c, first)| format!("{} at {first} s", clip_of(c)));
+            let each = list(each, LISTED);
             match trim {
                 false => notes.note(
                     "animations",
@@ -92,7 +96,7 @@ pub(super) fn repeated_names(
             joints,
             "a path (PARENT/NAME) or an index finds each, the name alone none",
         ),
-        ("meshes", meshes, "an index tells them apart"),
+        ("meshes", meshes, "an index finds each"),
     ];
     for (place, names, how) in all {
         if let Some(names) = names {
@@ -121,19 +125,19 @@ fn repeated<'n>(
     groups.retain(|g| g.len() > 1);
     groups.sort_unstable_by_key(|g| g[0].1);
     let text = |group: &[(&str, usize)]| {
-        let indices = list(group.iter().map(|(_, i)| i.to_string()));
+        let indices = list(group.iter().map(|(_, i)| i.to_string()), INDICES);
         format!("{:?} ({what} {indices})", shorten(group[0].0))
     };
-    let found = (!groups.is_empty()).then(|| list(groups.iter().map(|g| text(g))));
+    let found = (!groups.is_empty()).then(|| list(groups.iter().map(|g| text(g)), LISTED));
     memory.release((count * size_of::<(&str, usize)>()) as u64);
     Ok(found)
 }
 
 /// `a`, `a and b`, `a, b, c, d and 5 more`.
-fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+fn list(items: impl ExactSizeIterator<Item = String>, most: usize) -> String {
     let count = items.len();
-    let mut shown: Vec<String> = items.take(LISTED).collect();
-    let last = match count.saturating_sub(LISTED) {
+    let mut shown: Vec<String> = items.take(most).collect();
+    let last = match count.saturating_sub(most) {
         0 => shown.pop(),
         more => Some(format!("{more} more")),
     };
