@@ -270,6 +270,26 @@ fn numbers_of_surfaces_are_moved_into_their_ranges() {
     }
 }
 
+/// A strength beyond f32 does not make a black surface shine, and no file is refused for it.
+#[test]
+fn an_emissive_strength_beyond_f32() {
+    let mut file = textured();
+    for factor in [[0.0; 3], [0.5; 3]] {
+        file.push(
+            "materials",
+            json!({
+                "emissiveFactor": factor,
+                "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 1e39 } },
+            }),
+        );
+    }
+    let (materials, report) = read_without_images(&file);
+    assert_eq!(materials[0].emissive, [0.0; 3]);
+    assert_eq!(materials[1].emissive, [5e11; 3]);
+    let words = "material 1: its emissive strength was inf and was set to 1000000000000";
+    assert_reported(&report, Severity::Repaired, &[words]);
+}
+
 #[test]
 fn surfaces_that_are_refused() {
     let error = |change: fn(&mut File), words: &[&str]| {

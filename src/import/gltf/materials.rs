@@ -167,6 +167,7 @@ impl MaterialReader<'_> {
         finite("emissive factor", &factor)?;
         let strength = self.extension::<json::EmissiveStrength>("emissive strength", strength);
         let strength = strength.and_then(|s| s.emissive_strength).unwrap_or(1.0);
+        let strength = self.number("emissive strength", strength, 0.0, MAX_LENGTH)?;
         let mut out = factor.map(|v| v * strength);
         for value in &mut out {
             *value = self.number("emitted light", *value, 0.0, MAX_LENGTH)?;
@@ -194,7 +195,7 @@ impl MaterialReader<'_> {
         self.number(what, value.unwrap_or(1.0), 0.0, 1.0)
     }
 
-    /// A number, moved into its range if it lies outside.
+    /// A number, moved into its range if it lies outside; one that is too large for f32, too.
     fn number(
         &mut self,
         what: &'static str,
@@ -202,7 +203,9 @@ impl MaterialReader<'_> {
         least: f32,
         most: f32,
     ) -> Result<f32, Fault> {
-        finite(what, &[value])?;
+        if value.is_nan() {
+            finite(what, &[value])?;
+        }
         let kept = value.clamp(least, most);
         if kept != value {
             let message = format!("its {what} was {value} and was set to {kept}");
