@@ -492,6 +492,21 @@ fn extensions_of_files_are_read() {
     assert_eq!(map.joint(B::LeftThumbProximal), joint("d"));
     assert_eq!(map.joint(B::LeftThumbDistal), joint("e"));
     assert_reported(&imported.report, Severity::Dropped, &["hips", "twice"]);
+    // One node for two bones: the first counts. Bones of a rig ascend.
+    let imported = file(json!({ "VRM": { "humanoid": { "humanBones": [
+        { "bone": "spine", "node": 2 }, { "bone": "hips", "node": 1 }, { "bone": "head", "node": 2 }
+    ] } } }));
+    let rig = &imported.rigs[0];
+    let joint = |name: &str| rig.skeleton().joint(name).unwrap() as u16;
+    assert_eq!(
+        rig.humanoid(),
+        [(B::Hips, joint("b")), (B::Spine, joint("c"))]
+    );
+    assert_reported(
+        &imported.report,
+        Severity::Dropped,
+        &["bone \"head\"", "its node 2 is that of \"spine\""],
+    );
     // Of no use, but no reason to refuse the file.
     for broken in [
         json!({ "VRM": 1 }),

@@ -62,6 +62,7 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     line(&mut out, format_args!("{}", text::one_line(&model.file)));
     line(&mut out, format_args!("{}", summary(&document)));
     out += &size(&document, model.is_bvh());
+    out += &humanoid(&document);
     out += &clips(&document);
     out += &skins(&document);
     out += &meshes(&document);
@@ -141,7 +142,12 @@ fn size(d: &Document, is_bvh: bool) -> String {
         ),
     );
     // Of BVH files the import knows more than the size.
-    if let Some(entry) = d.report.iter().find(|e| is_bvh && e.place == UNIT) {
+    if let Some(entry) = d
+        .report
+        .iter()
+        .flatten()
+        .find(|e| is_bvh && e.place == UNIT)
+    {
         line(
             &mut out,
             format_args!("  {}", text::one_line(&entry.message)),
@@ -162,6 +168,22 @@ fn size(d: &Document, is_bvh: bool) -> String {
         }
     }
     out
+}
+
+/// How much of a humanoid the file states; JSON lists the bones.
+fn humanoid(d: &Document) -> String {
+    let Some(humanoid) = &d.humanoid else {
+        return String::new();
+    };
+    let bones = text::plural(humanoid.bones.len(), "bone");
+    match humanoid.lacking[..] {
+        [] => format!("humanoid of the file: {bones}\n"),
+        _ => format!(
+            "humanoid of the file: {bones}; {} that VRM requires are missing: {}\n",
+            humanoid.lacking.len(),
+            humanoid.lacking.join(", ")
+        ),
+    }
 }
 
 fn sides(size: [f32; 3], unit: f32) -> String {
@@ -412,9 +434,12 @@ fn surfaces(d: &Document) -> String {
 
 fn report(d: &Document, is_bvh: bool) -> String {
     let mut out = String::new();
+    let Some(report) = &d.report else {
+        out += "\nA .phx file holds no import report: it was given when the file was baked.\n";
+        return out;
+    };
     // The unit stands below the size.
-    let entries: Vec<_> = d
-        .report
+    let entries: Vec<_> = report
         .iter()
         .filter(|e| !is_bvh || e.place != UNIT)
         .collect();

@@ -19,6 +19,7 @@ mod reading;
 mod render;
 mod retarget;
 mod support;
+mod vrm;
 mod widths;
 
 use libtest_mimic::Trial;
@@ -196,6 +197,7 @@ fn main() {
             retarget::folders_and_mirrors,
         ),
         ("retarget_refusals", retarget::refusals),
+        ("humanoids_of_vrm_files", vrm::humanoids_are_stored),
         ("render_side_by_side", retarget::side_by_side),
         ("verify_tells", library::verify_tells),
         ("verify_many", library::verify_many),
