@@ -15,4 +15,4 @@ pub use rigid::Rigid;
 pub(crate) use row::all_finite;
 pub use row::{LANES, Row, blocks_for};
 pub(crate) use row::{NOISE, NOISE_LENGTH, all_within, settle, within};
-pub(crate) use slerp::{angle, slerp};
+pub(crate) use slerp::{angle, angle_of_chord, chord_squared, slerp, slerp_value};
