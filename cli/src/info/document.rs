@@ -196,6 +196,9 @@ pub struct ReportLine {
     pub severity: String,
     pub place: String,
     pub message: String,
+    /// All that the message counts, where it names only the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
 }
 
 /// The clips of another file.
@@ -290,6 +293,7 @@ fn report(model: &Model) -> Vec<ReportLine> {
         severity: e.severity.to_string(),
         place: e.place.clone(),
         message: e.message.clone(),
+        items: e.items.clone(),
     });
     lines.collect()
 }

@@ -100,11 +100,8 @@ impl Opened {
         palettes: PaletteArg,
     ) -> Result<(Self, Subject), CliError> {
         let mut report = model.report.entries.clone();
-        report.extend(textures::missing(model).map(|message| ReportEntry {
-            severity: Severity::Note,
-            place: "textures".into(),
-            message,
-        }));
+        let missing = textures::missing(model);
+        report.extend(missing.map(|what| ReportEntry::new(Severity::Note, "textures", what)));
         let opened = Self {
             file: model.file.clone(),
             folder,
@@ -147,11 +144,8 @@ impl Opened {
                 Ok((rig, bound)) => {
                     let mut report = onto.report;
                     let lines = bound.iter().flat_map(BoundFile::lines);
-                    report.extend(lines.map(|message| ReportEntry {
-                        severity: Severity::Note,
-                        place: "clips".into(),
-                        message,
-                    }));
+                    report
+                        .extend(lines.map(|line| ReportEntry::new(Severity::Note, "clips", line)));
                     let shown = Model {
                         file: onto.file,
                         built_in: false,
