@@ -14,6 +14,65 @@ fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
     Skeleton::new(&joints, None, Vec::new()).unwrap()
 }
 
+/// Unity names the three bones of a thumb as those of other fingers, VRM does not.
+#[test]
+fn thumbs_of_unity_and_vrm() {
+    let body: [(&str, Option<usize>); 9] = [
+        ("Hips", None),
+        ("Spine", Some(0)),
+        ("Head", Some(1)),
+        ("LeftUpperLeg", Some(0)),
+        ("LeftLowerLeg", Some(3)),
+        ("LeftFoot", Some(4)),
+        ("LeftUpperArm", Some(1)),
+        ("LeftLowerArm", Some(6)),
+        ("LeftHand", Some(7)),
+    ];
+    let right: Vec<String> = body[3..]
+        .iter()
+        .map(|b| b.0.replace("Left", "Right"))
+        .collect();
+    let thumbs = [
+        (
+            "Unity",
+            [
+                "LeftThumbProximal",
+                "LeftThumbIntermediate",
+                "LeftThumbDistal",
+            ],
+        ),
+        (
+            "VRM",
+            [
+                "LeftThumbMetacarpal",
+                "LeftThumbProximal",
+                "LeftThumbDistal",
+            ],
+        ),
+    ];
+    for (table, thumb) in thumbs {
+        let mut joints = body.to_vec();
+        for (name, above) in right.iter().zip([0, 9, 10, 1, 12, 13]) {
+            joints.push((name, Some(above)));
+        }
+        for (name, above) in thumb.into_iter().zip([8, 15, 16]) {
+            joints.push((name, Some(above)));
+        }
+        let map = HumanoidMap::find(&skeleton(&joints)).unwrap();
+        assert_eq!(map.origin(), MapOrigin::Names(table));
+        let bones = [
+            HumanBone::LeftThumbMetacarpal,
+            HumanBone::LeftThumbProximal,
+            HumanBone::LeftThumbDistal,
+        ];
+        assert_eq!(
+            bones.map(|b| map.joint(b)),
+            [Some(15), Some(16), Some(17)],
+            "{table}"
+        );
+    }
+}
+
 /// Joints by convention: names of hips, spine, head, and of one leg and arm, with `~` for the side.
 #[test]
 fn conventions_are_known() {

@@ -57,8 +57,13 @@ impl Job<'_> {
             target_reference: onto.reference(self.args.onto_reference.as_ref())?,
             ..self.options.clone()
         };
+        // Either of them may be the cause.
+        let file = match from.model.file == onto.model.file {
+            true => from.model.file.clone(),
+            false => format!("{} onto {}", from.model.file, onto.model.file),
+        };
         let refused = |source| CliError::Retarget {
-            file: from.model.file.clone(),
+            file: file.clone(),
             source: Box::new(source),
         };
         let (source, target) = (&from.model.rig, &onto.model.rig);

@@ -185,6 +185,17 @@ impl ClipSummary {
         lines.extend(
             missing.map(|m| format!("a foot is not planted: the {} has no {}", m.side, m.bone)),
         );
+        let reach = self.feet.as_ref().map_or(0, |f| f.out_of_reach);
+        if reach > 0 {
+            lines.push(format!(
+                "a foot was out of reach of its leg in {reach} samples"
+            ));
+        }
+        // The bound on the directions of bones.
+        if self.between_keys > 1e-4 {
+            let degrees = self.between_keys.to_degrees();
+            lines.push(format!("between keys off by up to {degrees:.3} degrees"));
+        }
         let mut list = |what: &str, names: &[String]| {
             if !names.is_empty() {
                 let shown: Vec<String> = names.iter().take(LISTED).map(|n| one_line(n)).collect();
@@ -263,7 +274,9 @@ impl FileSummary {
                 plural(clip.keys, "key"),
                 text::bytes(clip.bytes as f64)
             );
-            if let Some(feet) = &clip.feet {
+            if clip.feet.as_ref().is_some_and(|f| f.contacts == 0) {
+                figures += ", no contact of feet was found, none is planted";
+            } else if let Some(feet) = &clip.feet {
                 // Writing to a string cannot fail.
                 let _ = write!(
                     figures,

@@ -42,7 +42,7 @@ struct Joints<'a> {
 impl HumanoidMap {
     /// Finds the humanoid of a skeleton by the names of its joints.
     ///
-    /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM and Unity, VRoid, Unreal, Rigify, Biped and Poser,
+    /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM, Unity, VRoid, Unreal, Rigify, Biped and Poser,
     /// and those of a few sample models. Names are compared without namespaces, prefixes, separators and case.
     /// The table that finds most bones wins. A bone's joint must lie below that of the bone above it; only feet
     /// and hands may hang elsewhere.
