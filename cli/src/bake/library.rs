@@ -12,6 +12,7 @@ use super::settings::{Baked, Settings};
 use super::summary::{FileSummary, Summary};
 use super::{BakeArgs, BakeFault, Faults, Shard};
 use phalanx::build::LaneScan;
+use phalanx::clip::Clip;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};
 use phalanx::import::raw::RawScene;
 use phalanx::skeleton::Skeleton;
@@ -73,6 +74,7 @@ pub fn bake(
         layout: &layout,
         lanes: layout.lanes(),
         prefix: args.prefix,
+        several: all.iter().filter(|input| !input.bound).count() > 1,
         progress: &progress,
         binding_notes: Mutex::default(),
     };
@@ -208,6 +210,8 @@ struct Job<'a> {
     layout: &'a Layout,
     lanes: Vec<u16>,
     prefix: bool,
+    /// Whether there are several inputs that are not bound.
+    several: bool,
     progress: &'a Progress,
     /// What binding changed, a line each.
     binding_notes: Mutex<Vec<String>>,
@@ -299,11 +303,16 @@ impl Job<'_> {
         let raw = input.raw(self.settings.up, self.settings.import)?;
         self.layout.check(&input.name(), &input.skeleton(&raw)?)?;
         let rig = input.rig(raw, Some(self.lanes.clone()))?;
-        let names = rig.clips().iter();
-        let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));
-        let names = names.collect();
+        let names = match self.several {
+            true => inputs::clip_names(input, rig.clips(), self.prefix),
+            false => {
+                let clips = rig.clips().iter();
+                let name = |clip: &Arc<Clip>| inputs::clip_name(input, clip, self.prefix);
+                clips.map(name).collect()
+            }
+        };
         let baked = match faults.is_empty() {
-            true => one::clips(input, &rig, self.settings, self.prefix, self.progress)?,
+            true => one::clips((input, &names), &rig, self.settings, self.progress)?,
             false => Vec::new(),
         };
         self.progress.file();

@@ -4,7 +4,7 @@ use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::BakeFault;
-use super::inputs::{Input, clip_name};
+use super::inputs::Input;
 use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::FileSummary;
@@ -86,7 +86,8 @@ pub fn bake(
             input.rig(raw, Some(layout.lanes()))?
         }
     };
-    let baked = clips(input, &rig, settings, false, progress)?;
+    let names: Vec<String> = rig.clips().iter().map(|c| c.name().to_owned()).collect();
+    let baked = clips((input, &names), &rig, settings, progress)?;
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
@@ -103,18 +104,16 @@ pub fn make_folder(folder: &Path) -> Result<(), CliError> {
     })
 }
 
-/// Bakes the clips of a rig.
+/// Bakes the clips of a rig under other names.
 pub fn clips(
-    input: &Input,
+    (input, names): (&Input, &[String]),
     rig: &Rig,
     settings: &Settings,
-    prefix: bool,
     progress: &Progress,
 ) -> Result<Vec<Baked>, CliError> {
     let file = input.name();
-    let built = rig.clips().par_iter().map(|clip| {
-        let name = clip_name(input, clip, prefix);
-        let baked = settings.build(clip, rig.skeleton(), name, &file)?;
+    let built = rig.clips().par_iter().zip(names).map(|(clip, name)| {
+        let baked = settings.build(clip, rig.skeleton(), name.clone(), &file)?;
         progress.clip(baked.report.raw_bytes as u64);
         Ok(baked)
     });

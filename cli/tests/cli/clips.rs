@@ -3,6 +3,7 @@
 use super::support::{
     Tested, check, json, list, numbers, one_line, output, png_size, run, scratch,
 };
+use phalanx::format::Library;
 use phalanx_testkit::gltf_file::{File, U8};
 use serde_json::json;
 use std::fs;
@@ -63,6 +64,30 @@ pub fn written() -> Result<(), libtest_mimic::Failed> {
         motion("mixamo.com", 2.4).glb(),
     )?;
     fs::write(folder.join("anims/run.glb"), motion("Take 001", 3.0).glb())?;
+    Ok(())
+}
+
+/// Files of one clip each that their exporter named give a library clips of the files' names; by itself a file keeps
+/// what it has.
+pub fn library_of_exported_files() -> Tested {
+    let folder = scratch();
+    fs::create_dir(folder.join("motions"))?;
+    for file in ["walk", "run"] {
+        let motion = motion("mixamo.com", 2.4).glb();
+        fs::write(folder.join(format!("motions/{file}.glb")), motion)?;
+    }
+    for (input, expected) in [
+        ("motions", &["run", "walk"][..]),
+        ("motions/run.glb", &["mixamo.com"]),
+    ] {
+        let summary = json(&["bake", input, "--out", "motions.phx", "--json"])?;
+        check(list(&summary, "files")?.len() == 1, "one file")?;
+        let library = Library::open(&folder.join("motions.phx"))?;
+        let names: Vec<_> = (0..library.len())
+            .filter_map(|c| library.clip_name(c))
+            .collect();
+        check(names == expected, format!("{input}: {names:?}"))?;
+    }
     Ok(())
 }
 

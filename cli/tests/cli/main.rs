@@ -40,6 +40,7 @@ fn main() {
         ("reading_trimmed_clips", reading::trimmed_clips),
         ("reading_other_scenes", reading::other_scenes),
         ("clips_bound_by_name", clips::bound_by_name),
+        ("clips_of_a_library", clips::library_of_exported_files),
         ("clips_played_everywhere", clips::played_everywhere),
         ("clips_refused", clips::refused),
         (
