@@ -570,6 +570,24 @@ fn what_cannot_be_bound_is_named() {
         "no joint of the clips' skeleton (13 joints, the first \"Hips\") has the name of a joint of the target (13 \
          joints, the first \"Hipsx\")"
     );
+    // Two bodies in one file: every name is that of two joints.
+    let mut both = with_skin(RawScene {
+        nodes: [body().nodes, body().nodes].concat(),
+        ..RawScene::default()
+    });
+    for (n, node) in both.nodes.iter_mut().enumerate() {
+        let side = if n < BODY.len() { "a" } else { "b" };
+        node.name = Some(format!("{side}:{}", node.name.as_deref().unwrap()));
+        if n >= BODY.len() {
+            node.parent = node.parent.map(|p| p + BODY.len());
+        }
+    }
+    let both = rig(both);
+    let refused = bind(clip, both.skeleton(), &BindOptions::default()).unwrap_err();
+    assert!(
+        matches!(&refused, BindError::Ambiguous { names: 13, .. }),
+        "{refused}"
+    );
     for value in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e7] {
         let options = BindOptions {
             root_scale: Some(value),

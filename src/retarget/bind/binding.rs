@@ -147,6 +147,12 @@ impl Binding {
         let mut report = BindReport::default();
         let pairs = pairs(source, target, &mut report.ambiguous);
         let routes = routes(source, target, &pairs)?;
+        if let (true, Some(name)) = (routes.is_empty(), report.ambiguous.first()) {
+            return Err(BindError::Ambiguous {
+                name: name.clone(),
+                names: report.ambiguous.len(),
+            });
+        }
         if routes.is_empty() {
             let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
             return Err(BindError::NothingInCommon {

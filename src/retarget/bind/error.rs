@@ -25,6 +25,18 @@ pub enum BindError {
         /// Name of the first of them.
         first_target: String,
     },
+    /// The names that both skeletons have are those of several joints each.
+    #[error(
+        "no joint can be bound: \"{}\" is the name of several joints{}, and their paths do not tell which",
+        shorten(.name),
+        match .names { 1 => String::new(), n => format!(", as {} more", plural((n - 1) as u64, "name")) }
+    )]
+    Ambiguous {
+        /// One of the names, without prefixes.
+        name: String,
+        /// How many such names there are.
+        names: usize,
+    },
     /// A clip is not of the skeleton that the binding was made for.
     #[error("clip \"{}\" is not of the skeleton that was bound: {mismatch}", shorten(.clip))]
     Clip {
