@@ -196,6 +196,9 @@ pub struct ReportLine {
     pub severity: String,
     pub place: String,
     pub message: String,
+    /// All that the message counts, where it names only the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
 }
 
 /// The clips of another file.
@@ -226,7 +229,11 @@ impl Document {
         let travels = size::travels(model, bounds.as_ref());
         Self {
             file: model.file.clone(),
-            unit_hint: bounds.as_ref().and_then(Bounds::unit_hint),
+            // The report has that of a BVH file.
+            unit_hint: bounds
+                .as_ref()
+                .and_then(Bounds::unit_hint)
+                .filter(|_| !model.is_bvh()),
             bounds,
             nodes: rig.nodes().len(),
             humanoid: humanoid(rig),
@@ -286,6 +293,7 @@ fn report(model: &Model) -> Vec<ReportLine> {
         severity: e.severity.to_string(),
         place: e.place.clone(),
         message: e.message.clone(),
+        items: e.items.clone(),
     });
     lines.collect()
 }

@@ -62,7 +62,7 @@ pub fn required_extensions() -> Tested {
     let line = "dropped: extension \"KHR_draco_mesh_compression\": is required and ignored, though it changes \
                 geometry";
     check(text.contains(line), text)?;
-    // An extension that is not in the list of known ones.
+    // An extension that nobody knows.
     file.root["extensionsRequired"] = json!(["FOO_bones\u{202e}"]);
     fs::write(folder.join("hero.glb"), file.glb())?;
     one_line(
@@ -178,7 +178,7 @@ pub fn other_scenes() -> Tested {
     )
 }
 
-/// Clips of one name: the report lists their indices, and both can be selected.
+/// Clips of one name: the report names both, and both can be chosen.
 pub fn names_that_occur_twice() -> Tested {
     let mut file = late();
     let times = file.floats("SCALAR", &[0.0, 2.0]);

@@ -170,9 +170,8 @@ impl MaterialReader<'_> {
         finite("emissive factor", &factor)?;
         let strength = self.extension::<json::EmissiveStrength>("emissive strength", strength);
         let strength = strength.and_then(|s| s.emissive_strength).unwrap_or(1.0);
-        // In f64, as the strength alone may be beyond f32.
-        let light = factor.map(|v| f64::from(v) * strength);
-        Ok(light.map(|v| self.number("emitted light", v, 0.0, MAX_LENGTH)))
+        let strength = self.number("emissive strength", strength, 0.0, MAX_LENGTH);
+        Ok(factor.map(|v| self.number("emitted light", v * strength, 0.0, MAX_LENGTH)))
     }
 
     fn alpha_mode(&mut self, name: Option<&str>) -> AlphaMode {
