@@ -1,21 +1,23 @@
 //! `--clips`: clips of other files on a model, by the names of its joints.
 
-use super::bake::expand;
+use super::bake::{BakeFault, expand};
+use super::clip_names::{TakenNames, renamed};
 use super::error::CliError;
 use super::import_args::ImportArgs;
 use super::kind;
 use super::model::Model;
 use super::output;
+use super::text::{plural, shorten};
 use clap::Args;
 use phalanx::build::{BuildError, with_clips};
-use phalanx::clip::Clip;
+use phalanx::clip::{Clip, relane};
 use phalanx::format::{Library, OpenError};
-use phalanx::import::{self, ImportOptions, UpAxis, clip_name_from_file};
+use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_file};
 use phalanx::mesh::ImageMode;
 use phalanx::retarget::{BindError, BindOptions, BindReport, Binding, BoundClip};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
-use std::collections::{HashMap, HashSet};
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -26,8 +28,8 @@ pub const WITH_CLIPS: [&str; 4] = ["gltf", "glb", "bvh", "phx"];
 /// Option of all commands that play, draw or measure clips.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ClipArgs {
-    /// File (.glb, .gltf, .bvh or .phx), folder or pattern whose clips play on the model, bound by the names of their
-    /// joints; repeatable
+    /// File (.glb, .gltf, .bvh or .phx), folder or pattern in quotes ("anims/*.glb") whose clips play on the model,
+    /// bound by the names of their joints; of a name that is taken a clip becomes FILE/NAME; repeatable
     #[arg(id = "clips", long = "clips", value_name = "FILE")]
     pub files: Vec<String>,
 }
@@ -64,7 +66,7 @@ pub struct ClipFile {
     pub file: String,
     pub clips: Vec<Arc<Clip>>,
     skeleton: Arc<Skeleton>,
-    /// What the import says of a motion file.
+    /// What the import says of the file.
     findings: Vec<String>,
 }
 
@@ -102,24 +104,18 @@ impl ClipFile {
             let imported = imported.map_err(|error| kind::explain(path, error))?;
             let rig = imported.rigs.into_iter().next();
             let rig = rig.ok_or_else(|| CliError::NoRig { file: file.clone() })?;
-            let mut read = Self::named(path, rig.clips().to_vec(), rig.skeleton().clone())?;
-            // That of a file with meshes is mostly about these.
-            if rig.meshes().is_empty() {
-                let entries = imported.report.entries.iter();
-                read.findings = entries
-                    .map(|e| format!("{}: {}", e.place, e.message))
-                    .collect();
-            }
-            return Ok(read);
+            let (clips, skeleton) = (rig.clips().to_vec(), rig.skeleton().clone());
+            return Self::named(path, clips, skeleton, findings(&imported.report));
         };
-        Self::named(path, clips, skeleton)
+        Self::named(path, clips, skeleton, Vec::new())
     }
 
     /// The clips of a model that is loaded.
     #[cfg_attr(not(feature = "view"), allow(dead_code))]
     pub fn of(model: &Model, path: &Path) -> Result<Self, CliError> {
         let rig = &model.rig;
-        Self::named(path, rig.clips().to_vec(), rig.skeleton().clone())
+        let (clips, skeleton) = (rig.clips().to_vec(), rig.skeleton().clone());
+        Self::named(path, clips, skeleton, findings(&model.report))
     }
 
     /// Gives a clip whose name says nothing that of the file.
@@ -127,6 +123,7 @@ impl ClipFile {
         path: &Path,
         mut clips: Vec<Arc<Clip>>,
         skeleton: Arc<Skeleton>,
+        findings: Vec<String>,
     ) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if clips.is_empty() {
@@ -142,7 +139,7 @@ impl ClipFile {
             file,
             clips,
             skeleton,
-            findings: Vec::new(),
+            findings,
         })
     }
 
@@ -173,6 +170,38 @@ impl ClipFile {
         bound.report = Some(binding.report().clone());
         Ok((clips, bound))
     }
+
+    /// [`ClipFile::bind`], with the clips in the target's lane order.
+    pub fn lay_out(&self, target: &Skeleton) -> Result<(Vec<Clip>, BoundFile), CliError> {
+        let (clips, bound) = self.bind(target)?;
+        let laid = clips.into_par_iter().map(|clip| {
+            let laid = relane(&clip, target, clip.relane_limit());
+            laid.map(|l| l.clip).map_err(|source| BakeFault::Build {
+                file: self.file.clone(),
+                source: source.into(),
+            })
+        });
+        Ok((laid.collect::<Result<_, _>>()?, bound))
+    }
+}
+
+/// The most entries of a file's import report that are told.
+const FINDINGS: usize = 8;
+
+/// What the import of a file says, a line each.
+fn findings(report: &ImportReport) -> Vec<String> {
+    let entries = report.entries.iter().take(FINDINGS);
+    let mut lines: Vec<String> = entries
+        .map(|e| format!("{}: {}", e.place, e.message))
+        .collect();
+    let more = report.entries.len().saturating_sub(FINDINGS);
+    if more > 0 {
+        let entries = if more == 1 { "entry" } else { "entries" };
+        lines.push(format!(
+            "{more} more {entries} of the import report (`phalanx info` shows them)"
+        ));
+    }
+    lines
 }
 
 /// What binding left out of a clip, a line each.
@@ -182,21 +211,22 @@ fn notes(made: &BoundClip) -> Vec<String> {
     // Exporters write every translation, and most of them are the rest pose's.
     if made.farthest_left > LEFT_OUT {
         notes.push(format!(
-            "clip \"{name}\": translations of {} joints come from the model's rest pose; one moves by {:.3} m in the file",
-            made.translations_left, made.farthest_left
+            "clip \"{name}\": translations of {} come from the model's rest pose; one moves by {:.3} m in the file",
+            plural(made.translations_left, "joint"),
+            made.farthest_left
         ));
     }
     if made.scales_left > 0 {
         notes.push(format!(
-            "clip \"{name}\": scales of {} joints are lost, as the model lacks these joints",
-            made.scales_left
+            "clip \"{name}\": scales of {} are lost, as they are not in the model",
+            plural(made.scales_left, "joint")
         ));
     }
     if !made.scalars_left.is_empty() {
         notes.push(format!(
-            "clip \"{name}\": {} morph weights and user channels are not in the model, such as \"{}\"",
+            "clip \"{name}\": morph weights and user channels that are not in the model: {}, such as \"{}\"",
             made.scalars_left.len(),
-            made.scalars_left[0]
+            shorten(&made.scalars_left[0], SHOWN)
         ));
     }
     if made.sampled > 0 {
@@ -209,21 +239,23 @@ fn notes(made: &BoundClip) -> Vec<String> {
     }
     if made.scales_kept > 0 {
         notes.push(format!(
-            "clip \"{name}\": scales that move are kept, relative to the rest pose: {} joints",
-            made.scales_kept
+            "clip \"{name}\": scales that move are kept, relative to the rest pose: {}",
+            plural(made.scales_kept, "joint")
         ));
     }
     if made.resampled.0 > 0 {
         notes.push(format!(
-            "clip \"{name}\": {} channels are resampled at {} keys per second, as their key times are too many; at most \
-             {:.1e} off",
-            made.resampled.0,
+            "clip \"{name}\": {} resampled at {} keys per second, as the key times are too many; at most {:.1e} off",
+            plural(made.resampled.0, "channel"),
             phalanx::build::RESAMPLE_RATE,
             made.resampled.1
         ));
     }
     notes
 }
+
+/// The most characters of a name in a note.
+const SHOWN: usize = 40;
 
 /// Translations that are left out are worth a note from here, metres.
 const LEFT_OUT: f64 = 0.005;
@@ -233,28 +265,11 @@ const LEFT_OUT: f64 = 0.005;
 const OTHER_AXES: f64 = 1.2;
 
 /// Gives clips names of their own among those that are taken; says so if one changes.
-pub fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut HashSet<String>) {
-    let stem = Path::new(&bound.file).file_stem();
-    let stem = stem.map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-    let mut counts: HashMap<String, usize> = HashMap::new();
+fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut TakenNames) {
     for clip in clips {
-        if !taken.insert(clip.name().to_owned()) {
-            let wanted = format!("{stem}/{}", clip.name());
-            // From where the last one of this name ended: many clips may have one name.
-            let next = counts.entry(wanted.clone()).or_insert(1);
-            let mut name = match *next {
-                1 => wanted.clone(),
-                n => format!("{wanted} {n}"),
-            };
-            while taken.contains(&name) {
-                *next += 1;
-                name = format!("{wanted} {next}");
-            }
-            bound.notes.push(format!(
-                "clip \"{}\" is named \"{name}\": there is one of that name",
-                clip.name()
-            ));
-            taken.insert(name.clone());
+        if !taken.take(clip.name()) {
+            let name = taken.take_other(Path::new(&bound.file), clip.name());
+            bound.notes.push(renamed(clip.name(), &name));
             *clip = clip.clone().with_name(name);
         }
         bound.clips.push(clip.name().to_owned());
@@ -267,7 +282,10 @@ pub fn on_rig(
     file: &str,
     sources: &[ClipFile],
 ) -> Result<(Rig, Vec<BoundFile>), CliError> {
-    let mut taken: HashSet<String> = rig.clips().iter().map(|c| c.name().to_owned()).collect();
+    let mut taken = TakenNames::default();
+    for clip in rig.clips() {
+        taken.take(clip.name());
+    }
     let (mut all, mut bound) = (Vec::new(), Vec::new());
     for source in sources {
         let (mut clips, mut one) = source.bind(rig.skeleton())?;
@@ -289,6 +307,18 @@ impl ClipArgs {
             return Ok(Vec::new());
         }
         expand(&self.files, &WITH_CLIPS)
+    }
+
+    /// [`ImportArgs::check_unit`] for models and the files of clips.
+    pub fn check_unit<'a>(
+        &self,
+        models: impl IntoIterator<Item = &'a PathBuf>,
+        import: ImportArgs,
+    ) -> Result<(), CliError> {
+        let clips = self.found()?;
+        let models: Vec<&PathBuf> = models.into_iter().collect();
+        import.check_unit(models.into_iter().chain(&clips).map(PathBuf::as_path));
+        Ok(())
     }
 }
 
@@ -329,7 +359,7 @@ impl BoundFile {
             format!(
                 "the axes of joints differ, \"{}\" by {:.0} degrees, and binding keeps those of the clips; \
                  `phalanx retarget` is for such skeletons",
-                d.joint,
+                shorten(&d.joint, SHOWN),
                 d.apart.to_degrees()
             )
         });

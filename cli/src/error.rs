@@ -12,7 +12,7 @@ use phalanx::retarget::{MapError, RetargetError};
 use phalanx::runtime::JobError;
 use phalanx::scene::SceneError;
 use phalanx::simd::SimdLevelError;
-use phalanx::skeleton::JointRefError;
+use phalanx::skeleton::{JointRefError, SkeletonMismatch};
 use phalanx_render::RenderError;
 use phalanx_workload::live::LiveError;
 use std::io;
@@ -105,12 +105,14 @@ pub enum CliError {
         source: JobError,
     },
     /// A model's joints are no humanoid, or a map of them is refused.
-    #[error("{file}: {source}")]
+    #[error("{file}: {source}{advice}")]
     Map {
         /// The model's file, or the map's.
         file: String,
         /// The cause.
         source: Box<MapError>,
+        /// A hint that is appended to the message, or empty.
+        advice: &'static str,
     },
     /// A clip cannot be retargeted.
     #[error("{file}: {source}")]
@@ -119,6 +121,18 @@ pub enum CliError {
         file: String,
         /// The cause.
         source: Box<RetargetError>,
+    },
+    /// Retargeted clips of one output have different skeletons.
+    #[error(
+        "{file}: its skeleton differs from that of {first}: {mismatch}; a folder as --out gets one file of each"
+    )]
+    Skeletons {
+        /// The file.
+        file: String,
+        /// The first file.
+        first: String,
+        /// The first difference, in the file and in the first one.
+        mismatch: SkeletonMismatch,
     },
     /// A model has nothing to retarget.
     #[error("{file}: there are no clips to retarget")]

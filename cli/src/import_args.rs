@@ -1,14 +1,17 @@
 //! [`ImportArgs`]: how a command imports files.
 
 use super::error::CliError;
+use super::model::Model;
+use super::output;
 use super::unit;
 use clap::Args;
-use phalanx::import::bvh::METRES;
+use phalanx::import::bvh::{METRES, is_bvh_file};
 use phalanx::import::gltf::{GltfError, GltfErrorKind};
 use phalanx::import::{ImportError, ImportOptions};
+use std::path::Path;
 
 /// Options of all commands that read models. A .phx file is read as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Args)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Args)]
 pub struct ImportArgs {
     /// Read glTF files that require extensions which are not supported, without what these change; `info` lists it
     #[arg(long)]
@@ -16,19 +19,9 @@ pub struct ImportArgs {
     /// Cut clips of glTF files that begin late, so that their first key is at 0 s
     #[arg(long)]
     pub trim: bool,
-    /// Unit of .bvh files: m, cm, or metres as a number
-    #[arg(long, value_name = "UNIT", value_parser = unit::parse, default_value = "m")]
-    pub unit: f64,
-}
-
-impl Default for ImportArgs {
-    fn default() -> Self {
-        Self {
-            lenient: false,
-            trim: false,
-            unit: METRES,
-        }
-    }
+    /// Unit of .bvh files: m, cm, or metres as a number; m is the default
+    #[arg(long, value_name = "UNIT", value_parser = unit::parse)]
+    pub unit: Option<f64>,
 }
 
 impl ImportArgs {
@@ -37,8 +30,24 @@ impl ImportArgs {
         ImportOptions {
             lenient: self.lenient,
             trim: self.trim,
-            unit: self.unit,
+            unit: self.unit.unwrap_or(METRES),
             ..ImportOptions::default()
+        }
+    }
+
+    /// The options for a model beside the first: none of a .phx file, for which [`Model::load`] would say that they do
+    /// nothing.
+    pub fn of_other(self, path: &Path) -> Self {
+        match Model::is_phx(path) {
+            true => Self::default(),
+            false => self,
+        }
+    }
+
+    /// Prints a warning if a unit is given and none of the files that a command reads is a .bvh file.
+    pub fn check_unit<'a>(self, files: impl IntoIterator<Item = &'a Path>) {
+        if self.unit.is_some() && !files.into_iter().any(is_bvh_file) {
+            output::tell("warning: --unit has no effect: no .bvh file is read");
         }
     }
 

@@ -5,6 +5,7 @@ mod actions;
 mod bake;
 mod bench;
 mod bounded;
+mod clip_names;
 mod clips;
 mod crowd;
 mod error;
@@ -142,6 +143,9 @@ fn parse() -> Result<Cli, clap::Error> {
         args.check(&mut command)?;
     }
     if let Command::Bench(args) = &cli.command {
+        args.check(&mut command)?;
+    }
+    if let Command::Retarget(args) = &cli.command {
         args.check(&mut command)?;
     }
     Ok(cli)

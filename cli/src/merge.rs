@@ -112,22 +112,18 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
     ))
 }
 
+/// How clips of another skeleton are joined.
+const BIND: &str =
+    "; `phalanx bake MODEL --clips FILE` binds clips of other skeletons by the names of joints";
+
 fn check(first: &Path, base: &Library, all: &[(&Path, &Library)]) -> Result<(), BakeFault> {
     let name = |path: &Path| path.display().to_string();
-    let needed = base.skeleton().structure_hash();
     let mut seen: HashMap<&str, &Path> = HashMap::new();
     for &(path, part) in all {
         // Clips of one part may share a long name; each stored name is compared once.
         let mut own: HashSet<*const str> = HashSet::new();
-        let have = part.skeleton().structure_hash();
-        if have != needed {
-            return Err(BakeFault::Structure {
-                file: name(path),
-                first: name(first),
-                have,
-                needed,
-            });
-        }
+        let (skeleton, needed) = (part.skeleton(), base.skeleton());
+        BakeFault::same_skeleton((&name(path), skeleton), (&name(first), needed), BIND)?;
         for clip in (0..part.len()).filter_map(|c| part.clip_name(c)) {
             if !own.insert(clip) {
                 continue;

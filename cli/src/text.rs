@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 pub use super::escape::{lines, one_line, write_json};
-pub use super::table::{has_column, paragraphs, table, table_of, table_of_words};
+pub use super::table::{has_column, paragraphs, shorten, table, table_of, table_of_words};
 
 /// A name in quotes, or a dash if there is none.
 pub fn name(name: Option<&str>) -> String {

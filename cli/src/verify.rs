@@ -7,7 +7,7 @@ use super::kind;
 use super::output;
 use super::text;
 use clap::Args;
-use phalanx::clip::{Clip, relane};
+use phalanx::clip::Clip;
 use phalanx::format::{Fault, Library, OpenError, Source};
 use phalanx::skeleton::Skeleton;
 use serde::Serialize;
@@ -296,25 +296,6 @@ fn measure(
     Ok(())
 }
 
-/// The clips of a file, bound to the library's skeleton as they were when it was baked.
-fn bound_clips(
-    input: &Input,
-    settings: &Settings,
-    skeleton: &Skeleton,
-) -> Result<Vec<Arc<Clip>>, CliError> {
-    let read = ClipFile::read(&input.path, settings.up, settings.import)?;
-    let (clips, _) = read.bind(skeleton)?;
-    let laid = clips.iter().map(|clip| {
-        let laid = relane(clip, skeleton, clip.relane_limit());
-        laid.map(|l| Arc::new(l.clip))
-            .map_err(|source| BakeFault::Build {
-                file: input.name(),
-                source: source.into(),
-            })
-    });
-    Ok(laid.collect::<Result<_, _>>()?)
-}
-
 /// Measures the clips baked from a file with the same settings.
 fn measure_clips(
     file: &Path,
@@ -326,12 +307,17 @@ fn measure_clips(
     let skeleton = library.skeleton();
     let lanes = skeleton.joint_of()[..skeleton.len()].to_vec();
     let made_with = Settings::of_text(&made_of.settings, 0.0);
+    // As they were when the file was baked: bound, or in the file's lane order.
     let exact: Vec<Arc<Clip>> = match Settings::is_bound(&made_of.settings) {
         false => {
             let raw = input.raw(made_with.up, made_with.import)?;
             input.rig(raw, Some(lanes))?.clips().to_vec()
         }
-        true => bound_clips(input, &made_with, skeleton)?,
+        true => {
+            let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;
+            let (clips, _) = read.lay_out(skeleton)?;
+            clips.into_iter().map(Arc::new).collect()
+        }
     };
     let rounding = ROUNDING * size(skeleton);
     for (clip, origin) in p.clips.iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::clip::{Block, BlockKind, Channel, Clip, Cursor};
 use crate::math::LANES;
 use crate::runtime::SampleJob;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
-use crate::skeleton::{Pose, Skeleton, Trs};
+use crate::skeleton::{Pose, Skeleton, SkeletonMismatch, Trs};
 use fearless_simd::prelude::*;
 
 /// Share of the error bound that the optimiser may use. The rest is for the f32 arithmetic of sampling
@@ -49,13 +49,9 @@ pub fn measure_error_across(
 ) -> Result<ErrorReport, BakeError> {
     settings.check(raw.1)?;
     check(raw.0, raw.1)?;
-    if raw.1.structure_hash() != built.1.structure_hash() {
-        return Err(BakeError::Different {
-            clip: built.0.name().to_owned(),
-            what: "the skeleton's hash",
-            have: format!("{:016x}", built.1.structure_hash()),
-            needed: format!("{:016x}", raw.1.structure_hash()),
-        });
+    if let Some(mismatch @ SkeletonMismatch::Structure(_)) = built.1.mismatch(raw.1) {
+        let clip = built.0.name().to_owned();
+        return Err(BakeError::Skeleton { clip, mismatch });
     }
     Ok(measure(raw, built, settings)?.0)
 }

@@ -20,7 +20,8 @@ pub use report::{ErrorReport, TrackBytes};
 
 use crate::clip::{Clip, ClipError, ClipKind};
 use crate::runtime::JobError;
-use crate::skeleton::{JointRef, JointRefError, Skeleton};
+use crate::skeleton::{JointRef, JointRefError, Skeleton, SkeletonMismatch};
+use crate::words::plural;
 use optimise::optimise;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -111,7 +112,7 @@ pub enum BakeError {
         value: f32,
     },
     /// An override names a joint that does not exist.
-    #[error("settings for joint {joint}: the skeleton has {joints} joints")]
+    #[error("settings for joint {joint}: the skeleton has {}", plural(*.joints as u64, "joint"))]
     Joint {
         /// Index of the joint.
         joint: u16,
@@ -133,7 +134,15 @@ pub enum BakeError {
     /// A clip cannot be sampled with the skeleton.
     #[error(transparent)]
     Sample(#[from] JobError),
-    /// Two clips cannot be compared: their kind, duration or skeleton differs.
+    /// Two clips cannot be compared: they are of different skeletons.
+    #[error("clip \"{clip}\" and the raw clip are of different skeletons: {mismatch}")]
+    Skeleton {
+        /// Name of the clip.
+        clip: String,
+        /// The first difference: in the clip's skeleton, and in that of the raw clip.
+        mismatch: SkeletonMismatch,
+    },
+    /// Two clips cannot be compared: their kind or duration differs.
     #[error("clip \"{clip}\": {what} is {have}, that of the raw clip is {needed}")]
     Different {
         /// Name of the clip.

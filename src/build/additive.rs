@@ -1,9 +1,9 @@
 //! Additive clips: differences of a clip to the rest pose, to a frame of a clip, or to a pose.
 
 use super::check::BuildError;
-use super::clip_builder::{ClipBuilder, Reference};
+use super::clip_builder::{ClipBuilder, Reference, Target};
 use super::rig::{BuildOptions, model_size, targets_of};
-use super::unbuild::rebuild;
+use super::unbuild::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind, Cursor};
 use crate::import::raw::RawScene;
 use crate::rig::Rig;
@@ -95,15 +95,26 @@ pub fn build_additive<'a>(
         return Err(index("additive reference", "block", have, needed));
     }
     match source.into() {
-        AdditiveSource::Clip(clip) => {
-            let found = full_clip(rig, clip, "additive")?;
-            let (skeleton, limit) = (rig.skeleton(), max_bytes());
-            let reference = Reference::Pose(reference);
-            rebuild(found, skeleton, skeleton, reference, None, limit)
-                .map_err(|source| BuildError::Clip { clip, source })
-        }
+        AdditiveSource::Clip(clip) => from_clip(rig, clip, reference),
         AdditiveSource::Raw(raw, clip) => from_raw(rig, raw, clip, reference),
     }
+}
+
+fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
+    let skeleton = rig.skeleton();
+    let mut raw = raw_clip(full_clip(rig, clip, "additive")?, skeleton);
+    // The difference of two quaternions is not that of their numbers.
+    let channels = take_quaternions(&mut raw, skeleton);
+    let builder = ClipBuilder {
+        skeleton,
+        targets: &Target::of_joints(skeleton),
+        model_size: model_size(skeleton),
+        max_bytes: max_bytes(),
+        channels: &channels,
+    };
+    builder
+        .build((0, &raw), Reference::Pose(reference), None)
+        .map_err(|source| BuildError::Clip { clip, source })
 }
 
 fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {

@@ -1,7 +1,7 @@
 //! `Curve`: one raw track in f64, as the clip builder uses it.
 
 use crate::import::raw::{Interpolation, RawChannel, RawTrack};
-use crate::math::{angle, slerp};
+use crate::math::{angle, hermite, slerp};
 
 /// How far a tangent of 1 carries a cubic curve off in an interval of 1: the extremum of both Hermite functions of
 /// tangents.
@@ -275,17 +275,11 @@ impl Curve {
             Interpolation::CubicSpline => {
                 let m0 = &self.tangents_out[k * self.width..];
                 let m1 = &self.tangents_in[(k + 1) * self.width..];
-                let (u2, u3) = (u * u, u * u * u);
                 for c in 0..self.width {
-                    let (a, b) = (m0[c] * h, m1[c] * h);
-                    value[c] = (2.0 * u3 - 3.0 * u2 + 1.0) * p0[c]
-                        + (u3 - 2.0 * u2 + u) * a
-                        + (3.0 * u2 - 2.0 * u3) * p1[c]
-                        + (u3 - u2) * b;
-                    derivative[c] = ((6.0 * u2 - 6.0 * u) * (p0[c] - p1[c])
-                        + (3.0 * u2 - 4.0 * u + 1.0) * a
-                        + (3.0 * u2 - 2.0 * u) * b)
-                        / h;
+                    let (from, to) = ((p0[c], m0[c] * h), (p1[c], m1[c] * h));
+                    let per_interval;
+                    (value[c], per_interval) = hermite(from, to, u);
+                    derivative[c] = per_interval / h;
                 }
             }
         }

@@ -21,8 +21,8 @@ pub(super) struct Joints {
     pub morphs: Vec<MorphRange>,
     /// Size of the rest pose: the diagonal of the box around all joints, in the file's unit.
     pub model_size: f64,
-    /// Structure hash of the skeleton.
-    pub structure: u64,
+    /// The skeleton, its lanes in the order of the joints.
+    pub skeleton: Skeleton,
 }
 
 impl Joints {
@@ -49,7 +49,7 @@ impl Joints {
         let plain = Skeleton::new(&joints, None, scalars.clone())?;
         let model_size = model_size(&plain);
         let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
-        let structure = plain.with_channels(channels)?.structure_hash();
+        let skeleton = plain.with_channels(channels)?;
         Ok(Self {
             order,
             joint_of_node,
@@ -57,9 +57,18 @@ impl Joints {
             scalars,
             morphs,
             model_size,
-            structure,
+            skeleton,
         })
     }
+}
+
+/// The skeleton that [`build_rig`](super::build_rig) makes of a scene, but for its lane order: lanes are in the order of
+/// the joints. Takes no time for keys.
+///
+/// # Errors
+/// If an index of the scene is out of range, or its joints are no skeleton.
+pub fn skeleton_of(raw: &RawScene) -> Result<Skeleton, BuildError> {
+    Ok(Joints::new(raw)?.skeleton)
 }
 
 /// How the clips of one or more files use the joints of a skeleton; the lane order follows from it.
@@ -178,15 +187,16 @@ impl LaneScan {
     /// If the scene has no valid skeleton, or a track is invalid.
     pub fn add(&mut self, raw: &RawScene) -> Result<u64, BuildError> {
         let found = Joints::new(raw)?;
+        let structure = found.skeleton.structure_hash();
         if self.structure.is_none() {
-            self.structure = Some(found.structure);
+            self.structure = Some(structure);
             self.uses = LaneUses::new(found.joints.len());
         }
-        if self.structure == Some(found.structure) {
+        if self.structure == Some(structure) {
             let size = found.model_size;
             self.uses.add(raw, &found.joint_of_node, size)?;
         }
-        Ok(found.structure)
+        Ok(structure)
     }
 
     /// Adds a clip, in any lane order; returns the structure hash of its skeleton. A clip whose skeleton differs from
@@ -207,5 +217,42 @@ impl LaneScan {
     /// [`BuildOptions::lane_order`](super::BuildOptions::lane_order).
     pub fn order(&self) -> Vec<u16> {
         self.uses.order()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{BuildOptions, build_rig};
+    use crate::import::raw::{Interpolation, RawClip, RawNode, RawTrack};
+
+    #[test]
+    fn the_skeleton_of_a_scene_is_that_of_its_rig() {
+        let track = RawTrack {
+            node: 0,
+            channel: RawChannel::Translation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![0.0; 6],
+        };
+        let mut scene = RawScene {
+            nodes: vec![RawNode::default(); 2],
+            clips: vec![RawClip {
+                duration: 1.0,
+                tracks: vec![track],
+                ..RawClip::default()
+            }],
+            ..RawScene::default()
+        };
+        // A node that nothing but a clip animates is a joint.
+        for joints in [1, 0] {
+            let found = skeleton_of(&scene).unwrap();
+            assert_eq!(found.len(), joints);
+            let rig = build_rig(scene.clone(), &BuildOptions::default()).unwrap();
+            assert_eq!(found.mismatch(rig.skeleton()), None);
+            scene.clips.clear();
+        }
+        scene.nodes[0].parent = Some(2);
+        assert!(matches!(skeleton_of(&scene), Err(BuildError::Index { .. })));
     }
 }

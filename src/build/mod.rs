@@ -8,6 +8,7 @@ mod bounds;
 pub(crate) mod check;
 pub(crate) mod clip_builder;
 pub(crate) mod curve;
+mod humanoid;
 mod joint_order;
 mod lanes;
 mod lod;
@@ -23,7 +24,7 @@ pub use clip_builder::{
     ClipBuildError, MAX_RESAMPLED_KEYS, RESAMPLE_RATE, ROTATION_TOLERANCE, SCALAR_TOLERANCE,
     SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
 };
-pub use lanes::LaneScan;
+pub use lanes::{LaneScan, skeleton_of};
 pub use lod::{LodError, add_lod};
 pub use rig::{BuildOptions, build_rig, build_rig_reporting};
 pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};

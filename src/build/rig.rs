@@ -5,6 +5,7 @@ use super::check::BuildError;
 use super::clip_builder::{
     ClipBuildError, ClipBuilder, RESAMPLE_RATE, Reference, Resampled, Target,
 };
+use super::humanoid::humanoid;
 use super::lanes::{Joints, LaneUses};
 use super::meshes::skins_and_meshes;
 use super::root_motion::{RootMotionOptions, extract};
@@ -89,8 +90,8 @@ pub fn build_rig(raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildErro
     build_rig_reporting(raw, options).map(|(rig, _)| rig)
 }
 
-/// As [`build_rig`], with a report of the key times that were resampled: their numbers, the rate and the measured
-/// error.
+/// As [`build_rig`], with a report of the key times that were resampled, with their numbers, the rate and the measured
+/// error, and of human bones that were left out.
 ///
 /// # Errors
 /// As [`build_rig`].
@@ -166,11 +167,7 @@ pub fn build_rig_reporting(
         morphs,
     };
     let mut rig = Rig::new(parts)?;
-    let joint = |node: usize| joint_of_node.get(node).copied().filter(|&j| j != NO_JOINT);
-    let bones = raw.humanoid.iter();
-    rig.humanoid = bones
-        .filter_map(|&(bone, node)| Some((bone, joint(node)?)))
-        .collect();
+    rig.humanoid = humanoid(&raw.humanoid, &joint_of_node, &mut report);
     measure_bounds(&mut rig);
     Ok((rig, report))
 }

@@ -1,10 +1,7 @@
-//! Clips converted back to tracks: to rebuild them in another lane order, to make additive clips of them,
-//! and for measurements.
+//! Clips converted back to tracks: to make clips of other skeletons and additive clips of them, and for measurements.
 
-use super::clip_builder::{ClipBuildError, ClipBuilder, Reference, Target};
 use super::curve::Curve;
-use super::rig::model_size;
-use crate::clip::{Block, BlockKind, Channel, Clip, Part, RootMotionParts};
+use crate::clip::{Block, BlockKind, Channel, Clip, Part};
 use crate::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
     RawUserTrack,
@@ -63,41 +60,6 @@ fn raw_node(n: &crate::rig::RigNode) -> RawNode {
         matrix: n.matrix,
         ..RawNode::default()
     }
-}
-
-/// Rebuilds a clip of a skeleton for another one of the same structure.
-pub(super) fn rebuild(
-    clip: &Clip,
-    from: &Skeleton,
-    to: &Skeleton,
-    reference: Reference<'_>,
-    motion: Option<RootMotionParts>,
-    max_bytes: usize,
-) -> Result<Clip, ClipBuildError> {
-    let joints = to.lane_of().iter().map(|&lane| Target {
-        lane: Some(usize::from(lane)),
-        scalars: None,
-    });
-    let scalars = (0..to.scalars().len()).map(|i| Target {
-        lane: None,
-        scalars: Some((i, 1)),
-    });
-    let targets: Vec<Target> = joints.chain(scalars).collect();
-    let mut raw = raw_clip(clip, from);
-    let channels = match reference {
-        // Scalars are moved to their lanes one by one.
-        Reference::None => Vec::new(),
-        // The difference of two quaternions is not that of their numbers.
-        Reference::Pose(_) => take_quaternions(&mut raw, from),
-    };
-    let builder = ClipBuilder {
-        skeleton: to,
-        targets: &targets,
-        model_size: model_size(to),
-        max_bytes,
-        channels: &channels,
-    };
-    builder.build((0, &raw), reference, motion)
 }
 
 /// Takes the tracks of the numbers of quaternion channels out of a clip, as one track per channel.

@@ -7,7 +7,7 @@ use crate::clip::{Clip, relane};
 use crate::rig::{Rig, RigParts};
 use std::sync::Arc;
 
-/// A rig with more clips: those of other files, bound or retargeted ones. The lane order is chosen anew, so that the
+/// A rig with more clips: those of other files, bound or retargeted ones. The lane order is derived again, so that the
 /// joints that move stand first; all clips are laid out in it.
 ///
 /// The clips may have any lane order of the rig's skeleton. A crowd takes single ones by

@@ -4,6 +4,7 @@ use super::block::Channel;
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
 use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
+use crate::words::plural;
 use thiserror::Error;
 
 /// Why a clip is rejected.
@@ -70,7 +71,7 @@ pub enum ClipError {
         have: usize,
     },
     /// There is no such clip.
-    #[error("there is no clip {clip}: the rig has {clips} clips")]
+    #[error("there is no clip {clip}: the rig has {}", plural(*.clips as u64, "clip"))]
     Unknown {
         /// Name of the clip.
         clip: usize,

@@ -183,7 +183,7 @@ impl Crowd {
     }
 
     /// Adds a clip to a rig: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
-    /// laid out anew ([`Rig::lay_out`]), once for all crowds and mixers of the rig;
+    /// converted to it ([`Rig::lay_out`]), once for all crowds and mixers of the rig;
     /// [`Crowd::layout_difference`] says what that changed.
     ///
     /// # Errors

@@ -57,13 +57,15 @@ pub enum Section {
     Events,
     /// The sources of the file.
     Provenance,
+    /// The human bones of the joints.
+    Humanoid,
     /// Where the meshes are while each clip plays.
     Bounds,
     /// Any other section; it is skipped.
     Unknown([u8; 4]),
 }
 
-const CODES: [([u8; 4], Section); 11] = [
+const CODES: [([u8; 4], Section); 12] = [
     (*b"NAME", Section::Names),
     (*b"SKEL", Section::Skeleton),
     (*b"SKIN", Section::Skins),
@@ -74,6 +76,7 @@ const CODES: [([u8; 4], Section); 11] = [
     (*b"CLIP", Section::Clip),
     (*b"EVNT", Section::Events),
     (*b"PROV", Section::Provenance),
+    (*b"HUMN", Section::Humanoid),
     (*b"BNDS", Section::Bounds),
 ];
 

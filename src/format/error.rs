@@ -5,7 +5,7 @@ use super::container::Section;
 use crate::clip::ClipError;
 use crate::clip::RelaneError;
 use crate::rig::RigError;
-use crate::skeleton::{SkeletonError, SkinError};
+use crate::skeleton::{HumanBone, SkeletonError, SkinError};
 use std::io;
 use thiserror::Error;
 
@@ -162,6 +162,18 @@ pub enum Fault {
         skin: usize,
         /// The cause.
         source: SkinError,
+    },
+    /// One joint has two bones of the humanoid.
+    #[error("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"")]
+    JointTwice {
+        /// Index of the joint.
+        joint: usize,
+        /// Its name.
+        name: String,
+        /// The first bone.
+        first: HumanBone,
+        /// The second bone.
+        second: HumanBone,
     },
     /// A clip is invalid.
     #[error(transparent)]

@@ -10,11 +10,11 @@ use super::provenance::{self, Provenance};
 use super::read::SectionReader;
 use super::source::{OpenFile, Source, copy};
 use super::table::{at_most_one, by_name, check_entry, of_kind, the_one};
-use super::{bounds, images, materials, meshes, nodes, skeleton, skins};
+use super::{bounds, humanoid, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::{Clip, Marker, relane};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{HumanBone, Skeleton};
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -358,6 +358,7 @@ impl Library {
         };
         let offset = nodes_at.map_or(0, |e| e.offset);
         let mut rig = Rig::new(parts).map_err(|e| Section::Nodes.fault(offset, e))?;
+        rig.humanoid = self.humanoid(&memory)?;
         if let Some(e) = at_most_one(&self.entries, Section::Bounds)? {
             let bytes = self.source.section(e)?;
             let r = self.reader(&bytes, e, &memory);
@@ -368,6 +369,15 @@ impl Library {
             }
         }
         Ok(rig)
+    }
+
+    /// The human bones of the joints; none if the file does not state them.
+    fn humanoid(&self, memory: &MemoryLimit) -> Result<Vec<(HumanBone, u16)>, FormatError> {
+        let Some(e) = at_most_one(&self.entries, Section::Humanoid)? else {
+            return Ok(Vec::new());
+        };
+        let bytes = self.source.section(e)?;
+        humanoid::read(self.reader(&bytes, e, memory), &self.skeleton)
     }
 
     /// Reads all clips, in parallel on rayon's current pool.

@@ -13,6 +13,7 @@ pub mod codec;
 mod container;
 mod error;
 mod events;
+mod humanoid;
 mod images;
 mod library;
 #[allow(unsafe_code)] // `Library::open_mapped`; the promise is stated there.

@@ -11,7 +11,7 @@ use super::events::{self, Event};
 use super::names::{NO_NAME, NameTable};
 use super::provenance::{self, Provenance};
 use super::save::SaveError;
-use super::{bounds, clip, images, materials, meshes, nodes, skeleton, skins};
+use super::{bounds, clip, humanoid, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::Clip;
 use crate::rig::{ClipBounds, Rig, distinct};
 use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
@@ -105,7 +105,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
         Ok(writer)
     }
 
-    /// Adds the skins, nodes, meshes, materials and images of a rig. Call it at most once: readers reject a
+    /// Adds the skins, nodes, meshes, materials, images and humanoid of a rig. Call it at most once: readers reject a
     /// second rig. If the rig draws something, the bounds of the clips that are added after it are measured and stored.
     ///
     /// # Errors
@@ -116,6 +116,9 @@ impl<W: Write + Seek> LibraryWriter<W> {
         self.section(Section::Skins, &bytes)?;
         let bytes = nodes::write(rig, &mut self.names);
         self.section(Section::Nodes, &bytes)?;
+        if !rig.humanoid().is_empty() {
+            self.section(Section::Humanoid, &humanoid::write(rig.humanoid()))?;
+        }
         let bytes = materials::write(rig.materials(), &mut self.names);
         self.section(Section::Materials, &bytes)?;
         for mesh in distinct(rig.meshes()).0 {

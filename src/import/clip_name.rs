@@ -57,7 +57,7 @@ fn without_copy(name: &str) -> &str {
 /// The name of the only clip of a file: the file's name without extension if the clip's own says nothing
 /// ([`is_placeholder_clip_name`]), else the clip's.
 ///
-/// For files of one clip: with several, a file's name does not tell them apart.
+/// For files of one clip: with several, one file name cannot name each.
 ///
 /// ```
 /// use phalanx::import::clip_name_from_file;

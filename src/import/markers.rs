@@ -8,6 +8,7 @@
 use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
 use crate::import::trim::trim_marker;
 use crate::rig::Rig;
+use crate::words::shorten;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -103,15 +104,10 @@ pub enum MarkerFault {
 pub type ClipMarkers = Vec<(String, Vec<Marker>)>;
 
 fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> MarkerFault {
-    let mut found = found.to_string();
-    // Enough to recognise it.
-    if let Some((end, _)) = found.char_indices().nth(40) {
-        found.truncate(end);
-        found.push('…');
-    }
     MarkerFault::Kind {
         marker: marker.into(),
-        found,
+        // Enough to recognise it.
+        found: shorten(&found.to_string()),
         needed,
     }
 }

@@ -13,6 +13,7 @@ pub mod gltf;
 #[cfg(feature = "gltf")]
 pub(crate) mod markers;
 pub mod raw;
+mod read_file;
 mod report;
 mod split;
 mod trim;

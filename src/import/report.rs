@@ -30,6 +30,9 @@ pub struct ReportEntry {
     pub place: String,
     /// What was found and what was done.
     pub message: String,
+    /// All that the message counts, where it names only the first: late clips, names that occur more than once,
+    /// channels that animate no node. Else empty.
+    pub items: Vec<String>,
 }
 
 /// How much a report entry matters.
@@ -51,16 +54,25 @@ impl ImportReport {
         place: impl Into<String>,
         message: impl Into<String>,
     ) {
-        self.entries.push(ReportEntry {
-            severity,
-            place: place.into(),
-            message: message.into(),
-        });
+        let entry = ReportEntry::new(severity, place, message);
+        self.entries.push(entry);
     }
 
     /// The most severe of the entries; `None` if there are none.
     pub fn worst(&self) -> Option<Severity> {
         self.entries.iter().map(|e| e.severity).max()
+    }
+}
+
+impl ReportEntry {
+    /// An entry without items.
+    pub fn new(severity: Severity, place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            place: place.into(),
+            message: message.into(),
+            items: Vec::new(),
+        }
     }
 }
 

@@ -2,15 +2,17 @@
 
 mod affine;
 mod hash;
+mod hermite;
 mod rigid;
 mod row;
 mod slerp;
 
 pub use affine::Affine3x4;
 pub use hash::Fnv1a;
+pub(crate) use hermite::hermite;
 pub use rigid::Rigid;
 #[cfg(feature = "phx")]
 pub(crate) use row::all_finite;
 pub use row::{LANES, Row, blocks_for};
 pub(crate) use row::{NOISE, NOISE_LENGTH, all_within, settle, within};
-pub(crate) use slerp::{angle, slerp};
+pub(crate) use slerp::{angle, angle_of_chord, chord_squared, slerp, slerp_value};

@@ -2,14 +2,22 @@
 
 /// The angle in radians of the shorter rotation between two unit quaternions.
 pub(crate) fn angle(a: &[f64], b: &[f64]) -> f64 {
+    angle_of_chord(chord_squared(a, b))
+}
+
+/// The angle in radians between two unit quaternions that are so far apart.
+pub(crate) fn angle_of_chord(squared: f64) -> f64 {
+    // From the chord: accurate at small angles, where the cosine is flat.
+    4.0 * (0.5 * squared.sqrt()).min(1.0).asin()
+}
+
+/// The square of the distance between two unit quaternions on one hemisphere.
+pub(crate) fn chord_squared(a: &[f64], b: &[f64]) -> f64 {
     let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
-    let apart: f64 = a
-        .iter()
+    a.iter()
         .zip(b)
         .map(|(x, y)| (x - y * dot.signum()).powi(2))
-        .sum();
-    // From the chord: accurate at small angles, where the cosine is flat.
-    4.0 * (0.5 * apart.sqrt()).min(1.0).asin()
+        .sum()
 }
 
 /// Value and derivative per second at `u` in [0, 1] of the great arc from `a` to `b`, which takes `h` seconds. The
@@ -22,15 +30,34 @@ pub(crate) fn slerp(
     derivative: &mut [f64; 4],
 ) {
     let theta = 0.5 * angle(a, b);
-    for c in 0..4 {
-        if theta < 1e-9 {
-            value[c] = a[c] + (b[c] - a[c]) * u;
+    arc((a, b), u, theta, value);
+    if theta < 1e-9 {
+        for c in 0..4 {
             derivative[c] = (b[c] - a[c]) / h;
-        } else {
-            let s = theta.sin();
-            value[c] = (((1.0 - u) * theta).sin() * a[c] + (u * theta).sin() * b[c]) / s;
-            derivative[c] =
-                theta * ((u * theta).cos() * b[c] - ((1.0 - u) * theta).cos() * a[c]) / (s * h);
         }
+        return;
+    }
+    let (s, from, to) = (theta.sin(), ((1.0 - u) * theta).cos(), (u * theta).cos());
+    for c in 0..4 {
+        derivative[c] = theta * (to * b[c] - from * a[c]) / (s * h);
+    }
+}
+
+/// The value of [`slerp`] alone.
+pub(crate) fn slerp_value((a, b): (&[f64], &[f64]), u: f64, value: &mut [f64; 4]) {
+    arc((a, b), u, 0.5 * angle(a, b), value);
+}
+
+/// The place at `u` on the arc of half angle `theta`.
+fn arc((a, b): (&[f64], &[f64]), u: f64, theta: f64, value: &mut [f64; 4]) {
+    if theta < 1e-9 {
+        for c in 0..4 {
+            value[c] = a[c] + (b[c] - a[c]) * u;
+        }
+        return;
+    }
+    let (s, from, to) = (theta.sin(), ((1.0 - u) * theta).sin(), (u * theta).sin());
+    for c in 0..4 {
+        value[c] = (from * a[c] + to * b[c]) / s;
     }
 }

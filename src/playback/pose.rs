@@ -8,6 +8,7 @@ use crate::runtime::{
     BlendJob, JobError, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob, SkinningJob,
 };
 use crate::skeleton::{ChannelHandle, ChannelValue, Pose, Trs};
+use crate::words::plural;
 use thiserror::Error;
 
 /// A clip, sampled at a time, with a weight.
@@ -62,7 +63,7 @@ fn steps(p: &Primitive) -> u64 {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PoseError {
     /// The rig has no such clip.
-    #[error("unknown clip {clip}: the rig has {clips} clips")]
+    #[error("unknown clip {clip}: the rig has {}", plural(*.clips as u64, "clip"))]
     UnknownClip {
         /// The requested index.
         clip: usize,

@@ -13,10 +13,26 @@ use std::sync::Arc;
 const FACING_SNAP: f64 = 30.0 * std::f64::consts::PI / 180.0;
 
 /// A body whose lowest foot is within this share of its height of the origin stands on the origin.
-const SOLE: f64 = 0.25;
+pub(super) const SOLE: f64 = 0.25;
+
+const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
+const TOES: [B; 2] = [B::LeftToes, B::RightToes];
 
 /// Directions of bones that differ by less are not aligned: rounding of rest poses. Radians.
 const ALIGNED: f64 = 1e-6;
+
+/// Bones that differ by more are not aligned. Arms that hang down are 90° from a T-pose; beyond it the poses are
+/// others, or joints are not the bones that they are taken for.
+const MOST_ALIGNED: f64 = 95.0 * std::f64::consts::PI / 180.0;
+
+/// Bones whose directions differ in the reference poses, with the angles in radians.
+#[derive(Default)]
+pub(super) struct Aligned {
+    /// Turned into the direction of the source's.
+    pub turned: Vec<(B, f64)>,
+    /// Too far from it.
+    pub refused: Vec<(B, f64)>,
+}
 
 /// A skeleton in its reference pose.
 pub(super) struct Body {
@@ -29,9 +45,13 @@ pub(super) struct Body {
     pub worlds: Vec<DQuat>,
     /// From left, up and forward to model space.
     pub facing: DQuat,
-    /// The height of the ground along `up`.
+    /// Joints of feet and toes, of which the lowest stands on the ground.
+    feet: Vec<usize>,
+    /// Whether it stands on the origin.
+    pub stands: bool,
+    /// The height of the ground along `up`: of the origin if it stands there, else of the lowest foot.
     pub ground: f64,
-    /// Of the hips above the ground.
+    /// Of the hips; comparable with that of the other body, see [`Body::measure`].
     pub height: f64,
     pub loose: Vec<Loose>,
 }
@@ -68,6 +88,8 @@ impl Body {
             worlds: vec![DQuat::IDENTITY; needed],
             locals,
             facing: DQuat::IDENTITY,
+            feet: Vec::new(),
+            stands: false,
             ground: 0.0,
             height: 0.0,
             loose: Vec::new(),
@@ -75,7 +97,9 @@ impl Body {
         body.pose();
         body.loose = body.find_loose();
         body.facing = body.find_facing();
-        body.measure();
+        body.feet = body.joints_of(&[FEET, TOES].concat());
+        let (hips, foot) = body.hips_and_foot();
+        body.stands = foot.abs() <= SOLE * (hips - foot);
         Ok(body)
     }
 
@@ -169,27 +193,57 @@ impl Body {
         near.unwrap_or(exact)
     }
 
-    fn measure(&mut self) {
-        let up = self.up();
-        let low = [B::LeftFoot, B::RightFoot, B::LeftToes, B::RightToes];
-        let low = low.into_iter().filter_map(|b| self.bone(b));
-        let low = low.map(|p| p.dot(up)).fold(f64::INFINITY, f64::min);
-        let hips = self.bone(B::Hips).map_or(0.0, |p| p.dot(up));
-        // Without feet the body ends at the lowest joint.
-        let lowest = (0..self.models.len()).map(|j| self.position(j).dot(up));
-        let low = match low.is_finite() {
-            true => low,
-            false => lowest.fold(f64::INFINITY, f64::min),
-        };
-        let stands = low.abs() <= SOLE * (hips - low);
-        self.ground = if stands { 0.0 } else { low };
-        self.height = hips - self.ground;
+    /// The joints of those of some bones that it has; all joints if it has none of them.
+    fn joints_of(&self, bones: &[B]) -> Vec<usize> {
+        let joints = bones.iter().filter_map(|b| self.map.joint(*b));
+        let joints: Vec<usize> = joints.collect();
+        match joints.is_empty() {
+            true => (0..self.skeleton.len()).collect(),
+            false => joints,
+        }
     }
 
-    /// Turns bones of the reference pose into the directions of the source's. Returns which, with the angles.
-    pub fn align(&mut self, source: &Body, space: &Space, alignment: Alignment) -> Vec<(B, f64)> {
-        let mut aligned = Vec::new();
-        let feet: Vec<(usize, DQuat)> = [B::LeftFoot, B::RightFoot]
+    /// The least height of feet and toes whose places are given, along `up`.
+    pub fn lowest(&self, place: impl Fn(usize) -> DVec3) -> f64 {
+        let heights = self.feet.iter().map(|&j| place(j).dot(self.up()));
+        heights.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The heights of its hips and of its lowest foot in the reference pose.
+    fn hips_and_foot(&self) -> (f64, f64) {
+        let hips = self.bone(B::Hips).map_or(0.0, |p| p.dot(self.up()));
+        (hips, self.lowest(|j| self.position(j)))
+    }
+
+    /// Whether two bodies have the same skeleton, bones and reference pose.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.skeleton.structure_hash() == other.skeleton.structure_hash()
+            && self.map.bones().eq(other.map.bones())
+            && self.locals == other.locals
+    }
+
+    /// Measures the heights of the hips of two bodies alike: above the origin if both stand on it, else above the
+    /// lowest foot; toes count if both have some.
+    pub fn measure(source: &mut Self, target: &mut Self) {
+        let bodies = [source, target];
+        let toes = |body: &&mut Self| TOES.iter().any(|b| body.map.joint(*b).is_some());
+        let bones = match bodies.iter().all(toes) {
+            true => [FEET, TOES].concat(),
+            false => FEET.to_vec(),
+        };
+        let stand = bodies.iter().all(|body| body.stands);
+        for body in bodies {
+            body.feet = body.joints_of(&bones);
+            let (hips, foot) = body.hips_and_foot();
+            body.ground = if body.stands { 0.0 } else { foot };
+            body.height = if stand { hips } else { hips - foot };
+        }
+    }
+
+    /// Turns bones of the reference pose into the directions of the source's.
+    pub fn align(&mut self, source: &Body, space: &Space, alignment: Alignment) -> Aligned {
+        let mut aligned = Aligned::default();
+        let feet: Vec<(usize, DQuat)> = FEET
             .into_iter()
             .filter(|b| source.map.joint(twin(*b, space)).is_some())
             .filter_map(|b| self.map.joint(b))
@@ -214,8 +268,12 @@ impl Body {
             if angle.is_nan() || angle <= ALIGNED {
                 continue;
             }
+            if angle > MOST_ALIGNED {
+                aligned.refused.push((bone, angle));
+                continue;
+            }
             self.turn(joint, turn * self.worlds[joint]);
-            aligned.push((bone, angle));
+            aligned.turned.push((bone, angle));
         }
         for (joint, world) in feet {
             self.turn(joint, world);

@@ -1,9 +1,9 @@
 //! `RetargetError`: why a clip cannot be retargeted.
 
-use super::humanoid::MapError;
+use super::humanoid::{HumanBone, MapError};
 use crate::build::ClipBuildError;
-use crate::clip::Clip;
-use crate::skeleton::Skeleton;
+use crate::clip::{Clip, ClipKind};
+use crate::skeleton::{Skeleton, SkeletonMismatch};
 use thiserror::Error;
 
 /// Why a clip cannot be retargeted.
@@ -28,17 +28,13 @@ pub enum RetargetError {
         /// The clip.
         clip: String,
     },
-    /// The clip belongs to another skeleton than the source.
-    #[error(
-        "clip \"{clip}\" belongs to a skeleton with hash {have:016x}, the source has {needed:016x}"
-    )]
+    /// The clip belongs to another skeleton than the source, or is in another lane order.
+    #[error("clip \"{clip}\" is not of the source's skeleton: {mismatch}")]
     Skeleton {
         /// The clip.
         clip: String,
-        /// Its skeleton's hash.
-        have: u64,
-        /// The hash expected.
-        needed: u64,
+        /// What differs: the clip's value first.
+        mismatch: SkeletonMismatch,
     },
     /// A reference pose has not as many joints as the skeleton, or is not finite.
     #[error(
@@ -73,17 +69,19 @@ pub enum RetargetError {
         /// The largest ratio.
         most: f64,
     },
-    /// A joint of the target cannot be placed: the scales above it are zero.
+    /// What is below a joint has no place: its scale is zero or, with those above it, too small.
     #[error(
-        "joint {joint} \"{name}\" of the target cannot be placed: the scales above it have the product {product:e}"
+        "joint {joint} \"{name}\" of the {side} has scale {scale:?}; the hips and what is below them have no place"
     )]
     Singular {
-        /// The joint.
+        /// `source` or `target`.
+        side: &'static str,
+        /// The joint, above the hips or the hips themselves.
         joint: usize,
         /// Its name.
         name: String,
-        /// The product of the scales.
-        product: f64,
+        /// Its scale in the reference pose.
+        scale: [f64; 3],
     },
     /// A threshold of the planting of feet is out of range.
     #[error("foot planting: {what} is {value}, it must be positive and finite")]
@@ -93,10 +91,18 @@ pub enum RetargetError {
         /// Its value.
         value: f64,
     },
+    /// Neither foot can be planted.
+    #[error("no foot can be planted: the {side} has no {bone}")]
+    Legs {
+        /// `source` or `target`.
+        side: &'static str,
+        /// The bone that the left leg lacks.
+        bone: HumanBone,
+    },
     /// Keys and joints of a clip multiply beyond all measure.
-    #[error("the clip needs at least {steps} steps of keys and joints, the limit is {limit}")]
+    #[error("the clip needs {steps} steps or more of keys and joints, the limit is {limit}")]
     Work {
-        /// Steps counted so far.
+        /// Steps counted.
         steps: u64,
         /// The limit.
         limit: u64,
@@ -107,16 +113,18 @@ pub enum RetargetError {
 }
 
 impl RetargetError {
-    /// The error of a clip that is not of the skeleton, or in another lane order.
-    pub(super) fn skeleton(clip: &Clip, skeleton: &Skeleton) -> Self {
-        let structure = (clip.structure_hash(), skeleton.structure_hash());
-        let layout = (clip.layout_hash(), skeleton.layout_hash());
-        let (have, needed) = if structure.0 == structure.1 {
-            layout
-        } else {
-            structure
-        };
-        let clip = clip.name().to_owned();
-        Self::Skeleton { clip, have, needed }
+    /// Fails if the clip is additive, or not of the skeleton in its lane order.
+    pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), Self> {
+        let name = || clip.name().to_owned();
+        if clip.kind() == ClipKind::Additive {
+            return Err(Self::Additive { clip: name() });
+        }
+        match clip.skeleton().mismatch(skeleton) {
+            Some(mismatch) => Err(Self::Skeleton {
+                clip: name(),
+                mismatch,
+            }),
+            None => Ok(()),
+        }
     }
 }

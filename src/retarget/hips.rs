@@ -1,25 +1,21 @@
 //! The way of the hips: scaled by the ratio of heights.
 
-use super::body::Body;
+use super::body::{Body, SOLE};
 use super::error::RetargetError;
 use super::humanoid::HumanBone;
-use super::motion::{Motion, Property, all_step, union};
+use super::motion::{Motion, Property, path};
 use super::options::Ground;
+use super::sampler::{Sampling, evaluations};
 use super::space::Space;
-use super::track::{BETWEEN, HALVINGS, Keys, constant, mapped_with, middle_gap, sampled};
+use super::track::{BETWEEN, Keys, constant, halvings, mapped_with, sampled};
 use super::work::Work;
+use crate::build::curve::Curve;
 use crate::clip::{RootMotion, RootMotionParts};
 use crate::skeleton::NO_JOINT;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// Bounds of the ratio of heights: a model in millimetres on one in kilometres.
 pub(super) const RATIOS: [f64; 2] = [1e-6, 1e6];
-
-/// Hips nearer to the origin than this share of their height are in the origin.
-const IN_ORIGIN: f64 = 0.1;
-
-/// A clip lifts hips that are in the origin if they are on average higher than this share of their height.
-const LIFTED: f64 = 0.5;
 
 /// Times at which the height of hips is looked at.
 const LOOKS: usize = 64;
@@ -36,6 +32,32 @@ pub(super) struct Hips<'a> {
     /// Of the joint above the target's hips.
     above: DAffine3,
     below: DAffine3,
+    /// What is added to the hips' height, in the target's model space.
+    lift: f64,
+}
+
+/// What moves the source's hips.
+#[derive(Default)]
+pub(super) struct Way {
+    moving: Vec<(usize, Property)>,
+    /// Joints that move, and products of those between; from the root down.
+    factors: Vec<(Option<usize>, DAffine3)>,
+}
+
+impl Way {
+    fn curves<'m>(&self, motion: &'m Motion<'_>) -> Vec<&'m Curve> {
+        let curves = self.moving.iter().map(|&(j, p)| motion.curve(j, p));
+        curves.flatten().collect()
+    }
+
+    /// Counts the steps of [`Hips::keys`].
+    pub fn take(&self, motion: &Motion<'_>, work: &mut Work) -> Result<(), RetargetError> {
+        let refine = work.refine;
+        let count = evaluations(&self.curves(motion), |keys, cubic| {
+            halvings(keys, cubic, refine)
+        });
+        work.take(count, self.moving.len())
+    }
 }
 
 impl<'a> Hips<'a> {
@@ -50,7 +72,16 @@ impl<'a> Hips<'a> {
         let ratio = target.height / source.height;
         let [least, most] = RATIOS;
         let sound = source.height > 0.0 && (least..=most).contains(&ratio);
+        let above = match target.skeleton.parents()[target_joint] {
+            NO_JOINT => DAffine3::IDENTITY,
+            p => target.models[usize::from(p)],
+        };
+        let below = above.inverse();
+        if !below.is_finite() || !sound {
+            flat(target, target_joint, "target")?;
+        }
         if !sound {
+            flat(source, joint, "source")?;
             return Err(RetargetError::Height {
                 source_height: source.height,
                 target_height: target.height,
@@ -58,17 +89,8 @@ impl<'a> Hips<'a> {
                 most,
             });
         }
-        let above = match target.skeleton.parents()[target_joint] {
-            NO_JOINT => DAffine3::IDENTITY,
-            p => target.models[usize::from(p)],
-        };
-        let below = above.inverse();
         if !below.is_finite() {
-            return Err(RetargetError::Singular {
-                joint: target_joint,
-                name: target.skeleton.names()[target_joint].clone(),
-                product: above.matrix3.determinant().abs(),
-            });
+            return Err(singular(target, target_joint, "target"));
         }
         Ok(Self {
             source,
@@ -79,6 +101,7 @@ impl<'a> Hips<'a> {
             target_joint,
             above,
             below,
+            lift: 0.0,
         })
     }
 
@@ -93,110 +116,119 @@ impl<'a> Hips<'a> {
     }
 
     /// The target's place, in the space of the joint above, of a place of the source's hips.
-    fn place(&self, hips: DVec3, ground: Ground) -> DVec3 {
+    fn place(&self, hips: DVec3) -> DVec3 {
         let (from, to) = (
             self.source.position(self.joint),
             self.target.position(self.target_joint),
         );
-        let mut place = to + self.scaled() * (hips - from);
-        if ground == Ground::Origin {
-            let up = self.target.up();
-            let height = self.target.ground + self.ratio * from.dot(self.source.up());
-            place += up * (height - to.dot(up));
-        }
+        let place = to + self.scaled() * (hips - from) + self.target.up() * self.lift;
         self.below.transform_point3(place)
     }
 
-    /// Decides where the source stands.
-    pub fn ground(&self, motion: &Motion<'_>, wanted: Ground, duration: f32) -> Ground {
-        if wanted != Ground::Auto {
-            return wanted;
-        }
-        let up = self.source.up();
-        let rest = self.source.position(self.joint).dot(up);
-        let height = self.source.height;
+    /// Decides where the source stands, and returns it.
+    pub fn stand(&mut self, motion: &Motion<'_>, wanted: Ground, duration: f32) -> Ground {
         let looks = (0..LOOKS).map(|i| duration * (i as f32 / LOOKS as f32));
+        let ground = match wanted {
+            Ground::Auto => self.find_ground(motion, looks.clone()),
+            given => given,
+        };
+        if ground == Ground::Origin {
+            let (source, target) = (self.source, self.target);
+            // The source's ankles and toes are above its ground; what is known of the target's ground is where its
+            // own rest, unless it stands on the origin as well.
+            let soles = match target.stands {
+                true => 0.0,
+                false => {
+                    let low = looks.map(|t| source.lowest(|j| motion.model(j, t).translation));
+                    let low = low.fold(f64::INFINITY, f64::min);
+                    low.clamp(0.0, SOLE * source.height)
+                }
+            };
+            let from = source.position(self.joint).dot(source.up()) - soles;
+            let to = target.position(self.target_joint).dot(target.up());
+            self.lift = target.ground + self.ratio * from - to;
+        }
+        ground
+    }
+
+    /// A source whose reference pose does not stand on the origin stands there in a clip that holds its hips at the
+    /// height above the origin rather than above the reference pose's feet.
+    fn find_ground(&self, motion: &Motion<'_>, looks: impl Iterator<Item = f32>) -> Ground {
+        let (source, up) = (self.source, self.source.up());
+        if source.stands || source.is_same(self.target) {
+            return Ground::Reference;
+        }
         let heights = looks.map(|t| motion.model(self.joint, t).translation.dot(up));
         let mean = heights.sum::<f64>() / LOOKS as f64;
-        match rest.abs() <= IN_ORIGIN * height && mean >= LIFTED * height {
+        let (origin, feet) = (source.height, source.ground + source.height);
+        match (mean - origin).abs() < (mean - feet).abs() {
             true => Ground::Origin,
             false => Ground::Reference,
         }
     }
 
-    /// The keys of the target's hips, and their largest deviation between keys, in the target's model space.
-    pub fn keys(
-        &self,
-        motion: &Motion<'_>,
-        ground: Ground,
-        work: &mut Work,
-    ) -> Result<(Keys, f64), RetargetError> {
-        let path = motion.path(self.joint);
-        let properties = |&joint: &usize| {
+    /// What moves the hips.
+    pub fn way(&self, motion: &Motion<'_>) -> Way {
+        let mut way = Way::default();
+        for joint in motion.path(self.joint) {
+            let first = way.moving.len();
             // The hips' own rotation and scale do not move them.
             let all = Property::ALL.into_iter();
-            all.filter(move |p| joint != self.joint || *p == Property::Translation)
-                .map(move |p| (joint, p))
-        };
-        let moving: Vec<(usize, Property)> = path
-            .iter()
-            .flat_map(properties)
-            .filter(|&(j, p)| motion.curve(j, p).is_some())
-            .collect();
-        // Neighbours that stand still are one factor.
-        let mut factors: Vec<(Option<usize>, DAffine3)> = Vec::new();
-        for &joint in &path {
+            let all = all.filter(|p| joint != self.joint || *p == Property::Translation);
+            let moving = all.filter(|&p| motion.curve(joint, p).is_some());
+            way.moving.extend(moving.map(|p| (joint, p)));
             let own = motion.local(joint, 0.0).to_affine();
-            let moves = moving.iter().any(|m| m.0 == joint);
-            match factors.last_mut() {
-                _ if moves => factors.push((Some(joint), own)),
+            match way.factors.last_mut() {
+                _ if way.moving.len() > first => way.factors.push((Some(joint), own)),
+                // Neighbours that stand still are one factor.
                 Some((None, product)) => *product *= own,
-                _ => factors.push((None, own)),
+                _ => way.factors.push((None, own)),
             }
         }
+        way
+    }
+
+    /// The keys of the target's hips, and their largest deviation between keys, in the target's model space.
+    pub fn keys(&self, motion: &Motion<'_>, way: &Way, refine: bool) -> (Keys, f64) {
         let at = |time: f32| {
-            let model =
-                factors
-                    .iter()
-                    .fold(DAffine3::IDENTITY, |all, (joint, still)| match joint {
-                        Some(joint) => all * motion.local(*joint, time).to_affine(),
-                        None => all * *still,
-                    });
-            self.place(model.translation, ground).to_array()
+            let product = |all: DAffine3, (joint, still): &(Option<usize>, DAffine3)| match joint {
+                Some(joint) => all * motion.local(*joint, time).to_affine(),
+                None => all * *still,
+            };
+            let model = way.factors.iter().fold(DAffine3::IDENTITY, product);
+            self.place(model.translation)
         };
-        Ok(match moving.as_slice() {
-            [] => (constant(at(0.0)), 0.0),
-            [(joint, Property::Translation)] => {
-                let Some(curve) = motion.curve(*joint, Property::Translation) else {
-                    return Ok((constant(at(0.0)), 0.0));
-                };
-                let over = path.iter().rev().skip_while(|j| *j != joint).nth(1);
-                let over = over.map_or(DAffine3::IDENTITY, |&j| motion.model(j, 0.0));
-                // What stands between the moving joint and the hips.
-                let own = motion.model(*joint, 0.0).inverse() * motion.model(self.joint, 0.0);
-                let own = motion.local(*joint, 0.0).to_affine().matrix3 * own.translation;
-                let vector = |v: &[f64]| DVec3::from_slice(v);
-                let value = |v: &[f64]| {
-                    let hips = over.transform_point3(vector(v) + own);
-                    self.place(hips, ground).to_array().to_vec()
-                };
-                let linear = self.below.matrix3 * self.scaled() * over.matrix3;
-                let tangent = |v: &[f64]| (linear * vector(v)).to_array().to_vec();
-                (mapped_with(curve, value, tangent), 0.0)
-            }
-            moving => {
-                let curves = || moving.iter().filter_map(|&(j, p)| motion.curve(j, p));
-                let gap = |a: &[f64; 3], b: &[f64; 3], exact: &[f64; 3]| {
-                    let size = self.above.matrix3.determinant().abs().cbrt();
-                    middle_gap(a, b, exact) * size
-                };
-                let tolerance = BETWEEN * self.target.height;
-                let times = union(curves());
-                work.take(times.len() << HALVINGS, moving.len())?;
-                let accuracy = (tolerance, work.refine);
-                sampled(times, all_step(curves()), accuracy, &at, &gap)
-            }
-        })
+        let curves = way.curves(motion);
+        if curves.is_empty() {
+            return (constant(at(0.0).to_array()), 0.0);
+        }
+        if let ([curve], [(joint, Property::Translation)]) = (&curves[..], &way.moving[..]) {
+            return (self.moved(motion, *joint, curve), 0.0);
+        }
+        // Lengths below the joint above are those of model space times this.
+        let size = self.above.matrix3.determinant().abs().cbrt();
+        let sampling = Sampling::new(&curves);
+        let halvings = halvings(sampling.times.len(), sampling.is_cubic(), refine);
+        let tolerance = BETWEEN * self.target.height / size;
+        let (keys, left) = sampled(&sampling.refine(tolerance, halvings), at);
+        (keys, left * size)
+    }
+
+    /// The keys where only the translation of one joint moves the hips.
+    fn moved(&self, motion: &Motion<'_>, joint: usize, curve: &Curve) -> Keys {
+        let over = motion.parent(joint);
+        let over = over.map_or(DAffine3::IDENTITY, |j| motion.model(j, 0.0));
+        // What stands between the moving joint and the hips.
+        let own = motion.model(joint, 0.0).inverse() * motion.model(self.joint, 0.0);
+        let own = motion.local(joint, 0.0).to_affine().matrix3 * own.translation;
+        let vector = |v: &[f64]| DVec3::from_slice(v);
+        let value = |v: &[f64]| {
+            let hips = over.transform_point3(vector(v) + own);
+            self.place(hips).to_array().to_vec()
+        };
+        let linear = self.below.matrix3 * self.scaled() * over.matrix3;
+        let tangent = |v: &[f64]| (linear * vector(v)).to_array().to_vec();
+        mapped_with(curve, value, tangent)
     }
 
     /// Root motion of the source, scaled, for the target's hips.
@@ -216,5 +248,37 @@ impl<'a> Hips<'a> {
             translations: moves.collect(),
             rotations: turns.collect(),
         }
+    }
+}
+
+/// Fails if a joint down to the hips has a scale of zero.
+fn flat(body: &Body, hips: usize, side: &'static str) -> Result<(), RetargetError> {
+    let zero = path(&body.skeleton, hips)
+        .into_iter()
+        .any(|j| size(body, j) == 0.0);
+    if zero {
+        return Err(singular(body, hips, side));
+    }
+    Ok(())
+}
+
+/// The product of a joint's scales.
+fn size(body: &Body, joint: usize) -> f64 {
+    let scale = body.locals[joint].scale;
+    (scale.x * scale.y * scale.z).abs()
+}
+
+/// The error of the joint down to the hips whose scales have the least product.
+fn singular(body: &Body, hips: usize, side: &'static str) -> RetargetError {
+    let least = |a: &usize, b: &usize| size(body, *a).total_cmp(&size(body, *b));
+    let joint = path(&body.skeleton, hips)
+        .into_iter()
+        .min_by(least)
+        .unwrap_or(hips);
+    RetargetError::Singular {
+        side,
+        joint,
+        name: body.skeleton.names()[joint].clone(),
+        scale: body.locals[joint].scale.to_array(),
     }
 }

@@ -3,9 +3,11 @@
 use super::body::{Body, Loose};
 use super::error::RetargetError;
 use super::link::Link;
-use super::motion::{Motion, Property, union};
-use super::track::{BETWEEN, HALVINGS, middle_gap, sampled, track};
+use super::motion::{Motion, Property};
+use super::sampler::{Sampling, evaluations};
+use super::track::{BETWEEN, halvings, sampled, track};
 use super::work::Work;
+use crate::build::curve::Curve;
 use crate::import::raw::RawTrack;
 use crate::skeleton::NO_JOINT;
 use glam::{DAffine3, DQuat, DVec3};
@@ -25,9 +27,10 @@ pub(super) fn carried(
     path.sort_unstable();
     path.dedup();
     let all = || path.iter().flat_map(|&j| Property::ALL.map(|p| (j, p)));
-    let times = union(all().filter_map(|(j, p)| result.curve(j, p)));
-    let times = if times.is_empty() { vec![0.0] } else { times };
-    work.take(times.len() << HALVINGS, path.len())?;
+    let curves: Vec<&Curve> = all().filter_map(|(j, p)| result.curve(j, p)).collect();
+    let refine = work.refine;
+    let count = evaluations(&curves, |keys, cubic| halvings(keys, cubic, refine));
+    work.take(count, path.len())?;
     let model = |time: f32| above.map_or(DAffine3::IDENTITY, |j| result.model(j, time));
     let at = |time: f32| {
         let place = result
@@ -36,20 +39,19 @@ pub(super) fn carried(
         let local = model(time).inverse().transform_point3(place);
         // Below a scale of zero it stays where it was.
         let rest = target.locals[loose.joint].translation;
-        if local.is_finite() { local } else { rest }.to_array()
+        if local.is_finite() { local } else { rest }
     };
-    let accuracy = (BETWEEN * target.height, work.refine);
-    let (keys, _) = sampled(times.clone(), false, accuracy, &at, &middle_gap);
+    let sampling = Sampling::new(&curves);
+    let halvings = halvings(sampling.times.len(), sampling.is_cubic(), work.refine);
+    let (keys, _) = sampled(&sampling.refine(BETWEEN * target.height, halvings), at);
     let mut tracks = vec![track(loose.joint, Property::Translation, keys)];
     if links.iter().all(|l| l.target != loose.joint) {
         let turn = target.worlds[loose.carrier].conjugate() * target.worlds[loose.joint];
         let at = |time: f32| {
             let above = above.map_or(DQuat::IDENTITY, |j| result.model_rotation(j, time));
-            let own = above.conjugate() * result.model_rotation(loose.carrier, time) * turn;
-            own.to_array()
+            above.conjugate() * result.model_rotation(loose.carrier, time) * turn
         };
-        let gap = |_: &[f64; 4], _: &[f64; 4], _: &[f64; 4]| 0.0;
-        let (keys, _) = sampled(times, false, (BETWEEN, false), &at, &gap);
+        let (keys, _) = sampled(&Sampling::new(&curves), at);
         tracks.push(track(loose.joint, Property::Rotation, keys));
     }
     Ok(tracks)

@@ -20,10 +20,13 @@ mod options;
 mod pairs;
 mod report;
 mod retargeting;
+mod sampler;
 mod scalars;
+mod shift;
 mod space;
 mod stretch;
 mod track;
+mod tracks;
 mod work;
 
 pub use bind::{
@@ -32,7 +35,7 @@ pub use bind::{
 };
 pub use error::RetargetError;
 pub use feet::{FeetReport, FootPlanting};
-pub use humanoid::{HUMAN_BONES, HumanBone, HumanoidMap, MapError, MapOrigin};
+pub use humanoid::{HUMAN_BONES, HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
 pub use options::{Alignment, Ground, Reference, RetargetOptions, ScaleMode};
 pub use report::RetargetReport;
 pub use retargeting::{Retargeted, Retargeting, mirror};

@@ -3,7 +3,7 @@
 use crate::build::curve::Curve;
 use crate::build::raw_clip;
 use crate::clip::Clip;
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::import::raw::{RawChannel, RawClip, RawTrack};
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3};
 
@@ -78,23 +78,17 @@ impl<'a> Motion<'a> {
         }
     }
 
-    /// A clip of the skeleton, and its tracks of scalars, whose nodes are counted from the number of joints.
+    /// A clip of the skeleton, and its tracks; nodes of scalars are counted from the number of joints.
     pub fn of_clip(clip: &Clip, skeleton: &'a Skeleton) -> (Self, RawClip) {
-        let mut raw = raw_clip(clip, skeleton);
+        let raw = raw_clip(clip, skeleton);
         let rest = (0..skeleton.len()).map(|j| Local::from(skeleton.rest(j)));
         let mut motion = Self::still(skeleton, rest.collect());
-        for track in raw
-            .tracks
-            .extract_if(.., |t| t.channel != RawChannel::Weights)
-        {
-            motion.set(&track);
-        }
+        raw.tracks.iter().for_each(|track| motion.set(track));
         (motion, raw)
     }
 
     /// Takes over a track of a joint.
     pub fn set(&mut self, track: &RawTrack) {
-        let curve = Curve::new(track, 0);
         let joint = track.node;
         let property = match track.channel {
             RawChannel::Translation => Property::Translation,
@@ -102,6 +96,7 @@ impl<'a> Motion<'a> {
             RawChannel::Scale => Property::Scale,
             RawChannel::Weights => return,
         };
+        let curve = Curve::new(track, 0);
         if curve.times.len() > 1 {
             self.curves[joint][property as usize] = Some(curve);
             return;
@@ -118,6 +113,12 @@ impl<'a> Motion<'a> {
     /// The curve of a property that moves.
     pub fn curve(&self, joint: usize, property: Property) -> Option<&Curve> {
         self.curves[joint][property as usize].as_ref()
+    }
+
+    /// The rotations of some joints that move.
+    pub fn rotations(&self, joints: &[usize]) -> Vec<&Curve> {
+        let curves = joints.iter().map(|&j| self.curve(j, Property::Rotation));
+        curves.flatten().collect()
     }
 
     pub fn rotation(&self, joint: usize, time: f32) -> DQuat {
@@ -202,22 +203,4 @@ pub(super) fn value(curve: &Curve, time: f32) -> [f64; 4] {
         }
         _ => curve.at(time).value,
     }
-}
-
-/// The key times of curves together, ascending, each once.
-pub(super) fn union<'c>(curves: impl IntoIterator<Item = &'c Curve>) -> Vec<f32> {
-    let mut times: Vec<f32> = Vec::new();
-    for curve in curves {
-        if times != curve.times {
-            times.extend_from_slice(&curve.times);
-            times.sort_by(f32::total_cmp);
-            times.dedup();
-        }
-    }
-    times
-}
-
-/// Whether all curves hold their keys.
-pub(super) fn all_step<'c>(mut curves: impl Iterator<Item = &'c Curve>) -> bool {
-    curves.all(|c| c.interpolation == Interpolation::Step)
 }

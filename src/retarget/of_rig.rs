@@ -1,6 +1,6 @@
-//! `HumanoidMap::of_rig`: from what a model's file states, else by names.
+//! `HumanoidMap::of_rig` and `MapDraft::of_rig`: from what a model's file states, else by names.
 
-use super::humanoid::{HumanoidMap, MapError, MapOrigin};
+use super::humanoid::{HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
 use crate::rig::Rig;
 
 impl HumanoidMap {
@@ -13,11 +13,21 @@ impl HumanoidMap {
         if rig.humanoid().is_empty() {
             return Self::find(rig.skeleton());
         }
-        let pairs = rig
-            .humanoid()
-            .iter()
-            .map(|&(bone, joint)| (bone, usize::from(joint)));
-        let pairs: Vec<_> = pairs.collect();
-        Self::new(rig.skeleton(), &pairs, MapOrigin::Extension)
+        Self::new(rig.skeleton(), &stated(rig), MapOrigin::Extension)
     }
+}
+
+impl MapDraft {
+    /// The bones that the file's extension states if it has one, else those that [`MapDraft::find`] finds by names.
+    pub fn of_rig(rig: &Rig) -> Self {
+        match rig.humanoid().is_empty() {
+            true => Self::find(rig.skeleton()),
+            false => Self::new(stated(rig), MapOrigin::Extension),
+        }
+    }
+}
+
+fn stated(rig: &Rig) -> Vec<(HumanBone, usize)> {
+    let pairs = rig.humanoid().iter();
+    pairs.map(|&(b, joint)| (b, usize::from(joint))).collect()
 }

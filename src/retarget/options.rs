@@ -3,7 +3,7 @@
 use super::error::RetargetError;
 use super::feet::FootPlanting;
 use super::motion::Motion;
-use crate::clip::{Clip, ClipKind};
+use crate::clip::Clip;
 use crate::skeleton::{Skeleton, Trs};
 use glam::{Quat, Vec3};
 
@@ -23,13 +23,7 @@ impl Reference {
     /// # Errors
     /// If the clip is additive or of another skeleton, or the time is not finite.
     pub fn of_clip(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Self, RetargetError> {
-        if clip.kind() == ClipKind::Additive {
-            let clip = clip.name().to_owned();
-            return Err(RetargetError::Additive { clip });
-        }
-        if !clip.fits(skeleton) {
-            return Err(RetargetError::skeleton(clip, skeleton));
-        }
+        RetargetError::check(clip, skeleton)?;
         if !time.is_finite() {
             return Err(RetargetError::Time { time });
         }
@@ -67,17 +61,18 @@ pub enum Alignment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScaleMode {
     /// Dropped, and named in the report.
-    #[default]
     Drop,
-    /// Bones take the factor of the source's scale to its reference, axis by axis, each from the nearest axis.
+    /// Bones take the factor of the source's scale to its reference, axis by axis, each from the nearest axis. The
+    /// report names them, and other joints, whose scale is dropped.
+    #[default]
     Keep,
 }
 
 /// Where the source stands: the height that counts as zero when its hips are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ground {
-    /// As the reference pose, unless its hips lie in the origin and the clip lifts them by a leg, as in files of
-    /// motion capture: then as `Origin`.
+    /// As the reference pose, unless that does not stand on the origin and the clip holds the hips nearer to their
+    /// height above the origin than above the pose's feet, as files of motion capture do: then as `Origin`.
     #[default]
     Auto,
     /// The lowest foot of the reference pose.
@@ -95,7 +90,7 @@ pub struct RetargetOptions {
     pub target_reference: Reference,
     /// Which bones are aligned. Default: limbs.
     pub alignment: Alignment,
-    /// What becomes of animated scales. Default: dropped.
+    /// What becomes of animated scales. Default: kept.
     pub scale: ScaleMode,
     /// Where the source stands. Default: found.
     pub ground: Ground,

@@ -15,16 +15,20 @@ pub struct RetargetReport {
     pub bones: Vec<(HumanBone, String, String)>,
     /// Joints of the target without a bone that follow the source's joint of the same name, below the same bone.
     pub by_name: Vec<String>,
-    /// Bones that the target lacks: their rotation is passed on to the bones below.
+    /// Bones that the target lacks and that have bones of the target below: these take over their rotation.
     pub passed_on: Vec<HumanBone>,
     /// Bones that the source lacks: they keep the reference pose.
     pub kept: Vec<HumanBone>,
     /// Bones of the target that were turned in its reference pose, so that they point where the source's do;
     /// with the angles, radians.
     pub aligned: Vec<(HumanBone, f64)>,
+    /// Bones of the target that were not turned, as they point more than 95° away from the source's: the reference
+    /// poses differ, or a map is wrong. Their motion is that of the source, from another pose.
+    pub not_aligned: Vec<(HumanBone, f64)>,
     /// Bones of the target that hang elsewhere than below the bone above them; they are carried along.
     pub carried: Vec<HumanBone>,
-    /// Heights of the hips above the ground, source and target, in the units of their files.
+    /// Heights of the hips, source and target, in the units of their files: above the origin if both reference poses
+    /// stand on it, else above the lowest foot or toe.
     pub heights: [f64; 2],
     /// What distances were multiplied with: the ratio of the heights.
     pub ratio: f64,
@@ -32,15 +36,18 @@ pub struct RetargetReport {
     pub ground: Ground,
     /// Keys of the target's tracks, summed over joints.
     pub keys: usize,
-    /// The largest deviation of a joint's rotation from the source halfway between keys, radians. 0 where each
-    /// joint follows one curve of the source; else keys are inserted until it is below 2e-5, at most 15 per
-    /// interval, and none into tracks of more than 4,000 keys.
+    /// The largest deviation of a joint's rotation from the source between keys, radians: halfway and, where a curve
+    /// is cubic, at the quarters. 0 where each joint follows one curve of the source; else keys are inserted until it
+    /// is below 2e-5, at most 15 per interval (255 if a curve is cubic), and none into tracks of more than 4,000 keys.
     pub between_keys: f64,
     /// Joints of the source that rotate and move no bone.
     pub left: Vec<String>,
+    /// Joints of the source, other than the hips and those above, whose translation was kept: the target has the
+    /// same joint below the same bone, at the same offset in the reference pose.
+    pub translations_kept: Vec<String>,
     /// Joints of the source, other than the hips and those above, whose translation moves: it was dropped.
     pub translations_dropped: Vec<String>,
-    /// Joints of the source whose scale differs from the reference and was kept.
+    /// Joints of the source whose scale moves or differs from the reference and was kept.
     pub scales_kept: Vec<String>,
     /// Joints of the source whose scale differs from the reference and was dropped.
     pub scales_dropped: Vec<String>,

@@ -1,33 +1,29 @@
 //! `Retargeting`: two characters, prepared; and the clips that go from one to the other.
 
-use super::body::{Body, twin};
+use super::body::{Aligned, Body, twin};
 use super::error::RetargetError;
-use super::feet::plant;
+use super::feet::{least_work, missing, plant};
 use super::hips::Hips;
 use super::humanoid::{HumanBone, HumanoidMap};
 use super::link::Link;
 use super::loose::carried;
-use super::motion::{Local, Motion, Property, path};
-use super::options::RetargetOptions;
+use super::motion::{Motion, Property, path};
+use super::options::{RetargetOptions, ScaleMode};
 use super::report::RetargetReport;
-use super::scalars::scalars;
+use super::scalars;
+use super::shift::shifts;
 use super::space::Space;
-use super::stretch::scales;
-use super::track::{constant, rotations, track};
+use super::stretch::{ScaleNames, scaled, scales};
+use super::track::{rotations, track};
+use super::tracks::Tracks;
 use super::work::Work;
 use crate::build::ClipBuildError;
 use crate::build::clip_builder::{ClipBuilder, Reference as Base, Target};
 use crate::build::rig::model_size;
-use crate::clip::{Clip, ClipKind};
-use crate::import::raw::{RawChannel, RawClip, RawTrack};
+use crate::clip::Clip;
+use crate::import::raw::{RawChannel, RawClip};
 use crate::skeleton::{NO_JOINT, Skeleton};
 use std::sync::Arc;
-
-/// A transform of the reference pose that differs from the rest pose by less is not written.
-const AT_REST: f64 = 1e-9;
-
-/// The same for rotations, as the distance of the cosine of half the angle from 1: 3e-7 radians.
-const SAME_TURN: f64 = 1e-14;
 
 /// Transfers clips from one humanoid to another of other names, proportions and rest pose.
 ///
@@ -62,10 +58,22 @@ pub struct Retargeting {
     target: Body,
     space: Space,
     links: Vec<Link>,
-    aligned: Vec<(HumanBone, f64)>,
+    aligned: Aligned,
+    /// Whether source and target are one body: its clips need no transfer.
+    same: bool,
     options: RetargetOptions,
     targets: Vec<Target>,
     model_size: f64,
+}
+
+/// What became of a clip's tracks. Joints are those of the source.
+#[derive(Default)]
+struct Done {
+    between: f64,
+    scaled: ScaleNames,
+    shifted: Vec<usize>,
+    dropped: Vec<String>,
+    left: Vec<String>,
 }
 
 /// A retargeted clip, and what was done.
@@ -99,8 +107,8 @@ impl Retargeting {
     /// Prepares a transfer: reference poses, facings, and the constants of every bone.
     ///
     /// # Errors
-    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, or a threshold
-    /// of feet is out of range.
+    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, a threshold of
+    /// feet is out of range, or feet are to be planted and neither leg is whole.
     pub fn new(
         source: (&Arc<Skeleton>, &HumanoidMap),
         target: (&Arc<Skeleton>, &HumanoidMap),
@@ -109,32 +117,32 @@ impl Retargeting {
         if let Some(feet) = &options.feet {
             feet.check()?;
         }
-        let source = Body::new(source.0, source.1, &options.source_reference, "source")?;
+        let mut source = Body::new(source.0, source.1, &options.source_reference, "source")?;
         let mut target = Body::new(target.0, target.1, &options.target_reference, "target")?;
+        Body::measure(&mut source, &mut target);
         let space = Space {
             from: source.facing,
             to: target.facing,
             mirror: options.mirror,
         };
+        if options.feet.is_some()
+            && let [(side, bone), _] = missing(&source, &target, &space)[..]
+        {
+            return Err(RetargetError::Legs { side, bone });
+        }
+        let same = source.is_same(&target) && !options.mirror && options.scale == ScaleMode::Keep;
         let aligned = target.align(&source, &space, options.alignment);
         Hips::new(&source, &target, &space)?;
         let links = Link::all(&source, &target, &space);
-        let joints = target.skeleton.lane_of().iter().map(|&lane| Target {
-            lane: Some(usize::from(lane)),
-            scalars: None,
-        });
-        let scalars = (0..target.skeleton.scalars().len()).map(|i| Target {
-            lane: None,
-            scalars: Some((i, 1)),
-        });
         Ok(Self {
-            targets: joints.chain(scalars).collect(),
+            targets: Target::of_joints(&target.skeleton),
             model_size: model_size(&target.skeleton),
             source,
             target,
             space,
             links,
             aligned,
+            same,
             options,
         })
     }
@@ -144,13 +152,7 @@ impl Retargeting {
     /// # Errors
     /// If the clip is additive or of another skeleton, or the result is beyond a limit of clips.
     pub fn retarget(&self, clip: &Clip) -> Result<Retargeted, RetargetError> {
-        if clip.kind() == ClipKind::Additive {
-            let clip = clip.name().to_owned();
-            return Err(RetargetError::Additive { clip });
-        }
-        if !clip.fits(&self.source.skeleton) {
-            return Err(RetargetError::skeleton(clip, &self.source.skeleton));
-        }
+        RetargetError::check(clip, &self.source.skeleton)?;
         match self.transfer(clip, true) {
             // Keys that were inserted at different times in the 16 joints of a block may add up.
             Err(RetargetError::Build(ClipBuildError::TooManyKeys { .. })) => {
@@ -163,27 +165,17 @@ impl Retargeting {
     /// Transfers a clip of the source, with keys inserted where they are needed, or with the source's alone.
     fn transfer(&self, clip: &Clip, refine: bool) -> Result<Retargeted, RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.source.skeleton);
-        let hips = Hips::new(&self.source, &self.target, &self.space)?;
-        let ground = hips.ground(&motion, self.options.ground, clip.duration());
-        let mut tracks = Tracks::new(&self.target);
+        let mut hips = Hips::new(&self.source, &self.target, &self.space)?;
+        let ground = hips.stand(&motion, self.options.ground, clip.duration());
         let mut work = Work::new(refine);
-        let mut between = 0.0f64;
-        for link in &self.links {
-            let (track, gap) = rotations(link, &motion, &self.space, &mut work)?;
-            between = between.max(gap);
-            tracks.set(track);
+        if self.options.feet.is_some() {
+            let bodies = (&self.source, &self.target);
+            work.check(least_work(bodies, &motion, clip.duration()))?;
         }
-        let (keys, gap) = hips.keys(&motion, ground, &mut work)?;
-        between = between.max(gap / self.target.height);
-        tracks.set(track(hips.target_joint, Property::Translation, keys));
-        let scaled = scales(
-            &self.source,
-            &self.target,
-            (&self.links, &self.space),
-            &motion,
-            self.options.scale,
-        );
-        scaled.tracks.into_iter().for_each(|t| tracks.set(t));
+        let (mut tracks, done) = match self.same {
+            true => self.copy(&motion, &raw, &hips),
+            false => self.follow(&motion, &hips, &mut work)?,
+        };
         let feet = match &self.options.feet {
             None => None,
             Some(options) => {
@@ -201,14 +193,15 @@ impl Retargeting {
                 )?)
             }
         };
-        for loose in &self.target.loose {
+        // Of the same body they are where the clip has them, unless legs were bent.
+        let moved = !self.same || feet.as_ref().is_some_and(|f| f.contacts > 0);
+        for loose in self.target.loose.iter().filter(|_| moved) {
             let carried = carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
             carried.into_iter().for_each(|t| tracks.set(t));
         }
         let (weights, scalars_dropped) =
-            scalars(&raw, &self.source.skeleton, &self.target.skeleton);
+            scalars::tracks(&raw, &self.source.skeleton, &self.target.skeleton);
         let scalars_kept = weights.len();
-        let (moved, left) = self.unused(&motion, &hips);
         let mut tracks = tracks.list();
         let keys = tracks.iter().map(|t| t.times.len()).sum();
         tracks.extend(weights);
@@ -226,7 +219,10 @@ impl Retargeting {
             max_bytes: self.options.max_clip_bytes,
             channels: &[],
         };
-        let root_motion = clip.root_motion().map(|m| hips.root_motion(m));
+        let root_motion = clip.root_motion().map(|m| match self.same {
+            true => m.parts().clone(),
+            false => hips.root_motion(m),
+        });
         let built = builder.build((0, &result), Base::None, root_motion)?;
         let report = RetargetReport {
             clip: clip.name().to_owned(),
@@ -235,7 +231,8 @@ impl Retargeting {
             by_name: self.by_name(),
             passed_on: self.passed_on(),
             kept: self.kept(),
-            aligned: self.aligned.clone(),
+            aligned: self.aligned.turned.clone(),
+            not_aligned: self.aligned.refused.clone(),
             carried: (self.target.loose.iter())
                 .filter_map(|l| self.target.map.bone(l.joint))
                 .collect(),
@@ -243,11 +240,12 @@ impl Retargeting {
             ratio: hips.ratio,
             ground,
             keys,
-            between_keys: between,
-            left,
-            translations_dropped: moved,
-            scales_kept: scaled.kept,
-            scales_dropped: scaled.dropped,
+            between_keys: done.between,
+            left: done.left,
+            translations_kept: self.names(&done.shifted),
+            translations_dropped: done.dropped,
+            scales_kept: done.scaled.kept,
+            scales_dropped: done.scaled.dropped,
             mirroring: self.mirroring(),
             scalars_kept,
             scalars_dropped,
@@ -258,6 +256,72 @@ impl Retargeting {
             clip: built,
             report,
         })
+    }
+
+    /// The tracks of bones that follow those of the source.
+    fn follow(
+        &self,
+        motion: &Motion<'_>,
+        hips: &Hips<'_>,
+        work: &mut Work,
+    ) -> Result<(Tracks<'_>, Done), RetargetError> {
+        work.take_links(&self.links, motion)?;
+        let way = hips.way(motion);
+        way.take(motion, work)?;
+        let mut tracks = Tracks::new(&self.target);
+        let mut between = 0.0f64;
+        for link in &self.links {
+            let (track, gap) = rotations(link, motion, &self.space, work.refine);
+            between = between.max(gap);
+            tracks.set(track);
+        }
+        let (keys, gap) = hips.keys(motion, &way, work.refine);
+        between = between.max(gap / self.target.height);
+        tracks.set(track(hips.target_joint, Property::Translation, keys));
+        let (bodies, links) = ((&self.source, &self.target), (&self.links[..], &self.space));
+        let scaled = scales(bodies, links, motion, self.options.scale);
+        let shifted = shifts(bodies, links, motion, hips.target_joint);
+        let (dropped, left) = self.unused(motion, hips, &shifted.kept);
+        let all = scaled.tracks.into_iter().chain(shifted.tracks);
+        all.for_each(|t| tracks.set(t));
+        let done = Done {
+            between,
+            scaled: scaled.names,
+            shifted: shifted.kept,
+            dropped,
+            left,
+        };
+        Ok((tracks, done))
+    }
+
+    /// The tracks of all joints of the same body, as they are.
+    fn copy(&self, motion: &Motion<'_>, raw: &RawClip, hips: &Hips<'_>) -> (Tracks<'_>, Done) {
+        let mut tracks = Tracks::at_rest(&self.target);
+        let joints = raw
+            .tracks
+            .iter()
+            .filter(|t| t.channel != RawChannel::Weights);
+        joints.for_each(|t| tracks.set(t.clone()));
+        let above = path(&self.source.skeleton, hips.joint());
+        let shifted = (0..self.source.skeleton.len()).filter(|joint| {
+            motion.curve(*joint, Property::Translation).is_some() && !above.contains(joint)
+        });
+        let done = Done {
+            scaled: ScaleNames {
+                kept: scaled(&self.source, motion)
+                    .map(|j| self.source.skeleton.names()[j].clone())
+                    .collect(),
+                dropped: Vec::new(),
+            },
+            shifted: shifted.collect(),
+            ..Done::default()
+        };
+        (tracks, done)
+    }
+
+    fn names(&self, joints: &[usize]) -> Vec<String> {
+        let names = self.source.skeleton.names();
+        joints.iter().map(|&j| names[j].clone()).collect()
     }
 
     fn bones(&self) -> Vec<(HumanBone, String, String)> {
@@ -276,8 +340,11 @@ impl Retargeting {
 
     fn passed_on(&self) -> Vec<HumanBone> {
         let there = |b: HumanBone| self.target.map.joint(twin(b, &self.space)).is_some();
-        let bones = self.source.map.bones().map(|b| b.0);
-        bones.filter(|b| !there(*b)).collect()
+        // With nothing below, nothing takes the rotation over.
+        let taken = |joint: &usize| self.links.iter().any(|l| l.down.contains(joint));
+        let bones = self.source.map.bones();
+        let passed = bones.filter(|(b, joint)| !there(*b) && taken(joint));
+        passed.map(|b| b.0).collect()
     }
 
     fn kept(&self) -> Vec<HumanBone> {
@@ -287,13 +354,19 @@ impl Retargeting {
     }
 
     /// Joints of the source whose translation, and whose rotation, reaches no joint of the target.
-    fn unused(&self, motion: &Motion<'_>, hips: &Hips<'_>) -> (Vec<String>, Vec<String>) {
+    fn unused(
+        &self,
+        motion: &Motion<'_>,
+        hips: &Hips<'_>,
+        shifted: &[usize],
+    ) -> (Vec<String>, Vec<String>) {
         let skeleton = &self.source.skeleton;
         let mut turns = vec![false; skeleton.len()];
         let mut moves = vec![false; skeleton.len()];
         for joint in self.links.iter().flat_map(|l| l.up.iter().chain(&l.down)) {
             turns[*joint] = true;
         }
+        shifted.iter().for_each(|&joint| moves[joint] = true);
         for joint in path(skeleton, hips.joint()) {
             turns[joint] = true;
             moves[joint] = true;
@@ -332,57 +405,4 @@ fn mirroring(body: &Body, joints: impl Iterator<Item = usize>) -> Vec<String> {
         }
     }
     names
-}
-
-/// The target's tracks, at most one per joint and property, and the motion that they make.
-pub(super) struct Tracks<'a> {
-    tracks: Vec<[Option<RawTrack>; 3]>,
-    pub motion: Motion<'a>,
-}
-
-impl<'a> Tracks<'a> {
-    /// The reference pose, as constants where it differs from the rest pose.
-    fn new(target: &'a Body) -> Self {
-        let skeleton = &target.skeleton;
-        let mut out = Self {
-            tracks: vec![[None, None, None]; skeleton.len()],
-            motion: Motion::still(skeleton, target.locals.clone()),
-        };
-        for (joint, local) in target.locals.iter().enumerate() {
-            let rest = Local::from(skeleton.rest(joint));
-            let differs = |d: glam::DVec3| d.abs().max_element() > AT_REST;
-            if differs(local.translation - rest.translation) {
-                let keys = constant(local.translation.to_array());
-                out.set(track(joint, Property::Translation, keys));
-            }
-            if 1.0 - local.rotation.dot(rest.rotation).abs() > SAME_TURN {
-                let keys = constant(local.rotation.to_array());
-                out.set(track(joint, Property::Rotation, keys));
-            }
-            if differs(local.scale - rest.scale) {
-                out.set(track(
-                    joint,
-                    Property::Scale,
-                    constant(local.scale.to_array()),
-                ));
-            }
-        }
-        out
-    }
-
-    /// Sets a track of a joint; it takes the place of an earlier one.
-    pub fn set(&mut self, track: RawTrack) {
-        let property = match track.channel {
-            RawChannel::Rotation => Property::Rotation,
-            RawChannel::Scale => Property::Scale,
-            _ => Property::Translation,
-        };
-        self.motion.set(&track);
-        let joint = track.node;
-        self.tracks[joint][property as usize] = Some(track);
-    }
-
-    fn list(self) -> Vec<RawTrack> {
-        self.tracks.into_iter().flatten().flatten().collect()
-    }
 }

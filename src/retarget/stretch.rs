@@ -8,39 +8,48 @@ use super::space::Space;
 use super::track::{constant, mapped_with, track};
 use crate::import::raw::RawTrack;
 use glam::DVec3;
+use std::collections::HashMap;
 
 /// A scale that differs from the reference by less is the reference.
 const SAME: f64 = 1e-6;
 
 /// What became of scales, by the names of the source's joints.
 #[derive(Default)]
-pub(super) struct Scales {
-    pub tracks: Vec<RawTrack>,
+pub(super) struct ScaleNames {
     pub kept: Vec<String>,
     pub dropped: Vec<String>,
 }
 
+#[derive(Default)]
+pub(super) struct Scales {
+    pub tracks: Vec<RawTrack>,
+    pub names: ScaleNames,
+}
+
+/// The joints whose scale moves or differs from the reference.
+pub(super) fn scaled(source: &Body, motion: &Motion<'_>) -> impl Iterator<Item = usize> {
+    (0..source.skeleton.len()).filter(|&joint| {
+        let apart = motion.local(joint, 0.0).scale - source.locals[joint].scale;
+        motion.curve(joint, Property::Scale).is_some() || apart.abs().max_element() > SAME
+    })
+}
+
 pub(super) fn scales(
-    source: &Body,
-    target: &Body,
+    (source, target): (&Body, &Body),
     (links, space): (&[Link], &Space),
     motion: &Motion<'_>,
     mode: ScaleMode,
 ) -> Scales {
     let mut out = Scales::default();
-    for joint in 0..source.skeleton.len() {
+    let links: HashMap<usize, &Link> = links.iter().map(|l| (l.source, l)).collect();
+    for joint in scaled(source, motion) {
         let reference = source.locals[joint].scale;
         let curve = motion.curve(joint, Property::Scale);
         let still = motion.local(joint, 0.0).scale;
-        let moves = curve.is_some() || ((still - reference).abs().max_element() > SAME);
-        if !moves {
-            continue;
-        }
         let name = source.skeleton.names()[joint].clone();
-        let link = links.iter().find(|l| l.source == joint);
         let sound = reference.to_array().iter().all(|v| *v != 0.0);
-        let (Some(link), true, ScaleMode::Keep) = (link, sound, mode) else {
-            out.dropped.push(name);
+        let (Some(link), true, ScaleMode::Keep) = (links.get(&joint), sound, mode) else {
+            out.names.dropped.push(name);
             continue;
         };
         // For every axis of the target's joint the nearest of the source's.
@@ -67,7 +76,7 @@ pub(super) fn scales(
             None => constant::<3>(std::array::from_fn(|c| map(&still.to_array())[c])),
         };
         out.tracks.push(track(link.target, Property::Scale, keys));
-        out.kept.push(name);
+        out.names.kept.push(name);
     }
     out
 }

@@ -1,40 +1,42 @@
 //! Tracks of the target: keys at the times of the source's keys, exact where one curve moves.
 
-use super::error::RetargetError;
 use super::link::{Chain, Link};
-use super::motion::{Motion, Property, all_step, union, unit};
+use super::motion::{Motion, Property, unit};
+use super::sampler::{Sampling, Value};
 use super::space::Space;
-use super::work::Work;
 use crate::build::curve::Curve;
+use crate::clip::MAX_IRREGULAR_KEYS;
 use crate::import::raw::{Interpolation, RawTrack};
-use glam::{DQuat, DVec3};
+use glam::DQuat;
+use std::convert::Infallible;
 
 /// The largest deviation from the source between two keys, radians, before a key is inserted. Deviations add up
 /// along a limb, whose directions are to stay within 1e-4.
 pub(super) const BETWEEN: f64 = 2e-5;
 
 /// How often an interval between keys is halved. A sixteenth of a captured frame is below any playback rate.
-pub(super) const HALVINGS: u32 = 4;
+const HALVINGS: u32 = 4;
+
+/// The same if a curve is cubic: such curves are drawn by hand, with seconds between keys.
+const CUBIC_HALVINGS: u32 = 8;
 
 /// Tracks of more keys get none inserted: a take of that length is captured at 30 keys per second and more, and
 /// sixteen times as many would be more than a timeline holds.
 const MAX_REFINED: usize = 4000;
 
-/// A track of the target's rotations, and its largest deviation from the source halfway between its keys, radians.
+/// A track of the target's rotations, and its largest deviation from the source between its keys, radians.
 pub(super) fn rotations(
     link: &Link,
     motion: &Motion<'_>,
     space: &Space,
-    work: &mut Work,
-) -> Result<(RawTrack, f64), RetargetError> {
+    refine: bool,
+) -> (RawTrack, f64) {
     let moving = link.moving(motion);
     let chain = Chain::new(link, motion);
-    let at = |time: f32| unit(link.left * space.reflect(chain.at(time)) * link.right).to_array();
-    Ok(match moving.as_slice() {
-        [] => (
-            track(link.target, Property::Rotation, constant(at(0.0))),
-            0.0,
-        ),
+    let at = |time: f32| unit(link.left * space.reflect(chain.at(time)) * link.right);
+    let still = || constant(at(0.0).to_array());
+    match moving.as_slice() {
+        [] => (track(link.target, Property::Rotation, still()), 0.0),
         // Multiplied with constants, a curve keeps its kind, and its values between keys.
         [joint] if link.down.contains(joint) => {
             let [before, after] = around(link, motion, *joint);
@@ -49,33 +51,17 @@ pub(super) fn rotations(
                 let image = left * space.reflect(DQuat::from_xyzw(x, y, z, w)) * right;
                 image.to_array().to_vec()
             };
-            let keys = curve.map_or_else(|| constant(at(0.0)), |curve| mapped(curve, map));
+            let keys = curve.map_or_else(still, |curve| mapped(curve, map));
             (track(link.target, Property::Rotation, keys), 0.0)
         }
         joints => {
-            let curves = || {
-                joints
-                    .iter()
-                    .filter_map(|&j| motion.curve(j, Property::Rotation))
-            };
-            let (times, step) = (union(curves()), all_step(curves()));
-            work.take(times.len() << HALVINGS, joints.len())?;
-            let gap = |a: &[f64; 4], b: &[f64; 4], exact: &[f64; 4]| {
-                let [a, b, exact] = [a, b, exact].map(|q| DQuat::from_array(*q));
-                let near = if a.dot(b) < 0.0 { -b } else { b };
-                // Halfway along the arc.
-                2.0 * chord((a + near).normalize(), exact)
-            };
-            let (keys, left) = sampled(times, step, (BETWEEN, work.refine), &at, &gap);
+            let curves = motion.rotations(joints);
+            let sampling = Sampling::new(&curves);
+            let halvings = halvings(sampling.times.len(), sampling.is_cubic(), refine);
+            let (keys, left) = sampled(&sampling.refine(BETWEEN, halvings), at);
             (track(link.target, Property::Rotation, keys), left)
         }
-    })
-}
-
-/// Half the angle between unit quaternions on the nearer hemisphere, from the chord: accurate for small angles.
-fn chord(a: DQuat, b: DQuat) -> f64 {
-    let apart = (a - b).length().min((a + b).length());
-    2.0 * (0.5 * apart).min(1.0).asin()
+    }
 }
 
 /// The constant products before and after the one joint that moves.
@@ -146,82 +132,19 @@ pub(super) fn mapped_with(
     }
 }
 
-/// Keys of a function at given times, and at halves of intervals where a straight line deviates by more than
-/// `tolerance`. `gap` measures that: from two keys and the value halfway. Returns the largest deviation left.
-pub(super) fn sampled<const N: usize>(
-    times: Vec<f32>,
-    step: bool,
-    (tolerance, refine): (f64, bool),
-    at: &impl Fn(f32) -> [f64; N],
-    gap: &impl Fn(&[f64; N], &[f64; N], &[f64; N]) -> f64,
-) -> (Keys, f64) {
-    let interpolation = match step {
-        true => Interpolation::Step,
-        false => Interpolation::Linear,
-    };
-    let mut out = Keys {
-        times: Vec::with_capacity(times.len()),
-        interpolation,
-        values: Vec::with_capacity(times.len() * N),
-    };
-    let halvings = match refine && times.len() <= MAX_REFINED {
-        true => HALVINGS,
+/// Keys of a function at the times of a sampling, and their largest distance from it between keys.
+pub(super) fn sampled<V: Value>(sampling: &Sampling, at: impl Fn(f32) -> V) -> (Keys, f64) {
+    let Ok(keys) = sampling.sample(|time| Ok::<V, Infallible>(at(time)));
+    keys
+}
+
+/// How often the intervals between so many keys are halved at most.
+pub(super) fn halvings(keys: usize, cubic: bool, refine: bool) -> u32 {
+    let room = MAX_IRREGULAR_KEYS / keys.max(1);
+    match refine && keys <= MAX_REFINED {
+        true => room
+            .ilog2()
+            .min(if cubic { CUBIC_HALVINGS } else { HALVINGS }),
         false => 0,
-    };
-    let mut refine = Refine {
-        keys: Vec::with_capacity(times.len()),
-        tolerance,
-        left: 0.0,
-    };
-    let mut last: Option<(f32, [f64; N])> = None;
-    for &time in &times {
-        let value = at(time);
-        if let Some(last) = last.filter(|_| !step) {
-            refine.between(last, (time, value), halvings, at, gap);
-        }
-        refine.keys.push((time, value));
-        last = Some((time, value));
     }
-    for (time, value) in refine.keys {
-        out.times.push(time);
-        out.values.extend(value.map(|v| v as f32));
-    }
-    (out, refine.left)
-}
-
-struct Refine<const N: usize> {
-    keys: Vec<(f32, [f64; N])>,
-    tolerance: f64,
-    left: f64,
-}
-
-impl<const N: usize> Refine<N> {
-    fn between(
-        &mut self,
-        a: (f32, [f64; N]),
-        b: (f32, [f64; N]),
-        halvings: u32,
-        at: &impl Fn(f32) -> [f64; N],
-        gap: &impl Fn(&[f64; N], &[f64; N], &[f64; N]) -> f64,
-    ) {
-        let time = a.0 + 0.5 * (b.0 - a.0);
-        if time <= a.0 || time >= b.0 {
-            return;
-        }
-        let value = at(time);
-        let error = gap(&a.1, &b.1, &value);
-        if error > self.tolerance && halvings > 0 {
-            self.between(a, (time, value), halvings - 1, at, gap);
-            self.keys.push((time, value));
-            self.between((time, value), b, halvings - 1, at, gap);
-        } else {
-            self.left = self.left.max(error);
-        }
-    }
-}
-
-/// The deviation of a vector from the middle of two.
-pub(super) fn middle_gap(a: &[f64; 3], b: &[f64; 3], exact: &[f64; 3]) -> f64 {
-    let [a, b, exact] = [a, b, exact].map(|v| DVec3::from_array(*v));
-    (0.5 * (a + b) - exact).length()
 }

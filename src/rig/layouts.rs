@@ -1,21 +1,22 @@
 //! Clips of other lane orders, laid out for a rig: each once, however many crowds and mixers play it.
 
 use super::Rig;
-use crate::clip::{Clip, ClipKind, RelaneDifference, RelaneError, Relaned, relane};
+use crate::clip::{Clip, RelaneDifference, RelaneError, Relaned, relane};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A clip that was laid out for a rig.
 #[derive(Debug)]
 struct Layout {
-    name: String,
-    kind: ClipKind,
+    /// What was laid out, while something holds it.
+    source: Weak<Clip>,
     /// The clip in the rig's lane order, while something holds it.
     clip: Weak<Clip>,
     difference: RelaneDifference,
 }
 
-/// The clips that were laid out for a rig, by the content hash of what was laid out.
+/// The clips that were laid out for a rig, by the content hash of what was laid out. The hash may collide, so contents
+/// are compared.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts(Mutex<HashMap<u64, Vec<Layout>>>);
 
@@ -28,9 +29,10 @@ impl Clone for Layouts {
 
 impl Rig {
     /// A clip in the rig's lane order: the clip itself if it fits, otherwise [`relane`]d within
-    /// [`Clip::relane_limit`]. Equal clips have one layout while something holds it.
+    /// [`Clip::relane_limit`]. Equal clips have one layout while something holds it; it is found without work while
+    /// something also holds the clip that was laid out.
     ///
-    /// Crowds and mixers call it for every clip that they are given.
+    /// Crowds and mixers call it for every clip that they are given. Threads do not wait for each other.
     ///
     /// # Errors
     /// If the clip is of another skeleton (it names the first joint that differs), or needs more memory or keys
@@ -40,33 +42,11 @@ impl Rig {
             return Ok(clip.clone());
         }
         let hash = clip.content_hash();
-        let mut all = self.layouts.all();
-        let same = |l: &Layout| l.name == clip.name() && l.kind == clip.kind();
-        let known = all.get(&hash).into_iter().flatten().find(|l| same(l));
-        if let Some(known) = known.and_then(|l| l.clip.upgrade()) {
+        if let Some(known) = self.layouts.of_source(hash, clip) {
             return Ok(known);
         }
-        let Relaned {
-            clip: new,
-            difference,
-        } = relane(clip, self.skeleton(), clip.relane_limit())?;
-        let new = Arc::new(new);
-        // The list does not outgrow what is held: it is swept when it would be reallocated.
-        if all.len() == all.capacity() {
-            all.retain(|_, layouts| {
-                layouts.retain(|l| l.clip.strong_count() > 0);
-                !layouts.is_empty()
-            });
-        }
-        let layouts = all.entry(hash).or_default();
-        layouts.retain(|l| l.clip.strong_count() > 0);
-        layouts.push(Layout {
-            name: clip.name().to_owned(),
-            kind: clip.kind(),
-            clip: Arc::downgrade(&new),
-            difference,
-        });
-        Ok(new)
+        let made = relane(clip, self.skeleton(), clip.relane_limit())?;
+        Ok(self.layouts.keep(hash, clip, made))
     }
 
     /// What laying out changed of a clip that [`Rig::lay_out`] returned. Nothing for other clips.
@@ -82,5 +62,131 @@ impl Layouts {
     /// A poisoned map is whole: it is changed by single calls.
     fn all(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<Layout>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The layout of an equal clip, if something holds both. Contents are compared without the lock.
+    fn of_source(&self, hash: u64, clip: &Arc<Clip>) -> Option<Arc<Clip>> {
+        let all = self.all();
+        let held = |l: &Layout| Some((l.source.upgrade()?, l.clip.upgrade()?));
+        let known: Vec<_> = all.get(&hash)?.iter().filter_map(held).collect();
+        drop(all);
+        let same = |source: &Arc<Clip>| Arc::ptr_eq(source, clip) || source == clip;
+        let mut known = known.into_iter();
+        Some(known.find(|(source, _)| same(source))?.1)
+    }
+
+    /// Keeps what a clip became, unless an equal layout is there: of another thread, or of an equal clip that is gone.
+    /// Returns the one that is kept.
+    fn keep(&self, hash: u64, source: &Arc<Clip>, made: Relaned) -> Arc<Clip> {
+        let Relaned { clip, difference } = made;
+        let mut all = self.all();
+        let known = all.get_mut(&hash).into_iter().flatten();
+        for l in known.filter(|l| l.difference == difference) {
+            if let Some(known) = l.clip.upgrade().filter(|known| **known == clip) {
+                l.source = Arc::downgrade(source);
+                return known;
+            }
+        }
+        let clip = Arc::new(clip);
+        // The list does not outgrow what is held: it is swept when it would be reallocated.
+        if all.len() == all.capacity() {
+            all.retain(|_, layouts| {
+                layouts.retain(|l| l.clip.strong_count() > 0);
+                !layouts.is_empty()
+            });
+        }
+        let layouts = all.entry(hash).or_default();
+        layouts.retain(|l| l.clip.strong_count() > 0);
+        layouts.push(Layout {
+            source: Arc::downgrade(source),
+            clip: Arc::downgrade(&clip),
+            difference,
+        });
+        clip
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{BuildOptions, build_rig};
+    use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+
+    /// Two joints with a clip that moves them by `far` metres, in a lane order.
+    fn rig(order: [u16; 2], far: f32) -> Rig {
+        let track = |node| RawTrack {
+            node,
+            channel: RawChannel::Translation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![0.0, 0.0, 0.0, far, 0.0, 0.0],
+        };
+        let scene = RawScene {
+            nodes: vec![RawNode::default(), RawNode::default()],
+            clips: vec![RawClip {
+                duration: 1.0,
+                tracks: vec![track(0), track(1)],
+                ..RawClip::default()
+            }],
+            ..RawScene::default()
+        };
+        let options = BuildOptions {
+            lane_order: Some(order.to_vec()),
+            ..BuildOptions::default()
+        };
+        build_rig(scene, &options).unwrap()
+    }
+
+    #[test]
+    fn clips_of_one_hash_are_told_apart() {
+        let here = rig([0, 1], 1.0);
+        let [a, b] = [2.0, 3.0].map(|far| rig([1, 0], far).clips()[0].clone());
+        let laid_b = here.lay_out(&b).unwrap();
+        // As if their hashes were equal.
+        let hash = a.content_hash();
+        let layouts = here.layouts.all().remove(&b.content_hash()).unwrap();
+        here.layouts.all().insert(hash, layouts);
+        let laid_a = here.lay_out(&a).unwrap();
+        assert_ne!(laid_a, laid_b);
+        assert_eq!(*laid_a, rig([0, 1], 2.0).clips()[0].as_ref().clone());
+        assert!(Arc::ptr_eq(&here.lay_out(&a).unwrap(), &laid_a));
+        assert_eq!(here.layouts.all()[&hash].len(), 2);
+    }
+
+    #[test]
+    fn one_of_two_layouts_made_at_once_is_kept() {
+        let here = rig([0, 1], 1.0);
+        let clip = rig([1, 0], 2.0).clips()[0].clone();
+        let hash = clip.content_hash();
+        let make = || relane(&clip, here.skeleton(), usize::MAX).unwrap();
+        let (first, second) = (make(), make());
+        let first = here.layouts.keep(hash, &clip, first);
+        let second = here.layouts.keep(hash, &clip, second);
+        assert!(Arc::ptr_eq(&first, &second));
+        assert!(Arc::ptr_eq(&first, &here.lay_out(&clip).unwrap()));
+        // Also for an equal clip when the one that was laid out is gone.
+        let equal = Arc::new(Clip::clone(&clip));
+        drop(clip);
+        assert!(Arc::ptr_eq(&first, &here.lay_out(&equal).unwrap()));
+        assert_eq!(here.layouts.all()[&hash].len(), 1);
+        let weak = Arc::downgrade(&first);
+        drop((first, second));
+        assert!(weak.upgrade().is_none(), "layouts hold no clips");
+    }
+
+    #[test]
+    fn threads_get_one_layout() {
+        let here = rig([0, 1], 1.0);
+        let clip = rig([1, 0], 2.0).clips()[0].clone();
+        let start = std::sync::Barrier::new(4);
+        let made: Vec<Arc<Clip>> = std::thread::scope(|s| {
+            let lay_out = || {
+                start.wait();
+                here.lay_out(&clip).unwrap()
+            };
+            let all: Vec<_> = (0..4).map(|_| s.spawn(lay_out)).collect();
+            all.into_iter().map(|t| t.join().unwrap()).collect()
+        });
+        assert!(made.iter().all(|m| Arc::ptr_eq(m, &made[0])));
     }
 }

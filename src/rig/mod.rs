@@ -213,8 +213,9 @@ impl Rig {
         &self.morphs
     }
 
-    /// The bones of a humanoid and their joints, as the file states them; empty if it does not. Files that are
-    /// no .glb or .gltf do not. [`HumanoidMap::of_rig`](crate::retarget::HumanoidMap::of_rig) checks them.
+    /// The bones of a humanoid and their joints, as the file states them; empty if it does not. VRM files do, and
+    /// .phx files baked from them. Bones ascend; no joint occurs twice.
+    /// [`HumanoidMap::of_rig`](crate::retarget::HumanoidMap::of_rig) checks the rest.
     pub fn humanoid(&self) -> &[(HumanBone, u16)] {
         &self.humanoid
     }

@@ -1,9 +1,10 @@
 //! How two skeletons differ, for messages: the first joint or scalar, with both values.
 
 use super::{NO_JOINT, Skeleton};
+use crate::words::shorten;
 use std::fmt;
 
-/// The first difference of two skeletons, here and in the other.
+/// The first difference of two skeletons, here and in the other. Names are cut after 40 characters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkeletonDifference {
     /// Where: a joint or a scalar with its index and name, or the skeleton.
@@ -95,12 +96,12 @@ impl Skeleton {
 
     fn joint_difference(&self, other: &Skeleton, joint: usize) -> Option<SkeletonDifference> {
         let (a, b) = (self.rest(joint), other.rest(joint));
-        let name = |s: &Skeleton| format!("\"{}\"", s.names()[joint]);
+        let name = |s: &Skeleton| quoted(&s.names()[joint]);
         let parent = |s: &Skeleton| match s.parents()[joint] {
             NO_JOINT => "none".to_owned(),
             above => {
                 let name = s.names().get(usize::from(above));
-                format!("\"{}\"", name.map_or("", |n| n))
+                quoted(name.map_or("", |n| n))
             }
         };
         let numbers = |v: &[f32]| format!("{v:?}");
@@ -146,10 +147,10 @@ impl Skeleton {
         let (what, here, there) = if a.name == b.name {
             ("rest value", a.rest.to_string(), b.rest.to_string())
         } else {
-            ("name", format!("\"{}\"", a.name), format!("\"{}\"", b.name))
+            ("name", quoted(&a.name), quoted(&b.name))
         };
         Some(SkeletonDifference {
-            place: format!("scalar {index} \"{}\"", a.name),
+            place: format!("scalar {index} {}", quoted(&a.name)),
             what,
             here,
             there,
@@ -160,12 +161,17 @@ impl Skeleton {
         let mut pairs = self.channels().zip(other.channels());
         let (a, b) = pairs.find(|(a, b)| a.rest.is_quaternion() != b.rest.is_quaternion())?;
         Some(SkeletonDifference {
-            place: format!("user channel \"{}\"", a.name),
+            place: format!("user channel {}", quoted(&a.name)),
             what: "rest value",
             here: format!("{:?}", a.rest),
             there: format!("{:?}", b.rest),
         })
     }
+}
+
+/// A name in quotes, cut short.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", shorten(name))
 }
 
 #[cfg(test)]
@@ -219,5 +225,10 @@ mod tests {
             let found = same.first_difference(&other).map(|d| d.to_string());
             assert_eq!(found.as_deref(), Some(text));
         }
+        let long = make(&[joint(&"é".repeat(41), None, 1.0), a[1].clone()], 0.0);
+        let cut = format!("\"{}…\"", "é".repeat(40));
+        let text = format!("joint 0 {cut}: the name is {cut}, in the other skeleton \"hips\"");
+        let found = long.first_difference(&same).map(|d| d.to_string());
+        assert_eq!(found, Some(text));
     }
 }

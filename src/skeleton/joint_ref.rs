@@ -1,6 +1,7 @@
 //! `JointRef`: a joint by name, by path where names are ambiguous, or by index.
 
 use super::Skeleton;
+use crate::words::plural;
 use thiserror::Error;
 
 /// A joint by name, path or index.
@@ -53,7 +54,7 @@ pub enum JointRefError {
         paths: [String; 2],
     },
     /// The skeleton has fewer joints.
-    #[error("joint {joint} is out of range, the skeleton has {joints} joints")]
+    #[error("joint {joint} is out of range, the skeleton has {}", plural(*.joints as u64, "joint"))]
     Index {
         /// The index.
         joint: usize,

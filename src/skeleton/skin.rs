@@ -3,6 +3,7 @@
 use super::NO_JOINT;
 use super::limits::{MAX_LENGTH, beyond};
 use crate::math::Affine3x4;
+use crate::words::plural;
 use thiserror::Error;
 
 /// A skin. Slot `i` is entry `i` of the file's skin, so vertices need no remapping.
@@ -25,7 +26,7 @@ pub enum SkinError {
         matrices: usize,
     },
     /// A slot refers to a joint that the skeleton lacks.
-    #[error("slot {slot} refers to joint {joint}, the skeleton has {joints} joints")]
+    #[error("slot {slot} refers to joint {joint}, the skeleton has {}", plural(*.joints as u64, "joint"))]
     JointOutOfRange {
         /// The slot.
         slot: usize,

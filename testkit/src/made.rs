@@ -14,7 +14,7 @@ use phalanx::mesh::{
     Primitive, Sampler, Texture, TextureTransform, Wrap,
 };
 use phalanx::rig::Rig;
-use phalanx::skeleton::{ChannelValue, Trs, UserChannel};
+use phalanx::skeleton::{ChannelValue, HumanBone, Trs, UserChannel};
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -263,7 +263,12 @@ pub fn raw() -> RawScene {
         ],
         scenes: vec![vec![0]],
         default_scene: Some(0),
-        humanoid: Vec::new(),
+        // Out of the order of the bones, as files state them by name.
+        humanoid: vec![
+            (HumanBone::Head, 19),
+            (HumanBone::Hips, 1),
+            (HumanBone::Spine, 2),
+        ],
         nodes,
     }
 }

@@ -145,6 +145,9 @@ fn several_late_clips_are_one_entry() {
             "animation 4 at 3 s and 2 more",
         ],
     );
+    let items = &report.entries[0].items;
+    assert_eq!(items.len(), 6, "{items:?}");
+    assert_eq!(items[5], "animation 6 at 5 s");
     let (scene, _) = file.read_with(&TRIM()).unwrap();
     let cut: Vec<f32> = scene.clips.iter().map(|c| c.trimmed).collect();
     assert_eq!(cut, [1.25, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
@@ -253,11 +256,16 @@ fn names_that_occur_twice_are_told_apart() {
              \"Walk\" (animations 1, 3 and 4); a name finds the first, an index each",
             "joints: names that occur more than once: \"Hand\" (nodes 0 and 1); a path (PARENT/NAME) or an \
              index finds each, the name alone none",
-            "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index tells them apart",
+            "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index finds each",
         ]
     );
     // As the report says.
-    let (raw, _) = file.read();
+    let (raw, report) = file.read();
+    let clips = [
+        "\"Run\" (animations 0 and 2)",
+        "\"Walk\" (animations 1, 3 and 4)",
+    ];
+    assert_eq!(report.entries[0].items, clips);
     assert_eq!(raw.clips[0].tracks[0].channel, RawChannel::Scale);
     let rig = build_rig(raw, &BuildOptions::default()).unwrap();
     assert_eq!(
@@ -288,4 +296,13 @@ fn many_equal_names_are_counted() {
         &["meshes 0, 2, 4, 6 and 1496 more", "and 18 more"],
     );
     assert!(notes[0].len() < 500, "{}", notes[0]);
+    // The message is short, the items are all.
+    let (_, report) = file.read();
+    let items = &report.entries[0].items;
+    assert_eq!(items.len(), 22);
+    let odd: Vec<String> = (0..1500).map(|i| (2 * i + 1).to_string()).collect();
+    let (last, others) = odd.split_last().unwrap();
+    let all = format!("\"short\" (meshes {} and {last})", others.join(", "));
+    assert_eq!(items[1], all);
+    assert_eq!(items[21], "\"m19\" (meshes 3038 and 3039)");
 }

@@ -253,7 +253,7 @@ fn numbers_of_surfaces_are_moved_into_their_ranges() {
         "material 0: its alpha mode \"DITHER\" is unknown",
         "its alpha cutoff was -1 and was set to 0",
         "its emitted light was -1 and was set to 0",
-        "its scale of the normals was 100000000000000000000 and was set to 1000000000000",
+        "its scale of the normals was 1e20 and was set to 1e12",
         "its strength of the occlusion was 1.5 and was set to 1",
         "its metallic factor was 2 and was set to 1",
         "its roughness factor was -0.5 and was set to 0",
@@ -268,6 +268,26 @@ fn numbers_of_surfaces_are_moved_into_their_ranges() {
     ] {
         assert_reported(&report, Severity::Dropped, &[words]);
     }
+}
+
+/// A strength beyond f32 does not make a black surface shine, and no file is refused for it.
+#[test]
+fn an_emissive_strength_beyond_f32() {
+    let mut file = textured();
+    for factor in [[0.0; 3], [0.5; 3]] {
+        file.push(
+            "materials",
+            json!({
+                "emissiveFactor": factor,
+                "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 1e39 } },
+            }),
+        );
+    }
+    let (materials, report) = read_without_images(&file);
+    assert_eq!(materials[0].emissive, [0.0; 3]);
+    assert_eq!(materials[1].emissive, [5e11; 3]);
+    let words = "material 1: its emissive strength was 1e39 and was set to 1e12";
+    assert_reported(&report, Severity::Repaired, &[words]);
 }
 
 #[test]
@@ -308,13 +328,57 @@ fn surfaces_that_are_refused() {
         },
         &["material 0", "image 9"],
     );
-    error(
-        |f| {
-            let transform = json!({ "KHR_texture_transform": { "rotation": 1e300 } });
-            color(f)["baseColorTexture"] = json!({ "index": 0, "extensions": transform });
-        },
-        &["material 0", "rotation of a texture"],
+}
+
+/// Numbers of extensions beyond f32 are repaired as others are.
+#[test]
+fn numbers_of_extensions_beyond_f32() {
+    let mut file = textured();
+    let transform = |value: serde_json::Value| {
+        let extensions = json!({ "KHR_texture_transform": value });
+        json!({ "index": 0, "extensions": extensions })
+    };
+    file.push(
+        "materials",
+        json!({
+            "emissiveFactor": [0.0, 1.0, 0.25],
+            "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 1e39 } },
+            "pbrMetallicRoughness": { "baseColorTexture": transform(json!({ "rotation": 1e300 })) },
+            "normalTexture": transform(json!({ "offset": [-1e39, 0.5], "scale": [1e300, 2.0] })),
+        }),
     );
+    file.push(
+        "materials",
+        json!({
+            "emissiveFactor": [0.5, 1e-30, 0.0],
+            "extensions": {
+                "KHR_materials_emissive_strength": { "emissiveStrength": -1e300 },
+                "KHR_materials_pbrSpecularGlossiness": {
+                    "diffuseFactor": [1e39, 0.5, 0.25, 1.0], "glossinessFactor": 1e39,
+                },
+            },
+        }),
+    );
+    let (materials, report) = read_without_images(&file);
+    assert!(materials.iter().all(|m| m.check().is_ok()));
+    assert_eq!(materials[0].emissive, [0.0, 1e12, 2.5e11]);
+    assert_eq!(materials[1].emissive, [0.0; 3]);
+    assert_eq!(materials[1].base_color, [1e12, 0.5, 0.25, 1.0]);
+    assert_eq!(materials[1].roughness, 0.0);
+    let of = |texture: Option<Texture>| texture.map(|t| t.transform).unwrap();
+    assert_eq!(of(materials[0].base_color_texture).rotation, 0.0);
+    let moved = of(materials[0].normal_texture);
+    assert_eq!((moved.offset, moved.scale), ([-1e12, 0.5], [1e12, 2.0]));
+    for words in [
+        "material 0: its emissive strength was 1e39 and was set to 1e12",
+        "material 0: the rotation of its base colour texture is beyond f32 and was set to 0",
+        "material 0: the transform of its normal texture was cut to 1e12",
+        "material 1: its emissive strength was -1e300 and was set to 0",
+        "material 1: its diffuse factor was inf and was set to 1e12",
+        "material 1: its glossiness factor was inf and was set to 1",
+    ] {
+        assert_reported(&report, Severity::Repaired, &[words]);
+    }
 }
 
 #[test]

@@ -430,6 +430,92 @@ fn additive_clips_are_bound_as_differences() {
     }
 }
 
+/// A clip in which the hips go from `from` to `to` in a second.
+fn walk(raw: &mut RawScene, hips: usize, from: [f32; 3], to: [f32; 3]) {
+    raw.clips.push(RawClip {
+        name: Some("walk".into()),
+        duration: 1.0,
+        tracks: vec![RawTrack {
+            node: hips,
+            channel: RawChannel::Translation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: [from, to].concat(),
+        }],
+        ..RawClip::default()
+    });
+}
+
+/// Where the hips are at the end of a clip that is bound to a skeleton, in model space.
+fn hips_at_end(clip: &Clip, to: &Skeleton) -> DVec3 {
+    let (bound, _) = bind(clip, to, &BindOptions::default()).unwrap();
+    let hips = to.names().iter().position(|n| n == "Hips").unwrap();
+    models(&bound.clip, to, 1.0)[hips].translation
+}
+
+/// An armature of scale 0.01 above hips that are 100 high is one of scale 1 above hips that are 1 m high.
+#[test]
+fn bound_armatures_of_other_units() {
+    let of = |unit: f32| {
+        let mut nodes = vec![node("Armature", None, [0.0; 3])];
+        nodes[0].local.scale = glam::Vec3::splat(unit);
+        nodes.extend(BODY.iter().map(|&(name, parent, at)| {
+            node(
+                name,
+                Some(parent.map_or(0, |p| p + 1)),
+                at.map(|v| v / unit),
+            )
+        }));
+        let mut raw = with_skin(RawScene {
+            nodes,
+            ..RawScene::default()
+        });
+        walk(
+            &mut raw,
+            1,
+            [0.0, 1.0 / unit, 0.0],
+            [1.0 / unit, 1.0 / unit, 0.5 / unit],
+        );
+        rig(raw)
+    };
+    let rigs = [of(0.01), of(1.0), of(0.4)];
+    for from in &rigs {
+        for to in &rigs {
+            let found = hips_at_end(&from.clips()[0], to.skeleton());
+            let expected = DVec3::new(1.0, 1.0, 0.5);
+            assert!(found.distance(expected) < 1e-5, "{found} {expected}");
+        }
+    }
+}
+
+/// A rest pose in which all bones lie along x, as in motion captures, says nothing of how high the hips are: the
+/// lengths of the bones do.
+#[test]
+fn rest_poses_that_do_not_stand() {
+    let to = rig(body());
+    for size in [1.0, 0.5] {
+        let mut lying = body();
+        for (n, node) in lying.nodes.iter_mut().enumerate() {
+            let length = node.local.translation.length() * size;
+            // Shoulders lie a little below the hips.
+            let down = if BODY[n].0.ends_with("Arm") {
+                -0.04
+            } else {
+                0.0
+            };
+            node.local.translation = glam::Vec3::new(length, down, 0.0);
+        }
+        walk(&mut lying, 0, [0.0, 0.9, 0.0], [1.0, 0.9, 0.0]);
+        let from = rig(lying);
+        let found = hips_at_end(&from.clips()[0], to.skeleton());
+        let expected = DVec3::new(1.0, 0.9, 0.0) / f64::from(size);
+        assert!(
+            found.distance(expected) < 0.02 / f64::from(size),
+            "{found} {expected}"
+        );
+    }
+}
+
 #[test]
 fn translations_come_from_where_the_options_say() {
     let mut source = body();
@@ -483,6 +569,24 @@ fn what_cannot_be_bound_is_named() {
         refused.to_string(),
         "no joint of the clips' skeleton (13 joints, the first \"Hips\") has the name of a joint of the target (13 \
          joints, the first \"Hipsx\")"
+    );
+    // Two bodies in one file: every name is that of two joints.
+    let mut both = with_skin(RawScene {
+        nodes: [body().nodes, body().nodes].concat(),
+        ..RawScene::default()
+    });
+    for (n, node) in both.nodes.iter_mut().enumerate() {
+        let side = if n < BODY.len() { "a" } else { "b" };
+        node.name = Some(format!("{side}:{}", node.name.as_deref().unwrap()));
+        if n >= BODY.len() {
+            node.parent = node.parent.map(|p| p + BODY.len());
+        }
+    }
+    let both = rig(both);
+    let refused = bind(clip, both.skeleton(), &BindOptions::default()).unwrap_err();
+    assert!(
+        matches!(&refused, BindError::Ambiguous { names: 13, .. }),
+        "{refused}"
     );
     for value in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e7] {
         let options = BindOptions {

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use glam::DVec3;
-use phalanx::retarget::{FootPlanting, RetargetOptions};
+use phalanx::retarget::{FootPlanting, HumanoidMap, MapOrigin, RetargetOptions, Retargeting};
 
 fn planted() -> RetargetOptions {
     RetargetOptions {
@@ -76,6 +76,79 @@ fn a_standing_foot_stands() {
     let (before, after) = (speed(&plain.clip), speed(&done.clip));
     println!("{before} to {after}: {:?}", done.report.feet);
     assert!(after < 0.3 * before, "{before} {after}");
+}
+
+/// The last pose of a loop is its first: the foot does not jump at the seam.
+#[test]
+fn loops_stay_closed() {
+    let from = phalanx::import::mannequin().unwrap();
+    for (to, name) in ["pab.glb", "bl_humanoid.glb"].map(|n| (model(n), n)) {
+        let Some(to) = to else { continue };
+        let map = map(&to);
+        for walk in ["Walk", "Run", "Idle"] {
+            let walk = clip(&from, walk);
+            let seam = |options: RetargetOptions| {
+                let done = retarget(&from, &to, walk, options);
+                let ends = [0.0, walk.duration()];
+                let [a, b] = ends.map(|t| Posed::at(to.skeleton(), &done.clip, t));
+                let feet = [B::LeftFoot, B::RightFoot].map(|f| a.place(&map, f) - b.place(&map, f));
+                feet[0].length().max(feet[1].length())
+            };
+            let (plain, planted) = (seam(RetargetOptions::default()), seam(planted()));
+            println!("{} on {name}: {plain:e}, {planted:e}", walk.name());
+            assert!(
+                planted <= plain + 1e-4,
+                "{} on {name}: {planted}",
+                walk.name()
+            );
+        }
+    }
+}
+
+/// A leg that lacks a bone is named; without either the options are refused.
+#[test]
+fn missing_legs_are_named() {
+    let from = phalanx::import::mannequin().unwrap();
+    let without = |bones: &'static [B]| Made {
+        without: bones,
+        ..Made::default()
+    };
+    let pairs = |made: &Made| {
+        let names = made.rig();
+        let joint = |node: usize| {
+            let name = names.nodes()[node].name.clone().unwrap();
+            names.skeleton().joint(name.as_str()).unwrap()
+        };
+        let pairs: Vec<(B, usize)> = made.bones().iter().map(|b| (b.0, joint(b.1))).collect();
+        HumanoidMap::new(names.skeleton(), &pairs, MapOrigin::Given).unwrap()
+    };
+    let own = map(&from);
+    let ready = |made: &Made| {
+        let rig = made.rig();
+        let map = pairs(made);
+        Retargeting::new((from.skeleton(), &own), (rig.skeleton(), &map), planted())
+    };
+    let one = ready(&without(&[B::LeftLowerLeg])).unwrap_or_else(|e| panic!("{e}"));
+    let done = one.retarget(clip(&from, "Walk")).unwrap();
+    assert_eq!(
+        done.report.feet.unwrap().missing,
+        [("target", B::LeftLowerLeg)]
+    );
+    let both = ready(&without(&[B::LeftLowerLeg, B::RightUpperLeg]))
+        .err()
+        .unwrap();
+    assert_eq!(
+        both.to_string(),
+        "no foot can be planted: the target has no leftLowerLeg"
+    );
+    // Feet without joints in the source cannot be told to stand.
+    let small = without(&[B::LeftFoot, B::LeftToes, B::RightFoot, B::RightToes]);
+    let (rig, map) = (small.rig(), pairs(&small));
+    let refused = Retargeting::new((rig.skeleton(), &map), (from.skeleton(), &own), planted());
+    assert_eq!(
+        refused.err().unwrap().to_string(),
+        "no foot can be planted: the source has no leftFoot"
+    );
 }
 
 #[test]

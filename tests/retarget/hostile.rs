@@ -1,7 +1,8 @@
 //! What is refused, and what must not panic.
 
 use crate::support::*;
-use phalanx::build::{AdditiveReference, build_additive};
+use phalanx::build::{AdditiveReference, BuildOptions, build_additive, build_rig};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::{
     HumanoidMap, MapOrigin, Reference, RetargetError, RetargetOptions, Retargeting,
 };
@@ -25,7 +26,15 @@ fn clips_of_others_are_refused() {
         matches!(refused, RetargetError::Skeleton { .. }),
         "{refused}"
     );
-    assert!(Reference::of_clip(clip(&b, "dance"), a.skeleton(), 0.0).is_err());
+    let pose = Reference::of_clip(clip(&b, "dance"), a.skeleton(), 0.0);
+    for refused in [refused, pose.err().unwrap()] {
+        let says = refused.to_string();
+        let joint = "joint 0 \"mixamorig:Armature\"";
+        assert!(
+            says.contains(joint) && says.contains("in the other skeleton"),
+            "{says}"
+        );
+    }
     let late = Reference::of_clip(clip(&a, "dance"), a.skeleton(), f32::NAN);
     assert!(matches!(late, Err(RetargetError::Time { .. })));
     let additive =
@@ -207,4 +216,98 @@ fn skeletons_of_65535_joints() {
         let side = (&unique, &map);
         let _ = Retargeting::new(side, side, RetargetOptions::default());
     }
+}
+
+/// A joint above the hips without a size is named, on either side.
+#[test]
+fn zero_scales_above_the_hips_are_named() {
+    let good = Made::default().rig();
+    let flat = Made {
+        armature: 0.0,
+        ..Made::default()
+    };
+    // Places below a scale of zero are not finite: the rest pose is that of the whole body.
+    let joints: Vec<Joint> = (0..good.skeleton().len())
+        .map(|j| {
+            let mut rest = good.skeleton().rest(j);
+            if j == 0 {
+                rest.scale = glam::Vec3::splat(flat.armature as f32);
+            }
+            let parent = good.skeleton().parents()[j];
+            Joint {
+                name: good.skeleton().names()[j].clone(),
+                parent: (parent != u16::MAX).then_some(parent.into()),
+                rest,
+            }
+        })
+        .collect();
+    let skeleton = Arc::new(Skeleton::new(&joints, None, Vec::new()).unwrap());
+    let map = map(&good);
+    let (a, b) = ((good.skeleton(), &map), (&skeleton, &map));
+    for (from, to, side) in [(a, b, "target"), (b, a, "source")] {
+        let refused = Retargeting::new(from, to, RetargetOptions::default());
+        let says = refused.err().unwrap().to_string();
+        let joint =
+            format!("joint 0 \"mixamorig:Armature\" of the {side} has scale [0.0, 0.0, 0.0]");
+        assert!(says.contains(&joint), "{says}");
+    }
+}
+
+/// A chain below the hips of which every joint eases in and out, with three bones at its end: their steps are summed
+/// before one is made.
+#[test]
+fn long_chains_that_move_are_refused_at_once() {
+    const CHAIN: usize = 30_000;
+    const KEYS: usize = 10;
+    let bones = [B::Spine, B::LeftUpperLeg, B::RightUpperLeg];
+    let node = |name: String, parent: Option<usize>, y: f32| RawNode {
+        name: Some(name),
+        parent,
+        local: Trs {
+            translation: glam::Vec3::Y * y,
+            ..Trs::IDENTITY
+        },
+        ..RawNode::default()
+    };
+    let mut nodes = vec![node("hips".into(), None, 1.0)];
+    let below = -1.0 / CHAIN as f32;
+    nodes.extend((0..CHAIN).map(|j| node(format!("j{j}"), Some(j), below)));
+    nodes.extend(bones.map(|b| node(b.name().into(), Some(CHAIN), 0.0)));
+    let turn = |k: usize| glam::Quat::from_rotation_x(0.1 * (k % 2) as f32).to_array();
+    let track = |node: usize| RawTrack {
+        node,
+        channel: RawChannel::Rotation,
+        interpolation: Interpolation::CubicSpline,
+        times: (0..KEYS).map(|k| k as f32).collect(),
+        values: (0..KEYS)
+            .flat_map(|k| [[0.0; 4], turn(k), [0.0; 4]].concat())
+            .collect(),
+    };
+    let clips = vec![RawClip {
+        duration: (KEYS - 1) as f32,
+        tracks: (1..nodes.len()).map(track).collect(),
+        ..RawClip::default()
+    }];
+    let raw = RawScene {
+        nodes,
+        clips,
+        ..RawScene::default()
+    };
+    let rig = build_rig(raw, &BuildOptions::default()).unwrap();
+    let joint = |name: &str| rig.skeleton().joint(name).unwrap();
+    let mut pairs = vec![(B::Hips, joint("hips"))];
+    pairs.extend(bones.map(|b| (b, joint(b.name()))));
+    let map = HumanoidMap::new(rig.skeleton(), &pairs, MapOrigin::Given).unwrap();
+    let good = Made::default().rig();
+    let own = self::map(&good);
+    let sides = ((rig.skeleton(), &map), (good.skeleton(), &own));
+    let ready = Retargeting::new(sides.0, sides.1, RetargetOptions::default());
+    let ready = ready.unwrap_or_else(|e| panic!("{e}"));
+    let refused = ready.retarget(&rig.clips()[0]).map(|done| done.report);
+    let Err(RetargetError::Work { steps, limit }) = refused else {
+        panic!("{refused:?}");
+    };
+    // Keys that may each be halved eight times, in the joints of the chain for each of three bones.
+    let all = (CHAIN * KEYS * 256 * bones.len()) as u64;
+    assert!(steps > limit && steps >= all, "{steps} of {all}, {limit}");
 }

@@ -1,7 +1,7 @@
 //! Humanoid maps: found by names, read from JSON, refused.
 
 use crate::support::*;
-use phalanx::retarget::{HumanBone, HumanoidMap, MapError, MapOrigin};
+use phalanx::retarget::{HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
 use phalanx::skeleton::{Joint, Skeleton, Trs};
 
 fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
@@ -12,6 +12,65 @@ fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
     };
     let joints: Vec<Joint> = joints.iter().map(joint).collect();
     Skeleton::new(&joints, None, Vec::new()).unwrap()
+}
+
+/// Unity names the three bones of a thumb as those of other fingers, VRM does not.
+#[test]
+fn thumbs_of_unity_and_vrm() {
+    let body: [(&str, Option<usize>); 9] = [
+        ("Hips", None),
+        ("Spine", Some(0)),
+        ("Head", Some(1)),
+        ("LeftUpperLeg", Some(0)),
+        ("LeftLowerLeg", Some(3)),
+        ("LeftFoot", Some(4)),
+        ("LeftUpperArm", Some(1)),
+        ("LeftLowerArm", Some(6)),
+        ("LeftHand", Some(7)),
+    ];
+    let right: Vec<String> = body[3..]
+        .iter()
+        .map(|b| b.0.replace("Left", "Right"))
+        .collect();
+    let thumbs = [
+        (
+            "Unity",
+            [
+                "LeftThumbProximal",
+                "LeftThumbIntermediate",
+                "LeftThumbDistal",
+            ],
+        ),
+        (
+            "VRM",
+            [
+                "LeftThumbMetacarpal",
+                "LeftThumbProximal",
+                "LeftThumbDistal",
+            ],
+        ),
+    ];
+    for (table, thumb) in thumbs {
+        let mut joints = body.to_vec();
+        for (name, above) in right.iter().zip([0, 9, 10, 1, 12, 13]) {
+            joints.push((name, Some(above)));
+        }
+        for (name, above) in thumb.into_iter().zip([8, 15, 16]) {
+            joints.push((name, Some(above)));
+        }
+        let map = HumanoidMap::find(&skeleton(&joints)).unwrap();
+        assert_eq!(map.origin(), MapOrigin::Names(table));
+        let bones = [
+            HumanBone::LeftThumbMetacarpal,
+            HumanBone::LeftThumbProximal,
+            HumanBone::LeftThumbDistal,
+        ];
+        assert_eq!(
+            bones.map(|b| map.joint(b)),
+            [Some(15), Some(16), Some(17)],
+            "{table}"
+        );
+    }
 }
 
 /// Joints by convention: names of hips, spine, head, and of one leg and arm, with `~` for the side.
@@ -309,6 +368,63 @@ fn json_goes_out_and_in() {
 }
 
 #[test]
+fn drafts_are_completed_by_hand() {
+    // Hips and spine have names of their own: no humanoid, and the rest is found.
+    let s = skeleton(&[
+        ("middle", None),
+        ("back", Some(0)),
+        ("Head", Some(1)),
+        ("LeftUpLeg", Some(0)),
+        ("LeftLeg", Some(3)),
+        ("LeftFoot", Some(4)),
+        ("RightUpLeg", Some(0)),
+        ("RightLeg", Some(6)),
+    ]);
+    assert!(HumanoidMap::find(&s).is_err());
+    let draft = MapDraft::find(&s);
+    assert_eq!(draft.origin(), MapOrigin::Names("Mixamo, CMU and LAFAN1"));
+    let found = [
+        (B::Head, 2),
+        (B::LeftUpperLeg, 3),
+        (B::LeftLowerLeg, 4),
+        (B::LeftFoot, 5),
+        (B::RightUpperLeg, 6),
+        (B::RightLowerLeg, 7),
+    ];
+    assert!(draft.bones().eq(found));
+    let lacking = [
+        B::Hips,
+        B::Spine,
+        B::RightFoot,
+        B::LeftUpperArm,
+        B::LeftLowerArm,
+        B::LeftHand,
+        B::RightUpperArm,
+        B::RightLowerArm,
+        B::RightHand,
+    ];
+    assert!(draft.lacking().eq(lacking));
+    let text = draft.to_json(&s);
+    assert!(
+        text.starts_with("{\n  \"hips\": null,\n  \"spine\": null,\n  \"head\": \"Head\",\n"),
+        "{text}"
+    );
+    // Null is a bone that is missing: hips must be given, others need not.
+    let refused = HumanoidMap::from_json(&text, &s);
+    assert_eq!(refused, Err(MapError::NoHips { bones: 6 }));
+    let edited = text.replace("\"hips\": null", "\"hips\": \"middle\"");
+    let map = HumanoidMap::from_json(&edited, &s).unwrap();
+    assert!(map.bones().eq([(B::Hips, 0)].into_iter().chain(found)));
+    // Of nothing, all 15 bones that VRM requires.
+    let none = skeleton(&[("x", None)]);
+    let text = MapDraft::find(&none).to_json(&none);
+    assert_eq!(text.matches(": null").count(), 15, "{text}");
+    // Editors of Windows write a mark first.
+    let marked = HumanoidMap::from_json(&format!("\u{feff}{edited}"), &s);
+    assert_eq!(marked.as_ref(), Ok(&map));
+}
+
+#[test]
 fn maps_that_are_none_are_refused() {
     let s = skeleton(&[
         ("hips", None),
@@ -435,6 +551,21 @@ fn extensions_of_files_are_read() {
     assert_eq!(map.joint(B::LeftThumbProximal), joint("d"));
     assert_eq!(map.joint(B::LeftThumbDistal), joint("e"));
     assert_reported(&imported.report, Severity::Dropped, &["hips", "twice"]);
+    // One node for two bones: the first counts. Bones of a rig ascend.
+    let imported = file(json!({ "VRM": { "humanoid": { "humanBones": [
+        { "bone": "spine", "node": 2 }, { "bone": "hips", "node": 1 }, { "bone": "head", "node": 2 }
+    ] } } }));
+    let rig = &imported.rigs[0];
+    let joint = |name: &str| rig.skeleton().joint(name).unwrap() as u16;
+    assert_eq!(
+        rig.humanoid(),
+        [(B::Hips, joint("b")), (B::Spine, joint("c"))]
+    );
+    assert_reported(
+        &imported.report,
+        Severity::Dropped,
+        &["bone \"head\"", "its node 2 is that of \"spine\""],
+    );
     // Of no use, but no reason to refuse the file.
     for broken in [
         json!({ "VRM": 1 }),
@@ -450,4 +581,13 @@ fn extensions_of_files_are_read() {
         HumanoidMap::of_rig(&cycle.rigs[0]),
         Err(MapError::Cycle { .. })
     ));
+    // A draft has what the file states, for editing.
+    let draft = MapDraft::of_rig(&cycle.rigs[0]);
+    assert_eq!(draft.origin(), MapOrigin::Extension);
+    let joint = |name: &str| cycle.rigs[0].skeleton().joint(name).unwrap();
+    assert!(
+        draft
+            .bones()
+            .eq([(B::Hips, joint("c")), (B::Spine, joint("b"))])
+    );
 }

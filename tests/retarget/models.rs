@@ -79,3 +79,35 @@ fn each_walks_as_each() {
         }
     }
 }
+
+/// The hips of the greenman's map stand out to the sides: what points elsewhere is not turned, and named.
+#[test]
+fn far_limbs_are_not_aligned() {
+    let (Some(a), Some(b)) = (model("greenman.glb"), model("pab.glb")) else {
+        return;
+    };
+    let (map_a, map_b) = (map(&a), map(&b));
+    let (rest_a, rest_b) = (Posed::rest(a.skeleton()), Posed::rest(b.skeleton()));
+    let done = retarget(&a, &b, &a.clips()[0], RetargetOptions::default());
+    let (aligned, left) = (&done.report.aligned, &done.report.not_aligned);
+    let mut far = 0;
+    for (bone, end) in LIMBS {
+        if map_a.joint(bone).is_none() || map_a.joint(end).is_none() {
+            continue;
+        }
+        let from = rest_a.direction(&map_a, bone, end);
+        let angle = from.angle_between(rest_b.direction(&map_b, bone, end));
+        let named = |list: &[(B, f64)]| {
+            list.iter()
+                .any(|l| l.0 == bone && (l.1 - angle).abs() < 1e-5)
+        };
+        assert_eq!(
+            named(left),
+            angle > 95f64.to_radians(),
+            "{bone} {angle}: {left:?}"
+        );
+        assert_eq!(named(left), !named(aligned), "{bone} {angle}: {aligned:?}");
+        far += usize::from(named(left));
+    }
+    assert!(far > 0, "{left:?}");
+}

@@ -7,8 +7,8 @@ use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene
 use phalanx::import::{ImportOptions, import_path};
 use phalanx::retarget::{HumanBone, HumanoidMap, RetargetOptions, Retargeted, Retargeting};
 use phalanx::rig::Rig;
-use phalanx::runtime::SampleJob;
 use phalanx::skeleton::{NO_JOINT, Skeleton, Trs};
+use phalanx_testkit::sample::sample;
 use phalanx_testkit::trials;
 
 pub type B = HumanBone;
@@ -82,17 +82,7 @@ impl Posed {
 
     /// A clip's pose, by the library's job for sampling.
     pub fn at(skeleton: &Skeleton, clip: &Clip, time: f32) -> Self {
-        let mut output = skeleton.new_pose();
-        SampleJob {
-            skeleton,
-            clip,
-            time,
-            hints: &mut vec![0; clip.hint_count()],
-            cursors: &mut vec![Default::default(); clip.timelines().len()],
-            output: &mut output,
-        }
-        .run()
-        .unwrap();
+        let output = sample(clip, skeleton, time).unwrap();
         let lane = |&l: &u16| output.lane(usize::from(l));
         Self::new(skeleton, skeleton.lane_of().iter().map(lane).collect())
     }

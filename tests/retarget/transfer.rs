@@ -5,6 +5,7 @@ use glam::{DQuat, DVec3};
 use phalanx::clip::Channel;
 use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
 use phalanx::retarget::{Alignment, Ground, Reference, RetargetOptions, ScaleMode};
+use phalanx::rig::Rig;
 
 fn unaligned() -> RetargetOptions {
     RetargetOptions {
@@ -65,7 +66,7 @@ fn equal_bones_follow_the_formulas_of_the_note() {
 }
 
 #[test]
-fn onto_itself_is_the_identity() {
+fn onto_a_copy_is_the_identity() {
     for made in [
         Made {
             axes: 5,
@@ -83,15 +84,28 @@ fn onto_itself_is_the_identity() {
             ..Made::default()
         },
     ] {
+        // A body of another name above the hips is another body: its clips are not just copied.
+        let made = Made {
+            names: |_, name| match name {
+                "Armature" => "Root".to_owned(),
+                _ => format!("mixamorig:{name}"),
+            },
+            ..made
+        };
+        let copy = made.rig();
+        let made = Made {
+            names: Made::default().names,
+            ..made
+        };
         let rig = made.with_dance(3, 40).rig();
         let dance = clip(&rig, "dance");
-        let done = retarget(&rig, &rig, dance, RetargetOptions::default());
+        let done = retarget(&rig, &copy, dance, RetargetOptions::default());
         assert!(done.report.aligned.is_empty(), "{:?}", done.report.aligned);
         assert_eq!(done.report.ratio, 1.0);
         let map = map(&rig);
         for time in times(dance) {
             let source = Posed::at(rig.skeleton(), dance, time);
-            let result = Posed::at(rig.skeleton(), &done.clip, time);
+            let result = Posed::at(copy.skeleton(), &done.clip, time);
             // All joints: those without a bone, too, but the one above the hips, which does not turn.
             for joint in 0..rig.skeleton().len() {
                 let error = angle(source.turns[joint], result.turns[joint]);
@@ -204,6 +218,28 @@ fn limbs_point_where_those_of_the_source_do() {
             done.report.passed_on, to.without,
             "bones that the target lacks"
         );
+    }
+}
+
+#[test]
+fn bones_with_nothing_below_pass_no_rotation_on() {
+    let from = Made {
+        axes: 4,
+        ..Made::default()
+    }
+    .with_dance(5, 5);
+    let to = Made {
+        axes: 4,
+        names: |_, name| name.to_owned(),
+        without: &[B::Chest, B::Head, B::LeftToes, B::RightHand],
+        ..Made::default()
+    };
+    let (a, b) = (from.rig(), to.rig());
+    let report = retarget(&a, &b, clip(&a, "dance"), unaligned()).report;
+    // The index finger below the right hand takes its rotation over.
+    assert_eq!(report.passed_on, [B::Chest, B::RightHand]);
+    for end in ["mixamorig:Head", "mixamorig:LeftToeBase"] {
+        assert!(report.left.iter().any(|l| l == end), "{:?}", report.left);
     }
 }
 
@@ -445,15 +481,15 @@ fn scales_are_dropped_or_kept_as_asked() {
     );
     let grow = clip(&a, "grow");
     let head = map(&b).joint(B::Head).unwrap();
-    let dropped = retarget(&a, &b, grow, unaligned());
+    let options = RetargetOptions {
+        scale: ScaleMode::Drop,
+        ..unaligned()
+    };
+    let dropped = retarget(&a, &b, grow, options);
     assert_eq!(dropped.report.scales_dropped, ["mixamorig:Head"]);
     let scale = |c, t| Posed::at(b.skeleton(), c, t).locals[head].scale.as_dvec3();
     assert_eq!(scale(&dropped.clip, 1.0), DVec3::ONE);
-    let options = RetargetOptions {
-        scale: ScaleMode::Keep,
-        ..unaligned()
-    };
-    let kept = retarget(&a, &b, grow, options);
+    let kept = retarget(&a, &b, grow, unaligned());
     assert_eq!(kept.report.scales_kept, ["mixamorig:Head"]);
     assert!((scale(&kept.clip, 0.5) - DVec3::splat(1.5)).length() < 1e-6);
 }
@@ -572,4 +608,225 @@ fn long_takes_get_no_keys() {
         panic!("{} timelines", done.clip.timelines().len());
     };
     assert_eq!(done.clip.times(times), dance.times(&dance.timelines()[0]));
+}
+
+/// Two joints of one limb ease in and out: in the middle of the interval their product meets its chord.
+#[test]
+fn eased_turns_are_followed_between_keys() {
+    let mut from = Made {
+        twists: true,
+        ..Made::default()
+    };
+    let rig = from.rig();
+    let arm = rig.skeleton().joint("mixamorig:LeftArm").unwrap();
+    let twist = rig.skeleton().joint("twist_LeftForeArm").unwrap();
+    let ease = |node: usize| RawTrack {
+        node,
+        channel: RawChannel::Rotation,
+        interpolation: Interpolation::CubicSpline,
+        times: vec![0.0, 1.0],
+        values: {
+            let still = [0.0; 4];
+            let turned = DQuat::from_rotation_z(0.7).as_quat().to_array();
+            [still, [0.0, 0.0, 0.0, 1.0], still, still, turned, still].concat()
+        },
+    };
+    let node = |joint: usize| {
+        let name = &rig.skeleton().names()[joint];
+        rig.nodes()
+            .iter()
+            .position(|n| n.name.as_ref() == Some(name))
+            .unwrap()
+    };
+    from.clips.push(phalanx::import::raw::RawClip {
+        name: Some("ease".into()),
+        duration: 1.0,
+        tracks: vec![ease(node(arm)), ease(node(twist))],
+        ..Default::default()
+    });
+    let a = from.rig();
+    let b = Made {
+        without: &[B::LeftUpperArm],
+        ..Made::default()
+    }
+    .rig();
+    let ease = clip(&a, "ease");
+    let done = retarget(&a, &b, ease, unaligned());
+    assert!(
+        done.report.between_keys < 1e-4,
+        "{}",
+        done.report.between_keys
+    );
+    let (map_a, map_b) = (map(&a), map(&b));
+    for time in times(ease) {
+        let source = Posed::at(a.skeleton(), ease, time);
+        let result = Posed::at(b.skeleton(), &done.clip, time);
+        let (have, wanted) = (
+            result.turn(&map_b, B::LeftLowerArm),
+            source.turn(&map_a, B::LeftLowerArm),
+        );
+        let error = angle(wanted, have);
+        assert!(error < 1e-4, "{time}: {error:e}");
+    }
+}
+
+/// A pose of a skeleton that is moved as a whole.
+fn moved(rig: &Rig, up: f64) -> Reference {
+    let hips = map(rig).joint(B::Hips).unwrap();
+    let pose = (0..rig.skeleton().len()).map(|j| {
+        let mut local = rig.skeleton().rest(j);
+        if j == hips {
+            local.translation.y += up as f32;
+        }
+        local
+    });
+    Reference::Pose(pose.collect())
+}
+
+/// One body, once standing and once with its hips in the origin or lifted: the ratio is 1 and feet stand.
+#[test]
+fn one_body_in_two_heights_keeps_its_height() {
+    let from = Made {
+        size: 1.8,
+        ..Made::default()
+    }
+    .with_dance(5, 15);
+    let rig = from.rig();
+    let (dance, map) = (clip(&rig, "dance"), map(&rig));
+    let height = Posed::rest(rig.skeleton()).place(&map, B::Hips).y;
+    let retargeted = |source: Reference, target: Reference| {
+        let options = RetargetOptions {
+            source_reference: source,
+            target_reference: target,
+            ..RetargetOptions::default()
+        };
+        retarget(&rig, &rig, dance, options)
+    };
+    let apart = |done: &phalanx::retarget::Retargeted, up: f64| {
+        let apart = times(dance).into_iter().map(|time| {
+            let source = Posed::at(rig.skeleton(), dance, time);
+            let result = Posed::at(rig.skeleton(), &done.clip, time);
+            let wanted = source.place(&map, B::LeftToes) + DVec3::Y * up;
+            (result.place(&map, B::LeftToes) - wanted).length()
+        });
+        apart.fold(0.0, f64::max)
+    };
+    // The source's clip is at the height of a standing body; its reference is not.
+    for up in [-height, 1.0] {
+        let done = retargeted(moved(&rig, up), Reference::Rest);
+        assert!(
+            (done.report.ratio - 1.0).abs() < 1e-6,
+            "{up}: {}",
+            done.report.ratio
+        );
+        let error = apart(&done, 0.0);
+        assert!(error < 1e-5, "from {up}: {error:e}");
+        // A target stands where its reference pose does.
+        let done = retargeted(Reference::Rest, moved(&rig, up));
+        assert!(
+            (done.report.ratio - 1.0).abs() < 1e-6,
+            "{up}: {}",
+            done.report.ratio
+        );
+        let error = apart(&done, up);
+        assert!(error < 1e-5, "onto {up}: {error:e}");
+    }
+    let done = retargeted(moved(&rig, -height), moved(&rig, 1.0));
+    assert!(
+        (done.report.ratio - 1.0).abs() < 1e-6,
+        "{}",
+        done.report.ratio
+    );
+}
+
+/// Joints and properties of every kind move: onto itself nothing changes.
+#[test]
+fn translations_and_scales_onto_itself_are_kept() {
+    let made = Made {
+        axes: 5,
+        armature: 0.5,
+        names: |_, name| match name {
+            "Armature" => name.to_owned(),
+            _ => format!("mixamorig:{name}"),
+        },
+        ..Made::default()
+    }
+    .with_dance(3, 9);
+    let rig = made.rig();
+    let node = |name: &str| {
+        let found = rig
+            .nodes()
+            .iter()
+            .position(|n| n.name.as_deref() == Some(name));
+        found.unwrap()
+    };
+    let mut random = Random(8);
+    let mut track = |name: &str, channel: RawChannel, around: glam::Vec3| {
+        let steps = (0..9).flat_map(|_| {
+            let step = DVec3::new(random.next(), random.next(), random.next()) * 0.1;
+            (around + step.as_vec3()).to_array()
+        });
+        RawTrack {
+            node: node(name),
+            channel,
+            interpolation: Interpolation::Linear,
+            times: (0..9).map(|k| k as f32 / 30.0).collect(),
+            values: steps.collect(),
+        }
+    };
+    let rest = |name: &str| rig.skeleton().rest(rig.skeleton().joint(name).unwrap());
+    let (t, s) = (RawChannel::Translation, RawChannel::Scale);
+    let tracks = [
+        track("Armature", s, glam::Vec3::splat(0.5)),
+        track(
+            "mixamorig:LeftForeArm",
+            t,
+            rest("mixamorig:LeftForeArm").translation,
+        ),
+        track("mixamorig:Tail", t, rest("mixamorig:Tail").translation),
+        track("mixamorig:Head", s, glam::Vec3::ONE),
+        track("mixamorig:Hips", s, glam::Vec3::ONE),
+        track("mixamorig:Tail", s, glam::Vec3::ONE),
+    ];
+    // Of a copy with another joint above the hips, what is above them is not kept.
+    let names = |_: Option<B>, name: &str| match name {
+        "Armature" => "Root".to_owned(),
+        _ => format!("mixamorig:{name}"),
+    };
+    let copy = Made {
+        names,
+        ..made.clone()
+    }
+    .rig();
+    for (tracks, copies) in [(&tracks[1..], true), (&tracks[..], false)] {
+        let mut own = made.clone();
+        own.clips[0].tracks.extend_from_slice(tracks);
+        let rig = own.rig();
+        let dance = clip(&rig, "dance");
+        let target = if copies { &copy } else { &rig };
+        let done = retarget(&rig, target, dance, RetargetOptions::default());
+        for time in times(dance) {
+            let source = Posed::at(rig.skeleton(), dance, time);
+            let result = Posed::at(target.skeleton(), &done.clip, time);
+            for (joint, name) in rig.skeleton().names().iter().enumerate() {
+                let (a, b) = (&source.locals[joint], &result.locals[joint]);
+                let apart = (a.translation - b.translation).length() + (a.scale - b.scale).length();
+                assert!(apart < 1e-5, "{name} at {time}: {a:?} {b:?}");
+            }
+        }
+        let report = done.report;
+        assert_eq!(
+            report.translations_kept.len(),
+            2,
+            "{:?}",
+            report.translations_kept
+        );
+        assert_eq!(
+            report.scales_kept.len(),
+            tracks.len() - 2,
+            "{:?}",
+            report.scales_kept
+        );
+        assert!(report.scales_dropped.is_empty() && report.translations_dropped.is_empty());
+    }
 }

@@ -4,7 +4,8 @@ use glob::PatternError;
 use phalanx::bake::BakeError;
 use phalanx::build::BuildError;
 use phalanx::format::{FormatError, WriteError};
-use phalanx::skeleton::JointRefError;
+use phalanx::retarget::{BindOptions, Binding};
+use phalanx::skeleton::{JointRefError, Skeleton, SkeletonMismatch};
 use std::io;
 use thiserror::Error;
 
@@ -61,18 +62,16 @@ pub enum BakeFault {
         output: String,
     },
     /// The skeleton of a file differs from the library's.
-    #[error(
-        "{file}: skeleton (hash {have:016x}) differs from that of {first} (hash {needed:016x})"
-    )]
+    #[error("{file}: its skeleton differs from that of {first}: {mismatch}{advice}")]
     Structure {
         /// The file.
         file: String,
         /// The file whose skeleton the library uses.
         first: String,
-        /// Hash of the file's skeleton.
-        have: u64,
-        /// Hash of the library's skeleton.
-        needed: u64,
+        /// The first difference, in the file and in the library.
+        mismatch: SkeletonMismatch,
+        /// A hint that is appended to the message, or empty.
+        advice: &'static str,
     },
     /// Clips of two inputs of a library have the same name.
     #[error("{file}: clip \"{clip}\" has the same name as a clip of {other}{advice}")]
@@ -203,4 +202,25 @@ pub enum BakeFault {
         /// The file that was given.
         source_file: String,
     },
+}
+
+impl BakeFault {
+    /// Fails if the skeleton of a file differs from that of the first in more than its lane order. `advice` is how
+    /// its clips can be bound; it is given if joints have the same names.
+    pub fn same_skeleton(
+        (file, skeleton): (&str, &Skeleton),
+        (first, needed): (&str, &Skeleton),
+        advice: &'static str,
+    ) -> Result<(), Self> {
+        let Some(mismatch @ SkeletonMismatch::Structure(_)) = skeleton.mismatch(needed) else {
+            return Ok(());
+        };
+        let bindable = Binding::new(skeleton, needed, &BindOptions::default()).is_ok();
+        Err(Self::Structure {
+            file: file.to_owned(),
+            first: first.to_owned(),
+            mismatch,
+            advice: if bindable { advice } else { "" },
+        })
+    }
 }

@@ -7,19 +7,22 @@ use super::super::kind;
 use super::super::model::Model;
 use super::discover::{self, Found};
 use super::{BakeFault, Faults};
-use phalanx::build::{BuildOptions, build_rig};
+use phalanx::build::{BuildOptions, build_rig, skeleton_of};
 use phalanx::clip::Clip;
 use phalanx::format::{Source, hash_bytes};
 use phalanx::import::gltf::external_files;
 use phalanx::import::raw::RawScene;
 use phalanx::import::{
-    ImportOptions, UpAxis, add_markers_to_trimmed, marker_file, read_markers, read_path,
+    ImportOptions, UpAxis, add_markers_to_trimmed, clip_name_from_file, marker_file, read_markers,
+    read_path,
 };
 use phalanx::rig::Rig;
+use phalanx::skeleton::Skeleton;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A file to bake.
 #[derive(Clone, Debug)]
@@ -87,6 +90,14 @@ impl Input {
         let read = read_path(&self.path, &options);
         let (raw, _) = read.map_err(|error| kind::explain(&self.path, error))?;
         Ok(raw)
+    }
+
+    /// The skeleton of the rig, in any lane order.
+    pub fn skeleton(&self, raw: &RawScene) -> Result<Skeleton, BakeFault> {
+        skeleton_of(raw).map_err(|source| BakeFault::Build {
+            file: self.name(),
+            source,
+        })
     }
 
     /// Builds the rig with exact clips; `None` derives the lane order from the clips.
@@ -179,6 +190,15 @@ pub fn no_place_twice(all: Vec<Input>, faults: &mut Faults) -> Vec<Input> {
     }
     let once = |input: &Input| !twice.contains(&input.place);
     all.into_iter().filter(once).collect()
+}
+
+/// Names of an input's clips in a library of several inputs: the only clip of a file takes the file's name if its own
+/// says nothing. With `prefix` that is there already.
+pub fn clip_names(input: &Input, clips: &[Arc<Clip>], prefix: bool) -> Vec<String> {
+    match clips {
+        [only] if !prefix => vec![clip_name_from_file(&input.path, only.name()).into_owned()],
+        _ => clips.iter().map(|c| clip_name(input, c, prefix)).collect(),
+    }
 }
 
 /// Name of a clip in a library.

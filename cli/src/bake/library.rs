@@ -1,17 +1,18 @@
 //! Bakes all inputs, or one share of them, into one file.
 
+use super::super::clip_names::{TakenNames, renamed};
 use super::super::clips::ClipFile;
 use super::super::error::CliError;
 use super::super::output;
 use super::discover;
 use super::inputs::{self, Input};
-use super::one::{self, Layout};
+use super::one::{self, BIND, Layout};
 use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::{FileSummary, Summary};
 use super::{BakeArgs, BakeFault, Faults, Shard};
-use phalanx::build::{BuildOptions, LaneScan, build_rig};
-use phalanx::clip::relane;
+use phalanx::build::LaneScan;
+use phalanx::clip::Clip;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};
 use phalanx::import::raw::RawScene;
 use phalanx::skeleton::Skeleton;
@@ -73,8 +74,9 @@ pub fn bake(
         layout: &layout,
         lanes: layout.lanes(),
         prefix: args.prefix,
+        several: all.iter().filter(|input| !input.bound).count() > 1,
         progress: &progress,
-        told: Mutex::default(),
+        binding_notes: Mutex::default(),
     };
     if !faults.is_empty() {
         job.all(share, &mut faults, |_, _, _| Ok(()))?;
@@ -99,7 +101,7 @@ pub fn bake(
         Ok::<(), CliError>(())
     });
     progress.finish();
-    for line in job.told.into_inner().unwrap_or_default() {
+    for line in job.binding_notes.into_inner().unwrap_or_default() {
         output::tell(&line);
     }
     written?;
@@ -149,32 +151,35 @@ fn part(out: &Path, shard: Shard) -> PathBuf {
 /// be read.
 fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
     let mut scan = LaneScan::default();
-    let mut first: Option<(&Input, RawScene, u64)> = None;
-    let mut target = None;
+    let mut first: Option<(&Input, RawScene, Skeleton)> = None;
     for input in all {
         if faults.has(input) {
             continue;
         }
         if input.bound {
-            let Some((_, raw, _)) = &first else {
-                continue;
-            };
-            let read = scan_bound(args, input, raw, &mut target, &mut scan);
-            faults.sift(input, read);
+            if let Some((.., skeleton)) = &first {
+                let read = scan_bound(args, input, skeleton, &mut scan);
+                faults.sift(input, read);
+            }
             continue;
         }
         let read = input.raw(args.up, args.import).and_then(|raw| {
-            let have = structure(input, &raw, &mut scan)?;
-            Ok((raw, have))
+            let skeleton = input.skeleton(&raw)?;
+            scan.add(&raw).map_err(|source| BakeFault::Build {
+                file: input.name(),
+                source,
+            })?;
+            Ok((raw, skeleton))
         });
-        let Some((raw, have)) = faults.sift(input, read) else {
+        let Some((raw, skeleton)) = faults.sift(input, read) else {
             continue;
         };
         match &first {
-            None => first = Some((input, raw, have)),
+            None => first = Some((input, raw, skeleton)),
             Some((first, _, needed)) => {
-                let same = same_structure(input, have, &first.name(), *needed);
-                faults.sift(input, same);
+                let (file, first) = (input.name(), first.name());
+                let same = BakeFault::same_skeleton((&file, &skeleton), (&first, needed), BIND);
+                faults.sift(input, same.map_err(CliError::from));
             }
         }
     }
@@ -190,26 +195,9 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
 fn scan_bound(
     args: &BakeArgs,
     input: &Input,
-    first: &RawScene,
-    target: &mut Option<Skeleton>,
+    skeleton: &Skeleton,
     scan: &mut LaneScan,
 ) -> Result<(), CliError> {
-    let skeleton = match target {
-        Some(skeleton) => skeleton,
-        None => {
-            // The skeleton alone: clips take most of the time.
-            let bare = RawScene {
-                clips: Vec::new(),
-                ..first.clone()
-            };
-            let rig = build_rig(bare, &BuildOptions::default());
-            let rig = rig.map_err(|source| BakeFault::Build {
-                file: input.name(),
-                source,
-            })?;
-            target.insert(rig.skeleton().as_ref().clone())
-        }
-    };
     let (clips, _) = ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton)?;
     for clip in &clips {
         scan.add_clip(clip);
@@ -217,36 +205,24 @@ fn scan_bound(
     Ok(())
 }
 
-/// Adds an input's animated channels to the scan; returns its skeleton's hash.
-fn structure(input: &Input, raw: &RawScene, scan: &mut LaneScan) -> Result<u64, CliError> {
-    let hash = scan.add(raw).map_err(|source| BakeFault::Build {
-        file: input.name(),
-        source,
-    });
-    Ok(hash?)
-}
-
-fn same_structure(input: &Input, have: u64, first: &str, needed: u64) -> Result<(), CliError> {
-    if have == needed {
-        return Ok(());
-    }
-    let fault = BakeFault::Structure {
-        file: input.name(),
-        first: first.to_owned(),
-        have,
-        needed,
-    };
-    Err(fault.into())
-}
-
 struct Job<'a> {
     settings: &'a Settings,
     layout: &'a Layout,
     lanes: Vec<u16>,
     prefix: bool,
+    /// Whether there are several inputs that are not bound.
+    several: bool,
     progress: &'a Progress,
     /// What binding changed, a line each.
-    told: Mutex<Vec<String>>,
+    binding_notes: Mutex<Vec<String>>,
+}
+
+/// The names of a library's clips.
+#[derive(Default)]
+struct Seen {
+    /// The input of every name.
+    inputs: HashMap<String, usize>,
+    names: TakenNames,
 }
 
 /// Clips of one input.
@@ -265,7 +241,7 @@ impl Job<'_> {
         faults: &mut Faults,
         mut add: impl FnMut(usize, usize, Baked) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut seen = Seen::default();
         let ahead = AHEAD * rayon::current_num_threads();
         for (chunk, some) in inputs.chunks(ahead).enumerate() {
             let known = &*faults;
@@ -274,15 +250,15 @@ impl Job<'_> {
             for (place, made) in made.into_iter().enumerate() {
                 let source = chunk * ahead + place;
                 let made = made.and_then(|made| faults.sift(&inputs[source], made));
-                let Some(Made { names, baked }) = made else {
+                let Some(mut made) = made else {
                     continue;
                 };
-                let names = self.check_names(inputs, &mut seen, source, names);
+                let names = self.take_names(inputs, &mut seen, source, &mut made);
                 faults.sift(&inputs[source], names);
                 if !faults.is_empty() {
                     continue;
                 }
-                for (clip, baked) in baked.into_iter().enumerate() {
+                for (clip, baked) in made.baked.into_iter().enumerate() {
                     add(source, clip, baked)?;
                 }
             }
@@ -294,32 +270,30 @@ impl Job<'_> {
     fn bound(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
         let skeleton = self.layout.rig.skeleton();
         let read = ClipFile::read(&input.path, self.settings.up, self.settings.import)?;
-        let (clips, bound) = read.bind(skeleton)?;
+        let (clips, bound) = read.lay_out(skeleton)?;
         let names = clips.iter();
         let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));
         let names: Vec<String> = names.collect();
         let mut baked = Vec::new();
         if faults.is_empty() {
+            let file = input.name();
             let all = clips.par_iter().zip(&names).map(|(clip, name)| {
-                let order = relane(clip, skeleton, clip.relane_limit());
-                let clip = order.map_err(|source| BakeFault::Build {
-                    file: input.name(),
-                    source: source.into(),
-                })?;
-                let file = input.name();
-                let made = self
-                    .settings
-                    .build(&clip.clip, skeleton, name.clone(), &file)?;
+                let made = self.settings.build(clip, skeleton, name.clone(), &file)?;
                 self.progress.clip(made.report.raw_bytes as u64);
                 Ok(made)
             });
             baked = all.collect::<Result<Vec<Baked>, CliError>>()?;
         }
-        if let Ok(mut told) = self.told.lock() {
-            told.extend(bound.lines());
-        }
+        self.note(bound.lines());
         self.progress.file();
         Ok(Made { names, baked })
+    }
+
+    /// Adds to what is printed when the bake is done.
+    fn note(&self, lines: impl IntoIterator<Item = String>) {
+        if let Ok(mut notes) = self.binding_notes.lock() {
+            notes.extend(lines);
+        }
     }
 
     fn input(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
@@ -327,35 +301,46 @@ impl Job<'_> {
             return self.bound(input, faults);
         }
         let raw = input.raw(self.settings.up, self.settings.import)?;
-        let have = structure(input, &raw, &mut LaneScan::default())?;
-        let needed = self.layout.rig.skeleton().structure_hash();
-        same_structure(input, have, &self.layout.file, needed)?;
+        self.layout.check(&input.name(), &input.skeleton(&raw)?)?;
         let rig = input.rig(raw, Some(self.lanes.clone()))?;
-        let names = rig.clips().iter();
-        let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));
-        let names = names.collect();
+        let names = match self.several {
+            true => inputs::clip_names(input, rig.clips(), self.prefix),
+            false => {
+                let clips = rig.clips().iter();
+                let name = |clip: &Arc<Clip>| inputs::clip_name(input, clip, self.prefix);
+                clips.map(name).collect()
+            }
+        };
         let baked = match faults.is_empty() {
-            true => one::clips(input, &rig, self.settings, self.prefix, self.progress)?,
+            true => one::clips((input, &names), &rig, self.settings, self.progress)?,
             false => Vec::new(),
         };
         self.progress.file();
         Ok(Made { names, baked })
     }
 
-    /// Fails if a clip has the name of a clip of another input.
-    fn check_names(
+    /// Takes the names of an input's clips. A bound clip whose name is that of another input's clip gets another one.
+    ///
+    /// # Errors
+    /// If a clip that is not bound has the name of a clip of another input.
+    fn take_names(
         &self,
         inputs: &[Input],
-        seen: &mut HashMap<String, usize>,
+        seen: &mut Seen,
         source: usize,
-        names: Vec<String>,
+        made: &mut Made,
     ) -> Result<(), CliError> {
-        for name in names {
-            let other = *seen.entry(name.clone()).or_insert(source);
-            if other != source {
+        let input = &inputs[source];
+        for (clip, name) in made.names.iter().enumerate() {
+            let other = *seen.inputs.entry(name.clone()).or_insert(source);
+            if other == source {
+                seen.names.take(name);
+                continue;
+            }
+            if !input.bound {
                 let fault = BakeFault::SameClip {
-                    file: inputs[source].name(),
-                    clip: name,
+                    file: input.name(),
+                    clip: name.clone(),
                     other: inputs[other].name(),
                     advice: match self.prefix {
                         true => "",
@@ -363,6 +348,12 @@ impl Job<'_> {
                     },
                 };
                 return Err(fault.into());
+            }
+            let new = seen.names.take_other(&input.path, name);
+            seen.inputs.insert(new.clone(), source);
+            self.note([format!("{}: {}", input.name(), renamed(name, &new))]);
+            if let Some(baked) = made.baked.get_mut(clip) {
+                baked.name = new;
             }
         }
         Ok(())

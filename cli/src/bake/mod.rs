@@ -206,6 +206,8 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
     if is_library(&args.out) {
         files.writes("--out".to_owned(), &library::place(args))?;
     }
+    let read = all.iter().map(|input| &*input.path);
+    args.import.check_unit(read.chain(args.layout.as_deref()));
     let settings = Settings::new(args)?;
     let made = pool.install(|| match is_library(&args.out) {
         true => library::bake(args, &settings, &all, faults),

@@ -4,16 +4,20 @@ use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::BakeFault;
-use super::inputs::{Input, clip_name};
+use super::inputs::Input;
 use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::FileSummary;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, save};
 use phalanx::import::UpAxis;
 use phalanx::rig::Rig;
+use phalanx::skeleton::Skeleton;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// How clips of another skeleton are baked.
+pub const BIND: &str = "; --clips binds clips of other skeletons by the names of joints";
 
 /// The rig that supplies lane order, skins and meshes.
 #[derive(Debug)]
@@ -41,19 +45,9 @@ impl Layout {
         skeleton.joint_of()[..skeleton.len()].to_vec()
     }
 
-    /// Fails if the rig's skeleton differs.
-    pub fn check(&self, file: &str, rig: &Rig) -> Result<(), BakeFault> {
-        let needed = self.rig.skeleton().structure_hash();
-        let have = rig.skeleton().structure_hash();
-        if have == needed {
-            return Ok(());
-        }
-        Err(BakeFault::Structure {
-            file: file.to_owned(),
-            first: self.file.clone(),
-            have,
-            needed,
-        })
+    /// Fails if the skeleton of a file differs.
+    pub fn check(&self, file: &str, skeleton: &Skeleton) -> Result<(), BakeFault> {
+        BakeFault::same_skeleton((file, skeleton), (&self.file, self.rig.skeleton()), BIND)
     }
 
     /// The layout's hash as text, part of the settings of every output that uses it.
@@ -88,12 +82,12 @@ pub fn bake(
         None => input.rig(raw, None)?,
         Some(layout) => {
             // A lane order fits only an identical skeleton.
-            let own = input.rig(raw.clone(), None)?;
-            layout.check(&input.name(), &own)?;
+            layout.check(&input.name(), &input.skeleton(&raw)?)?;
             input.rig(raw, Some(layout.lanes()))?
         }
     };
-    let baked = clips(input, &rig, settings, false, progress)?;
+    let names: Vec<String> = rig.clips().iter().map(|c| c.name().to_owned()).collect();
+    let baked = clips((input, &names), &rig, settings, progress)?;
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
@@ -110,18 +104,16 @@ pub fn make_folder(folder: &Path) -> Result<(), CliError> {
     })
 }
 
-/// Bakes the clips of a rig.
+/// Bakes the clips of a rig under other names.
 pub fn clips(
-    input: &Input,
+    (input, names): (&Input, &[String]),
     rig: &Rig,
     settings: &Settings,
-    prefix: bool,
     progress: &Progress,
 ) -> Result<Vec<Baked>, CliError> {
     let file = input.name();
-    let built = rig.clips().par_iter().map(|clip| {
-        let name = clip_name(input, clip, prefix);
-        let baked = settings.build(clip, rig.skeleton(), name, &file)?;
+    let built = rig.clips().par_iter().zip(names).map(|(clip, name)| {
+        let baked = settings.build(clip, rig.skeleton(), name.clone(), &file)?;
         progress.clip(baked.report.raw_bytes as u64);
         Ok(baked)
     });

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// The tool's name stored in files. The baker's number is raised whenever the same input gives different
 /// bytes, so that outputs of an older baker are not skipped; `tests/baked` pins the output.
-pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 4");
+pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 5");
 
 /// The word that marks an input whose clips are bound.
 const BOUND: &str = " bound";
@@ -78,9 +78,9 @@ impl Settings {
         // Files that both read with and without `--lenient` give the same bytes.
         let trim = if self.import.trim { " trim" } else { "" };
         // Left out where it is that of glTF: outputs of before BVH files were read are still skipped.
-        let unit = match self.import.unit {
-            METRES => String::new(),
-            unit => format!(" unit={unit}"),
+        let unit = match self.import.unit.filter(|&unit| unit != METRES) {
+            None => String::new(),
+            Some(unit) => format!(" unit={unit}"),
         };
         format!("{profile} up={up}{unit} form={form}{prefix}{trim} order={order}{quality}")
     }
@@ -122,7 +122,7 @@ impl Settings {
                 trim: words.split(' ').any(|w| w == "trim"),
                 // What was baked could be read; the text does not say how.
                 lenient: true,
-                unit: value("unit").and_then(|v| v.parse().ok()).unwrap_or(METRES),
+                unit: value("unit").and_then(|v| v.parse().ok()),
             },
         }
     }
@@ -232,7 +232,7 @@ mod tests {
             import: ImportArgs {
                 trim: true,
                 lenient: true,
-                unit: 0.0254,
+                unit: Some(0.0254),
             },
         };
         let text = settings.text("own");

@@ -67,6 +67,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         import: args.import.options(),
     };
     let subject = load(args.file.as_deref(), &choice, &args.clips, args.import)?;
+    args.clips.check_unit(&args.file, args.import)?;
     if args.live {
         return live::run(args, &subject, baseline.as_ref());
     }
@@ -154,12 +155,7 @@ fn load(
     if !clips.files.is_empty() {
         return with_clips(file, choice, clips, import);
     }
-    let phx = file.filter(|path| Model::is_phx(path));
-    let again = match phx {
-        Some(_) => ImportArgs::default(),
-        None => import,
-    };
-    let loaded = match phx {
+    let loaded = match file.filter(|path| Model::is_phx(path)) {
         None => Subject::load(file, choice),
         Some(path) => {
             let rig = Model::load(Some(path), false, import)?.rig;
@@ -169,24 +165,29 @@ fn load(
             Subject::of_rig(name, raw_joints(&rig), rig, choice)
         }
     };
-    loaded.map_err(|error| match error {
-        // Looked up again for similar names, with no second warning.
-        SubjectError::UnknownClip { ref wanted, .. } => {
-            let model = Model::load(file, false, again);
-            let found = model.and_then(|model| model.find_clip(wanted));
-            found.err().unwrap_or_else(|| error.into())
+    // Looked up again for similar names, with no second warning.
+    let again = file.map_or(import, |file| import.of_other(file));
+    loaded.map_err(|error| near_names(error, || Model::load(file, false, again)))
+}
+
+/// The error of a subject; of a clip or joint that does not exist, with similar names of the model.
+fn near_names(error: SubjectError, model: impl FnOnce() -> Result<Model, CliError>) -> CliError {
+    let found = match &error {
+        SubjectError::UnknownClip { wanted, .. } => {
+            model().and_then(|model| model.find_clip(wanted))
         }
         SubjectError::Joint {
-            source: JointRefError::Name { name: ref wanted },
+            source: JointRefError::Name { name: wanted },
             ..
-        } => {
-            let model = Model::load(file, false, again);
-            let found = model.and_then(|model| model.find_joint(wanted));
-            found.err().unwrap_or_else(|| error.into())
+        } => model().and_then(|model| model.find_joint(wanted)),
+        _ => {
+            return match error {
+                SubjectError::Read(error) => offer_lenient(*error),
+                error => error.into(),
+            };
         }
-        SubjectError::Read(error) => offer_lenient(*error),
-        error => error.into(),
-    })
+    };
+    found.err().unwrap_or_else(|| error.into())
 }
 
 /// Loads the model with clips of other files. The textbook pipeline plays the bound clips, too.
@@ -201,20 +202,7 @@ fn with_clips(
     let name = file.and_then(Path::file_name);
     let name = name.map_or_else(|| model.file.clone(), |n| n.to_string_lossy().into_owned());
     let made = Subject::of_rig(name, raw_joints(&rig), rig, choice);
-    made.map_err(|error| match error {
-        SubjectError::UnknownClip { ref wanted, .. } => {
-            let found = model.find_clip(wanted);
-            found.err().unwrap_or_else(|| error.into())
-        }
-        SubjectError::Joint {
-            source: JointRefError::Name { name: ref wanted },
-            ..
-        } => {
-            let found = model.find_joint(wanted);
-            found.err().unwrap_or_else(|| error.into())
-        }
-        error => error.into(),
-    })
+    made.map_err(|error| near_names(error, || Ok(model)))
 }
 
 /// The given values without duplicates, or the defaults.

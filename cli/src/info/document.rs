@@ -8,6 +8,7 @@ use phalanx::clip::{Channel, Clip, TrackCounts};
 use phalanx::mesh::{Material, TextureTransform};
 use phalanx::mesh::{Mesh, Primitive};
 use phalanx::rig::{Rig, RigMesh};
+use phalanx::skeleton::HumanBone;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -26,7 +27,8 @@ pub struct Document {
     pub morphs: Vec<MorphInfo>,
     pub materials: Vec<MaterialInfo>,
     pub images: Vec<Option<ImageInfo>>,
-    pub report: Vec<ReportLine>,
+    /// `None` of a .phx file, which holds none.
+    pub report: Option<Vec<ReportLine>>,
     /// Files whose clips play on the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bound: Vec<BoundInfo>,
@@ -35,6 +37,9 @@ pub struct Document {
     pub library: Option<LibraryInfo>,
     pub nodes: usize,
     pub skins: Vec<SkinInfo>,
+    /// The human bones of the joints, if the file states them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub humanoid: Option<HumanoidInfo>,
     pub skeleton: SkeletonInfo,
 }
 
@@ -51,6 +56,21 @@ pub struct JointInfo {
     pub name: String,
     /// Index in this list, or -1.
     pub parent: i64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct HumanoidInfo {
+    pub bones: Vec<BoneInfo>,
+    /// Bones that VRM 1.0 requires and that are not stated.
+    pub lacking: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct BoneInfo {
+    /// Name in VRM 1.0.
+    pub bone: &'static str,
+    /// Index in the list of joints.
+    pub joint: u16,
 }
 
 #[derive(Debug, Serialize)]
@@ -176,6 +196,9 @@ pub struct ReportLine {
     pub severity: String,
     pub place: String,
     pub message: String,
+    /// All that the message counts, where it names only the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
 }
 
 /// The clips of another file.
@@ -202,14 +225,18 @@ impl Document {
         let skins = rig.file_skins().iter().enumerate();
         let materials = rig.materials().iter().enumerate();
         let images = rig.images().iter();
-        let report = model.report.entries.iter();
         let bounds = Bounds::of(model);
         let travels = size::travels(model, bounds.as_ref());
         Self {
             file: model.file.clone(),
-            unit_hint: bounds.as_ref().and_then(Bounds::unit_hint),
+            // The report has that of a BVH file.
+            unit_hint: bounds
+                .as_ref()
+                .and_then(Bounds::unit_hint)
+                .filter(|_| !model.is_bvh()),
             bounds,
             nodes: rig.nodes().len(),
+            humanoid: humanoid(rig),
             skeleton: skeleton(rig),
             skins: skins
                 .map(|(skin, s)| SkinInfo {
@@ -253,17 +280,37 @@ impl Document {
                     })
                 })
                 .collect(),
-            report: report
-                .map(|e| ReportLine {
-                    severity: e.severity.to_string(),
-                    place: e.place.clone(),
-                    message: e.message.clone(),
-                })
-                .collect(),
+            report: model.library.is_none().then(|| report(model)),
             bound: model.bound.iter().map(bound_info).collect(),
             library: model.library.as_ref().map(LibraryInfo::new),
         }
     }
+}
+
+fn report(model: &Model) -> Vec<ReportLine> {
+    let entries = model.report.entries.iter();
+    let lines = entries.map(|e| ReportLine {
+        severity: e.severity.to_string(),
+        place: e.place.clone(),
+        message: e.message.clone(),
+        items: e.items.clone(),
+    });
+    lines.collect()
+}
+
+fn humanoid(rig: &Rig) -> Option<HumanoidInfo> {
+    let bones = rig.humanoid();
+    let stated = |bone: &HumanBone| bones.iter().any(|b| b.0 == *bone);
+    let lacking = HumanBone::all().filter(|bone| bone.required() && !stated(bone));
+    (!bones.is_empty()).then(|| HumanoidInfo {
+        lacking: lacking.map(HumanBone::name).collect(),
+        bones: (bones.iter())
+            .map(|&(bone, joint)| BoneInfo {
+                bone: bone.name(),
+                joint,
+            })
+            .collect(),
+    })
 }
 
 fn textures(material: &Material) -> Vec<TextureInfo> {

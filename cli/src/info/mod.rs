@@ -43,6 +43,9 @@ Examples:
 /// Largest number of report lines printed; JSON contains all.
 const REPORT_LINES: usize = 30;
 
+/// The place of what the import says of a BVH file's unit.
+const UNIT: &str = "unit";
+
 /// Largest number of markers printed per clip; JSON contains all.
 const MARKERS: usize = 12;
 
@@ -50,6 +53,7 @@ const MARKERS: usize = 12;
 pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     let mut model = Model::load(args.file.as_deref(), true, args.import)?;
     model.add_clips(&args.clips, args.import)?;
+    args.clips.check_unit(&args.file, args.import)?;
     let document = Document::new(&model);
     if args.json {
         return output::print_json(&document, true);
@@ -58,12 +62,13 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     line(&mut out, format_args!("{}", text::one_line(&model.file)));
     line(&mut out, format_args!("{}", summary(&document)));
     out += &size(&document, model.is_bvh());
+    out += &humanoid(&document);
     out += &clips(&document);
     out += &skins(&document);
     out += &meshes(&document);
     out += &surfaces(&document);
     out += &bound(&document);
-    out += &report(&document);
+    out += &report(&document, model.is_bvh());
     if let Some(library) = &document.library {
         out += &library.text();
     }
@@ -136,6 +141,19 @@ fn size(d: &Document, is_bvh: bool) -> String {
             "size {size} m (width x height x depth)\n  from {min} to {max} in the rest pose"
         ),
     );
+    // Of BVH files the import knows more than the size.
+    if let Some(entry) = d
+        .report
+        .iter()
+        .flatten()
+        .find(|e| is_bvh && e.place == UNIT)
+    {
+        line(
+            &mut out,
+            format_args!("  {}", text::one_line(&entry.message)),
+        );
+        out += "  --unit cm, or metres as a number, reads it in another unit\n";
+    }
     if d.unit_hint.is_some() {
         line(
             &mut out,
@@ -145,13 +163,27 @@ fn size(d: &Document, is_bvh: bool) -> String {
             ),
         );
         // A .phx file cannot be baked again.
-        if is_bvh {
-            out += "  read it with --unit cm\n";
-        } else if d.library.is_none() {
+        if d.library.is_none() {
             out += "  bake it with --max-error 0.01 --shell 3\n";
         }
     }
     out
+}
+
+/// How much of a humanoid the file states; JSON lists the bones.
+fn humanoid(d: &Document) -> String {
+    let Some(humanoid) = &d.humanoid else {
+        return String::new();
+    };
+    let bones = text::plural(humanoid.bones.len(), "bone");
+    match humanoid.lacking[..] {
+        [] => format!("humanoid of the file: {bones}\n"),
+        _ => format!(
+            "humanoid of the file: {bones}; {} that VRM requires are missing: {}\n",
+            humanoid.lacking.len(),
+            humanoid.lacking.join(", ")
+        ),
+    }
 }
 
 fn sides(size: [f32; 3], unit: f32) -> String {
@@ -400,9 +432,18 @@ fn surfaces(d: &Document) -> String {
     out
 }
 
-fn report(d: &Document) -> String {
+fn report(d: &Document, is_bvh: bool) -> String {
     let mut out = String::new();
-    if d.report.is_empty() {
+    let Some(report) = &d.report else {
+        out += "\nA .phx file holds no import report: it was given when the file was baked.\n";
+        return out;
+    };
+    // The unit stands below the size.
+    let entries: Vec<_> = report
+        .iter()
+        .filter(|e| !is_bvh || e.place != UNIT)
+        .collect();
+    if entries.is_empty() {
         line(
             &mut out,
             format_args!("\nImport report: all was used, and nothing repaired"),
@@ -410,11 +451,11 @@ fn report(d: &Document) -> String {
         return out;
     }
     line(&mut out, format_args!("\nImport report"));
-    for entry in d.report.iter().take(REPORT_LINES) {
+    for entry in entries.iter().take(REPORT_LINES) {
         let text = format!("{}: {}: {}", entry.severity, entry.place, entry.message);
         line(&mut out, format_args!("  {}", text::one_line(&text)));
     }
-    let more = d.report.len().saturating_sub(REPORT_LINES);
+    let more = entries.len().saturating_sub(REPORT_LINES);
     if more > 0 {
         line(
             &mut out,

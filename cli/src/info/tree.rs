@@ -1,7 +1,7 @@
 //! The skeleton as a text tree.
 
 use super::super::table::{shorten, width};
-use super::super::text::{line, one_line};
+use super::super::text::{line, one_line, plural};
 use phalanx::skeleton::Skeleton;
 use unicode_width::UnicodeWidthStr;
 
@@ -28,7 +28,10 @@ pub fn text(skeleton: &Skeleton) -> String {
     }
     let compact = joints > COMPACT_ABOVE;
     let how = if compact { ", chains on one line" } else { "" };
-    line(&mut out, format_args!("\nSkeleton: {joints} joints{how}"));
+    line(
+        &mut out,
+        format_args!("\nSkeleton: {}{how}", plural(joints, "joint")),
+    );
     // Children of every joint; the extra entry at the end holds the roots.
     let mut children = vec![Vec::new(); joints + 1];
     for (joint, &parent) in skeleton.parents().iter().enumerate() {

@@ -61,6 +61,7 @@ nodes, skins, morph, and with --vertices primitives. Indices are those of the fi
 pub fn run(args: &PoseArgs) -> Result<(), CliError> {
     let model = Model::load(args.file.as_deref(), false, args.import)?
         .with_clips(&args.clips, args.import)?;
+    args.clips.check_unit(&args.file, args.import)?;
     let actions = args.actions.find(&model)?.at(args.time);
     let pose = model.pose(&actions)?;
     let entries = actions.iter().map(|a| BlendEntry::new(&model.rig, a));

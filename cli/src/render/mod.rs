@@ -181,23 +181,18 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let mut actions = args.actions.find(&model)?;
     actions.in_step = args.in_step;
     let attached = args.attach.iter().map(|a| {
-        // The options are meant for glTF files, and only for the model is it said that it is none.
-        let import = match Model::is_phx(&a.file) {
-            true => ImportArgs::default(),
-            false => args.import,
-        };
-        let model = Model::load_to_draw(Some(&a.file), import)?;
+        let model = Model::load_to_draw(Some(&a.file), args.import.of_other(&a.file))?;
         Ok((model, a.joint.as_str()))
     });
     let attached = attached.collect::<Result<Vec<_>, CliError>>()?;
-    let beside = args.beside.iter().map(|file| {
-        let import = match Model::is_phx(file) {
-            true => ImportArgs::default(),
-            false => args.import,
-        };
-        Model::load_to_draw(Some(file), import)
-    });
+    let beside = args
+        .beside
+        .iter()
+        .map(|file| Model::load_to_draw(Some(file), args.import.of_other(file)));
     let beside = beside.collect::<Result<Vec<_>, CliError>>()?;
+    let others = args.attach.iter().map(|a| &a.file).chain(&args.beside);
+    let models = args.file.iter().chain(others);
+    args.clips.check_unit(models, args.import)?;
     let mut stage = Stage::new(&model, actions.clone(), &attached, &beside)?;
     let span = args.time.unwrap_or(Span(0.0, actions.duration()));
     let times = Times::new(&Wanted {

@@ -5,10 +5,9 @@ use super::super::bake::Input;
 use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
 use super::super::model::Model;
+use super::map_file::{MapFile, refused};
 use phalanx::import::UpAxis;
 use phalanx::retarget::{HumanoidMap, Reference};
-use serde::{Serialize, Serializer};
-use serde_json::Value;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -21,12 +20,16 @@ pub struct Character {
 
 impl Character {
     /// Loads a model, and its map: from a file, else as the model states or its names tell.
-    pub fn new(path: &Path, map: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
+    pub fn new(path: &Path, map: Option<&MapFile>, import: ImportArgs) -> Result<Self, CliError> {
         Self::of_model(Model::load(Some(path), false, import)?, map)
     }
 
     /// Loads a model whose meshes and images are written again, as `bake` reads them.
-    pub fn to_write(path: &Path, map: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
+    pub fn to_write(
+        path: &Path,
+        map: Option<&MapFile>,
+        import: ImportArgs,
+    ) -> Result<Self, CliError> {
         if Model::is_phx(path) {
             return Self::of_model(Model::load(Some(path), true, ImportArgs::default())?, map);
         }
@@ -36,34 +39,12 @@ impl Character {
         Self::of_model(model, map)
     }
 
-    fn of_model(model: Model, map: Option<&Path>) -> Result<Self, CliError> {
-        let refused = |file: String| {
-            |source| CliError::Map {
-                file,
-                source: Box::new(source),
-            }
-        };
+    fn of_model(model: Model, map: Option<&MapFile>) -> Result<Self, CliError> {
         let map = match map {
-            Some(path) => {
-                let file = path.display().to_string();
-                let text = std::fs::read_to_string(path);
-                let text = text.map_err(|source| CliError::ReadText {
-                    file: file.clone(),
-                    source,
-                })?;
-                HumanoidMap::from_json(&text, model.rig.skeleton()).map_err(refused(file))?
-            }
-            None => HumanoidMap::of_rig(&model.rig).map_err(refused(model.file.clone()))?,
+            Some(map) => map.of(model.rig.skeleton())?,
+            None => HumanoidMap::of_rig(&model.rig).map_err(|e| refused(model.file.clone(), e))?,
         };
         Ok(Self { model, map })
-    }
-
-    /// The map as a file has it, in the order of the bones.
-    pub fn named(&self) -> impl Serialize {
-        let text = self.map.to_json(self.model.rig.skeleton());
-        let joints: Value = serde_json::from_str(&text).unwrap_or_default();
-        let bones = self.map.bones().map(|(bone, _)| bone.name());
-        Named(bones.map(|bone| (bone, joints[bone].clone())).collect())
     }
 
     /// The pose of a clip at a time, or the rest pose.
@@ -79,15 +60,6 @@ impl Character {
                 source: Box::new(source),
             }
         })
-    }
-}
-
-/// Members of an object in their order.
-struct Named(Vec<(&'static str, Value)>);
-
-impl Serialize for Named {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(bone, joint)| (bone, joint)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `phalanx retarget`: clips of one humanoid onto another.
 
 mod character;
+mod map_file;
 mod one;
 mod summary;
 
@@ -11,8 +12,10 @@ use super::import_args::ImportArgs;
 use super::model::Model;
 use super::output;
 use character::{Character, Pose};
+use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use map_file::MapFile;
 use one::{Job, Made};
 use phalanx::retarget::{Alignment, FootPlanting, RetargetOptions, ScaleMode};
 use rayon::prelude::*;
@@ -49,7 +52,8 @@ pub struct RetargetArgs {
     /// The humanoid of the character, in the same form
     #[arg(long, value_name = "FILE", requires = "onto")]
     onto_map: Option<PathBuf>,
-    /// Print the humanoid of the first file as JSON, to be edited and given with --map
+    /// Print the humanoid of the first file as JSON, to be edited and given with --map; null stands for bones that
+    /// are missing
     #[arg(long, conflicts_with_all = ["onto", "out", "json"])]
     print_map: bool,
     /// Swap left and right
@@ -67,14 +71,39 @@ pub struct RetargetArgs {
     /// A pose of the character in which it stands as the source does, instead of its rest pose
     #[arg(long, value_name = "CLIP:TIME")]
     onto_reference: Option<Pose>,
-    /// Keep animated scales, which are dropped otherwise
+    /// Drop animated scales, which are kept otherwise
     #[arg(long)]
-    keep_scale: bool,
+    drop_scale: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     import: ImportArgs,
+}
+
+impl RetargetArgs {
+    /// Refuses an output that is neither a .phx file nor looks like a folder.
+    pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
+        let Some(out) = self.out.as_deref().filter(|out| !is_file(out)) else {
+            return Ok(());
+        };
+        let name = out.display().to_string();
+        let ending = out.extension().and_then(|e| e.to_str());
+        let ending = ending.filter(|e| e.starts_with(|c: char| c.is_ascii_alphabetic()));
+        if ending.is_none() || out.is_dir() || name.ends_with(std::path::is_separator) {
+            return Ok(());
+        }
+        let message = format!(
+            "--out {name}: only .phx files are written; the output is a name that ends in .phx, or a folder ({name}/)"
+        );
+        Err(command.error(ErrorKind::ValueValidation, message))
+    }
+
+    /// The maps of the files and of the character.
+    fn maps(&self) -> Result<[Option<MapFile>; 2], CliError> {
+        let read = |path: &Option<PathBuf>| path.as_deref().map(MapFile::read).transpose();
+        Ok([read(&self.map)?, read(&self.onto_map)?])
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -134,19 +163,16 @@ pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
     if let Some(onto) = &args.onto {
         files.reads_model("--onto", onto);
     }
+    let [map, onto_map] = args.maps()?;
     let onto = args.onto.as_deref();
     let onto = onto
-        .map(|f| {
-            // The options are meant for glTF files, and only for the clips is it said that these are none.
-            let import = match Model::is_phx(f) {
-                true => ImportArgs::default(),
-                false => args.import,
-            };
-            Character::to_write(f, args.onto_map.as_deref(), import)
-        })
+        .map(|f| Character::to_write(f, onto_map.as_ref(), args.import.of_other(f)))
         .transpose()?;
+    let read = found.iter().map(|input| &*input.path);
+    args.import.check_unit(read.chain(args.onto.as_deref()));
     let job = Job {
         args,
+        map: map.as_ref(),
         onto: onto.as_ref(),
         options: options(args),
     };
@@ -176,10 +202,10 @@ fn is_file(out: &Path) -> bool {
 fn options(args: &RetargetArgs) -> RetargetOptions {
     RetargetOptions {
         alignment: args.align.into(),
-        scale: if args.keep_scale {
-            ScaleMode::Keep
-        } else {
+        scale: if args.drop_scale {
             ScaleMode::Drop
+        } else {
+            ScaleMode::Keep
         },
         mirror: args.mirror,
         feet: args.plant_feet.then(FootPlanting::default),
@@ -191,8 +217,9 @@ fn print_map(args: &RetargetArgs, found: &[Found]) -> Result<(), CliError> {
     let Some(first) = found.first() else {
         return Ok(());
     };
-    let character = Character::new(&first.path, args.map.as_deref(), args.import)?;
-    output::print_json(&character.named(), true)
+    let [map, _] = args.maps()?;
+    let model = Model::load(Some(&first.path), false, args.import)?;
+    map_file::print(&model, map.as_ref())
 }
 
 /// All inputs into one file.

@@ -3,6 +3,7 @@
 use super::super::bake::{BakeFault, Found, Input, Settings};
 use super::super::error::CliError;
 use super::character::Character;
+use super::map_file::MapFile;
 use super::summary::{ClipSummary, FileSummary};
 use super::{RetargetArgs, clips};
 use indicatif::ProgressBar;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 /// What is done with every input.
 pub struct Job<'a> {
     pub args: &'a RetargetArgs,
+    /// The map of every input, if it is given.
+    pub map: Option<&'a MapFile>,
     /// The character; each input's own if there is none.
     pub onto: Option<&'a Character>,
     pub options: RetargetOptions,
@@ -24,7 +27,9 @@ pub struct Job<'a> {
 
 /// The clips of one input on the character.
 pub struct Made {
-    /// The input's name without folder and extension.
+    /// The input.
+    file: String,
+    /// Its name without folder and extension.
     stem: String,
     rig: Arc<Rig>,
     source: Source,
@@ -40,28 +45,25 @@ impl Job<'_> {
     }
 
     fn retarget(&self, found: &Found) -> Result<Made, CliError> {
-        let map = self.args.map.as_deref();
-        let own;
         let from = match self.onto {
             // Its meshes are written.
-            None => Character::to_write(&found.path, map, self.args.import)?,
-            Some(_) => Character::new(&found.path, map, self.args.import)?,
+            None => Character::to_write(&found.path, self.map, self.args.import)?,
+            Some(_) => Character::new(&found.path, self.map, self.args.import)?,
         };
-        let onto = match self.onto {
-            Some(onto) => onto,
-            None => {
-                own = Character::to_write(&found.path, map, self.args.import)?;
-                &own
-            }
-        };
+        let onto = self.onto.unwrap_or(&from);
         let wanted = clips(&from.model, &self.args.clip)?;
         let options = RetargetOptions {
             source_reference: from.reference(self.args.reference.as_ref())?,
             target_reference: onto.reference(self.args.onto_reference.as_ref())?,
             ..self.options.clone()
         };
+        // Either of them may be the cause.
+        let file = match from.model.file == onto.model.file {
+            true => from.model.file.clone(),
+            false => format!("{} onto {}", from.model.file, onto.model.file),
+        };
         let refused = |source| CliError::Retarget {
-            file: from.model.file.clone(),
+            file: file.clone(),
             source: Box::new(source),
         };
         let (source, target) = (&from.model.rig, &onto.model.rig);
@@ -82,6 +84,7 @@ impl Job<'_> {
         origin.settings = format!("retarget onto={}", onto.model.file);
         let stem = found.path.file_stem().unwrap_or_default();
         Ok(Made {
+            file: from.model.file.clone(),
             stem: stem.to_string_lossy().into_owned(),
             rig: target.clone(),
             source: origin,
@@ -96,18 +99,14 @@ impl Job<'_> {
             None => return Ok(FileSummary::default()),
         };
         // In the file of an input's own character the clips have one skeleton; of several inputs they have not.
-        let stranger = all.iter().find(|m| {
-            m.rig.skeleton().structure_hash() != rig.skeleton().structure_hash()
-                || m.rig.skeleton().layout_hash() != rig.skeleton().layout_hash()
-        });
-        if let Some(stranger) = stranger {
-            return Err(BakeFault::Structure {
-                file: stranger.stem.clone(),
-                first: all[0].stem.clone(),
-                have: stranger.rig.skeleton().structure_hash(),
-                needed: rig.skeleton().structure_hash(),
+        for made in &all {
+            if let Some(mismatch) = made.rig.skeleton().mismatch(rig.skeleton()) {
+                return Err(CliError::Skeletons {
+                    file: made.file.clone(),
+                    first: all[0].file.clone(),
+                    mismatch,
+                });
             }
-            .into());
         }
         let sources = all.iter().map(|m| m.source.clone()).collect();
         // Without errors per clip: the clips were not measured against their sources.

@@ -40,12 +40,14 @@ pub struct ClipSummary {
     kept: Vec<String>,
     carried: Vec<String>,
     aligned: Vec<Aligned>,
+    not_aligned: Vec<Aligned>,
     heights: [f64; 2],
     ratio: f64,
     ground: &'static str,
     /// Radians.
     between_keys: f64,
     left: Vec<String>,
+    translations_kept: Vec<String>,
     translations_dropped: Vec<String>,
     scales_kept: Vec<String>,
     scales_dropped: Vec<String>,
@@ -72,6 +74,7 @@ struct Aligned {
 /// Speeds in units of the target per second.
 #[derive(Debug, Serialize)]
 struct Feet {
+    missing: Vec<Missing>,
     contacts: usize,
     seconds: f64,
     ground_velocity: [f64; 3],
@@ -83,9 +86,22 @@ struct Feet {
     out_of_reach: usize,
 }
 
+/// A bone without which a foot is not planted.
+#[derive(Debug, Serialize)]
+struct Missing {
+    /// `source` or `target`.
+    side: &'static str,
+    bone: &'static str,
+}
+
 impl From<&FeetReport> for Feet {
     fn from(f: &FeetReport) -> Self {
+        let missing = f.missing.iter().map(|(side, bone)| Missing {
+            side,
+            bone: bone.name(),
+        });
         Self {
+            missing: missing.collect(),
             contacts: f.contacts,
             seconds: f.seconds,
             ground_velocity: f.ground_velocity,
@@ -109,10 +125,13 @@ impl ClipSummary {
             source: source.clone(),
             target: target.clone(),
         });
-        let aligned = r.aligned.iter().map(|(bone, angle)| Aligned {
-            bone: bone.name(),
-            degrees: angle.to_degrees(),
-        });
+        let aligned = |bones: &[(phalanx::retarget::HumanBone, f64)]| {
+            let bones = bones.iter().map(|(bone, angle)| Aligned {
+                bone: bone.name(),
+                degrees: angle.to_degrees(),
+            });
+            bones.collect()
+        };
         Self {
             source: source.to_owned(),
             name: name.to_owned(),
@@ -125,7 +144,8 @@ impl ClipSummary {
             passed_on: names(&r.passed_on),
             kept: names(&r.kept),
             carried: names(&r.carried),
-            aligned: aligned.collect(),
+            aligned: aligned(&r.aligned),
+            not_aligned: aligned(&r.not_aligned),
             heights: r.heights,
             ratio: r.ratio,
             ground: match r.ground {
@@ -134,6 +154,7 @@ impl ClipSummary {
             },
             between_keys: r.between_keys,
             left: r.left.clone(),
+            translations_kept: r.translations_kept.clone(),
             translations_dropped: r.translations_dropped.clone(),
             scales_kept: r.scales_kept.clone(),
             scales_dropped: r.scales_dropped.clone(),
@@ -145,9 +166,36 @@ impl ClipSummary {
         }
     }
 
+    /// What is the same for all clips of an input: where bones come from, heights, and how rest poses differ.
+    fn head(&self) -> Vec<String> {
+        let ([source, target], [from, onto]) = (&self.maps, self.heights);
+        let bones = plural(self.bones.len(), "bone");
+        let first = format!(
+            "{bones} (source: {source}; target: {target}), hips {from:.3} high in the source, {onto:.3} in the target"
+        );
+        let turned = self::turned("rest poses differ, aligned", &self.aligned);
+        let left = self::turned("rest poses differ too much, not aligned", &self.not_aligned);
+        [Some(first), turned, left].into_iter().flatten().collect()
+    }
+
     /// What is worth a line of its own, besides the clip's figures.
     fn remarks(&self) -> Vec<String> {
         let mut lines = Vec::new();
+        let missing = self.feet.iter().flat_map(|f| &f.missing);
+        lines.extend(
+            missing.map(|m| format!("a foot is not planted: the {} has no {}", m.side, m.bone)),
+        );
+        let reach = self.feet.as_ref().map_or(0, |f| f.out_of_reach);
+        if reach > 0 {
+            lines.push(format!(
+                "a foot was out of reach of its leg in {reach} samples"
+            ));
+        }
+        // The bound on the directions of bones.
+        if self.between_keys > 1e-4 {
+            let degrees = self.between_keys.to_degrees();
+            lines.push(format!("between keys off by up to {degrees:.3} degrees"));
+        }
         let mut list = |what: &str, names: &[String]| {
             if !names.is_empty() {
                 let shown: Vec<String> = names.iter().take(LISTED).map(|n| one_line(n)).collect();
@@ -161,6 +209,7 @@ impl ClipSummary {
         list("rotation passed on of", &self.passed_on);
         list("carried along", &self.carried);
         list("rotation dropped of", &self.left);
+        list("translation kept of", &self.translations_kept);
         list("translation dropped of", &self.translations_dropped);
         list("scale dropped of", &self.scales_dropped);
         list("scale kept of", &self.scales_kept);
@@ -168,6 +217,23 @@ impl ClipSummary {
         list("no such weight or channel", &self.scalars_dropped);
         lines
     }
+}
+
+/// A line of bones with their angles; those that would be printed as 0° are counted. `None` if all would.
+fn turned(what: &str, bones: &[Aligned]) -> Option<String> {
+    let whole = bones.iter().map(|b| (b.bone, b.degrees.round()));
+    let shown = whole.filter(|(_, degrees)| *degrees > 0.0);
+    let mut shown: Vec<String> = shown
+        .map(|(b, degrees)| format!("{b} {degrees}°"))
+        .collect();
+    let rest = bones.len() - shown.len();
+    if shown.is_empty() {
+        return None;
+    }
+    if rest > 0 {
+        shown.push(format!("{rest} more by less than 0.5°"));
+    }
+    Some(format!("{what}: {}", shown.join(", ")))
 }
 
 /// Names in a line at most; JSON has them all.
@@ -193,31 +259,14 @@ impl FileSummary {
             out,
             format_args!("{}: {clips}, {bytes}", one_line(&self.file)),
         );
-        let Some(first) = self.clips.first() else {
-            return;
-        };
-        let [source, target] = &first.maps;
-        line(
-            out,
-            format_args!(
-                "{} by {source} and {target}, hips {:.3} to {:.3} high",
-                plural(first.bones.len(), "bone"),
-                first.heights[0],
-                first.heights[1]
-            ),
-        );
-        if !first.aligned.is_empty() {
-            let aligned = first.aligned.iter();
-            let bones: Vec<String> = aligned
-                .map(|a| format!("{} {:.0}°", a.bone, a.degrees))
-                .collect();
-            line(
-                out,
-                format_args!("rest poses differ, aligned: {}", bones.join(", ")),
-            );
-        }
-        let mut said: Vec<String> = Vec::new();
+        let (mut head, mut said) = (Vec::new(), Vec::new());
         for clip in &self.clips {
+            // Clips of one input have the same lines.
+            let lines = clip.head();
+            if lines != head {
+                lines.iter().for_each(|l| line(out, format_args!("{l}")));
+                head = lines;
+            }
             let mut figures = format!(
                 "  {}: {:.3} s, {}, {}",
                 one_line(&clip.name),
@@ -225,7 +274,9 @@ impl FileSummary {
                 plural(clip.keys, "key"),
                 text::bytes(clip.bytes as f64)
             );
-            if let Some(feet) = &clip.feet {
+            if clip.feet.as_ref().is_some_and(|f| f.contacts == 0) {
+                figures += ", no contact of feet was found, none is planted";
+            } else if let Some(feet) = &clip.feet {
                 // Writing to a string cannot fail.
                 let _ = write!(
                     figures,
@@ -244,5 +295,25 @@ impl FileSummary {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_that_round_to_zero_are_counted() {
+        let bones = |angles: &[f64]| -> Vec<Aligned> {
+            let bone = "leftUpperArm";
+            let angles = angles.iter();
+            angles.map(|&degrees| Aligned { bone, degrees }).collect()
+        };
+        assert_eq!(turned("aligned", &bones(&[])), None);
+        assert_eq!(turned("aligned", &bones(&[0.49, 0.001])), None);
+        assert_eq!(
+            turned("aligned", &bones(&[0.4, 44.6, 0.5])).as_deref(),
+            Some("aligned: leftUpperArm 45°, leftUpperArm 1°, 1 more by less than 0.5°")
+        );
     }
 }

@@ -127,11 +127,8 @@ fn the_report_is_shown_and_its_limit_stated() {
     let mut desk = Desk::new();
     desk.press(Key::I, "i");
     assert!(desk.has("Nothing was repaired or dropped"));
-    let entry = ReportEntry {
-        severity: Severity::Repaired,
-        place: "node 3".into(),
-        message: "a zero\u{202e} quaternion".into(),
-    };
+    let message = "a zero\u{202e} quaternion";
+    let entry = ReportEntry::new(Severity::Repaired, "node 3", message);
     desk.viewer.report = vec![entry; 502];
     let shown = desk.frame(&[]);
     let row = |text: &str| shown.iter().any(|t| t == text);

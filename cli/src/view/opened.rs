@@ -72,7 +72,17 @@ impl Opened {
         palettes: PaletteArg,
         import: ImportArgs,
     ) -> Result<(Self, Subject), CliError> {
-        let model = Model::load(file, true, import)?.with_shape()?;
+        Self::alone(Model::load(file, true, import)?, file, count, palettes)
+    }
+
+    /// The model of a file by itself, which plays its first clip.
+    fn alone(
+        model: Model,
+        file: Option<&Path>,
+        count: usize,
+        palettes: PaletteArg,
+    ) -> Result<(Self, Subject), CliError> {
+        let model = model.with_shape()?;
         let playing = match model.rig.clips().is_empty() {
             true => Playing::Rest,
             false => Playing::Clip(0),
@@ -90,11 +100,8 @@ impl Opened {
         palettes: PaletteArg,
     ) -> Result<(Self, Subject), CliError> {
         let mut report = model.report.entries.clone();
-        report.extend(textures::missing(model).map(|message| ReportEntry {
-            severity: Severity::Note,
-            place: "textures".into(),
-            message,
-        }));
+        let missing = textures::missing(model);
+        report.extend(missing.map(|what| ReportEntry::new(Severity::Note, "textures", what)));
         let opened = Self {
             file: model.file.clone(),
             folder,
@@ -137,11 +144,8 @@ impl Opened {
                 Ok((rig, bound)) => {
                     let mut report = onto.report;
                     let lines = bound.iter().flat_map(BoundFile::lines);
-                    report.extend(lines.map(|message| ReportEntry {
-                        severity: Severity::Note,
-                        place: "clips".into(),
-                        message,
-                    }));
+                    report
+                        .extend(lines.map(|line| ReportEntry::new(Severity::Note, "clips", line)));
                     let shown = Model {
                         file: onto.file,
                         built_in: false,
@@ -165,13 +169,7 @@ impl Opened {
                 Err(_) => {}
             }
         }
-        let model = model.with_shape()?;
-        let playing = match model.rig.clips().is_empty() {
-            true => Playing::Rest,
-            false => Playing::Clip(0),
-        };
-        let folder = Some(file.parent().unwrap_or(Path::new("")).to_owned());
-        Self::new(&model, folder, playing, count, palettes)
+        Self::alone(model, Some(file), count, palettes)
     }
 }
 

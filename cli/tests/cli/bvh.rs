@@ -68,7 +68,7 @@ pub fn every_command() -> Tested {
         format!("no hint in {report}"),
     )?;
     let text = output(&["info", "walk.bvh"])?;
-    check(text.contains("read it with --unit cm"), text)?;
+    check(text.contains("--unit cm, or metres as a number"), text)?;
     let args = [
         "pose", "walk.bvh", "--unit", "0.01", "--clip", "walk", "--time", "2", "--json",
     ];

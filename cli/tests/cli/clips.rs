@@ -3,13 +3,14 @@
 use super::support::{
     Tested, check, json, list, numbers, one_line, output, png_size, run, scratch,
 };
+use phalanx::format::Library;
 use phalanx_testkit::gltf_file::{File, U8};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 
 /// A skinned triangle on two joints, hips and a leg below; `prefix` stands before their names.
-fn hero(prefix: &str) -> File {
+pub fn hero(prefix: &str) -> File {
     let mut file = File::new();
     let positions = file.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
     let joints = file.accessor(U8, "VEC4", 3, &[0, 0, 0, 0].repeat(3));
@@ -28,7 +29,7 @@ fn hero(prefix: &str) -> File {
 }
 
 /// The same joints without the mesh, twice as large, below an armature, with a clip that moves and turns the hips.
-fn motion(name: &str, height: f32) -> File {
+pub fn motion(name: &str, height: f32) -> File {
     let mut file = File::new();
     let leg = json!({ "name": "Leg", "translation": [0.0, -2.0, 0.0] });
     let leg = file.push("nodes", leg);
@@ -54,7 +55,7 @@ fn motion(name: &str, height: f32) -> File {
 }
 
 /// A model and two files of one clip each, both named by their exporter.
-fn written() -> Result<(), libtest_mimic::Failed> {
+pub fn written() -> Result<(), libtest_mimic::Failed> {
     let folder = scratch();
     fs::create_dir(folder.join("anims"))?;
     fs::write(folder.join("hero.glb"), hero("mixamorig:").glb())?;
@@ -63,6 +64,30 @@ fn written() -> Result<(), libtest_mimic::Failed> {
         motion("mixamo.com", 2.4).glb(),
     )?;
     fs::write(folder.join("anims/run.glb"), motion("Take 001", 3.0).glb())?;
+    Ok(())
+}
+
+/// Files of one clip each that their exporter named give a library clips of the files' names; by itself a file keeps
+/// what it has.
+pub fn library_of_exported_files() -> Tested {
+    let folder = scratch();
+    fs::create_dir(folder.join("motions"))?;
+    for file in ["walk", "run"] {
+        let motion = motion("mixamo.com", 2.4).glb();
+        fs::write(folder.join(format!("motions/{file}.glb")), motion)?;
+    }
+    for (input, expected) in [
+        ("motions", &["run", "walk"][..]),
+        ("motions/run.glb", &["mixamo.com"]),
+    ] {
+        let summary = json(&["bake", input, "--out", "motions.phx", "--json"])?;
+        check(list(&summary, "files")?.len() == 1, "one file")?;
+        let library = Library::open(&folder.join("motions.phx"))?;
+        let names: Vec<_> = (0..library.len())
+            .filter_map(|c| library.clip_name(c))
+            .collect();
+        check(names == expected, format!("{input}: {names:?}"))?;
+    }
     Ok(())
 }
 
@@ -78,7 +103,7 @@ pub fn bound_by_name() -> Tested {
     let report = bound[0]["report"].to_string();
     for part in [
         "2 joints bound, 2 by the same name without prefix",
-        "joints of the clips are not in the target: \\\"Armature\\\"",
+        "1 joint of the clips is not in the target: \\\"Armature\\\"",
         "root translations are scaled by 0.5000",
     ] {
         check(report.contains(part), format!("{part}: {report}"))?;

@@ -203,8 +203,14 @@ pub fn markers_and_root_motion() -> Tested {
     })?;
     // The section's kind alone, and no advice to bake what is baked.
     let text = output(&["info", "m.phx"])?;
-    check(text.contains("│ CLIP "), text)?;
+    check(text.contains("│ CLIP "), text.clone())?;
+    // What the import repaired is not stored.
+    check(
+        text.contains("holds no import report") && !text.contains("nothing repaired"),
+        text,
+    )?;
     let info = json(&["info", "m.phx", "--json"])?;
+    check(info["report"].is_null(), info["report"].to_string())?;
     let found = &list(&info, "clips")?[clip]["root_motion"];
     let whole = rig.clips()[clip].root_motion().ok_or("none")?.whole();
     check(found["extracted"] == true, found.to_string())?;

@@ -6,6 +6,7 @@ mod bench;
 mod bvh;
 mod chatter;
 mod clashes;
+mod clip_files;
 mod clips;
 mod crowd;
 mod errors;
@@ -18,6 +19,7 @@ mod reading;
 mod render;
 mod retarget;
 mod support;
+mod vrm;
 mod widths;
 
 use libtest_mimic::Trial;
@@ -38,8 +40,20 @@ fn main() {
         ("reading_trimmed_clips", reading::trimmed_clips),
         ("reading_other_scenes", reading::other_scenes),
         ("clips_bound_by_name", clips::bound_by_name),
+        ("clips_of_a_library", clips::library_of_exported_files),
         ("clips_played_everywhere", clips::played_everywhere),
         ("clips_refused", clips::refused),
+        (
+            "clips_of_skeletons_that_differ",
+            clip_files::skeletons_that_differ,
+        ),
+        (
+            "clips_on_a_model_that_is_refused",
+            clip_files::a_model_that_is_refused,
+        ),
+        ("clips_baked_under_other_names", clip_files::other_names),
+        ("clips_with_import_reports", clip_files::import_reports),
+        ("clips_and_units", clip_files::units),
         (
             "reading_names_that_occur_twice",
             reading::names_that_occur_twice,
@@ -176,11 +190,15 @@ fn main() {
         ("hidden_characters_of_arguments", names::from_arguments),
         ("retarget_onto_another", retarget::onto_another),
         ("retarget_maps", retarget::maps_are_printed_and_read),
+        ("retarget_maps_completed", retarget::maps_are_completed),
+        ("retarget_maps_bounded", retarget::maps_are_bounded),
+        ("retarget_two_skeletons", retarget::two_skeletons),
         (
             "retarget_folders_and_mirrors",
             retarget::folders_and_mirrors,
         ),
         ("retarget_refusals", retarget::refusals),
+        ("humanoids_of_vrm_files", vrm::humanoids_are_stored),
         ("render_side_by_side", retarget::side_by_side),
         ("verify_tells", library::verify_tells),
         ("verify_many", library::verify_many),

@@ -178,7 +178,7 @@ pub fn other_scenes() -> Tested {
     )
 }
 
-/// Clips of one name: the report tells them apart, and both can be chosen.
+/// Clips of one name: the report names both, and both can be chosen.
 pub fn names_that_occur_twice() -> Tested {
     let mut file = late();
     let times = file.floats("SCALAR", &[0.0, 2.0]);

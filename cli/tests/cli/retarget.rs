@@ -2,28 +2,66 @@
 
 use super::bake::mannequin;
 use super::support::{
-    Tested, check, json, list, one_line, one_line_beside, output, png_size, run, scratch,
+    Tested, check, json, list, one_line, one_line_beside, output, phalanx, png_size, run, scratch,
 };
 use libtest_mimic::Failed;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::fs;
-use std::path::PathBuf;
+use std::process::Output;
 
-fn man() -> String {
-    mannequin().display().to_string()
+/// The arguments of a command without spaces in them.
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
 }
 
-/// The built-in character with other joint names, under a name of its own.
-fn renamed(file: &str, name: impl Fn(&str) -> String) -> Result<PathBuf, Failed> {
+/// The built-in character as `man.glb`.
+fn man() -> Tested {
+    fs::copy(mannequin(), scratch().join("man.glb"))?;
+    Ok(())
+}
+
+/// The built-in character with changed nodes.
+fn changed(file: &str, change: impl Fn(&mut Value)) -> Tested {
     let (mut document, binary) = super::clashes::taken_apart()?;
-    for node in document["nodes"].as_array_mut().into_iter().flatten() {
-        let old = node["name"].as_str().unwrap_or_default().to_owned();
-        node["name"] = json!(name(&old));
-    }
-    let path = scratch().join(file);
+    let nodes = document["nodes"].as_array_mut();
+    nodes.into_iter().flatten().for_each(change);
     let text = document.to_string().into_bytes();
-    fs::write(&path, phalanx_testkit::gltf_file::glb(&text, &binary))?;
-    Ok(path)
+    let glb = phalanx_testkit::gltf_file::glb(&text, &binary);
+    Ok(fs::write(scratch().join(file), glb)?)
+}
+
+/// The built-in character with other joint names.
+fn renamed(file: &str, name: impl Fn(&str) -> String) -> Tested {
+    changed(file, |node| {
+        node["name"] = json!(name(node["name"].as_str().unwrap_or_default()))
+    })
+}
+
+/// A name that no table knows.
+fn odd(name: &str) -> String {
+    let sum = name.bytes().map(usize::from).sum::<usize>();
+    format!("j{}", name.len() * 1000 + sum)
+}
+
+/// Writes a map.
+fn put(file: &str, map: &Map<String, Value>) -> Tested {
+    let text = Value::from(map.clone()).to_string();
+    Ok(fs::write(scratch().join(file), text)?)
+}
+
+/// A map as `--print-map` prints it, and what is said beside it.
+fn printed(file: &str) -> Result<(Map<String, Value>, String), Failed> {
+    let out = run(&["retarget", file, "--print-map"]);
+    let said = String::from_utf8(out.stderr)?;
+    check(out.status.success(), format!("{file}: {said}"))?;
+    Ok((serde_json::from_slice(&out.stdout)?, said))
+}
+
+/// Expects exit status 2 and an error with a part.
+fn usage(out: &Output, part: &str) -> Tested {
+    let error = String::from_utf8_lossy(&out.stderr).into_owned();
+    let right = out.status.code() == Some(2) && error.contains(part);
+    check(right, format!("no {part:?} in {error}"))
 }
 
 fn clip_names(file: &str) -> Result<Vec<String>, Failed> {
@@ -35,27 +73,22 @@ fn clip_names(file: &str) -> Result<Vec<String>, Failed> {
 }
 
 pub fn onto_another() -> Tested {
-    let other = renamed("other.glb", |name| format!("mixamorig:{name}"))?;
-    let other = other.display().to_string();
-    let args = [
-        "retarget",
-        &man(),
-        "--onto",
-        &other,
-        "--clip",
-        "Walk",
-        "--out",
-        "walk.phx",
-    ];
+    man()?;
+    renamed("other.glb", |name| format!("mixamorig:{name}"))?;
+    let args = words("retarget man.glb --onto other.glb --clip Walk --out walk.phx");
     let said = output(&args)?;
-    check(
-        said.contains("walk.phx: 1 clip") && said.contains("46 bones by names of Mixamo"),
-        said,
-    )?;
+    // Long lines are broken at spaces.
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "walk.phx: 1 clip",
+        "46 bones (source: names of Mixamo, CMU and LAFAN1; target: names of Mixamo, CMU and LAFAN1), hips ",
+    ] {
+        check(said.contains(part), said.clone())?;
+    }
     check(clip_names("walk.phx")? == ["Walk"], "other clips")?;
     // The same pose on the same body: what is printed of both is the same within rounding.
     let pose = |file: &str| json(&["pose", file, "--clip", "Walk", "--time", "0.4", "--json"]);
-    let (a, b) = (pose(&man())?, pose("walk.phx")?);
+    let (a, b) = (pose("man.glb")?, pose("walk.phx")?);
     let joints = |pose: &Value| -> Vec<f32> {
         let all = pose["nodes"].as_array().cloned().unwrap_or_default();
         all.iter()
@@ -90,230 +123,218 @@ pub fn onto_another() -> Tested {
 }
 
 pub fn maps_are_printed_and_read() -> Tested {
-    let odd = renamed("odd.glb", |name| {
-        format!(
-            "j{}",
-            name.len() * 1000 + name.bytes().map(usize::from).sum::<usize>()
-        )
-    })?;
-    let odd = odd.display().to_string();
-    let unknown = run(&["retarget", &odd, "--onto", &man(), "--out", "x.phx"]);
-    one_line_beside(&unknown, &["odd.glb: no humanoid is known", "name tables"])?;
-    check(!scratch().join("x.phx").exists(), "a file was written")?;
-    let map = output(&["retarget", &man(), "--print-map"])?;
-    let named: Value = serde_json::from_str(&map)?;
-    check(named["leftLowerLeg"] == "LeftLeg", map.clone())?;
-    let lines: Vec<&str> = map.lines().collect();
-    check(lines[1] == "  \"hips\": \"Hips\",", "hips come first")?;
-    let other = |name: &str| {
-        format!(
-            "j{}",
-            name.len() * 1000 + name.bytes().map(usize::from).sum::<usize>()
-        )
-    };
-    let pairs = named.as_object().into_iter().flatten();
-    let own: serde_json::Map<String, Value> = pairs
-        .map(|(bone, joint)| {
-            (
-                bone.clone(),
-                json!(other(joint.as_str().unwrap_or_default())),
-            )
-        })
-        .collect();
-    fs::write(
-        scratch().join("odd.json"),
-        Value::Object(own.clone()).to_string(),
-    )?;
-    output(&[
-        "retarget",
-        &odd,
-        "--map",
-        "odd.json",
-        "--onto",
-        &man(),
-        "--clip",
-        "1",
-        "--out",
-        "there.phx",
-    ])?;
-    output(&[
-        "retarget",
-        &man(),
-        "--onto-map",
-        "odd.json",
-        "--onto",
-        &odd,
-        "--clip",
-        "Walk",
-        "--out",
-        "back.phx",
-    ])?;
-    let mut twice = own;
-    twice.insert("spine".into(), json!(other("Hips")));
-    fs::write(scratch().join("bad.json"), Value::Object(twice).to_string())?;
-    let refused = run(&[
-        "retarget",
-        &odd,
-        "--map",
-        "bad.json",
-        "--onto",
-        &man(),
-        "--out",
-        "x.phx",
-    ]);
+    man()?;
+    renamed("odd.glb", odd)?;
+    let unknown = run(&words("retarget odd.glb --onto man.glb --out x.phx"));
     one_line_beside(
-        &refused,
-        &["bad.json: joint", "two bones", "\"hips\" and \"spine\""],
+        &unknown,
+        &[
+            "odd.glb: no humanoid is known",
+            "name tables",
+            "--print-map",
+        ],
     )?;
+    check(!scratch().join("x.phx").exists(), "a file was written")?;
+    let text = output(&words("retarget man.glb --print-map"))?;
+    let lines: Vec<&str> = text.lines().collect();
+    check(lines[1] == "  \"hips\": \"Hips\",", "hips come first")?;
+    let (mut own, said) = printed("man.glb")?;
+    check(own["leftLowerLeg"] == "LeftLeg" && said.is_empty(), said)?;
+    for joint in own.values_mut() {
+        *joint = json!(odd(joint.as_str().unwrap_or_default()));
+    }
+    put("odd.json", &own)?;
+    let clip = "--clip Walk --out";
+    output(&words(&format!(
+        "retarget odd.glb --map odd.json --onto man.glb {clip} there.phx"
+    )))?;
+    output(&words(&format!(
+        "retarget man.glb --onto-map odd.json --onto odd.glb {clip} back.phx"
+    )))?;
+    own.insert("spine".into(), json!(odd("Hips")));
+    put("bad.json", &own)?;
+    let bad = words("retarget odd.glb --map bad.json --onto man.glb --out x.phx");
+    let parts = ["bad.json: joint", "two bones", "\"hips\" and \"spine\""];
+    one_line_beside(&run(&bad), &parts)?;
     fs::write(scratch().join("bad.json"), "{\n\"hips\" 1}")?;
-    let refused = run(&[
-        "retarget",
-        &man(),
-        "--onto-map",
-        "bad.json",
-        "--onto",
-        &odd,
-        "--out",
-        "x.phx",
-    ]);
-    one_line(&refused, &["bad.json: line 2"])
+    one_line(&run(&bad), &["bad.json: line 2"])
+}
+
+/// What is found of a model that is no known humanoid is printed, and works when it is completed.
+pub fn maps_are_completed() -> Tested {
+    man()?;
+    let rename = |name: &str| match name {
+        "Hips" | "LeftUpLeg" | "LeftFoot" => odd(name),
+        _ => name.to_owned(),
+    };
+    renamed("odd.glb", rename)?;
+    let (whole, _) = printed("man.glb")?;
+    let (mut map, said) = printed("odd.glb")?;
+    check(
+        said.lines().count() == 1 && said.starts_with("phalanx: odd.glb: no humanoid is known"),
+        said.clone(),
+    )?;
+    let missing = "missing bones are null: hips, leftUpperLeg, leftFoot\n";
+    check(said.ends_with(missing), said)?;
+    for (bone, joint) in &whole {
+        let known = ["hips", "leftUpperLeg", "leftFoot"]
+            .iter()
+            .all(|b| b != bone);
+        let expected = if known { joint } else { &Value::Null };
+        check(map.get(bone) == Some(expected), format!("{bone}: {map:?}"))?;
+    }
+    put("odd.json", &map)?;
+    let args = words("retarget odd.glb --map odd.json --onto man.glb --clip Walk --out there.phx");
+    one_line(&run(&args), &["odd.json: the map has no hips"])?;
+    // The foot stays null.
+    map.insert("hips".into(), json!(odd("Hips")));
+    map.insert("leftUpperLeg".into(), json!(odd("LeftUpLeg")));
+    put("odd.json", &map)?;
+    let report = json(&[&args[..], &["--json"]].concat())?;
+    let bones = list(&report["files"][0]["clips"][0], "bones")?.len();
+    check(bones == 45, format!("{bones} bones"))?;
+    let again = words("retarget odd.glb --map odd.json --print-map");
+    let out = run(&again);
+    let said = String::from_utf8(out.stderr)?;
+    let missing = "phalanx: odd.glb: missing bones are null: leftFoot\n";
+    check(out.status.success() && said == missing, said)
+}
+
+/// Maps of other encodings, too long ones, and one from a pipe.
+pub fn maps_are_bounded() -> Tested {
+    man()?;
+    let text = output(&words("retarget man.glb --print-map"))?;
+    let args = words("retarget man.glb --map map.json --clip Walk --mirror --out x.phx");
+    let refused = |bytes: &[u8], parts: &[&str]| -> Tested {
+        fs::write(scratch().join("map.json"), bytes)?;
+        one_line(&run(&args), parts)
+    };
+    refused(
+        &vec![b' '; (1 << 20) + 7],
+        &["map.json: the map is 1048583 bytes", "1048576"],
+    )?;
+    let wide = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let wide: Vec<u8> = [0xff, 0xfe].into_iter().chain(wide).collect();
+    refused(&wide, &["map.json: cannot be read: it is UTF-16 text"])?;
+    refused(b"{\xff", &["map.json", "not UTF-8"])?;
+    fs::write(scratch().join("map.json"), format!("\u{feff}{text}"))?;
+    output(&args)?;
+    #[cfg(target_os = "linux")]
+    {
+        let endless = words("retarget man.glb --map /dev/zero --mirror --out x.phx");
+        one_line(&run(&endless), &["/dev/zero", "longer than 1048576"])?;
+        let piped = words("retarget man.glb --map /dev/stdin --clip Walk --mirror --out x.phx");
+        let mut command = phalanx();
+        let file = fs::File::open(scratch().join("map.json"))?;
+        let mut cat = std::process::Command::new("cat")
+            .stdin(file)
+            .stdout(std::process::Stdio::piped())
+            .spawn()?;
+        let pipe = cat.stdout.take().ok_or("no pipe")?;
+        let out = command.args(piped).stdin(pipe).output()?;
+        cat.wait()?;
+        let error = String::from_utf8_lossy(&out.stderr).into_owned();
+        check(out.status.success(), error)?;
+    }
+    Ok(())
 }
 
 pub fn folders_and_mirrors() -> Tested {
+    man()?;
     let folder = scratch().join("in/deep");
     fs::create_dir_all(&folder)?;
     fs::copy(mannequin(), folder.join("a.glb"))?;
     fs::copy(mannequin(), scratch().join("in/b.glb"))?;
     fs::write(scratch().join("in/broken.glb"), b"glTF")?;
-    let made = run(&[
-        "retarget",
-        "in",
-        "--onto",
-        &man(),
-        "--clip",
-        "Walk",
-        "--out",
-        "out",
-    ]);
-    one_line_beside(&made, &["broken.glb"])?;
+    let each = words("retarget in --onto man.glb --clip Walk --out out");
+    one_line_beside(&run(&each), &["broken.glb"])?;
     check(
         clip_names("out/deep/a.phx")? == ["Walk"] && clip_names("out/b.phx")? == ["Walk"],
         "other clips",
     )?;
     // One file of all is whole or not at all.
-    let made = run(&[
-        "retarget",
-        "in",
-        "--onto",
-        &man(),
-        "--clip",
-        "Walk",
-        "--out",
-        "all.phx",
-    ]);
-    one_line_beside(&made, &["broken.glb"])?;
+    let all = words("retarget in --onto man.glb --clip Walk --out all.phx");
+    one_line_beside(&run(&all), &["broken.glb"])?;
     check(!scratch().join("all.phx").exists(), "a file with holes")?;
     fs::remove_file(scratch().join("in/broken.glb"))?;
-    output(&[
-        "retarget",
-        "in",
-        "--onto",
-        &man(),
-        "--clip",
-        "Walk",
-        "--out",
-        "all.phx",
-    ])?;
+    output(&all)?;
     check(
         clip_names("all.phx")? == ["b/Walk", "a/Walk"],
         format!("{:?}", clip_names("all.phx")?),
     )?;
-    output(&[
-        "retarget",
-        &man(),
-        "--clip",
-        "Wave",
-        "--mirror",
-        "--out",
-        "wave.phx",
-    ])?;
+    output(&words(
+        "retarget man.glb --clip Wave --mirror --out wave.phx",
+    ))?;
     check(clip_names("wave.phx")? == ["Wave"], "other clips")
 }
 
 pub fn refusals() -> Tested {
-    let glb = man();
-    let refused = run(&[
-        "retarget", &glb, "--onto", &glb, "--clip", "Wlak", "--out", "x.phx",
-    ]);
+    man()?;
+    let refused = run(&words(
+        "retarget man.glb --onto man.glb --clip Wlak --out x.phx",
+    ));
     one_line_beside(&refused, &["no clip \"Wlak\"", "Walk"])?;
-    fs::copy(mannequin(), scratch().join("a.glb"))?;
-    output(&[
-        "retarget", "a.glb", "--mirror", "--clip", "Walk", "--out", "a.phx",
-    ])?;
-    let refused = run(&["retarget", "a.phx", "--onto", &glb, "--out", "a.phx"]);
+    output(&words("retarget man.glb --mirror --clip Walk --out a.phx"))?;
+    let refused = run(&words("retarget a.phx --onto man.glb --out a.phx"));
     one_line(&refused, &["a.phx", "would overwrite it"])?;
-    for (args, part) in [
-        (&["retarget", "a.glb", "--out", "x.phx"][..], "--onto"),
-        (&["retarget", "a.glb", "--onto", "b.glb"], "--out"),
+    for (line, part) in [
+        ("retarget a.glb --out x.phx", "--onto"),
+        ("retarget a.glb --onto b.glb", "--out"),
         (
-            &[
-                "retarget",
-                "a.glb",
-                "--mirror",
-                "--out",
-                "x.phx",
-                "--reference",
-                "Walk",
-            ],
+            "retarget a.glb --mirror --out x.phx --reference Walk",
             "CLIP:TIME",
         ),
+        ("retarget a.glb --mirror --out x.phx --align legs", "limbs"),
         (
-            &[
-                "retarget", "a.glb", "--mirror", "--out", "x.phx", "--align", "legs",
-            ],
-            "limbs",
+            "retarget a.glb --mirror --out x.glb",
+            "only .phx files are written",
         ),
+        ("retarget a.glb --mirror --out deep/x.Fbx", "deep/x.Fbx"),
     ] {
-        let out = run(args);
-        let error = String::from_utf8_lossy(&out.stderr).into_owned();
-        check(
-            out.status.code() == Some(2) && error.contains(part),
-            format!("{args:?}: {error}"),
-        )?;
+        usage(&run(&words(line)), part).map_err(|e| format!("{line}: {e:?}"))?;
     }
-    let late = run(&[
-        "retarget",
-        "a.glb",
-        "--mirror",
-        "--out",
-        "x.phx",
-        "--reference",
-        "Jump:1",
-    ]);
+    check(!scratch().join("x.glb").exists(), "a folder was made")?;
+    // A folder may have a dot in its name.
+    fs::create_dir(scratch().join("there.d"))?;
+    for out in ["there.d", "new.d/", "v1.2"] {
+        let line = format!("retarget man.glb --mirror --clip Walk --out {out}");
+        output(&words(&line))?;
+        check(scratch().join(out).join("man.phx").exists(), out)?;
+    }
+    let late = run(&words(
+        "retarget man.glb --mirror --out x.phx --reference Jump:1",
+    ));
     one_line_beside(&late, &["no clip \"Jump\""])
+}
+
+/// Characters of their own go into one file only if they are one.
+pub fn two_skeletons() -> Tested {
+    man()?;
+    changed("long.glb", |node| {
+        if node["name"] == "LeftFoot" {
+            node["translation"] = json!([0.0, -0.5, 0.25]);
+        }
+    })?;
+    let refused = run(&words(
+        "retarget man.glb long.glb --mirror --clip Walk --out both.phx",
+    ));
+    one_line(
+        &refused,
+        &[
+            "long.glb: its skeleton differs from that of man.glb: joint ",
+            "\"LeftFoot\": the rest translation is [0.0, -0.5, 0.25], in the other skeleton [",
+            "a folder as --out",
+        ],
+    )?;
+    check(!scratch().join("both.phx").exists(), "a file was written")
 }
 
 /// Two models in one sheet: the pictures have the size of one, and both are in them.
 pub fn side_by_side() -> Tested {
-    fs::copy(mannequin(), scratch().join("man.glb"))?;
+    man()?;
     let sheet = |more: &[&str], out: &str| {
-        let args = [
-            "render",
-            "man.glb",
-            "--clip",
-            "Walk",
-            "--frames",
-            "2",
-            "--columns",
-            "2",
-            "--renderer",
-            "software",
-            "--size",
-            "160x120",
-            "--out",
-            out,
-        ];
-        output(&[&args[..], more].concat())
+        let args = "render man.glb --clip Walk --frames 2 --columns 2 --renderer software --size 160x120 --out";
+        output(&[&words(args)[..], &[out], more].concat())
     };
     sheet(&[], "one.png")?;
     sheet(&["--beside", "man.glb"], "two.png")?;
@@ -334,8 +355,8 @@ pub fn side_by_side() -> Tested {
     let (one, two) = (dark("one.png")?, dark("two.png")?);
     // Of one model both halves show the middle; two stand in one half each.
     check(two[0] > 40 && two[1] > 40, format!("{one:?} {two:?}"))?;
-    let clash = run(&[
-        "render", "man.glb", "--beside", "man.glb", "--out", "man.png", "--clip", "Nothing",
-    ]);
+    let clash = run(&words(
+        "render man.glb --beside man.glb --out man.png --clip Nothing",
+    ));
     one_line(&clash, &["no clip \"Nothing\""])
 }

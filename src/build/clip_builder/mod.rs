@@ -32,6 +32,21 @@ pub(crate) struct Target {
     pub scalars: Option<(usize, usize)>,
 }
 
+impl Target {
+    /// Of tracks whose nodes are joints; nodes from the number of joints on are scalars.
+    pub fn of_joints(skeleton: &Skeleton) -> Vec<Self> {
+        let joints = skeleton.lane_of().iter().map(|&lane| Self {
+            lane: Some(usize::from(lane)),
+            scalars: None,
+        });
+        let scalars = (0..skeleton.scalars().len()).map(|i| Self {
+            lane: None,
+            scalars: Some((i, 1)),
+        });
+        joints.chain(scalars).collect()
+    }
+}
+
 /// The reference of an additive clip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reference<'a> {

@@ -2,7 +2,7 @@
 
 use crate::clip::keys::Keys;
 use crate::clip::{Block, BlockKind, Channel, Clip, Part};
-use crate::math::slerp;
+use crate::math::{hermite, slerp, slerp_value};
 
 /// A value and its one-sided derivatives per second.
 #[derive(Clone, Copy, Default)]
@@ -54,6 +54,33 @@ impl<'a> LaneCurve<'a> {
         self.keys.get_f64(key, part, self.lane)
     }
 
+    /// The value at a time, as [`at`](Self::at) has it. `near` is the interval of the last time that was asked for: of
+    /// ascending times each is found in a step or two.
+    pub fn value(&self, time: f32, near: &mut usize) -> [f64; 4] {
+        while *near > 0 && self.times[*near] > time {
+            *near -= 1;
+        }
+        while self.times.get(*near + 1).is_some_and(|&t| t <= time) {
+            *near += 1;
+        }
+        let (key, start) = (*near, self.times[*near]);
+        if self.holds() || start >= time {
+            return self.key(key, Part::Value);
+        }
+        match self.times.get(key + 1) {
+            Some(&end) => {
+                let (a, b) = (f64::from(start), f64::from(end));
+                self.between(key, (f64::from(time) - a) / (b - a))
+            }
+            None => self.key(key, Part::Value),
+        }
+    }
+
+    /// Whether two times are those of the key at `near` and the next.
+    pub fn is_interval(&self, near: usize, start: f32, end: f32) -> bool {
+        self.times.get(near) == Some(&start) && self.times.get(near + 1) == Some(&end)
+    }
+
     /// Value and derivatives at a time; constant outside the keys. At a key time the value is the key's.
     pub fn at(&self, time: f32) -> Knot {
         let keys = self.times.len();
@@ -81,6 +108,27 @@ impl<'a> LaneCurve<'a> {
         knot
     }
 
+    /// The value in the interval after a key, at `u` in [0, 1].
+    fn between(&self, key: usize, u: f64) -> [f64; 4] {
+        if self.kind == BlockKind::Cubic {
+            return self.inside(key, u).0;
+        }
+        let (mut p, mut q) = (self.key(key, Part::Value), self.key(key + 1, Part::Value));
+        if self.rotation {
+            (p, q) = (unit(p), unit(q));
+        }
+        let mut value = [0.0; 4];
+        if self.rotation && self.kind == BlockKind::Slerp {
+            slerp_value((&p, &q), u, &mut value);
+            return value;
+        }
+        for c in 0..4 {
+            value[c] = p[c] + (q[c] - p[c]) * u;
+        }
+        // Rotations that are not slerped are nlerped.
+        if self.rotation { unit(value) } else { value }
+    }
+
     /// Value and derivative per second in the interval after a key, at `u` in [0, 1].
     fn inside(&self, key: usize, u: f64) -> ([f64; 4], [f64; 4]) {
         let part = |key, part| self.key(key, part);
@@ -90,36 +138,22 @@ impl<'a> LaneCurve<'a> {
         if self.kind == BlockKind::Cubic {
             // Tangents are stored per interval.
             let (m, n) = (part(key, Part::Out), part(key + 1, Part::In));
-            let (u2, u3) = (u * u, u * u * u);
             for c in 0..4 {
-                value[c] = (2.0 * u3 - 3.0 * u2 + 1.0) * p[c]
-                    + (u3 - 2.0 * u2 + u) * m[c]
-                    + (3.0 * u2 - 2.0 * u3) * q[c]
-                    + (u3 - u2) * n[c];
-                derivative[c] = ((6.0 * u2 - 6.0 * u) * (p[c] - q[c])
-                    + (3.0 * u2 - 4.0 * u + 1.0) * m[c]
-                    + (3.0 * u2 - 2.0 * u) * n[c])
-                    / h;
+                let per_interval;
+                (value[c], per_interval) = hermite((p[c], m[c]), (q[c], n[c]), u);
+                derivative[c] = per_interval / h;
             }
             return (value, derivative);
         }
         if self.rotation {
             let (p, q) = (unit(p), unit(q));
             slerp((&p, &q), u, h, &mut value, &mut derivative);
-            if self.kind == BlockKind::Linear {
-                // These are nlerped.
-                for c in 0..4 {
-                    value[c] = p[c] + (q[c] - p[c]) * u;
-                }
-                value = unit(value);
-            }
         } else {
             for c in 0..4 {
-                value[c] = p[c] + (q[c] - p[c]) * u;
                 derivative[c] = (q[c] - p[c]) / h;
             }
         }
-        (value, derivative)
+        (self.between(key, u), derivative)
     }
 }
 

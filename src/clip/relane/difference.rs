@@ -3,7 +3,7 @@
 use super::curve::{LaneCurve, unit};
 use super::plan::Plans;
 use crate::clip::{Channel, Clip};
-use crate::math::angle;
+use crate::math::{angle_of_chord, chord_squared};
 use std::fmt;
 
 /// Times of an interval between two keys at which curves are compared, as fractions of it.
@@ -64,21 +64,34 @@ pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> RelaneDifference {
         for (lane, from) in plan.moving() {
             let was = LaneCurve::new(old, plan.channel, from.block, from.lane);
             let is = LaneCurve::new(new, plan.channel, block, lane);
+            let kept = from.block.kind == plan.kind && !is.is_cubic();
+            let mut near = [0; 2];
+            let mut most = 0.0f64;
             for pair in times.windows(2) {
+                was.value(pair[0], &mut near[0]);
+                // Keys keep their values, so an interval that had both is the same.
+                if kept && was.is_interval(near[0], pair[0], pair[1]) {
+                    continue;
+                }
                 for part in PROBES {
                     let time = pair[0] + (pair[1] - pair[0]) * part;
-                    let (a, b) = (was.at(time).value, is.at(time).value);
+                    let a = was.value(time, &mut near[0]);
+                    let b = is.value(time, &mut near[1]);
                     let apart = match plan.channel {
-                        Channel::Rotation => angle(&unit(a), &unit(b)),
+                        Channel::Rotation => chord_squared(&unit(a), &unit(b)),
                         _ => a
                             .iter()
                             .zip(b)
                             .map(|(a, b)| (a - b).abs())
                             .fold(0.0, f64::max),
                     };
-                    *worst = worst.max(apart);
+                    most = most.max(apart);
                 }
             }
+            *worst = worst.max(match plan.channel {
+                Channel::Rotation => angle_of_chord(most),
+                _ => most,
+            });
         }
     }
     found

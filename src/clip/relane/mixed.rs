@@ -53,25 +53,30 @@ pub fn write(clip: &Clip, plan: &BlockPlan<'_>, times: &[f32], keys: &mut FloatK
     let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
     for (lane, old) in plan.moving() {
         let curve = LaneCurve::new(clip, plan.channel, old.block, old.lane);
+        let tangents = plan.kind == BlockKind::Cubic && !curve.holds();
+        let mut near = 0;
         for (k, &time) in times.iter().enumerate() {
+            if !tangents {
+                let value = curve.value(time, &mut near);
+                keys.set(k, Part::Value, lane, &value.map(|v| v as f32));
+                continue;
+            }
             let Knot {
                 value,
                 before,
                 after,
             } = curve.at(time);
             keys.set(k, Part::Value, lane, &value.map(|v| v as f32));
-            if plan.kind == BlockKind::Cubic && !curve.holds() {
-                let gap = |a: Option<&f32>, b: Option<&f32>| match (a, b) {
-                    (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),
-                    _ => 0.0,
-                };
-                let to = gap(k.checked_sub(1).and_then(|i| times.get(i)), Some(&time));
-                let from = gap(Some(&time), times.get(k + 1));
-                // Still components of moving joints carry noise in their tangents too, and its squares are
-                // denormals.
-                keys.set(k, Part::In, lane, &settled(before, to));
-                keys.set(k, Part::Out, lane, &settled(after, from));
-            }
+            let gap = |a: Option<&f32>, b: Option<&f32>| match (a, b) {
+                (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),
+                _ => 0.0,
+            };
+            let to = gap(k.checked_sub(1).and_then(|i| times.get(i)), Some(&time));
+            let from = gap(Some(&time), times.get(k + 1));
+            // Still components of moving joints carry noise in their tangents too, and its squares are
+            // denormals.
+            keys.set(k, Part::In, lane, &settled(before, to));
+            keys.set(k, Part::Out, lane, &settled(after, from));
         }
     }
 }

@@ -1,5 +1,8 @@
 //! `BvhError`: why a file could not be read as BVH, and where.
 
+use super::MAX_FILE_BYTES;
+use crate::import::read_file::ReadFault;
+use crate::words::{are, plural};
 use std::fmt;
 
 /// Why a file could not be read as BVH: the file, the line and column, and the problem, on one line.
@@ -116,7 +119,10 @@ pub enum BvhErrorKind {
         limit: u64,
     },
     /// A line of the motion does not have one value per channel.
-    #[error("frame {frame} has {found} values, the joints have {expected} channels")]
+    #[error(
+        "frame {frame} has {}, the joints have {}",
+        plural(*.found as u64, "value"), plural(*.expected as u64, "channel")
+    )]
     Values {
         /// The frame, from 0.
         frame: usize,
@@ -126,7 +132,7 @@ pub enum BvhErrorKind {
         expected: usize,
     },
     /// There are fewer or more lines of motion than declared.
-    #[error("{declared} frames are declared, there are {found}")]
+    #[error("{} {} declared, there {} {found}", plural(*.declared, "frame"), are(*.declared), are(*.found))]
     Frames {
         /// Frames declared.
         declared: u64,
@@ -168,5 +174,19 @@ impl Fault {
 impl From<BvhErrorKind> for Fault {
     fn from(kind: BvhErrorKind) -> Self {
         Self { place: None, kind }
+    }
+}
+
+impl From<ReadFault> for Fault {
+    fn from(fault: ReadFault) -> Self {
+        let kind = match fault {
+            ReadFault::Io(error) => BvhErrorKind::Io(error),
+            ReadFault::Long(found) => BvhErrorKind::Limit {
+                what: "bytes of one file",
+                found,
+                limit: MAX_FILE_BYTES,
+            },
+        };
+        kind.into()
     }
 }

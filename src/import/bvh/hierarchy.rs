@@ -114,6 +114,31 @@ pub(super) fn hierarchy(text: &mut Text<'_>, unit: f64) -> Result<Hierarchy, Fau
 /// The longest name of a joint, bytes: End Sites repeat it. Files were seen with up to 40.
 const MAX_NAME: usize = 1024;
 
+/// Words that are no names on a line of their own.
+const KEYWORDS: [&str; 6] = ["OFFSET", "CHANNELS", "JOINT", "End", "MOTION", "}"];
+
+/// Reads the name of a joint, behind its keyword or on a later line; empty for an End Site without one.
+fn name<'a>(text: &mut Text<'a>, keyword: &Word<'_>) -> Result<Word<'a>, Fault> {
+    let mut first = *text;
+    let name = text.name();
+    if name.bytes.len() > MAX_NAME {
+        return Err(name.fault(Kind::Limit {
+            what: "bytes of a name",
+            found: name.bytes.len() as u64,
+            limit: MAX_NAME as u64,
+        }));
+    }
+    // On a later line another keyword means that there is no name, unless it is that of what the brace opens.
+    let first = first.word();
+    let later = name.place.line != keyword.place.line;
+    let mut ahead = *text;
+    let misplaced = later && KEYWORDS.iter().any(|k| first.is(k)) && !ahead.word().is("{");
+    match !keyword.is("End") && (misplaced || name.bytes.is_empty()) {
+        true => Err(first.expected("the name of a joint")),
+        false => Ok(name),
+    }
+}
+
 /// Reads the name and the brace of a joint or End Site, and adds it.
 fn begin(
     text: &mut Text<'_>,
@@ -123,14 +148,7 @@ fn begin(
     joints: &mut usize,
 ) -> Result<Open, Fault> {
     let is_end = keyword.is("End");
-    let name = text.name();
-    if name.bytes.len() > MAX_NAME {
-        return Err(name.fault(Kind::Limit {
-            what: "bytes of a name",
-            found: name.bytes.len() as u64,
-            limit: MAX_NAME as u64,
-        }));
-    }
+    let name = name(text, keyword)?;
     // End Sites are nodes of the scene, too.
     *joints += 1;
     if *joints > MAX_BVH_JOINTS {
@@ -145,12 +163,6 @@ fn begin(
         // `Site`, as a rule. End Sites have no names; others know them by that of the joint.
         (true, Some(above)) => format!("{}_end", out.entries[above].name),
         _ => {
-            if name.bytes.is_empty() {
-                return Err(name.fault(Kind::Expected {
-                    what: "the name of a joint",
-                    found: text.word().quoted(),
-                }));
-            }
             let text = String::from_utf8_lossy(name.bytes);
             if matches!(text, std::borrow::Cow::Owned(_)) {
                 out.repaired_names.push(entry);

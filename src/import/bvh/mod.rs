@@ -28,8 +28,8 @@
 //!   the first is the outermost. Between frames they are slerped, as all rotations of clips.
 //! - A position takes the place of the offset, axis by axis, in the root and in all other joints.
 //! - There may be several roots. An End Site becomes a node below its joint, named after it.
-//! - Keywords may be in any case; names reach to the end of the line and are kept as they are, with spaces and
-//!   colons. Lines end with LF, CR LF or CR; blank lines and tabs are skipped.
+//! - Keywords may be in any case. Names stand behind ROOT and JOINT or on the next line; they reach to the end of the
+//!   line and are kept as they are, with spaces and colons. Lines end with LF, CR LF or CR; blank lines and tabs are skipped.
 //! - The file has no unit and no up axis: [`BvhOptions`] has the unit, and +Y is taken to be up.
 
 mod error;
@@ -41,6 +41,7 @@ mod text;
 pub use error::{BvhError, BvhErrorKind, BvhPlace};
 
 use super::raw::RawScene;
+use super::read_file::read_file;
 use super::{ImportReport, UpAxis};
 use crate::clip::MAX_KEYS;
 use crate::skeleton::MAX_JOINTS;
@@ -97,7 +98,8 @@ impl Default for BvhOptions {
 /// If it cannot be read, or its text has an error: see [`BvhErrorKind`].
 pub fn read_path(path: &Path, options: &BvhOptions) -> Result<(RawScene, ImportReport), BvhError> {
     let name = path.display().to_string();
-    let bytes = read_file(path).map_err(|fault| fault.in_file(&name))?;
+    let bytes =
+        read_file(path, MAX_FILE_BYTES).map_err(|fault| Fault::from(fault).in_file(&name))?;
     read_slice(&bytes, &name, options)
 }
 
@@ -182,28 +184,4 @@ fn read(
     let hierarchy = hierarchy::hierarchy(&mut text, unit)?;
     let motion = motion::motion(&mut text, &hierarchy, options)?;
     Ok(scene::scene(name, hierarchy, motion, options, report))
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
-    use BvhErrorKind as Kind;
-    // Checked before the file is opened: opening a pipe blocks until it has a writer.
-    let info = std::fs::metadata(path).map_err(Kind::Io)?;
-    if !info.is_file() {
-        return Err(Kind::Io(std::io::Error::other("not a regular file")).into());
-    }
-    if info.len() > MAX_FILE_BYTES {
-        return Err(Kind::Limit {
-            what: "bytes of one file",
-            found: info.len(),
-            limit: MAX_FILE_BYTES,
-        }
-        .into());
-    }
-    let file = std::fs::File::open(path).map_err(Kind::Io)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(info.len()).unwrap_or(0));
-    // A file that grows while it is read stays within the limit too.
-    file.take(MAX_FILE_BYTES)
-        .read_to_end(&mut bytes)
-        .map_err(Kind::Io)?;
-    Ok(bytes)
 }

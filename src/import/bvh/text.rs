@@ -95,9 +95,10 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What is left of the line up to a brace, without white space around it: a name.
+    /// What is left of the line up to a brace, without white space around it: a name. If nothing is left, that of the
+    /// next line which is not blank.
     pub fn name(&mut self) -> Word<'a> {
-        self.skip(|b| is_space(b) && !is_break(b));
+        self.skip(is_space);
         let mut name = self.take(|b| !is_break(b) && b != b'{');
         name.bytes = name.bytes.trim_ascii_end();
         name

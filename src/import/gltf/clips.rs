@@ -31,10 +31,14 @@ struct Times {
 /// Channels that animate what is no node, by KHR_animation_pointer.
 #[derive(Default)]
 struct OtherPointers {
-    channels: usize,
     /// The place of the first, and its pointer.
     first: Option<(String, String)>,
+    /// The places of all, with their pointers.
+    all: Vec<String>,
 }
+
+/// Characters of a pointer that an item of the report holds.
+const POINTER: usize = 200;
 
 struct Clips<'c, 's> {
     nodes: &'c [RawNode],
@@ -135,11 +139,11 @@ impl Clips<'_, '_> {
 
     /// Reports the channels that animate what is no node: how many, and the first.
     fn report_pointers(&mut self) {
-        let OtherPointers { channels, first } = std::mem::take(&mut self.pointers);
+        let OtherPointers { first, all } = std::mem::take(&mut self.pointers);
         let Some((place, pointer)) = first else {
             return;
         };
-        let which = match (channels, pointer.is_empty()) {
+        let which = match (all.len(), pointer.is_empty()) {
             (1, true) => "animates by a pointer that it lacks".to_owned(),
             (1, false) => format!("animates {pointer:?}, which is no property of a node"),
             (n, _) => {
@@ -148,6 +152,9 @@ impl Clips<'_, '_> {
         };
         self.notes
             .dropped(place, format!("{which} (KHR_animation_pointer)"));
+        if all.len() > 1 {
+            self.notes.items(all);
+        }
     }
 
     /// The markers in an animation's extras. Those that cannot be used are reported.
@@ -191,7 +198,11 @@ impl Clips<'_, '_> {
             "pointer" => {
                 let pointer = channel.target.pointer().unwrap_or_default();
                 let Some((property, node)) = of_pointer(&pointer) else {
-                    self.pointers.channels += 1;
+                    let whole: String = pointer.chars().take(POINTER).collect();
+                    let item = format!("{place}: {whole:?}");
+                    self.buffers.memory.charge(item.len() as u64)?;
+                    self.buffers.memory.charge_for::<String>(2)?;
+                    self.pointers.all.push(item);
                     let first = || (place.to_owned(), shorten(&pointer));
                     self.pointers.first.get_or_insert_with(first);
                     return Ok(None);

@@ -1,6 +1,7 @@
 //! `GltfError`: why a file could not be imported, and where.
 
 use super::extensions::ExtensionEffect;
+pub(super) use crate::words::shorten;
 use std::fmt;
 
 /// Why a file could not be imported: the file, the place in it and the problem, on one line.
@@ -308,17 +309,6 @@ impl<T, E: Into<Fault>> Within<T> for Result<T, E> {
             };
             fault
         })
-    }
-}
-
-/// The most characters of a name or URI that a message quotes.
-const QUOTED: usize = 40;
-
-/// Text shortened for a one-line message: at most 40 characters.
-pub(super) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(QUOTED) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

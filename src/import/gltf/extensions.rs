@@ -216,6 +216,9 @@ pub(super) fn check(
                 notes.note(place, format!("{is}; it is not known"));
             }
             Changes(Unknown) => notes.dropped(place, format!("{is}; it is not known")),
+            Changes(_) if name == DRACO && !must.contains(name) => {
+                notes.note(place, format!("{is}; the data beside it is read"));
+            }
             Changes(effect) => notes.dropped(place, format!("{is}, though it {effect}")),
         }
     }

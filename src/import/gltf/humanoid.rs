@@ -6,7 +6,8 @@ use super::limits::Notes;
 use crate::skeleton::HumanBone;
 use serde_json::Value;
 
-/// Bones with their nodes. What is broken is reported and left out; a later statement of a bone is dropped.
+/// Bones with their nodes. What is broken is reported and left out; of a bone or a node that occurs twice,
+/// the first counts.
 pub(super) fn humanoid(
     extensions: &Extensions,
     nodes: usize,
@@ -27,7 +28,12 @@ pub(super) fn humanoid(
             (Some(bone), _) if bones.iter().any(|b| b.0 == bone) => {
                 notes.dropped(place, "it is stated twice");
             }
-            (Some(bone), Some(node)) => bones.push((bone, node)),
+            (Some(bone), Some(node)) => match bones.iter().find(|b| b.1 == node) {
+                Some((first, _)) => {
+                    notes.dropped(place, format!("its node {node} is that of \"{first}\""));
+                }
+                None => bones.push((bone, node)),
+            },
         }
     };
     if let Some(vrm) = &extensions.vrm_1 {

@@ -134,6 +134,18 @@ impl Notes {
         self.push(Severity::Dropped, place, message);
     }
 
+    /// Adds items to the last entry, unless it was left out.
+    pub fn items(&mut self, items: Vec<String>) {
+        if let Some(last) = self
+            .report
+            .entries
+            .last_mut()
+            .filter(|_| self.left_out == 0)
+        {
+            last.items = items;
+        }
+    }
+
     /// The report.
     pub fn finish(mut self) -> ImportReport {
         if self.left_out > 0 {

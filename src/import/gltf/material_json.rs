@@ -62,7 +62,7 @@ pub(super) struct TextureInfoExtensions {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EmissiveStrength {
-    pub emissive_strength: Option<f32>,
+    pub emissive_strength: Option<f64>,
 }
 
 /// The part of KHR_materials_pbrSpecularGlossiness that the metallic-roughness model can express.

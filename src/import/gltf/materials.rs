@@ -12,6 +12,7 @@ use crate::mesh::{
 use crate::skeleton::MAX_LENGTH;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::fmt::{Display, LowerExp};
 
 /// What materials refer to.
 pub(super) struct Sources<'f> {
@@ -107,8 +108,8 @@ impl MaterialReader<'_> {
             name: m.name,
             base_color: pbr.base_color_factor.unwrap_or([1.0; 4]),
             base_color_texture: self.texture("base colour", pbr.base_color_texture.as_ref())?,
-            metallic: self.share("metallic factor", pbr.metallic_factor)?,
-            roughness: self.share("roughness factor", pbr.roughness_factor)?,
+            metallic: self.share("metallic factor", pbr.metallic_factor),
+            roughness: self.share("roughness factor", pbr.roughness_factor),
             metallic_roughness_texture: self.texture(
                 "metallic and roughness",
                 pbr.metallic_roughness_texture.as_ref(),
@@ -119,12 +120,12 @@ impl MaterialReader<'_> {
                 m.normal_texture.and_then(|t| t.scale).unwrap_or(1.0),
                 -MAX_LENGTH,
                 MAX_LENGTH,
-            )?,
+            ),
             occlusion_texture: self.texture("occlusion", m.occlusion_texture.as_ref())?,
             occlusion_strength: self.share(
                 "strength of the occlusion",
                 m.occlusion_texture.and_then(|t| t.strength),
-            )?,
+            ),
             emissive: self.emissive(m.emissive_factor, extensions.emissive_strength)?,
             emissive_texture: self.texture("emissive", m.emissive_texture.as_ref())?,
             alpha_mode,
@@ -133,7 +134,7 @@ impl MaterialReader<'_> {
                 m.alpha_cutoff.unwrap_or(0.5),
                 0.0,
                 MAX_LENGTH,
-            )?,
+            ),
             double_sided: m.double_sided,
             unlit: extensions.unlit.is_some(),
         };
@@ -151,10 +152,12 @@ impl MaterialReader<'_> {
         old: json::SpecularGlossiness,
         out: &mut Material,
     ) -> Result<(), Fault> {
-        out.base_color = old.diffuse_factor.unwrap_or([1.0; 4]);
+        let color = old.diffuse_factor.unwrap_or([1.0; 4]);
+        // Numbers of extensions beyond f32 are read as infinite.
+        out.base_color = color.map(|v| self.number("diffuse factor", v, -MAX_LENGTH, MAX_LENGTH));
         out.base_color_texture = self.texture("base colour", old.diffuse_texture.as_ref())?;
         out.metallic = 0.0;
-        out.roughness = 1.0 - self.share("glossiness factor", old.glossiness_factor)?;
+        out.roughness = 1.0 - self.share("glossiness factor", old.glossiness_factor);
         out.metallic_roughness_texture = None;
         let textured = old.specular_glossiness_texture.is_some();
         let lost = if textured { " and its texture" } else { "" };
@@ -167,11 +170,8 @@ impl MaterialReader<'_> {
         finite("emissive factor", &factor)?;
         let strength = self.extension::<json::EmissiveStrength>("emissive strength", strength);
         let strength = strength.and_then(|s| s.emissive_strength).unwrap_or(1.0);
-        let mut out = factor.map(|v| v * strength);
-        for value in &mut out {
-            *value = self.number("emitted light", *value, 0.0, MAX_LENGTH)?;
-        }
-        Ok(out)
+        let strength = self.number("emissive strength", strength, 0.0, MAX_LENGTH);
+        Ok(factor.map(|v| self.number("emitted light", v * strength, 0.0, MAX_LENGTH)))
     }
 
     fn alpha_mode(&mut self, name: Option<&str>) -> AlphaMode {
@@ -190,25 +190,26 @@ impl MaterialReader<'_> {
     }
 
     /// A factor from 0 to 1; 1 if it is not stated.
-    fn share(&mut self, what: &'static str, value: Option<f32>) -> Result<f32, Fault> {
+    fn share(&mut self, what: &'static str, value: Option<f32>) -> f32 {
         self.number(what, value.unwrap_or(1.0), 0.0, 1.0)
     }
 
     /// A number, moved into its range if it lies outside.
-    fn number(
+    fn number<T: Copy + Display + LowerExp + Into<f64>>(
         &mut self,
         what: &'static str,
-        value: f32,
+        value: T,
         least: f32,
         most: f32,
-    ) -> Result<f32, Fault> {
-        finite(what, &[value])?;
-        let kept = value.clamp(least, most);
-        if kept != value {
-            let message = format!("its {what} was {value} and was set to {kept}");
+    ) -> f32 {
+        let exact: f64 = value.into();
+        let kept = exact.clamp(least.into(), most.into());
+        if kept != exact {
+            let (was, set) = (shown(value), shown(kept as f32));
+            let message = format!("its {what} was {was} and was set to {set}");
             self.notes.repaired(self.place, message);
         }
-        Ok(kept)
+        kept as f32
     }
 
     /// The contents of an extension; `None` if there is none, or it is malformed.
@@ -244,14 +245,19 @@ impl MaterialReader<'_> {
         let stated = info.extensions.as_ref().and_then(|e| e.transform.clone());
         let stated = self.extension::<json::TextureTransform>("texture transform", stated);
         let stated = stated.unwrap_or_default();
-        finite("offset of a texture", &stated.offset)?;
-        finite("rotation of a texture", &[stated.rotation])?;
         let scale = stated.scale.unwrap_or([1.0; 2]);
-        finite("scale of a texture", &scale)?;
+        // Numbers of extensions beyond f32 are read as infinite.
+        let mut rotation = stated.rotation;
+        if !rotation.is_finite() {
+            rotation = 0.0;
+            let message =
+                format!("the rotation of its {name} texture is beyond f32 and was set to 0");
+            self.notes.repaired(self.place, message);
+        }
         let within = |v: f32| v.clamp(-MAX_LENGTH, MAX_LENGTH);
         let transform = TextureTransform {
             offset: stated.offset.map(within),
-            rotation: stated.rotation,
+            rotation,
             scale: scale.map(within),
         };
         if (transform.offset, transform.scale) != (stated.offset, scale) {
@@ -276,6 +282,15 @@ impl MaterialReader<'_> {
             transform,
             sampler,
         }))
+    }
+}
+
+/// A number for a message: without the zeros of large ones.
+fn shown<T: Copy + Display + LowerExp + Into<f64>>(value: T) -> String {
+    let size: f64 = value.into();
+    match size.abs() < 1e6 {
+        true => value.to_string(),
+        false => format!("{value:e}"),
     }
 }
 

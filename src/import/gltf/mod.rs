@@ -189,7 +189,7 @@ fn read(
         default_scene: scenes.default,
         humanoid,
     };
-    summary::late_clips(&mut scene, options.trim, notes);
+    summary::late_clips(&mut scene, options.trim, &mut buffers.memory, notes)?;
     summary::repeated_names(&scene, &mut buffers.memory, notes)?;
     Ok(scene)
 }

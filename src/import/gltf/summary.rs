@@ -4,8 +4,14 @@ use super::error::{Fault, label, shorten};
 use super::limits::{MemoryLimit, Notes};
 use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
 
-/// Names, clips and indices that one entry lists; it counts the rest.
+/// Names, clips and indices that a message lists; it counts the rest, and the entry's items are all.
 const LISTED: usize = 4;
+
+/// Bytes that an item of an entry may take: a name that is shortened may have 40 characters that are escaped.
+const ITEM: usize = 512;
+
+/// Bytes that an index in an item may take, as a string of its own before it is joined.
+const INDEX: usize = 64;
 
 /// By node: whether it becomes a joint: joints of skins, animated nodes, and all above them.
 pub(super) fn animated_or_joint(
@@ -28,13 +34,18 @@ pub(super) fn animated_or_joint(
 }
 
 /// Reports clips that begin late; if `trim`, cuts them.
-pub(super) fn late_clips(scene: &mut RawScene, trim: bool, notes: &mut Notes) {
+pub(super) fn late_clips(
+    scene: &mut RawScene,
+    trim: bool,
+    memory: &mut MemoryLimit,
+    notes: &mut Notes,
+) -> Result<(), Fault> {
     let firsts = (0..scene.clips.len()).map(|clip| (clip, scene.first_key(clip)));
     let late: Vec<(usize, f32)> = firsts
         .filter_map(|(clip, first)| Some((clip, first.filter(|&f| f > 0.0)?)))
         .collect();
     let Some(&(one, _)) = late.first() else {
-        return;
+        return Ok(());
     };
     if trim {
         scene.trim_clips();
@@ -52,8 +63,12 @@ pub(super) fn late_clips(scene: &mut RawScene, trim: bool, notes: &mut Notes) {
             format!("cut before its first key, which was at {first} s"),
         ),
         (several, _) => {
+            memory.charge((several.len() * ITEM) as u64)?;
             let each = several.iter();
-            let each = list(each.map(|&(c, first)| format!("{} at {first} s", clip_of(c))));
+            let items: Vec<String> = each
+                .map(|&(c, first)| format!("{} at {first} s", clip_of(c)))
+                .collect();
+            let each = list(&items[..items.len().min(LISTED)], items.len());
             match trim {
                 false => notes.note(
                     "animations",
@@ -67,8 +82,10 @@ pub(super) fn late_clips(scene: &mut RawScene, trim: bool, notes: &mut Notes) {
                     format!("{} were cut before their first keys: {each}", several.len()),
                 ),
             }
+            notes.items(items);
         }
     }
+    Ok(())
 }
 
 /// Reports names that several clips, joints or meshes have.
@@ -92,25 +109,27 @@ pub(super) fn repeated_names(
             joints,
             "a path (PARENT/NAME) or an index finds each, the name alone none",
         ),
-        ("meshes", meshes, "an index tells them apart"),
+        ("meshes", meshes, "an index finds each"),
     ];
     for (place, names, how) in all {
-        if let Some(names) = names {
+        if let Some((names, items)) = names {
             notes.note(
                 place,
                 format!("names that occur more than once: {names}; {how}"),
             );
+            notes.items(items);
         }
     }
     Ok(())
 }
 
-/// The names that occur more than once, with the indices that have them; in the order of the file.
+/// The names that occur more than once, with the indices that have them, in the order of the file: the first of
+/// them in words, and all of them.
 fn repeated<'n>(
     names: impl Iterator<Item = Option<&'n str>>,
     what: &str,
     memory: &mut MemoryLimit,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<(String, Vec<String>)>, Fault> {
     let count = names.size_hint().1.unwrap_or(0);
     memory.charge_for::<(&str, usize)>(count)?;
     let named = names.enumerate();
@@ -120,25 +139,27 @@ fn repeated<'n>(
     let mut groups: Vec<&[(&str, usize)]> = named.chunk_by(|a, b| a.0 == b.0).collect();
     groups.retain(|g| g.len() > 1);
     groups.sort_unstable_by_key(|g| g[0].1);
-    let text = |group: &[(&str, usize)]| {
-        let indices = list(group.iter().map(|(_, i)| i.to_string()));
+    let indices: usize = groups.iter().map(|g| g.len()).sum();
+    memory.charge((groups.len() * ITEM + indices * INDEX) as u64)?;
+    let text = |group: &[(&str, usize)], shown: usize| {
+        let shown = group.iter().take(shown);
+        let shown: Vec<String> = shown.map(|(_, i)| i.to_string()).collect();
+        let indices = list(&shown, group.len());
         format!("{:?} ({what} {indices})", shorten(group[0].0))
     };
-    let found = (!groups.is_empty()).then(|| list(groups.iter().map(|g| text(g))));
+    let shown = groups.iter().take(LISTED);
+    let shown: Vec<String> = shown.map(|g| text(g, LISTED)).collect();
+    let items: Vec<String> = groups.iter().map(|g| text(g, usize::MAX)).collect();
     memory.release((count * size_of::<(&str, usize)>()) as u64);
-    Ok(found)
+    Ok((!items.is_empty()).then(|| (list(&shown, items.len()), items)))
 }
 
-/// `a`, `a and b`, `a, b, c, d and 5 more`.
-fn list(items: impl ExactSizeIterator<Item = String>) -> String {
-    let count = items.len();
-    let mut shown: Vec<String> = items.take(LISTED).collect();
-    let last = match count.saturating_sub(LISTED) {
-        0 => shown.pop(),
-        more => Some(format!("{more} more")),
-    };
-    match (shown.is_empty(), last) {
-        (true, last) => last.unwrap_or_default(),
-        (false, last) => format!("{} and {}", shown.join(", "), last.unwrap_or_default()),
+/// `a`, `a and b`, or `a, b, c, d and 5 more` of `count` items of which the first are shown.
+fn list(shown: &[String], count: usize) -> String {
+    match (shown, count.saturating_sub(shown.len())) {
+        ([], _) => String::new(),
+        ([one], 0) => one.clone(),
+        ([others @ .., last], 0) => format!("{} and {last}", others.join(", ")),
+        (shown, more) => format!("{} and {more} more", shown.join(", ")),
     }
 }

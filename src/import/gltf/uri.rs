@@ -4,12 +4,12 @@ use super::ImportOptions;
 use super::container;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
 use super::limits::MAX_FILE_BYTES;
+use crate::import::read_file::{self as bounded, ReadFault};
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Accepts missing padding and stray bits, both of which writers produce.
@@ -93,27 +93,18 @@ pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result
 
 /// Reads a whole regular file that is not larger than [`MAX_FILE_BYTES`].
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
-    // Checked before the file is opened: opening a pipe blocks until it has a writer.
-    let info = std::fs::metadata(path).map_err(Kind::Io)?;
-    if !info.is_file() {
-        let error = std::io::Error::other("not a regular file");
-        return Err(Kind::Io(error).into());
-    }
-    if info.len() > MAX_FILE_BYTES {
-        return Err(Kind::Limit {
-            what: "bytes of one file",
-            needed: info.len(),
-            limit: MAX_FILE_BYTES,
+    bounded::read_file(path, MAX_FILE_BYTES).map_err(|fault| match fault {
+        ReadFault::Io(error) => Kind::Io(error).into(),
+        ReadFault::Long(needed) => {
+            let (what, limit) = ("bytes of one file", MAX_FILE_BYTES);
+            Kind::Limit {
+                what,
+                needed,
+                limit,
+            }
+            .into()
         }
-        .into());
-    }
-    let file = std::fs::File::open(path).map_err(Kind::Io)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(info.len()).unwrap_or(0));
-    // A file that grows while it is read stays within the limit too.
-    file.take(MAX_FILE_BYTES)
-        .read_to_end(&mut bytes)
-        .map_err(Kind::Io)?;
-    Ok(bytes)
+    })
 }
 
 /// The parts of a file's JSON that refer to other files.

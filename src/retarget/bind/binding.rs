@@ -4,13 +4,14 @@ use super::error::BindError;
 use super::names::{is_hips, pairs};
 use super::path::{Route, affine, rotation, routes};
 use super::report::{BindReport, BoundJoint, HipHeights, RestDifference};
-use super::{scalars, tracks};
+use super::tracks;
 use crate::build::clip_builder::{ClipBuilder, Reference, Target};
 use crate::build::rig::model_size;
 use crate::build::{BuildOptions, RESAMPLE_RATE};
 use crate::build::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
 use crate::import::raw::RawClip;
+use crate::retarget::scalars;
 use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
 use glam::{DAffine3, DQuat, DVec3};
 
@@ -146,6 +147,12 @@ impl Binding {
         let mut report = BindReport::default();
         let pairs = pairs(source, target, &mut report.ambiguous);
         let routes = routes(source, target, &pairs)?;
+        if let (true, Some(name)) = (routes.is_empty(), report.ambiguous.first()) {
+            return Err(BindError::Ambiguous {
+                name: name.clone(),
+                names: report.ambiguous.len(),
+            });
+        }
         if routes.is_empty() {
             let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
             return Err(BindError::NothingInCommon {
@@ -177,11 +184,13 @@ impl Binding {
         let root_scale = options.root_scale.map_or(ratio, f64::from);
         report.root_scale = root_scale;
         compare(source, target, &routes, &mut report);
-        let carried = routes.into_iter().zip(roots).map(|(route, root)| {
+        let units = units(source, target, &routes);
+        let carried = routes.into_iter().zip(roots).zip(units);
+        let carried = carried.map(|((route, root), unit)| {
             let carry = match options.translations {
-                _ if root => Carry::Scaled(root_scale),
+                _ if root => Carry::Scaled(root_scale * unit),
                 TranslationMode::Skeleton => Carry::Rest,
-                TranslationMode::Animation => Carry::Scaled(1.0),
+                TranslationMode::Animation => Carry::Scaled(unit),
                 TranslationMode::AnimationScaled => Carry::Scaled(lengths(source, target, &route)),
                 TranslationMode::AnimationRelative => Carry::Relative,
             };
@@ -247,15 +256,6 @@ impl Binding {
             ..RawClip::default()
         };
         out.tracks.extend(scalar_tracks);
-        let joints = target.lane_of().iter().map(|&lane| Target {
-            lane: Some(usize::from(lane)),
-            scalars: None,
-        });
-        let scalars = (0..target.scalars().len()).map(|i| Target {
-            lane: None,
-            scalars: Some((i, 1)),
-        });
-        let targets: Vec<Target> = joints.chain(scalars).collect();
         let neutral;
         let reference = match additive {
             false => Reference::None,
@@ -267,7 +267,7 @@ impl Binding {
         };
         let builder = ClipBuilder {
             skeleton: target,
-            targets: &targets,
+            targets: &Target::of_joints(target),
             model_size: model_size(target),
             max_bytes: BuildOptions::default().max_clip_bytes,
             channels: &channels,
@@ -371,8 +371,30 @@ fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, 
     (root, hips)
 }
 
+/// By route, the unit of the source's frame in that of the target's: the quotient of the scales of the joints that are
+/// bound above. An armature may have scale 0.01 in one file and 1 in the other.
+fn units(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> Vec<f64> {
+    let scales = |skeleton: &Skeleton| -> Vec<f64> {
+        let models = skeleton.rest_models();
+        let volume = |m: &glam::Affine3A| f64::from(m.matrix3.determinant().abs());
+        models.iter().map(|m| volume(m).cbrt()).collect()
+    };
+    let (from, to) = (scales(source), scales(target));
+    let unit = |route: &Route| match route.above.map(|above| &routes[above]) {
+        Some(above) => ratio(
+            from[usize::from(above.source)],
+            to[usize::from(above.target)],
+        ),
+        None => 1.0,
+    };
+    routes.iter().map(unit).collect()
+}
+
 /// The heights of the hips above the lowest bound joint, in the rest poses: along y, or along the axis in which the
 /// hips are highest if that is four times as much (Z-up files).
+///
+/// A rest pose need not stand: in motion captures all bones may lie along one axis. If the heights differ by twice as
+/// much as the lengths of the bones do, or more, the source's is the target's by these lengths.
 fn heights(
     source: &Skeleton,
     target: &Skeleton,
@@ -394,10 +416,23 @@ fn heights(
         highest
     };
     let usable = |h: f64| h > f64::from(LEAST_SCALE) && h < f64::from(MAX_LENGTH);
-    (usable(here[axis]) && usable(there[axis]))
+    let length = |skeleton: &Skeleton, joint: &dyn Fn(&Route) -> u16| -> f64 {
+        let models = skeleton.rest_models();
+        let place = |r: &Route| models[usize::from(joint(r))].translation.as_dvec3();
+        let bone = |r: &Route| Some(place(r).distance(place(&routes[r.above?])));
+        // Above the hips there are no bones.
+        let below = routes.iter().filter(|r| r.above >= Some(hips));
+        below.filter_map(bone).sum()
+    };
+    let size = length(target, &|r| r.target) / length(source, &|r| r.source);
+    let source_height = match size * there[axis] / here[axis] {
+        off if !size.is_finite() || size <= 0.0 || (0.5..2.0).contains(&off) => there[axis],
+        _ => here[axis] / size,
+    };
+    (usable(here[axis]) && usable(source_height))
         .then(|| HipHeights {
             joint: target.names()[usize::from(routes[hips].target)].clone(),
-            source: there[axis],
+            source: source_height,
             target: here[axis],
         })
         .filter(|h| ratio(h.target, h.source) == h.target / h.source)

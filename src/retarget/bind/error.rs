@@ -2,15 +2,18 @@
 
 use crate::build::ClipBuildError;
 use crate::skeleton::SkeletonMismatch;
+use crate::words::{plural, shorten};
 use thiserror::Error;
 
-/// A clip cannot be bound to another skeleton. Nothing was made.
+/// A clip cannot be bound to another skeleton. Nothing was made. Messages cut names after 40 characters.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BindError {
     /// No joint of one skeleton has the name of a joint of the other.
     #[error(
-        "no joint of the clips' skeleton ({source_joints} joints, the first \"{first_source}\") has the name of a \
-         joint of the target ({target_joints} joints, the first \"{first_target}\")"
+        "no joint of the clips' skeleton ({}, the first \"{}\") has the name of a joint of the target ({}, the first \
+         \"{}\")",
+        plural(*.source_joints as u64, "joint"), shorten(.first_source),
+        plural(*.target_joints as u64, "joint"), shorten(.first_target)
     )]
     NothingInCommon {
         /// Joints of the clips' skeleton.
@@ -22,8 +25,20 @@ pub enum BindError {
         /// Name of the first of them.
         first_target: String,
     },
+    /// The names that both skeletons have are those of several joints each.
+    #[error(
+        "no joint can be bound: \"{}\" is the name of several joints{}, and their paths do not tell which",
+        shorten(.name),
+        match .names { 1 => String::new(), n => format!(", as {} more", plural((n - 1) as u64, "name")) }
+    )]
+    Ambiguous {
+        /// One of the names, without prefixes.
+        name: String,
+        /// How many such names there are.
+        names: usize,
+    },
     /// A clip is not of the skeleton that the binding was made for.
-    #[error("clip \"{clip}\" is not of the skeleton that was bound: {mismatch}")]
+    #[error("clip \"{}\" is not of the skeleton that was bound: {mismatch}", shorten(.clip))]
     Clip {
         /// The clip.
         clip: String,
@@ -50,7 +65,8 @@ pub enum BindError {
     },
     /// Motion that is folded into a joint needs too many samples.
     #[error(
-        "clip \"{clip}\": folding joints into \"{joint}\" needs more than {limit} samples of joints"
+        "clip \"{}\": folding joints into \"{}\" needs more than {limit} samples of joints",
+        shorten(.clip), shorten(.joint)
     )]
     Work {
         /// The clip.

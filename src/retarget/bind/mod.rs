@@ -7,7 +7,6 @@ mod names;
 mod path;
 mod report;
 mod sampled;
-mod scalars;
 mod tracks;
 
 pub use binding::{BindOptions, Binding, BoundClip, TranslationMode, bind};

@@ -3,8 +3,8 @@
 
 use crate::math::Fnv1a;
 use crate::skeleton::Skeleton;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 /// How the names of two joints were found to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,7 +12,8 @@ pub enum BindMatch {
     /// They are equal.
     Exact,
     /// They are equal without what stands before the last `:` or `|`, without `mixamorig`, and without a number as
-    /// `.001` at the end.
+    /// `.001` at the end. The number is kept where a skeleton has several joints that differ in it alone, as `spine`
+    /// and `spine.001`.
     WithoutPrefix,
     /// And without case.
     WithoutCase,
@@ -28,9 +29,8 @@ impl std::fmt::Display for BindMatch {
     }
 }
 
-/// A name without namespaces (`mixamorig:`, `Armature|`, `rig.ns:`), without the word that exporters leave of them,
-/// and without the number of a copy.
-pub fn stripped(name: &str) -> &str {
+/// A name without namespaces (`mixamorig:`, `Armature|`, `rig.ns:`) and without the word that exporters leave of them.
+fn unprefixed(name: &str) -> &str {
     let mut rest = name.rsplit([':', '|']).next().unwrap_or(name);
     if rest.is_empty() {
         return name;
@@ -40,7 +40,12 @@ pub fn stripped(name: &str) -> &str {
         let after = after.trim_start_matches('_');
         rest = if after.is_empty() { rest } else { after };
     }
-    match rest.rsplit_once('.') {
+    rest
+}
+
+/// A name without the number that Blender gives to copies (`.001`).
+fn unnumbered(name: &str) -> &str {
+    match name.rsplit_once('.') {
         Some((stem, number))
             if number.len() == 3
                 && !stem.is_empty()
@@ -48,7 +53,45 @@ pub fn stripped(name: &str) -> &str {
         {
             stem
         }
-        _ => rest,
+        _ => name,
+    }
+}
+
+/// A name without namespaces and without the number of a copy.
+fn stripped(name: &str) -> &str {
+    unnumbered(unprefixed(name))
+}
+
+/// Names whose numbers tell joints apart: one of two skeletons has several joints that differ in the number alone, as
+/// `spine`, `spine.001` and `spine.003` of Rigify. Without number, in lower case.
+struct Numbered(HashSet<String>);
+
+impl Numbered {
+    fn of(skeletons: [&Skeleton; 2]) -> Self {
+        let mut found = HashSet::new();
+        for skeleton in skeletons {
+            let mut first: HashMap<String, String> = HashMap::new();
+            for name in skeleton.names() {
+                let name = unprefixed(name).to_lowercase();
+                let stem = unnumbered(&name).to_owned();
+                match first.entry(stem) {
+                    Entry::Occupied(e) if *e.get() != name => drop(found.insert(e.key().clone())),
+                    Entry::Occupied(_) => {}
+                    Entry::Vacant(e) => drop(e.insert(name)),
+                }
+            }
+        }
+        Self(found)
+    }
+
+    /// A name without namespaces, and without its number unless that tells joints apart.
+    fn strip<'a>(&self, name: &'a str) -> &'a str {
+        let name = unprefixed(name);
+        let stem = unnumbered(name);
+        match stem.len() < name.len() && self.0.contains(&stem.to_lowercase()) {
+            true => name,
+            false => stem,
+        }
     }
 }
 
@@ -60,11 +103,14 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
     let mut found: Pairs = vec![None; target.len()];
     let mut used = vec![false; source.len()];
     let paths = (path_hashes(source), path_hashes(target));
-    type Key = fn(&str) -> String;
-    let steps: [(BindMatch, Key); 3] = [
-        (BindMatch::Exact, |n| n.to_owned()),
-        (BindMatch::WithoutPrefix, |n| stripped(n).to_owned()),
-        (BindMatch::WithoutCase, |n| stripped(n).to_lowercase()),
+    let numbered = Numbered::of([source, target]);
+    type Key<'a> = &'a dyn Fn(&str) -> String;
+    let steps: [(BindMatch, Key<'_>); 3] = [
+        (BindMatch::Exact, &|n| n.to_owned()),
+        (BindMatch::WithoutPrefix, &|n| numbered.strip(n).to_owned()),
+        (BindMatch::WithoutCase, &|n| {
+            numbered.strip(n).to_lowercase()
+        }),
     ];
     for (how, key) in steps {
         let from = by_key(source, &used, key);
@@ -123,7 +169,7 @@ fn path_hashes(skeleton: &Skeleton) -> Vec<u64> {
 fn by_key(
     skeleton: &Skeleton,
     taken: &[bool],
-    key: fn(&str) -> String,
+    key: &dyn Fn(&str) -> String,
 ) -> HashMap<String, Vec<u16>> {
     let mut all: HashMap<String, Vec<u16>> = HashMap::new();
     for (joint, name) in skeleton.names().iter().enumerate() {
@@ -222,6 +268,51 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert!(ambiguous.is_empty());
+    }
+
+    #[test]
+    fn numbers_that_tell_joints_apart_are_kept() {
+        let bound = |source: &[&str], target: &[&str]| -> Vec<(String, String)> {
+            let [source, target] = [source, target].map(|names| {
+                let joints: Vec<_> = names.iter().map(|n| (*n, None)).collect();
+                skeleton(&joints)
+            });
+            let mut ambiguous = Vec::new();
+            let found = pairs(&source, &target, &mut ambiguous);
+            assert!(ambiguous.is_empty(), "{ambiguous:?}");
+            let names = |(b, a): (usize, u16)| {
+                let a = source.names()[usize::from(a)].clone();
+                (a, target.names()[b].clone())
+            };
+            let pairs = found.iter().enumerate();
+            pairs
+                .filter_map(|(b, p)| Some(names((b, p.as_ref()?.0))))
+                .collect()
+        };
+        let same = |names: &[&str]| -> Vec<(String, String)> {
+            let both = names.iter().map(|n| (n.to_string(), n.to_string()));
+            both.collect()
+        };
+        // What is left of both are other bones.
+        let a = ["DEF-spine", "DEF-spine.001", "DEF-spine.006"];
+        let b = ["DEF-spine", "DEF-spine.001", "DEF-spine.003"];
+        assert_eq!(bound(&a, &b), same(&a[..2]));
+        // The family may be on one side only, and without the bare name.
+        assert_eq!(bound(&a[2..], &b), []);
+        assert_eq!(bound(&b, &a[2..]), []);
+        assert_eq!(bound(&["spine"], &["spine.001", "spine.002"]), []);
+        assert_eq!(bound(&["spine.002"], &["Spine", "SPINE.001"]), []);
+        // Below a prefix, and without case, numbers still bind to their own.
+        let prefixed = ["rig:DEF-spine", "rig:DEF-Spine.003"];
+        let expected = [
+            ("DEF-spine", "rig:DEF-spine"),
+            ("DEF-spine.003", "rig:DEF-Spine.003"),
+        ]
+        .map(|(a, b)| (a.to_owned(), b.to_owned()));
+        assert_eq!(bound(&b, &prefixed), expected);
+        // A copy of a whole armature.
+        let copy = ["Hips.001", "Leg.L.001", "Leg.R.001"];
+        assert_eq!(bound(&copy, &["Hips", "Leg.L", "Leg.R"]).len(), 3);
     }
 
     #[test]

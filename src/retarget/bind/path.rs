@@ -3,6 +3,7 @@
 
 use super::error::BindError;
 use super::names::Pairs;
+use crate::retarget::motion::Local;
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DQuat};
 
@@ -31,17 +32,14 @@ pub struct Route {
     pub between_rotation: DQuat,
 }
 
+/// A local transform as a matrix in f64.
 pub fn affine(trs: &Trs) -> DAffine3 {
-    DAffine3::from_scale_rotation_translation(
-        trs.scale.as_dvec3(),
-        rotation(trs),
-        trs.translation.as_dvec3(),
-    )
+    Local::from(*trs).to_affine()
 }
 
 /// Its rotation, of unit length in f64.
 pub fn rotation(trs: &Trs) -> DQuat {
-    trs.rotation.as_dquat().normalize()
+    Local::from(*trs).rotation
 }
 
 impl Route {

@@ -1,6 +1,7 @@
 //! `BindReport`: which joints were bound how, what was left, and how far the rest poses differ.
 
 use super::names::BindMatch;
+use crate::words::{plural, shorten};
 use std::fmt;
 
 /// A joint of the target that takes its motion from a joint of the source.
@@ -67,45 +68,40 @@ impl BindReport {
     }
 }
 
-/// A line per finding.
+/// A line per finding. Names are cut after 40 characters.
 impl fmt::Display for BindReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} joints bound", self.bound.len())?;
+        write!(f, "{} bound", plural(self.bound.len() as u64, "joint"))?;
         for how in [BindMatch::WithoutPrefix, BindMatch::WithoutCase] {
             let count = self.count(how);
             if count > 0 {
                 write!(f, ", {count} by the {how}")?;
             }
         }
-        let list = |f: &mut fmt::Formatter<'_>, what: &str, names: &[String]| {
-            if names.is_empty() {
-                return Ok(());
-            }
-            let shown = names.iter().take(SHOWN).map(|n| format!("\"{n}\""));
-            let shown: Vec<String> = shown.collect();
-            let more = names.len().saturating_sub(SHOWN);
-            write!(f, "\n{} {what}: {}", names.len(), shown.join(", "))?;
-            if more > 0 {
-                write!(f, " and {more} more")?;
-            }
-            Ok(())
-        };
         list(
             f,
-            "joints of the clips are not in the target",
+            ["joint of the clips is", "joints of the clips are"],
+            "not in the target",
             &self.source_left,
         )?;
         list(
             f,
-            "joints of the target keep their rest pose",
+            [
+                "joint of the target keeps its",
+                "joints of the target keep their",
+            ],
+            "rest pose",
             &self.target_left,
         )?;
-        list(f, "names are ambiguous", &self.ambiguous)?;
+        list(f, ["name is", "names are"], "ambiguous", &self.ambiguous)?;
         match &self.hips {
             Some(h) if (self.root_scale - 1.0).abs() > 1e-6 => write!(
                 f,
                 "\nroot translations are scaled by {:.4}: \"{}\" is {:.4} m high in the clips' rest pose, {:.4} m here",
-                self.root_scale, h.joint, h.source, h.target
+                self.root_scale,
+                shorten(&h.joint),
+                h.source,
+                h.target
             )?,
             Some(_) => {}
             None => write!(
@@ -117,7 +113,10 @@ impl fmt::Display for BindReport {
             write!(
                 f,
                 "\nrest poses differ most in the translation of \"{}\": {:.4?} in the clips, {:.4?} here, {:.4} m apart",
-                d.joint, d.source, d.target, d.apart
+                shorten(&d.joint),
+                d.source,
+                d.target,
+                d.apart
             )?;
         }
         if let Some(d) = self.rotation.as_ref().filter(|d| d.apart > 1e-6) {
@@ -125,7 +124,7 @@ impl fmt::Display for BindReport {
                 f,
                 "\nrest poses differ most in the model rotation of \"{}\": {:.4?} in the clips, {:.4?} here, {:.2} degrees \
                  apart",
-                d.joint,
+                shorten(&d.joint),
                 d.source,
                 d.target,
                 d.apart.to_degrees()
@@ -137,3 +136,83 @@ impl fmt::Display for BindReport {
 
 /// How many names a line shows.
 const SHOWN: usize = 6;
+
+/// A line of names with their number; nothing without names. `of` is for one name and for several.
+fn list(f: &mut fmt::Formatter<'_>, of: [&str; 2], what: &str, names: &[String]) -> fmt::Result {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let of = of[usize::from(names.len() > 1)];
+    let shown = names.iter().take(SHOWN);
+    let shown: Vec<String> = shown.map(|n| format!("\"{}\"", shorten(n))).collect();
+    write!(f, "\n{} {of} {what}: {}", names.len(), shown.join(", "))?;
+    match names.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        more => write!(f, " and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retarget::bind::BindError;
+
+    #[test]
+    fn long_names_are_cut_and_one_is_singular() {
+        let (long, cut) = ("x".repeat(41), format!("\"{}…\"", "x".repeat(40)));
+        let difference = || RestDifference {
+            joint: long.clone(),
+            source: vec![0.0],
+            target: vec![1.0],
+            apart: 1.0,
+        };
+        let report = BindReport {
+            bound: vec![BoundJoint {
+                source: 0,
+                target: 0,
+                how: BindMatch::Exact,
+            }],
+            source_left: vec![long.clone()],
+            target_left: vec![long.clone()],
+            ambiguous: vec![long.clone()],
+            hips: Some(HipHeights {
+                joint: long.clone(),
+                source: 1.0,
+                target: 2.0,
+            }),
+            root_scale: 2.0,
+            translation: Some(difference()),
+            rotation: Some(difference()),
+        };
+        let text = report.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "1 joint bound");
+        let lists = [
+            "1 joint of the clips is not in the target",
+            "1 joint of the target keeps its rest pose",
+            "1 name is ambiguous",
+        ];
+        for (line, list) in lines[1..].iter().zip(lists) {
+            assert_eq!(*line, format!("{list}: {cut}"));
+        }
+        assert_eq!(text.matches(&cut).count(), 6, "{text}");
+        assert!(!text.contains(&long), "{text}");
+        let errors = [
+            BindError::NothingInCommon {
+                source_joints: 1,
+                first_source: long.clone(),
+                target_joints: 2,
+                first_target: long.clone(),
+            },
+            BindError::Work {
+                clip: long.clone(),
+                joint: long.clone(),
+                limit: 3,
+            },
+        ];
+        for error in errors {
+            let text = error.to_string();
+            assert_eq!(text.matches(&cut).count(), 2, "{text}");
+        }
+    }
+}

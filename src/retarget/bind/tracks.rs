@@ -4,9 +4,11 @@
 use super::binding::{Binding, Carry};
 use super::error::BindError;
 use super::path::{Route, Step, affine, carry, rotation, turn};
-use super::sampled::{MAX_WORK, Sampled, Work, sample_rotation, sample_translation};
+use super::sampled::{MAX_WORK, Work, sample_rotation, sample_translation};
 use crate::build::curve::Curve;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::retarget::motion::unit;
+use crate::retarget::track::Keys;
 use crate::skeleton::{Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3};
 
@@ -112,14 +114,6 @@ impl<'a> Locals<'a> {
             self.rotation(joint, time),
             translation.map_or(t, |v| if self.additive { t + v } else { v }),
         )
-    }
-}
-
-fn unit(q: DQuat) -> DQuat {
-    if q.length_squared() > 0.0 && q.is_finite() {
-        q.normalize()
-    } else {
-        DQuat::IDENTITY
     }
 }
 
@@ -376,11 +370,14 @@ impl Maker<'_> {
         }
     }
 
-    fn add(&self, channel: RawChannel, sampled: Sampled, made: &mut Made) {
-        let mut track = self.track(channel, None);
-        track.times = sampled.times;
-        track.values = sampled.values;
-        made.tracks.push(track);
+    fn add(&self, channel: RawChannel, (keys, difference): (Keys, f64), made: &mut Made) {
+        let track = self.track(channel, None);
+        made.tracks.push(RawTrack {
+            interpolation: keys.interpolation,
+            times: keys.times,
+            values: keys.values,
+            ..track
+        });
         // Its translation may be sampled as well as its rotation.
         let joint = Some(self.route.target);
         made.sampled += usize::from(made.last_sampled != joint);
@@ -389,7 +386,7 @@ impl Maker<'_> {
             RawChannel::Rotation => &mut made.sampled_rotation,
             _ => &mut made.sampled_translation,
         };
-        *worst = worst.max(sampled.difference);
+        *worst = worst.max(difference);
     }
 }
 

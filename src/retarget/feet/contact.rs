@@ -1,13 +1,18 @@
 //! When a foot of the source stands.
 
 use super::FootPlanting;
+use super::ring::Ring;
 use crate::retarget::body::Body;
 use crate::retarget::humanoid::HumanBone as B;
 use crate::retarget::motion::Motion;
 use glam::DVec3;
+use std::ops::Range;
 
 /// Contacts shorter than this are passages, not steps. Seconds.
 const SHORTEST: f64 = 0.05;
+
+/// Hips and feet of a loop end this near to where they began, as a share of the hips' height.
+const CLOSED: f64 = 1e-3;
 
 /// A foot of the source over time.
 pub(super) struct Foot {
@@ -34,20 +39,6 @@ pub(super) fn feet(source: &Body, motion: &Motion<'_>, times: &[f32]) -> Vec<(B,
     sides.into_iter().filter_map(foot).collect()
 }
 
-/// Velocities by differences of neighbouring places.
-pub(super) fn velocities(places: &[DVec3], times: &[f32]) -> Vec<DVec3> {
-    let last = places.len().saturating_sub(1);
-    let velocity = |k: usize| {
-        let (a, b) = (k.saturating_sub(1), (k + 1).min(last));
-        let seconds = f64::from(times[b]) - f64::from(times[a]);
-        match seconds > 0.0 {
-            true => (places[b] - places[a]) / seconds,
-            false => DVec3::ZERO,
-        }
-    };
-    (0..places.len()).map(velocity).collect()
-}
-
 /// Removes what is along `up`.
 pub(super) fn level(v: DVec3, up: DVec3) -> DVec3 {
     v - up * v.dot(up)
@@ -61,10 +52,10 @@ fn low(foot: &Foot, up: DVec3, height: f64) -> Vec<bool> {
 }
 
 /// The velocity of the ground: the median of that of low feet, component by component.
-pub(super) fn ground(feet: &[(B, Foot)], times: &[f32], up: DVec3, height: f64) -> DVec3 {
+pub(super) fn ground(feet: &[(B, Foot)], ring: &Ring<'_>, up: DVec3, height: f64) -> DVec3 {
     let mut parts: [Vec<f64>; 3] = Default::default();
     for (_, foot) in feet {
-        let moves = velocities(&foot.places, times);
+        let moves = ring.velocities(&foot.places);
         for (v, _) in moves
             .iter()
             .zip(low(foot, up, height))
@@ -87,30 +78,35 @@ pub(super) fn ground(feet: &[(B, Foot)], times: &[f32], up: DVec3, height: f64) 
 /// The contacts of a foot: ranges of samples.
 pub(super) fn contacts(
     foot: &Foot,
-    times: &[f32],
+    ring: &Ring<'_>,
     (up, ground): (DVec3, DVec3),
     size: f64,
     options: &FootPlanting,
-) -> Vec<std::ops::Range<usize>> {
+) -> Vec<Range<usize>> {
     let low = low(foot, up, options.height * size);
-    let moves = velocities(&foot.places, times);
+    let moves = ring.velocities(&foot.places);
     let slow = moves
         .iter()
         .map(|v| level(*v - ground, up).length() <= options.speed * size);
     let stands: Vec<bool> = slow.zip(low).map(|(slow, low)| slow && low).collect();
-    let mut out = Vec::new();
-    let mut at = 0;
-    while at < stands.len() {
-        let len = stands[at..]
-            .iter()
-            .take_while(|s| **s == stands[at])
-            .count();
-        let range = at..at + len;
-        let seconds = f64::from(times[range.end - 1]) - f64::from(times[at]);
-        if stands[at] && seconds >= SHORTEST {
-            out.push(range);
-        }
-        at += len;
-    }
-    out
+    ring.ranges(&stands, SHORTEST)
+}
+
+/// Whether the last pose of hips and feet is the first one, but for a way along the ground.
+pub(super) fn is_loop(source: &Body, motion: &Motion<'_>, duration: f32) -> bool {
+    let bones = [
+        B::Hips,
+        B::LeftFoot,
+        B::RightFoot,
+        B::LeftToes,
+        B::RightToes,
+    ];
+    let joints = bones.into_iter().filter_map(|b| source.map.joint(b));
+    let place = |joint: usize, time: f32| motion.model(joint, time).translation;
+    let mut ways = joints.map(|j| place(j, duration) - place(j, 0.0));
+    let most = CLOSED * source.height;
+    // The hips are the first.
+    ways.next().is_some_and(|hips| {
+        hips.dot(source.up()).abs() <= most && ways.all(|way| (way - hips).length() <= most)
+    })
 }

@@ -7,10 +7,12 @@
 mod contact;
 mod leg;
 mod plant;
+mod ring;
 
-pub(super) use plant::plant;
+pub(super) use plant::{least_work, missing, plant};
 
 use super::error::RetargetError;
+use super::humanoid::HumanBone;
 
 /// Thresholds of the planting of feet. Lengths are shares of the height of the source's hips.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,9 +51,12 @@ impl FootPlanting {
 
 /// What the planting of feet found and did. Speeds are along the ground, relative to it, in the target's units per
 /// second, over the samples in contact.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeetReport {
-    /// Number of contacts of both feet.
+    /// Bones without which a foot is not planted, at most one per leg, with the side that lacks them, `source` or
+    /// `target`. Without either leg [`Retargeting::new`](super::Retargeting::new) fails.
+    pub missing: Vec<(&'static str, HumanBone)>,
+    /// Number of contacts of both feet. One that spans the seam of a loop is one.
     pub contacts: usize,
     /// Seconds in contact, summed over both feet.
     pub seconds: f64,

@@ -1,17 +1,19 @@
 //! Corrects the legs of the target's tracks where feet stand.
 
-use super::contact::{contacts, feet, ground, level, velocities};
+use super::contact::{contacts, feet, ground, is_loop, level};
 use super::leg::{Leg, reach};
+use super::ring::Ring;
 use super::{FeetReport, FootPlanting};
 use crate::import::raw::Interpolation;
 use crate::retarget::body::{Body, Loose, twin};
 use crate::retarget::error::RetargetError;
 use crate::retarget::humanoid::HumanBone as B;
 use crate::retarget::loose;
-use crate::retarget::motion::{Motion, Property, union};
-use crate::retarget::retargeting::Tracks;
+use crate::retarget::motion::{Motion, Property, path};
+use crate::retarget::sampler::key_times;
 use crate::retarget::space::Space;
 use crate::retarget::track::{Keys, track};
+use crate::retarget::tracks::Tracks;
 use crate::retarget::work::Work;
 use glam::{DMat3, DQuat, DVec3};
 use std::ops::Range;
@@ -81,39 +83,39 @@ pub(in crate::retarget) fn plant(
     work: &mut Work,
 ) -> Result<FeetReport, RetargetError> {
     let times = sample_times(source, target, motion, tracks, duration);
-    // Every place and rotation is a product down to its joint.
-    let depth = |body: &Body, motion: &Motion<'_>| {
-        let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
-        joints.map(|j| motion.path(j).len()).max().unwrap_or(0)
-    };
-    let depth = depth(source, motion).saturating_add(depth(target, &tracks.motion));
+    let depth = depth(source).saturating_add(depth(target));
     work.take(times.len().saturating_mul(LOOKS), depth)?;
     let up = source.up();
+    let ring = Ring::new(&times, is_loop(source, motion, duration));
     let feet = feet(source, motion, &times);
-    let ground = ground(&feet, &times, up, options.height * source.height);
+    let ground = ground(&feet, &ring, up, options.height * source.height);
     let mut report = FeetReport {
         ground_velocity: ground.to_array(),
+        missing: missing(source, target, space),
         ..FeetReport::default()
     };
     let mut slides = [Slides::default(), Slides::default()];
     for (bone, foot) in &feet {
-        let contacts = contacts(foot, &times, (up, ground), source.height, options);
+        let contacts = contacts(foot, &ring, (up, ground), source.height, options);
         let limb = Limb::new(target, twin(*bone, space), twin(foot.tip, space));
         let Some(limb) = limb.filter(|_| !contacts.is_empty()) else {
             continue;
         };
-        let ground = scale * ground;
-        let up = target.up();
+        let floor = Floor {
+            ring: &ring,
+            up: target.up(),
+            velocity: scale * ground,
+        };
         let places = |tracks: &Tracks<'_>| -> Vec<DVec3> {
             times.iter().map(|&t| limb.tip(&tracks.motion, t)).collect()
         };
         let before = places(tracks);
-        slides[0].add(&before, &times, &contacts, (up, ground));
-        let shifts = shifts(&before, &times, &contacts, (up, ground), options.fade);
+        slides[0].add(&before, &contacts, &floor);
+        let shifts = shifts(&before, &contacts, &floor, options.fade);
         report.out_of_reach += correct(&limb, tracks, &times, &shifts);
-        slides[1].add(&places(tracks), &times, &contacts, (up, ground));
+        slides[1].add(&places(tracks), &contacts, &floor);
         report.contacts += contacts.len();
-        report.seconds += contacts.iter().map(|c| seconds(c, &times)).sum::<f64>();
+        report.seconds += contacts.iter().map(|c| ring.seconds(c)).sum::<f64>();
         let longest = shifts.iter().map(|s| s.length()).fold(0.0, f64::max);
         report.correction = report.correction.max(longest);
     }
@@ -122,8 +124,44 @@ pub(in crate::retarget) fn plant(
     Ok(report)
 }
 
-fn seconds(contact: &Range<usize>, times: &[f32]) -> f64 {
-    f64::from(times[contact.end - 1]) - f64::from(times[contact.start])
+/// The joints down to a foot: every place and rotation is a product of as many.
+fn depth(body: &Body) -> usize {
+    let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
+    let depths = joints.map(|j| path(&body.skeleton, j).len());
+    depths.max().unwrap_or(0)
+}
+
+/// The least evaluations and joints of a planting, before the target's tracks are known.
+pub(in crate::retarget) fn least_work(
+    (source, target): (&Body, &Body),
+    motion: &Motion<'_>,
+    duration: f32,
+) -> (usize, usize) {
+    let joints = FEET.into_iter().filter_map(|b| source.map.joint(b));
+    let curves = joints.map(|j| motion.rotations(&motion.path(j)));
+    let keys = curves.flatten().map(|c| c.times.len()).max().unwrap_or(0);
+    let samples = (f64::from(duration) / SAMPLE) as usize;
+    let samples = samples.min(MAX_SAMPLES).max(keys);
+    let depth = depth(source).saturating_add(depth(target));
+    (samples.saturating_mul(LOOKS), depth)
+}
+
+/// Bones without which a foot cannot be planted, at most one per leg, with the side that lacks them.
+pub(in crate::retarget) fn missing(
+    source: &Body,
+    target: &Body,
+    space: &Space,
+) -> Vec<(&'static str, B)> {
+    let lacks = |foot: B| {
+        if source.map.joint(foot).is_none() {
+            return Some(("source", foot));
+        }
+        let leg = std::iter::successors(Some(twin(foot, space)), |b| b.parent()).take(3);
+        leg.filter(|b| target.map.joint(*b).is_none())
+            .last()
+            .map(|b| ("target", b))
+    };
+    FEET.into_iter().filter_map(lacks).collect()
 }
 
 /// The key times of both characters' legs and hips, and samples between them.
@@ -142,7 +180,8 @@ fn sample_times(
         let moving = all
             .iter()
             .flat_map(|&j| Property::ALL.map(|p| motion.curve(j, p)));
-        union(moving.flatten())
+        let moving: Vec<_> = moving.flatten().collect();
+        key_times(&moving, false)
     };
     let mut times = curves(source, motion);
     times.extend(curves(target, &tracks.motion));
@@ -171,48 +210,59 @@ fn sample_times(
     out
 }
 
+/// The ground below the target.
+struct Floor<'r> {
+    ring: &'r Ring<'r>,
+    up: DVec3,
+    velocity: DVec3,
+}
+
+impl Floor<'_> {
+    /// The velocity of the ground in a contact. That of a foot which stands all through a loop closes it.
+    fn velocity(&self, contact: &Range<usize>, places: &[DVec3]) -> DVec3 {
+        if !self.ring.is_whole(contact) {
+            return self.velocity;
+        }
+        let ends = [contact.start, contact.end - 1];
+        let [from, to] = ends.map(|k| self.ring.place(places, k));
+        level(to - from, self.up) / self.ring.seconds(contact)
+    }
+}
+
 /// How far to move the foot at every time: in contact to where it moves with the ground, from the contact's
 /// middle on; around it less and less.
-fn shifts(
-    places: &[DVec3],
-    times: &[f32],
-    contacts: &[Range<usize>],
-    (up, ground): (DVec3, DVec3),
-    fade: f64,
-) -> Vec<DVec3> {
-    let at = |k: usize| f64::from(times[k]);
-    let wanted = |contact: &Range<usize>, k: usize| {
-        let middle = contact.start + contact.len() / 2;
-        let place = places[middle] + ground * (at(k) - at(middle));
-        level(place - places[k], up)
-    };
-    let mut shifts = vec![DVec3::ZERO; places.len()];
+fn shifts(places: &[DVec3], contacts: &[Range<usize>], floor: &Floor<'_>, fade: f64) -> Vec<DVec3> {
+    let ring = floor.ring;
+    let mut shifts = vec![DVec3::ZERO; ring.len()];
+    let mut stands = vec![false; ring.len()];
     for contact in contacts {
+        let middle = contact.start + contact.len() / 2;
+        let velocity = floor.velocity(contact, places);
         for k in contact.clone() {
-            shifts[k] = wanted(contact, k);
+            let seconds = ring.time(k) - ring.time(middle);
+            let place = ring.place(places, middle) + velocity * seconds;
+            let at = k % ring.len();
+            shifts[at] = level(place - ring.place(places, k), floor.up);
+            stands[at] = true;
         }
     }
     // Between contacts the corrections of both ends fade into each other.
     let ends = contacts.iter().map(|c| (c.end - 1, true));
     let starts = contacts.iter().map(|c| (c.start, false));
     for (edge, forward) in ends.chain(starts) {
-        let shift = shifts[edge];
+        let shift = shifts[edge % ring.len()];
         let mut k = edge;
-        loop {
-            k = match forward {
-                true if k + 1 < places.len() => k + 1,
-                false if k > 0 => k - 1,
-                _ => break,
-            };
-            let far = (at(k) - at(edge)).abs() / fade;
-            if far >= 1.0 || contacts.iter().any(|c| c.contains(&k)) {
+        while let Some(next) = ring.beside(k, forward) {
+            k = next % ring.len();
+            let far = ring.apart(k, edge) / fade;
+            if far >= 1.0 || stands[k] {
                 break;
             }
             let weight = 1.0 - far * far * (3.0 - 2.0 * far);
             shifts[k] += shift * weight;
         }
     }
-    shifts
+    ring.unroll(shifts)
 }
 
 /// Bends the leg so that the foot is moved by `shifts`. Returns the number of times out of reach.
@@ -276,18 +326,19 @@ struct Slides {
 }
 
 impl Slides {
-    fn add(
-        &mut self,
-        places: &[DVec3],
-        times: &[f32],
-        contacts: &[Range<usize>],
-        (up, ground): (DVec3, DVec3),
-    ) {
+    fn add(&mut self, places: &[DVec3], contacts: &[Range<usize>], floor: &Floor<'_>) {
+        let ring = floor.ring;
         for contact in contacts {
+            let ground = floor.velocity(contact, places);
             // Within the contact: what follows it is no slide.
-            let moves = velocities(&places[contact.clone()], &times[contact.clone()]);
-            for v in moves {
-                let speed = level(v - ground, up).length();
+            for k in contact.clone() {
+                let (a, b) = (k.max(contact.start + 1) - 1, (k + 1).min(contact.end - 1));
+                let seconds = ring.time(b) - ring.time(a);
+                if seconds <= 0.0 {
+                    continue;
+                }
+                let way = ring.place(places, b) - ring.place(places, a);
+                let speed = level(way / seconds - ground, floor.up).length();
                 self.sum += speed;
                 self.count += 1;
                 self.worst = self.worst.max(speed);

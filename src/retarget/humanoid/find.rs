@@ -1,5 +1,6 @@
-//! `HumanoidMap::find`: by tables of names, checked by the shape of the hierarchy.
+//! `HumanoidMap::find` and `MapDraft::find`: by tables of names, checked by the shape of the hierarchy.
 
+use super::draft::MapDraft;
 use super::error::MapError;
 use super::map::{HumanoidMap, MapOrigin, is_below};
 use super::names::plain;
@@ -41,7 +42,7 @@ struct Joints<'a> {
 impl HumanoidMap {
     /// Finds the humanoid of a skeleton by the names of its joints.
     ///
-    /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM and Unity, VRoid, Unreal, Rigify, Biped and Poser,
+    /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM, Unity, VRoid, Unreal, Rigify, Biped and Poser,
     /// and those of a few sample models. Names are compared without namespaces, prefixes, separators and case.
     /// The table that finds most bones wins. A bone's joint must lie below that of the bone above it; only feet
     /// and hands may hang elsewhere.
@@ -49,21 +50,7 @@ impl HumanoidMap {
     /// # Errors
     /// If no table finds hips, spine and both legs.
     pub fn find(skeleton: &Skeleton) -> Result<Self, MapError> {
-        let joints = Joints::new(skeleton);
-        let mut best: Option<Match> = None;
-        for table in TABLES {
-            let pairs = joints.matches(table);
-            let has = |bone: &HumanBone| pairs.iter().any(|p| p.0 == *bone);
-            let found = Match {
-                whole: LEAST.iter().all(has),
-                table,
-                pairs,
-            };
-            if best.as_ref().is_none_or(|b| found.rank() > b.rank()) {
-                best = Some(found);
-            }
-        }
-        match best {
+        match best_match(skeleton) {
             Some(Match {
                 whole: true,
                 table,
@@ -82,6 +69,36 @@ impl HumanoidMap {
             }),
         }
     }
+}
+
+impl MapDraft {
+    /// The bones that the table of names finds which finds most, as [`HumanoidMap::find`] does; they may be too few
+    /// for a map.
+    pub fn find(skeleton: &Skeleton) -> Self {
+        let best = best_match(skeleton);
+        best.map_or_else(Self::default, |b| {
+            Self::new(b.pairs, MapOrigin::Names(b.table.name))
+        })
+    }
+}
+
+/// What the best table finds: one with all of [`LEAST`] before others, then the one that finds most bones.
+fn best_match(skeleton: &Skeleton) -> Option<Match> {
+    let joints = Joints::new(skeleton);
+    let mut best: Option<Match> = None;
+    for table in TABLES {
+        let pairs = joints.matches(table);
+        let has = |bone: &HumanBone| pairs.iter().any(|p| p.0 == *bone);
+        let found = Match {
+            whole: LEAST.iter().all(has),
+            table,
+            pairs,
+        };
+        if best.as_ref().is_none_or(|b| found.rank() > b.rank()) {
+            best = Some(found);
+        }
+    }
+    best
 }
 
 /// What a table finds.

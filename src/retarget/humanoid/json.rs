@@ -1,5 +1,6 @@
-//! The JSON of a map: an object with a member per bone, its joint by name, path or index.
+//! The JSON of a map: an object with a member per bone, its joint by name, path or index, or `null` for none.
 
+use super::draft::MapDraft;
 use super::error::MapError;
 use super::map::{HumanoidMap, MapOrigin};
 use crate::skeleton::HumanBone;
@@ -7,13 +8,12 @@ use crate::skeleton::{JointRef, Skeleton};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// The longest text of a map: 55 bones with paths of a thousand characters each fit well.
-const MAX_BYTES: usize = 1 << 20;
-
 /// A joint as a map's file names it.
 enum Named {
     Path(String),
     Index(usize),
+    /// `null`: the bone is missing.
+    Missing,
 }
 
 impl<'de> serde::Deserialize<'de> for Named {
@@ -22,13 +22,16 @@ impl<'de> serde::Deserialize<'de> for Named {
         impl Visitor<'_> for Any {
             type Value = Named;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a joint's name, path or index")
+                f.write_str("a joint's name, path or index, or null")
             }
             fn visit_str<E>(self, v: &str) -> Result<Named, E> {
                 Ok(Named::Path(v.to_owned()))
             }
             fn visit_u64<E>(self, v: u64) -> Result<Named, E> {
                 Ok(Named::Index(usize::try_from(v).unwrap_or(usize::MAX)))
+            }
+            fn visit_unit<E>(self) -> Result<Named, E> {
+                Ok(Named::Missing)
             }
         }
         deserializer.deserialize_any(Any)
@@ -59,16 +62,21 @@ impl<'de> serde::Deserialize<'de> for Members {
 }
 
 impl HumanoidMap {
+    /// The longest text of a map, bytes: 1 MiB. 55 bones with paths of a thousand characters each fit well.
+    pub const MAX_JSON_BYTES: usize = 1 << 20;
+
     /// Reads a map from JSON: `{ "hips": "Hips", "leftUpperLeg": "Hips/LeftUpLeg", "head": 7, … }`. Joints are
-    /// given as to [`Skeleton::joint`].
+    /// given as to [`Skeleton::joint`]; a bone whose joint is `null` is missing. A byte-order mark is skipped.
     ///
     /// # Errors
-    /// If the text is no such object, or the map is refused by [`HumanoidMap::new`].
+    /// If the text is no such object or longer than [`HumanoidMap::MAX_JSON_BYTES`], or the map is refused by
+    /// [`HumanoidMap::new`].
     pub fn from_json(text: &str, skeleton: &Skeleton) -> Result<Self, MapError> {
-        if text.len() > MAX_BYTES {
-            let (have, limit) = (text.len(), MAX_BYTES);
+        let (have, limit) = (text.len(), Self::MAX_JSON_BYTES);
+        if have > limit {
             return Err(MapError::TooLong { have, limit });
         }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let members: Members = serde_json::from_str(text).map_err(|error| {
             let message = error.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
@@ -87,6 +95,7 @@ impl HumanoidMap {
             let joint = match named {
                 Named::Path(path) => JointRef::Name(path),
                 Named::Index(index) => JointRef::Index(*index),
+                Named::Missing => continue,
             };
             let joint = skeleton.joint(joint);
             let joint = joint.map_err(|source| MapError::Joint { bone, source })?;
@@ -98,16 +107,37 @@ impl HumanoidMap {
     /// Writes the map as [`HumanoidMap::from_json`] reads it: one bone a line, joints by name where the name is
     /// theirs alone, else by path, else by index.
     pub fn to_json(&self, skeleton: &Skeleton) -> String {
-        let mut lines = Vec::new();
-        for (bone, joint) in self.bones() {
-            let own = |text: &str| skeleton.joint(text) == Ok(joint);
-            let name = skeleton.names().get(joint).cloned().unwrap_or_default();
-            let value = [name, skeleton.path(joint)]
-                .into_iter()
-                .find(|text| own(text))
-                .map_or_else(|| joint.into(), serde_json::Value::from);
-            lines.push(format!("  \"{bone}\": {value}"));
-        }
-        format!("{{\n{}\n}}\n", lines.join(",\n"))
+        json(
+            self.bones().map(|(bone, joint)| (bone, Some(joint))),
+            skeleton,
+        )
     }
+}
+
+impl MapDraft {
+    /// Writes the draft as [`HumanoidMap::to_json`] does, with `null` for the bones that VRM 1.0 requires and that
+    /// are missing.
+    pub fn to_json(&self, skeleton: &Skeleton) -> String {
+        let known = self.bones().map(|(bone, joint)| (bone, Some(joint)));
+        let mut bones: Vec<_> = known.chain(self.lacking().map(|b| (b, None))).collect();
+        bones.sort_by_key(|b| b.0);
+        json(bones.into_iter(), skeleton)
+    }
+}
+
+fn json(bones: impl Iterator<Item = (HumanBone, Option<usize>)>, skeleton: &Skeleton) -> String {
+    let value = |joint: usize| {
+        let own = |text: &str| skeleton.joint(text) == Ok(joint);
+        let name = skeleton.names().get(joint).cloned().unwrap_or_default();
+        [name, skeleton.path(joint)]
+            .into_iter()
+            .find(|text| own(text))
+            .map_or_else(|| joint.into(), serde_json::Value::from)
+    };
+    let line = |(bone, joint): (HumanBone, Option<usize>)| {
+        let joint = joint.map_or(serde_json::Value::Null, value);
+        format!("  \"{bone}\": {joint}")
+    };
+    let lines: Vec<String> = bones.map(line).collect();
+    format!("{{\n{}\n}}\n", lines.join(",\n"))
 }

@@ -2,6 +2,7 @@
 //!
 //! Start with [`HumanoidMap::find`]. Depends on skeletons alone; no clips, no files but the JSON of a map.
 
+mod draft;
 mod error;
 mod find;
 #[cfg(feature = "gltf")]
@@ -11,6 +12,7 @@ mod names;
 mod tables;
 
 pub use crate::skeleton::{HUMAN_BONES, HumanBone};
+pub use draft::MapDraft;
 pub use error::MapError;
 pub(crate) use map::is_below;
 pub use map::{HumanoidMap, MapOrigin};

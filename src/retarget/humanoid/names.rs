@@ -12,11 +12,14 @@ pub(super) fn plain(name: &str) -> String {
         .unwrap_or(own);
     let letters = own.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.'));
     let plain: String = letters.flat_map(char::to_lowercase).collect();
+    let digit = |c: char| c.is_ascii_digit();
+    // Some programs leave out the colon behind Mixamo's namespace.
+    if let Some(rest) = plain.strip_prefix("mixamorig") {
+        return rest.trim_start_matches(digit).to_owned();
+    }
     // Biped's name is followed by its number.
     match plain.strip_prefix("bip") {
-        Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => rest
-            .trim_start_matches(|c: char| c.is_ascii_digit())
-            .to_owned(),
+        Some(rest) if rest.starts_with(digit) => rest.trim_start_matches(digit).to_owned(),
         _ => plain,
     }
 }
@@ -30,6 +33,8 @@ mod tests {
         for (name, expected) in [
             ("mixamorig:LeftUpLeg", "leftupleg"),
             ("Armature|mixamorig9:Hips", "hips"),
+            ("mixamorigLeftUpLeg", "leftupleg"),
+            ("mixamorig_1_Hips", "hips"),
             ("DEF-upper_arm.L", "upperarml"),
             ("Bip01 L Thigh", "lthigh"),
             ("Bip001 R Finger01", "rfinger01"),

@@ -104,6 +104,32 @@ pub(super) const TABLES: &[Table] = &[
             ring [&["~ringproximal"], &["~ringintermediate"], &["~ringdistal"]],
             little [&["~littleproximal"], &["~littleintermediate"], &["~littledistal"]]),
     },
+    // As VRM, but for the thumb: its three bones have the names of the other fingers.
+    Table {
+        name: "Unity",
+        sides: ["left", "right"],
+        spine: &["spine", "chest", "upperchest"],
+        rows: with_fingers!(&[
+            (B::Hips, &["hips"]),
+            (B::Neck, &["neck"]),
+            (B::Head, &["head"]),
+            (B::Jaw, &["jaw"]),
+            (B::LeftEye, &["~eye"]),
+            (B::LeftUpperLeg, &["~upperleg"]),
+            (B::LeftLowerLeg, &["~lowerleg"]),
+            (B::LeftFoot, &["~foot"]),
+            (B::LeftToes, &["~toes"]),
+            (B::LeftShoulder, &["~shoulder"]),
+            (B::LeftUpperArm, &["~upperarm"]),
+            (B::LeftLowerArm, &["~lowerarm"]),
+            (B::LeftHand, &["~hand"]),
+        ];
+            thumb [&["~thumbproximal"], &["~thumbintermediate"], &["~thumbdistal"]],
+            index [&["~indexproximal"], &["~indexintermediate"], &["~indexdistal"]],
+            middle [&["~middleproximal"], &["~middleintermediate"], &["~middledistal"]],
+            ring [&["~ringproximal"], &["~ringintermediate"], &["~ringdistal"]],
+            little [&["~littleproximal"], &["~littleintermediate"], &["~littledistal"]]),
+    },
     Table {
         name: "VRoid",
         sides: ["l", "r"],

@@ -6,6 +6,7 @@ use super::roundtrip::check;
 use super::stored::scratch;
 use super::ways::{self, Way};
 use phalanx::format::{ClipForm, Fault, Library, LibraryWriter, Provenance, RigOptions};
+use phalanx::skeleton::HumanBone;
 use phalanx_testkit::exercise;
 use phalanx_testkit::made;
 use phalanx_testkit::seal::{self, Part};
@@ -199,6 +200,34 @@ pub fn values() -> Tested {
         (b"PROV", 48, float(-1.0), "error of a clip is -1"),
         (b"PROV", 52, nan.clone(), "shell of a clip is NaN"),
         (b"PROV", 52, float(-0.5), "shell of a clip is -0.5"),
+        (b"HUMN", 0, u32s(u32::MAX), "bones is 4294967295"),
+        // Hips, spine and head. Places are those in the list of FORMAT.md.
+        (b"HUMN", 4, vec![55], "a bone is 55, the limit is 54"),
+        (
+            b"HUMN",
+            8,
+            vec![0],
+            "a bone, in ascending order, is 0, the limit is 1",
+        ),
+        (
+            b"HUMN",
+            12,
+            vec![1],
+            "a bone, in ascending order, is 1, the limit is 2",
+        ),
+        (
+            b"HUMN",
+            6,
+            (joints as u16).to_le_bytes().to_vec(),
+            "the joint of a bone is 20, the limit is 19",
+        ),
+        (b"HUMN", 6, vec![255, 255], "the joint of a bone is 65535"),
+        (
+            b"HUMN",
+            10,
+            vec![1, 0],
+            "joint 1 \"joint 1\" is given to two bones, \"hips\" and \"spine\"",
+        ),
         (b"CLIP", 0, u32s(2), "the kind of a clip is 2"),
         (b"CLIP", 4, u32s(0), "bits of the duration"),
         (b"CLIP", 8, u32s(0), "skeleton has the hash"),
@@ -229,6 +258,60 @@ pub fn values() -> Tested {
     ];
     table(&parts)?;
     refused(&parts, cases)
+}
+
+/// Bones are numbered as FORMAT.md lists them.
+pub fn bones() -> Tested {
+    let sides = ["left", "right"];
+    let limb = |side: &str, parts: &[&str]| -> Vec<String> {
+        parts.iter().map(|part| format!("{side}{part}")).collect()
+    };
+    let mut names: Vec<String> = [
+        "hips",
+        "spine",
+        "chest",
+        "upperChest",
+        "neck",
+        "head",
+        "leftEye",
+        "rightEye",
+        "jaw",
+    ]
+    .map(String::from)
+    .to_vec();
+    for parts in [
+        ["UpperLeg", "LowerLeg", "Foot", "Toes"],
+        ["Shoulder", "UpperArm", "LowerArm", "Hand"],
+    ] {
+        names.extend(sides.iter().flat_map(|side| limb(side, &parts)));
+    }
+    for side in sides {
+        names.extend(limb(
+            side,
+            &["ThumbMetacarpal", "ThumbProximal", "ThumbDistal"],
+        ));
+        for finger in ["Index", "Middle", "Ring", "Little"] {
+            let parts = ["Proximal", "Intermediate", "Distal"];
+            names.extend(parts.map(|part| format!("{side}{finger}{part}")));
+        }
+    }
+    check(names.len() == 55, "VRM 1.0 has 55 bones")?;
+    let mut parts = seal::parts(&made::library(&made::rig()));
+    let section = seal::find(&parts, b"HUMN");
+    for (code, name) in names.iter().enumerate() {
+        parts[section].bytes = [1, 0, 0, 0, code as u8, 0, 3, 0].to_vec();
+        let rig = Library::from_bytes(&seal::file(&parts))?.rig(&RigOptions::default())?;
+        let found = rig.humanoid().to_vec();
+        let expected = HumanBone::named(name).map(|bone| vec![(bone, 3)]);
+        check(
+            Some(&found) == expected.as_ref(),
+            format!("{code}: {found:?}"),
+        )?;
+    }
+    // A file without the section has no humanoid.
+    parts.remove(section);
+    let rig = Library::from_bytes(&seal::file(&parts))?.rig(&RigOptions::default())?;
+    check(rig.humanoid().is_empty(), "no section")
 }
 
 /// Errors in the table state the number and its place in the file.

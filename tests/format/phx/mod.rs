@@ -38,6 +38,7 @@ pub fn trials() -> Vec<Trial> {
         ("unknown_sections", quartet::unknown_sections),
         ("sections_cut_short_and_drawn_long", quartet::sections),
         ("malformed_values_of_every_section", damage::values),
+        ("human_bones_by_their_codes", damage::bones),
         ("names_that_every_clip_repeats", damage::repeated_names),
         ("long_names_of_many_clips", damage::long_names),
         ("provenance_that_no_reader_would_take", damage::provenance),

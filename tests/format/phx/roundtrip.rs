@@ -33,6 +33,7 @@ pub fn same_rig(a: &Rig, b: &Rig) -> Tested {
     check(a.roots() == b.roots(), "roots")?;
     check(a.morphs() == b.morphs(), "morph ranges")?;
     check(a.materials() == b.materials(), "materials")?;
+    check(a.humanoid() == b.humanoid(), "humanoids")?;
     check(a.images() == b.images(), "images")?;
     check(a.slot_bounds() == b.slot_bounds(), "bounds")?;
     check(a.clips() == b.clips(), "clips")?;

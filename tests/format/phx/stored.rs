@@ -5,6 +5,7 @@ use super::{Tested, damage};
 use libtest_mimic::Failed;
 use phalanx::format::{ClipForm, Library, NewFile, RigOptions, WriteError, save};
 use phalanx::mesh::{Material, Mesh, Texture};
+use phalanx::skeleton::HumanBone;
 use phalanx_testkit::made;
 use phalanx_testkit::seal;
 use std::fs;
@@ -75,7 +76,14 @@ pub fn version_2() -> Tested {
     if std::env::var_os("PHALANX_STORE").is_some() {
         store(&path)?;
     }
-    stored(&path, (2, 0), &VERSION_2, Material::clone, Mesh::clone)
+    stored(&path, (2, 0), &VERSION_2, Material::clone, Mesh::clone)?;
+    let rig = Library::open(&path)?.rig(&RigOptions::default())?;
+    let bones = [
+        (HumanBone::Hips, 1),
+        (HumanBone::Spine, 2),
+        (HumanBone::Head, 19),
+    ];
+    check(rig.humanoid() == bones, "the humanoid")
 }
 
 /// Reads a stored file; `material` and `mesh` say what its version keeps of the scene made in code.

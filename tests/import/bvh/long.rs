@@ -5,29 +5,14 @@ use phalanx::build::{
     BuildOptions, MAX_RESAMPLED_KEYS, RESAMPLE_RATE, RootMotionOptions, build_rig,
     build_rig_reporting,
 };
-use phalanx::clip::{Clip, Cursor, MAX_IRREGULAR_KEYS};
+use phalanx::clip::{Clip, MAX_IRREGULAR_KEYS};
 use phalanx::import::Severity;
 use phalanx::import::bvh::{BvhOptions, read_slice};
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::rig::Rig;
-use phalanx::runtime::SampleJob;
 use phalanx::skeleton::{Pose, Skeleton};
 use phalanx_testkit::capture::{swing, take};
-
-fn sample(clip: &Clip, skeleton: &Skeleton, time: f32) -> Pose {
-    let mut output = skeleton.new_pose();
-    SampleJob {
-        skeleton,
-        clip,
-        time,
-        hints: &mut vec![0; clip.hint_count()],
-        cursors: &mut vec![Cursor::default(); clip.timelines().len()],
-        output: &mut output,
-    }
-    .run()
-    .unwrap();
-    output
-}
+use phalanx_testkit::sample::sample;
 
 /// Degrees about Z of a joint in a pose.
 fn degrees(pose: &Pose, skeleton: &Skeleton, joint: usize) -> f64 {
@@ -37,7 +22,7 @@ fn degrees(pose: &Pose, skeleton: &Skeleton, joint: usize) -> f64 {
 
 fn check(clip: &Clip, rig: &Rig, frames: usize, frame_time: f64, within: f64) {
     for frame in (0..frames).step_by(997).chain([frames - 1]) {
-        let pose = sample(clip, rig.skeleton(), (frame as f64 * frame_time) as f32);
+        let pose = sample(clip, rig.skeleton(), (frame as f64 * frame_time) as f32).unwrap();
         for joint in 0..rig.skeleton().len() {
             let found = degrees(&pose, rig.skeleton(), joint);
             let expected = swing(frame, joint);
@@ -112,7 +97,7 @@ fn the_limit_of_the_baker() {
     let rig = build_rig(raw, &BuildOptions::default()).unwrap();
     let clip = &rig.clips()[0];
     assert_eq!(clip.timelines()[0].len as usize, keys);
-    let pose = sample(clip, rig.skeleton(), 30_000.5);
+    let pose = sample(clip, rig.skeleton(), 30_000.5).unwrap();
     let lane = usize::from(rig.skeleton().lane_of()[joints - 1]);
     let expected = [0, 1, 2].map(|c| 0.5 * (((90_000 + c) % 7) + ((90_003 + c) % 7)) as f32);
     assert_eq!(pose.lane(lane).translation.to_array(), expected);
@@ -158,7 +143,12 @@ fn odd_times(keys: usize, rate: f64) -> Vec<f32> {
 }
 
 fn radians(clip: &Clip, rig: &Rig, time: f32) -> f64 {
-    degrees(&sample(clip, rig.skeleton(), time), rig.skeleton(), 0).to_radians()
+    degrees(
+        &sample(clip, rig.skeleton(), time).unwrap(),
+        rig.skeleton(),
+        0,
+    )
+    .to_radians()
 }
 
 #[test]
@@ -313,6 +303,7 @@ fn steps_hold_on_the_grid_and_splines_follow() {
     let lane = usize::from(rig.skeleton().lane_of()[0]);
     for &time in times.iter().step_by(499) {
         let x = sample(&rig.clips()[0], rig.skeleton(), time)
+            .unwrap()
             .lane(lane)
             .translation
             .x;

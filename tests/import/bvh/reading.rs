@@ -412,3 +412,17 @@ fn seeds_are_sound() {
     }
     assert_eq!(seen, 5);
 }
+
+/// Some writers put names on lines of their own.
+#[test]
+fn names_on_later_lines() {
+    let expected = sound(PAIR);
+    let text = PAIR
+        .replace("ROOT Hips", "ROOT\r\n\r\n  Hips")
+        .replace("JOINT Leg", "JOINT \n\t Leg ")
+        .replace("End Site", "End\n\t\tSite");
+    assert_eq!(sound(&text), expected);
+    // Words of the format are names where a brace follows.
+    let text = PAIR.replace("JOINT Leg", "JOINT\nEnd");
+    assert_eq!(names(&sound(&text)), ["Hips", "End", "End_end"]);
+}

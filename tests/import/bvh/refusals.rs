@@ -50,7 +50,7 @@ fn counts_of_frames() {
     let fewer = with("Frames: 2", "Frames: 1");
     assert_eq!(
         error(fewer),
-        "line 20, column 1: 1 frames are declared, there are 2"
+        "line 20, column 1: 1 frame is declared, there are 2"
     );
     let huge = with("Frames: 2", "Frames: 16777217");
     assert_eq!(
@@ -146,7 +146,19 @@ fn words() {
         ),
         (
             with("ROOT Hips", "ROOT"),
-            "line 2, column 5: expected the name of a joint, found \"{\"",
+            "line 3, column 1: expected the name of a joint, found \"{\"",
+        ),
+        (
+            with("JOINT Leg\n\t{", "JOINT\n"),
+            "line 8, column 3: expected the name of a joint, found \"OFFSET\"",
+        ),
+        (
+            with("Leg\n\t{", "\nLeg\n"),
+            "line 9, column 3: expected {, found \"OFFSET\"",
+        ),
+        (
+            "HIERARCHY\nROOT\n".to_owned(),
+            "line 3, column 1: expected the name of a joint, found the end",
         ),
         (
             with("Leg\n\t{", "Leg\n"),

@@ -147,7 +147,7 @@ fn actions_joints_and_channels_say_why() {
         message(one.model_matrix("hand")),
         "there is no joint \"hand\""
     );
-    let out = "joint 1 is out of range, the skeleton has 1 joints";
+    let out = "joint 1 is out of range, the skeleton has 1 joint";
     assert_eq!(message(one.model_matrix(1)), out);
     assert_eq!(one.model_matrix("joint"), Ok(one.model_matrices()[0]));
     let mut crowd = Crowd::new();

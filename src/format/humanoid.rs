@@ -1,0 +1,62 @@
+//! Section HUMN: which joint is which human bone, as the source of the file states it.
+
+use super::error::{Fault, FormatError};
+use super::read::SectionReader;
+use super::write::Bytes;
+use crate::skeleton::{HUMAN_BONES, HumanBone, Skeleton};
+use bytemuck::{Pod, Zeroable};
+
+/// A stored bone.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct Stored {
+    /// Its place among all bones.
+    bone: u16,
+    joint: u16,
+}
+
+/// The bytes of the section. Bones ascend, as those of a rig do.
+pub(super) fn write(bones: &[(HumanBone, u16)]) -> Vec<u8> {
+    let mut out = Bytes::default();
+    out.count(bones.len());
+    for &(bone, joint) in bones {
+        let bone = bone as u16;
+        out.one(Stored { bone, joint });
+    }
+    out.0
+}
+
+/// Reads the section. Bones ascend, so none occurs twice; no joint does.
+pub(super) fn read(
+    mut r: SectionReader<'_>,
+    skeleton: &Skeleton,
+) -> Result<Vec<(HumanBone, u16)>, FormatError> {
+    let count = r.count("the number of bones", size_of::<Stored>())?;
+    let mut bones: Vec<(HumanBone, u16)> = Vec::new();
+    for _ in 0..count {
+        let stored: Stored = r.one("a bone")?;
+        let place = r.index("a bone", stored.bone.into(), HUMAN_BONES)?;
+        let least = bones.last().map_or(0, |&(last, _)| last as usize + 1);
+        // `index` has checked the place.
+        let Some(bone) = HumanBone::all().nth(place).filter(|_| place >= least) else {
+            let what = "a bone, in ascending order,";
+            let (found, limit) = (place as u64, least as u64);
+            return Err(r.fault(Fault::Limit { what, found, limit }));
+        };
+        let joint = r.index("the joint of a bone", stored.joint.into(), skeleton.len())?;
+        if let Some(&(first, _)) = bones.iter().find(|b| b.1 == stored.joint) {
+            let name = skeleton.names()[joint].clone();
+            r.charge(name.len())?;
+            return Err(r.fault(Fault::JointTwice {
+                joint,
+                name,
+                first,
+                second: bone,
+            }));
+        }
+        r.charge(size_of::<(HumanBone, u16)>())?;
+        bones.push((bone, stored.joint));
+    }
+    r.finish()?;
+    Ok(bones)
+}

@@ -1,0 +1,52 @@
+//! Whole files within a limit of bytes.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Why a file was not read.
+pub(super) enum ReadFault {
+    /// The system's error, or that it is no regular file.
+    Io(io::Error),
+    /// Its bytes, more than the limit.
+    Long(u64),
+}
+
+/// Reads a regular file of at most `limit` bytes.
+pub(super) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFault> {
+    // Checked before the file is opened: opening a pipe blocks until it has a writer.
+    let info = fs::metadata(path).map_err(ReadFault::Io)?;
+    if !info.is_file() {
+        return Err(ReadFault::Io(io::Error::other("not a regular file")));
+    }
+    if info.len() > limit {
+        return Err(ReadFault::Long(info.len()));
+    }
+    let file = File::open(path).map_err(ReadFault::Io)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(info.len()).unwrap_or(0));
+    // A file that grows while it is read stays within the limit too.
+    let read = file.take(limit).read_to_end(&mut bytes);
+    read.map_err(ReadFault::Io)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_up_to_the_limit() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let bytes = fs::read(&path).unwrap();
+        let size = bytes.len() as u64;
+        assert!(read_file(&path, size).is_ok_and(|read| read == bytes));
+        let long = read_file(&path, size - 1);
+        assert!(matches!(long, Err(ReadFault::Long(found)) if found == size));
+        let folder = read_file(path.parent().unwrap(), size);
+        assert!(matches!(folder, Err(ReadFault::Io(e)) if e.to_string() == "not a regular file"));
+        assert!(matches!(
+            read_file(&path.join("none"), size),
+            Err(ReadFault::Io(_))
+        ));
+    }
+}

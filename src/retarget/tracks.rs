@@ -1,0 +1,75 @@
+//! `Tracks`: the target's tracks, and the motion that they make.
+
+use super::body::Body;
+use super::motion::{Local, Motion, Property};
+use super::track::{constant, track};
+use crate::import::raw::{RawChannel, RawTrack};
+
+/// A transform of the reference pose that differs from the rest pose by less is not written.
+const AT_REST: f64 = 1e-9;
+
+/// The same for rotations, as the distance of the cosine of half the angle from 1: 3e-7 radians.
+const SAME_TURN: f64 = 1e-14;
+
+/// The target's tracks, at most one per joint and property, and the motion that they make.
+pub(super) struct Tracks<'a> {
+    tracks: Vec<[Option<RawTrack>; 3]>,
+    pub motion: Motion<'a>,
+}
+
+impl<'a> Tracks<'a> {
+    /// No tracks: the rest pose.
+    pub fn at_rest(target: &'a Body) -> Self {
+        let skeleton = &target.skeleton;
+        let rest = (0..skeleton.len()).map(|j| Local::from(skeleton.rest(j)));
+        Self {
+            tracks: vec![[None, None, None]; skeleton.len()],
+            motion: Motion::still(skeleton, rest.collect()),
+        }
+    }
+
+    /// The reference pose, as constants where it differs from the rest pose.
+    pub fn new(target: &'a Body) -> Self {
+        let skeleton = &target.skeleton;
+        let mut out = Self {
+            tracks: vec![[None, None, None]; skeleton.len()],
+            motion: Motion::still(skeleton, target.locals.clone()),
+        };
+        for (joint, local) in target.locals.iter().enumerate() {
+            let rest = Local::from(skeleton.rest(joint));
+            let differs = |d: glam::DVec3| d.abs().max_element() > AT_REST;
+            if differs(local.translation - rest.translation) {
+                let keys = constant(local.translation.to_array());
+                out.set(track(joint, Property::Translation, keys));
+            }
+            if 1.0 - local.rotation.dot(rest.rotation).abs() > SAME_TURN {
+                let keys = constant(local.rotation.to_array());
+                out.set(track(joint, Property::Rotation, keys));
+            }
+            if differs(local.scale - rest.scale) {
+                out.set(track(
+                    joint,
+                    Property::Scale,
+                    constant(local.scale.to_array()),
+                ));
+            }
+        }
+        out
+    }
+
+    /// Sets a track of a joint; it takes the place of an earlier one.
+    pub fn set(&mut self, track: RawTrack) {
+        let property = match track.channel {
+            RawChannel::Rotation => Property::Rotation,
+            RawChannel::Scale => Property::Scale,
+            _ => Property::Translation,
+        };
+        self.motion.set(&track);
+        let joint = track.node;
+        self.tracks[joint][property as usize] = Some(track);
+    }
+
+    pub fn list(self) -> Vec<RawTrack> {
+        self.tracks.into_iter().flatten().flatten().collect()
+    }
+}
