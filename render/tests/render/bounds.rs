@@ -12,6 +12,12 @@ use std::sync::Arc;
 pub fn overrides_are_seen() {
     let mut parade = Parade::new(60);
     let camera = Parade::camera(0.0);
+    let aside = parade.crowd.instances().next().expect("instances");
+    let at = Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, Vec3::X * 100.0);
+    parade
+        .crowd
+        .set_world(aside, at)
+        .expect("a sound transform");
     parade.look(&camera);
     let unseen = |parade: &Parade| {
         let seen = parade.view.seen();
