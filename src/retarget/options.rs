@@ -62,8 +62,9 @@ pub enum Alignment {
 pub enum ScaleMode {
     /// Dropped, and named in the report.
     Drop,
-    /// Bones take the factor of the source's scale to its reference, axis by axis, each from the nearest axis. The
-    /// report names them, and other joints, whose scale is dropped.
+    /// Bones take the factor of the source's scale to its reference, axis by axis. It is exact if the factor is uniform
+    /// or the axes of both joints are the same within 1°, in any order and sign; else the target gets the nearest scale
+    /// that its axes allow. The report names both, and other joints, whose scale is dropped.
     #[default]
     Keep,
 }

@@ -47,8 +47,13 @@ pub struct RetargetReport {
     pub translations_kept: Vec<String>,
     /// Joints of the source, other than the hips and those above, whose translation moves: it was dropped.
     pub translations_dropped: Vec<String>,
-    /// Joints of the source whose scale moves or differs from the reference and was kept.
+    /// Joints of the source whose scale moves or differs from the reference and was kept: it is uniform, or the axes of
+    /// both joints are the same within 1°.
     pub scales_kept: Vec<String>,
+    /// Joints of the source whose scale is not uniform and whose axes are not those of the target's joint, with the
+    /// largest angle between two nearest axes, radians. The target has the nearest scale along its own axes; the shear
+    /// that is left is lost.
+    pub scales_approximated: Vec<(String, f64)>,
     /// Joints of the source whose scale differs from the reference and was dropped.
     pub scales_dropped: Vec<String>,
     /// Joints of either character with a mirroring scale (a negative product): directions below them are not kept.

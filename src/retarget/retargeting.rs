@@ -245,6 +245,7 @@ impl Retargeting {
             translations_kept: self.names(&done.shifted),
             translations_dropped: done.dropped,
             scales_kept: done.scaled.kept,
+            scales_approximated: done.scaled.approximated,
             scales_dropped: done.scaled.dropped,
             mirroring: self.mirroring(),
             scalars_kept,
@@ -311,7 +312,7 @@ impl Retargeting {
                 kept: scaled(&self.source, motion)
                     .map(|j| self.source.skeleton.names()[j].clone())
                     .collect(),
-                dropped: Vec::new(),
+                ..ScaleNames::default()
             },
             shifted: shifted.collect(),
             ..Done::default()

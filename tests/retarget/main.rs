@@ -8,5 +8,6 @@ mod hostile;
 mod maps;
 mod mirrored;
 mod models;
+mod scales;
 mod support;
 mod transfer;

@@ -4,10 +4,10 @@ use crate::support::*;
 use glam::{DQuat, DVec3};
 use phalanx::clip::Channel;
 use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
-use phalanx::retarget::{Alignment, Ground, Reference, RetargetOptions, ScaleMode};
+use phalanx::retarget::{Alignment, Ground, Reference, RetargetOptions};
 use phalanx::rig::Rig;
 
-fn unaligned() -> RetargetOptions {
+pub fn unaligned() -> RetargetOptions {
     RetargetOptions {
         alignment: Alignment::None,
         ..RetargetOptions::default()
@@ -450,48 +450,6 @@ fn kinds_of_curves_are_kept() {
             );
         }
     }
-}
-
-#[test]
-fn scales_are_dropped_or_kept_as_asked() {
-    let mut from = Made {
-        axes: 4,
-        ..Made::default()
-    };
-    let node = from.bones().iter().find(|b| b.0 == B::Head).unwrap().1;
-    from.clips.push(phalanx::import::raw::RawClip {
-        name: Some("grow".into()),
-        duration: 1.0,
-        tracks: vec![RawTrack {
-            node,
-            channel: RawChannel::Scale,
-            interpolation: Interpolation::Linear,
-            times: vec![0.0, 1.0],
-            values: vec![1.0, 1.0, 1.0, 2.0, 2.0, 2.0],
-        }],
-        ..Default::default()
-    });
-    let (a, b) = (
-        from.rig(),
-        Made {
-            axes: 6,
-            ..Made::default()
-        }
-        .rig(),
-    );
-    let grow = clip(&a, "grow");
-    let head = map(&b).joint(B::Head).unwrap();
-    let options = RetargetOptions {
-        scale: ScaleMode::Drop,
-        ..unaligned()
-    };
-    let dropped = retarget(&a, &b, grow, options);
-    assert_eq!(dropped.report.scales_dropped, ["mixamorig:Head"]);
-    let scale = |c, t| Posed::at(b.skeleton(), c, t).locals[head].scale.as_dvec3();
-    assert_eq!(scale(&dropped.clip, 1.0), DVec3::ONE);
-    let kept = retarget(&a, &b, grow, unaligned());
-    assert_eq!(kept.report.scales_kept, ["mixamorig:Head"]);
-    assert!((scale(&kept.clip, 0.5) - DVec3::splat(1.5)).length() < 1e-6);
 }
 
 /// Captured motion: hips rest in the origin, and the clip lifts them.

@@ -50,6 +50,7 @@ pub struct ClipSummary {
     translations_kept: Vec<String>,
     translations_dropped: Vec<String>,
     scales_kept: Vec<String>,
+    scales_approximated: Vec<Between>,
     scales_dropped: Vec<String>,
     mirroring: Vec<String>,
     scalars_kept: usize,
@@ -68,6 +69,13 @@ struct Bone {
 #[derive(Debug, Serialize)]
 struct Aligned {
     bone: &'static str,
+    degrees: f64,
+}
+
+/// A joint whose axes are not those of the target's.
+#[derive(Debug, Serialize)]
+struct Between {
+    joint: String,
     degrees: f64,
 }
 
@@ -157,6 +165,12 @@ impl ClipSummary {
             translations_kept: r.translations_kept.clone(),
             translations_dropped: r.translations_dropped.clone(),
             scales_kept: r.scales_kept.clone(),
+            scales_approximated: (r.scales_approximated.iter())
+                .map(|(joint, angle)| Between {
+                    joint: joint.clone(),
+                    degrees: angle.to_degrees(),
+                })
+                .collect(),
             scales_dropped: r.scales_dropped.clone(),
             mirroring: r.mirroring.clone(),
             scalars_kept: r.scalars_kept,
@@ -213,6 +227,9 @@ impl ClipSummary {
         list("translation dropped of", &self.translations_dropped);
         list("scale dropped of", &self.scales_dropped);
         list("scale kept of", &self.scales_kept);
+        let between = self.scales_approximated.iter();
+        let between = between.map(|b| format!("{} (axes {:.1}° apart)", b.joint, b.degrees));
+        list("scale approximated of", &between.collect::<Vec<String>>());
         list("mirroring scale at", &self.mirroring);
         list("no such weight or channel", &self.scalars_dropped);
         lines
