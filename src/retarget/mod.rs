@@ -8,6 +8,7 @@
 
 mod bind;
 mod body;
+mod closeness;
 mod error;
 mod feet;
 mod hips;

@@ -1,6 +1,7 @@
 //! `Retargeting`: two characters, prepared; and the clips that go from one to the other.
 
 use super::body::{Aligned, Body, twin};
+use super::closeness::{Room, above, tolerances};
 use super::error::RetargetError;
 use super::feet::{least_work, missing, plant};
 use super::hips::Hips;
@@ -18,7 +19,7 @@ use super::track::{rotations, track};
 use super::tracks::Tracks;
 use super::work::Work;
 use crate::build::ClipBuildError;
-use crate::build::clip_builder::{ClipBuilder, Reference as Base, Target};
+use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
 use crate::build::rig::model_size;
 use crate::clip::Clip;
 use crate::import::raw::{RawChannel, RawClip};
@@ -153,26 +154,29 @@ impl Retargeting {
     /// If the clip is additive or of another skeleton, or the result is beyond a limit of clips.
     pub fn retarget(&self, clip: &Clip) -> Result<Retargeted, RetargetError> {
         RetargetError::check(clip, &self.source.skeleton)?;
-        match self.transfer(clip, true) {
-            // Keys that were inserted at different times in the 16 joints of a block may add up.
-            Err(RetargetError::Build(ClipBuildError::TooManyKeys { .. })) => {
-                self.transfer(clip, false)
+        // Keys that were inserted at different times in the 16 joints of a block may add up.
+        for room in [Room::Half, Room::Block] {
+            match self.transfer(clip, room) {
+                Ok((done, true)) => return Ok(done),
+                Ok(_) | Err(RetargetError::Build(ClipBuildError::TooManyKeys { .. })) => {}
+                Err(error) => return Err(error),
             }
-            other => other,
         }
+        self.transfer(clip, Room::Nothing).map(|(done, _)| done)
     }
 
-    /// Transfers a clip of the source, with keys inserted where they are needed, or with the source's alone.
-    fn transfer(&self, clip: &Clip, refine: bool) -> Result<Retargeted, RetargetError> {
+    /// Transfers a clip of the source, with keys inserted as far as there is room. `false` if they did not fit into a
+    /// timeline and evenly spaced ones took their place.
+    fn transfer(&self, clip: &Clip, room: Room) -> Result<(Retargeted, bool), RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.source.skeleton);
         let mut hips = Hips::new(&self.source, &self.target, &self.space)?;
         let ground = hips.stand(&motion, self.options.ground, clip.duration());
-        let mut work = Work::new(refine);
+        let mut work = Work::new(room);
         if self.options.feet.is_some() {
             let bodies = (&self.source, &self.target);
             work.check(least_work(bodies, &motion, clip.duration()))?;
         }
-        let (mut tracks, done) = match self.same {
+        let (mut tracks, mut done) = match self.same {
             true => self.copy(&motion, &raw, &hips),
             false => self.follow(&motion, &hips, &mut work)?,
         };
@@ -196,7 +200,9 @@ impl Retargeting {
         // Of the same body they are where the clip has them, unless legs were bent.
         let moved = !self.same || feet.as_ref().is_some_and(|f| f.contacts > 0);
         for loose in self.target.loose.iter().filter(|_| moved) {
-            let carried = carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
+            let (carried, gap) =
+                carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
+            done.between = done.between.max(gap);
             carried.into_iter().for_each(|t| tracks.set(t));
         }
         let (weights, scalars_dropped) =
@@ -223,7 +229,8 @@ impl Retargeting {
             true => m.parts().clone(),
             false => hips.root_motion(m),
         });
-        let built = builder.build((0, &result), Base::None, root_motion)?;
+        let (built, resampled) =
+            builder.build_reporting((0, &result), Base::None, root_motion, RESAMPLE_RATE)?;
         let report = RetargetReport {
             clip: clip.name().to_owned(),
             maps: [self.source.map.origin(), self.target.map.origin()],
@@ -253,10 +260,11 @@ impl Retargeting {
             root_motion: clip.root_motion().is_some(),
             feet,
         };
-        Ok(Retargeted {
+        let done = Retargeted {
             clip: built,
             report,
-        })
+        };
+        Ok((done, resampled.is_empty()))
     }
 
     /// The tracks of bones that follow those of the source.
@@ -270,15 +278,19 @@ impl Retargeting {
         let way = hips.way(motion);
         way.take(motion, work)?;
         let mut tracks = Tracks::new(&self.target);
-        let mut between = 0.0f64;
-        for link in &self.links {
-            let (track, gap) = rotations(link, motion, &self.space, work.refine);
-            between = between.max(gap);
+        let (keys, gap) = hips.keys(motion, &way, work);
+        let mut between = gap / self.target.height;
+        tracks.set(track(hips.target_joint, Property::Translation, keys));
+        let above = above(&self.links, &self.target.skeleton);
+        let tolerances = tolerances(&self.links, &above, motion);
+        // In model space deviations add up.
+        let mut gaps = vec![0.0; self.links.len()];
+        for (at, link) in self.links.iter().enumerate() {
+            let (track, gap) = rotations(link, motion, &self.space, tolerances[at], work);
+            gaps[at] = gap + above[at].map_or(0.0, |over| gaps[over]);
+            between = between.max(gaps[at]);
             tracks.set(track);
         }
-        let (keys, gap) = hips.keys(motion, &way, work.refine);
-        between = between.max(gap / self.target.height);
-        tracks.set(track(hips.target_joint, Property::Translation, keys));
         let (bodies, links) = ((&self.source, &self.target), (&self.links[..], &self.space));
         let scaled = scales(bodies, links, motion, self.options.scale);
         let shifted = shifts(bodies, links, motion, hips.target_joint);

@@ -2,6 +2,7 @@
 //! and what is refused. References are computed here, in f64, from sampled poses and from VRM's formulas; the library's
 //! own transfer is never its own reference.
 
+mod between;
 mod bind;
 mod feet;
 mod hostile;
