@@ -7,6 +7,9 @@ use crate::clip::Clip;
 use crate::skeleton::{Skeleton, Trs};
 use glam::{Quat, Vec3};
 
+/// Times so far beyond a clip are its ends, seconds: the rounding of printed durations.
+const ROUNDED: f32 = 5e-4;
+
 /// The pose in which two characters stand alike; rotations are transferred as differences to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reference {
@@ -18,16 +21,26 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// A clip's pose at a time in seconds, clamped to the clip.
+    /// A clip's pose at a time in seconds, from 0 to its duration. Up to half a millisecond beyond is its end, as
+    /// durations are printed in milliseconds.
     ///
     /// # Errors
-    /// If the clip is additive or of another skeleton, or the time is not finite.
+    /// If the clip is additive or of another skeleton, or the time is not finite or beyond the clip.
     pub fn of_clip(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Self, RetargetError> {
         RetargetError::check(clip, skeleton)?;
         if !time.is_finite() {
             return Err(RetargetError::Time { time });
         }
-        let time = time.clamp(0.0, clip.duration());
+        let duration = clip.duration();
+        if !(-ROUNDED..=duration + ROUNDED).contains(&time) {
+            let clip = clip.name().to_owned();
+            return Err(RetargetError::Beyond {
+                clip,
+                time,
+                duration,
+            });
+        }
+        let time = time.clamp(0.0, duration);
         let (motion, _) = Motion::of_clip(clip, skeleton);
         let local = |joint: usize| {
             let local = motion.local(joint, time);
