@@ -14,6 +14,7 @@ mod feet;
 mod hips;
 mod humanoid;
 mod link;
+mod listed;
 mod loose;
 mod motion;
 mod of_rig;

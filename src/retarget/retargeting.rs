@@ -1,11 +1,11 @@
 //! `Retargeting`: two characters, prepared; and the clips that go from one to the other.
 
-use super::body::{Aligned, Body, twin};
+use super::body::{Aligned, Body};
 use super::closeness::{Room, above, tolerances};
 use super::error::RetargetError;
 use super::feet::{least_work, missing, plant};
 use super::hips::Hips;
-use super::humanoid::{HumanBone, HumanoidMap};
+use super::humanoid::HumanoidMap;
 use super::link::Link;
 use super::loose::carried;
 use super::motion::{Motion, Property, path};
@@ -23,7 +23,7 @@ use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, 
 use crate::build::rig::model_size;
 use crate::clip::Clip;
 use crate::import::raw::{RawChannel, RawClip};
-use crate::skeleton::{NO_JOINT, Skeleton};
+use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
 /// Transfers clips from one humanoid to another of other names, proportions and rest pose.
@@ -55,10 +55,10 @@ use std::sync::Arc;
 ///
 /// Source: VRM 1.0, how to transform a humanoid pose. `docs/retargeting.md` of the repository has the differences.
 pub struct Retargeting {
-    source: Body,
-    target: Body,
-    space: Space,
-    links: Vec<Link>,
+    pub(super) source: Body,
+    pub(super) target: Body,
+    pub(super) space: Space,
+    pub(super) links: Vec<Link>,
     aligned: Aligned,
     /// Whether source and target are one body: its clips need no transfer.
     same: bool,
@@ -331,91 +331,4 @@ impl Retargeting {
         };
         (tracks, done)
     }
-
-    fn names(&self, joints: &[usize]) -> Vec<String> {
-        let names = self.source.skeleton.names();
-        joints.iter().map(|&j| names[j].clone()).collect()
-    }
-
-    fn bones(&self) -> Vec<(HumanBone, String, String)> {
-        let (from, to) = (self.source.skeleton.names(), self.target.skeleton.names());
-        let bone = |l: &Link| Some((l.bone?, from[l.source].clone(), to[l.target].clone()));
-        let mut bones: Vec<_> = self.links.iter().filter_map(bone).collect();
-        bones.sort_by_key(|b| b.0);
-        bones
-    }
-
-    fn by_name(&self) -> Vec<String> {
-        let named = self.links.iter().filter(|l| l.bone.is_none());
-        let names = self.target.skeleton.names();
-        named.map(|l| names[l.target].clone()).collect()
-    }
-
-    fn passed_on(&self) -> Vec<HumanBone> {
-        let there = |b: HumanBone| self.target.map.joint(twin(b, &self.space)).is_some();
-        // With nothing below, nothing takes the rotation over.
-        let taken = |joint: &usize| self.links.iter().any(|l| l.down.contains(joint));
-        let bones = self.source.map.bones();
-        let passed = bones.filter(|(b, joint)| !there(*b) && taken(joint));
-        passed.map(|b| b.0).collect()
-    }
-
-    fn kept(&self) -> Vec<HumanBone> {
-        let there = |b: HumanBone| self.source.map.joint(twin(b, &self.space)).is_some();
-        let bones = self.target.map.bones().map(|b| b.0);
-        bones.filter(|b| !there(*b)).collect()
-    }
-
-    /// Joints of the source whose translation, and whose rotation, reaches no joint of the target.
-    fn unused(
-        &self,
-        motion: &Motion<'_>,
-        hips: &Hips<'_>,
-        shifted: &[usize],
-    ) -> (Vec<String>, Vec<String>) {
-        let skeleton = &self.source.skeleton;
-        let mut turns = vec![false; skeleton.len()];
-        let mut moves = vec![false; skeleton.len()];
-        for joint in self.links.iter().flat_map(|l| l.up.iter().chain(&l.down)) {
-            turns[*joint] = true;
-        }
-        shifted.iter().for_each(|&joint| moves[joint] = true);
-        for joint in path(skeleton, hips.joint()) {
-            turns[joint] = true;
-            moves[joint] = true;
-        }
-        let names = |used: &[bool], property: Property| {
-            let unused = (0..used.len()).filter(|&j| !used[j]);
-            let moving = unused.filter(|&j| motion.curve(j, property).is_some());
-            moving.map(|j| skeleton.names()[j].clone()).collect()
-        };
-        (
-            names(&moves, Property::Translation),
-            names(&turns, Property::Rotation),
-        )
-    }
-
-    fn mirroring(&self) -> Vec<String> {
-        let mut names = mirroring(&self.source, self.links.iter().map(|l| l.source));
-        names.extend(mirroring(&self.target, self.links.iter().map(|l| l.target)));
-        names
-    }
-}
-
-/// The names of joints, among some and those above them, with a negative product of scales.
-fn mirroring(body: &Body, joints: impl Iterator<Item = usize>) -> Vec<String> {
-    let mut seen = vec![false; body.skeleton.len()];
-    let mut names = Vec::new();
-    for joint in joints {
-        let mut at = Some(joint);
-        while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {
-            let scale = body.locals[j].scale;
-            if scale.x * scale.y * scale.z < 0.0 {
-                names.push(body.skeleton.names()[j].clone());
-            }
-            let parent = body.skeleton.parents()[j];
-            at = (parent != NO_JOINT).then_some(usize::from(parent));
-        }
-    }
-    names
 }
