@@ -40,7 +40,7 @@ pub struct RetargetReport {
     /// interval, summed along limbs, and those of the hips and of carried bones as shares of their height and limb. 0
     /// where each joint follows one curve of the source; else keys are inserted until it is below 5e-5. It is larger
     /// only where no more keys were inserted: half of what a timeline of 65,535 keys has room for beside the source's, or
-    /// a sixteenth if the tracks of 16 joints do not fit into one together.
+    /// a sixteenth if the tracks of 16 joints do not fit into one together, and at most 2^26 evaluations of joints.
     pub between_keys: f64,
     /// Joints of the source that rotate and move no bone.
     pub left: Vec<String>,
