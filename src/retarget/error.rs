@@ -54,6 +54,18 @@ pub enum RetargetError {
         /// The time.
         time: f32,
     },
+    /// The time of a reference pose is not within its clip.
+    #[error(
+        "the time of the reference pose is {time} s, clip \"{clip}\" goes from 0 to {duration} s"
+    )]
+    Beyond {
+        /// The clip.
+        clip: String,
+        /// The time, seconds.
+        time: f32,
+        /// The clip's duration, seconds.
+        duration: f32,
+    },
     /// The hips of a character have no height, or the heights differ beyond all measure.
     #[error(
         "the hips are {source_height:e} above the ground in the source and {target_height:e} in the target; \

@@ -1,13 +1,14 @@
 //! The way of the hips: scaled by the ratio of heights.
 
 use super::body::{Body, SOLE};
+use super::closeness::BETWEEN;
 use super::error::RetargetError;
 use super::humanoid::HumanBone;
 use super::motion::{Motion, Property, path};
 use super::options::Ground;
-use super::sampler::{Sampling, evaluations};
+use super::sampler::evaluations;
 use super::space::Space;
-use super::track::{BETWEEN, Keys, constant, halvings, mapped_with, sampled};
+use super::track::{Keys, constant, mapped_with};
 use super::work::Work;
 use crate::build::curve::Curve;
 use crate::clip::{RootMotion, RootMotionParts};
@@ -52,10 +53,7 @@ impl Way {
 
     /// Counts the steps of [`Hips::keys`].
     pub fn take(&self, motion: &Motion<'_>, work: &mut Work) -> Result<(), RetargetError> {
-        let refine = work.refine;
-        let count = evaluations(&self.curves(motion), |keys, cubic| {
-            halvings(keys, cubic, refine)
-        });
+        let count = evaluations(&self.curves(motion));
         work.take(count, self.moving.len())
     }
 }
@@ -189,7 +187,7 @@ impl<'a> Hips<'a> {
     }
 
     /// The keys of the target's hips, and their largest deviation between keys, in the target's model space.
-    pub fn keys(&self, motion: &Motion<'_>, way: &Way, refine: bool) -> (Keys, f64) {
+    pub fn keys(&self, motion: &Motion<'_>, way: &Way, work: &mut Work) -> (Keys, f64) {
         let at = |time: f32| {
             let product = |all: DAffine3, (joint, still): &(Option<usize>, DAffine3)| match joint {
                 Some(joint) => all * motion.local(*joint, time).to_affine(),
@@ -207,10 +205,8 @@ impl<'a> Hips<'a> {
         }
         // Lengths below the joint above are those of model space times this.
         let size = self.above.matrix3.determinant().abs().cbrt();
-        let sampling = Sampling::new(&curves);
-        let halvings = halvings(sampling.times.len(), sampling.is_cubic(), refine);
         let tolerance = BETWEEN * self.target.height / size;
-        let (keys, left) = sampled(&sampling.refine(tolerance, halvings), at);
+        let (keys, left) = work.sample(&curves, way.moving.len(), tolerance, at);
         (keys, left * size)
     }
 

@@ -1,25 +1,27 @@
 //! Bones that hang elsewhere than below the bone above them are carried along with it.
 
 use super::body::{Body, Loose};
+use super::closeness::BETWEEN;
 use super::error::RetargetError;
 use super::link::Link;
 use super::motion::{Motion, Property};
-use super::sampler::{Sampling, evaluations};
-use super::track::{BETWEEN, halvings, sampled, track};
+use super::sampler::evaluations;
+use super::track::track;
 use super::work::Work;
 use crate::build::curve::Curve;
 use crate::import::raw::RawTrack;
 use crate::skeleton::NO_JOINT;
 use glam::{DAffine3, DQuat, DVec3};
 
-/// The tracks of a loose bone; `result` holds the target's other tracks.
+/// The tracks of a loose bone, and their largest deviation between keys as an angle of the limb that ends there;
+/// `result` holds the target's other tracks.
 pub(super) fn carried(
     loose: &Loose,
     target: &Body,
     links: &[Link],
     result: &Motion<'_>,
     work: &mut Work,
-) -> Result<Vec<RawTrack>, RetargetError> {
+) -> Result<(Vec<RawTrack>, f64), RetargetError> {
     let parent = target.skeleton.parents()[loose.joint];
     let above = (parent != NO_JOINT).then_some(usize::from(parent));
     let mut path = result.path(loose.carrier);
@@ -28,9 +30,8 @@ pub(super) fn carried(
     path.dedup();
     let all = || path.iter().flat_map(|&j| Property::ALL.map(|p| (j, p)));
     let curves: Vec<&Curve> = all().filter_map(|(j, p)| result.curve(j, p)).collect();
-    let refine = work.refine;
-    let count = evaluations(&curves, |keys, cubic| halvings(keys, cubic, refine));
-    work.take(count, path.len())?;
+    // For the place and the rotation.
+    work.take(evaluations(&curves).saturating_mul(2), path.len())?;
     let model = |time: f32| above.map_or(DAffine3::IDENTITY, |j| result.model(j, time));
     let at = |time: f32| {
         let place = result
@@ -41,9 +42,14 @@ pub(super) fn carried(
         let rest = target.locals[loose.joint].translation;
         if local.is_finite() { local } else { rest }
     };
-    let sampling = Sampling::new(&curves);
-    let halvings = halvings(sampling.times.len(), sampling.is_cubic(), work.refine);
-    let (keys, _) = sampled(&sampling.refine(BETWEEN * target.height, halvings), at);
+    let limb = target.position(loose.joint) - target.position(loose.carrier);
+    let limb = match limb.length() {
+        length if length > 0.0 => length,
+        _ => target.height,
+    };
+    let size = above.map_or(1.0, |j| target.models[j].matrix3.determinant().abs().cbrt());
+    let (keys, left) = work.sample(&curves, path.len(), BETWEEN * limb / size, at);
+    let mut between = left * size / limb;
     let mut tracks = vec![track(loose.joint, Property::Translation, keys)];
     if links.iter().all(|l| l.target != loose.joint) {
         let turn = target.worlds[loose.carrier].conjugate() * target.worlds[loose.joint];
@@ -51,10 +57,11 @@ pub(super) fn carried(
             let above = above.map_or(DQuat::IDENTITY, |j| result.model_rotation(j, time));
             above.conjugate() * result.model_rotation(loose.carrier, time) * turn
         };
-        let (keys, _) = sampled(&Sampling::new(&curves), at);
+        let (keys, left) = work.sample(&curves, path.len(), BETWEEN, at);
+        between = between.max(left);
         tracks.push(track(loose.joint, Property::Rotation, keys));
     }
-    Ok(tracks)
+    Ok((tracks, between))
 }
 
 /// Where a loose bone is at a time.

@@ -8,11 +8,13 @@
 
 mod bind;
 mod body;
+mod closeness;
 mod error;
 mod feet;
 mod hips;
 mod humanoid;
 mod link;
+mod listed;
 mod loose;
 mod motion;
 mod of_rig;

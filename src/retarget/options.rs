@@ -7,6 +7,9 @@ use crate::clip::Clip;
 use crate::skeleton::{Skeleton, Trs};
 use glam::{Quat, Vec3};
 
+/// Times so far beyond a clip are its ends, seconds: the rounding of printed durations.
+const ROUNDED: f32 = 5e-4;
+
 /// The pose in which two characters stand alike; rotations are transferred as differences to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reference {
@@ -18,16 +21,26 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// A clip's pose at a time in seconds, clamped to the clip.
+    /// A clip's pose at a time in seconds, from 0 to its duration. Up to half a millisecond beyond is its end, as
+    /// durations are printed in milliseconds.
     ///
     /// # Errors
-    /// If the clip is additive or of another skeleton, or the time is not finite.
+    /// If the clip is additive or of another skeleton, or the time is not finite or beyond the clip.
     pub fn of_clip(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Self, RetargetError> {
         RetargetError::check(clip, skeleton)?;
         if !time.is_finite() {
             return Err(RetargetError::Time { time });
         }
-        let time = time.clamp(0.0, clip.duration());
+        let duration = clip.duration();
+        if !(-ROUNDED..=duration + ROUNDED).contains(&time) {
+            let clip = clip.name().to_owned();
+            return Err(RetargetError::Beyond {
+                clip,
+                time,
+                duration,
+            });
+        }
+        let time = time.clamp(0.0, duration);
         let (motion, _) = Motion::of_clip(clip, skeleton);
         let local = |joint: usize| {
             let local = motion.local(joint, time);
@@ -62,8 +75,9 @@ pub enum Alignment {
 pub enum ScaleMode {
     /// Dropped, and named in the report.
     Drop,
-    /// Bones take the factor of the source's scale to its reference, axis by axis, each from the nearest axis. The
-    /// report names them, and other joints, whose scale is dropped.
+    /// Bones take the factor of the source's scale to its reference, axis by axis. It is exact if the factor is uniform
+    /// or the axes of both joints are the same within 1°, in any order and sign; else the target gets the nearest scale
+    /// that its axes allow. The report names both, and other joints, whose scale is dropped.
     #[default]
     Keep,
 }

@@ -36,9 +36,11 @@ pub struct RetargetReport {
     pub ground: Ground,
     /// Keys of the target's tracks, summed over joints.
     pub keys: usize,
-    /// The largest deviation of a joint's rotation from the source between keys, radians: halfway and, where a curve
-    /// is cubic, at the quarters. 0 where each joint follows one curve of the source; else keys are inserted until it
-    /// is below 2e-5, at most 15 per interval (255 if a curve is cubic), and none into tracks of more than 4,000 keys.
+    /// A bound on how far directions in model space are off between keys, radians: deviations at the quarters of every
+    /// interval, summed along limbs, and those of the hips and of carried bones as shares of their height and limb. 0
+    /// where each joint follows one curve of the source; else keys are inserted until it is below 5e-5. It is larger
+    /// only where no more keys were inserted: half of what a timeline of 65,535 keys has room for beside the source's, or
+    /// a sixteenth if the tracks of 16 joints do not fit into one together, and at most 2^26 evaluations of joints.
     pub between_keys: f64,
     /// Joints of the source that rotate and move no bone.
     pub left: Vec<String>,
@@ -47,8 +49,13 @@ pub struct RetargetReport {
     pub translations_kept: Vec<String>,
     /// Joints of the source, other than the hips and those above, whose translation moves: it was dropped.
     pub translations_dropped: Vec<String>,
-    /// Joints of the source whose scale moves or differs from the reference and was kept.
+    /// Joints of the source whose scale moves or differs from the reference and was kept: it is uniform, or the axes of
+    /// both joints are the same within 1°.
     pub scales_kept: Vec<String>,
+    /// Joints of the source whose scale is not uniform and whose axes are not those of the target's joint, with the
+    /// largest angle between two nearest axes, radians. The target has the nearest scale along its own axes; the shear
+    /// that is left is lost.
+    pub scales_approximated: Vec<(String, f64)>,
     /// Joints of the source whose scale differs from the reference and was dropped.
     pub scales_dropped: Vec<String>,
     /// Joints of either character with a mirroring scale (a negative product): directions below them are not kept.

@@ -1,10 +1,11 @@
 //! `Retargeting`: two characters, prepared; and the clips that go from one to the other.
 
-use super::body::{Aligned, Body, twin};
+use super::body::{Aligned, Body};
+use super::closeness::{Room, above, tolerances};
 use super::error::RetargetError;
 use super::feet::{least_work, missing, plant};
 use super::hips::Hips;
-use super::humanoid::{HumanBone, HumanoidMap};
+use super::humanoid::HumanoidMap;
 use super::link::Link;
 use super::loose::carried;
 use super::motion::{Motion, Property, path};
@@ -18,11 +19,11 @@ use super::track::{rotations, track};
 use super::tracks::Tracks;
 use super::work::Work;
 use crate::build::ClipBuildError;
-use crate::build::clip_builder::{ClipBuilder, Reference as Base, Target};
+use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
 use crate::build::rig::model_size;
 use crate::clip::Clip;
 use crate::import::raw::{RawChannel, RawClip};
-use crate::skeleton::{NO_JOINT, Skeleton};
+use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
 /// Transfers clips from one humanoid to another of other names, proportions and rest pose.
@@ -54,10 +55,10 @@ use std::sync::Arc;
 ///
 /// Source: VRM 1.0, how to transform a humanoid pose. `docs/retargeting.md` of the repository has the differences.
 pub struct Retargeting {
-    source: Body,
-    target: Body,
-    space: Space,
-    links: Vec<Link>,
+    pub(super) source: Body,
+    pub(super) target: Body,
+    pub(super) space: Space,
+    pub(super) links: Vec<Link>,
     aligned: Aligned,
     /// Whether source and target are one body: its clips need no transfer.
     same: bool,
@@ -153,26 +154,29 @@ impl Retargeting {
     /// If the clip is additive or of another skeleton, or the result is beyond a limit of clips.
     pub fn retarget(&self, clip: &Clip) -> Result<Retargeted, RetargetError> {
         RetargetError::check(clip, &self.source.skeleton)?;
-        match self.transfer(clip, true) {
-            // Keys that were inserted at different times in the 16 joints of a block may add up.
-            Err(RetargetError::Build(ClipBuildError::TooManyKeys { .. })) => {
-                self.transfer(clip, false)
+        // Keys that were inserted at different times in the 16 joints of a block may add up.
+        for room in [Room::Half, Room::Block] {
+            match self.transfer(clip, room) {
+                Ok((done, true)) => return Ok(done),
+                Ok(_) | Err(RetargetError::Build(ClipBuildError::TooManyKeys { .. })) => {}
+                Err(error) => return Err(error),
             }
-            other => other,
         }
+        self.transfer(clip, Room::Nothing).map(|(done, _)| done)
     }
 
-    /// Transfers a clip of the source, with keys inserted where they are needed, or with the source's alone.
-    fn transfer(&self, clip: &Clip, refine: bool) -> Result<Retargeted, RetargetError> {
+    /// Transfers a clip of the source, with keys inserted as far as there is room. `false` if they did not fit into a
+    /// timeline and evenly spaced ones took their place.
+    fn transfer(&self, clip: &Clip, room: Room) -> Result<(Retargeted, bool), RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.source.skeleton);
         let mut hips = Hips::new(&self.source, &self.target, &self.space)?;
         let ground = hips.stand(&motion, self.options.ground, clip.duration());
-        let mut work = Work::new(refine);
+        let mut work = Work::new(room);
         if self.options.feet.is_some() {
             let bodies = (&self.source, &self.target);
             work.check(least_work(bodies, &motion, clip.duration()))?;
         }
-        let (mut tracks, done) = match self.same {
+        let (mut tracks, mut done) = match self.same {
             true => self.copy(&motion, &raw, &hips),
             false => self.follow(&motion, &hips, &mut work)?,
         };
@@ -196,7 +200,9 @@ impl Retargeting {
         // Of the same body they are where the clip has them, unless legs were bent.
         let moved = !self.same || feet.as_ref().is_some_and(|f| f.contacts > 0);
         for loose in self.target.loose.iter().filter(|_| moved) {
-            let carried = carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
+            let (carried, gap) =
+                carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
+            done.between = done.between.max(gap);
             carried.into_iter().for_each(|t| tracks.set(t));
         }
         let (weights, scalars_dropped) =
@@ -223,7 +229,8 @@ impl Retargeting {
             true => m.parts().clone(),
             false => hips.root_motion(m),
         });
-        let built = builder.build((0, &result), Base::None, root_motion)?;
+        let (built, resampled) =
+            builder.build_reporting((0, &result), Base::None, root_motion, RESAMPLE_RATE)?;
         let report = RetargetReport {
             clip: clip.name().to_owned(),
             maps: [self.source.map.origin(), self.target.map.origin()],
@@ -245,6 +252,7 @@ impl Retargeting {
             translations_kept: self.names(&done.shifted),
             translations_dropped: done.dropped,
             scales_kept: done.scaled.kept,
+            scales_approximated: done.scaled.approximated,
             scales_dropped: done.scaled.dropped,
             mirroring: self.mirroring(),
             scalars_kept,
@@ -252,10 +260,11 @@ impl Retargeting {
             root_motion: clip.root_motion().is_some(),
             feet,
         };
-        Ok(Retargeted {
+        let done = Retargeted {
             clip: built,
             report,
-        })
+        };
+        Ok((done, resampled.is_empty()))
     }
 
     /// The tracks of bones that follow those of the source.
@@ -269,15 +278,19 @@ impl Retargeting {
         let way = hips.way(motion);
         way.take(motion, work)?;
         let mut tracks = Tracks::new(&self.target);
-        let mut between = 0.0f64;
-        for link in &self.links {
-            let (track, gap) = rotations(link, motion, &self.space, work.refine);
-            between = between.max(gap);
+        let (keys, gap) = hips.keys(motion, &way, work);
+        let mut between = gap / self.target.height;
+        tracks.set(track(hips.target_joint, Property::Translation, keys));
+        let above = above(&self.links, &self.target.skeleton);
+        let tolerances = tolerances(&self.links, &above, motion);
+        // In model space deviations add up.
+        let mut gaps = vec![0.0; self.links.len()];
+        for (at, link) in self.links.iter().enumerate() {
+            let (track, gap) = rotations(link, motion, &self.space, tolerances[at], work);
+            gaps[at] = gap + above[at].map_or(0.0, |over| gaps[over]);
+            between = between.max(gaps[at]);
             tracks.set(track);
         }
-        let (keys, gap) = hips.keys(motion, &way, work.refine);
-        between = between.max(gap / self.target.height);
-        tracks.set(track(hips.target_joint, Property::Translation, keys));
         let (bodies, links) = ((&self.source, &self.target), (&self.links[..], &self.space));
         let scaled = scales(bodies, links, motion, self.options.scale);
         let shifted = shifts(bodies, links, motion, hips.target_joint);
@@ -311,98 +324,11 @@ impl Retargeting {
                 kept: scaled(&self.source, motion)
                     .map(|j| self.source.skeleton.names()[j].clone())
                     .collect(),
-                dropped: Vec::new(),
+                ..ScaleNames::default()
             },
             shifted: shifted.collect(),
             ..Done::default()
         };
         (tracks, done)
     }
-
-    fn names(&self, joints: &[usize]) -> Vec<String> {
-        let names = self.source.skeleton.names();
-        joints.iter().map(|&j| names[j].clone()).collect()
-    }
-
-    fn bones(&self) -> Vec<(HumanBone, String, String)> {
-        let (from, to) = (self.source.skeleton.names(), self.target.skeleton.names());
-        let bone = |l: &Link| Some((l.bone?, from[l.source].clone(), to[l.target].clone()));
-        let mut bones: Vec<_> = self.links.iter().filter_map(bone).collect();
-        bones.sort_by_key(|b| b.0);
-        bones
-    }
-
-    fn by_name(&self) -> Vec<String> {
-        let named = self.links.iter().filter(|l| l.bone.is_none());
-        let names = self.target.skeleton.names();
-        named.map(|l| names[l.target].clone()).collect()
-    }
-
-    fn passed_on(&self) -> Vec<HumanBone> {
-        let there = |b: HumanBone| self.target.map.joint(twin(b, &self.space)).is_some();
-        // With nothing below, nothing takes the rotation over.
-        let taken = |joint: &usize| self.links.iter().any(|l| l.down.contains(joint));
-        let bones = self.source.map.bones();
-        let passed = bones.filter(|(b, joint)| !there(*b) && taken(joint));
-        passed.map(|b| b.0).collect()
-    }
-
-    fn kept(&self) -> Vec<HumanBone> {
-        let there = |b: HumanBone| self.source.map.joint(twin(b, &self.space)).is_some();
-        let bones = self.target.map.bones().map(|b| b.0);
-        bones.filter(|b| !there(*b)).collect()
-    }
-
-    /// Joints of the source whose translation, and whose rotation, reaches no joint of the target.
-    fn unused(
-        &self,
-        motion: &Motion<'_>,
-        hips: &Hips<'_>,
-        shifted: &[usize],
-    ) -> (Vec<String>, Vec<String>) {
-        let skeleton = &self.source.skeleton;
-        let mut turns = vec![false; skeleton.len()];
-        let mut moves = vec![false; skeleton.len()];
-        for joint in self.links.iter().flat_map(|l| l.up.iter().chain(&l.down)) {
-            turns[*joint] = true;
-        }
-        shifted.iter().for_each(|&joint| moves[joint] = true);
-        for joint in path(skeleton, hips.joint()) {
-            turns[joint] = true;
-            moves[joint] = true;
-        }
-        let names = |used: &[bool], property: Property| {
-            let unused = (0..used.len()).filter(|&j| !used[j]);
-            let moving = unused.filter(|&j| motion.curve(j, property).is_some());
-            moving.map(|j| skeleton.names()[j].clone()).collect()
-        };
-        (
-            names(&moves, Property::Translation),
-            names(&turns, Property::Rotation),
-        )
-    }
-
-    fn mirroring(&self) -> Vec<String> {
-        let mut names = mirroring(&self.source, self.links.iter().map(|l| l.source));
-        names.extend(mirroring(&self.target, self.links.iter().map(|l| l.target)));
-        names
-    }
-}
-
-/// The names of joints, among some and those above them, with a negative product of scales.
-fn mirroring(body: &Body, joints: impl Iterator<Item = usize>) -> Vec<String> {
-    let mut seen = vec![false; body.skeleton.len()];
-    let mut names = Vec::new();
-    for joint in joints {
-        let mut at = Some(joint);
-        while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {
-            let scale = body.locals[j].scale;
-            if scale.x * scale.y * scale.z < 0.0 {
-                names.push(body.skeleton.names()[j].clone());
-            }
-            let parent = body.skeleton.parents()[j];
-            at = (parent != NO_JOINT).then_some(usize::from(parent));
-        }
-    }
-    names
 }

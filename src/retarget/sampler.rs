@@ -6,13 +6,15 @@ use crate::build::curve::Curve;
 use crate::import::raw::Interpolation;
 use crate::math::angle;
 use glam::{DQuat, DVec3};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
-/// Where an interval is compared, if all curves in it are lines or arcs: their products are farthest from the chord
-/// near the middle.
-const MIDDLE: [f64; 1] = [0.5];
+/// Where an interval is compared. A product of arcs is farthest from its chord near the middle, where a curve that
+/// eases in and out meets it.
+const PROBES: [f64; 3] = [0.25, 0.5, 0.75];
 
-/// The same if one curve is cubic: a curve that eases in and out meets its chord in the middle.
-const QUARTERS: [f64; 3] = [0.5, 0.25, 0.75];
+/// Evaluations per key that is inserted: two intervals are compared, whose middles are known.
+pub(super) const PER_KEY: usize = 4;
 
 /// A value that is sampled.
 pub(super) trait Value: Copy {
@@ -59,133 +61,166 @@ impl Value for DVec3 {
 /// When moving curves are sampled, and how closely.
 pub(super) struct Sampling {
     /// Ascending, each once; empty without curves.
-    pub times: Vec<f32>,
+    times: Vec<f32>,
     /// Whether all curves hold their keys: so does the result.
     step: bool,
-    probes: &'static [f64],
-    /// How often an interval between two key times is halved at most.
-    pub halvings: u32,
-    /// The largest distance from what is sampled before an interval is halved.
+}
+
+/// How closely a function is followed between key times.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closeness {
+    /// The largest distance from what is sampled before a key is inserted.
     pub tolerance: f64,
+    /// The number of keys from which on none is inserted.
+    pub most: usize,
+}
+
+/// Keys of a function.
+pub(super) struct Sampled {
+    pub keys: Keys,
+    /// Their largest distance from the function, where intervals were compared.
+    pub worst: f64,
+    /// How many keys were inserted.
+    pub inserted: usize,
 }
 
 impl Sampling {
-    /// At the key times of the curves alone.
     pub fn new(curves: &[&Curve]) -> Self {
         let steps = |c: &&Curve| c.interpolation == Interpolation::Step;
         let step = !curves.is_empty() && curves.iter().all(steps);
-        let cubic = curves.iter().any(is_cubic);
         Self {
             times: key_times(curves, !step),
             step,
-            probes: if cubic { &QUARTERS } else { &MIDDLE },
-            halvings: 0,
-            tolerance: f64::INFINITY,
         }
     }
 
-    /// Inserts keys where an interval is farther off than `tolerance`.
-    pub fn refine(self, tolerance: f64, halvings: u32) -> Self {
-        Self {
-            halvings,
-            tolerance,
-            ..self
+    /// The number of key times.
+    pub fn keys(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Keys of a function at the curves' key times, and between them: the interval that is farthest off is halved
+    /// first, until all are close or there are too many keys.
+    pub fn sample<V: Value, E>(
+        &self,
+        close: Closeness,
+        at: impl Fn(f32) -> Result<V, E>,
+    ) -> Result<Sampled, E> {
+        let times = match self.times.as_slice() {
+            [] => &[0.0],
+            times => times,
+        };
+        let keys = times.iter().map(|&t| Ok((t, at(t)?)));
+        let mut keys: Vec<(f32, V)> = keys.collect::<Result<_, E>>()?;
+        let mut worst = 0.0f64;
+        if !self.step {
+            let mut open = BinaryHeap::new();
+            let mut put = |interval: Interval<V>, open: &mut BinaryHeap<Interval<V>>| match interval
+                .off
+                > close.tolerance
+            {
+                true => open.push(interval),
+                false => worst = worst.max(interval.off),
+            };
+            for pair in keys.windows(2) {
+                put(Interval::new(pair[0], pair[1], None, &at)?, &mut open);
+            }
+            while keys.len() < close.most
+                && let Some(far) = open.pop()
+            {
+                let Some(half) = far.probes[1] else { break };
+                keys.push(half);
+                let (a, b) = (far.from, far.to);
+                put(Interval::new(a, half, far.probes[0], &at)?, &mut open);
+                put(Interval::new(half, b, far.probes[2], &at)?, &mut open);
+            }
+            worst = open.peek().map_or(worst, |far| worst.max(far.off));
+            keys.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
-    }
-
-    /// Whether a curve is cubic.
-    pub fn is_cubic(&self) -> bool {
-        self.probes.len() > MIDDLE.len()
-    }
-
-    /// Keys of a function, and their largest distance from it where intervals were compared.
-    pub fn sample<V: Value, E>(&self, at: impl Fn(f32) -> Result<V, E>) -> Result<(Keys, f64), E> {
-        let first = self.times.first().copied().unwrap_or(0.0);
-        let mut out = Samples {
+        let mut values = Vec::with_capacity(4 * keys.len());
+        keys.iter().for_each(|key| key.1.put(&mut values));
+        Ok(Sampled {
+            inserted: keys.len() - times.len(),
             keys: Keys {
-                times: Vec::with_capacity(self.times.len()),
+                times: keys.iter().map(|key| key.0).collect(),
                 interpolation: match self.step {
                     true => Interpolation::Step,
                     false => Interpolation::Linear,
                 },
-                values: Vec::with_capacity(4 * self.times.len()),
+                values,
             },
-            worst: 0.0,
-        };
-        let mut last = (first, at(first)?);
-        out.push(last);
-        for &time in self.times.iter().skip(1) {
-            let next = (time, at(time)?);
-            if !self.step {
-                self.between(last, next, &at, &mut out)?;
-            }
-            out.push(next);
-            last = next;
-        }
-        Ok((out.keys, out.worst))
+            worst,
+        })
     }
+}
 
-    /// Adds the keys between two.
-    fn between<V: Value, E>(
-        &self,
+/// Two keys, and the function between them.
+struct Interval<V> {
+    from: (f32, V),
+    to: (f32, V),
+    /// The function at [`PROBES`], where there is a time between.
+    probes: [Option<(f32, V)>; 3],
+    /// The largest distance of the function from the line or arc between the keys.
+    off: f64,
+}
+
+impl<V: Value> Interval<V> {
+    fn new<E>(
         from: (f32, V),
         to: (f32, V),
+        middle: Option<(f32, V)>,
         at: &impl Fn(f32) -> Result<V, E>,
-        out: &mut Samples,
-    ) -> Result<(), E> {
-        // Intervals that are still to be looked at, the first one last.
-        let mut open = vec![(from, to, 0)];
-        while let Some((a, b, depth)) = open.pop() {
-            let mut off = 0.0f64;
-            let mut middle = None;
-            for part in self.probes {
-                let time = a.0 + (b.0 - a.0) * *part as f32;
-                if !(time > a.0 && time < b.0) {
-                    continue;
-                }
-                let now = at(time)?;
-                middle = middle.or(Some((time, now)));
-                // Times are rounded, where intervals are short.
-                let start = f64::from(a.0);
-                let part = (f64::from(time) - start) / (f64::from(b.0) - start);
-                off = off.max(V::apart(V::between(a.1, b.1, part), now));
+    ) -> Result<Self, E> {
+        let (start, length) = (f64::from(from.0), f64::from(to.0) - f64::from(from.0));
+        let mut probes = [None, middle, None];
+        let mut off = 0.0f64;
+        for (probe, part) in probes.iter_mut().zip(PROBES) {
+            let time = probe.map_or((start + length * part) as f32, |p| p.0);
+            if !(time > from.0 && time < to.0) {
+                continue;
             }
-            match middle {
-                Some(half) if off > self.tolerance && depth < self.halvings => {
-                    open.push((half, b, depth + 1));
-                    open.push((a, half, depth + 1));
-                }
-                _ => {
-                    out.worst = out.worst.max(off);
-                    if b.0 < to.0 {
-                        out.push(b);
-                    }
-                }
-            }
+            let now = match *probe {
+                Some((_, now)) => now,
+                None => at(time)?,
+            };
+            *probe = Some((time, now));
+            // Times are rounded, where intervals are short.
+            let part = (f64::from(time) - start) / length;
+            off = off.max(V::apart(V::between(from.1, to.1, part), now));
         }
-        Ok(())
+        Ok(Self {
+            from,
+            to,
+            probes,
+            off,
+        })
     }
 }
 
-struct Samples {
-    keys: Keys,
-    worst: f64,
-}
-
-impl Samples {
-    fn push<V: Value>(&mut self, (time, value): (f32, V)) {
-        self.keys.times.push(time);
-        value.put(&mut self.keys.values);
+/// By distance, then the earlier first.
+impl<V> Ord for Interval<V> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let earlier = other.from.0.total_cmp(&self.from.0);
+        self.off.total_cmp(&other.off).then(earlier)
     }
 }
 
-fn is_cubic(curve: &&Curve) -> bool {
-    curve.interpolation == Interpolation::CubicSpline
+impl<V> PartialOrd for Interval<V> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
-/// The most evaluations that sampling takes, without collecting the times. `halvings` is of a number of times, and whether
-/// a curve is cubic.
-pub(super) fn evaluations(curves: &[&Curve], halvings: impl Fn(usize, bool) -> u32) -> usize {
+impl<V> PartialEq for Interval<V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<V> Eq for Interval<V> {}
+
+/// The evaluations that sampling takes at least, without collecting the times.
+pub(super) fn evaluations(curves: &[&Curve]) -> usize {
     let mut times = 0usize;
     let mut last: &[f32] = &[];
     for curve in curves {
@@ -198,14 +233,7 @@ pub(super) fn evaluations(curves: &[&Curve], halvings: impl Fn(usize, bool) -> u
             last = &curve.times;
         }
     }
-    let cubic = curves.iter().any(is_cubic);
-    let probes = match cubic {
-        true => QUARTERS.len(),
-        false => MIDDLE.len(),
-    };
-    // All intervals of a tree of halvings, and the key.
-    let each = probes * ((2 << halvings(times, cubic)) - 1) + 1;
-    times.saturating_mul(each)
+    times.saturating_mul(PROBES.len() + 1)
 }
 
 /// The key times of curves together, ascending, each once. If `before`, also those just before a step.

@@ -1,4 +1,7 @@
-//! Animated scales: kept as factors, or dropped.
+//! Animated scales: kept as factors, kept nearly, or dropped.
+//!
+//! A scale is a factor per axis of its joint. Seen from axes that are turned by R it is the tensor R·diag(f)·Rᵀ, of
+//! which a joint can have the diagonal alone. If R is a signed permutation, or all factors are equal, that is all.
 
 use super::body::Body;
 use super::link::Link;
@@ -6,6 +9,7 @@ use super::motion::{Motion, Property};
 use super::options::ScaleMode;
 use super::space::Space;
 use super::track::{constant, mapped_with, track};
+use crate::build::curve::Curve;
 use crate::import::raw::RawTrack;
 use glam::DVec3;
 use std::collections::HashMap;
@@ -13,10 +17,16 @@ use std::collections::HashMap;
 /// A scale that differs from the reference by less is the reference.
 const SAME: f64 = 1e-6;
 
+/// Axes that are within this of axes of the other joint are those axes: rounding of rest poses, and bones that are
+/// not quite straight. Radians.
+const AXES: f64 = 1.0 * std::f64::consts::PI / 180.0;
+
 /// What became of scales, by the names of the source's joints.
 #[derive(Default)]
 pub(super) struct ScaleNames {
     pub kept: Vec<String>,
+    /// With the angle between the axes of both joints, radians.
+    pub approximated: Vec<(String, f64)>,
     pub dropped: Vec<String>,
 }
 
@@ -52,31 +62,139 @@ pub(super) fn scales(
             out.names.dropped.push(name);
             continue;
         };
-        // For every axis of the target's joint the nearest of the source's.
-        let axes = [DVec3::X, DVec3::Y, DVec3::Z];
         let own = target.worlds[link.target].conjugate();
-        let turned = axes.map(|a| own * space.direction(source.worlds[joint] * a));
-        let nearest: [usize; 3] = std::array::from_fn(|c| {
-            let size = |axis: usize| turned[axis][c].abs();
-            if size(0) >= size(1) && size(0) >= size(2) {
-                0
-            } else if size(1) >= size(2) {
-                1
-            } else {
-                2
-            }
-        });
+        let axes = [DVec3::X, DVec3::Y, DVec3::Z];
+        let axes = Axes::new(axes.map(|a| own * space.direction(source.worlds[joint] * a)));
         let base = target.locals[link.target].scale;
+        let even = match curve {
+            Some(curve) => is_even(curve, reference),
+            None => is_uniform(still / reference),
+        };
+        let exact = even || axes.angle <= AXES;
         let map = |v: &[f64]| {
-            let scaled = (0..3).map(|c| base[c] * v[nearest[c]] / reference[nearest[c]]);
-            scaled.collect::<Vec<f64>>()
+            let factors = DVec3::from_slice(v) / reference;
+            (base * axes.turned(factors, exact)).to_array().to_vec()
         };
         let keys = match curve {
             Some(curve) => mapped_with(curve, map, map),
             None => constant::<3>(std::array::from_fn(|c| map(&still.to_array())[c])),
         };
         out.tracks.push(track(link.target, Property::Scale, keys));
-        out.names.kept.push(name);
+        match exact {
+            true => out.names.kept.push(name),
+            false => out.names.approximated.push((name, axes.angle)),
+        }
     }
     out
+}
+
+/// The axes of a joint of the source, seen from those of the target's joint.
+struct Axes {
+    /// The source's axes.
+    turned: [DVec3; 3],
+    /// For every axis of the target the source's that is nearest, each once.
+    nearest: [usize; 3],
+    /// The largest angle between an axis and its nearest, radians.
+    angle: f64,
+}
+
+impl Axes {
+    fn new(turned: [DVec3; 3]) -> Self {
+        const ORDERS: [[usize; 3]; 6] = [
+            [0, 1, 2],
+            [0, 2, 1],
+            [1, 0, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [2, 1, 0],
+        ];
+        // The sine of the angle, which is accurate for small ones.
+        let sine = |order: &[usize; 3]| {
+            let aside = |c: usize| {
+                let mut axis = turned[order[c]];
+                axis[c] = 0.0;
+                axis.length()
+            };
+            (0..3).map(aside).fold(0.0, f64::max)
+        };
+        let first = ORDERS[0];
+        let nearer = |best: [usize; 3], next: [usize; 3]| match sine(&next) < sine(&best) {
+            true => next,
+            false => best,
+        };
+        let nearest = ORDERS.into_iter().fold(first, nearer);
+        Self {
+            turned,
+            nearest,
+            angle: sine(&nearest).min(1.0).asin(),
+        }
+    }
+
+    /// Factors of the source's axes as factors of the target's: those of the nearest axes or, of axes between, the
+    /// diagonal of the tensor. It is the scale that is nearest to the tensor, by the squares of its elements.
+    fn turned(&self, factors: DVec3, exact: bool) -> DVec3 {
+        if exact {
+            return DVec3::from_array(self.nearest.map(|axis| factors[axis]));
+        }
+        let along = |axis: usize| self.turned[axis] * self.turned[axis] * factors[axis];
+        (0..3).map(along).sum()
+    }
+}
+
+/// Whether three factors are equal.
+fn is_uniform(factors: DVec3) -> bool {
+    let most = factors.abs().max_element();
+    factors.max_element() - factors.min_element() <= SAME * most
+}
+
+/// Whether a curve's factors are equal in all keys and tangents.
+fn is_even(curve: &Curve, reference: DVec3) -> bool {
+    let all = [&curve.values, &curve.tangents_in, &curve.tangents_out];
+    let mut keys = all.into_iter().flat_map(|v| v.chunks_exact(3));
+    keys.all(|key| is_uniform(DVec3::from_slice(key) / reference))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DMat3, DQuat};
+
+    /// Axes of a source that is turned so.
+    fn turned(q: DQuat) -> Axes {
+        Axes::new([DVec3::X, DVec3::Y, DVec3::Z].map(|a| q * a))
+    }
+
+    #[test]
+    fn axes_are_assigned_one_to_one() {
+        let factors = DVec3::new(2.0, 3.0, 5.0);
+        let quarter = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+        let tilt = |degrees: f64| DQuat::from_axis_angle(DVec3::Z, degrees.to_radians());
+        let near = turned(tilt(0.9) * quarter);
+        assert!((near.angle.to_degrees() - 0.9).abs() < 1e-9);
+        assert_eq!(near.turned(factors, true), DVec3::new(2.0, 5.0, 3.0));
+        assert!(turned(tilt(1.1)).angle > AXES && near.angle <= AXES);
+        // About the diagonal by 45°: for two axes of the target the same one of the source is the nearest.
+        for degrees in [30.0, 45.0, 60.0, 75.0, 90.0, 120.0f64] {
+            let q = DQuat::from_axis_angle(DVec3::ONE.normalize(), degrees.to_radians());
+            let mut order = turned(q).nearest;
+            order.sort_unstable();
+            assert_eq!(order, [0, 1, 2], "{degrees}°");
+        }
+    }
+
+    #[test]
+    fn between_axes_the_nearest_scale_is_taken() {
+        let factors = DVec3::new(2.0, 0.5, 1.25);
+        let q = DQuat::from_xyzw(0.3, -0.2, 0.6, 0.5).normalize();
+        let own = DMat3::from_quat(q);
+        let tensor = own * DMat3::from_diagonal(factors) * own.transpose();
+        let have = turned(q).turned(factors, false);
+        for c in 0..3 {
+            assert!(
+                (have[c] - tensor.col(c)[c]).abs() < 1e-12,
+                "{have} {tensor}"
+            );
+        }
+        assert!(!is_uniform(factors) && is_uniform(DVec3::splat(-3.0)));
+    }
 }

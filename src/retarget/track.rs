@@ -2,34 +2,20 @@
 
 use super::link::{Chain, Link};
 use super::motion::{Motion, Property, unit};
-use super::sampler::{Sampling, Value};
 use super::space::Space;
+use super::work::Work;
 use crate::build::curve::Curve;
-use crate::clip::MAX_IRREGULAR_KEYS;
 use crate::import::raw::{Interpolation, RawTrack};
 use glam::DQuat;
-use std::convert::Infallible;
 
-/// The largest deviation from the source between two keys, radians, before a key is inserted. Deviations add up
-/// along a limb, whose directions are to stay within 1e-4.
-pub(super) const BETWEEN: f64 = 2e-5;
-
-/// How often an interval between keys is halved. A sixteenth of a captured frame is below any playback rate.
-const HALVINGS: u32 = 4;
-
-/// The same if a curve is cubic: such curves are drawn by hand, with seconds between keys.
-const CUBIC_HALVINGS: u32 = 8;
-
-/// Tracks of more keys get none inserted: a take of that length is captured at 30 keys per second and more, and
-/// sixteen times as many would be more than a timeline holds.
-const MAX_REFINED: usize = 4000;
-
-/// A track of the target's rotations, and its largest deviation from the source between its keys, radians.
+/// A track of the target's rotations, and its largest deviation from the source between its keys, radians. Keys are
+/// inserted until that is below `tolerance`, or `work` has no room.
 pub(super) fn rotations(
     link: &Link,
     motion: &Motion<'_>,
     space: &Space,
-    refine: bool,
+    tolerance: f64,
+    work: &mut Work,
 ) -> (RawTrack, f64) {
     let moving = link.moving(motion);
     let chain = Chain::new(link, motion);
@@ -56,11 +42,18 @@ pub(super) fn rotations(
         }
         joints => {
             let curves = motion.rotations(joints);
-            let sampling = Sampling::new(&curves);
-            let halvings = halvings(sampling.times.len(), sampling.is_cubic(), refine);
-            let (keys, left) = sampled(&sampling.refine(BETWEEN, halvings), at);
+            let (keys, left) = work.sample(&curves, curves.len(), tolerance, at);
             (track(link.target, Property::Rotation, keys), left)
         }
+    }
+}
+
+/// Whether a link's track follows one curve of the source, and needs no keys between.
+pub(super) fn is_exact(link: &Link, motion: &Motion<'_>) -> bool {
+    match link.moving(motion).as_slice() {
+        [] => true,
+        [joint] => link.down.contains(joint),
+        _ => false,
     }
 }
 
@@ -129,22 +122,5 @@ pub(super) fn mapped_with(
         times: curve.times.clone(),
         interpolation: curve.interpolation,
         values,
-    }
-}
-
-/// Keys of a function at the times of a sampling, and their largest distance from it between keys.
-pub(super) fn sampled<V: Value>(sampling: &Sampling, at: impl Fn(f32) -> V) -> (Keys, f64) {
-    let Ok(keys) = sampling.sample(|time| Ok::<V, Infallible>(at(time)));
-    keys
-}
-
-/// How often the intervals between so many keys are halved at most.
-pub(super) fn halvings(keys: usize, cubic: bool, refine: bool) -> u32 {
-    let room = MAX_IRREGULAR_KEYS / keys.max(1);
-    match refine && keys <= MAX_REFINED {
-        true => room
-            .ilog2()
-            .min(if cubic { CUBIC_HALVINGS } else { HALVINGS }),
-        false => 0,
     }
 }

@@ -1,26 +1,59 @@
 //! `Work`: steps of a retargeting, summed before they are made.
 
+use super::closeness::Room;
 use super::error::RetargetError;
 use super::link::Link;
 use super::motion::Motion;
-use super::sampler::evaluations;
-use super::track::halvings;
+use super::sampler::{Closeness, PER_KEY, Sampling, Value, evaluations};
+use super::track::Keys;
+use crate::build::curve::Curve;
+use std::convert::Infallible;
 
 /// The most steps of one clip: evaluations times joints down a chain. A take of ten minutes at 120 Hz with 60 bones of
-/// three moving joints each needs 3e7, one of 4,000 keys that are all halved as often as possible 2e7. A step takes
-/// some ten nanoseconds.
+/// three moving joints each needs 5e7. A step takes some ten nanoseconds.
 const MAX_STEPS: u64 = 1 << 30;
+
+/// The most steps of keys that are inserted. Into 60 tracks that follow three joints, as many as there is room for take
+/// 2e7.
+const MAX_INSERTING: u64 = 1 << 26;
 
 /// What is left of the steps.
 pub(super) struct Work {
     used: u64,
-    /// Whether keys are inserted.
-    pub refine: bool,
+    /// Steps of inserted keys.
+    inserting: u64,
+    room: Room,
 }
 
 impl Work {
-    pub fn new(refine: bool) -> Self {
-        Self { used: 0, refine }
+    pub fn new(room: Room) -> Self {
+        Self {
+            used: 0,
+            inserting: 0,
+            room,
+        }
+    }
+
+    /// Keys of what curves of `joints` joints make together, and their largest distance from it. The evaluations at key
+    /// times are counted already; none is inserted where there is no room or the steps for it are used up.
+    pub fn sample<V: Value>(
+        &mut self,
+        curves: &[&Curve],
+        joints: usize,
+        tolerance: f64,
+        at: impl Fn(f32) -> V,
+    ) -> (Keys, f64) {
+        let sampling = Sampling::new(curves);
+        let each = steps(PER_KEY, joints.max(1));
+        let room = MAX_INSERTING.saturating_sub(self.inserting) / each;
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let most = sampling
+            .keys()
+            .saturating_add(room.min(self.room.of(sampling.keys())));
+        let close = Closeness { tolerance, most };
+        let Ok(sampled) = sampling.sample(close, |time| Ok::<V, Infallible>(at(time)));
+        self.inserting += steps(sampled.inserted, 1) * each;
+        (sampled.keys, sampled.worst)
     }
 
     /// Counts `evaluations` × `joints` steps.
@@ -48,7 +81,7 @@ impl Work {
         }
         let all = links.iter().map(|link| {
             let curves = curves(link);
-            let count = evaluations(&curves, |keys, cubic| halvings(keys, cubic, self.refine));
+            let count = evaluations(&curves);
             steps(count, curves.len())
         });
         self.add(all.fold(0, u64::saturating_add))

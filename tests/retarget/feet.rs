@@ -196,3 +196,46 @@ fn thresholds_are_checked() {
         assert!(refused.to_string().contains(what), "{refused}");
     }
 }
+
+/// The feet of bl_humanoid's walk and run swing like pendulums: whatever the ground's velocity, no low foot keeps to it
+/// for as long as a step takes. So none is found, and that is no matter of thresholds.
+#[test]
+fn feet_that_never_stand_have_no_contacts() {
+    let Some(from) = model("bl_humanoid.glb") else {
+        return;
+    };
+    let own = map(&from);
+    let hips = Posed::rest(from.skeleton()).place(&own, B::Hips).y;
+    for (name, stands) in [("Walk", false), ("Run", false), ("Idle", true)] {
+        let clip = clip(&from, name);
+        let feet = retarget(&from, &from, clip, planted()).report.feet.unwrap();
+        assert_eq!(feet.contacts > 0, stands, "{name}: {feet:?}");
+        let step = f64::from(clip.duration()) / 200.0;
+        let poses: Vec<Posed> = (0..=200)
+            .map(|k| Posed::at(from.skeleton(), clip, (step * f64::from(k)) as f32))
+            .collect();
+        for toes in [B::LeftToes, B::RightToes] {
+            let places: Vec<DVec3> = poses.iter().map(|p| p.place(&own, toes)).collect();
+            let least = places.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
+            // Speeds forward of samples in which the foot is low, in heights of the hips per second.
+            let speeds: Vec<Option<f64>> = (places.windows(2))
+                .map(|w| (w[0].y - least <= 0.05 * hips).then(|| (w[1].z - w[0].z) / step / hips))
+                .collect();
+            // The longest time in which they are within 0.35 of any one speed.
+            let keeps = |from: usize| {
+                let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+                let run = speeds[from..].iter().take_while(|speed| {
+                    let Some(speed) = speed else { return false };
+                    (low, high) = (low.min(*speed), high.max(*speed));
+                    high - low <= 2.0 * 0.35
+                });
+                run.count() as f64 * step
+            };
+            let longest = (0..speeds.len()).map(keeps).fold(0.0, f64::max);
+            println!("{name}, {toes}: {longest:.3} s of {:.3} s", clip.duration());
+            // In a walk a foot stands for more than half of the time.
+            let share = longest / f64::from(clip.duration());
+            assert_eq!(share > 0.25, stands, "{name}, {toes}: {longest} s");
+        }
+    }
+}

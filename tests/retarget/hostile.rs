@@ -6,6 +6,7 @@ use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene
 use phalanx::retarget::{
     HumanoidMap, MapOrigin, Reference, RetargetError, RetargetOptions, Retargeting,
 };
+use phalanx::rig::Rig;
 use phalanx::skeleton::{Joint, Skeleton, Trs};
 use std::sync::Arc;
 
@@ -95,6 +96,26 @@ fn reference_poses_of_other_lengths_are_refused() {
 
 /// A skeleton of joints in one place, and others that have no shape of a body: typed errors or clips, no panic.
 #[test]
+fn times_beyond_a_clip_are_refused() {
+    let rig = Made::default().with_dance(4, 31).rig();
+    let dance = clip(&rig, "dance");
+    assert_eq!(dance.duration(), 1.0);
+    let at = |time: f32| Reference::of_clip(dance, rig.skeleton(), time);
+    for time in [1e9, 1.001, -0.001, f32::MAX] {
+        let error = at(time).unwrap_err();
+        assert!(matches!(error, RetargetError::Beyond { .. }), "{error}");
+        let text = format!(
+            "the time of the reference pose is {time} s, clip \"dance\" goes from 0 to 1 s"
+        );
+        assert_eq!(error.to_string(), text);
+    }
+    assert!(matches!(at(f32::NAN), Err(RetargetError::Time { .. })));
+    // Durations are printed with three digits.
+    assert_eq!(at(1.0004), at(1.0));
+    assert_ne!(at(1.0), at(0.0));
+}
+
+#[test]
 fn bodies_without_a_shape() {
     let good = Made::default().with_dance(4, 6).rig();
     let good_map = map(&good);
@@ -154,9 +175,9 @@ fn bones_in_a_row_and_in_disorder() {
     let bones: Vec<B> = phalanx::retarget::HumanBone::all().collect();
     let mut random = Random(5);
     let mut used = 0;
-    for _ in 0..500 {
+    for trial in 0..500 {
         let mut pairs = vec![(B::Hips, ((random.next() + 1.0) * 2.0) as usize)];
-        for _ in 0..8 {
+        for _ in 0..1 + trial % 8 {
             let bone = bones[((random.next() + 1.0) * 0.5 * 54.99) as usize];
             let joint = ((random.next() + 1.0) * 0.5 * (joints as f64 - 0.01)) as usize;
             pairs.push((bone, joint));
@@ -253,12 +274,12 @@ fn zero_scales_above_the_hips_are_named() {
     }
 }
 
-/// A chain below the hips of which every joint eases in and out, with three bones at its end: their steps are summed
-/// before one is made.
-#[test]
-fn long_chains_that_move_are_refused_at_once() {
-    const CHAIN: usize = 30_000;
-    const KEYS: usize = 10;
+const CHAIN: usize = 30_000;
+const KEYS: usize = 10;
+
+/// A chain below the hips of which every joint eases in and out, with three bones at its end. Every 16 joints begin
+/// later than those above by `delay` seconds.
+fn ready_chain(delay: f32) -> (Rig, Retargeting) {
     let bones = [B::Spine, B::LeftUpperLeg, B::RightUpperLeg];
     let node = |name: String, parent: Option<usize>, y: f32| RawNode {
         name: Some(name),
@@ -278,13 +299,15 @@ fn long_chains_that_move_are_refused_at_once() {
         node,
         channel: RawChannel::Rotation,
         interpolation: Interpolation::CubicSpline,
-        times: (0..KEYS).map(|k| k as f32).collect(),
+        times: (0..KEYS)
+            .map(|k| k as f32 + delay * (node / 16) as f32)
+            .collect(),
         values: (0..KEYS)
             .flat_map(|k| [[0.0; 4], turn(k), [0.0; 4]].concat())
             .collect(),
     };
     let clips = vec![RawClip {
-        duration: (KEYS - 1) as f32,
+        duration: (KEYS - 1) as f32 + delay * CHAIN as f32,
         tracks: (1..nodes.len()).map(track).collect(),
         ..RawClip::default()
     }];
@@ -303,11 +326,32 @@ fn long_chains_that_move_are_refused_at_once() {
     let sides = ((rig.skeleton(), &map), (good.skeleton(), &own));
     let ready = Retargeting::new(sides.0, sides.1, RetargetOptions::default());
     let ready = ready.unwrap_or_else(|e| panic!("{e}"));
+    (rig, ready)
+}
+
+/// The steps at key times are summed before one is made.
+#[test]
+fn long_chains_that_move_are_refused_at_once() {
+    let (rig, ready) = ready_chain(1e-4);
     let refused = ready.retarget(&rig.clips()[0]).map(|done| done.report);
     let Err(RetargetError::Work { steps, limit }) = refused else {
         panic!("{refused:?}");
     };
-    // Keys that may each be halved eight times, in the joints of the chain for each of three bones.
-    let all = (CHAIN * KEYS * 256 * bones.len()) as u64;
+    // Of each of three bones the key, and three times between, in the joints of the chain.
+    let all = (CHAIN / 16 * KEYS * 4) as u64 * (CHAIN * 3) as u64;
     assert!(steps > limit && steps >= all, "{steps} of {all}, {limit}");
+}
+
+/// Keys are inserted as long as that does not take too many steps.
+#[test]
+fn long_chains_get_few_keys() {
+    let (rig, ready) = ready_chain(0.0);
+    let done = ready
+        .retarget(&rig.clips()[0])
+        .unwrap_or_else(|e| panic!("{e}"));
+    let report = done.report;
+    assert!(
+        report.keys < 3000 && report.between_keys > 1e-4,
+        "{report:?}"
+    );
 }

@@ -2,11 +2,13 @@
 //! and what is refused. References are computed here, in f64, from sampled poses and from VRM's formulas; the library's
 //! own transfer is never its own reference.
 
+mod between;
 mod bind;
 mod feet;
 mod hostile;
 mod maps;
 mod mirrored;
 mod models;
+mod scales;
 mod support;
 mod transfer;

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use phalanx::retarget::{HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
-use phalanx::skeleton::{Joint, Skeleton, Trs};
+use phalanx::skeleton::{Joint, NO_JOINT, Skeleton, Trs};
 
 fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
     let joint = |(name, parent): &(&str, Option<usize>)| Joint {
@@ -297,11 +297,6 @@ fn models_of_files_are_known() {
                 (B::LeftHand, "Palm2.L"),
             ],
         ),
-        (
-            "greenman.glb",
-            9,
-            &[(B::Hips, "root"), (B::LeftLowerLeg, "leg_L")],
-        ),
     ] {
         let Some(rig) = model(file) else { continue };
         let map = map(&rig);
@@ -315,6 +310,20 @@ fn models_of_files_are_known() {
             assert_eq!(names[map.joint(*bone).unwrap()], *name, "{file}: {bone}");
         }
     }
+    // Legs of one bone, and hands without arms: what is there is known, and what VRM requires is named.
+    if let Some(rig) = model("greenman.glb") {
+        let refused = HumanoidMap::find(rig.skeleton()).unwrap_err().to_string();
+        for part in [
+            "Greenman, finds 7 bones",
+            "lacks head, leftLowerLeg, leftFoot, rightLowerLeg, rightFoot, leftUpperArm",
+        ] {
+            assert!(refused.contains(part), "{refused}");
+        }
+        let text = MapDraft::find(rig.skeleton()).to_json(rig.skeleton());
+        for part in [r#""leftUpperLeg": "leg_L""#, r#""leftLowerLeg": null"#] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
     // A horse with a rider is no humanoid by its names.
     if let Some(rig) = model("Fox.glb") {
         let refused = HumanoidMap::find(rig.skeleton());
@@ -322,6 +331,33 @@ fn models_of_files_are_known() {
             matches!(refused, Err(MapError::Unknown { .. })),
             "{refused:?}"
         );
+    }
+}
+
+/// Sketchfab appends the index of every joint to its name.
+#[test]
+fn names_of_sketchfab_are_known() {
+    for names in [
+        (|_, name| format!("mixamorig:{name}")) as fn(Option<B>, &str) -> String,
+        |_, name| format!("Armature_{name}|{name}"),
+    ] {
+        let plain = Made {
+            names,
+            ..Made::default()
+        }
+        .rig();
+        let joints = plain.skeleton().names().iter().enumerate();
+        let joints: Vec<(String, Option<usize>)> = joints
+            .map(|(j, name)| {
+                let parent = plain.skeleton().parents()[j];
+                let parent = (parent != NO_JOINT).then_some(usize::from(parent));
+                (format!("{name}_0{j}"), parent)
+            })
+            .collect();
+        let joints: Vec<_> = joints.iter().map(|(n, p)| (n.as_str(), *p)).collect();
+        let indexed = skeleton(&joints);
+        let found = HumanoidMap::find(&indexed).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(found, map(&plain));
     }
 }
 
@@ -461,6 +497,28 @@ fn maps_that_are_none_are_refused() {
         cycle,
         &["leftLowerLeg", "leftUpperLeg", "1 \"thigh\"", "2 \"shin\""],
     );
+    // The knee beside the thigh, and the thigh beside the hips.
+    let beside = new(&[(B::Hips, 0), (B::LeftUpperLeg, 2), (B::LeftLowerLeg, 3)]);
+    assert!(matches!(
+        beside,
+        MapError::Elsewhere {
+            bone: B::LeftLowerLeg,
+            above: B::LeftUpperLeg,
+            ..
+        }
+    ));
+    says(
+        beside,
+        &["leftLowerLeg", "leftUpperLeg", "2 \"shin\"", "3 \"shin\""],
+    );
+    let beside = new(&[(B::Hips, 2), (B::LeftUpperLeg, 3)]);
+    says(
+        beside,
+        &["leftUpperLeg", "hips", "2 \"shin\"", "3 \"shin\""],
+    );
+    // Feet may hang elsewhere.
+    let feet = [(B::Hips, 2), (B::LeftFoot, 3)];
+    assert!(HumanoidMap::new(&s, &feet, MapOrigin::Given).is_ok());
     let hips_below = new(&[(B::Hips, 2), (B::LeftFoot, 0)]);
     assert!(matches!(hips_below, MapError::Cycle { above: B::Hips, .. }));
     let read = |text: &str| HumanoidMap::from_json(text, &s).unwrap_err();

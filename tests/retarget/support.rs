@@ -363,8 +363,13 @@ impl Made {
         build_rig(raw, &BuildOptions::default()).unwrap()
     }
 
-    /// Adds a clip that turns every joint and moves the hips, on one timeline.
-    pub fn with_dance(mut self, seed: u64, keys: usize) -> Self {
+    /// Adds a clip that turns every joint by up to 0.3 radians per key and moves the hips, on one timeline.
+    pub fn with_dance(self, seed: u64, keys: usize) -> Self {
+        self.with_turns(seed, keys, 0.3)
+    }
+
+    /// The same with turns of up to `most` radians per key.
+    pub fn with_turns(mut self, seed: u64, keys: usize, most: f64) -> Self {
         let rig = self.rig();
         let names: Vec<String> = self.joints().into_iter().map(|j| j.1).collect();
         let mut random = Random(seed);
@@ -375,7 +380,7 @@ impl Made {
             let rest = rig.skeleton().rest(joint);
             let mut turn = DQuat::IDENTITY;
             let values = times.iter().flat_map(|_| {
-                turn = (turn * random.turn(0.3)).normalize();
+                turn = (turn * random.turn(most)).normalize();
                 narrow((rest.rotation.as_dquat() * turn).normalize()).to_array()
             });
             tracks.push(RawTrack {

@@ -4,10 +4,10 @@ use crate::support::*;
 use glam::{DQuat, DVec3};
 use phalanx::clip::Channel;
 use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
-use phalanx::retarget::{Alignment, Ground, Reference, RetargetOptions, ScaleMode};
+use phalanx::retarget::{Alignment, Ground, Reference, RetargetOptions};
 use phalanx::rig::Rig;
 
-fn unaligned() -> RetargetOptions {
+pub fn unaligned() -> RetargetOptions {
     RetargetOptions {
         alignment: Alignment::None,
         ..RetargetOptions::default()
@@ -452,48 +452,6 @@ fn kinds_of_curves_are_kept() {
     }
 }
 
-#[test]
-fn scales_are_dropped_or_kept_as_asked() {
-    let mut from = Made {
-        axes: 4,
-        ..Made::default()
-    };
-    let node = from.bones().iter().find(|b| b.0 == B::Head).unwrap().1;
-    from.clips.push(phalanx::import::raw::RawClip {
-        name: Some("grow".into()),
-        duration: 1.0,
-        tracks: vec![RawTrack {
-            node,
-            channel: RawChannel::Scale,
-            interpolation: Interpolation::Linear,
-            times: vec![0.0, 1.0],
-            values: vec![1.0, 1.0, 1.0, 2.0, 2.0, 2.0],
-        }],
-        ..Default::default()
-    });
-    let (a, b) = (
-        from.rig(),
-        Made {
-            axes: 6,
-            ..Made::default()
-        }
-        .rig(),
-    );
-    let grow = clip(&a, "grow");
-    let head = map(&b).joint(B::Head).unwrap();
-    let options = RetargetOptions {
-        scale: ScaleMode::Drop,
-        ..unaligned()
-    };
-    let dropped = retarget(&a, &b, grow, options);
-    assert_eq!(dropped.report.scales_dropped, ["mixamorig:Head"]);
-    let scale = |c, t| Posed::at(b.skeleton(), c, t).locals[head].scale.as_dvec3();
-    assert_eq!(scale(&dropped.clip, 1.0), DVec3::ONE);
-    let kept = retarget(&a, &b, grow, unaligned());
-    assert_eq!(kept.report.scales_kept, ["mixamorig:Head"]);
-    assert!((scale(&kept.clip, 0.5) - DVec3::splat(1.5)).length() < 1e-6);
-}
-
 /// Captured motion: hips rest in the origin, and the clip lifts them.
 #[test]
 fn captures_stand_on_the_ground() {
@@ -586,89 +544,6 @@ fn markers_and_root_motion_are_kept() {
 
 use phalanx::build::RootMotionOptions;
 use phalanx::import::ImportOptions;
-
-/// Of a long take, keys are those of the source, although joints between bones turn.
-#[test]
-fn long_takes_get_no_keys() {
-    let from = Made {
-        axes: 4,
-        twists: true,
-        ..Made::default()
-    }
-    .with_dance(5, 5000);
-    let to = Made {
-        axes: 6,
-        ..Made::default()
-    };
-    let (a, b) = (from.rig(), to.rig());
-    let dance = clip(&a, "dance");
-    let done = retarget(&a, &b, dance, RetargetOptions::default());
-    assert!(done.report.between_keys > 1e-4);
-    let [times] = done.clip.timelines() else {
-        panic!("{} timelines", done.clip.timelines().len());
-    };
-    assert_eq!(done.clip.times(times), dance.times(&dance.timelines()[0]));
-}
-
-/// Two joints of one limb ease in and out: in the middle of the interval their product meets its chord.
-#[test]
-fn eased_turns_are_followed_between_keys() {
-    let mut from = Made {
-        twists: true,
-        ..Made::default()
-    };
-    let rig = from.rig();
-    let arm = rig.skeleton().joint("mixamorig:LeftArm").unwrap();
-    let twist = rig.skeleton().joint("twist_LeftForeArm").unwrap();
-    let ease = |node: usize| RawTrack {
-        node,
-        channel: RawChannel::Rotation,
-        interpolation: Interpolation::CubicSpline,
-        times: vec![0.0, 1.0],
-        values: {
-            let still = [0.0; 4];
-            let turned = DQuat::from_rotation_z(0.7).as_quat().to_array();
-            [still, [0.0, 0.0, 0.0, 1.0], still, still, turned, still].concat()
-        },
-    };
-    let node = |joint: usize| {
-        let name = &rig.skeleton().names()[joint];
-        rig.nodes()
-            .iter()
-            .position(|n| n.name.as_ref() == Some(name))
-            .unwrap()
-    };
-    from.clips.push(phalanx::import::raw::RawClip {
-        name: Some("ease".into()),
-        duration: 1.0,
-        tracks: vec![ease(node(arm)), ease(node(twist))],
-        ..Default::default()
-    });
-    let a = from.rig();
-    let b = Made {
-        without: &[B::LeftUpperArm],
-        ..Made::default()
-    }
-    .rig();
-    let ease = clip(&a, "ease");
-    let done = retarget(&a, &b, ease, unaligned());
-    assert!(
-        done.report.between_keys < 1e-4,
-        "{}",
-        done.report.between_keys
-    );
-    let (map_a, map_b) = (map(&a), map(&b));
-    for time in times(ease) {
-        let source = Posed::at(a.skeleton(), ease, time);
-        let result = Posed::at(b.skeleton(), &done.clip, time);
-        let (have, wanted) = (
-            result.turn(&map_b, B::LeftLowerArm),
-            source.turn(&map_a, B::LeftLowerArm),
-        );
-        let error = angle(wanted, have);
-        assert!(error < 1e-4, "{time}: {error:e}");
-    }
-}
 
 /// A pose of a skeleton that is moved as a whole.
 fn moved(rig: &Rig, up: f64) -> Reference {

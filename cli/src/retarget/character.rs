@@ -8,6 +8,7 @@ use super::super::model::Model;
 use super::map_file::{MapFile, refused};
 use phalanx::import::UpAxis;
 use phalanx::retarget::{HumanoidMap, Reference};
+use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -68,6 +69,12 @@ impl Character {
 pub struct Pose {
     clip: String,
     time: f64,
+}
+
+impl fmt::Display for Pose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.clip, self.time)
+    }
 }
 
 impl FromStr for Pose {

@@ -85,7 +85,12 @@ pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
         true => None,
         false => Some(format!("missing bones are null: {}", lacking.join(", "))),
     };
-    let parts = [fault.map(|fault| fault.to_string()), lacking];
+    let fault = fault.map(|fault| match fault {
+        // What it lacks follows.
+        MapError::Unknown { .. } => "no humanoid is known by these joints".to_owned(),
+        fault => fault.to_string(),
+    });
+    let parts = [fault, lacking];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
         output::tell(&format!("{}: {}", model.file, parts.join("; ")));

@@ -1,5 +1,6 @@
 //! `phalanx retarget`: clips of one humanoid onto another.
 
+mod applied;
 mod character;
 mod map_file;
 mod one;
@@ -11,13 +12,14 @@ use super::files::Files;
 use super::import_args::ImportArgs;
 use super::model::Model;
 use super::output;
+use applied::PlantArgs;
 use character::{Character, Pose};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use map_file::MapFile;
 use one::{Job, Made};
-use phalanx::retarget::{Alignment, FootPlanting, RetargetOptions, ScaleMode};
+use phalanx::retarget::{Alignment, RetargetOptions, ScaleMode};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use summary::Summary;
@@ -59,16 +61,15 @@ pub struct RetargetArgs {
     /// Swap left and right
     #[arg(long)]
     mirror: bool,
-    /// Keep feet that stand in the source from sliding, by bending the legs
-    #[arg(long)]
-    plant_feet: bool,
+    #[command(flatten)]
+    plant: PlantArgs,
     /// Bones of the character that are turned where those of the source point in the rest pose
     #[arg(long, value_name = "BONES", default_value = "limbs")]
     align: Align,
-    /// A pose of the source in which it stands as the character does, instead of its rest pose
+    /// A pose of the source in which it stands as the character does, instead of its rest pose; seconds within the clip
     #[arg(long, value_name = "CLIP:TIME")]
     reference: Option<Pose>,
-    /// A pose of the character in which it stands as the source does, instead of its rest pose
+    /// A pose of the character in which it stands as the source does, instead of its rest pose; seconds within the clip
     #[arg(long, value_name = "CLIP:TIME")]
     onto_reference: Option<Pose>,
     /// Drop animated scales, which are kept otherwise
@@ -208,7 +209,7 @@ fn options(args: &RetargetArgs) -> RetargetOptions {
             ScaleMode::Keep
         },
         mirror: args.mirror,
-        feet: args.plant_feet.then(FootPlanting::default),
+        feet: args.plant.planting(),
         ..RetargetOptions::default()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::bake::{BakeFault, Found, Input, Settings};
 use super::super::error::CliError;
+use super::applied::Applied;
 use super::character::Character;
 use super::map_file::MapFile;
 use super::summary::{ClipSummary, FileSummary};
@@ -33,6 +34,7 @@ pub struct Made {
     stem: String,
     rig: Arc<Rig>,
     source: Source,
+    applied: Applied,
     clips: Vec<(String, Clip, RetargetReport)>,
 }
 
@@ -57,6 +59,7 @@ impl Job<'_> {
             target_reference: onto.reference(self.args.onto_reference.as_ref())?,
             ..self.options.clone()
         };
+        let applied = Applied::new(self.args, &options, (&from, onto));
         // Either of them may be the cause.
         let file = match from.model.file == onto.model.file {
             true => from.model.file.clone(),
@@ -81,13 +84,14 @@ impl Job<'_> {
             .map(clip)
             .collect::<Result<Vec<_>, CliError>>()?;
         let mut origin = Input::new(found.path.clone()).source()?;
-        origin.settings = format!("retarget onto={}", onto.model.file);
+        origin.settings = format!("retarget {}", applied.text());
         let stem = found.path.file_stem().unwrap_or_default();
         Ok(Made {
             file: from.model.file.clone(),
             stem: stem.to_string_lossy().into_owned(),
             rig: target.clone(),
             source: origin,
+            applied,
             clips: made,
         })
     }
@@ -130,9 +134,9 @@ impl Job<'_> {
         })?;
         let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
         let clips = all.iter().flat_map(|m| {
-            m.clips
-                .iter()
-                .map(|(name, clip, report)| ClipSummary::new(&m.source.name, name, clip, report))
+            m.clips.iter().map(|(name, clip, report)| {
+                ClipSummary::new((&m.source.name, name), clip, &m.applied, report)
+            })
         });
         Ok(FileSummary {
             file,

@@ -2,10 +2,10 @@
 
 use super::super::bake::Faults;
 use super::super::text::{self, line, one_line, plural};
+use super::applied::Applied;
 use phalanx::clip::Clip;
 use phalanx::retarget::{FeetReport, Ground, RetargetReport};
 use serde::Serialize;
-use std::fmt::Write;
 
 /// Everything that was written.
 #[derive(Debug, Serialize)]
@@ -32,7 +32,8 @@ pub struct ClipSummary {
     duration: f32,
     keys: usize,
     bytes: usize,
-    /// Where the humanoids of source and target come from.
+    settings: Applied,
+    /// How the humanoids of source and target were found; their files are in `settings`.
     maps: [String; 2],
     bones: Vec<Bone>,
     by_name: Vec<String>,
@@ -50,6 +51,7 @@ pub struct ClipSummary {
     translations_kept: Vec<String>,
     translations_dropped: Vec<String>,
     scales_kept: Vec<String>,
+    scales_approximated: Vec<Between>,
     scales_dropped: Vec<String>,
     mirroring: Vec<String>,
     scalars_kept: usize,
@@ -68,6 +70,13 @@ struct Bone {
 #[derive(Debug, Serialize)]
 struct Aligned {
     bone: &'static str,
+    degrees: f64,
+}
+
+/// A joint whose axes are not those of the target's.
+#[derive(Debug, Serialize)]
+struct Between {
+    joint: String,
     degrees: f64,
 }
 
@@ -115,8 +124,36 @@ impl From<&FeetReport> for Feet {
     }
 }
 
+impl Feet {
+    fn text(&self) -> String {
+        let [x, y, z] = self.ground_velocity;
+        // Of a clip that moves on, the ground stands but for rounding.
+        let moving = [x, y, z].iter().any(|v| v.abs() >= 5e-4);
+        let ground = match moving {
+            true => format!(", the ground moves {x:.3} {y:.3} {z:.3} m/s"),
+            false => String::new(),
+        };
+        format!(
+            ", {} of {:.3} s, slide {:.4} to {:.4} m/s, at most {:.4} to {:.4} m/s, moved by at most {:.4} m{ground}",
+            plural(self.contacts, "contact"),
+            self.seconds,
+            self.slide_before,
+            self.slide_after,
+            self.worst_before,
+            self.worst_after,
+            self.correction
+        )
+    }
+}
+
 impl ClipSummary {
-    pub fn new(source: &str, name: &str, clip: &Clip, r: &RetargetReport) -> Self {
+    /// The summary of a clip. `source` and `name`: the input, and the clip's name in the output.
+    pub fn new(
+        (source, name): (&str, &str),
+        clip: &Clip,
+        applied: &Applied,
+        r: &RetargetReport,
+    ) -> Self {
         let names = |bones: &[phalanx::retarget::HumanBone]| {
             bones.iter().map(|b| b.name().to_owned()).collect()
         };
@@ -138,6 +175,7 @@ impl ClipSummary {
             duration: clip.duration(),
             keys: r.keys,
             bytes: clip.bytes(),
+            settings: applied.clone(),
             maps: r.maps.map(|m| m.to_string()),
             bones: bones.collect(),
             by_name: r.by_name.clone(),
@@ -157,6 +195,12 @@ impl ClipSummary {
             translations_kept: r.translations_kept.clone(),
             translations_dropped: r.translations_dropped.clone(),
             scales_kept: r.scales_kept.clone(),
+            scales_approximated: (r.scales_approximated.iter())
+                .map(|(joint, angle)| Between {
+                    joint: joint.clone(),
+                    degrees: angle.to_degrees(),
+                })
+                .collect(),
             scales_dropped: r.scales_dropped.clone(),
             mirroring: r.mirroring.clone(),
             scalars_kept: r.scalars_kept,
@@ -166,16 +210,44 @@ impl ClipSummary {
         }
     }
 
-    /// What is the same for all clips of an input: where bones come from, heights, and how rest poses differ.
+    /// What is the same for all clips of an input: settings, where bones come from, heights, and how rest poses
+    /// differ.
     fn head(&self) -> Vec<String> {
-        let ([source, target], [from, onto]) = (&self.maps, self.heights);
+        let ([source, target], [from, onto]) = (self.settings.maps(), self.heights);
         let bones = plural(self.bones.len(), "bone");
+        let settings = format!("settings: {}", one_line(&self.settings.text()));
         let first = format!(
-            "{bones} (source: {source}; target: {target}), hips {from:.3} high in the source, {onto:.3} in the target"
+            "{bones} (source: {}; target: {}), hips {from:.3} high in the source, {onto:.3} in the target, ratio {:.4}",
+            one_line(source),
+            one_line(target),
+            self.ratio
         );
         let turned = self::turned("rest poses differ, aligned", &self.aligned);
         let left = self::turned("rest poses differ too much, not aligned", &self.not_aligned);
-        [Some(first), turned, left].into_iter().flatten().collect()
+        let lines = [Some(settings), Some(first), turned, left];
+        lines.into_iter().flatten().collect()
+    }
+
+    /// The line of the clip; with its input if there are several.
+    fn figures(&self, several: bool) -> String {
+        let mut figures = format!(
+            "  {}: {:.3} s, {}, {}",
+            one_line(&self.name),
+            self.duration,
+            plural(self.keys, "key"),
+            text::bytes(self.bytes as f64)
+        );
+        if several {
+            figures += &format!(", of {}", one_line(&self.source));
+        }
+        match &self.feet {
+            Some(feet) if feet.contacts == 0 => {
+                figures += ", no contact of feet was found, none is planted";
+            }
+            Some(feet) => figures += &feet.text(),
+            None => {}
+        }
+        figures
     }
 
     /// What is worth a line of its own, besides the clip's figures.
@@ -188,8 +260,19 @@ impl ClipSummary {
         let reach = self.feet.as_ref().map_or(0, |f| f.out_of_reach);
         if reach > 0 {
             lines.push(format!(
-                "a foot was out of reach of its leg in {reach} samples"
+                "a foot was out of reach of its leg in {}",
+                plural(reach, "sample")
             ));
+        }
+        if self.ground == "origin" {
+            lines.push("the source stands on the origin (ground: origin)".to_owned());
+        }
+        if self.root_motion {
+            lines.push("root motion scaled".to_owned());
+        }
+        if self.scalars_kept > 0 {
+            let kept = plural(self.scalars_kept, "weight and channel number");
+            lines.push(format!("{kept} kept"));
         }
         // The bound on the directions of bones.
         if self.between_keys > 1e-4 {
@@ -206,6 +289,8 @@ impl ClipSummary {
                 lines.push(format!("{what}: {}{more}", shown.join(", ")));
             }
         };
+        list("followed by name", &self.by_name);
+        list("kept in the reference pose", &self.kept);
         list("rotation passed on of", &self.passed_on);
         list("carried along", &self.carried);
         list("rotation dropped of", &self.left);
@@ -213,6 +298,9 @@ impl ClipSummary {
         list("translation dropped of", &self.translations_dropped);
         list("scale dropped of", &self.scales_dropped);
         list("scale kept of", &self.scales_kept);
+        let between = self.scales_approximated.iter();
+        let between = between.map(|b| format!("{} (axes {:.1}° apart)", b.joint, b.degrees));
+        list("scale approximated of", &between.collect::<Vec<String>>());
         list("mirroring scale at", &self.mirroring);
         list("no such weight or channel", &self.scalars_dropped);
         lines
@@ -259,6 +347,7 @@ impl FileSummary {
             out,
             format_args!("{}: {clips}, {bytes}", one_line(&self.file)),
         );
+        let several = self.clips.iter().any(|c| c.source != self.clips[0].source);
         let (mut head, mut said) = (Vec::new(), Vec::new());
         for clip in &self.clips {
             // Clips of one input have the same lines.
@@ -267,25 +356,7 @@ impl FileSummary {
                 lines.iter().for_each(|l| line(out, format_args!("{l}")));
                 head = lines;
             }
-            let mut figures = format!(
-                "  {}: {:.3} s, {}, {}",
-                one_line(&clip.name),
-                clip.duration,
-                plural(clip.keys, "key"),
-                text::bytes(clip.bytes as f64)
-            );
-            if clip.feet.as_ref().is_some_and(|f| f.contacts == 0) {
-                figures += ", no contact of feet was found, none is planted";
-            } else if let Some(feet) = &clip.feet {
-                // Writing to a string cannot fail.
-                let _ = write!(
-                    figures,
-                    ", {}, slide {:.4} to {:.4} m/s",
-                    plural(feet.contacts, "contact"),
-                    feet.slide_before,
-                    feet.slide_after
-                );
-            }
+            let figures = clip.figures(several);
             line(out, format_args!("{figures}"));
             for remark in clip.remarks() {
                 // Clips of one file have the same remarks as a rule.

@@ -198,6 +198,7 @@ fn main() {
             retarget::folders_and_mirrors,
         ),
         ("retarget_refusals", retarget::refusals),
+        ("retarget_settings_are_named", retarget::settings_are_named),
         ("humanoids_of_vrm_files", vrm::humanoids_are_stored),
         ("render_side_by_side", retarget::side_by_side),
         ("verify_tells", library::verify_tells),

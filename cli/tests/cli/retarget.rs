@@ -307,6 +307,79 @@ pub fn refusals() -> Tested {
     one_line_beside(&late, &["no clip \"Jump\""])
 }
 
+/// The report, as text and as JSON, and the written file name what was asked for and what was found.
+pub fn settings_are_named() -> Tested {
+    man()?;
+    fs::write(
+        scratch().join("own.json"),
+        output(&words("retarget man.glb --print-map"))?,
+    )?;
+    let args = words(
+        "retarget man.glb --map own.json --onto man.glb --clip Walk --mirror --plant-feet --plant-speed 0.5 \
+         --plant-height 0.0625 --reference Walk:0.25 --onto-reference Wave:0 --align none --drop-scale --out walk.phx",
+    );
+    let text = output(&args)?;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let settings = "onto=man.glb map=\"file own.json\" onto-map=\"names of Mixamo, CMU and LAFAN1\" \
+        reference=Walk:0.25 onto-reference=Wave:0 align=none scale=drop mirror \
+        plant-feet plant-height=0.0625 plant-speed=0.5 plant-fade=0.1";
+    for part in [
+        &*format!("settings: {settings} 46 bones"),
+        "(source: file own.json; target: names of Mixamo, CMU and LAFAN1)",
+        "ratio 1.01",
+        "contacts of",
+        "the ground moves",
+    ] {
+        check(text.contains(part), format!("no {part:?} in {text}"))?;
+    }
+    let report = json(&[&args[..], &["--json"]].concat())?;
+    let clip = &report["files"][0]["clips"][0];
+    let expected = json!({
+        "onto": "man.glb",
+        "map": "file own.json",
+        "onto_map": "names of Mixamo, CMU and LAFAN1",
+        "reference": "Walk:0.25",
+        "onto_reference": "Wave:0",
+        "align": "none",
+        "scale": "drop",
+        "mirror": true,
+        "plant_feet": { "height": 0.0625, "speed": 0.5, "fade": 0.1 },
+    });
+    check(clip["settings"] == expected, clip["settings"].to_string())?;
+    let info = json(&["info", "walk.phx", "--json"])?.to_string();
+    let written = Value::from(format!("retarget {settings}")).to_string();
+    check(info.contains(&written), info)?;
+    // What holds without options.
+    let plain = json(&words(
+        "retarget man.glb --mirror --clip Walk --out m.phx --json",
+    ))?;
+    let plain = &plain["files"][0]["clips"][0]["settings"];
+    check(
+        plain["reference"] == "rest" && plain["plant_feet"].is_null() && plain["scale"] == "keep",
+        plain.to_string(),
+    )?;
+    for option in [
+        "--plant-speed 1",
+        "--plant-feet --plant-height 0",
+        "--plant-feet --plant-speed x",
+    ] {
+        let line = format!("retarget man.glb --mirror --out x.phx {option}");
+        usage(&run(&words(&line)), "--plant-")?;
+    }
+    for (option, time) in [
+        ("--reference", "1e9"),
+        ("--onto-reference", "-1"),
+        ("--reference", "1.002"),
+    ] {
+        let line = format!("retarget man.glb --onto man.glb --out x.phx {option} Walk:{time}");
+        one_line_beside(
+            &run(&words(&line)),
+            &["man.glb", "reference pose is", "\"Walk\"", "0 to 1 s"],
+        )?;
+    }
+    check(!scratch().join("x.phx").exists(), "a file was written")
+}
+
 /// Characters of their own go into one file only if they are one.
 pub fn two_skeletons() -> Tested {
     man()?;

@@ -2,6 +2,7 @@
 //! case. A name that several joints share binds only those whose paths are equal.
 
 use crate::math::Fnv1a;
+use crate::retarget::humanoid::unindexed;
 use crate::skeleton::Skeleton;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -200,10 +201,12 @@ const HIPS: [&str; 10] = [
     "def-spine",
 ];
 
-/// Whether a name is that of the hips.
+/// Whether a name is that of the hips, as it is or without the number of a copy or of an export by Sketchfab. Rigify's
+/// `DEF-spine` are the hips; with a number it is another joint of the spine.
 pub fn is_hips(name: &str) -> bool {
-    let name = stripped(name).to_lowercase();
-    HIPS.contains(&name.as_str())
+    let whole = unprefixed(name).to_lowercase();
+    let stem = stripped(unindexed(name)).to_lowercase();
+    HIPS.contains(&whole.as_str()) || (HIPS.contains(&stem.as_str()) && stem != "def-spine")
 }
 
 #[cfg(test)]
@@ -240,6 +243,31 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(stripped(name), short, "{name}");
+        }
+    }
+
+    #[test]
+    fn hips_are_known_by_their_names() {
+        for name in [
+            "mixamorig:Hips",
+            "Hips.001",
+            "Hips_01",
+            "mixamorig:Hips_010",
+            "Bip01_Pelvis_02",
+            "DEF-spine",
+        ] {
+            assert!(is_hips(name), "{name}");
+        }
+        for name in [
+            "DEF-spine.001",
+            "DEF-spine_01",
+            "Hips_1",
+            "Hips2",
+            "spine_01",
+            "_01",
+            "",
+        ] {
+            assert!(!is_hips(name), "{name}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::build::curve::Curve;
 use crate::clip::MAX_IRREGULAR_KEYS;
-use crate::retarget::sampler::{Sampling, Value};
+use crate::retarget::sampler::{Closeness, Sampling, Value};
 use crate::retarget::track::Keys;
 use glam::{DQuat, DVec3};
 use std::cell::Cell;
@@ -12,9 +12,6 @@ const ROTATION: f64 = 4e-5;
 
 /// How far an interval may be from what is sampled: metres.
 const TRANSLATION: f64 = 2e-5;
-
-/// How often an interval between two key times is halved at most.
-const HALVINGS: u32 = 8;
 
 /// The largest number of local transforms that binding one clip evaluates. A take of ten minutes at 120 Hz with ten
 /// joints that are folded needs 2^24.
@@ -56,10 +53,10 @@ fn sample<V: Value>(
     tolerance: f64,
     at: impl Fn(f32) -> Option<V>,
 ) -> Option<(Keys, f64)> {
-    let sampling = Sampling::new(curves);
-    // Halvings that an interval may have so that all of them stay within the keys of an irregular timeline.
-    let room = MAX_IRREGULAR_KEYS / sampling.times.len().max(1);
-    let halvings = room.max(1).ilog2().min(HALVINGS);
-    let sampling = sampling.refine(tolerance, halvings);
-    sampling.sample(|time| at(time).ok_or(())).ok()
+    let close = Closeness {
+        tolerance,
+        most: MAX_IRREGULAR_KEYS,
+    };
+    let sampled = Sampling::new(curves).sample(close, |time| at(time).ok_or(()));
+    sampled.ok().map(|s| (s.keys, s.worst))
 }

@@ -60,10 +60,27 @@ pub enum MapError {
         /// The joint of the bone above.
         above_joint: String,
     },
+    /// A bone's joint does not lie below that of the bone above it. Only feet and hands may hang elsewhere, as in rigs
+    /// that are driven by inverse kinematics.
+    #[error(
+        "bone \"{bone}\" is below \"{above}\", but its joint {joint} does not lie below {above_joint}; \
+         only feet and hands may hang elsewhere"
+    )]
+    Elsewhere {
+        /// The bone.
+        bone: HumanBone,
+        /// The nearest bone above it that has a joint.
+        above: HumanBone,
+        /// The bone's joint, by index and name.
+        joint: String,
+        /// The joint of the bone above.
+        above_joint: String,
+    },
     /// The names of the joints are those of no known humanoid.
     #[error(
         "no humanoid is known by these joints: the best of {tables} name tables, {best}, finds {found} bones \
-         and lacks \"{lacking}\"; give the map as a file"
+         and lacks {}, which VRM requires; give the map as a file",
+        list(lacking)
     )]
     Unknown {
         /// Number of name tables.
@@ -72,8 +89,8 @@ pub enum MapError {
         best: &'static str,
         /// Bones that it finds.
         found: usize,
-        /// The first bone that it lacks.
-        lacking: HumanBone,
+        /// The bones that VRM 1.0 requires and that it lacks. Other bones than those of hips, spine and legs may be missing.
+        lacking: Vec<HumanBone>,
     },
     /// The JSON of a map cannot be read.
     #[error("line {line}, column {column}: {message}")]
@@ -93,4 +110,9 @@ pub enum MapError {
         /// The limit.
         limit: usize,
     },
+}
+
+fn list(bones: &[HumanBone]) -> String {
+    let names: Vec<&str> = bones.iter().map(|b| b.name()).collect();
+    names.join(", ")
 }

@@ -2,8 +2,8 @@
 
 use super::draft::MapDraft;
 use super::error::MapError;
-use super::map::{HumanoidMap, MapOrigin, is_below};
-use super::names::plain;
+use super::map::{HumanoidMap, MapOrigin, is_below, is_loose};
+use super::names::{are_indexed, plain, unindexed};
 use super::tables::{TABLES, Table};
 use crate::skeleton::HumanBone;
 use crate::skeleton::{NO_JOINT, Skeleton};
@@ -17,14 +17,6 @@ const LEAST: [HumanBone; 6] = [
     HumanBone::LeftLowerLeg,
     HumanBone::RightUpperLeg,
     HumanBone::RightLowerLeg,
-];
-
-/// Bones that may hang elsewhere than below their parent bone, as those of rigs driven by inverse kinematics do.
-const LOOSE: [HumanBone; 4] = [
-    HumanBone::LeftFoot,
-    HumanBone::RightFoot,
-    HumanBone::LeftHand,
-    HumanBone::RightHand,
 ];
 
 /// The most joints of one name that are looked at: a hostile file may have 65,535, each with as many above it.
@@ -43,12 +35,13 @@ impl HumanoidMap {
     /// Finds the humanoid of a skeleton by the names of its joints.
     ///
     /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM, Unity, VRoid, Unreal, Rigify, Biped and Poser,
-    /// and those of a few sample models. Names are compared without namespaces, prefixes, separators and case.
+    /// and those of a few sample models. Names are compared without namespaces, prefixes, separators, case and the
+    /// indices of Sketchfab.
     /// The table that finds most bones wins. A bone's joint must lie below that of the bone above it; only feet
     /// and hands may hang elsewhere.
     ///
     /// # Errors
-    /// If no table finds hips, spine and both legs.
+    /// If no table finds hips, spine and both legs, each with an upper and a lower bone.
     pub fn find(skeleton: &Skeleton) -> Result<Self, MapError> {
         match best_match(skeleton) {
             Some(Match {
@@ -60,12 +53,7 @@ impl HumanoidMap {
                 tables: TABLES.len(),
                 best: best.as_ref().map_or("", |b| b.table.name),
                 found: best.as_ref().map_or(0, |b| b.pairs.len()),
-                lacking: best
-                    .iter()
-                    .flat_map(|b| LEAST.iter().filter(|l| b.pairs.iter().all(|p| p.0 != **l)))
-                    .copied()
-                    .next()
-                    .unwrap_or(HumanBone::Hips),
+                lacking: MapDraft::find(skeleton).lacking().collect(),
             }),
         }
     }
@@ -118,7 +106,9 @@ impl Match {
 impl<'a> Joints<'a> {
     fn new(skeleton: &'a Skeleton) -> Self {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        let indexed = are_indexed(skeleton.names());
         for (joint, name) in skeleton.names().iter().enumerate() {
+            let name = if indexed { unindexed(name) } else { name };
             by_name.entry(plain(name)).or_default().push(joint);
         }
         let mut below = vec![0usize; skeleton.len()];
@@ -151,7 +141,7 @@ impl<'a> Joints<'a> {
                 continue;
             };
             let placed = above.is_none_or(|a| is_below(self.skeleton, joint, a.1));
-            if placed || LOOSE.contains(&bone) {
+            if placed || is_loose(bone) {
                 found.push((bone, joint));
             }
         }

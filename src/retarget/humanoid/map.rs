@@ -30,8 +30,8 @@ impl fmt::Display for MapOrigin {
 
 /// The joint of every human bone of one skeleton, checked.
 ///
-/// A map has hips. No joint has two bones, and no bone's joint lies above the joint of a bone above it. Other
-/// bones may be missing, required ones too ([`HumanoidMap::lacking`]): retargeting passes their rotation on to
+/// A map has hips. No joint has two bones, and the joint of a bone lies below that of the nearest bone above it that has
+/// one; only feet and hands may hang elsewhere, but not above. Other bones may be missing, required ones too ([`HumanoidMap::lacking`]): retargeting passes their rotation on to
 /// the bones below. It holds indices, so it belongs to skeletons with the same joints.
 ///
 /// ```
@@ -60,8 +60,8 @@ impl HumanoidMap {
     /// Makes a map from bones and the indices of their joints, and checks it.
     ///
     /// # Errors
-    /// If there are no hips, a bone or a joint occurs twice, a joint is out of range, or the orders of bones and
-    /// joints form a cycle.
+    /// If there are no hips, a bone or a joint occurs twice, a joint is out of range, the orders of bones and joints
+    /// form a cycle, or the joint of a bone, other than a foot or hand, does not lie below that of the bone above it.
     pub fn new(
         skeleton: &Skeleton,
         pairs: &[(HumanBone, usize)],
@@ -117,6 +117,17 @@ impl HumanoidMap {
                 }
                 above = b.parent();
             }
+            if let Some(above) = self.parent(bone).filter(|_| !is_loose(bone))
+                && let Some(j) = self.joint(above)
+                && !is_below(skeleton, joint, j)
+            {
+                return Err(MapError::Elsewhere {
+                    bone,
+                    above,
+                    joint: label(skeleton, joint),
+                    above_joint: label(skeleton, j),
+                });
+            }
         }
         Ok(())
     }
@@ -151,6 +162,15 @@ impl HumanoidMap {
     pub fn parent(&self, bone: HumanBone) -> Option<HumanBone> {
         std::iter::successors(bone.parent(), |b| b.parent()).find(|b| self.joint(*b).is_some())
     }
+}
+
+/// Whether a bone may hang elsewhere than below the bone above it, as in rigs driven by inverse kinematics.
+pub(super) fn is_loose(bone: HumanBone) -> bool {
+    use HumanBone as B;
+    matches!(
+        bone,
+        B::LeftFoot | B::RightFoot | B::LeftHand | B::RightHand
+    )
 }
 
 /// A joint for messages: its index and its name.

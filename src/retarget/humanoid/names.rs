@@ -1,5 +1,7 @@
 //! Joint names as the tables compare them.
 
+use std::collections::HashSet;
+
 /// A joint's name without namespace, prefix and separators, in lower case.
 ///
 /// `mixamorig:LeftUpLeg` is `leftupleg`, `DEF-upper_arm.L` is `upperarml`, `Bip01 L Thigh` is `lthigh`.
@@ -24,9 +26,61 @@ pub(super) fn plain(name: &str) -> String {
     }
 }
 
+/// A name without the index that Sketchfab appends: `_0` and a number, as `Hips_01` and `LeftHand_010`.
+pub(in crate::retarget) fn unindexed(name: &str) -> &str {
+    index(name).map_or(name, |digits| &name[..name.len() - digits.len() - 2])
+}
+
+/// The digits of that index.
+fn index(name: &str) -> Option<&str> {
+    let (stem, digits) = name.rsplit_once("_0")?;
+    let sound = !stem.is_empty() && !digits.is_empty();
+    (sound && digits.bytes().all(|b| b.is_ascii_digit())).then_some(digits)
+}
+
+/// Whether names have Sketchfab's indices: three quarters of those that are not empty, each another one. Names of
+/// other files may end so, as Unreal's `spine_01`.
+pub(super) fn are_indexed(names: &[String]) -> bool {
+    let named = names.iter().filter(|n| !n.is_empty()).count();
+    let indices: Vec<&str> = names.iter().filter_map(|n| index(n)).collect();
+    let each: HashSet<&str> = indices.iter().copied().collect();
+    !indices.is_empty() && each.len() == indices.len() && 4 * indices.len() >= 3 * named
+}
+
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{are_indexed, plain, unindexed};
+
+    #[test]
+    fn indices_of_sketchfab_are_left_out() {
+        for (name, expected) in [
+            ("mixamorig:Hips_01", "mixamorig:Hips"),
+            ("Bip01_L_Thigh_010", "Bip01_L_Thigh"),
+            ("spine_02_00", "spine_02"),
+            ("Hips_1", "Hips_1"),
+            ("_rootJoint", "_rootJoint"),
+            ("Hips_0", "Hips_0"),
+            ("_01", "_01"),
+            ("", ""),
+        ] {
+            assert_eq!(unindexed(name), expected, "{name}");
+        }
+        let names = |all: &[&str]| all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+        assert!(are_indexed(&names(&[
+            "_rootJoint",
+            "Hips_00",
+            "Spine_01",
+            "Head_02"
+        ])));
+        assert!(!are_indexed(&names(&[
+            "pelvis",
+            "spine_01",
+            "spine_02",
+            "thumb_01_l"
+        ])));
+        assert!(!are_indexed(&names(&["spine_01", "neck_01", "head_02"])));
+        assert!(!are_indexed(&names(&["", ""])));
+    }
 
     #[test]
     fn prefixes_and_separators_are_left_out() {

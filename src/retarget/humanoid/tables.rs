@@ -285,15 +285,15 @@ pub(super) const TABLES: &[Table] = &[
             (B::LeftHand, &["palm2~"]),
         ],
     },
-    // The small figures of the sample scenes: hands without arms.
+    // The small figures of the sample scenes: legs of one bone, which hang on joints at the hips' sides, and hands
+    // without arms. They lack too much for a humanoid; a draft has what is there.
     Table {
         name: "Greenman",
         sides: ["l", "r"],
         spine: &["bodylow", "bodyup"],
         rows: &[
             (B::Hips, &["root"]),
-            (B::LeftUpperLeg, &["hip~"]),
-            (B::LeftLowerLeg, &["leg~"]),
+            (B::LeftUpperLeg, &["leg~"]),
             (B::LeftHand, &["hand~"]),
         ],
     },

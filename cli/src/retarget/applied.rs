@@ -1,0 +1,162 @@
+//! What a retargeting was asked for and found, as the report and the written file name it.
+
+use super::RetargetArgs;
+use super::character::{Character, Pose};
+use clap::Args;
+use phalanx::retarget::{
+    Alignment, FootPlanting, HumanoidMap, MapOrigin, RetargetOptions, ScaleMode,
+};
+use serde::Serialize;
+use std::path::Path;
+
+/// Options of the planting of feet.
+#[derive(Debug, Args)]
+pub struct PlantArgs {
+    /// Keep feet that stand in the source from sliding, by bending the legs
+    #[arg(long)]
+    plant_feet: bool,
+    /// With --plant-feet: how far above its lowest place a foot stands at most, as a share of the height of the
+    /// source's hips. Default: 0.05
+    #[arg(long, value_name = "SHARE", requires = "plant_feet", value_parser = positive)]
+    plant_height: Option<f64>,
+    /// With --plant-feet: how fast a foot that stands moves along the ground at most, in heights of the source's hips
+    /// per second. Default: 0.35
+    #[arg(long, value_name = "SPEED", requires = "plant_feet", value_parser = positive)]
+    plant_speed: Option<f64>,
+    /// With --plant-feet: seconds over which a correction fades in and out. Default: 0.1
+    #[arg(long, value_name = "SECONDS", requires = "plant_feet", value_parser = positive)]
+    plant_fade: Option<f64>,
+}
+
+impl PlantArgs {
+    pub fn planting(&self) -> Option<FootPlanting> {
+        let default = FootPlanting::default();
+        self.plant_feet.then(|| FootPlanting {
+            height: self.plant_height.unwrap_or(default.height),
+            speed: self.plant_speed.unwrap_or(default.speed),
+            fade: self.plant_fade.unwrap_or(default.fade),
+        })
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("it must be a finite number above 0".to_owned()),
+    }
+}
+
+/// The settings of an input's clips.
+#[derive(Clone, Debug, Serialize)]
+pub struct Applied {
+    /// The character's file.
+    onto: String,
+    /// Where the humanoids come from: a file, the model's extension, or a table of names.
+    map: String,
+    onto_map: String,
+    /// `rest`, or a clip and its time.
+    reference: String,
+    onto_reference: String,
+    align: &'static str,
+    scale: &'static str,
+    mirror: bool,
+    /// Null without planting.
+    plant_feet: Option<Planting>,
+}
+
+/// Thresholds of the planting of feet.
+#[derive(Clone, Debug, Serialize)]
+struct Planting {
+    /// Share of the height of the source's hips.
+    height: f64,
+    /// Heights of the source's hips per second.
+    speed: f64,
+    /// Seconds.
+    fade: f64,
+}
+
+impl Applied {
+    pub fn new(
+        args: &RetargetArgs,
+        options: &RetargetOptions,
+        (from, onto): (&Character, &Character),
+    ) -> Self {
+        let pose = |pose: &Option<Pose>| match pose {
+            Some(pose) => pose.to_string(),
+            None => "rest".to_owned(),
+        };
+        // On its own character the map of the files is that of both.
+        let onto_map = match args.onto {
+            Some(_) => &args.onto_map,
+            None => &args.map,
+        };
+        Self {
+            onto: onto.model.file.clone(),
+            map: origin(&from.map, args.map.as_deref()),
+            onto_map: origin(&onto.map, onto_map.as_deref()),
+            reference: pose(&args.reference),
+            onto_reference: pose(&args.onto_reference),
+            align: match options.alignment {
+                Alignment::None => "none",
+                Alignment::Limbs => "limbs",
+                Alignment::LimbsAndFingers => "fingers",
+            },
+            scale: match options.scale {
+                ScaleMode::Keep => "keep",
+                ScaleMode::Drop => "drop",
+            },
+            mirror: options.mirror,
+            plant_feet: options.feet.as_ref().map(|feet| Planting {
+                height: feet.height,
+                speed: feet.speed,
+                fade: feet.fade,
+            }),
+        }
+    }
+
+    /// The maps of source and target.
+    pub fn maps(&self) -> [&str; 2] {
+        [&self.map, &self.onto_map]
+    }
+
+    /// All of it on one line, as `NAME=VALUE`.
+    pub fn text(&self) -> String {
+        let planting = self.plant_feet.as_ref().map(|feet| {
+            format!(
+                "plant-feet plant-height={} plant-speed={} plant-fade={}",
+                feet.height, feet.speed, feet.fade
+            )
+        });
+        let pairs = [
+            ("onto", &*self.onto),
+            ("map", &*self.map),
+            ("onto-map", &*self.onto_map),
+            ("reference", &*self.reference),
+            ("onto-reference", &*self.onto_reference),
+            ("align", self.align),
+            ("scale", self.scale),
+        ];
+        let mut words: Vec<String> = pairs
+            .iter()
+            .map(|(k, v)| format!("{k}={}", word(v)))
+            .collect();
+        words.extend(self.mirror.then(|| "mirror".to_owned()));
+        words.extend(planting);
+        words.join(" ")
+    }
+}
+
+/// A value, in quotes if it has spaces.
+fn word(value: &str) -> String {
+    match value.is_empty() || value.contains(char::is_whitespace) {
+        true => format!("\"{value}\""),
+        false => value.to_owned(),
+    }
+}
+
+fn origin(map: &HumanoidMap, file: Option<&Path>) -> String {
+    match (map.origin(), file) {
+        (MapOrigin::Given, Some(file)) => format!("file {}", file.display()),
+        (origin, _) => origin.to_string(),
+    }
+}
