@@ -132,7 +132,9 @@ fn durations_count_every_sampler_and_empty_clips_stay() {
         Severity::Note,
         &["animation 0", "begins late", "0.25 s"],
     );
-    assert_eq!(report.entries.len(), 2);
+    let parts = ["animation 1 \"nothing\"", "empty clip", "no channels"];
+    assert_reported(&report, Severity::Note, &parts);
+    assert_eq!(report.entries.len(), 3);
 }
 
 #[test]

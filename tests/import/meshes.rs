@@ -21,7 +21,7 @@ fn streams_of_floats_arrive_as_they_are() {
     let colors = file.floats("VEC3", &[0.25, 0.5, 1.0].repeat(4));
     file.vertices(
         json!({ "POSITION": positions, "NORMAL": normals, "TANGENT": tangents,
-        "TEXCOORD_0": uvs, "COLOR_0": colors, "_CUSTOM": uvs, "TEXCOORD_1": uvs }),
+        "TEXCOORD_0": uvs, "COLOR_0": colors }),
     );
     let scene = file.read_clean();
     let primitive = &scene.meshes[0].primitives[0];

@@ -122,6 +122,13 @@ impl Clips<'_, '_> {
                 .within(|| format!("channel {index}"))?;
             tracks.extend(track);
         }
+        if tracks.is_empty() {
+            let message = match animation.channels.is_empty() {
+                true => "is an empty clip: it has no channels",
+                false => "is an empty clip: none of its channels is read",
+            };
+            self.notes.note(place, message);
+        }
         let extras = animation.extras.map(|json| json.get().to_owned());
         let markers = match &extras {
             Some(text) => self.markers(text, duration, place)?,
