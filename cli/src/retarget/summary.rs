@@ -188,7 +188,8 @@ impl ClipSummary {
         let reach = self.feet.as_ref().map_or(0, |f| f.out_of_reach);
         if reach > 0 {
             lines.push(format!(
-                "a foot was out of reach of its leg in {reach} samples"
+                "a foot was out of reach of its leg in {}",
+                text::plural(reach, "sample")
             ));
         }
         // The bound on the directions of bones.

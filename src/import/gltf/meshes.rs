@@ -8,6 +8,7 @@ use super::limits::Notes;
 use super::nodes::{finite, fit};
 use super::unread::Streams;
 use crate::mesh::{Material, Mesh, MorphTarget, Primitive};
+use crate::words::{plural, were};
 use ::gltf::json;
 use json::accessor::{ComponentType, Type};
 use json::mesh::{Mode, Semantic};
@@ -235,7 +236,8 @@ impl PrimitiveReader<'_, '_> {
             }
         }
         if mended > 0 {
-            let message = format!("{mended} numbers of {name} were not finite and were set to 0");
+            let (numbers, were) = (plural(mended as u64, "number"), were(mended as u64));
+            let message = format!("{numbers} of {name} {were} not finite and {were} set to 0");
             self.notes.repaired(&*self.place, message);
         }
         Ok(rows)
@@ -333,9 +335,10 @@ impl PrimitiveReader<'_, '_> {
     fn whole_triangles(&mut self, mut indices: Vec<u32>) -> Vec<u32> {
         let rest = indices.len() % 3;
         if rest != 0 {
-            let message = format!("{rest} indices after the last complete triangle");
+            let rest = plural(rest as u64, "index");
+            let message = format!("{rest} after the last complete triangle");
             self.notes.dropped(&*self.place, message);
-            indices.truncate(indices.len() - rest);
+            indices.truncate(indices.len() - indices.len() % 3);
         }
         indices
     }

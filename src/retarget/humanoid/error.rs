@@ -1,6 +1,7 @@
 //! `MapError`: why joints are no humanoid.
 
 use crate::skeleton::HumanBone;
+use crate::words::plural;
 use thiserror::Error;
 
 /// Why a humanoid map is refused.
@@ -62,8 +63,9 @@ pub enum MapError {
     },
     /// The names of the joints are those of no known humanoid.
     #[error(
-        "no humanoid is known by these joints: the best of {tables} name tables, {best}, finds {found} bones \
-         and lacks \"{lacking}\"; give the map as a file"
+        "no humanoid is known by these joints: the best of {tables} name tables, {best}, finds {} \
+         and lacks \"{lacking}\"; give the map as a file",
+        plural(*.found as u64, "bone")
     )]
     Unknown {
         /// Number of name tables.
