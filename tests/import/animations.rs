@@ -200,7 +200,10 @@ fn rotation_keys_without_a_direction_are_mended() {
     assert_reported(
         &report,
         Severity::Repaired,
-        &["animation 1, channel 0", "1 rotation keys"],
+        &[
+            "animation 1, channel 0",
+            "1 rotation key of length 0 was replaced",
+        ],
     );
 }
 
