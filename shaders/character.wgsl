@@ -12,7 +12,7 @@ struct Mesh {
     textured: f32,
     flat_shading: u32,   // the mesh has no normals
     double_sided: u32,
-    alpha_cutoff: f32,   // of masked meshes: the least alpha that is drawn
+    alpha_cutoff: f32,   // the least alpha that is drawn of masked meshes, and that casts a shadow
     unlit: u32,          // the base colour is shown without light
     padding_a: u32,
     padding_b: u32,
@@ -68,14 +68,18 @@ fn placed(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Plac
     return Placed(position, normal);
 }
 
+fn texture_place(uv: vec2<f32>) -> vec2<f32> {
+    let place = vec3<f32>(uv, 1.0);
+    return vec2<f32>(dot(mesh.uv[0].xyz, place), dot(mesh.uv[1].xyz, place));
+}
+
 fn body(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Fragment {
     let p = placed(surface, instance, vertex, rows);
     var out: Fragment;
     out.clip = view.clip * vec4<f32>(p.position, 1.0);
     out.position = p.position;
     out.normal = p.normal / max(length(p.normal), 1e-20);
-    let uv = vec3<f32>(surface.uv, 1.0);
-    out.uv = vec2<f32>(dot(mesh.uv[0].xyz, uv), dot(mesh.uv[1].xyz, uv));
+    out.uv = texture_place(surface.uv);
     let tint = mix(vec3<f32>(1.0), instance.tint.rgb, mesh.tint);
     let color = mesh.base_color * surface.color;
     out.color = vec4<f32>(color.rgb * tint, color.a);
@@ -144,6 +148,40 @@ fn shadow_skin8(
 ) -> @builtin(position) vec4<f32> {
     let first = i.numbers.x + mesh.first_slot;
     return shadow(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b));
+}
+
+// Shadows of meshes whose alpha decides where they are.
+struct ShadowFragment {
+    @builtin(position) clip: vec4<f32>,
+    @location(0) uv: vec2<f32>,
+    @location(1) alpha: f32,
+}
+
+fn cut_shadow(surface: Surface, clip: vec4<f32>) -> ShadowFragment {
+    return ShadowFragment(clip, texture_place(surface.uv), mesh.base_color.a * surface.color.a);
+}
+
+@vertex
+fn cut_shadow_rigid(s: Surface, i: Instance, @builtin(vertex_index) v: u32) -> ShadowFragment {
+    return cut_shadow(s, shadow(s, i, v, rigid_rows()));
+}
+
+@vertex
+fn cut_shadow_skin4(
+    s: Surface, i: Instance, @builtin(vertex_index) v: u32,
+    @location(4) joints: vec4<u32>, @location(5) weights: vec4<f32>,
+) -> ShadowFragment {
+    return cut_shadow(s, shadow(s, i, v, skin4_rows(i, joints, weights)));
+}
+
+@vertex
+fn cut_shadow_skin8(
+    s: Surface, i: Instance, @builtin(vertex_index) v: u32,
+    @location(4) joints_a: vec4<u32>, @location(5) weights_a: vec4<f32>,
+    @location(6) joints_b: vec4<u32>, @location(7) weights_b: vec4<f32>,
+) -> ShadowFragment {
+    let first = i.numbers.x + mesh.first_slot;
+    return cut_shadow(s, shadow(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b)));
 }
 
 // The colour of a side, and the alpha of the base colour.
@@ -234,5 +272,14 @@ fn edge_color(in: Fragment) -> @location(0) vec4<f32> {
 
 @fragment
 fn shadow_mask() -> @location(0) vec4<f32> {
+    return vec4<f32>(1.0);
+}
+
+@fragment
+fn cut_shadow_mask(in: ShadowFragment) -> @location(0) vec4<f32> {
+    let texel = textureSample(base_texture, base_sampler, in.uv);
+    if in.alpha * mix(1.0, texel.a, mesh.textured) < mesh.alpha_cutoff {
+        discard;
+    }
     return vec4<f32>(1.0);
 }

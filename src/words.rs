@@ -11,10 +11,27 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
-/// A count with its noun: `1 joint`, `2 joints`.
+/// A count with its noun: `1 joint`, `2 joints`, `3 vertices`, `0 meshes`, `2 entries`.
 pub(crate) fn plural(count: u64, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
+    if count == 1 {
+        return format!("1 {noun}");
+    }
+    for (one, several) in [
+        ("ex", "ices"),
+        ("ix", "ices"),
+        ("sh", "shes"),
+        ("ry", "ries"),
+    ] {
+        if let Some(stem) = noun.strip_suffix(one) {
+            return format!("{count} {stem}{several}");
+        }
+    }
+    format!("{count} {noun}s")
+}
+
+/// The verb of a count in the past.
+pub(crate) fn were(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }
 
 /// The verb of a count.
@@ -37,5 +54,22 @@ mod tests {
     fn one_is_singular() {
         let counts = [0, 1, 2].map(|n| plural(n, "joint"));
         assert_eq!(counts, ["0 joints", "1 joint", "2 joints"]);
+        let nouns = ["vertex", "bind matrix", "mesh", "entry", "key"];
+        let one = nouns.map(|noun| plural(1, noun));
+        assert_eq!(
+            one,
+            ["1 vertex", "1 bind matrix", "1 mesh", "1 entry", "1 key"]
+        );
+        let two = nouns.map(|noun| plural(2, noun));
+        assert_eq!(
+            two,
+            [
+                "2 vertices",
+                "2 bind matrices",
+                "2 meshes",
+                "2 entries",
+                "2 keys"
+            ]
+        );
     }
 }

@@ -145,6 +145,9 @@ fn parse() -> Result<Cli, clap::Error> {
     if let Command::Bench(args) = &cli.command {
         args.check(&mut command)?;
     }
+    if let Command::Merge(args) = &cli.command {
+        args.check(&mut command)?;
+    }
     if let Command::Retarget(args) = &cli.command {
         args.check(&mut command)?;
     }

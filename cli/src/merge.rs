@@ -1,6 +1,6 @@
 //! `phalanx merge`: joins the parts of a library.
 
-use super::bake::BakeFault;
+use super::bake::{BakeFault, is_other_type};
 use super::error::CliError;
 use super::files::Files;
 use super::kind;
@@ -8,6 +8,7 @@ use super::mapped;
 use super::output;
 use super::text;
 use clap::Args;
+use clap::error::ErrorKind;
 use phalanx::bake::{BakeError, BakeOptions, measure_error_across};
 use phalanx::clip::Clip;
 use phalanx::format::{
@@ -38,6 +39,20 @@ pub struct MergeArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+impl MergeArgs {
+    /// Refuses an output whose name is that of a file of another type.
+    pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
+        if !is_other_type(&self.out) {
+            return Ok(());
+        }
+        let message = format!(
+            "--out {}: only .phx files are written; the output is a name that ends in .phx",
+            self.out.display()
+        );
+        Err(command.error(ErrorKind::ValueValidation, message))
+    }
 }
 
 const EXAMPLES: &str = "\

@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::{Camera, Look, Palette, RenderError, Winding};
 use phalanx::math::Affine3x4;
-use phalanx::mesh::{Image, Material, Primitive, Texture};
+use phalanx::mesh::{AlphaMode, Image, Material, Primitive, Texture};
 use phalanx::rig::Sphere;
 
 /// Everything that a picture shows, borrowed.
@@ -65,7 +65,8 @@ pub struct DrawMesh<'a> {
     /// The geometry.
     pub primitive: &'a Primitive,
     /// Base colour, alpha mode, sidedness, and whether the surface is unlit. Meshes that blend are drawn back to
-    /// front behind all others, as wholes. All else of the material is not shown.
+    /// front behind all others, as wholes. Masked meshes cast shadows where alpha reaches their cutoff, blended ones
+    /// where it reaches 0.5. All else of the material is not shown.
     pub material: &'a Material,
     /// The image of the material's base colour texture, which says how it lies on the mesh. Its filters are not
     /// used: textures are linear, with mip levels.
@@ -151,7 +152,19 @@ pub fn tint_strength(material: &Material, model_has_tint: bool) -> f32 {
     }
 }
 
+/// The least alpha with which a blended surface casts a shadow.
+const BLENDED_SHADOW: f32 = 0.5;
+
 impl DrawMesh<'_> {
+    /// The least alpha that casts a shadow; `None` if all of the mesh does.
+    pub(super) fn shadow_cutoff(&self) -> Option<f32> {
+        match self.material.alpha_mode {
+            AlphaMode::Opaque => None,
+            AlphaMode::Mask => Some(self.material.alpha_cutoff),
+            AlphaMode::Blend => Some(BLENDED_SHADOW),
+        }
+    }
+
     /// Checks the arrays against each other. Returns the number of the instance's palette rows and of its
     /// morph weights that the mesh needs.
     pub(super) fn validate(&self) -> Result<(u64, u64), MeshFault> {

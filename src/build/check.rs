@@ -8,6 +8,7 @@ use crate::mesh::{Primitive, PrimitiveError};
 use crate::rig::{RigError, is_forest};
 use crate::runtime::JobError;
 use crate::skeleton::{SkeletonError, SkinError};
+use crate::words::are;
 use thiserror::Error;
 
 /// The most scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
@@ -29,7 +30,7 @@ pub enum BuildError {
     #[error(transparent)]
     Relane(#[from] RelaneError),
     /// An index is out of range.
-    #[error("{place}: {what} {index} is out of range, there are {have}")]
+    #[error("{place}: {what} {index} is out of range, there {} {have}", are(*.have as u64))]
     Index {
         /// Where the index occurs.
         place: String,

@@ -4,7 +4,7 @@ use super::block::Channel;
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
 use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
-use crate::words::plural;
+use crate::words::{are, plural};
 use thiserror::Error;
 
 /// Why a clip is rejected.
@@ -20,7 +20,7 @@ pub enum ClipError {
     },
     /// A timeline has too few or too many keys: at most [`MAX_KEYS`](super::MAX_KEYS) if they are evenly spaced,
     /// otherwise at most [`MAX_IRREGULAR_KEYS`](super::MAX_IRREGULAR_KEYS).
-    #[error("clip \"{clip}\": timeline {timeline} has {keys} keys, allowed are 2 to {limit}")]
+    #[error("clip \"{clip}\": timeline {timeline} has {}, allowed are 2 to {limit}", plural(*.keys as u64, "key"))]
     KeyCount {
         /// Name of the clip.
         clip: String,
@@ -55,7 +55,7 @@ pub enum ClipError {
         count: usize,
     },
     /// A block refers to lanes, rows, integers or a timeline that do not exist.
-    #[error("clip \"{clip}\": {channel} block {index} refers to {what} {needed}, there are {have}")]
+    #[error("clip \"{clip}\": {channel} block {index} refers to {what} {needed}, there {} {have}", are(*.have as u64))]
     Block {
         /// Name of the clip.
         clip: String,

@@ -6,6 +6,7 @@ use crate::playback::pool::Pool;
 use crate::playback::{
     InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, RigId,
 };
+use crate::words::plural;
 use thiserror::Error;
 
 /// An error of a call on many instances. The call changed nothing.
@@ -13,7 +14,9 @@ use thiserror::Error;
 pub enum BulkError {
     /// An array has neither one value nor one per instance.
     #[error(
-        "{what}: {values} values for {instances} instances; one for all or one each are needed"
+        "{what}: {} for {}; one for all or one each are needed",
+        plural(*.values as u64, "value"),
+        plural(*.instances as u64, "instance")
     )]
     Lengths {
         /// The array.

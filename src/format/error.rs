@@ -6,6 +6,7 @@ use crate::clip::ClipError;
 use crate::clip::RelaneError;
 use crate::rig::RigError;
 use crate::skeleton::{HumanBone, SkeletonError, SkinError};
+use crate::words::{are, plural};
 use std::io;
 use thiserror::Error;
 
@@ -52,7 +53,7 @@ pub enum Fault {
         needed: u64,
     },
     /// The data ends too early.
-    #[error("{what}: {needed} bytes are needed, {have} are available")]
+    #[error("{what}: {} {} needed, {have} {} available", plural(*.needed, "byte"), are(*.needed), are(*.have))]
     Short {
         /// The contents of the missing bytes.
         what: &'static str,

@@ -3,8 +3,9 @@
 use std::fmt;
 
 /// What an import repaired, dropped or could not use, in the order it was found: values that were broken,
-/// extensions that are not read, nodes outside the default scene, clips that begin late, channels that animate no
-/// node, names that occur twice, and properties of materials that pictures ignore.
+/// extensions, cameras and vertex attributes that are not read, meshes and images without use, nodes outside the
+/// default scene, clips that begin late or are empty, channels that animate no node, names that occur twice, and
+/// properties of materials that pictures ignore.
 ///
 /// ```
 /// use phalanx::import::{ImportReport, Severity};

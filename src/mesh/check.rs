@@ -3,13 +3,14 @@
 use super::Primitive;
 use crate::math::{all_within, within};
 use crate::skeleton::MAX_LENGTH;
+use crate::words::{are, plural};
 use thiserror::Error;
 
 /// Why the streams of a primitive are rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PrimitiveError {
     /// A stream has the wrong length.
-    #[error("{stream} holds {have} elements, expected {needed}")]
+    #[error("{stream} holds {}, expected {needed}", plural(*.have as u64, "element"))]
     Stream {
         /// Name of the stream.
         stream: &'static str,
@@ -19,7 +20,7 @@ pub enum PrimitiveError {
         needed: usize,
     },
     /// A vertex index is out of range.
-    #[error("vertex {index} is out of range, there are {have} vertices")]
+    #[error("vertex {index} is out of range, there {} {}", are(*.have as u64), plural(*.have as u64, "vertex"))]
     Vertex {
         /// The index.
         index: usize,

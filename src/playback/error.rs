@@ -8,6 +8,7 @@ use crate::rig::ScaleError;
 use crate::scene::{NodeId, SceneError};
 use crate::skeleton::limits;
 use crate::skeleton::{ChannelHandle, JointRefError};
+use crate::words::plural;
 use thiserror::Error;
 
 /// An error of a mixer or a crowd. The call that returned it changed nothing.
@@ -54,7 +55,7 @@ pub enum PlaybackError {
         layer: usize,
     },
     /// The rig has no such layer.
-    #[error("unknown layer {layer}: the rig has {layers} layers")]
+    #[error("unknown layer {layer}: the rig has {}", plural(*.layers as u64, "layer"))]
     UnknownLayer {
         /// The layer.
         layer: usize,
@@ -71,7 +72,7 @@ pub enum PlaybackError {
         channel: ChannelHandle,
     },
     /// Instances of the rig are alive.
-    #[error("{rig} still has {instances} instances")]
+    #[error("{rig} still has {}", plural(*.instances as u64, "instance"))]
     RigInUse {
         /// The rig.
         rig: RigId,
@@ -79,7 +80,10 @@ pub enum PlaybackError {
         instances: usize,
     },
     /// Actions play the clip, or blend spaces hold it.
-    #[error("{clip} is still used by {actions} actions or blend spaces")]
+    #[error(
+        "{clip} is still used by {actions} {}",
+        if *.actions == 1 { "action or blend space" } else { "actions or blend spaces" }
+    )]
     ClipInUse {
         /// The clip.
         clip: ClipId,
@@ -95,7 +99,7 @@ pub enum PlaybackError {
         why: Unknown,
     },
     /// Actions play the blend space.
-    #[error("{space} is still played by {actions} actions")]
+    #[error("{space} is still played by {}", plural(*.actions as u64, "action"))]
     SpaceInUse {
         /// The blend space.
         space: BlendSpaceId,
@@ -186,7 +190,12 @@ pub enum PlaybackError {
         after: usize,
     },
     /// A batch of overrides has another number of matrices than instances times joints.
-    #[error("{matrices} matrices given for {joints} joints of {instances} instances")]
+    #[error(
+        "{} given for {} of {}",
+        plural(*.matrices as u64, "matrix"),
+        plural(*.joints as u64, "joint"),
+        plural(*.instances as u64, "instance")
+    )]
     OverrideCount {
         /// Matrices given.
         matrices: usize,

@@ -4,6 +4,7 @@ use super::humanoid::{HumanBone, MapError};
 use crate::build::ClipBuildError;
 use crate::clip::{Clip, ClipKind};
 use crate::skeleton::{Skeleton, SkeletonMismatch};
+use crate::words::plural;
 use thiserror::Error;
 
 /// Why a clip cannot be retargeted.
@@ -13,7 +14,7 @@ pub enum RetargetError {
     #[error(transparent)]
     Map(#[from] MapError),
     /// A map names a joint that its skeleton does not have.
-    #[error("the map of the {side} has joint {joint}, its skeleton has {joints} joints")]
+    #[error("the map of the {side} has joint {joint}, its skeleton has {}", plural(*.joints as u64, "joint"))]
     Foreign {
         /// `source` or `target`.
         side: &'static str,
@@ -38,7 +39,9 @@ pub enum RetargetError {
     },
     /// A reference pose has not as many joints as the skeleton, or is not finite.
     #[error(
-        "the reference pose of the {side} has {have} sound transforms, its skeleton has {needed} joints"
+        "the reference pose of the {side} has {}, its skeleton has {}",
+        plural(*.have as u64, "sound transform"),
+        plural(*.needed as u64, "joint")
     )]
     Reference {
         /// `source` or `target`.

@@ -8,6 +8,7 @@ use crate::mesh::{
     ImageData, MAX_MIME_TYPE, Material, MaterialError, Mesh, PrimitiveError, is_mime_type,
 };
 use crate::skeleton::{NO_JOINT, Skeleton, SkeletonMismatch, Skin};
+use crate::words::are;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ pub struct RigParts {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RigError {
     /// An index is out of range.
-    #[error("{place}: {what} {index}, there are {have}")]
+    #[error("{place}: {what} {index}, there {} {have}", are(*.have as u64))]
     Index {
         /// Where the index is.
         place: String,

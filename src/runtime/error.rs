@@ -1,6 +1,7 @@
 //! `JobError`: what a job refuses, with the buffer and both sizes.
 
 use crate::skeleton::SkeletonMismatch;
+use crate::words::are;
 use thiserror::Error;
 
 /// A job's buffers do not fit each other. Nothing was written.
@@ -55,7 +56,7 @@ pub enum JobError {
         high: f32,
     },
     /// An index points past the end of what it indexes.
-    #[error("{job}: `{what}` {index} at {place}, there are {have}")]
+    #[error("{job}: `{what}` {index} at {place}, there {} {have}", are(*.have as u64))]
     Index {
         /// The job.
         job: &'static str,

@@ -2,6 +2,7 @@
 
 use super::ids::{MirrorId, NodeId};
 use crate::skeleton::JointRefError;
+use crate::words::plural;
 use thiserror::Error;
 
 /// Why a call on a scene graph failed; nothing was changed.
@@ -79,7 +80,7 @@ pub enum SceneError {
         joint: usize,
     },
     /// A mirror needs one local matrix per joint.
-    #[error("{have} local matrices given for {joints} joints")]
+    #[error("{} given for {}", plural(*.have as u64, "local matrix"), plural(*.joints as u64, "joint"))]
     Locals {
         /// Matrices given.
         have: usize,

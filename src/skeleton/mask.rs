@@ -2,6 +2,7 @@
 
 use super::{JointRef, JointRefError, Skeleton};
 use crate::math::Row;
+use crate::words::plural;
 use thiserror::Error;
 
 /// A weight in [0, 1] for every joint, stored as rows in the skeleton's lane order.
@@ -16,7 +17,7 @@ pub struct JointMask {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MaskError {
     /// One weight per joint is needed.
-    #[error("{weights} weights given for {joints} joints")]
+    #[error("{} given for {}", plural(*.weights as u64, "weight"), plural(*.joints as u64, "joint"))]
     Lengths {
         /// Weights given.
         weights: usize,

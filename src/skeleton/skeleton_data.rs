@@ -4,6 +4,7 @@ use super::channel::{MAX_CHANNELS, UserChannel};
 use super::limits::{Beyond, MAX_CHAIN_SCALE, MAX_SCALAR, check_chain, check_local, largest};
 use super::{Pose, Trs};
 use crate::math::{Fnv1a, LANES, NOISE, NOISE_LENGTH, Row, blocks_for, settle};
+use crate::words::plural;
 use glam::{Affine3A, Quat};
 use std::sync::Arc;
 use thiserror::Error;
@@ -152,7 +153,9 @@ pub enum SkeletonError {
     },
     /// The lane order is not a permutation of the joints.
     #[error(
-        "the lane order has {len} entries for {joints} joints, or does not list each joint once"
+        "the lane order has {} for {}, or does not list each joint once",
+        plural(*.len as u64, "entry"),
+        plural(*.joints as u64, "joint")
     )]
     LaneOrder {
         /// Entries of the lane order.

@@ -18,7 +18,7 @@ pub struct Skin {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SkinError {
     /// Joints and matrices differ in number.
-    #[error("{joints} joints but {matrices} inverse bind matrices")]
+    #[error("{} but {}", plural(*.joints as u64, "joint"), plural(*.matrices as u64, "inverse bind matrix"))]
     Lengths {
         /// Number of joints.
         joints: usize,

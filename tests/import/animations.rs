@@ -132,7 +132,9 @@ fn durations_count_every_sampler_and_empty_clips_stay() {
         Severity::Note,
         &["animation 0", "begins late", "0.25 s"],
     );
-    assert_eq!(report.entries.len(), 2);
+    let parts = ["animation 1 \"nothing\"", "empty clip", "no channels"];
+    assert_reported(&report, Severity::Note, &parts);
+    assert_eq!(report.entries.len(), 3);
 }
 
 #[test]
@@ -198,7 +200,10 @@ fn rotation_keys_without_a_direction_are_mended() {
     assert_reported(
         &report,
         Severity::Repaired,
-        &["animation 1, channel 0", "1 rotation keys"],
+        &[
+            "animation 1, channel 0",
+            "1 rotation key of length 0 was replaced",
+        ],
     );
 }
 

@@ -237,7 +237,8 @@ fn names_that_occur_twice_are_told_apart() {
     let positions = file.floats("VEC3", &[0.0; 9]);
     for name in ["Cube", "Cube", "Sphere"] {
         let primitive = json!({ "attributes": { "POSITION": positions } });
-        file.push("meshes", json!({ "name": name, "primitives": [primitive] }));
+        let mesh = file.push("meshes", json!({ "name": name, "primitives": [primitive] }));
+        file.push("nodes", json!({ "mesh": mesh }));
     }
     // Two joints and an object have one name; two other nodes share one, but are no joints.
     for name in ["Hand", "Hand", "Hand", "Rock", "Rock", ""] {
@@ -246,7 +247,7 @@ fn names_that_occur_twice_are_told_apart() {
     let times = file.floats("SCALAR", &[0.0, 1.0]);
     let values = file.floats("VEC3", &[0.0; 6]);
     for (clip, name) in ["Run", "Walk", "Run", "Walk", "Walk"].iter().enumerate() {
-        file.clip(clip % 2, "scale", "LINEAR", times, values);
+        file.clip(3 + clip % 2, "scale", "LINEAR", times, values);
         file.root["animations"][clip]["name"] = json!(name);
     }
     assert_eq!(
@@ -254,7 +255,7 @@ fn names_that_occur_twice_are_told_apart() {
         [
             "clips: names that occur more than once: \"Run\" (animations 0 and 2) and \
              \"Walk\" (animations 1, 3 and 4); a name finds the first, an index each",
-            "joints: names that occur more than once: \"Hand\" (nodes 0 and 1); a path (PARENT/NAME) or an \
+            "joints: names that occur more than once: \"Hand\" (nodes 3 and 4); a path (PARENT/NAME) or an \
              index finds each, the name alone none",
             "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index finds each",
         ]
@@ -282,12 +283,14 @@ fn many_equal_names_are_counted() {
     for i in 0..3000 {
         let name = if i % 2 == 0 { &long } else { "short" };
         file.push("meshes", json!({ "name": name, "primitives": [] }));
+        file.push("nodes", json!({ "mesh": i }));
     }
     for i in 0..40 {
         file.push(
             "meshes",
             json!({ "name": format!("m{}", i / 2), "primitives": [] }),
         );
+        file.push("nodes", json!({ "mesh": 3000 + i }));
     }
     let notes = named(&file);
     assert_eq!(notes.len(), 1, "{notes:?}");

@@ -20,4 +20,5 @@ mod pointers;
 mod refusals;
 mod scenes;
 mod split;
+mod unread;
 mod up_axis;

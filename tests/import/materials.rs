@@ -30,7 +30,7 @@ fn use_all_images(file: &mut File) {
     let count = file.root["images"].as_array().unwrap().len();
     for image in 0..count {
         let texture = file.push("textures", json!({ "source": image }));
-        let color = json!({ "baseColorTexture": { "index": texture } });
+        let color = json!({ "baseColorTexture": { "index": texture }, "metallicFactor": 0.0 });
         file.push("materials", json!({ "pbrMetallicRoughness": color }));
     }
 }
@@ -86,7 +86,18 @@ fn factors_sides_and_textures() {
         Severity::Dropped,
         &["material 3", "specular colour"],
     );
-    assert_eq!(report.entries.len(), 2);
+    // The first three are metals, as they do not state that they are none.
+    assert_reported(&report, Severity::Note, &["materials", "metallic (of 3)"]);
+    let unlisted = ["KHR_texture_basisu", "pbrSpecularGlossiness"];
+    for name in unlisted {
+        let parts = [
+            "extension",
+            name,
+            "1 object, but not listed in extensionsUsed",
+        ];
+        assert_reported(&report, Severity::Dropped, &parts);
+    }
+    assert_eq!(report.entries.len(), 5);
 }
 
 /// A file with one image, one sampler and one texture of both.
@@ -135,7 +146,6 @@ fn all_properties_of_surfaces() {
                 "metallicRoughnessTexture": { "index": 1 },
             },
             "extensions": {
-                "KHR_materials_unlit": {},
                 "KHR_materials_emissive_strength": { "emissiveStrength": 8.0 },
             },
         }),
@@ -184,7 +194,7 @@ fn all_properties_of_surfaces() {
         alpha_mode: AlphaMode::Mask,
         alpha_cutoff: 0.25,
         double_sided: true,
-        unlit: true,
+        unlit: false,
     };
     let blend = Material {
         alpha_mode: AlphaMode::Blend,
@@ -194,10 +204,16 @@ fn all_properties_of_surfaces() {
     // What pictures do without is said once for the file.
     let words = [
         "materials: kept, but not shown in pictures",
-        "metallic (of 1), roughness (of 1), normal textures (of 1), occlusion (of 1), emissive (of 1)",
+        "metallic (of 2), roughness (of 1), normal textures (of 1), occlusion (of 1), emissive (of 1)",
     ];
     assert_reported(&report, Severity::Note, &words);
     assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
+    // Unlit surfaces ignore all of it.
+    file.root["materials"][0]["extensions"]["KHR_materials_unlit"] = json!({});
+    file.root["materials"][1]["pbrMetallicRoughness"] = json!({ "metallicFactor": 0.0 });
+    let (materials, report) = read_without_images(&file);
+    assert!(materials[0].unlit);
+    assert!(report.entries.is_empty(), "{:?}", report.entries);
 }
 
 #[test]
@@ -427,7 +443,7 @@ fn sources_of_textures() {
     file.push("textures", json!({ "extensions": webp }));
     file.push("textures", json!({ "source": 0, "extensions": webp }));
     for texture in 0..2 {
-        let color = json!({ "baseColorTexture": { "index": texture } });
+        let color = json!({ "baseColorTexture": { "index": texture }, "metallicFactor": 0.0 });
         file.push("materials", json!({ "pbrMetallicRoughness": color }));
     }
     file.root["extensionsUsed"] = json!(["EXT_texture_webp"]);
@@ -588,7 +604,9 @@ fn images_stay_as_their_file_holds_them() {
         ..ImportOptions::default()
     };
     let (scene, report) = file.read_with(&options).unwrap();
-    assert!(report.entries.is_empty(), "{:?}", report.entries);
+    let parts = ["images", "1 of 6 has no use", "the first is 5"];
+    assert_reported(&report, Severity::Note, &parts);
+    assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
     let image = |mime: &str, bytes: &[u8]| {
         Some(ImageData::Encoded(EncodedImage {
             mime: mime.into(),
@@ -682,7 +700,7 @@ fn webp_textures_are_decoded() {
         );
         let extension = json!({ "EXT_texture_webp": { "source": image } });
         let texture = file.push("textures", json!({ "extensions": extension }));
-        let color = json!({ "baseColorTexture": { "index": texture } });
+        let color = json!({ "baseColorTexture": { "index": texture }, "metallicFactor": 0.0 });
         file.push("materials", json!({ "pbrMetallicRoughness": color }));
     }
     file.root["extensionsRequired"] = json!(["EXT_texture_webp"]);

@@ -88,6 +88,9 @@ fn attributes_triangles_and_indices_decode() {
             }
             finish(&mut file);
             file.root["extensionsRequired"] = json!([name]);
+            for mesh in 0..file.root["meshes"].as_array().unwrap().len() {
+                file.push("nodes", json!({ "mesh": mesh }));
+            }
             let scene = file.read_clean();
             for mesh in &scene.meshes {
                 assert_eq!(mesh.primitives[0].positions, positions());
@@ -221,7 +224,8 @@ fn every_vertex_size_decodes() {
         );
         let primitive = json!({ "attributes": { "POSITION": vertices }, "indices": accessor,
             "mode": 5 });
-        file.push("meshes", json!({ "primitives": [primitive] }));
+        let mesh = file.push("meshes", json!({ "primitives": [primitive] }));
+        file.push("nodes", json!({ "mesh": mesh }));
         finish(&mut file);
         let indices = file.read_clean().meshes[0].primitives[0].indices.clone();
         let firsts: Vec<u32> = indices

@@ -74,7 +74,7 @@ fn indices_of_every_kind() {
         ),
         (
             "/bufferViews/0/buffer",
-            &["buffer view 0", "buffer 77", "there are 1"],
+            &["buffer view 0", "buffer 77", "there is 1"],
         ),
         (
             "/meshes/0/primitives/0/attributes/POSITION",
@@ -84,8 +84,8 @@ fn indices_of_every_kind() {
             "/meshes/0/primitives/0/indices",
             &["primitive 0", "indices", "accessor 77"],
         ),
-        ("/nodes/0/mesh", &["node 0", "mesh 77", "there are 1"]),
-        ("/nodes/0/skin", &["node 0", "skin 77", "there are 1"]),
+        ("/nodes/0/mesh", &["node 0", "mesh 77", "there is 1"]),
+        ("/nodes/0/skin", &["node 0", "skin 77", "there is 1"]),
         (
             "/nodes/1/children/0",
             &["node 1 \"a\\nb\"", "child node 77", "there are 3"],
@@ -109,7 +109,7 @@ fn indices_of_every_kind() {
         ),
         (
             "/animations/0/channels/0/sampler",
-            &["channel 0", "sampler 77", "there are 1"],
+            &["channel 0", "sampler 77", "there is 1"],
         ),
         (
             "/animations/0/channels/0/target/node",
@@ -125,7 +125,7 @@ fn indices_of_every_kind() {
     }
     changed(
         |root| root["scene"] = json!(1),
-        &["default scene 1", "there are 1"],
+        &["default scene 1", "there is 1"],
     );
     let material = |root: &mut Value| root["meshes"][0]["primitives"][0]["material"] = json!(3);
     changed(material, &["material 3", "there are 0"]);

@@ -71,7 +71,7 @@ fn the_default_scene_is_the_named_one_the_first_or_all() {
     }
     let mut file = trees();
     scenes(&mut file, &[&[0]], Some(1));
-    assert_says(&file.error(), &["default scene 1", "there are 1"]);
+    assert_says(&file.error(), &["default scene 1", "there is 1"]);
 }
 
 #[test]

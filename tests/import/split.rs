@@ -227,7 +227,7 @@ fn some_nodes_cannot_be_split_off() {
     };
     assert_eq!(error(0), root);
     let line = error(1).to_string();
-    assert_says(&line, &["skin 0", "1 joints below node 1 and 1 elsewhere"]);
+    assert_says(&line, &["skin 0", "1 joint below node 1 and 1 elsewhere"]);
     let mut broken = whole.clone();
     broken.nodes[3].parent = Some(99);
     assert_says(

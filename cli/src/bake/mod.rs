@@ -24,6 +24,7 @@ use super::import_args::ImportArgs;
 use super::numbers::whole;
 use super::output;
 use clap::Args;
+use clap::error::ErrorKind;
 use phalanx::format::ClipForm;
 use phalanx::import::UpAxis;
 use progress::Progress;
@@ -104,14 +105,33 @@ impl BakeArgs {
     /// Rejects what each argument by itself allows.
     pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
         if self.clips.files.is_empty() || is_library(&self.out) {
-            return Ok(());
+            return phx_or_folder(&self.out, command);
         }
         let message = format!(
             "--clips makes one library, so --out must be a file that ends in .phx, not {}",
             self.out.display()
         );
-        Err(command.error(clap::error::ErrorKind::ValueValidation, message))
+        Err(command.error(ErrorKind::ValueValidation, message))
     }
+}
+
+/// Whether a name ends as that of a file of another type: in a dot and letters other than `phx`.
+pub fn is_other_type(out: &Path) -> bool {
+    let ending = out.extension().and_then(|e| e.to_str());
+    let ending = ending.filter(|e| e.starts_with(|c: char| c.is_ascii_alphabetic()));
+    ending.is_some_and(|e| !e.eq_ignore_ascii_case("phx"))
+}
+
+/// Refuses an output that is neither a .phx file nor looks like a folder.
+pub fn phx_or_folder(out: &Path, command: &mut clap::Command) -> Result<(), clap::Error> {
+    let name = out.display().to_string();
+    if !is_other_type(out) || out.is_dir() || name.ends_with(std::path::is_separator) {
+        return Ok(());
+    }
+    let message = format!(
+        "--out {name}: only .phx files are written; the output is a name that ends in .phx, or a folder ({name}/)"
+    );
+    Err(command.error(ErrorKind::ValueValidation, message))
 }
 
 const EXAMPLES: &str = "\

@@ -117,7 +117,10 @@ fn summary(d: &Document) -> String {
         text::plural(d.skeleton.joints.len(), "joint"),
         text::plural(d.skins.len(), "skin"),
         several(d.meshes.len(), "mesh", "meshes") + &levels,
-        format!("{} triangles", text::count(triangles as u64)),
+        match triangles {
+            1 => "1 triangle".to_owned(),
+            n => format!("{} triangles", text::count(n as u64)),
+        },
     ]
     .join(", ")
 }

@@ -6,7 +6,7 @@ mod map_file;
 mod one;
 mod summary;
 
-use super::bake::{self, Faults, Found};
+use super::bake::{self, Faults, Found, phx_or_folder};
 use super::error::CliError;
 use super::files::Files;
 use super::import_args::ImportArgs;
@@ -14,7 +14,6 @@ use super::model::Model;
 use super::output;
 use applied::PlantArgs;
 use character::{Character, Pose};
-use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use map_file::MapFile;
@@ -85,19 +84,8 @@ pub struct RetargetArgs {
 impl RetargetArgs {
     /// Refuses an output that is neither a .phx file nor looks like a folder.
     pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
-        let Some(out) = self.out.as_deref().filter(|out| !is_file(out)) else {
-            return Ok(());
-        };
-        let name = out.display().to_string();
-        let ending = out.extension().and_then(|e| e.to_str());
-        let ending = ending.filter(|e| e.starts_with(|c: char| c.is_ascii_alphabetic()));
-        if ending.is_none() || out.is_dir() || name.ends_with(std::path::is_separator) {
-            return Ok(());
-        }
-        let message = format!(
-            "--out {name}: only .phx files are written; the output is a name that ends in .phx, or a folder ({name}/)"
-        );
-        Err(command.error(ErrorKind::ValueValidation, message))
+        let out = self.out.as_deref();
+        out.map_or(Ok(()), |out| phx_or_folder(out, command))
     }
 
     /// The maps of the files and of the character.

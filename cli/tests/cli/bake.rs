@@ -411,6 +411,23 @@ pub fn refusals() -> Tested {
         let code = run(args).status.code();
         check(code == Some(2), format!("{args:?}: {code:?}"))?;
     }
+    // Only .phx files are written, so that other names are mistakes.
+    let (other, dotted) = (folder.join("x.glb"), folder.join("v1.2"));
+    for command in ["bake", "merge"] {
+        let made = run(&[command, input, "--out", text(&other)]);
+        let said = String::from_utf8_lossy(&made.stderr).into_owned();
+        let code = made.status.code();
+        check(code == Some(2), format!("{command}: {code:?}"))?;
+        check(said.contains("only .phx files are written"), said)?;
+        check(!other.exists(), format!("{command} made x.glb"))?;
+    }
+    check(
+        run(&["bake", input, "--out", text(&dotted)])
+            .status
+            .success(),
+        "v1.2 is a folder",
+    )?;
+    fs::remove_dir_all(&dotted)?;
     let empty = folder.join("empty");
     fs::create_dir_all(&empty)?;
     let refused = |args: &[&str], parts: &[&str]| one_line(&run(args), parts);

@@ -176,7 +176,8 @@ fn mesh(
         textured: if draw.image.is_some() { 1.0 } else { 0.0 },
         flat_shading: u32::from(draw.primitive.normals.is_empty()),
         double_sided: u32::from(draw.material.double_sided),
-        alpha_cutoff: draw.material.alpha_cutoff,
+        // Opaque surfaces do not read it, and blended ones do for their shadow alone.
+        alpha_cutoff: draw.shadow_cutoff().unwrap_or(0.0),
         unlit: u32::from(draw.material.unlit),
         padding: [0; 2],
     };

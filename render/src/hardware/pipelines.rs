@@ -45,6 +45,7 @@ struct Key {
     by_rows: bool,
     /// Edges are drawn in place of surfaces.
     edges: bool,
+    /// Of shadows: masked where alpha decides, else opaque.
     alpha_mode: AlphaMode,
 }
 
@@ -71,7 +72,10 @@ impl Key {
                 mirrored: false,
                 by_rows: false,
                 edges: pass == Pass::Body,
-                alpha_mode: AlphaMode::Opaque,
+                alpha_mode: match mesh.alpha_mode {
+                    AlphaMode::Opaque => AlphaMode::Opaque,
+                    AlphaMode::Mask | AlphaMode::Blend => AlphaMode::Mask,
+                },
             },
         }
     }
@@ -171,10 +175,17 @@ impl Pipelines {
         if self.characters.contains_key(&key) {
             return;
         }
-        let (body, shadow) = match key.count {
-            InfluenceCount::Rigid => ("body_rigid", "shadow_rigid"),
-            InfluenceCount::Four => ("body_skin4", "shadow_skin4"),
-            InfluenceCount::Eight => ("body_skin8", "shadow_skin8"),
+        let cut = key.alpha_mode != AlphaMode::Opaque;
+        let vertex = match (pass, key.count) {
+            (Pass::Body, InfluenceCount::Rigid) => "body_rigid",
+            (Pass::Body, InfluenceCount::Four) => "body_skin4",
+            (Pass::Body, InfluenceCount::Eight) => "body_skin8",
+            (Pass::Shadow, InfluenceCount::Rigid) if cut => "cut_shadow_rigid",
+            (Pass::Shadow, InfluenceCount::Four) if cut => "cut_shadow_skin4",
+            (Pass::Shadow, InfluenceCount::Eight) if cut => "cut_shadow_skin8",
+            (Pass::Shadow, InfluenceCount::Rigid) => "shadow_rigid",
+            (Pass::Shadow, InfluenceCount::Four) => "shadow_skin4",
+            (Pass::Shadow, InfluenceCount::Eight) => "shadow_skin8",
         };
         let mut buffers = vec![Some(SURFACE_LAYOUT), Some(InstanceRecord::LAYOUT)];
         let attributes = key.stored.map(|f| (f, f.attributes()));
@@ -184,7 +195,7 @@ impl Pipelines {
             &PipelineParts {
                 layout: &self.layout,
                 module: &self.module,
-                vertex: if pass == Pass::Body { body } else { shadow },
+                vertex,
                 fragment: match pass {
                     Pass::Body if key.edges => "edge_color",
                     Pass::Body => match (key.alpha_mode, key.by_rows) {
@@ -195,6 +206,7 @@ impl Pipelines {
                         (AlphaMode::Blend, false) => "body_blended",
                         (AlphaMode::Blend, true) => "body_blended_by_rows",
                     },
+                    Pass::Shadow if cut => "cut_shadow_mask",
                     Pass::Shadow => "shadow_mask",
                 },
                 buffers: &buffers,
@@ -360,6 +372,10 @@ mod tests {
             "body_blended_by_rows",
             "edge_color",
             "shadow_skin8",
+            "cut_shadow_rigid",
+            "cut_shadow_skin4",
+            "cut_shadow_skin8",
+            "cut_shadow_mask",
             "ground_color",
             "sky_fragment",
         ] {

@@ -49,16 +49,25 @@ impl<'a> Framebuffer<'a> {
     }
 
     /// Adds flattened characters to the shadow mask.
-    pub fn cast(&mut self, characters: &[Character]) {
+    pub fn cast(&mut self, characters: &[Character], chains: &Chains) {
         let (eye, width) = (self.eye, self.size.width as usize);
         let bands = self.mask.par_chunks_mut(width * BAND).enumerate();
         bands.for_each(|(band, mask)| {
             let rows = band * BAND..band * BAND + mask.len() / width;
-            for_each_shape(characters, &rows, |_, shape| {
-                for_each_triangle(eye, shape, |_, corners| {
+            for_each_shape(characters, &rows, |character, shape| {
+                let cutoff = shape.mesh.shadow_cutoff();
+                let paint =
+                    cutoff.map(|cutoff| (Paint::new(eye, character, shape, chains), cutoff));
+                for_each_triangle(eye, shape, |three, corners| {
+                    let paint = paint.as_ref().map(|(paint, cutoff)| {
+                        let surface = paint.surface(three, corners, true);
+                        move |hit: &Hit| paint.albedo(&surface, hit.share).w >= *cutoff
+                    });
                     triangle(corners, width, rows.clone(), |hit| {
                         let at = (hit.y - rows.start) * width + hit.x;
-                        if let Some(bits) = mask.get_mut(at) {
+                        if let Some(bits) = mask.get_mut(at)
+                            && paint.as_ref().is_none_or(|casts| casts(&hit))
+                        {
                             *bits |= hit.covered;
                         }
                     });
@@ -363,9 +372,8 @@ impl<'a> Paint<'a> {
         level.round() as usize
     }
 
-    /// The colour with its alpha, and whether the surface is there: a masked one may not be.
-    fn color(&self, s: &Surface, share: Vec3) -> (Vec4, bool) {
-        let mix = |v: &[Vec3; 3]| v[0] * share.x + v[1] * share.y + v[2] * share.z;
+    /// The base colour with its alpha, of factor, vertices and texture.
+    fn albedo(&self, s: &Surface, share: Vec3) -> Vec4 {
         let [a, b, c] = s.colors;
         let mut albedo = self.color * (a * share.x + b * share.y + c * share.z);
         if let Some(chain) = self.chain {
@@ -373,6 +381,13 @@ impl<'a> Paint<'a> {
             let at = a * share.x + b * share.y + c * share.z;
             albedo *= sample(chain, &self.texture.sampler, at, s.level);
         }
+        albedo
+    }
+
+    /// The colour with its alpha, and whether the surface is there: a masked one may not be.
+    fn color(&self, s: &Surface, share: Vec3) -> (Vec4, bool) {
+        let mix = |v: &[Vec3; 3]| v[0] * share.x + v[1] * share.y + v[2] * share.z;
+        let albedo = self.albedo(s, share);
         let material = self.shape.mesh.material;
         if material.alpha_mode == AlphaMode::Mask && albedo.w < material.alpha_cutoff {
             return (albedo, false);

@@ -50,7 +50,7 @@ pub(super) fn draw(
         |v| all(v),
         |chunk| {
             let flat = chunk.par_iter().map(|v| Character::shadow(scene, draws, v));
-            frame.cast(&flat.collect::<Result<Vec<_>, _>>()?);
+            frame.cast(&flat.collect::<Result<Vec<_>, _>>()?, &chains);
             Ok(())
         },
     )?;
@@ -113,22 +113,25 @@ fn in_chunks<T>(
 
 fn chains(scene: &Scene, draws: &DrawList) -> Chains {
     let mut chains = Chains::new();
-    let mut last = None;
-    for visible in &draws.lists.bodies {
-        // The list is grouped by model and detail.
-        if last.replace((visible.model, visible.detail)) == Some((visible.model, visible.detail)) {
-            continue;
-        }
-        let detail = scene.models.get(visible.model);
-        let detail = detail.and_then(|m| m.details.get(visible.detail));
-        for image in detail
-            .map_or(&[][..], |d| d.meshes)
-            .iter()
-            .filter_map(|m| m.image)
-        {
-            chains
-                .entry(std::ptr::from_ref(image).addr())
-                .or_insert_with(|| mip_chain(image));
+    // Of shadows, which may have another detail, those of meshes whose alpha decides where they are.
+    let lists = [(&draws.lists.bodies, false), (&draws.lists.shadows, true)];
+    for (list, shadows) in lists {
+        let mut last = None;
+        for visible in list {
+            // The list is grouped by model and detail.
+            let here = (visible.model, visible.detail);
+            if last.replace(here) == Some(here) {
+                continue;
+            }
+            let detail = scene.models.get(visible.model);
+            let detail = detail.and_then(|m| m.details.get(visible.detail));
+            let meshes = detail.map_or(&[][..], |d| d.meshes).iter();
+            let meshes = meshes.filter(|m| !shadows || m.shadow_cutoff().is_some());
+            for image in meshes.filter_map(|m| m.image) {
+                chains
+                    .entry(std::ptr::from_ref(image).addr())
+                    .or_insert_with(|| mip_chain(image));
+            }
         }
     }
     chains

@@ -414,3 +414,104 @@ pub fn alpha_looks_alike() {
         assert!(mean < 0.8 && share < 0.03, "mean {mean}, differing {share}");
     }
 }
+
+/// A level square two metres above the ground, seen from high above, with the light from the right and above: its
+/// shadow lies from x = −3 to −1, and the left half of its texture is clear.
+fn shadow_of(backend: Backend, part: Option<&Part>) -> RgbaImage {
+    let _one_at_a_time = (backend != Backend::Software).then(device_lock);
+    let level = Quat::from_rotation_x(-std::f32::consts::FRAC_PI_2);
+    let place = Affine3x4::from_scale_rotation_translation(Vec3::ONE, level, Vec3::Y * 2.0);
+    let meshes: Vec<DrawMesh> = part
+        .iter()
+        .map(|p| DrawMesh {
+            placement: Placement::Rigid(place),
+            ..mesh(p, 0.0)
+        })
+        .collect();
+    let details = [DrawDetail {
+        meshes: &meshes,
+        min_pixels: 0.0,
+    }];
+    let models = [DrawModel { details: &details }];
+    let instances = [DrawInstance {
+        model: 0,
+        world: moved(0.0),
+        palette_offset: 0,
+        morph_offset: 0,
+        tint: [1.0; 4],
+        bounds: None,
+    }];
+    let scene = Scene {
+        models: &models,
+        instances: &instances,
+        palette: Palette::Heap(&[]),
+        morph_weights: &[],
+        camera: Camera {
+            eye: Vec3::Y * 400.0,
+            target: Vec3::ZERO,
+            up: -Vec3::Z,
+            fov_y: 2.0 * (4.0f32 / 400.0).atan(),
+            near: 0.1,
+        },
+        look: Look {
+            ground: Some(0.0),
+            haze: f32::INFINITY,
+            light: Vec3::new(1.0, 1.0, 0.0),
+            ..Look::default()
+        },
+    };
+    draw(&scene, SIZE, backend).expect("a picture").image
+}
+
+/// Shadows end where alpha falls below the cutoff, or below one half.
+pub fn shadows_of_masked_and_blended_surfaces() {
+    use AlphaMode::{Blend, Mask, Opaque};
+    // Mode, alpha of the factor, cutoff; whether the clear and the full half cast shadows.
+    let cases = [
+        (Opaque, 0.25, 0.5, [true, true]),
+        (Mask, 1.0, 0.5, [false, true]),
+        (Mask, 0.4, 0.5, [false, false]),
+        (Mask, 0.4, 0.3, [false, true]),
+        (Mask, 1.0, 0.0, [true, true]),
+        (Blend, 1.0, 0.9, [false, true]),
+        (Blend, 0.6, 0.9, [false, true]),
+        (Blend, 0.4, 0.1, [false, false]),
+    ];
+    for (mode, alpha, cutoff, expected) in cases {
+        let mut part = plain(0.0, [1.0, 0.0, 0.0, alpha], mode);
+        part.image = Some(Image {
+            width: 2,
+            height: 1,
+            rgba: vec![255, 255, 255, 0, 255, 255, 255, 255],
+        });
+        part.material.alpha_cutoff = cutoff;
+        part.material.base_color_texture = Some(Texture {
+            sampler: Sampler {
+                wrap_u: Wrap::ClampToEdge,
+                ..Sampler::default()
+            },
+            ..Texture::default()
+        });
+        both(|backend| {
+            let (with, empty) = (shadow_of(backend, Some(&part)), shadow_of(backend, None));
+            // 16 pixels a metre, the origin in the middle: x = −2.75 and −1.25.
+            let darker = [20, 44].map(|x| {
+                let at = |image: &RgbaImage| {
+                    image.get_pixel(x, 64).0[..3]
+                        .iter()
+                        .map(|&v| u32::from(v))
+                        .sum::<u32>()
+                };
+                at(&with) + 60 < at(&empty)
+            });
+            keep(
+                &with,
+                &format!("shadow {mode:?} {alpha} {cutoff} {backend:?}"),
+            );
+            assert_eq!(
+                darker, expected,
+                "{mode:?} of {alpha}, cutoff {cutoff}, {backend:?}"
+            );
+        });
+    }
+}

@@ -296,7 +296,6 @@ pub fn shadows_lie_away_from_the_light() {
     crowd.camera = camera(Vec3::new(0.0, 3.0, 4.0));
     crowd.camera.target = Vec3::ZERO;
     // Pixels that the character darkens, left and right of the middle; its own are on both.
-    // Pixels that the character darkens, left and right of the middle; its own are on both.
     let darker = |crowd: &mut Crowd, light: Vec3| {
         crowd.look.light = light;
         let with = crowd.software().image;

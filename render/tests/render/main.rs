@@ -129,6 +129,10 @@ fn main() {
             alpha::textures_lie_as_they_are_told,
         ),
         gpu("alpha_looks_alike", alpha::alpha_looks_alike),
+        gpu(
+            "shadows_of_masked_and_blended_surfaces",
+            alpha::shadows_of_masked_and_blended_surfaces,
+        ),
         cpu("colours", colors::colours_in_software),
         gpu("colours", colors::colours_on_the_gpu),
         gpu("known_places", known::places_on_the_gpu),

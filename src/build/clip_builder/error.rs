@@ -2,6 +2,7 @@
 
 use super::key_times::MAX_RESAMPLED_KEYS;
 use crate::clip::{Channel, ClipError, MAX_IRREGULAR_KEYS};
+use crate::words::plural;
 use thiserror::Error;
 
 /// Why a clip cannot be built.
@@ -9,7 +10,10 @@ use thiserror::Error;
 pub enum ClipBuildError {
     /// The lengths of a track do not match.
     #[error(
-        "clip \"{clip}\", track {track} (node {node}): {keys} keys and {values} values, needs {needed} values"
+        "clip \"{clip}\", track {track} (node {node}): {} and {}, needs {}",
+        plural(*.keys as u64, "key"),
+        plural(*.values as u64, "value"),
+        plural(*.needed as u64, "value")
     )]
     TrackLength {
         /// The clip.

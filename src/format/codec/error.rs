@@ -1,13 +1,14 @@
 //! `CodecError`: why a clip cannot be encoded or decoded.
 
 use crate::clip::ClipError;
+use crate::words::{are, plural};
 use thiserror::Error;
 
 /// Why a clip cannot be encoded or decoded.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CodecError {
     /// The data ends too early.
-    #[error("byte {offset}: {needed} bytes are needed, {have} are available")]
+    #[error("byte {offset}: {} {} needed, {have} {} available", plural(*.needed as u64, "byte"), are(*.needed as u64), are(*.have as u64))]
     Short {
         /// Offset of the missing byte.
         offset: usize,

@@ -10,6 +10,7 @@ use super::scenes::Scenes;
 use crate::clip::Marker;
 use crate::import::markers::{of_extras, snap};
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawTrack};
+use crate::words::{plural, were};
 use ::gltf::json::accessor::Type;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -121,6 +122,13 @@ impl Clips<'_, '_> {
                 .track(channel, &animation.samplers, node, property, &here)
                 .within(|| format!("channel {index}"))?;
             tracks.extend(track);
+        }
+        if tracks.is_empty() {
+            let message = match animation.channels.is_empty() {
+                true => "is an empty clip: it has no channels",
+                false => "is an empty clip: none of its channels is read",
+            };
+            self.notes.note(place, message);
         }
         let extras = animation.extras.map(|json| json.get().to_owned());
         let markers = match &extras {
@@ -339,8 +347,11 @@ impl Clips<'_, '_> {
             }
         }
         if mended > 0 {
-            let message =
-                format!("{mended} rotation keys of length 0 were replaced by the previous key");
+            let message = format!(
+                "{} of length 0 {} replaced by the previous key",
+                plural(mended as u64, "rotation key"),
+                were(mended as u64)
+            );
             self.notes.repaired(place, message);
         }
     }
@@ -354,9 +365,11 @@ impl Clips<'_, '_> {
         let place = || format!("accessor {accessor}");
         let times = Rc::new(check_times(times).within(place)?);
         if let Some(kept) = &times.kept {
+            let removed = (times.keys - kept.len()) as u64;
             let message = format!(
-                "{} keys had the time of the next key and were removed",
-                times.keys - kept.len()
+                "{} had the time of the next key and {} removed",
+                plural(removed, "key"),
+                were(removed)
             );
             self.notes.repaired(place(), message);
         }

@@ -5,10 +5,12 @@
 use super::container::JsonCounts;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
 use super::extensions;
+use super::inventory::Inventory;
 use super::limits::{MemoryLimit, Notes};
 use super::material_json::{Material, Sampler as TextureSampler, Texture};
 use ::gltf::json;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 #[derive(Deserialize)]
 pub(super) struct Asset {
@@ -34,6 +36,8 @@ pub(super) struct Document {
     pub buffers: Vec<json::Buffer>,
     #[serde(default)]
     pub buffer_views: Vec<json::buffer::View>,
+    #[serde(default)]
+    pub cameras: Vec<IgnoredAny>,
     #[serde(default)]
     pub images: Vec<json::Image>,
     #[serde(default)]
@@ -179,7 +183,12 @@ impl Document {
     }
 
     /// Checks version and extensions; reports the extensions that are not read.
-    pub fn check(&self, lenient: bool, notes: &mut Notes) -> Result<(), Fault> {
+    pub fn check(
+        &self,
+        inventory: &Inventory,
+        lenient: bool,
+        notes: &mut Notes,
+    ) -> Result<(), Fault> {
         let asset = &self.asset;
         let version = asset.min_version.as_ref().unwrap_or(&asset.version);
         // Minor versions are backward compatible, so only `minVersion` can exclude 2.0.
@@ -194,6 +203,7 @@ impl Document {
         extensions::check(
             &self.extensions_used,
             &self.extensions_required,
+            inventory,
             lenient,
             notes,
         )

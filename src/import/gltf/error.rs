@@ -2,6 +2,7 @@
 
 use super::extensions::ExtensionEffect;
 pub(super) use crate::words::shorten;
+use crate::words::{are, plural};
 use std::fmt;
 
 /// Why a file could not be imported: the file, the place in it and the problem, on one line.
@@ -58,7 +59,7 @@ pub enum GltfErrorKind {
         found: u32,
     },
     /// The length in the GLB header is above that of the file, or less than the header.
-    #[error("the GLB header claims {declared} bytes, the file has {found}")]
+    #[error("the GLB header claims {}, the file has {found}", plural(*.declared, "byte"))]
     GlbLength {
         /// Length in the header.
         declared: u64,
@@ -66,7 +67,7 @@ pub enum GltfErrorKind {
         found: u64,
     },
     /// A chunk is longer than the rest of the file.
-    #[error("GLB chunk {chunk} claims {declared} bytes, {left} are left")]
+    #[error("GLB chunk {chunk} claims {}, {left} {} left", plural(*.declared, "byte"), are(*.left))]
     GlbChunk {
         /// Index of the chunk.
         chunk: usize,
@@ -116,7 +117,7 @@ pub enum GltfErrorKind {
         cure: Option<&'static str>,
     },
     /// An index is out of range.
-    #[error("{what} {index} is out of range, there are {count}")]
+    #[error("{what} {index} is out of range, there {} {count}", are(*.count as u64))]
     Index {
         /// What is referred to.
         what: &'static str,
@@ -143,7 +144,7 @@ pub enum GltfErrorKind {
         reason: &'static str,
     },
     /// Fewer bytes than declared.
-    #[error("byteLength is {declared}, the data has {found} bytes")]
+    #[error("byteLength is {declared}, the data has {}", plural(*.found, "byte"))]
     Short {
         /// Length in the file.
         declared: u64,
@@ -151,7 +152,7 @@ pub enum GltfErrorKind {
         found: u64,
     },
     /// A range that ends beyond its container.
-    #[error("ends at byte {end} of {container}, which has {size} bytes")]
+    #[error("ends at byte {end} of {container}, which has {}", plural(*.size, "byte"))]
     Bounds {
         /// `buffer 0`, `buffer view 3`.
         container: String,
@@ -161,7 +162,7 @@ pub enum GltfErrorKind {
         size: u64,
     },
     /// A stride smaller than an element.
-    #[error("byteStride is {stride}, an element has {element} bytes")]
+    #[error("byteStride is {stride}, an element has {}", plural(*.element, "byte"))]
     Stride {
         /// Stride in the file.
         stride: u64,
@@ -226,7 +227,7 @@ pub enum GltfErrorKind {
         second: usize,
     },
     /// A vertex index that is out of range.
-    #[error("index {position} is {index}, there are {vertices} vertices")]
+    #[error("index {position} is {index}, there {} {}", are(*.vertices as u64), plural(*.vertices as u64, "vertex"))]
     VertexIndex {
         /// Position in the index list.
         position: usize,
@@ -236,7 +237,7 @@ pub enum GltfErrorKind {
         vertices: usize,
     },
     /// A vertex uses a joint that its skin lacks.
-    #[error("vertex {vertex} uses joint {joint} with weight {weight}, the skin has {slots} joints")]
+    #[error("vertex {vertex} uses joint {joint} with weight {weight}, the skin has {}", plural(*.slots as u64, "joint"))]
     JointIndex {
         /// The vertex.
         vertex: usize,

@@ -2,11 +2,13 @@
 //!
 //! A file that requires an extension that is not read is refused if the extension changes geometry, textures
 //! or animation, or is not known; [`ImportOptions::lenient`](super::ImportOptions::lenient) imports it without.
-//! Every extension that is used and not read is in the report.
+//! Every extension that is used and not read is in the report, whether the file lists it or not.
 
 use super::document::Document;
 use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
+use super::inventory::Inventory;
 use super::limits::Notes;
+use crate::words::plural;
 use ::gltf::json;
 use json::mesh::Semantic;
 use json::validation::Checked;
@@ -171,10 +173,12 @@ fn refused(name: &str, effect: ExtensionEffect) -> Fault {
     Kind::Extension { name, effect, cure }.into()
 }
 
-/// Refuses required extensions that change what is imported, unless `lenient`; reports all that are not read.
+/// Refuses required extensions that change what is imported, unless `lenient`; reports all that are not read:
+/// those that the file lists, then those that only its objects have.
 pub(super) fn check(
     used: &[String],
     required: &[String],
+    inventory: &Inventory,
     lenient: bool,
     notes: &mut Notes,
 ) -> Result<(), Fault> {
@@ -190,39 +194,56 @@ pub(super) fn check(
     let must: HashSet<&str> = required.iter().map(String::as_str).collect();
     let mut seen = HashSet::new();
     for name in required.iter().chain(used).map(String::as_str) {
-        if !seen.insert(name) {
-            continue;
+        if seen.insert(name) {
+            let objects = inventory.extensions.get(name).map_or(0, |c| c.number);
+            let have = match objects {
+                0 => "no object has it".to_owned(),
+                1 => "1 object has it".to_owned(),
+                n => format!("{n} objects have it"),
+            };
+            report(name, must.contains(name), &have, notes);
         }
-        let place = format!("extension {:?}", shorten(name));
-        let is = match must.contains(name) {
-            true => "is required and ignored",
-            false => "is ignored",
-        };
-        match meaning(name) {
-            Read => {}
-            Only(part) => notes.note(place, format!("only {part} is read")),
-            Harmless => notes.note(
-                place,
-                format!("{is}; it changes nothing of a rig or its clips"),
-            ),
-            Surface => notes.note(
-                place,
-                format!("{is}; it changes how surfaces look in the light"),
-            ),
-            Partly(part, effect) => {
-                notes.dropped(place, format!("{part}; the rest, which {effect}, {is}"))
-            }
-            Changes(Unknown) if !must.contains(name) => {
-                notes.note(place, format!("{is}; it is not known"));
-            }
-            Changes(Unknown) => notes.dropped(place, format!("{is}; it is not known")),
-            Changes(_) if name == DRACO && !must.contains(name) => {
-                notes.note(place, format!("{is}; the data beside it is read"));
-            }
-            Changes(effect) => notes.dropped(place, format!("{is}, though it {effect}")),
+    }
+    for (name, count) in &inventory.extensions {
+        if !seen.contains(&**name) {
+            let objects = plural(count.number as u64, "object");
+            let have = format!("found on {objects}, but not listed in extensionsUsed");
+            report(name, false, &have, notes);
         }
     }
     Ok(())
+}
+
+/// Reports one extension, unless it is read. `have` says how many objects have it.
+fn report(name: &str, required: bool, have: &str, notes: &mut Notes) {
+    let place = format!("extension {:?}", shorten(name));
+    let is = match required {
+        true => "is required and ignored",
+        false => "is ignored",
+    };
+    let (note, message) = match meaning(name) {
+        Read => return,
+        Only(part) => (true, format!("only {part} is read")),
+        Harmless => (
+            true,
+            format!("{is}; it changes nothing of a rig or its clips"),
+        ),
+        Surface => (
+            true,
+            format!("{is}; it changes how surfaces look in the light"),
+        ),
+        Partly(part, effect) => (false, format!("{part}; the rest, which {effect}, {is}")),
+        Changes(Unknown) => (!required, format!("{is}; it is not known")),
+        Changes(_) if name == DRACO && !required => {
+            (true, format!("{is}; the data beside it is read"))
+        }
+        Changes(effect) => (false, format!("{is}, though it {effect}")),
+    };
+    let message = format!("{message}; {have}");
+    match note {
+        true => notes.note(place, message),
+        false => notes.dropped(place, message),
+    }
 }
 
 /// Refuses primitives whose vertices are in Draco data alone, which would be read as zeros; if `lenient`,

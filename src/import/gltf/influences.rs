@@ -5,6 +5,7 @@ use super::buffers::Buffers;
 use super::error::{Fault, GltfErrorKind as Kind, Within};
 use super::limits::{MAX_SKIN_JOINTS, Notes, WEIGHT_SUM_TOLERANCE};
 use crate::mesh::Influences;
+use crate::words::{plural, were};
 use ::gltf::json;
 use json::accessor::Type;
 use json::mesh::Semantic;
@@ -140,27 +141,33 @@ impl Mend {
     fn report(&self, place: &str, notes: &mut Notes) {
         if self.weights > 0 {
             let message = format!(
-                "{} weights were negative or not finite and were set to 0",
-                self.weights
+                "{} {were} negative or not finite and {were} set to 0",
+                plural(self.weights as u64, "weight"),
+                were = were(self.weights as u64)
             );
             notes.repaired(place, message);
         }
         if self.joints > 0 {
             let message = format!(
-                "{} joint indices beyond the skin have weight 0 and were set to 0",
-                self.joints
+                "{} of weight 0 beyond the skin {} set to 0",
+                plural(self.joints as u64, "joint index"),
+                were(self.joints as u64)
             );
             notes.repaired(place, message);
         }
         if self.scaled > 0 {
             let message = format!(
-                "weights of {} vertices were rescaled, their sum differed from 1 by up to {:.3e}",
-                self.scaled, self.worst
+                "weights of {} were rescaled, their sum differed from 1 by up to {:.3e}",
+                plural(self.scaled as u64, "vertex"),
+                self.worst
             );
             notes.repaired(place, message);
         }
         if self.zero > 0 {
-            let message = format!("{} vertices have no weights above 0", self.zero);
+            let message = format!(
+                "{} without weights above 0",
+                plural(self.zero as u64, "vertex")
+            );
             notes.note(place, message);
         }
     }

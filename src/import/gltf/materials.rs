@@ -60,14 +60,20 @@ struct Unseen {
 
 impl Unseen {
     fn count(&mut self, m: &json::Material) {
+        let extensions = m.extensions.as_ref();
+        // The specification of unlit materials ignores all that is counted here.
+        if extensions.is_some_and(|e| e.unlit.is_some()) {
+            return;
+        }
+        let old = extensions.is_some_and(|e| e.specular_glossiness.is_some());
         let pbr = &m.pbr_metallic_roughness;
         let mapped = pbr.metallic_roughness_texture.is_some();
         let emits = m.emissive_factor.iter().any(|&v| v > 0.0);
         let found = [
-            // A factor that is not stated is 1 in glTF; exporters that mean a metal state it.
+            // A factor that is not stated is 1: the surface is a metal. Specular and glossiness know none.
             (
                 "metallic",
-                mapped || pbr.metallic_factor.is_some_and(|v| v > 0.0),
+                !old && (mapped || pbr.metallic_factor.unwrap_or(1.0) > 0.0),
             ),
             (
                 "roughness",

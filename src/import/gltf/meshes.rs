@@ -6,7 +6,9 @@ use super::error::{Fault, GltfErrorKind as Kind, Within, label};
 use super::influences::influences;
 use super::limits::Notes;
 use super::nodes::{finite, fit};
+use super::unread::Streams;
 use crate::mesh::{Material, Mesh, MorphTarget, Primitive};
+use crate::words::{plural, were};
 use ::gltf::json;
 use json::accessor::{ComponentType, Type};
 use json::mesh::{Mode, Semantic};
@@ -21,6 +23,7 @@ pub(super) fn meshes(
     list: Vec<json::Mesh>,
     slots: &[Option<usize>],
     materials: &[Material],
+    streams: &mut Streams,
     buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Vec<Mesh>, Fault> {
@@ -28,7 +31,7 @@ pub(super) fn meshes(
     for (index, mesh) in list.into_iter().enumerate() {
         let place = label("mesh", index, mesh.name.as_deref());
         let slots = slots.get(index).copied().flatten();
-        let mesh = mesh_of(mesh, slots, materials, &place, buffers, notes);
+        let mesh = mesh_of(mesh, slots, materials, &place, streams, buffers, notes);
         out.push(mesh.within(|| place)?);
     }
     Ok(out)
@@ -39,6 +42,7 @@ fn mesh_of(
     slots: Option<usize>,
     materials: &[Material],
     place: &str,
+    streams: &mut Streams,
     buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Mesh, Fault> {
@@ -52,6 +56,7 @@ fn mesh_of(
             slots,
             materials,
             place: format!("{place}, primitive {index}"),
+            streams: &mut *streams,
             buffers: &mut *buffers,
             notes: &mut *notes,
         };
@@ -85,6 +90,7 @@ struct PrimitiveReader<'r, 's> {
     slots: Option<usize>,
     materials: &'r [Material],
     place: String,
+    streams: &'r mut Streams,
     buffers: &'r mut Buffers<'s>,
     notes: &'r mut Notes,
 }
@@ -137,10 +143,16 @@ impl PrimitiveReader<'_, '_> {
             }
             None => Vec::new(),
         };
+        let lacks = [0, 1].map(|set| self.attribute(Semantic::TexCoords(set)).is_none());
+        self.streams
+            .textures(material, self.materials, lacks, &self.place);
         let uvs = self.tex_coords("TEXCOORD_0", 0, vertices)?;
         let uvs1 = match self.uses_second_set(material) {
             true => self.tex_coords("TEXCOORD_1", 1, vertices)?,
-            false => Vec::new(),
+            false => {
+                self.streams.second_sets += usize::from(!lacks[1]);
+                Vec::new()
+            }
         };
         let colors = self.colors(vertices)?;
         let indices = self.triangles(vertices)?;
@@ -224,7 +236,8 @@ impl PrimitiveReader<'_, '_> {
             }
         }
         if mended > 0 {
-            let message = format!("{mended} numbers of {name} were not finite and were set to 0");
+            let (numbers, were) = (plural(mended as u64, "number"), were(mended as u64));
+            let message = format!("{numbers} of {name} {were} not finite and {were} set to 0");
             self.notes.repaired(&*self.place, message);
         }
         Ok(rows)
@@ -322,9 +335,10 @@ impl PrimitiveReader<'_, '_> {
     fn whole_triangles(&mut self, mut indices: Vec<u32>) -> Vec<u32> {
         let rest = indices.len() % 3;
         if rest != 0 {
-            let message = format!("{rest} indices after the last complete triangle");
+            let rest = plural(rest as u64, "index");
+            let message = format!("{rest} after the last complete triangle");
             self.notes.dropped(&*self.place, message);
-            indices.truncate(indices.len() - rest);
+            indices.truncate(indices.len() - indices.len() % 3);
         }
         indices
     }

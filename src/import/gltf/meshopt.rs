@@ -6,6 +6,7 @@
 //! are read from their fallback buffer, if that has data.
 
 use super::error::{Fault, GltfErrorKind as Kind};
+use crate::words::{are, plural};
 use ::gltf::json;
 
 #[cfg(feature = "meshopt")]
@@ -70,7 +71,11 @@ impl Packed {
             return Err(Kind::Meshopt(format!("{message} cannot be combined")).into());
         }
         if self.mode == Mode::Triangles && count % 3 != 0 {
-            let message = format!("{count} indices are not triangles");
+            let message = format!(
+                "{} {} no triangles",
+                plural(count as u64, "index"),
+                are(count as u64)
+            );
             return Err(Kind::Meshopt(message).into());
         }
         Ok(count.saturating_mul(stride))

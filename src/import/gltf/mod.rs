@@ -15,6 +15,7 @@ mod extensions;
 mod humanoid;
 mod images;
 mod influences;
+mod inventory;
 mod limits;
 mod material_json;
 mod materials;
@@ -24,6 +25,7 @@ mod meshopt;
 mod nodes;
 mod scenes;
 mod summary;
+mod unread;
 mod uri;
 
 pub use error::{GltfError, GltfErrorKind};
@@ -154,7 +156,10 @@ fn read(
     let mut memory = MemoryLimit::new(bytes.len() as u64, options.memory_limit);
     memory.charge(bytes.len() as u64)?;
     let mut document = document::Document::parse(container.json, &counts, &mut memory)?;
-    document.check(options.lenient, notes)?;
+    let inventory = inventory::Inventory::take(container.json, &mut memory)?;
+    document.check(&inventory, options.lenient, notes)?;
+    unread::cameras(&document, notes);
+    unread::meshes(&document, notes);
     extensions::leave_out_draco(&mut document, options.lenient, notes)?;
     let mut buffers = Buffers::new(&mut document, container.bin, base, options, memory);
     let slots = smallest_skins(&document);
@@ -165,7 +170,10 @@ fn read(
     };
     let memory = &mut buffers.memory;
     let materials = materials::materials(document.materials, &sources, memory, notes)?;
-    let meshes = meshes::meshes(document.meshes, &slots, &materials, &mut buffers, notes)?;
+    let mut streams = unread::Streams::default();
+    let list = document.meshes;
+    let meshes = meshes::meshes(list, &slots, &materials, &mut streams, &mut buffers, notes)?;
+    streams.report(&inventory, &materials, &mut buffers.memory, notes)?;
     let skin_count = document.skins.len();
     let humanoid = humanoid::humanoid(&document.extensions, document.nodes.len(), notes);
     let mut nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
@@ -175,6 +183,9 @@ fn read(
     scenes.report(&nodes, &skins, &clips, notes);
     // Images come last: if memory runs out, the import can do without them.
     let (list, mode) = (document.images, options.images);
+    if mode != ImageMode::Skip {
+        unread::images(list.len(), &materials, notes);
+    }
     let images = images::images(list, &materials, mode, &mut buffers, notes);
     let mut scene = RawScene {
         name: String::new(),

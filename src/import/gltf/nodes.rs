@@ -7,6 +7,7 @@ use super::matrix::{SHEAR_TOLERANCE, decompose};
 use crate::import::raw::{RawNode, RawSkin};
 use crate::mesh::Mesh;
 use crate::skeleton::Trs;
+use crate::words::plural;
 use ::gltf::json;
 use glam::{Quat, Vec3};
 use json::accessor::Type;
@@ -216,7 +217,11 @@ pub(super) fn fit(
     notes: &mut Notes,
 ) -> Vec<f32> {
     if weights.len() != targets {
-        let message = format!("{} weights for {targets} morph targets", weights.len());
+        let message = format!(
+            "{} for {}",
+            plural(weights.len() as u64, "weight"),
+            plural(targets as u64, "morph target")
+        );
         notes.repaired(place, message);
         weights.resize(targets, 0.0);
         weights.shrink_to_fit();

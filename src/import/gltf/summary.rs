@@ -5,10 +5,10 @@ use super::limits::{MemoryLimit, Notes};
 use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
 
 /// Names, clips and indices that a message lists; it counts the rest, and the entry's items are all.
-const LISTED: usize = 4;
+pub(super) const LISTED: usize = 4;
 
 /// Bytes that an item of an entry may take: a name that is shortened may have 40 characters that are escaped.
-const ITEM: usize = 512;
+pub(super) const ITEM: usize = 512;
 
 /// Bytes that an index in an item may take, as a string of its own before it is joined.
 const INDEX: usize = 64;
@@ -155,7 +155,7 @@ fn repeated<'n>(
 }
 
 /// `a`, `a and b`, or `a, b, c, d and 5 more` of `count` items of which the first are shown.
-fn list(shown: &[String], count: usize) -> String {
+pub(super) fn list(shown: &[String], count: usize) -> String {
     match (shown, count.saturating_sub(shown.len())) {
         ([], _) => String::new(),
         ([one], 0) => one.clone(),

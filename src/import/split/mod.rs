@@ -3,6 +3,7 @@
 mod part;
 
 use super::raw::{RawScene, RawSkin};
+use crate::words::{are, plural};
 use part::Part;
 
 /// Two scenes that were one.
@@ -34,7 +35,7 @@ pub struct SplitScene {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SplitError {
     /// The node's index is out of range.
-    #[error("{scene}: node {node} is out of range, there are {count}")]
+    #[error("{scene}: node {node} is out of range, there {} {count}", are(*.count as u64))]
     NoSuchNode {
         /// The scene's name.
         scene: String,
@@ -60,7 +61,7 @@ pub enum SplitError {
         node: usize,
     },
     /// A skin has joints on both sides.
-    #[error("{scene}: skin {skin} has {inside} joints below node {node} and {outside} elsewhere")]
+    #[error("{scene}: skin {skin} has {} below node {node} and {outside} elsewhere", plural(*.inside as u64, "joint"))]
     SkinStraddles {
         /// The scene's name.
         scene: String,

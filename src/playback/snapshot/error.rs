@@ -1,5 +1,6 @@
 //! `SnapshotError`: why bytes are no snapshot.
 
+use crate::words::{are, plural};
 use thiserror::Error;
 
 /// Why bytes cannot be read as a snapshot.
@@ -35,7 +36,7 @@ pub enum SnapshotFault {
         needed: u8,
     },
     /// The bytes end too early.
-    #[error("{what}: {needed} bytes are needed, {have} are available")]
+    #[error("{what}: {} {} needed, {have} {} available", plural(*.needed, "byte"), are(*.needed), are(*.have))]
     Short {
         /// The contents of the missing bytes.
         what: &'static str,

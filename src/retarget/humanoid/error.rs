@@ -1,6 +1,7 @@
 //! `MapError`: why joints are no humanoid.
 
 use crate::skeleton::HumanBone;
+use crate::words::plural;
 use thiserror::Error;
 
 /// Why a humanoid map is refused.
@@ -78,8 +79,9 @@ pub enum MapError {
     },
     /// The names of the joints are those of no known humanoid.
     #[error(
-        "no humanoid is known by these joints: the best of {tables} name tables, {best}, finds {found} bones \
+        "no humanoid is known by these joints: the best of {tables} name tables, {best}, finds {} \
          and lacks {}, which VRM requires; give the map as a file",
+        plural(*.found as u64, "bone"),
         list(lacking)
     )]
     Unknown {

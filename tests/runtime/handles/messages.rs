@@ -103,7 +103,7 @@ fn unknown_handles_say_why() {
     // What is used, and what is gone.
     assert_eq!(
         message(crowd.remove_rig(two.rig)),
-        "rig 1 still has 1 instances"
+        "rig 1 still has 1 instance"
     );
     crowd.play(two.instance, two.space, &options).unwrap();
     let used = "blend space 0 of rig 1 is still played by 1 actions";

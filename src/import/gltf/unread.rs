@@ -1,0 +1,182 @@
+//! What the report says of cameras, of meshes and images without use, of vertex attributes that are not read, and of
+//! textures whose coordinates a mesh lacks.
+
+use super::document::Document;
+use super::error::{Fault, label, shorten};
+use super::inventory::{Count, Inventory};
+use super::limits::{MemoryLimit, Notes};
+use super::summary::{ITEM, LISTED, list};
+use crate::mesh::{Material, TEX_COORD_SETS};
+use crate::words::{are, plural};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Reports cameras, of which nothing is read.
+pub(super) fn cameras(document: &Document, notes: &mut Notes) {
+    let cameras = document.cameras.len() as u64;
+    let nodes = document.nodes.iter().filter(|n| n.camera.is_some());
+    let nodes = nodes.count() as u64;
+    if cameras == 0 && nodes == 0 {
+        return;
+    }
+    let have = if nodes == 1 { "has" } else { "have" };
+    let message = format!(
+        "{} {} ignored; {} {have} one; they change nothing of a rig or its clips",
+        plural(cameras, "camera"),
+        are(cameras),
+        plural(nodes, "node"),
+    );
+    notes.note("cameras", message);
+}
+
+/// Reports meshes that no node has: they are in no rig.
+pub(super) fn meshes(document: &Document, notes: &mut Notes) {
+    let mut used = vec![false; document.meshes.len()];
+    for mesh in document.nodes.iter().filter_map(|n| n.mesh) {
+        if let Some(used) = used.get_mut(mesh.value()) {
+            *used = true;
+        }
+    }
+    without_use(
+        "meshes",
+        "is on no node and left out of rigs",
+        "are on no node and left out of rigs",
+        &used,
+        notes,
+    );
+}
+
+/// Reports images that no texture of a material uses: they are not read.
+pub(super) fn images(count: usize, materials: &[Material], notes: &mut Notes) {
+    let mut used = vec![false; count];
+    for (_, texture) in materials.iter().flat_map(Material::textures) {
+        if let Some(used) = used.get_mut(texture.image) {
+            *used = true;
+        }
+    }
+    without_use(
+        "images",
+        "has no use in what is read of materials and is left out",
+        "have no use in what is read of materials and are left out",
+        &used,
+        notes,
+    );
+}
+
+/// Reports how many of a list have no use, and the first of them.
+fn without_use(place: &str, one: &str, several: &str, used: &[bool], notes: &mut Notes) {
+    let unused = used.iter().filter(|used| !**used).count();
+    let Some(first) = used.iter().position(|used| !used) else {
+        return;
+    };
+    let what = if unused == 1 { one } else { several };
+    let all = used.len();
+    notes.note(
+        place,
+        format!("{unused} of {all} {what}; the first is {first}"),
+    );
+}
+
+/// What the reader of meshes finds out about vertex streams.
+#[derive(Default)]
+pub(super) struct Streams {
+    /// Primitives with a second texture coordinate set that no texture of their material uses.
+    pub second_sets: usize,
+    /// By material and texture coordinate set: primitives that lack the set, though a texture uses it.
+    lacking: BTreeMap<(usize, u32), Lacking>,
+}
+
+/// Primitives that lack a set.
+struct Lacking {
+    /// The place of the first.
+    first: String,
+    number: u64,
+}
+
+impl Streams {
+    /// Takes note of the sets that the textures of a primitive's material use and the primitive lacks.
+    pub fn textures(
+        &mut self,
+        material: Option<usize>,
+        materials: &[Material],
+        lacks: [bool; TEX_COORD_SETS as usize],
+        place: &str,
+    ) {
+        let Some((index, material)) = material.and_then(|m| Some((m, materials.get(m)?))) else {
+            return;
+        };
+        for (set, _) in (0u32..).zip(lacks).filter(|&(_, lacks)| lacks) {
+            if material.textures().any(|(_, t)| t.tex_coord == set) {
+                let new = || Lacking {
+                    first: place.to_owned(),
+                    number: 0,
+                };
+                let lacking = self.lacking.entry((index, set)).or_insert_with(new);
+                lacking.number += 1;
+            }
+        }
+    }
+
+    /// Reports the attributes that are not read, of vertices and of morph targets, and the sets that are lacking.
+    pub fn report(
+        &self,
+        inventory: &Inventory,
+        materials: &[Material],
+        memory: &mut MemoryLimit,
+        notes: &mut Notes,
+    ) -> Result<(), Fault> {
+        for (&(index, set), lacking) in &self.lacking {
+            let material = &materials[index];
+            let uses = material.textures().filter(|(_, t)| t.tex_coord == set);
+            let uses: Vec<&str> = uses.map(|(name, _)| name).collect();
+            let more = match lacking.number - 1 {
+                0 => String::new(),
+                n => format!(" (and {})", plural(n, "more primitive")),
+            };
+            let message = format!(
+                "lacks TEXCOORD_{set}{more}, which textures of {} use: {}; it is drawn without these",
+                label("material", index, material.name.as_deref()),
+                uses.join(", "),
+            );
+            notes.note(&*lacking.first, message);
+        }
+        let second = Count::of(self.second_sets);
+        let second = (self.second_sets > 0).then(|| (Cow::Borrowed("TEXCOORD_1"), &second));
+        let vertices = inventory.attributes.iter().map(|(n, c)| (n.clone(), c));
+        if let Some((text, items)) = attributes(second.into_iter().chain(vertices), memory)? {
+            notes.note(
+                "meshes",
+                format!("vertex attributes that are not read: {text}"),
+            );
+            notes.items(items);
+        }
+        let targets = inventory.target_attributes.iter();
+        if let Some((text, items)) = attributes(targets.map(|(n, c)| (n.clone(), c)), memory)? {
+            let message = format!("attributes of morph targets that are not read: {text}");
+            notes.dropped("meshes", message);
+            notes.items(items);
+        }
+        Ok(())
+    }
+}
+
+/// The names of attributes with their numbers of primitives: the first in words, and all of them.
+fn attributes<'t>(
+    names: impl Iterator<Item = (Cow<'t, str>, &'t Count)>,
+    memory: &mut MemoryLimit,
+) -> Result<Option<(String, Vec<String>)>, Fault> {
+    let mut items = Vec::new();
+    for (name, count) in names {
+        memory.charge(ITEM as u64)?;
+        let primitives = plural(count.number as u64, "primitive");
+        // A name that glTF allows is shown as it is; any other as one quoted line.
+        let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let name = shorten(&name);
+        items.push(match plain {
+            true => format!("{name} ({primitives})"),
+            false => format!("{name:?} ({primitives})"),
+        });
+    }
+    let text = list(&items[..items.len().min(LISTED)], items.len());
+    Ok((!items.is_empty()).then_some((text, items)))
+}
