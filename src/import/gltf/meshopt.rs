@@ -71,11 +71,7 @@ impl Packed {
             return Err(Kind::Meshopt(format!("{message} cannot be combined")).into());
         }
         if self.mode == Mode::Triangles && count % 3 != 0 {
-            let message = format!(
-                "{} {} no triangles",
-                plural(count as u64, "index"),
-                are(count as u64)
-            );
+            let message = format!("{} {} no triangles", plural(count, "index"), are(count));
             return Err(Kind::Meshopt(message).into());
         }
         Ok(count.saturating_mul(stride))

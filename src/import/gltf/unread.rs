@@ -141,7 +141,7 @@ impl Streams {
             notes.note(&*lacking.first, message);
         }
         let second = Count::of(self.second_sets);
-        let second = (self.second_sets > 0).then(|| (Cow::Borrowed("TEXCOORD_1"), &second));
+        let second = (self.second_sets > 0).then_some((Cow::Borrowed("TEXCOORD_1"), &second));
         let vertices = inventory.attributes.iter().map(|(n, c)| (n.clone(), c));
         if let Some((text, items)) = attributes(second.into_iter().chain(vertices), memory)? {
             notes.note(
