@@ -42,6 +42,9 @@ pub enum CliError {
     /// A finished file could not be moved to its path.
     #[error(transparent)]
     Save(#[from] SaveError),
+    /// Tiers that are refused; the message names the file, if they are of one.
+    #[error("{0}")]
+    Tiers(String),
     /// Files that failed `verify`, each with the reason.
     #[error("{}", .0.join("; "))]
     Verify(Vec<String>),

@@ -72,6 +72,9 @@ impl Crowd {
         let Self {
             pools, passages, ..
         } = self;
+        if let Some(tiering) = &mut self.tiering {
+            tiering.advance(dt);
+        }
         passages.clear();
         passages.reserve(pools.iter().flatten().map(|p| p.state.len()).sum());
         for pool in pools.iter_mut().flatten() {

@@ -66,7 +66,7 @@ impl Crowd {
         let world = world.into();
         let (pool, index) = self.instance_mut(instance)?;
         check_world(&world)?;
-        pool.state.set_world(index, world);
+        pool.set_world(index, world);
         Ok(())
     }
 

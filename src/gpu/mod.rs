@@ -9,6 +9,7 @@ pub use wgpu;
 
 mod backend;
 mod bones;
+mod cells;
 mod device;
 mod error;
 mod faults;

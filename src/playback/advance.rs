@@ -170,6 +170,39 @@ impl Advance<'_> {
     }
 }
 
+/// A step that is looked at and not taken.
+pub(crate) struct Foresight<'a> {
+    pub clips: &'a Clips,
+    pub step: Step,
+    /// The speed of the instance.
+    pub speed: f32,
+}
+
+impl Foresight<'_> {
+    /// Advances a copy of a layer as it stands before the step. `events` is left empty.
+    pub fn advance(
+        &self,
+        layer: &mut LayerState,
+        (owner, number): (Owner, usize),
+        events: &mut Events,
+    ) {
+        let mut visit = Visit {
+            step: self.step,
+            factor: f64::from(self.speed) * f64::from(layer.speed),
+            sink: EventSink {
+                clips: self.clips,
+                events,
+                owner,
+                instance: InstanceId::new(owner, 0, 0),
+                layer: number,
+                layer_weight: 1.0,
+            },
+        };
+        visit.advance_layer(layer);
+        events.clear();
+    }
+}
+
 /// A step of one entry.
 struct Visit<'a> {
     step: Step,

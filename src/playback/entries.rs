@@ -313,6 +313,11 @@ impl Entries {
         }
     }
 
+    /// When each entry has to be visited next.
+    pub fn due(&self) -> &[Moment] {
+        &self.due
+    }
+
     /// The entries of a range.
     #[inline(always)]
     pub fn range(&self, range: std::ops::Range<usize>) -> &[Entry] {

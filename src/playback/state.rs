@@ -267,6 +267,11 @@ impl State {
         }
     }
 
+    /// Whether root motion moves the instances.
+    pub fn moves_by_roots(&self) -> bool {
+        self.places.is_some()
+    }
+
     /// Turns the movement of world transforms by root motion on or off.
     pub fn apply_roots(&mut self, apply: bool) {
         self.places = apply.then(|| self.world.iter().map(widen).collect());

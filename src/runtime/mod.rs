@@ -17,6 +17,7 @@ mod skin;
 
 pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
 pub use bounds::BoundsJob;
+pub(crate) use clip_bounds::fastest;
 pub use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
 pub use error::JobError;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};
