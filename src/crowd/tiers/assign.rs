@@ -1,11 +1,9 @@
 //! Which cell an instance has: the requests of the ranking, and how they are met.
 
-use super::bank::{BankKind, NONE, SHARED, split};
+use super::bank::{BankKind, NONE, SHARED, SHARED_CELL, split};
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
-use super::tiering::{OUT, Ranked, Tiering};
-use crate::playback::changes::{Changes, POSE};
-use crate::playback::ids::NO_CLIP;
+use super::tiering::{OUT, Tiering};
 use crate::playback::pool::Pool;
 
 /// Shared cells are freed when nobody has looked for them for this many frames.
@@ -22,16 +20,12 @@ pub(super) struct Request {
     pub key: Option<PhaseKey>,
 }
 
-/// What an instance shows if it may share a palette in a tier.
-#[inline]
-pub(super) fn phase_of(
-    pool: &Pool,
-    shared: &SharedPhases,
-    index: usize,
-    tier: u8,
-) -> Option<PhaseKey> {
-    let (clip, time) = pool.plays_alone(index)?;
-    shared.key(clip, time, tier)
+/// What the ranking of a chunk of instances finds.
+#[derive(Debug, Default)]
+pub(super) struct Ask {
+    /// Instances that have to be looked at: index, tier before, tier now.
+    pub looks: Vec<(u32, u8, u8)>,
+    pub requests: Vec<Request>,
 }
 
 impl Tiering {
@@ -39,7 +33,7 @@ impl Tiering {
     pub(super) fn assign(&mut self, number: usize, pool: &Pool, stride: usize, chunks: usize) {
         let mut requests = std::mem::take(&mut self.requests);
         for requests in requests.iter_mut().take(chunks) {
-            for request in requests.drain(..) {
+            for request in requests.requests.drain(..) {
                 self.meet(number, pool, stride as u32, request);
             }
         }
@@ -89,10 +83,10 @@ impl Tiering {
                     cell
                 }
             };
-            ranked.cell[at] = cell;
+            ranked.cell[at] = cell | SHARED_CELL;
             return;
         }
-        let own = old != NONE && banks.all[split(old).0].kind.tier != SHARED;
+        let own = old != NONE && old & SHARED_CELL == 0;
         if own && before == tier {
             // A call has changed it.
             let (bank, place) = split(old);
@@ -176,13 +170,11 @@ fn rate(tiers: &Tiers, tier: u8) -> u8 {
 
 /// Frees a cell that is an instance's own. Shared ones stay until nobody looks for them.
 fn release(banks: &mut super::bank::Banks, tiers: &Tiers, cell: u32) {
-    if cell == NONE {
+    if cell == NONE || cell & SHARED_CELL != 0 {
         return;
     }
     let tier = banks.all[split(cell).0].kind.tier;
-    if tier != SHARED {
-        banks.free(cell, rate(tiers, tier));
-    }
+    banks.free(cell, rate(tiers, tier));
 }
 
 /// Makes room for what the cells of a bank keep.
@@ -201,53 +193,3 @@ fn fit(banks: &mut super::bank::Banks, cell: u32, pool: &Pool) {
         }
     }
 }
-
-impl Ranked {
-    /// The request of one instance whose tier in this frame is known; `None` if it keeps its cell.
-    #[inline]
-    pub(super) fn request(
-        (pool, shared): (&Pool, &SharedPhases),
-        changes: &Changes,
-        (index, frame): (usize, u32),
-        (old, tier): (u8, u8),
-        cell: &mut u32,
-        (own, rate): (impl Fn(u32) -> bool, impl Fn(u8) -> u8),
-    ) -> Option<Request> {
-        let request = |key| {
-            Some(Request {
-                index: index as u32,
-                tier,
-                key,
-            })
-        };
-        if tier == OUT {
-            return if old == OUT { None } else { request(None) };
-        }
-        let changed = changes.of(index) & POSE != 0;
-        let same = old == tier && *cell != NONE && !changed;
-        if !same {
-            return request(phase_of(pool, shared, index, tier));
-        }
-        if own(*cell) {
-            // A fade may have ended.
-            return match phase_of(pool, shared, index, tier) {
-                Some(key) => request(Some(key)),
-                None => None,
-            };
-        }
-        let due = (index as u32).wrapping_add(frame) % u32::from(rate(tier)) == 0;
-        if !due {
-            return None;
-        }
-        let key = phase_of(pool, shared, index, tier);
-        match key.and_then(|key| shared.find(key, frame)) {
-            Some(found) => {
-                *cell = found;
-                None
-            }
-            None => request(key),
-        }
-    }
-}
-
-const _: () = assert!(NO_CLIP == u16::MAX);

@@ -8,6 +8,9 @@ pub(super) const CELLS: usize = 16;
 /// No cell, no instance.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// The bit of an instance's cell that is shared. A crowd has fewer cells than this: each has a row of memory at least.
+pub(super) const SHARED_CELL: u32 = 1 << 31;
+
 /// The tier of a bank whose cells are shared.
 pub(super) const SHARED: u8 = u8::MAX;
 
@@ -115,6 +118,7 @@ pub(super) struct Banks {
 
 /// A cell's bank and place.
 pub(super) fn split(cell: u32) -> (usize, usize) {
+    let cell = cell & !SHARED_CELL;
     (cell as usize / CELLS, cell as usize % CELLS)
 }
 

@@ -1,19 +1,22 @@
 //! The ranking: heights on screen → tiers, for all instances of a pool, over the workers.
 
-use super::assign::Request;
-use super::bank::{Banks, SHARED, split};
-use super::shared::SharedPhases;
+use super::assign::{Ask, Request};
+use super::bank::{NONE, SHARED_CELL};
+use super::shared::{PhaseKey, SharedPhases};
 use super::spheres::{LANES, Spheres};
-use super::tier::Tiers;
+use super::tier::{Sharing, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::WideView;
-use crate::playback::changes::Changes;
+use crate::playback::changes::{Changes, POSE};
 use crate::playback::pool::Pool;
 use rayon::prelude::*;
 use wide::f32x8;
 
 /// Instances of a chunk, which one worker ranks: some 10 µs of work.
 pub(super) const CHUNK: usize = 4096;
+
+/// How many instances ahead the state is asked for.
+const AHEAD: usize = 12;
 
 /// The least heights of tiers, as they are and with the hysteresis on either side.
 #[derive(Clone, Copy, Debug)]
@@ -86,11 +89,12 @@ struct Ranking<'a> {
     spheres: &'a Spheres,
     importance: &'a [f32],
     shared: &'a SharedPhases,
-    banks: &'a Banks,
     tiers: &'a Tiers,
     heights: Heights,
     views: &'a [WideView],
     frame: u32,
+    /// Seconds of a frame.
+    step: f64,
     /// Whether nothing says what is in the picture: then everything is, in the finest tier.
     all: bool,
 }
@@ -121,31 +125,84 @@ impl Ranking<'_> {
         heights.map(|h| shown & h)
     }
 
-    fn chunk(&self, number: usize, old: &[u8], cells: &mut [u32], requests: &mut Vec<Request>) {
+    fn chunk(&self, number: usize, old: &[u8], cells: &mut [u32], ask: &mut Ask) {
         let first = number * CHUNK;
-        let own = |cell: u32| self.banks.all[split(cell).0].kind.tier != SHARED;
-        let rate = |tier: u8| self.tiers.tiers[usize::from(tier)].rate;
-        for (r, (old, cells)) in old.chunks(LANES).zip(cells.chunks_mut(LANES)).enumerate() {
+        let Ask { looks, requests } = ask;
+        looks.clear();
+        for (r, (old, cells)) in old.chunks(LANES).zip(cells.chunks(LANES)).enumerate() {
             let [main, shadow] = self.heights(first / LANES + r);
             let nothing = |h: f32x8| h.to_array() == [0.0; LANES];
             if old.iter().all(|&tier| tier == OUT) && nothing(main) && nothing(shadow) {
                 continue;
             }
             let (main, shadow) = (main.to_array(), shadow.to_array());
-            for (l, (&old, cell)) in old.iter().zip(cells).enumerate() {
-                let index = first + r * LANES + l;
+            for (l, (&old, &cell)) in old.iter().zip(cells).enumerate() {
                 let tier = self.heights.tier(old, main[l], shadow[l]);
-                let request = Ranked::request(
-                    (self.pool, self.shared),
-                    self.changes,
-                    (index, self.frame),
-                    (old, tier),
-                    cell,
-                    (own, rate),
-                );
-                requests.extend(request);
+                if tier == OUT && old == OUT {
+                    continue;
+                }
+                let index = (first + r * LANES + l) as u32;
+                if self.looks(index, (old, tier), cell) {
+                    looks.push((index, old, tier));
+                }
             }
         }
+        for (n, &(index, old, tier)) in looks.iter().enumerate() {
+            if let Some(&(next, ..)) = looks.get(n + AHEAD) {
+                self.pool.prefetch_entries(next as usize);
+            }
+            let cell = &mut cells[index as usize - first];
+            requests.extend(self.request(index, (old, tier), cell));
+        }
+    }
+
+    /// Whether an instance may have to get another cell.
+    #[inline(always)]
+    fn looks(&self, index: u32, (old, tier): (u8, u8), cell: u32) -> bool {
+        if old != tier || cell == NONE || self.changes.of(index as usize) & POSE != 0 {
+            return true;
+        }
+        let tier = &self.tiers.tiers[usize::from(tier)];
+        if cell & SHARED_CELL == 0 {
+            // A fade may have ended.
+            return tier.sharing != Sharing::None;
+        }
+        index.wrapping_add(self.frame) % u32::from(tier.rate) == 0
+    }
+
+    /// The request of an instance; `None` if it keeps its cell, or shows another phase that is there.
+    #[inline(always)]
+    fn request(&self, index: u32, (old, tier): (u8, u8), cell: &mut u32) -> Option<Request> {
+        let request = |key| Request { index, tier, key };
+        if tier == OUT {
+            return Some(request(None));
+        }
+        let key = self.phase(index as usize, tier);
+        let changed = self.changes.of(index as usize) & POSE != 0;
+        let same = old == tier && *cell != NONE && !changed;
+        let Some(key) = key else {
+            // It has a palette of its own.
+            return (!same || *cell & SHARED_CELL != 0).then(|| request(None));
+        };
+        if same && *cell & SHARED_CELL != 0 {
+            if let Some(found) = self.shared.find(key, self.frame) {
+                *cell = found | SHARED_CELL;
+                return None;
+            }
+        }
+        Some(request(Some(key)))
+    }
+
+    /// What an instance shows if it shares a palette in a tier: in the middle of the frames until it looks again.
+    #[inline(always)]
+    fn phase(&self, index: usize, tier: u8) -> Option<PhaseKey> {
+        let t = &self.tiers.tiers[usize::from(tier)];
+        if t.sharing == Sharing::None {
+            return None;
+        }
+        let lead = 0.5 * f64::from(t.rate - 1) * self.step;
+        let (clip, time) = self.pool.plays_alone(index, lead)?;
+        self.shared.key(clip, time, tier)
     }
 }
 
@@ -156,7 +213,7 @@ impl Tiering {
         let all = self.views.is_empty() && !self.pools.iter().any(given);
         let chunks = pool.state.len().div_ceil(CHUNK);
         if self.requests.len() < chunks {
-            self.requests.resize_with(chunks, Vec::new);
+            self.requests.resize_with(chunks, Ask::default);
         }
         let Ranked {
             spheres,
@@ -172,11 +229,11 @@ impl Tiering {
             spheres,
             importance,
             shared,
-            banks: &self.banks,
             tiers: &self.tiers,
             heights: Heights::new(&self.tiers),
             views,
             frame: self.frame,
+            step: self.step.abs(),
             all,
         };
         let run = |(number, ((tier, cell), requests)): (usize, ((&[u8], &mut [u32]), &mut _))| {

@@ -1,6 +1,6 @@
 //! `Tiering`: what a crowd with tiers keeps from frame to frame.
 
-use super::assign::Request;
+use super::assign::Ask;
 use super::bank::{Banks, NONE};
 use super::select::Work;
 use super::shared::SharedPhases;
@@ -57,7 +57,7 @@ pub(crate) struct Tiering {
     pub(super) pools: Vec<Ranked>,
     pub(super) banks: Banks,
     /// By chunk of instances of a pool what the ranking asks for.
-    pub(super) requests: Vec<Vec<Request>>,
+    pub(super) requests: Vec<Ask>,
     /// What this frame evaluates, by bank.
     pub(super) work: Vec<Work>,
     /// Those that are due, and may wait for the budget: importance times age, cell.

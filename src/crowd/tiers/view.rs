@@ -102,7 +102,7 @@ impl WideView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::{Mat4, Vec3};
+    use glam::Vec3;
 
     fn heights(view: &View, spheres: &[([f32; 3], f32)]) -> Vec<f32> {
         let lane = |f: &dyn Fn(&([f32; 3], f32)) -> f32| {
