@@ -11,6 +11,7 @@ mod crowd;
 mod error;
 mod escape;
 mod files;
+mod findings;
 mod frame_renderer;
 mod import_args;
 mod info;
