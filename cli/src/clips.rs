@@ -1,6 +1,7 @@
 //! `--clips`: clips of other files on a model, by the names of its joints.
 
 use super::bake::{BakeFault, Faults, expand};
+use super::binding::BindingArgs;
 use super::clip_names::{TakenNames, renamed};
 use super::error::CliError;
 use super::findings;
@@ -15,7 +16,7 @@ use phalanx::clip::{Clip, relane};
 use phalanx::format::{Library, OpenError};
 use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_file};
 use phalanx::mesh::ImageMode;
-use phalanx::retarget::{BindError, BindOptions, BindReport, Binding, BoundClip};
+use phalanx::retarget::{BindError, BindReport, Binding, BoundClip};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
 use rayon::prelude::*;
@@ -33,6 +34,8 @@ pub struct ClipArgs {
     /// bound by the names of their joints; of a name that is taken a clip becomes FILE/NAME; repeatable
     #[arg(id = "clips", long = "clips", value_name = "FILE")]
     pub files: Vec<String>,
+    #[command(flatten)]
+    pub binding: BindingArgs,
 }
 
 /// Why the clips of a file cannot play on a model.
@@ -144,15 +147,20 @@ impl ClipFile {
         })
     }
 
-    /// Its clips on a skeleton: as they are if their own is equal, otherwise bound.
-    pub fn bind(&self, target: &Skeleton) -> Result<(Vec<Clip>, BoundFile), CliError> {
+    /// Its clips on a skeleton: as they are if their own is equal and no option is given, otherwise bound.
+    pub fn bind(
+        &self,
+        target: &Skeleton,
+        options: BindingArgs,
+    ) -> Result<(Vec<Clip>, BoundFile), CliError> {
         let mut bound = BoundFile {
             file: self.file.clone(),
             clips: Vec::new(),
             report: None,
             notes: findings::lines(self.report.entries.iter()),
         };
-        if self.skeleton.structure_hash() == target.structure_hash() {
+        let equal = self.skeleton.structure_hash() == target.structure_hash();
+        if equal && options == BindingArgs::default() {
             let clips = self.clips.iter().map(|c| c.as_ref().clone());
             return Ok((clips.collect(), bound));
         }
@@ -160,8 +168,7 @@ impl ClipFile {
             file: self.file.clone(),
             source,
         };
-        let options = BindOptions::default();
-        let binding = Binding::new(&self.skeleton, target, &options).map_err(fault)?;
+        let binding = Binding::new(&self.skeleton, target, &options.options()).map_err(fault)?;
         let mut clips = Vec::with_capacity(self.clips.len());
         for clip in &self.clips {
             let made = binding.clip(clip).map_err(fault)?;
@@ -173,8 +180,12 @@ impl ClipFile {
     }
 
     /// [`ClipFile::bind`], with the clips in the target's lane order.
-    pub fn lay_out(&self, target: &Skeleton) -> Result<(Vec<Clip>, BoundFile), CliError> {
-        let (clips, bound) = self.bind(target)?;
+    pub fn lay_out(
+        &self,
+        target: &Skeleton,
+        options: BindingArgs,
+    ) -> Result<(Vec<Clip>, BoundFile), CliError> {
+        let (clips, bound) = self.bind(target, options)?;
         let laid = clips.into_par_iter().map(|clip| {
             let laid = relane(&clip, target, clip.relane_limit());
             laid.map(|l| l.clip).map_err(|source| BakeFault::Build {
@@ -278,6 +289,7 @@ pub fn on_rig(
     rig: &Rig,
     file: &str,
     sources: &[ClipFile],
+    options: BindingArgs,
 ) -> Result<(Rig, Vec<BoundFile>), CliError> {
     let mut taken = TakenNames::default();
     for clip in rig.clips() {
@@ -285,7 +297,7 @@ pub fn on_rig(
     }
     let (mut all, mut bound) = (Vec::new(), Vec::new());
     let made = sources.iter();
-    let made = made.map(|source| (&*source.file, source.bind(rig.skeleton())));
+    let made = made.map(|source| (&*source.file, source.bind(rig.skeleton(), options)));
     for (mut clips, mut one) in each(made.collect())? {
         name_apart(&mut clips, &mut one, &mut taken);
         all.extend(clips);
@@ -341,7 +353,7 @@ impl Model {
         let read = names.iter().zip(&files);
         let read = read.map(|(name, path)| (&**name, ClipFile::read(path, UpAxis::Y, import)));
         let sources = each(read.collect())?;
-        let (rig, bound) = on_rig(&self.rig, &self.file, &sources)?;
+        let (rig, bound) = on_rig(&self.rig, &self.file, &sources, args.binding)?;
         self.rig = Arc::new(rig);
         self.bound.extend(bound);
         Ok(())

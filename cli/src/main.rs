@@ -4,6 +4,7 @@
 mod actions;
 mod bake;
 mod bench;
+mod binding;
 mod bounded;
 mod clip_names;
 mod clips;

@@ -196,14 +196,14 @@ impl Model {
         format!("{near}{its} clips are {}{more}", names.join(", "))
     }
 
-    /// Finds a joint by name or path.
+    /// Finds a joint by name, path or index.
     pub fn find_joint(&self, wanted: &str) -> Result<usize, CliError> {
-        let found = self.rig.skeleton().joint(wanted);
+        let found = self.rig.skeleton().joint_of_text(wanted);
         found.map_err(|source| self.no_joint(wanted, source))
     }
 
     /// The error for a joint that was not found.
-    pub fn no_joint(&self, wanted: &str, source: JointRefError) -> CliError {
+    fn no_joint(&self, wanted: &str, source: JointRefError) -> CliError {
         let file = self.file.clone();
         match source {
             JointRefError::Name { .. } => CliError::UnknownJoint {

@@ -490,6 +490,41 @@ fn bound_armatures_of_other_units() {
     }
 }
 
+/// Differences of rest poses and of what is left out are in metres, whatever the units of the armatures.
+#[test]
+fn differences_are_in_metres_below_scaled_armatures() {
+    let of = |unit: f32, longer: f32| {
+        let mut nodes = vec![node("Armature", None, [0.0; 3])];
+        nodes[0].local.scale = glam::Vec3::splat(unit);
+        nodes.extend(BODY.iter().map(|&(name, parent, at)| {
+            let parent = Some(parent.map_or(0, |p| p + 1));
+            node(name, parent, at.map(|v| v / unit))
+        }));
+        // The hand lies farther out, and the clip takes it 0.3 m up.
+        nodes[7].local.translation.x += longer / unit;
+        let hand = nodes[7].local.translation;
+        let mut raw = with_skin(RawScene {
+            nodes,
+            ..RawScene::default()
+        });
+        walk(&mut raw, 7, hand.to_array(), [hand.x, 0.3 / unit, hand.z]);
+        rig(raw)
+    };
+    for (unit, other) in [(1.0, 1.0), (1.0, 0.01), (0.01, 1.0), (0.01, 0.4)] {
+        let (from, to) = (of(unit, 0.25), of(other, 0.0));
+        let (clip, target) = (&from.clips()[0], to.skeleton());
+        let (bound, report) = bind(clip, target, &BindOptions::default()).unwrap();
+        let found = report.translation.as_ref().unwrap();
+        assert_eq!(found.joint, "LeftHand");
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-5;
+        assert!(close(found.apart, 0.25), "{unit}, {other}: {}", found.apart);
+        assert!(close(found.source[0].into(), 0.55), "{:?}", found.source);
+        assert!(close(found.target[0].into(), 0.3), "{:?}", found.target);
+        assert!(close(bound.farthest_left, 0.3), "{}", bound.farthest_left);
+        assert!(report.to_string().contains(", 0.2500 m apart"), "{report}");
+    }
+}
+
 /// A rest pose in which all bones lie along x, as in motion captures, says nothing of how high the hips are: the
 /// lengths of the bones do.
 #[test]

@@ -302,7 +302,7 @@ fn choose_mask(file: &str, rig: &Rig, wanted: Option<&str>) -> Result<Option<usi
     let skeleton = rig.skeleton();
     if let Some(wanted) = wanted {
         let found = skeleton
-            .joint(wanted)
+            .joint_of_text(wanted)
             .map_err(|source| SubjectError::Joint {
                 file: file.into(),
                 source,

@@ -224,7 +224,8 @@ fn scan_bound(
     skeleton: &Skeleton,
     scan: &mut LaneScan,
 ) -> Result<(), CliError> {
-    let (clips, _) = ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton)?;
+    let (clips, _) =
+        ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton, args.clips.binding)?;
     for clip in &clips {
         scan.add_clip(clip);
     }
@@ -352,7 +353,7 @@ impl Job<'_> {
     fn bound(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
         let skeleton = self.layout.rig.skeleton();
         let read = ClipFile::read(&input.path, self.settings.up, self.settings.import)?;
-        let (clips, bound) = read.lay_out(skeleton)?;
+        let (clips, bound) = read.lay_out(skeleton, self.settings.binding)?;
         let names = clips.iter();
         let names = names.map(|clip| inputs::clip_name(input, clip.name(), self.prefix));
         let names: Vec<String> = names.collect();
@@ -378,7 +379,7 @@ impl Job<'_> {
 
     /// Adds to what is printed when the bake is done.
     fn note(&self, lines: impl IntoIterator<Item = String>) {
-        if let Ok(mut notes) = self.binding_notes.lock() {
+        if let Ok(mut notes) = self.notes.lock() {
             notes.extend(lines);
         }
     }

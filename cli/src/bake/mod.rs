@@ -62,7 +62,7 @@ pub struct BakeArgs {
     #[arg(long, value_name = "M", default_value = "0.03", allow_negative_numbers = true, value_parser = metres)]
     shell: f32,
     /// Error and shell of single joints: a JSON file {"Head": {"max_error": M, "shell": M}, ...} with joints
-    /// by name or path
+    /// by name, path or index
     #[arg(long, value_name = "FILE")]
     quality: Option<PathBuf>,
     /// Keep every key as f32, as `pose` and `crowd` read glTF files

@@ -1,5 +1,6 @@
 //! Settings of a bake: everything besides the inputs that determines an output.
 
+use super::super::binding::BindingArgs;
 use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
 use super::quality::Quality;
@@ -36,6 +37,8 @@ pub struct Settings {
     pub prefix: bool,
     pub quality: Quality,
     pub import: ImportArgs,
+    /// How clips of `--clips` are bound.
+    pub binding: BindingArgs,
 }
 
 /// A baked clip and its measured error.
@@ -59,6 +62,7 @@ impl Settings {
             prefix: args.prefix,
             quality: quality.unwrap_or_default(),
             import: args.import,
+            binding: args.clips.binding,
         })
     }
 
@@ -88,11 +92,12 @@ impl Settings {
         format!("{profile} up={up}{unit} form={form}{prefix}{trim}{ORDER}{order}{quality}")
     }
 
-    /// The text of an input whose clips are bound.
+    /// The text of an input whose clips are bound, with the options of binding.
     pub fn text_bound(&self, order: &str) -> String {
+        let binding = self.binding.text();
         match self.text(order).split_once(QUALITY) {
-            Some((words, quality)) => format!("{words}{BOUND}{QUALITY}{quality}"),
-            None => self.text(order) + BOUND,
+            Some((words, quality)) => format!("{words}{binding}{BOUND}{QUALITY}{quality}"),
+            None => self.text(order) + &binding + BOUND,
         }
     }
 
@@ -143,6 +148,7 @@ impl Settings {
                 lenient: true,
                 unit: value("unit").and_then(|v| v.parse().ok()),
             },
+            binding: BindingArgs::of_text(words),
         }
     }
 
@@ -236,6 +242,7 @@ fn fault(file: &str) -> impl Fn(phalanx::bake::BakeError) -> BakeFault + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use phalanx::retarget::TranslationMode;
 
     #[test]
     fn a_text_tells_what_measuring_needs() {
@@ -253,9 +260,21 @@ mod tests {
                 lenient: true,
                 unit: Some(0.0254),
             },
+            binding: BindingArgs {
+                translations: Some(TranslationMode::AnimationScaled),
+                root_scale: Some(0.3),
+            },
+        };
+        let bound = settings.text_bound("own");
+        assert!(Settings::is_bound(&bound), "{bound}");
+        assert_eq!(Settings::of_text(&bound, 0.05), settings);
+        // Options of binding do not matter to other inputs.
+        let settings = Settings {
+            binding: BindingArgs::default(),
+            ..settings
         };
         let text = settings.text("own");
-        assert!(!text.contains('\n'));
+        assert!(!text.contains('\n') && !Settings::is_bound(&text));
         let bound = settings.text_bound("own");
         assert_eq!(Settings::shared(&bound), text);
         assert_ne!(Settings::shared(&settings.text_bound("scan")), text);

@@ -1,6 +1,7 @@
 //! The contents of a model as data: the document that `--json` prints.
 
 use super::super::clips::BoundFile;
+use super::super::findings::ReportLine;
 use super::super::model::Model;
 use super::library::LibraryInfo;
 use super::size::{self, Bounds, Travel};

@@ -42,7 +42,7 @@ pub struct RenderArgs {
     /// Play blended clips in step: each at the speed at which it lasts as long as the first
     #[arg(long)]
     in_step: bool,
-    /// A file to attach to a joint, given by name or path; may be repeated. It plays its clip of the same
+    /// A file to attach to a joint, given by name, path or index; may be repeated. It plays its clip of the same
     /// name, or else its first clip, in step
     #[arg(long, value_name = "FILE@JOINT")]
     attach: Vec<AttachArg>,

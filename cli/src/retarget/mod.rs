@@ -173,9 +173,8 @@ pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
         }
         false => apart(&job, &found, out, files, faults)?,
     };
-    summary
-        .imports
-        .splice(0..0, onto.iter().map(Character::import));
+    let character = onto.iter().map(Character::import);
+    drop(summary.imports.splice(0..0, character));
     summary.imports.iter().for_each(FileReport::tell);
     if args.json {
         output::print_json(&summary, true)?;
@@ -270,7 +269,7 @@ fn apart(
             let made = job.input(input, &bar)?;
             make_folder(place)?;
             let import = made.import.clone();
-            Ok((job.write(place, vec![made])?, import))
+            Ok::<_, CliError>((job.write(place, vec![made])?, import))
         })
         .collect();
     bar.finish_and_clear();

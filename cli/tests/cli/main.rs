@@ -43,6 +43,8 @@ fn main() {
         ("clips_of_a_library", clips::library_of_exported_files),
         ("clips_played_everywhere", clips::played_everywhere),
         ("clips_refused", clips::refused),
+        ("clips_bound_with_options", clips::bound_with_options),
+        ("joints_by_index", clips::joints_by_index),
         (
             "clips_of_skeletons_that_differ",
             clip_files::skeletons_that_differ,

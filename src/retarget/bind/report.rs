@@ -20,7 +20,7 @@ pub struct BoundJoint {
 pub struct RestDifference {
     /// Name of the joint in the target.
     pub joint: String,
-    /// Its value in the source: translation in metres, or rotation xyzw.
+    /// Its value in the source: translation in metres of model space, or rotation xyzw.
     pub source: Vec<f32>,
     /// Its value in the target.
     pub target: Vec<f32>,
@@ -58,7 +58,8 @@ pub struct BindReport {
     pub hips: Option<HipHeights>,
     /// The scale of the root's translations.
     pub root_scale: f64,
-    /// The largest difference of rest translations between bound joints, relative to their parents.
+    /// The largest difference of rest translations between bound joints, relative to the joints bound above, along
+    /// the axes of these. Lengths are those of model space: an armature may be scaled by 0.01.
     pub translation: Option<RestDifference>,
     /// The largest difference of rest rotations between bound joints, in model space.
     pub rotation: Option<RestDifference>,
