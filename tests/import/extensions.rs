@@ -190,7 +190,7 @@ fn vertices_that_are_in_draco_data_alone_are_no_zeros() {
         "is ignored, though it changes geometry; found on 1 object",
     ];
     assert_reported(&report, Severity::Dropped, &parts);
-    assert_eq!(report.entries.len(), 2, "{:?}", report.entries);
+    assert!(report.entries.iter().all(|e| !e.message.contains("beside")));
     // One that has other data, and one that has none.
     let mut both = compressed(false);
     let mut alone = both.root["meshes"][0]["primitives"][0].clone();
