@@ -103,7 +103,7 @@ pub enum BvhErrorKind {
         limit: f32,
     },
     /// A count is negative, has a fraction, or is beyond 64 bits.
-    #[error("{what} is {value}, expected a whole number from 0 to {limit}")]
+    #[error("{what} is {}, expected a whole number from 0 to {limit}", short(*.value))]
     Count {
         /// What is counted.
         what: &'static str,
@@ -178,6 +178,14 @@ pub enum BvhErrorKind {
         /// The unit in the options, metres.
         unit: f64,
     },
+}
+
+/// A number in few digits, also if it is large.
+fn short(value: f64) -> String {
+    match value.abs() < 1e15 {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    }
 }
 
 /// A problem at a place.
