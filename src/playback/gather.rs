@@ -111,8 +111,8 @@ impl Pool {
         let mut clock = self.state.clock();
         let step = clock.advance(seconds);
         let entries = self.entries_of(index);
-        let due = &self.state.entries().due()[entries.clone()];
-        if !due.iter().any(|&due| step.reaches(due)) {
+        let changes = |at: usize| step.reaches(self.state.entries().still_until(at));
+        if !entries.clone().any(changes) {
             return self.visit_at(index, clock, visitor);
         }
         let foresight = Foresight {

@@ -8,6 +8,7 @@ mod action;
 pub(crate) mod advance;
 pub(crate) mod arena;
 pub(crate) mod blend_space;
+mod calendar;
 pub(crate) mod changes;
 mod clips;
 pub(crate) mod clock;
@@ -44,7 +45,7 @@ mod unknown;
 
 pub use blend_space::BlendSpace1D;
 pub use error::PlaybackError;
-pub use events::{Event, EventKind, Events, MAX_EVENTS_PER_ACTION};
+pub use events::{Event, EventKind, EventKinds, Events, MAX_EVENTS_PER_ACTION};
 pub use ids::{ActionId, BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Motion, RigId};
 pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;

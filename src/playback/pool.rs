@@ -7,6 +7,7 @@ use super::blend_space::Space;
 use super::changes::{Changes, POSE, WORLD};
 use super::entries::make_room;
 use super::error::PlaybackError;
+use super::events::EventKinds;
 use super::ids::{ClipId, InstanceId, Owner};
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::places::{Counts, Places, RowOrder};
@@ -88,6 +89,10 @@ pub(crate) struct Pool {
     last_bounds: Option<PoolBounds>,
     /// The root joint, if a clip has root motion.
     root: Option<RootLane>,
+    /// Whether root motion is computed in each step, applied or not.
+    tracks_root: bool,
+    /// The events that are listened to.
+    kinds: EventKinds,
     /// The root motion of the last step.
     moves: Moves,
     pub places: Places,
@@ -119,6 +124,8 @@ impl Pool {
             bounds: OnceLock::new(),
             last_bounds: None,
             root: None,
+            tracks_root: true,
+            kinds: EventKinds::ALL,
             moves: Moves::default(),
             places: Places::default(),
             changes: Changes::default(),
@@ -264,7 +271,11 @@ impl Pool {
     /// [`settle`](Self::settle) has to be called.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
         self.watch.advance();
-        let how = (self.owner, self.root);
+        let how = (
+            self.owner,
+            self.kinds,
+            self.root.filter(|_| self.has_roots()),
+        );
         self.state.advance(dt, &self.clips, &self.layers, how)
     }
 
@@ -274,9 +285,27 @@ impl Pool {
         std::mem::take(&mut self.moves)
     }
 
-    /// Whether a clip has root motion.
+    /// Whether a step computes root motion.
     pub fn has_roots(&self) -> bool {
-        self.root.is_some()
+        self.root.is_some() && (self.tracks_root || self.state.applies_roots())
+    }
+
+    /// Sets whether root motion is computed in each step, applied or not.
+    pub fn track_root(&mut self, track: bool) {
+        self.tracks_root = track;
+    }
+
+    /// Sets the events that are listened to.
+    pub fn listen(&mut self, kinds: EventKinds) {
+        if self.kinds != kinds {
+            self.kinds = kinds;
+            self.state.call_all();
+        }
+    }
+
+    /// The events that are listened to.
+    pub fn kinds(&self) -> EventKinds {
+        self.kinds
     }
 
     /// Forgets the root motion of the last step.

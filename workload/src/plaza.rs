@@ -6,6 +6,7 @@ use phalanx::crowd::{
     BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, TierError, Tiers, View,
 };
 use phalanx::math::Affine3x4;
+use phalanx::playback::EventKinds;
 use phalanx::rig::Rig;
 use std::sync::Arc;
 use std::time::Instant;
@@ -111,6 +112,9 @@ impl Plaza {
         let clips = if clips.is_empty() { &all } else { clips };
         let mut crowd = Crowd::new();
         let id = crowd.add_rig(rig)?;
+        // Nobody reads events or root motion.
+        crowd.listen(id, EventKinds::NONE)?;
+        crowd.track_root_motion(id, false)?;
         let clips: Vec<ClipId> = clips
             .iter()
             .filter_map(|&c| crowd.clip_by_index(id, c))

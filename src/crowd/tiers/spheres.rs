@@ -81,7 +81,7 @@ impl Spheres {
     pub fn renew(&mut self, pool: &Pool, changes: &Changes) {
         self.resize(pool.state.len());
         let side = pool.longest_side();
-        if pool.state.moves_by_roots() {
+        if pool.state.applies_roots() {
             for index in 0..pool.state.len() {
                 self.renew_one(pool, index, side);
             }
