@@ -9,6 +9,7 @@ mod bounds;
 mod channels;
 mod clip_bounds;
 mod error;
+mod lerp_palette;
 mod local_to_model;
 mod palette;
 mod sample;
@@ -19,6 +20,7 @@ pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHO
 pub use bounds::BoundsJob;
 pub use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
 pub use error::JobError;
+pub use lerp_palette::LerpPaletteJob;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};
 pub use palette::PaletteJob;
 pub use sample::SampleJob;
