@@ -106,6 +106,7 @@ fn skin(gpu: &Gpu, staged: &Staged<'_>) -> Vec<SkinnedVertex> {
     let instance = |(i, row)| SkinInstance {
         row,
         first_weight: i as u32 * staged.stride(),
+        ..SkinInstance::default()
     };
     let bytes = staged.subject.primitive.positions.len() * size_of::<SkinnedVertex>();
     let read = gpu.checked(|| {
