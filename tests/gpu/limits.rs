@@ -122,7 +122,7 @@ pub fn pairs_of_palettes() {
             PaletteBackend::choose(&gpu, 1500)
         );
     }
-    // Pages of 100 rows: what the windows hold decides.
+    // Pages of 100 rows hold pairs of 50, of 48 where palettes are aligned.
     let gpu = paged(100 * ROW_BYTES);
     assert_eq!(
         PaletteBackend::choose_pair(&gpu, 50),
