@@ -106,6 +106,8 @@ pub struct DrawInstance {
 /// [`palette_offset`](DrawInstance::palette_offset), before it is blended by weights. The shaders do so on every
 /// backend, the software rasteriser with [`LerpPaletteJob`](phalanx::runtime::LerpPaletteJob).
 ///
+/// A vertex lies on the line between its two places, so bounds must contain both poses.
+///
 /// A renderer binds the rows from the first of one palette to the last of the other: keep them side by side. On a
 /// device they must be in one page.
 #[derive(Clone, Copy, Debug, PartialEq)]
