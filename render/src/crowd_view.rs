@@ -83,6 +83,7 @@ impl CrowdView {
                 model: member.model,
                 world: *crowd.world(id)?,
                 palette_offset: 0,
+                lerp: None,
                 morph_offset: 0,
                 tint: [1.0; 4],
                 bounds: sphere,

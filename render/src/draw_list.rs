@@ -1,10 +1,12 @@
 //! `DrawList`: validation, culling and levels of detail of a scene, for both backends.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::blend::{self, Blended, Centers};
 use super::cull::{Seen, cull};
-use super::scene::{MeshFault, mirrors};
+use super::scene::{MeshFault, Shown, mirrors};
 use super::view::Eye;
 use super::{DrawInstance, DrawModel, PictureSize, RenderError, Scene};
 use phalanx::math::Affine3x4;
@@ -58,6 +60,8 @@ pub(super) struct Lists {
     pub shadows: Vec<Visible>,
     /// Blended meshes of the bodies, farthest first.
     pub blended: Vec<Blended>,
+    /// The palette rows that an instance of each model reads, of one palette.
+    pub rows: Vec<usize>,
     seen: Vec<Seen>,
 }
 
@@ -85,6 +89,8 @@ impl DrawList {
         lists.seen.clear();
         lists.seen.resize(scene.instances.len(), Seen::default());
         cull(&eye, scene.instances, &mut lists.seen);
+        lists.rows.clear();
+        lists.rows.extend((0..needs.len()).map(|m| needs.rows(m)));
         let mut counts = DrawCounts::default();
         lists.place(&eye, scene, &mut counts);
         blend::order(&eye, scene, needs, &lists.bodies, &mut lists.blended);
@@ -95,9 +101,29 @@ impl DrawList {
             joints: needs.most_rows(),
         })
     }
+
+    /// The most rows from the first to the last that a visible instance reads, of both its palettes.
+    pub fn most_rows(&self, scene: &Scene) -> usize {
+        let Lists {
+            bodies, shadows, ..
+        } = &self.lists;
+        let visible = bodies.iter().chain(shadows);
+        let rows = visible.map(|v| self.lists.shown(scene, v).1.len());
+        rows.max().unwrap_or(0).max(self.joints)
+    }
 }
 
 impl Lists {
+    /// The palettes of a visible instance, and the rows that it reads; none of rigid models.
+    pub fn shown(&self, scene: &Scene, visible: &Visible) -> (Shown, Range<usize>) {
+        let count = self.rows.get(visible.model).copied().unwrap_or(0);
+        let shown = match scene.instances.get(visible.instance) {
+            Some(instance) if count > 0 => instance.shown(),
+            _ => Shown::NOTHING,
+        };
+        (shown, shown.rows(count))
+    }
+
     fn place(&mut self, eye: &Eye, scene: &Scene, counts: &mut DrawCounts) {
         self.bodies.clear();
         self.shadows.clear();
@@ -244,8 +270,13 @@ impl Needs {
         Ok(Self { reads, blended })
     }
 
+    /// The number of models.
+    fn len(&self) -> usize {
+        self.reads.len()
+    }
+
     /// The palette rows that an instance of a model reads.
-    pub fn rows(&self, model: usize) -> usize {
+    fn rows(&self, model: usize) -> usize {
         let rows = self.reads.get(model).map_or(0, |n| n.0);
         usize::try_from(rows).unwrap_or(usize::MAX)
     }
@@ -278,13 +309,21 @@ fn check_instance(
             models: scene.models.len(),
         });
     };
-    let first = instance.palette_offset as usize;
-    let end = u64::from(instance.palette_offset) + rows;
+    if let Some(lerp) = instance.lerp
+        // True for NaN.
+        && !(0.0..=1.0).contains(&lerp.factor)
+    {
+        return Err(RenderError::Factor {
+            instance: index,
+            factor: lerp.factor,
+        });
+    }
     let count = usize::try_from(rows).unwrap_or(usize::MAX);
-    if rows > 0 && !scene.palette.holds(first..first.saturating_add(count)) {
+    let read = instance.shown().rows(count);
+    if rows > 0 && !scene.palette.holds(read.clone()) {
         return Err(RenderError::Palette {
             instance: index,
-            needed: end,
+            needed: read.end as u64,
             rows: scene.palette.len(),
         });
     }
