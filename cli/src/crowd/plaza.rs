@@ -198,7 +198,10 @@ pub fn run(
         shared_palettes: stats.shared_palettes,
         picture: None,
     };
-    let renderer = FrameRenderer::new(args.renderer, args.backend, rig.palette_len());
+    // An interpolated instance reads two palettes, one behind the other.
+    let pairs = tiers.tiers.iter().any(|t| t.interpolate && t.rate > 1) && !full;
+    let rows = rig.palette_len() * (1 + usize::from(pairs));
+    let renderer = FrameRenderer::new(args.renderer, args.backend, rows);
     let drawn = renderer.and_then(|r| draw(model, &mut scene, args.size, r));
     let written = drawn.and_then(|(bytes, picture)| {
         picture_file.write(&bytes)?;
@@ -327,6 +330,7 @@ fn draw(
             morph_offset,
             tint: picture::tint(i),
             bounds: scene.crowd().bounding_sphere(id)?,
+            lerp: None,
         });
     }
     let drawn: Vec<_> = drawn.into_iter().map(|(_, id)| id).collect();

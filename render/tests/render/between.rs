@@ -96,8 +96,11 @@ fn pairs(factor: impl Fn(usize) -> f32) -> (scenes::Crowd, scenes::Crowd) {
     (pairs, single)
 }
 
-/// Factors of all instances alike, and of each its own; whether some are between 0 and 1.
-const FACTORS: [(&str, fn(usize) -> f32, bool); 4] = [
+/// A name, the factor of each instance, and whether some are between 0 and 1.
+type Factors = (&'static str, fn(usize) -> f32, bool);
+
+/// All instances alike, and each with its own.
+const FACTORS: [Factors; 4] = [
     ("0", |_| 0.0, false),
     ("0.3", |_| 0.3, true),
     ("1", |_| 1.0, false),

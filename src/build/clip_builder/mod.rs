@@ -414,7 +414,8 @@ impl ClipBuilder<'_> {
         if needed > self.max_bytes {
             return Err(ClipBuildError::TooLarge {
                 clip: parts.name.clone(),
-                keys,
+                // At most 2^24.
+                keys: keys as u32,
                 needed,
                 limit: self.max_bytes,
             });

@@ -82,6 +82,9 @@ impl Heights {
     }
 }
 
+/// Tiers, cells and findings of a chunk.
+type Chunk<'a> = ((&'a [u8], &'a mut [u32]), &'a mut Ask);
+
 /// What the ranking of a pool reads.
 struct Ranking<'a> {
     pool: &'a Pool,
@@ -167,7 +170,9 @@ impl Ranking<'_> {
             // A fade may have ended.
             return tier.sharing != Sharing::None;
         }
-        index.wrapping_add(self.frame) % u32::from(tier.rate) == 0
+        index
+            .wrapping_add(self.frame)
+            .is_multiple_of(u32::from(tier.rate))
     }
 
     /// The request of an instance; `None` if it keeps its cell, or shows another phase that is there.
@@ -184,11 +189,12 @@ impl Ranking<'_> {
             // It has a palette of its own.
             return (!same || *cell & SHARED_CELL != 0).then(|| request(None));
         };
-        if same && *cell & SHARED_CELL != 0 {
-            if let Some(found) = self.shared.find(key, self.frame) {
-                *cell = found | SHARED_CELL;
-                return None;
-            }
+        if same
+            && *cell & SHARED_CELL != 0
+            && let Some(found) = self.shared.find(key, self.frame)
+        {
+            *cell = found | SHARED_CELL;
+            return None;
         }
         Some(request(Some(key)))
     }
@@ -236,8 +242,8 @@ impl Tiering {
             step: self.step.abs(),
             all,
         };
-        let run = |(number, ((tier, cell), requests)): (usize, ((&[u8], &mut [u32]), &mut _))| {
-            ranking.chunk(number, tier, cell, requests);
+        let run = |(number, ((tier, cell), ask)): (usize, Chunk<'_>)| {
+            ranking.chunk(number, tier, cell, ask);
         };
         let requests = &mut self.requests[..chunks];
         if chunks > 1 && rayon::current_num_threads() > 1 {

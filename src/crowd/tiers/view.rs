@@ -104,8 +104,10 @@ mod tests {
     use super::*;
     use glam::Vec3;
 
-    fn heights(view: &View, spheres: &[([f32; 3], f32)]) -> Vec<f32> {
-        let lane = |f: &dyn Fn(&([f32; 3], f32)) -> f32| {
+    type Sphere = ([f32; 3], f32);
+
+    fn heights(view: &View, spheres: &[Sphere]) -> Vec<f32> {
+        let lane = |f: &dyn Fn(&Sphere) -> f32| {
             f32x8::new(std::array::from_fn(|l| spheres.get(l).map_or(0.0, f)))
         };
         let center = [0, 1, 2].map(|c| lane(&|s| s.0[c]));

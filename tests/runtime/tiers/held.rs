@@ -21,7 +21,7 @@ fn full_rate_has_the_bits_of_a_crowd_without_tiers() {
         }
         crowd.advance(DT).unwrap();
         let stats = crowd.evaluate(&mut bones[0]);
-        let mut copy = plain(&crowd, &[rig.clone()]);
+        let mut copy = plain(&crowd, &rig);
         copy.evaluate(&mut bones[1]);
         let shown = all.iter().filter(|&&i| copy.palette_range(i).is_some());
         for &i in shown {
@@ -67,7 +67,7 @@ fn held_palettes_are_those_of_the_last_update() {
     for frame in 0..40 {
         crowd.advance(DT).unwrap();
         let stats = crowd.evaluate(&mut bones);
-        let mut copy = plain(&crowd, &[rig.clone()]);
+        let mut copy = plain(&crowd, &rig);
         let mut full = BoneBuffer::new();
         copy.evaluate(&mut full);
         history.push_front(palettes(&copy, &full, &all));
@@ -98,7 +98,7 @@ fn interpolated_palettes_follow_the_motion_without_latency() {
             for _ in 0..40 {
                 crowd.advance(DT).unwrap();
                 crowd.evaluate(&mut bones);
-                let mut copy = plain(&crowd, &[rig.clone()]);
+                let mut copy = plain(&crowd, &rig);
                 let mut full = BoneBuffer::new();
                 copy.evaluate(&mut full);
                 let shown = palettes(&crowd, &bones, &all);
@@ -125,7 +125,7 @@ fn calls_are_seen_at_once() {
             let changed = all[frame % 40];
             crowd.play(changed, other, &PlayOptions::default()).unwrap();
             crowd.evaluate(&mut bones);
-            let mut copy = plain(&crowd, &[rig.clone()]);
+            let mut copy = plain(&crowd, &rig);
             let mut full = BoneBuffer::new();
             copy.evaluate(&mut full);
             let [shown, exact] = [(&crowd, &bones), (&copy, &full)]

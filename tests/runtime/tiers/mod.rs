@@ -94,11 +94,9 @@ pub fn apart(a: &[Affine3x4], b: &[Affine3x4]) -> f32 {
 }
 
 /// A copy of a crowd without tiers, in the same state.
-pub fn plain(crowd: &Crowd, rigs: &[Arc<phalanx::rig::Rig>]) -> Crowd {
+pub fn plain(crowd: &Crowd, rig: &Arc<phalanx::rig::Rig>) -> Crowd {
     let mut copy = Crowd::new();
-    for rig in rigs {
-        copy.add_rig(rig.clone()).unwrap();
-    }
+    copy.add_rig(rig.clone()).unwrap();
     copy.restore(&crowd.snapshot()).unwrap();
     copy.set_tiers(None).unwrap();
     copy

@@ -65,7 +65,7 @@ fn the_error_of_sharing_is_within_its_bound() {
         for _ in 0..50 {
             crowd.advance(DT).unwrap();
             crowd.evaluate(&mut bones);
-            let mut copy = plain(&crowd, &[rig.clone()]);
+            let mut copy = plain(&crowd, &rig);
             let mut full = BoneBuffer::new();
             copy.evaluate(&mut full);
             let shown = palettes(&crowd, &bones, &all);
@@ -102,7 +102,7 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
         assert!(!crowd.shares_palette(all[2]));
         assert_eq!(crowd.shares_palette(all[1]), frame >= 6, "frame {frame}");
         assert_eq!(crowd.palette_range(all[3]), None);
-        let mut copy = plain(&crowd, &[rig.clone()]);
+        let mut copy = plain(&crowd, &rig);
         let mut full = BoneBuffer::new();
         copy.evaluate(&mut full);
         for &i in &all[..3] {
