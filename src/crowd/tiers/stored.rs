@@ -24,8 +24,19 @@ pub(in crate::crowd) struct TieringSnapshot {
 }
 
 impl PartialEq for TieringSnapshot {
+    /// Whether all cells are the same, and were evaluated from the same.
     fn eq(&self, other: &Self) -> bool {
-        self.frame == other.frame
+        let same = |a: &Ranked, b: &Ranked| (&a.tier, &a.cell, a.rig) == (&b.tier, &b.cell, b.rig);
+        let mut pools = self.pools.iter().zip(&other.pools);
+        self.tiers == other.tiers
+            && self.budget == other.budget
+            && self.frame == other.frame
+            && (self.time, self.step) == (other.time, other.step)
+            && self.align == other.align
+            && self.changed == other.changed
+            && self.pools.len() == other.pools.len()
+            && pools.all(|(a, b)| same(a, b))
+            && self.banks.all == other.banks.all
     }
 }
 
@@ -37,6 +48,9 @@ impl TieringSnapshot {
             let changed = all.filter(|(_, what)| what & POSE != 0);
             changed.map(|(index, _)| index as u32).collect()
         });
+        let mut banks = tiering.banks.clone();
+        // Any hints are valid.
+        banks.all.iter_mut().for_each(|bank| bank.hints.clear());
         Some(Self {
             tiers: tiering.tiers.clone(),
             budget: tiering.budget,
@@ -44,7 +58,7 @@ impl TieringSnapshot {
             time: tiering.time,
             step: tiering.step,
             pools: tiering.pools.clone(),
-            banks: tiering.banks.clone(),
+            banks,
             sweep: tiering.sweep,
             align: tiering.align,
             instances: tiering.instances,
