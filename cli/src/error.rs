@@ -47,7 +47,7 @@ pub enum CliError {
     Verify(Vec<String>),
     /// A model cannot be measured; the message names the file.
     #[error(transparent)]
-    Subject(#[from] SubjectError),
+    Subject(Box<SubjectError>),
     /// A baseline cannot be used; the message names the file.
     #[error(transparent)]
     Baseline(#[from] BaselineError),
@@ -320,6 +320,12 @@ pub enum CliError {
     /// Standard output could not be written.
     #[error("standard output: {0}")]
     Stdout(#[source] io::Error),
+}
+
+impl From<SubjectError> for CliError {
+    fn from(error: SubjectError) -> Self {
+        Self::Subject(Box::new(error))
+    }
 }
 
 impl From<ClipsFault> for CliError {

@@ -70,7 +70,7 @@ pub enum ImportError {
         /// Bytes of the file.
         file_bytes: usize,
         /// The cause, with the bytes that are needed and that are allowed.
-        source: BuildError,
+        source: Box<BuildError>,
     },
     /// A rig cannot be built from the file's data.
     #[error("{file}: {source}")]
@@ -194,7 +194,7 @@ fn finish(
             } => ImportError::ClipBytes {
                 file: file.clone(),
                 file_bytes,
-                source,
+                source: Box::new(source),
             },
             source => ImportError::Build {
                 file: file.clone(),
