@@ -442,15 +442,18 @@ fn heights(
         below.filter_map(bone).sum()
     };
     let size = length(target, &|r| r.target) / length(source, &|r| r.source);
-    let source_height = match size * there[axis] / here[axis] {
-        off if !size.is_finite() || size <= 0.0 || (0.5..2.0).contains(&off) => there[axis],
-        _ => here[axis] / size,
+    let (source_height, by_lengths) = match size * there[axis] / here[axis] {
+        off if !size.is_finite() || size <= 0.0 || (0.5..2.0).contains(&off) => {
+            (there[axis], false)
+        }
+        _ => (here[axis] / size, true),
     };
     (usable(here[axis]) && usable(source_height))
         .then(|| HipHeights {
             joint: target.names()[usize::from(routes[hips].target)].clone(),
             source: source_height,
             target: here[axis],
+            by_lengths,
         })
         .filter(|h| ratio(h.target, h.source) == h.target / h.source)
 }

@@ -33,10 +33,13 @@ pub struct RestDifference {
 pub struct HipHeights {
     /// Name of the joint in the target.
     pub joint: String,
-    /// Its height above the lowest bound joint in the source's rest pose, metres.
+    /// Its height above the lowest bound joint in the source's rest pose, metres. Joints that are not bound do not
+    /// count, as the other skeleton has none like them.
     pub source: f64,
     /// The same in the target's.
     pub target: f64,
+    /// Whether the height in the source follows from the lengths of its bones: its rest pose does not stand.
+    pub by_lengths: bool,
 }
 
 /// What binding two skeletons did.
@@ -98,10 +101,16 @@ impl fmt::Display for BindReport {
         match &self.hips {
             Some(h) if (self.root_scale - 1.0).abs() > 1e-6 => write!(
                 f,
-                "\nroot translations are scaled by {:.4}: \"{}\" is {:.4} m high in the clips' rest pose, {:.4} m here",
+                "\nroot translations are scaled by {:.4}: \"{}\" is {:.4} m above the lowest bound joint in the clips' \
+                 rest pose{}, {:.4} m here",
                 self.root_scale,
                 shorten(&h.joint),
                 h.source,
+                if h.by_lengths {
+                    " by the lengths of its bones"
+                } else {
+                    ""
+                },
                 h.target
             )?,
             Some(_) => {}
@@ -180,6 +189,7 @@ mod tests {
                 joint: long.clone(),
                 source: 1.0,
                 target: 2.0,
+                by_lengths: false,
             }),
             root_scale: 2.0,
             translation: Some(difference()),
