@@ -257,6 +257,8 @@ fn names_that_occur_twice_are_told_apart() {
              \"Walk\" (animations 1, 3 and 4); a name finds the first, an index each",
             "joints: names that occur more than once: \"Hand\" (nodes 3 and 4); the index of the joint finds each; a \
              path (PARENT/NAME) does not, as some of one name have one parent; the name alone finds none",
+            "nodes: names that occur more than once: \"Hand\" (nodes 3, 4 and 5); not all nodes of one name are joints: \
+             look-ups find the joints alone",
             "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index finds each",
         ]
     );

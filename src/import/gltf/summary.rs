@@ -5,6 +5,7 @@ use super::limits::{MemoryLimit, Notes};
 use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
 use crate::import::repeated::Repeated;
 pub(super) use crate::import::repeated::{LISTED, list};
+use std::collections::HashSet;
 
 /// Bytes that an item of an entry may take: a name that is shortened may have 40 characters that are escaped.
 pub(super) const ITEM: usize = 512;
@@ -87,7 +88,7 @@ pub(super) fn late_clips(
     Ok(())
 }
 
-/// Reports names that several clips, joints or meshes have.
+/// Reports names that several clips, joints or meshes have, and those that joints share with other nodes.
 pub(super) fn repeated_names(
     scene: &RawScene,
     memory: &mut MemoryLimit,
@@ -103,8 +104,37 @@ pub(super) fn repeated_names(
     note("clips", "animations", clips, first, memory, notes)?;
     let how = |names: &Repeated<'_>| names.joints_message("nodes");
     note("joints", "nodes", joints, how, memory, notes)?;
+    let shared = shared_names(&scene.nodes, &joint, memory)?;
+    let nodes = scene.nodes.iter().map(|n| n.name.as_deref());
+    let nodes = nodes.map(|name| (name.filter(|name| shared.contains(name)), None));
+    let how = |names: &Repeated<'_>| {
+        let how = "not all nodes of one name are joints: look-ups find the joints alone";
+        names.message("nodes", how)
+    };
+    note("nodes", "nodes", nodes, how, memory, notes)?;
     let index = |names: &Repeated<'_>| names.message("meshes", "an index finds each");
     note("meshes", "meshes", meshes, index, memory, notes)
+}
+
+/// The names that both joints and other nodes have.
+fn shared_names<'n>(
+    nodes: &'n [RawNode],
+    joint: &[bool],
+    memory: &mut MemoryLimit,
+) -> Result<HashSet<&'n str>, Fault> {
+    // A set takes up to twice its items, and a byte each.
+    memory.charge_for::<[&str; 4]>(nodes.len())?;
+    let names = |joints: bool| -> HashSet<&'n str> {
+        let nodes = nodes
+            .iter()
+            .zip(joint)
+            .filter(|(_, joint)| **joint == joints);
+        nodes.filter_map(|(n, _)| n.name.as_deref()).collect()
+    };
+    let (joints, others) = (names(true), names(false));
+    let shared = joints.intersection(&others).copied().collect();
+    memory.release((nodes.len() * size_of::<[&str; 4]>()) as u64);
+    Ok(shared)
 }
 
 /// An entry with all names that occur more than once, if there are any.
