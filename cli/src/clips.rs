@@ -1,9 +1,10 @@
 //! `--clips`: clips of other files on a model, by the names of its joints.
 
-use super::bake::{BakeFault, expand};
+use super::bake::{BakeFault, Faults, expand};
 use super::binding::BindingArgs;
 use super::clip_names::{TakenNames, renamed};
 use super::error::CliError;
+use super::findings;
 use super::import_args::ImportArgs;
 use super::kind;
 use super::model::Model;
@@ -70,7 +71,7 @@ pub struct ClipFile {
     pub clips: Vec<Arc<Clip>>,
     skeleton: Arc<Skeleton>,
     /// What the import says of the file.
-    findings: Vec<String>,
+    pub report: ImportReport,
 }
 
 /// The clips of a file on a model.
@@ -108,9 +109,9 @@ impl ClipFile {
             let rig = imported.rigs.into_iter().next();
             let rig = rig.ok_or_else(|| CliError::NoRig { file: file.clone() })?;
             let (clips, skeleton) = (rig.clips().to_vec(), rig.skeleton().clone());
-            return Self::named(path, clips, skeleton, findings(&imported.report));
+            return Self::named(path, clips, skeleton, imported.report);
         };
-        Self::named(path, clips, skeleton, Vec::new())
+        Self::named(path, clips, skeleton, ImportReport::default())
     }
 
     /// The clips of a model that is loaded.
@@ -118,7 +119,7 @@ impl ClipFile {
     pub fn of(model: &Model, path: &Path) -> Result<Self, CliError> {
         let rig = &model.rig;
         let (clips, skeleton) = (rig.clips().to_vec(), rig.skeleton().clone());
-        Self::named(path, clips, skeleton, findings(&model.report))
+        Self::named(path, clips, skeleton, model.report.clone())
     }
 
     /// Gives a clip whose name says nothing that of the file.
@@ -126,7 +127,7 @@ impl ClipFile {
         path: &Path,
         mut clips: Vec<Arc<Clip>>,
         skeleton: Arc<Skeleton>,
-        findings: Vec<String>,
+        report: ImportReport,
     ) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if clips.is_empty() {
@@ -142,7 +143,7 @@ impl ClipFile {
             file,
             clips,
             skeleton,
-            findings,
+            report,
         })
     }
 
@@ -156,7 +157,7 @@ impl ClipFile {
             file: self.file.clone(),
             clips: Vec::new(),
             report: None,
-            notes: self.findings.clone(),
+            notes: findings::lines(self.report.entries.iter()),
         };
         let equal = self.skeleton.structure_hash() == target.structure_hash();
         if equal && options == BindingArgs::default() {
@@ -194,25 +195,6 @@ impl ClipFile {
         });
         Ok((laid.collect::<Result<_, _>>()?, bound))
     }
-}
-
-/// The most entries of a file's import report that are told.
-const FINDINGS: usize = 8;
-
-/// What the import of a file says, a line each.
-fn findings(report: &ImportReport) -> Vec<String> {
-    let entries = report.entries.iter().take(FINDINGS);
-    let mut lines: Vec<String> = entries
-        .map(|e| format!("{}: {}", e.place, e.message))
-        .collect();
-    let more = report.entries.len().saturating_sub(FINDINGS);
-    if more > 0 {
-        let entries = if more == 1 { "entry" } else { "entries" };
-        lines.push(format!(
-            "{more} more {entries} of the import report (`phalanx info` shows them)"
-        ));
-    }
-    lines
 }
 
 /// What binding left out of a clip, a line each.
@@ -287,6 +269,21 @@ fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut TakenNames)
     }
 }
 
+/// What was made of each file; the errors of all that failed, one line each.
+fn each<T>(made: Vec<(&str, Result<T, CliError>)>) -> Result<Vec<T>, CliError> {
+    let failed = made.iter().filter(|(_, made)| made.is_err()).count();
+    let mut faults = Faults::default();
+    let mut all = Vec::with_capacity(made.len());
+    for (file, made) in made {
+        match made {
+            Ok(made) => all.push(made),
+            Err(error) if failed == 1 => return Err(error),
+            Err(error) => faults.put(file.to_owned(), error.to_string()),
+        }
+    }
+    faults.none().map(|()| all)
+}
+
 /// The clips of files on a rig.
 pub fn on_rig(
     rig: &Rig,
@@ -299,8 +296,9 @@ pub fn on_rig(
         taken.take(clip.name());
     }
     let (mut all, mut bound) = (Vec::new(), Vec::new());
-    for source in sources {
-        let (mut clips, mut one) = source.bind(rig.skeleton(), options)?;
+    let made = sources.iter();
+    let made = made.map(|source| (&*source.file, source.bind(rig.skeleton(), options)));
+    for (mut clips, mut one) in each(made.collect())? {
         name_apart(&mut clips, &mut one, &mut taken);
         all.extend(clips);
         bound.push(one);
@@ -321,15 +319,15 @@ impl ClipArgs {
         expand(&self.files, &WITH_CLIPS)
     }
 
-    /// [`ImportArgs::check_unit`] for models and the files of clips.
-    pub fn check_unit<'a>(
+    /// [`ImportArgs::check_files`] for models and the files of clips.
+    pub fn check_files<'a>(
         &self,
         models: impl IntoIterator<Item = &'a PathBuf>,
         import: ImportArgs,
     ) -> Result<(), CliError> {
         let clips = self.found()?;
         let models: Vec<&PathBuf> = models.into_iter().collect();
-        import.check_unit(models.into_iter().chain(&clips).map(PathBuf::as_path));
+        import.check_files(models.into_iter().chain(&clips).map(PathBuf::as_path));
         Ok(())
     }
 }
@@ -351,9 +349,10 @@ impl Model {
         if files.is_empty() {
             return Ok(());
         }
-        let read = files.iter();
-        let read = read.map(|path| ClipFile::read(path, UpAxis::Y, import));
-        let sources = read.collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        let read = names.iter().zip(&files);
+        let read = read.map(|(name, path)| (&**name, ClipFile::read(path, UpAxis::Y, import)));
+        let sources = each(read.collect())?;
         let (rig, bound) = on_rig(&self.rig, &self.file, &sources, args.binding)?;
         self.rig = Arc::new(rig);
         self.bound.extend(bound);

@@ -12,6 +12,7 @@ mod crowd;
 mod error;
 mod escape;
 mod files;
+mod findings;
 mod frame_renderer;
 mod import_args;
 mod info;

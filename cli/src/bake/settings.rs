@@ -15,10 +15,13 @@ use std::path::Path;
 
 /// The tool's name stored in files. The baker's number is raised whenever the same input gives different
 /// bytes, so that outputs of an older baker are not skipped; `tests/baked` pins the output.
-pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 5");
+pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 6");
 
 /// The word that marks an input whose clips are bound.
 const BOUND: &str = " bound";
+
+/// Stands before the source of the lane order, the last of the settings that all inputs share.
+const ORDER: &str = " order=";
 
 /// Separates the per-joint settings, which come last, from the rest of the settings' text.
 const QUALITY: &str = " quality=";
@@ -86,7 +89,7 @@ impl Settings {
             None => String::new(),
             Some(unit) => format!(" unit={unit}"),
         };
-        format!("{profile} up={up}{unit} form={form}{prefix}{trim} order={order}{quality}")
+        format!("{profile} up={up}{unit} form={form}{prefix}{trim}{ORDER}{order}{quality}")
     }
 
     /// The text of an input whose clips are bound, with the options of binding.
@@ -102,6 +105,22 @@ impl Settings {
     pub fn is_bound(text: &str) -> bool {
         let words = text.split_once(QUALITY).map_or(text, |(words, _)| words);
         words.ends_with(BOUND)
+    }
+
+    /// The part of a text that all inputs of a bake share: without what is said of bound ones, after the order.
+    pub fn shared(text: &str) -> String {
+        let (words, quality) = match text.split_once(QUALITY) {
+            Some((words, quality)) => (words, Some(quality)),
+            None => (text, None),
+        };
+        let end = words.find(ORDER).map_or(words.len(), |at| {
+            let order = &words[at + ORDER.len()..];
+            at + ORDER.len() + order.find(' ').unwrap_or(order.len())
+        });
+        match quality {
+            None => words[..end].to_owned(),
+            Some(quality) => format!("{}{QUALITY}{quality}", &words[..end]),
+        }
     }
 
     /// Parses from such a text the settings needed to measure a clip again; `shell` is the clip's.
@@ -256,6 +275,9 @@ mod tests {
         };
         let text = settings.text("own");
         assert!(!text.contains('\n') && !Settings::is_bound(&text));
+        let bound = settings.text_bound("own");
+        assert_eq!(Settings::shared(&bound), text);
+        assert_ne!(Settings::shared(&settings.text_bound("scan")), text);
         assert_eq!(Settings::of_text(&text, 0.05), settings);
         let exact = Settings {
             import: ImportArgs {

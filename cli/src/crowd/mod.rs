@@ -141,7 +141,7 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     }
     let model = Model::load_to_draw(args.file.as_deref(), args.import)?
         .with_clips(&args.clips, args.import)?;
-    args.clips.check_unit(&args.file, args.import)?;
+    args.clips.check_files(&args.file, args.import)?;
     let rig = &model.rig;
     let count = check_memory(
         args.count,

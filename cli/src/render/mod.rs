@@ -192,7 +192,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let beside = beside.collect::<Result<Vec<_>, CliError>>()?;
     let others = args.attach.iter().map(|a| &a.file).chain(&args.beside);
     let models = args.file.iter().chain(others);
-    args.clips.check_unit(models, args.import)?;
+    args.clips.check_files(models, args.import)?;
     let mut stage = Stage::new(&model, actions.clone(), &attached, &beside)?;
     let span = args.time.unwrap_or(Span(0.0, actions.duration()));
     let times = Times::new(&Wanted {
