@@ -233,7 +233,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "Attack",
     ];
     let clips: Vec<usize> = names.iter().filter_map(|n| rig.find_clip(n)).collect();
-    for count in [4_000, 40_000] {
+    for count in [4_000, 40_000, 300_000] {
         println!("plaza of {count}: largest displacement of a joint on screen by tier, in pixels");
         println!("{:?}", on_screen(&rig, &clips, count)?);
     }
