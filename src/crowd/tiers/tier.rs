@@ -62,8 +62,8 @@ impl Default for Tier {
 
 /// The tiers of a crowd: see [`Crowd::set_tiers`](crate::crowd::Crowd::set_tiers).
 ///
-/// The default tiers are for 1080 lines at 60 frames per second: their error is below half a pixel for the clips of the
-/// built-in character (docs/performance/tiers.md).
+/// The default tiers are for 1080 lines at 60 frames per second; their error is meant to be below half a pixel.
+/// docs/performance/tiers.md has what was measured with the clips of the built-in character.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tiers {
     /// The tiers by descending [`Tier::height`], at most [`MAX_TIERS`]. An instance below the last height is not drawn:
