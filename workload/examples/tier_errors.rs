@@ -4,6 +4,7 @@
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, Tier, Tiers};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
+use phalanx_workload::PARADE;
 use phalanx_workload::plaza::{FRAME, LINES, Plaza, eye};
 use std::error::Error;
 use std::fmt::Write;
@@ -221,18 +222,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(file) = std::env::args().nth(1) {
         std::fs::write(file, plot(&table))?;
     }
-    let names = [
-        "Idle",
-        "Walk",
-        "Jog",
-        "Run",
-        "Wave",
-        "Cheer",
-        "Clap",
-        "LookAround",
-        "Attack",
-    ];
-    let clips: Vec<usize> = names.iter().filter_map(|n| rig.find_clip(n)).collect();
+    let names = PARADE.iter().chain(&["Attack"]);
+    let clips: Vec<usize> = names.filter_map(|n| rig.find_clip(n)).collect();
     for count in [4_000, 40_000, 300_000] {
         println!("plaza of {count}: largest displacement of a joint on screen by tier, in pixels");
         println!("{:?}", on_screen(&rig, &clips, count)?);
