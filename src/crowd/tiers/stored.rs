@@ -57,7 +57,7 @@ impl TieringSnapshot {
             frame: tiering.frame,
             time: tiering.time,
             step: tiering.step,
-            pools: tiering.pools.clone(),
+            pools: tiering.pools.iter().map(Ranked::kept).collect(),
             banks,
             sweep: tiering.sweep,
             align: tiering.align,
@@ -69,13 +69,17 @@ impl TieringSnapshot {
     /// Restores the tiers of a crowd whose pools have been restored. The memory has none of the palettes.
     pub fn restore(&self, crowd: &mut Crowd) {
         let last = crowd.tiering.take().unwrap_or_default();
+        let mut pools = self.pools.clone();
+        for (pool, last) in pools.iter_mut().zip(last.pools) {
+            (pool.importance, pool.given_for) = (last.importance, last.given_for);
+        }
         crowd.tiering = Some(Box::new(Tiering {
             tiers: self.tiers.clone(),
             budget: self.budget,
             frame: self.frame,
             time: self.time,
             step: self.step,
-            pools: self.pools.clone(),
+            pools,
             banks: self.banks.clone(),
             sweep: self.sweep,
             align: self.align,

@@ -204,6 +204,22 @@ pub enum TierError {
     None,
 }
 
+/// Checks that a setting is within its range.
+pub(super) fn setting(
+    what: &'static str,
+    value: f64,
+    low: f64,
+    high: f64,
+) -> Result<(), TierError> {
+    let fits = value >= low && value <= high;
+    fits.then_some(()).ok_or(TierError::Setting {
+        what,
+        value,
+        low,
+        high,
+    })
+}
+
 /// The greatest height of a tier in pixels.
 const MAX_HEIGHT: f32 = 1e6;
 
@@ -250,15 +266,6 @@ impl Tiers {
                 });
             }
         }
-        let setting = |what, value: f64, low: f64, high: f64| {
-            let fits = value >= low && value <= high;
-            fits.then_some(()).ok_or(TierError::Setting {
-                what,
-                value,
-                low,
-                high,
-            })
-        };
         setting("the hysteresis", self.hysteresis.into(), 0.0, 1.0)?;
         setting(
             "the greatest age",
