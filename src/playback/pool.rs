@@ -31,6 +31,7 @@ mod programs;
 mod query;
 mod watch;
 
+pub(crate) use alone::Steady;
 use bounds::PoolBounds;
 pub(crate) use frame::{How, InstanceScratch, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;

@@ -7,7 +7,7 @@ use super::tier::{TierError, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
-use crate::playback::changes::WORLD;
+use crate::playback::changes::{POSE, WORLD};
 use crate::playback::{InstanceId, RigId};
 use std::ops::Range;
 
@@ -95,6 +95,7 @@ impl Crowd {
             frame: last.frame,
             time: last.time,
             step: last.step,
+            backwards: last.backwards,
             pools: pools.collect(),
             ..Tiering::default()
         }));
@@ -301,6 +302,12 @@ impl Crowd {
             ranked.resize(pool.state.len());
             ranked.spheres.renew(pool, &pool.changes);
             ranked.shared.fit(pool, tiers, |cell| banks.free(cell, 1));
+            ranked.clocks.fit(pool);
+            for (index, what) in pool.changes.all() {
+                if what & POSE != 0 {
+                    ranked.clocks.forget(index);
+                }
+            }
             let stride = pool.rig.palette_len().next_multiple_of(align.max(1));
             let chunks = tiering.rank(number, pool, views);
             tiering.assign(number, pool, stride, chunks);

@@ -26,6 +26,8 @@ pub(crate) struct Watched {
     stamps: Vec<Stamp>,
     /// True if instances or counts have changed since the rows were laid out.
     stale: bool,
+    /// Counts the layouts.
+    layouts: u64,
     clock: Stamp,
 }
 
@@ -92,6 +94,11 @@ impl Watched {
         self.stamps.is_empty()
     }
 
+    /// Counts how often the rows were laid out.
+    pub fn layouts(&self) -> u64 {
+        self.layouts
+    }
+
     /// Whether the rows have to be laid out again: [`lay_out`](Self::lay_out).
     pub fn is_stale(&self) -> bool {
         self.stale
@@ -134,6 +141,7 @@ impl Watched {
         if !watched && self.stamps.is_empty() {
             return;
         }
+        self.layouts += 1;
         let instances = if watched { instances } else { 0 };
         let own = own.iter().filter(|own| own.instance < instances);
         let not_shared = |joint: &u16| shared.binary_search(joint).is_err();
