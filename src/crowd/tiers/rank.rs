@@ -212,10 +212,6 @@ impl Ranking<'_> {
     }
 }
 
-/// The greatest importance in the order of those that wait: times an age it is finite, so that of two it is the older one's
-/// turn.
-const LARGEST: f32 = 1e28;
-
 impl Tiering {
     /// Ranks the instances of a pool. Returns the number of chunks, each with its requests.
     pub(super) fn rank(&mut self, number: usize, pool: &Pool, views: &[WideView]) -> usize {
@@ -272,7 +268,7 @@ impl Tiering {
         // Importance orders those that wait; an eye inside of a sphere makes it as large as can be.
         height.to_array()[index % LANES]
             .max(given)
-            .clamp(f32::MIN_POSITIVE, LARGEST)
+            .clamp(f32::MIN_POSITIVE, f32::MAX)
     }
 }
 
