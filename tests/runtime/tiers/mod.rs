@@ -2,6 +2,7 @@
 
 mod budget;
 mod held;
+mod properties;
 mod sharing;
 mod views;
 
