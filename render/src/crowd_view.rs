@@ -85,6 +85,7 @@ impl CrowdView {
                 palette_offset: 0,
                 morph_offset: 0,
                 tint: [1.0; 4],
+                detail: None,
                 bounds: sphere,
             });
         }

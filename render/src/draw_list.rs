@@ -111,8 +111,9 @@ impl Lists {
             let Some(last) = details.len().checked_sub(1) else {
                 continue;
             };
-            let fine = details.iter().position(|d| seen.pixels >= d.min_pixels);
-            let detail = fine.unwrap_or(last);
+            let fine = || details.iter().position(|d| seen.pixels >= d.min_pixels);
+            let only = instance.detail.map(|detail| detail as usize);
+            let detail = only.or_else(fine).unwrap_or(last);
             let visible = Visible {
                 instance: index,
                 model: instance.model as usize,
@@ -126,7 +127,7 @@ impl Lists {
             if seen.shadow {
                 self.shadows.push(Visible {
                     // Only a shadow's outline is visible: the next coarser detail is enough.
-                    detail: (detail + 1).min(last),
+                    detail: only.unwrap_or((detail + 1).min(last)),
                     ..visible
                 });
             }
@@ -204,11 +205,12 @@ pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
     out
 }
 
-/// What is found out once about models: the palette rows and morph weights that an instance of each reads, and its
-/// blended meshes.
+/// What is found out once about models: the palette rows and morph weights that an instance of each detail reads, and
+/// its blended meshes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs {
-    reads: Vec<(u64, u64)>,
+    /// By model and detail.
+    reads: Vec<Vec<(u64, u64)>>,
     /// By model and detail.
     blended: Vec<Vec<Centers>>,
 }
@@ -219,8 +221,9 @@ impl Needs {
     pub fn of(models: &[DrawModel]) -> Result<Self, RenderError> {
         let mut reads = Vec::with_capacity(models.len());
         for (model, m) in models.iter().enumerate() {
-            let mut need = (0, 0);
+            let mut of_model = Vec::with_capacity(m.details.len());
             for (detail, d) in m.details.iter().enumerate() {
+                let mut need = (0, 0);
                 for (mesh, draw) in d.meshes.iter().enumerate() {
                     let (rows, weights) =
                         draw.validate()
@@ -237,23 +240,24 @@ impl Needs {
                             })?;
                     need = (rows.max(need.0), weights.max(need.1));
                 }
+                of_model.push(need);
             }
-            reads.push(need);
+            reads.push(of_model);
         }
         let blended = models.iter().map(blend::centers).collect();
         Ok(Self { reads, blended })
     }
 
-    /// The palette rows that an instance of a model reads.
-    pub fn rows(&self, model: usize) -> usize {
-        let rows = self.reads.get(model).map_or(0, |n| n.0);
-        usize::try_from(rows).unwrap_or(usize::MAX)
+    /// The palette rows that an instance of a model reads in a detail.
+    pub fn rows(&self, model: usize, detail: usize) -> usize {
+        let rows = self.reads.get(model).and_then(|d| d.get(detail));
+        usize::try_from(rows.map_or(0, |n| n.0)).unwrap_or(usize::MAX)
     }
 
     /// The most palette rows that an instance of any model reads.
     pub fn most_rows(&self) -> usize {
-        let models = 0..self.reads.len();
-        models.map(|m| self.rows(m)).max().unwrap_or(0)
+        let rows = self.reads.iter().flatten().map(|n| n.0).max();
+        usize::try_from(rows.unwrap_or(0)).unwrap_or(usize::MAX)
     }
 
     /// The blended meshes of a detail.
@@ -271,13 +275,29 @@ fn check_instance(
     instance: &DrawInstance,
     needs: &Needs,
 ) -> Result<(), RenderError> {
-    let Some(&(rows, weights)) = needs.reads.get(instance.model as usize) else {
+    let Some(details) = needs.reads.get(instance.model as usize) else {
         return Err(RenderError::Model {
             instance: index,
             model: instance.model,
             models: scene.models.len(),
         });
     };
+    // It has rows for all details, or for one.
+    let read = match instance.detail {
+        None => &details[..],
+        Some(detail) => match details.get(detail as usize) {
+            Some(read) => std::slice::from_ref(read),
+            None => {
+                return Err(RenderError::Detail {
+                    instance: index,
+                    detail,
+                    details: details.len(),
+                });
+            }
+        },
+    };
+    let most = |(a, b): (u64, u64), &(c, d): &(u64, u64)| (a.max(c), b.max(d));
+    let (rows, weights) = read.iter().fold((0, 0), most);
     let first = instance.palette_offset as usize;
     let end = u64::from(instance.palette_offset) + rows;
     let count = usize::try_from(rows).unwrap_or(usize::MAX);

@@ -131,6 +131,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
         }
         .run()?,
     }
+    rig.rest_left_out(&mut pose);
     let mut models = vec![Affine3x4::IDENTITY; skeleton.len()];
     LocalToModelJob {
         skeleton,

@@ -166,6 +166,7 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
             morph_offset,
             tint: tint(i),
             // Without bounds an instance is never culled.
+            detail: None,
             bounds: finite.then(|| Sphere {
                 center: bounds.center().to_array(),
                 radius,

@@ -93,6 +93,7 @@ pub fn draw(
             palette_offset: actor.first_row as u32,
             morph_offset: actor.first_weight as u32,
             tint: tint(model),
+            detail: None,
             bounds: None,
         };
         let mut instances: Vec<DrawInstance> = actors.map(instance).collect();

@@ -50,6 +50,7 @@ pub fn draw_poses(
             palette_offset: (i * rig.palette_len()) as u32,
             morph_offset: 0,
             tint: [p.tint[0], p.tint[1], p.tint[2], 1.0],
+            detail: None,
             bounds: None,
         })
         .collect();

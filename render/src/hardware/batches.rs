@@ -126,7 +126,7 @@ pub(super) fn readers(scene: &Scene, needs: &Needs, draws: &DrawList) -> Vec<Ran
         bodies, shadows, ..
     } = &draws.lists;
     let rows = |visible: &Visible| {
-        let count = needs.rows(visible.model);
+        let count = needs.rows(visible.model, visible.detail);
         let first = match scene.instances.get(visible.instance) {
             Some(instance) if count > 0 => instance.palette_offset as usize,
             _ => 0,
@@ -174,7 +174,7 @@ fn batch(
 
 /// Whether an instance can be drawn together with those of a batch, which it follows.
 fn joins(b: &Batch, rules: &BatchRules, visible: &Visible, place: &BonePlace) -> bool {
-    let end = place.row as usize + rules.needs.rows(visible.model);
+    let end = place.row as usize + rules.needs.rows(visible.model, visible.detail);
     let windowed = |rows| place.row >= b.window && end <= b.window as usize + rows;
     (b.model, b.detail, b.world_mirrors) == visible.key()
         && b.page == place.page

@@ -87,6 +87,7 @@ fn picture(backend: Backend, parts: &[Part], grouping: Grouping) -> RgbaImage {
         palette_offset: 0,
         morph_offset: 0,
         tint: [1.0; 4],
+        detail: None,
         bounds: None,
     };
     let instances: Vec<DrawInstance> = match grouping {
@@ -439,6 +440,7 @@ fn shadow_of(backend: Backend, part: Option<&Part>) -> RgbaImage {
         palette_offset: 0,
         morph_offset: 0,
         tint: [1.0; 4],
+        detail: None,
         bounds: None,
     }];
     let scene = Scene {

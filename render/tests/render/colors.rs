@@ -73,6 +73,7 @@ fn painted(backend: Backend, paint: Paint, tints: [[f32; 4]; 3]) -> [[f64; 3]; 3
             palette_offset: 0,
             morph_offset: 0,
             tint,
+            detail: None,
             bounds: None,
         });
     }

@@ -49,6 +49,7 @@ fn instance(world: Affine3x4, palette_offset: u32) -> DrawInstance {
         palette_offset,
         morph_offset: 0,
         tint: [1.0; 4],
+        detail: None,
         bounds: None,
     }
 }

@@ -177,6 +177,7 @@ impl Row {
                 palette_offset: rows.start as u32,
                 morph_offset: weights.len() as u32,
                 tint: [1.0; 4],
+                detail: None,
                 bounds: None,
             });
             weights.extend(self.crowd.scalars(*id).expect("it is there"));
