@@ -7,6 +7,7 @@ mod alpha;
 mod backends;
 mod bounds;
 mod colors;
+mod detail;
 mod faults;
 mod known;
 mod model;
@@ -113,6 +114,18 @@ fn main() {
             backends::what_another_device_has_is_refused,
         ),
         cpu("parades_use_all_details", backends::parades_use_all_details),
+        gpu(
+            "details_draw_the_same",
+            detail::details_draw_the_same_on_the_gpu,
+        ),
+        cpu(
+            "details_draw_the_same_in_software",
+            detail::details_draw_the_same_in_software,
+        ),
+        cpu(
+            "unknown_details_are_refused",
+            detail::unknown_details_are_refused,
+        ),
         cpu("overrides_are_seen", bounds::overrides_are_seen),
         cpu(
             "clips_that_came_later_are_seen",
