@@ -289,10 +289,10 @@ impl KeptSlots {
     }
 }
 
-/// The vertices of a mesh, with those of its morph targets.
+/// The vertices of a mesh, counted again for each morph target and for every four influences.
 fn vertices_of(mesh: &Mesh) -> u64 {
     let all = mesh.primitives.iter().map(|p| {
-        let streams = 1 + p.targets.len() as u64;
+        let streams = 1 + (p.targets.len() + p.influences.per_vertex / 4) as u64;
         (p.positions.len() as u64).saturating_mul(streams)
     });
     all.fold(0, u64::saturating_add)

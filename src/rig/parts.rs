@@ -126,7 +126,7 @@ pub enum RigError {
     /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`], counted for each skin that they are
     /// drawn with.
     #[error(
-        "the meshes of the detail have {needed} vertices, counted for each skin that they are drawn with and with their morph targets; the limit is {MAX_DETAIL_VERTICES}"
+        "the meshes of the detail have {needed} vertices, counted for each skin, morph target and four influences; the limit is {MAX_DETAIL_VERTICES}"
     )]
     DetailVertices {
         /// Number of vertices.
