@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// The meshes of a rig in the form that scenes draw.
 ///
 /// An instance's rows are its whole palette, and its morph weights all its scalars, as a crowd returns them.
+///
+/// A [detail](Rig::detail) of a rig has a shape of its own, with the meshes of its level: as the
+/// [`DrawDetail`](super::DrawDetail) of that level they serve instances whose [`detail`](super::DrawInstance::detail)
+/// is the level, with rows of the detail.
 #[derive(Clone, Debug)]
 pub struct RigShape<'a> {
     rig: Source<'a>,
