@@ -193,11 +193,8 @@ fn plays(model: &Model) -> Vec<Play> {
 
 /// By node, 1 at a joint and below it.
 fn below(model: &Model, joint: usize) -> Vec<f64> {
-    let node = model.rig.nodes().iter();
-    let node = node
-        .filter(|n| n.joint == Some(joint as u16))
-        .next()
-        .unwrap();
+    let mut nodes = model.rig.nodes().iter();
+    let node = nodes.find(|n| n.joint == Some(joint as u16)).unwrap();
     let nodes = 0..model.scene.nodes.len();
     let weight = |n| f64::from(u8::from(model.scene.is_at_or_below(n, node.source)));
     nodes.map(weight).collect()

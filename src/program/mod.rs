@@ -27,7 +27,6 @@ pub(crate) const SCALE: usize = 2;
 
 #[cfg(all(test, feature = "gltf"))]
 mod tests {
-    use super::*;
     use crate::rig::{DetailOptions, Rig};
     use crate::skeleton::{JointRef, NO_JOINT};
     use std::sync::Arc;
