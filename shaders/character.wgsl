@@ -34,8 +34,8 @@ struct Instance {
     @location(9) world_y: vec4<f32>,
     @location(10) world_z: vec4<f32>,
     @location(11) tint: vec4<f32>,
-    @location(12) numbers: vec2<u32>, // palette row, first morph weight
-    @location(13) size: f32,
+    @location(12) numbers: vec3<u32>, // palette row, first morph weight, palette row at factor 1
+    @location(13) size: vec2<f32>,    // radius of the bounds, factor between the two palettes
 }
 
 struct Fragment {
@@ -83,7 +83,7 @@ fn body(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Fragme
     let tint = mix(vec3<f32>(1.0), instance.tint.rgb, mesh.tint);
     let color = mesh.base_color * surface.color;
     out.color = vec4<f32>(color.rgb * tint, color.a);
-    out.openness = openness(p.position.y - view.ground.y, instance.size * view.ground.w);
+    out.openness = openness(p.position.y - view.ground.y, instance.size.x * view.ground.w);
     out.turned = u32(mirroring(rows) < 0.0);
     return out;
 }
@@ -100,8 +100,24 @@ fn rigid_rows() -> Rows {
     return Rows(mesh.place[0], mesh.place[1], mesh.place[2]);
 }
 
+fn pair_of(instance: Instance) -> PalettePair {
+    return PalettePair(instance.numbers.x, instance.numbers.z, instance.size.y);
+}
+
 fn skin4_rows(instance: Instance, joints: vec4<u32>, weights: vec4<f32>) -> Rows {
-    return blend4(instance.numbers.x + mesh.first_slot, joints, weights);
+    return blend4_between(pair_of(instance), mesh.first_slot, joints, weights);
+}
+
+fn skin8_rows(
+    instance: Instance,
+    joints_a: vec4<u32>,
+    weights_a: vec4<f32>,
+    joints_b: vec4<u32>,
+    weights_b: vec4<f32>,
+) -> Rows {
+    return blend8_between(
+        pair_of(instance), mesh.first_slot, joints_a, weights_a, joints_b, weights_b,
+    );
 }
 
 @vertex
@@ -123,8 +139,7 @@ fn body_skin8(
     @location(4) joints_a: vec4<u32>, @location(5) weights_a: vec4<f32>,
     @location(6) joints_b: vec4<u32>, @location(7) weights_b: vec4<f32>,
 ) -> Fragment {
-    let first = i.numbers.x + mesh.first_slot;
-    return body(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b));
+    return body(s, i, v, skin8_rows(i, joints_a, weights_a, joints_b, weights_b));
 }
 
 @vertex
@@ -146,8 +161,7 @@ fn shadow_skin8(
     @location(4) joints_a: vec4<u32>, @location(5) weights_a: vec4<f32>,
     @location(6) joints_b: vec4<u32>, @location(7) weights_b: vec4<f32>,
 ) -> @builtin(position) vec4<f32> {
-    let first = i.numbers.x + mesh.first_slot;
-    return shadow(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b));
+    return shadow(s, i, v, skin8_rows(i, joints_a, weights_a, joints_b, weights_b));
 }
 
 // Shadows of meshes whose alpha decides where they are.
@@ -180,8 +194,7 @@ fn cut_shadow_skin8(
     @location(4) joints_a: vec4<u32>, @location(5) weights_a: vec4<f32>,
     @location(6) joints_b: vec4<u32>, @location(7) weights_b: vec4<f32>,
 ) -> ShadowFragment {
-    let first = i.numbers.x + mesh.first_slot;
-    return cut_shadow(s, shadow(s, i, v, blend8(first, joints_a, weights_a, joints_b, weights_b)));
+    return cut_shadow(s, shadow(s, i, v, skin8_rows(i, joints_a, weights_a, joints_b, weights_b)));
 }
 
 // The colour of a side, and the alpha of the base colour.

@@ -12,13 +12,19 @@ struct SkinJob {
     padding_c: u32,
 }
 
+struct SkinInstance {
+    row: u32,           // the first palette row
+    first_weight: u32,  // the first morph weight
+    to_row: u32,        // the first palette row at factor 1, not read at factor 0
+    factor: f32,
+}
+
 @group(2) @binding(0) var<uniform> job: SkinJob;
 // Ten floats a vertex: position, normal, tangent with the side in w.
 @group(2) @binding(1) var<storage, read> source: array<f32>;
 // A vertex's joints, then its weights, as in the file; four of each, or eight.
 @group(2) @binding(2) var<storage, read> influences: array<u32>;
-// An instance's first palette row and first morph weight.
-@group(2) @binding(4) var<storage, read> instances: array<vec2<u32>>;
+@group(2) @binding(4) var<storage, read> instances: array<SkinInstance>;
 // Ten floats a vertex as in `source`, in model space, instance after instance.
 @group(2) @binding(5) var<storage, read_write> skinned: array<f32>;
 
@@ -51,16 +57,18 @@ fn stored_weights(vertex: u32, four: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(vec4<u32>(a, b, influences[first + 2u], influences[first + 3u]));
 }
 
-fn stored_rows(vertex: u32, first: u32) -> Rows {
+fn stored_rows(vertex: u32, pair: PalettePair) -> Rows {
     if FOURS == 0u {
-        return palette_rows(first);
+        return palette_rows_between(pair, job.first_slot);
     }
     let joints = stored_joints(vertex, 0u);
     let weights = stored_weights(vertex, 0u);
     if FOURS == 1u {
-        return blend4(first, joints, weights);
+        return blend4_between(pair, job.first_slot, joints, weights);
     }
-    return blend8(first, joints, weights, stored_joints(vertex, 1u), stored_weights(vertex, 1u));
+    return blend8_between(
+        pair, job.first_slot, joints, weights, stored_joints(vertex, 1u), stored_weights(vertex, 1u),
+    );
 }
 
 fn source_vector(at: u32) -> vec3<f32> {
@@ -82,8 +90,8 @@ fn skin_vertices(@builtin(global_invocation_id) id: vec3<u32>) {
     let instance = instances[id.y];
     let first = vertex * 10u;
     let base = Morphed(source_vector(first), source_vector(first + 3u), source_vector(first + 6u));
-    let m = morph(base, vertex, job.vertices, job.targets, instance.y + job.first_weight);
-    let rows = stored_rows(vertex, instance.x + job.first_slot);
+    let m = morph(base, vertex, job.vertices, job.targets, instance.first_weight + job.first_weight);
+    let rows = stored_rows(vertex, PalettePair(instance.row, instance.to_row, instance.factor));
     let to = (id.y * job.vertices + vertex) * 10u;
     store_vector(to, transform_point(rows, m.position));
     store_vector(to + 3u, unit_or(transform_normal(rows, m.normal), m.normal));

@@ -40,6 +40,63 @@ fn blend8(
     return sum;
 }
 
+// The rows of an instance that is shown between two poses. At factor 0 the rows at `to_row` are not read.
+struct PalettePair {
+    row: u32,    // its first row at factor 0
+    to_row: u32, // its first row at factor 1
+    factor: f32, // 0 to 1
+}
+
+fn lerp_rows(a: Rows, b: Rows, factor: f32) -> Rows {
+    return Rows(
+        a.x + (b.x - a.x) * factor,
+        a.y + (b.y - a.y) * factor,
+        a.z + (b.z - a.z) * factor,
+    );
+}
+
+// One slot between two poses.
+fn palette_rows_between(pair: PalettePair, slot: u32) -> Rows {
+    let rows = palette_rows(pair.row + slot);
+    if pair.factor == 0.0 {
+        return rows;
+    }
+    return lerp_rows(rows, palette_rows(pair.to_row + slot), pair.factor);
+}
+
+// `blend4` between two poses. The blend of lerped rows is the lerp of blended rows: both are linear.
+fn blend4_between(
+    pair: PalettePair,
+    first_slot: u32,
+    joints: vec4<u32>,
+    weights: vec4<f32>,
+) -> Rows {
+    let rows = blend4(pair.row + first_slot, joints, weights);
+    if pair.factor == 0.0 {
+        return rows;
+    }
+    return lerp_rows(rows, blend4(pair.to_row + first_slot, joints, weights), pair.factor);
+}
+
+// `blend8` between two poses.
+fn blend8_between(
+    pair: PalettePair,
+    first_slot: u32,
+    joints_a: vec4<u32>,
+    weights_a: vec4<f32>,
+    joints_b: vec4<u32>,
+    weights_b: vec4<f32>,
+) -> Rows {
+    let rows = blend8(pair.row + first_slot, joints_a, weights_a, joints_b, weights_b);
+    if pair.factor == 0.0 {
+        return rows;
+    }
+    let to_first = pair.to_row + first_slot;
+    return lerp_rows(
+        rows, blend8(to_first, joints_a, weights_a, joints_b, weights_b), pair.factor,
+    );
+}
+
 fn transform_point(rows: Rows, point: vec3<f32>) -> vec3<f32> {
     let p = vec4<f32>(point, 1.0);
     return vec3<f32>(dot(rows.x, p), dot(rows.y, p), dot(rows.z, p));

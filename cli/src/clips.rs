@@ -1,8 +1,10 @@
 //! `--clips`: clips of other files on a model, by the names of its joints.
 
-use super::bake::{BakeFault, expand};
+use super::bake::{BakeFault, Faults, expand};
+use super::binding::BindingArgs;
 use super::clip_names::{TakenNames, renamed};
 use super::error::CliError;
+use super::findings;
 use super::import_args::ImportArgs;
 use super::kind;
 use super::model::Model;
@@ -14,7 +16,7 @@ use phalanx::clip::{Clip, relane};
 use phalanx::format::{Library, OpenError};
 use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_file};
 use phalanx::mesh::ImageMode;
-use phalanx::retarget::{BindError, BindOptions, BindReport, Binding, BoundClip};
+use phalanx::retarget::{BindError, BindReport, Binding, BoundClip};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
 use rayon::prelude::*;
@@ -32,6 +34,8 @@ pub struct ClipArgs {
     /// bound by the names of their joints; of a name that is taken a clip becomes FILE/NAME; repeatable
     #[arg(id = "clips", long = "clips", value_name = "FILE")]
     pub files: Vec<String>,
+    #[command(flatten)]
+    pub binding: BindingArgs,
 }
 
 /// Why the clips of a file cannot play on a model.
@@ -67,7 +71,7 @@ pub struct ClipFile {
     pub clips: Vec<Arc<Clip>>,
     skeleton: Arc<Skeleton>,
     /// What the import says of the file.
-    findings: Vec<String>,
+    pub report: ImportReport,
 }
 
 /// The clips of a file on a model.
@@ -105,9 +109,9 @@ impl ClipFile {
             let rig = imported.rigs.into_iter().next();
             let rig = rig.ok_or_else(|| CliError::NoRig { file: file.clone() })?;
             let (clips, skeleton) = (rig.clips().to_vec(), rig.skeleton().clone());
-            return Self::named(path, clips, skeleton, findings(&imported.report));
+            return Self::named(path, clips, skeleton, imported.report);
         };
-        Self::named(path, clips, skeleton, Vec::new())
+        Self::named(path, clips, skeleton, ImportReport::default())
     }
 
     /// The clips of a model that is loaded.
@@ -115,7 +119,7 @@ impl ClipFile {
     pub fn of(model: &Model, path: &Path) -> Result<Self, CliError> {
         let rig = &model.rig;
         let (clips, skeleton) = (rig.clips().to_vec(), rig.skeleton().clone());
-        Self::named(path, clips, skeleton, findings(&model.report))
+        Self::named(path, clips, skeleton, model.report.clone())
     }
 
     /// Gives a clip whose name says nothing that of the file.
@@ -123,7 +127,7 @@ impl ClipFile {
         path: &Path,
         mut clips: Vec<Arc<Clip>>,
         skeleton: Arc<Skeleton>,
-        findings: Vec<String>,
+        report: ImportReport,
     ) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if clips.is_empty() {
@@ -139,19 +143,24 @@ impl ClipFile {
             file,
             clips,
             skeleton,
-            findings,
+            report,
         })
     }
 
-    /// Its clips on a skeleton: as they are if their own is equal, otherwise bound.
-    pub fn bind(&self, target: &Skeleton) -> Result<(Vec<Clip>, BoundFile), CliError> {
+    /// Its clips on a skeleton: as they are if their own is equal and no option is given, otherwise bound.
+    pub fn bind(
+        &self,
+        target: &Skeleton,
+        options: BindingArgs,
+    ) -> Result<(Vec<Clip>, BoundFile), CliError> {
         let mut bound = BoundFile {
             file: self.file.clone(),
             clips: Vec::new(),
             report: None,
-            notes: self.findings.clone(),
+            notes: findings::lines(self.report.entries.iter()),
         };
-        if self.skeleton.structure_hash() == target.structure_hash() {
+        let equal = self.skeleton.structure_hash() == target.structure_hash();
+        if equal && options == BindingArgs::default() {
             let clips = self.clips.iter().map(|c| c.as_ref().clone());
             return Ok((clips.collect(), bound));
         }
@@ -159,8 +168,7 @@ impl ClipFile {
             file: self.file.clone(),
             source,
         };
-        let options = BindOptions::default();
-        let binding = Binding::new(&self.skeleton, target, &options).map_err(fault)?;
+        let binding = Binding::new(&self.skeleton, target, &options.options()).map_err(fault)?;
         let mut clips = Vec::with_capacity(self.clips.len());
         for clip in &self.clips {
             let made = binding.clip(clip).map_err(fault)?;
@@ -172,8 +180,12 @@ impl ClipFile {
     }
 
     /// [`ClipFile::bind`], with the clips in the target's lane order.
-    pub fn lay_out(&self, target: &Skeleton) -> Result<(Vec<Clip>, BoundFile), CliError> {
-        let (clips, bound) = self.bind(target)?;
+    pub fn lay_out(
+        &self,
+        target: &Skeleton,
+        options: BindingArgs,
+    ) -> Result<(Vec<Clip>, BoundFile), CliError> {
+        let (clips, bound) = self.bind(target, options)?;
         let laid = clips.into_par_iter().map(|clip| {
             let laid = relane(&clip, target, clip.relane_limit());
             laid.map(|l| l.clip).map_err(|source| BakeFault::Build {
@@ -183,25 +195,6 @@ impl ClipFile {
         });
         Ok((laid.collect::<Result<_, _>>()?, bound))
     }
-}
-
-/// The most entries of a file's import report that are told.
-const FINDINGS: usize = 8;
-
-/// What the import of a file says, a line each.
-fn findings(report: &ImportReport) -> Vec<String> {
-    let entries = report.entries.iter().take(FINDINGS);
-    let mut lines: Vec<String> = entries
-        .map(|e| format!("{}: {}", e.place, e.message))
-        .collect();
-    let more = report.entries.len().saturating_sub(FINDINGS);
-    if more > 0 {
-        let entries = if more == 1 { "entry" } else { "entries" };
-        lines.push(format!(
-            "{more} more {entries} of the import report (`phalanx info` shows them)"
-        ));
-    }
-    lines
 }
 
 /// What binding left out of a clip, a line each.
@@ -276,19 +269,36 @@ fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut TakenNames)
     }
 }
 
+/// What was made of each file; the errors of all that failed, one line each.
+fn each<T>(made: Vec<(&str, Result<T, CliError>)>) -> Result<Vec<T>, CliError> {
+    let failed = made.iter().filter(|(_, made)| made.is_err()).count();
+    let mut faults = Faults::default();
+    let mut all = Vec::with_capacity(made.len());
+    for (file, made) in made {
+        match made {
+            Ok(made) => all.push(made),
+            Err(error) if failed == 1 => return Err(error),
+            Err(error) => faults.put(file.to_owned(), error.to_string()),
+        }
+    }
+    faults.none().map(|()| all)
+}
+
 /// The clips of files on a rig.
 pub fn on_rig(
     rig: &Rig,
     file: &str,
     sources: &[ClipFile],
+    options: BindingArgs,
 ) -> Result<(Rig, Vec<BoundFile>), CliError> {
     let mut taken = TakenNames::default();
     for clip in rig.clips() {
         taken.take(clip.name());
     }
     let (mut all, mut bound) = (Vec::new(), Vec::new());
-    for source in sources {
-        let (mut clips, mut one) = source.bind(rig.skeleton())?;
+    let made = sources.iter();
+    let made = made.map(|source| (&*source.file, source.bind(rig.skeleton(), options)));
+    for (mut clips, mut one) in each(made.collect())? {
         name_apart(&mut clips, &mut one, &mut taken);
         all.extend(clips);
         bound.push(one);
@@ -309,15 +319,15 @@ impl ClipArgs {
         expand(&self.files, &WITH_CLIPS)
     }
 
-    /// [`ImportArgs::check_unit`] for models and the files of clips.
-    pub fn check_unit<'a>(
+    /// [`ImportArgs::check_files`] for models and the files of clips.
+    pub fn check_files<'a>(
         &self,
         models: impl IntoIterator<Item = &'a PathBuf>,
         import: ImportArgs,
     ) -> Result<(), CliError> {
         let clips = self.found()?;
         let models: Vec<&PathBuf> = models.into_iter().collect();
-        import.check_unit(models.into_iter().chain(&clips).map(PathBuf::as_path));
+        import.check_files(models.into_iter().chain(&clips).map(PathBuf::as_path));
         Ok(())
     }
 }
@@ -339,10 +349,11 @@ impl Model {
         if files.is_empty() {
             return Ok(());
         }
-        let read = files.iter();
-        let read = read.map(|path| ClipFile::read(path, UpAxis::Y, import));
-        let sources = read.collect::<Result<Vec<_>, _>>()?;
-        let (rig, bound) = on_rig(&self.rig, &self.file, &sources)?;
+        let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        let read = names.iter().zip(&files);
+        let read = read.map(|(name, path)| (&**name, ClipFile::read(path, UpAxis::Y, import)));
+        let sources = each(read.collect())?;
+        let (rig, bound) = on_rig(&self.rig, &self.file, &sources, args.binding)?;
         self.rig = Arc::new(rig);
         self.bound.extend(bound);
         Ok(())

@@ -42,12 +42,15 @@ pub enum CliError {
     /// A finished file could not be moved to its path.
     #[error(transparent)]
     Save(#[from] SaveError),
+    /// Tiers that are refused; the message names the file, if they are of one.
+    #[error("{0}")]
+    Tiers(String),
     /// Files that failed `verify`, each with the reason.
     #[error("{}", .0.join("; "))]
     Verify(Vec<String>),
     /// A model cannot be measured; the message names the file.
     #[error(transparent)]
-    Subject(#[from] SubjectError),
+    Subject(Box<SubjectError>),
     /// A baseline cannot be used; the message names the file.
     #[error(transparent)]
     Baseline(#[from] BaselineError),
@@ -320,6 +323,12 @@ pub enum CliError {
     /// Standard output could not be written.
     #[error("standard output: {0}")]
     Stdout(#[source] io::Error),
+}
+
+impl From<SubjectError> for CliError {
+    fn from(error: SubjectError) -> Self {
+        Self::Subject(Box::new(error))
+    }
 }
 
 impl From<ClipsFault> for CliError {

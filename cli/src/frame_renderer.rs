@@ -8,7 +8,7 @@ use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
 use phalanx::gpu::{GpuBoneBuffer, GpuBoneOptions, GpuOptions, PaletteBackend, ROW_BYTES};
 use phalanx_render::{
     Backend, Camera, Canvas, DrawCounts, DrawInstance, DrawModel, DrawnBy, GpuModels, GpuRenderer,
-    Look, Palette, PictureSize, RenderError, Scene,
+    Look, Palette, PaletteLerp, PictureSize, RenderError, Scene,
 };
 use std::str::FromStr;
 
@@ -61,10 +61,17 @@ impl Shot<'_> {
         }
     }
 
-    /// Sets the palette offset of each instance to that of its counterpart in the crowd's last frame.
+    /// Sets the palettes of each instance to those of its counterpart in the crowd's last frame.
     fn find_rows(&mut self, crowd: &Crowd, ids: &[InstanceId]) {
         for (instance, &id) in self.instances.iter_mut().zip(ids) {
-            instance.palette_offset = crowd.palette_range(id).map_or(0, |r| r.start) as u32;
+            let Some(pair) = crowd.palette_pair(id) else {
+                continue;
+            };
+            instance.palette_offset = pair.from.start as u32;
+            instance.lerp = (pair.from != pair.to).then_some(PaletteLerp {
+                to_offset: pair.to.start as u32,
+                factor: pair.factor,
+            });
         }
     }
 }

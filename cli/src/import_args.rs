@@ -20,7 +20,7 @@ pub struct ImportArgs {
     #[arg(long)]
     pub trim: bool,
     /// Unit of .bvh files: m, cm, or metres as a number; m is the default
-    #[arg(long, value_name = "UNIT", value_parser = unit::parse)]
+    #[arg(long, value_name = "UNIT", allow_hyphen_values = true, value_parser = unit::parse)]
     pub unit: Option<f64>,
 }
 
@@ -44,10 +44,17 @@ impl ImportArgs {
         }
     }
 
-    /// Prints a warning if a unit is given and none of the files that a command reads is a .bvh file.
-    pub fn check_unit<'a>(self, files: impl IntoIterator<Item = &'a Path>) {
-        if self.unit.is_some() && !files.into_iter().any(is_bvh_file) {
+    /// Prints a warning if a unit is given and none of the files that a command reads is a .bvh file, or if options for
+    /// glTF files are given and all are .bvh files. Of .phx files [`Model::load`] says it.
+    pub fn check_files<'a>(self, files: impl IntoIterator<Item = &'a Path>) {
+        let files: Vec<&Path> = files.into_iter().collect();
+        let bvh = files.iter().filter(|file| is_bvh_file(file)).count();
+        if self.unit.is_some() && bvh == 0 {
             output::tell("warning: --unit has no effect: no .bvh file is read");
+        }
+        let others = files.iter().any(|f| !is_bvh_file(f) && !Model::is_phx(f));
+        if let Some(given) = self.given().filter(|_| bvh > 0 && !others) {
+            output::tell(&format!("warning: {given} no effect: no glTF file is read"));
         }
     }
 

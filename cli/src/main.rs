@@ -4,6 +4,7 @@
 mod actions;
 mod bake;
 mod bench;
+mod binding;
 mod bounded;
 mod clip_names;
 mod clips;
@@ -11,6 +12,7 @@ mod crowd;
 mod error;
 mod escape;
 mod files;
+mod findings;
 mod frame_renderer;
 mod import_args;
 mod info;

@@ -1,6 +1,6 @@
 //! `phalanx merge`: joins the parts of a library.
 
-use super::bake::{BakeFault, is_other_type};
+use super::bake::{BakeFault, Settings, is_other_type};
 use super::error::CliError;
 use super::files::Files;
 use super::kind;
@@ -328,15 +328,21 @@ fn check_shards(files: &[PathBuf]) -> Result<(), BakeFault> {
 /// Fails if parts of one library come from different bakes, since clips would be missing unnoticed. The
 /// settings include a hash of all inputs, or of the layout's file. Parts without sources are not checked.
 fn check_bakes(files: &[PathBuf], parts: &[Library]) -> Result<(), BakeFault> {
-    let mut known: HashMap<Whole, (&Path, &str)> = HashMap::new();
+    // Inputs whose clips are bound have settings that the others lack.
+    let mut known: HashMap<(Whole, bool), (&Path, &str)> = HashMap::new();
+    let mut shared: HashMap<Whole, (&Path, &str)> = HashMap::new();
     for (file, part) in files.iter().zip(parts) {
         let Some((whole, _)) = shard(file) else {
             continue;
         };
         for source in &part.provenance().sources {
             let have = &*source.settings;
-            let &mut (other, needed) = known.entry(whole.clone()).or_insert((file, have));
-            if have != needed {
+            let alike = (whole.clone(), Settings::is_bound(have));
+            let &mut first = known.entry(alike).or_insert((file, have));
+            let &mut any = shared.entry(whole.clone()).or_insert((file, have));
+            let differs = have != first.1;
+            if differs || Settings::shared(have) != Settings::shared(any.1) {
+                let (other, needed) = if differs { first } else { any };
                 return Err(BakeFault::OtherBake {
                     file: file.display().to_string(),
                     have: have.to_owned(),

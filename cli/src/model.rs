@@ -2,6 +2,7 @@
 
 use super::clips::BoundFile;
 use super::error::CliError;
+use super::findings::tell_dropped;
 use super::import_args::ImportArgs;
 use super::kind;
 use super::mapped;
@@ -87,9 +88,17 @@ impl Model {
         })
     }
 
-    /// Loads a model to draw; prints a warning if textures are missing.
+    /// Loads a model to play or measure; prints what the import dropped.
+    pub fn load_to_play(file: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
+        let model = Self::load(file, false, import)?;
+        tell_dropped(&model.file, &model.report);
+        Ok(model)
+    }
+
+    /// Loads a model to draw; prints what the import dropped, and a warning if textures are missing.
     pub fn load_to_draw(file: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
         let model = Self::load(file, true, import)?.with_shape()?;
+        tell_dropped(&model.file, &model.report);
         if let Some(what) = textures::missing(&model) {
             output::tell(&format!("warning: {what}"));
         }
@@ -187,14 +196,14 @@ impl Model {
         format!("{near}{its} clips are {}{more}", names.join(", "))
     }
 
-    /// Finds a joint by name or path.
+    /// Finds a joint by name, path or index.
     pub fn find_joint(&self, wanted: &str) -> Result<usize, CliError> {
-        let found = self.rig.skeleton().joint(wanted);
+        let found = self.rig.skeleton().joint_of_text(wanted);
         found.map_err(|source| self.no_joint(wanted, source))
     }
 
     /// The error for a joint that was not found.
-    pub fn no_joint(&self, wanted: &str, source: JointRefError) -> CliError {
+    fn no_joint(&self, wanted: &str, source: JointRefError) -> CliError {
         let file = self.file.clone();
         match source {
             JointRefError::Name { .. } => CliError::UnknownJoint {

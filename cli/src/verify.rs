@@ -315,7 +315,7 @@ fn measure_clips(
         }
         true => {
             let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;
-            let (clips, _) = read.lay_out(skeleton)?;
+            let (clips, _) = read.lay_out(skeleton, made_with.binding)?;
             clips.into_iter().map(Arc::new).collect()
         }
     };

@@ -251,6 +251,7 @@ fn instance(model: usize, world: Affine3x4, first_row: usize, tinted: bool) -> D
         model: model as u32,
         world,
         palette_offset: first_row as u32,
+        lerp: None,
         morph_offset: 0,
         tint: if tinted {
             [0.35, 0.05, 0.04, 1.0]

@@ -1,9 +1,8 @@
 //! `CrowdView`: the visible instances of a crowd, as a scene draws them.
 
 use super::cull::{CullJob, Seen};
-use super::{Camera, DrawInstance, Look, PictureSize, RenderError};
+use super::{Camera, DrawInstance, Look, PaletteLerp, PictureSize, RenderError};
 use phalanx::crowd::{Crowd, CrowdError, InstanceId, RigId};
-use std::ops::Range;
 
 /// A rig of the crowd, and the model of the scene that draws it.
 #[derive(Debug)]
@@ -83,6 +82,7 @@ impl CrowdView {
                 model: member.model,
                 world: *crowd.world(id)?,
                 palette_offset: 0,
+                lerp: None,
                 morph_offset: 0,
                 tint: [1.0; 4],
                 detail: None,
@@ -120,7 +120,7 @@ impl CrowdView {
         self.weights.clear();
         let all = self.ids.iter().zip(&self.all).zip(&self.seen).enumerate();
         for (place, ((&id, instance), _)) in all.filter(|(_, (_, seen))| seen.any()) {
-            let Some(Range { start, .. }) = crowd.palette_range(id) else {
+            let Some(pair) = crowd.palette_pair(id) else {
                 continue;
             };
             let morph_offset = self.weights.len() as u32;
@@ -129,7 +129,11 @@ impl CrowdView {
                 self.weights.extend(crowd.scalars(id)?);
             }
             self.drawn.push(DrawInstance {
-                palette_offset: start as u32,
+                palette_offset: pair.from.start as u32,
+                lerp: (pair.from != pair.to).then_some(PaletteLerp {
+                    to_offset: pair.to.start as u32,
+                    factor: pair.factor,
+                }),
                 morph_offset,
                 tint: tint(place),
                 ..*instance

@@ -1,10 +1,12 @@
 //! `DrawList`: validation, culling and levels of detail of a scene, for both backends.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::blend::{self, Blended, Centers};
 use super::cull::{Seen, cull};
-use super::scene::{MeshFault, mirrors};
+use super::scene::{MeshFault, Shown, mirrors};
 use super::view::Eye;
 use super::{DrawInstance, DrawModel, PictureSize, RenderError, Scene};
 use phalanx::math::Affine3x4;
@@ -58,6 +60,8 @@ pub(super) struct Lists {
     pub shadows: Vec<Visible>,
     /// Blended meshes of the bodies, farthest first.
     pub blended: Vec<Blended>,
+    /// The palette rows that an instance of each model reads, of one palette.
+    pub rows: Vec<Vec<usize>>,
     seen: Vec<Seen>,
 }
 
@@ -85,6 +89,13 @@ impl DrawList {
         lists.seen.clear();
         lists.seen.resize(scene.instances.len(), Seen::default());
         cull(&eye, scene.instances, &mut lists.seen);
+        for (model, rows) in needs.rows().enumerate() {
+            if lists.rows.len() <= model {
+                lists.rows.push(Vec::new());
+            }
+            lists.rows[model].clear();
+            lists.rows[model].extend(rows);
+        }
         let mut counts = DrawCounts::default();
         lists.place(&eye, scene, &mut counts);
         blend::order(&eye, scene, needs, &lists.bodies, &mut lists.blended);
@@ -95,9 +106,31 @@ impl DrawList {
             joints: needs.most_rows(),
         })
     }
+
+    /// The most rows from the first to the last that a visible instance reads, of both its palettes.
+    pub fn most_rows(&self, scene: &Scene) -> usize {
+        let Lists {
+            bodies, shadows, ..
+        } = &self.lists;
+        let visible = bodies.iter().chain(shadows);
+        let rows = visible.map(|v| self.lists.shown(scene, v).1.len());
+        rows.max().unwrap_or(0).max(self.joints)
+    }
 }
 
 impl Lists {
+    /// The palettes of a visible instance, and the rows that it reads; none of rigid models.
+    pub fn shown(&self, scene: &Scene, visible: &Visible) -> (Shown, Range<usize>) {
+        let rows = self.rows.get(visible.model);
+        let count = rows.and_then(|r| r.get(visible.detail)).copied();
+        let count = count.unwrap_or(0);
+        let shown = match scene.instances.get(visible.instance) {
+            Some(instance) if count > 0 => instance.shown(),
+            _ => Shown::NOTHING,
+        };
+        (shown, shown.rows(count))
+    }
+
     fn place(&mut self, eye: &Eye, scene: &Scene, counts: &mut DrawCounts) {
         self.bodies.clear();
         self.shadows.clear();
@@ -248,10 +281,10 @@ impl Needs {
         Ok(Self { reads, blended })
     }
 
-    /// The palette rows that an instance of a model reads in a detail.
-    pub fn rows(&self, model: usize, detail: usize) -> usize {
-        let rows = self.reads.get(model).and_then(|d| d.get(detail));
-        usize::try_from(rows.map_or(0, |n| n.0)).unwrap_or(usize::MAX)
+    /// By model, then by detail, the palette rows that an instance reads.
+    fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+        let rows = |n: &(u64, u64)| usize::try_from(n.0).unwrap_or(usize::MAX);
+        self.reads.iter().map(move |d| d.iter().map(rows))
     }
 
     /// The most palette rows that an instance of any model reads.
@@ -282,6 +315,15 @@ fn check_instance(
             models: scene.models.len(),
         });
     };
+    if let Some(lerp) = instance.lerp
+        // True for NaN.
+        && !(0.0..=1.0).contains(&lerp.factor)
+    {
+        return Err(RenderError::Factor {
+            instance: index,
+            factor: lerp.factor,
+        });
+    }
     // It has rows for all details, or for one.
     let read = match instance.detail {
         None => &details[..],
@@ -298,13 +340,12 @@ fn check_instance(
     };
     let most = |(a, b): (u64, u64), &(c, d): &(u64, u64)| (a.max(c), b.max(d));
     let (rows, weights) = read.iter().fold((0, 0), most);
-    let first = instance.palette_offset as usize;
-    let end = u64::from(instance.palette_offset) + rows;
     let count = usize::try_from(rows).unwrap_or(usize::MAX);
-    if rows > 0 && !scene.palette.holds(first..first.saturating_add(count)) {
+    let read = instance.shown().rows(count);
+    if rows > 0 && !scene.palette.holds(read.clone()) {
         return Err(RenderError::Palette {
             instance: index,
-            needed: end,
+            needed: read.end as u64,
             rows: scene.palette.len(),
         });
     }

@@ -136,6 +136,29 @@ pub enum RenderError {
         /// Number of rows.
         rows: usize,
     },
+    /// The factor between an instance's palettes is not a number from 0 to 1.
+    #[error("instance {instance} is at {factor} between its palettes; it must be from 0 to 1")]
+    Factor {
+        /// Index of the instance.
+        instance: usize,
+        /// The factor.
+        factor: f32,
+    },
+    /// The two palettes of an instance lie too far apart for a window or a page of the renderer's backend.
+    #[error(
+        "instance {instance} reads two palettes across {needed} rows; the {backend} backend holds {limit} \
+         in one piece"
+    )]
+    Apart {
+        /// Index of the instance.
+        instance: usize,
+        /// Backend of the renderer.
+        backend: PaletteBackend,
+        /// The rows from the first of one palette to the last of the other.
+        needed: u64,
+        /// The most rows that the backend binds at once.
+        limit: u64,
+    },
     /// The morph weights of an instance reach past the end.
     #[error("instance {instance} needs morph weights up to {needed}; the scene has {weights}")]
     MorphWeights {

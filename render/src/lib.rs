@@ -32,7 +32,8 @@ pub use hardware::{Canvas, GpuModels, GpuRenderer, NextFrame, PassTimes, Screen}
 pub use look::Look;
 pub use palette::Palette;
 pub use scene::{
-    DrawDetail, DrawInstance, DrawMesh, DrawModel, PictureSize, Placement, Scene, tint_strength,
+    DrawDetail, DrawInstance, DrawMesh, DrawModel, PaletteLerp, PictureSize, Placement, Scene,
+    tint_strength,
 };
 pub use shape::RigShape;
 pub use skeleton_mesh::with_skeleton_mesh;
@@ -134,7 +135,7 @@ pub fn draw_with(
     let instead = if backend == Backend::Software {
         None
     } else {
-        let drawn = GpuRenderer::open(options, draws.joints, None)
+        let drawn = GpuRenderer::open(options, draws.most_rows(scene), None)
             .and_then(|mut r| r.draw_listed(scene, size, &draws));
         match drawn {
             Err(RenderError::Gpu(error)) if backend == Backend::Auto => Some(error.to_string()),

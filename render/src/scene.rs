@@ -1,5 +1,7 @@
 //! `Scene`: borrowed models, instances and palette rows to draw.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::{Camera, Look, Palette, RenderError, Winding};
@@ -89,6 +91,8 @@ pub struct DrawInstance {
     pub world: Affine3x4,
     /// Index of the instance's first row in the palette.
     pub palette_offset: u32,
+    /// The second palette of an interpolated instance; `None` shows the rows at `palette_offset`.
+    pub lerp: Option<PaletteLerp>,
     /// Index of the instance's first weight in the morph weights.
     pub morph_offset: u32,
     /// Linear colour that multiplies tinted meshes.
@@ -99,6 +103,68 @@ pub struct DrawInstance {
     /// shadow are drawn in it, whatever the size. `None` if the rows are for all details. Rows of a
     /// [detail of a rig](phalanx::rig::Rig::detail) are for the meshes of that detail alone.
     pub detail: Option<u32>,
+}
+
+/// The second palette of an instance that is shown between two poses.
+///
+/// Each row is shown as `from + (to - from) × factor`, with `from` the row at
+/// [`palette_offset`](DrawInstance::palette_offset), before it is blended by weights. The shaders do so on every
+/// backend, the software rasteriser with [`LerpPaletteJob`](phalanx::runtime::LerpPaletteJob).
+///
+/// A vertex lies on the line between its two places, so bounds must contain both poses.
+///
+/// A renderer binds the rows from the first of one palette to the last of the other: keep them side by side. On a
+/// device they must be in one page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PaletteLerp {
+    /// Index of the second palette's first row in the scene's palette. Not read at factor 0.
+    pub to_offset: u32,
+    /// 0 shows the first palette, 1 the second.
+    pub factor: f32,
+}
+
+/// The palettes that an instance reads: both are the same at the ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Shown {
+    pub row: u32,
+    pub to_row: u32,
+    pub factor: f32,
+}
+
+impl Shown {
+    /// No rows.
+    pub const NOTHING: Self = Self {
+        row: 0,
+        to_row: 0,
+        factor: 0.0,
+    };
+
+    /// The rows that are read, if each palette has `count`.
+    pub fn rows(&self, count: usize) -> Range<usize> {
+        let first = self.row.min(self.to_row) as usize;
+        let last = self.row.max(self.to_row) as usize;
+        first..last.saturating_add(count)
+    }
+}
+
+impl DrawInstance {
+    /// The palettes that are read. A factor of 0 or 1 needs one of them.
+    pub(super) fn shown(&self) -> Shown {
+        let at = |row| Shown {
+            row,
+            to_row: row,
+            factor: 0.0,
+        };
+        match self.lerp {
+            Some(lerp) if lerp.factor == 1.0 => at(lerp.to_offset),
+            Some(lerp) if lerp.factor != 0.0 => Shown {
+                row: self.palette_offset,
+                to_row: lerp.to_offset,
+                factor: lerp.factor,
+            },
+            _ => at(self.palette_offset),
+        }
+    }
 }
 
 /// Width and height of a picture in pixels.

@@ -235,6 +235,7 @@ fn build_clips(
         if needed > left {
             let source = ClipBuildError::TooLarge {
                 clip: built.name().to_owned(),
+                keys: 0,
                 needed,
                 limit: left,
             };

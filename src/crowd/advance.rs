@@ -2,8 +2,8 @@
 
 use super::crowd_data::Crowd;
 use crate::playback::advance::{Advance, Passed};
-use crate::playback::pool::check;
-use crate::playback::{Events, MAX_TIME, PlaybackError as CrowdError};
+use crate::playback::pool::{Pool, check};
+use crate::playback::{EventKinds, Events, MAX_TIME, PlaybackError as CrowdError};
 
 /// A step with fewer visits is not split: a visit takes some 100 ns, and rayon's split with a worker that has to be
 /// woken some microseconds.
@@ -43,17 +43,21 @@ impl Passages {
 }
 
 /// Empty buffers for that many ranges behind the first, each with room for an event of every fourth instance.
-fn later(all: &mut Vec<Passed>, parts: usize, instances: usize, roots: bool) -> &mut [Passed] {
+fn later(
+    all: &mut Vec<Passed>,
+    parts: usize,
+    (events, instances): (usize, usize),
+    roots: bool,
+) -> &mut [Passed] {
     if all.len() < parts {
         all.resize_with(parts, Passed::default);
     }
     let later = &mut all[..parts];
     for passed in &mut *later {
         passed.clear();
-        let share = instances.div_ceil(parts + 1);
-        passed.events.reserve(share / 4);
+        passed.events.reserve(events.div_ceil(parts + 1) / 4);
         if roots {
-            passed.moves.reserve(share);
+            passed.moves.reserve(instances.div_ceil(parts + 1));
         }
     }
     later
@@ -72,18 +76,27 @@ impl Crowd {
         let Self {
             pools, passages, ..
         } = self;
+        if let Some(tiering) = &mut self.tiering {
+            tiering.advance(dt);
+        }
         passages.clear();
-        passages.reserve(pools.iter().flatten().map(|p| p.state.len()).sum());
+        let listened = |pool: &&Pool| pool.kinds() != EventKinds::NONE;
+        let listened = pools.iter().flatten().filter(listened);
+        passages.reserve(listened.map(|p| p.state.len()).sum());
         for pool in pools.iter_mut().flatten() {
             let instances = pool.state.len();
             let roots = pool.has_roots();
+            let events = match pool.kinds() {
+                EventKinds::NONE => 0,
+                _ => instances,
+            };
             if roots {
                 passages.all.moves = pool.take_moves();
             } else {
                 pool.clear_moves();
             }
             let advance = pool.advance(dt);
-            let parts = match advance.visits() >= VISITS {
+            let parts = match advance.visits(VISITS) {
                 true => {
                     (rayon::current_num_threads() * PARTS_PER_WORKER).min(instances / INSTANCES)
                 }
@@ -93,7 +106,7 @@ impl Crowd {
                 all, later: more, ..
             } = &mut *passages;
             if parts > 1 && rayon::current_num_threads() > 1 {
-                let later = later(more, parts - 1, instances, roots);
+                let later = later(more, parts - 1, (events, instances), roots);
                 run(advance, all, later);
                 for later in &*later {
                     all.append(later);

@@ -111,7 +111,7 @@ impl BoneBuffer {
             return None;
         }
         let (pool, index) = crowd.instance(instance).ok()?;
-        let first = pool.places.row(index)?;
+        let first = crowd.palette_range(instance)?.start;
         pool.model_of_row(index, joint, self.rows.get(first..)?)
     }
 

@@ -340,7 +340,7 @@ impl Crowd {
             super::play::check_world(&worlds.of(e.element))
         })?;
         self.each(instances, |pool, index, element| {
-            pool.state.set_world(index, worlds.of(element));
+            pool.set_world(index, worlds.of(element));
         });
         Ok(())
     }

@@ -9,6 +9,7 @@ use super::mirrors::Mirrors;
 use super::parts::Lending;
 use super::rigs::RigNumbers;
 use super::schedule::{FrameId, LayoutRequest, RowLayout, Schedule, Totals};
+use super::tiers::Tiering;
 use crate::clip::{Clip, RelaneDifference};
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
@@ -62,6 +63,8 @@ pub struct Crowd {
     pub(crate) frame: Option<FrameId>,
     /// The layout that the last schedule was made for, and its totals.
     pub(super) scheduled: Option<(LayoutRequest, Totals)>,
+    /// If tiers are on.
+    pub(super) tiering: Option<Box<Tiering>>,
 }
 
 /// What a frame's evaluation did.

@@ -2,6 +2,7 @@
 //! fills it or a plain slice.
 
 use super::evaluate::Part;
+use super::tiers::BankPart;
 use crate::math::Affine3x4;
 use crate::playback::pool::{PaletteScratch, Target};
 
@@ -53,6 +54,9 @@ pub(super) trait Output: Send + Sized {
 
     /// Evaluates the instances of the part into this memory.
     fn fill(self, part: Part<'_>);
+
+    /// Evaluates the cells of the part into this memory. A palette is finished in `palette`, if it is copied.
+    fn fill_banks(self, part: BankPart<'_>, palette: &mut [Affine3x4]);
 }
 
 impl Output for &mut [Affine3x4] {
@@ -70,6 +74,10 @@ impl Output for &mut [Affine3x4] {
             scratch,
             Target::Rows(self),
         );
+    }
+
+    fn fill_banks(self, part: BankPart<'_>, _: &mut [Affine3x4]) {
+        part.evaluate(Target::Rows(self));
     }
 }
 
@@ -89,7 +97,9 @@ impl<M: PaletteMemory> Output for Copied<M> {
             return Output::fill(rows, part);
         }
         // Borrowed, not taken: `write` is the caller's code and may panic.
-        let PaletteScratch { instance, palette } = part.scratch;
+        let PaletteScratch {
+            instance, palette, ..
+        } = part.scratch;
         if let Some(palette) = palette.get_mut(..part.pool.rig.palette_len()) {
             let target = Target::Copied {
                 palette,
@@ -104,5 +114,15 @@ impl<M: PaletteMemory> Output for Copied<M> {
                 target,
             );
         }
+    }
+
+    fn fill_banks(mut self, part: BankPart<'_>, palette: &mut [Affine3x4]) {
+        if let Some(rows) = self.0.as_rows() {
+            return part.evaluate(Target::Rows(rows));
+        }
+        part.evaluate(Target::Copied {
+            palette,
+            write: &mut |row, palette| self.0.write(row, palette),
+        });
     }
 }

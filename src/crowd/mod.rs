@@ -18,6 +18,7 @@ mod rigs;
 mod scene;
 mod schedule;
 mod snapshot;
+mod tiers;
 mod view;
 mod watch;
 
@@ -36,5 +37,9 @@ pub use parts::{FramePart, Parts};
 pub use scene::SceneStats;
 pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
 pub use snapshot::CrowdSnapshot;
+pub use tiers::{
+    BudgetController, ControllerOptions, MAX_TIERS, PalettePair, RATES, Sharing, Tier, TierError,
+    TierFrame, TierStats, Tiers, View,
+};
 pub use view::{PlayingAction, RigView};
 pub use watch::WatchedJoints;

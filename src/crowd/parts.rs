@@ -9,6 +9,7 @@ use super::crowd_data::Crowd;
 use super::evaluate::{Part, Scratches};
 use super::memory::{Copied, Output, PaletteMemory};
 use super::schedule::FrameId;
+use super::tiers::{Bank, BankPart, BankTask, Work};
 use crate::playback::pool::{How, PaletteScratch, Pool, WatchPart};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,6 +37,9 @@ impl Crowd {
         if let Some(frame) = self.lending.frame.take() {
             let complete = *self.lending.left.get_mut() == 0;
             self.frame = complete.then_some(frame);
+            if let (true, Some(tiering)) = (complete, &mut self.tiering) {
+                tiering.finish();
+            }
             for (pool, hints) in self.pools.iter_mut().zip(&mut self.lending.hints) {
                 let hints = std::mem::take(hints);
                 if let Some(pool) = pool {
@@ -76,6 +80,7 @@ impl Crowd {
         }
         let mut hints = lending.hints.iter_mut();
         Parts {
+            banks: None,
             pools,
             first: 0,
             current: hints.next().map(Vec::as_mut_slice).unwrap_or_default(),
@@ -89,6 +94,92 @@ impl Crowd {
     }
 }
 
+impl Crowd {
+    /// Splits the work of a frame with tiers into at most `parts` parts.
+    pub(super) fn lend_banks<M: PaletteMemory>(
+        &mut self,
+        frame: FrameId,
+        (how, compact): (How, bool),
+        parts: usize,
+        memory: M,
+    ) -> Parts<'_, M> {
+        self.settle_parts();
+        let Self {
+            pools,
+            scratches,
+            lending,
+            tiering,
+            frame: last,
+            ..
+        } = self;
+        *last = None;
+        lending.frame = Some(frame);
+        lending.hints.clear();
+        let pools: &[Option<Pool>] = pools;
+        let banks = tiering.as_deref_mut().map(|tiering| {
+            let (task, banks, work) = tiering.task(pools, how, compact);
+            BankShare {
+                task,
+                banks,
+                first: 0,
+                work,
+                row: 0,
+            }
+        });
+        let parts = parts.max(1).min(banks.as_ref().map_or(0, |b| b.work.len()));
+        *lending.left.get_mut() = parts;
+        Parts {
+            banks,
+            pools: &[],
+            first: 0,
+            current: <&mut [u16]>::default(),
+            later: <&mut [Vec<u16>]>::default(),
+            scratches: Scratches::take(scratches, parts).iter_mut(),
+            memory: Some(memory),
+            rows: 0,
+            how,
+            left: &lending.left,
+        }
+    }
+}
+
+/// A range of the work of a frame with tiers, and the banks from `first` on. Its memory begins at `row`.
+#[derive(Debug)]
+struct BankShare<'a> {
+    task: BankTask<'a>,
+    banks: &'a mut [Bank],
+    first: usize,
+    work: &'a [Work],
+    row: usize,
+}
+
+impl BankShare<'_> {
+    /// Splits before the `at`-th work, and the memory with it.
+    fn split_at<M: PaletteMemory>(self, at: usize, memory: M) -> ((Self, M), (Self, M)) {
+        let (now, later) = self.work.split_at(at);
+        let (bank, row) = later
+            .first()
+            .map_or((self.first, self.row), |w| (w.bank as usize, w.row));
+        let (banks_a, banks_b) = self.banks.split_at_mut(bank - self.first);
+        let (memory_a, memory_b) = memory.split_at(row - self.row);
+        let a = Self {
+            task: self.task,
+            banks: banks_a,
+            first: self.first,
+            work: now,
+            row: self.row,
+        };
+        let b = Self {
+            task: self.task,
+            banks: banks_b,
+            first: bank,
+            work: later,
+            row,
+        };
+        ((a, memory_a), (b, memory_b))
+    }
+}
+
 /// The parts of a scheduled frame that have not been handed out, from [`Schedule::parts`](super::Schedule::parts).
 ///
 /// An iterator: each part owns its range of instances, its scratch and its part of the memory. The frame is complete
@@ -96,6 +187,8 @@ impl Crowd {
 /// the next frame evaluates every visible instance. [Watched](Crowd::watch) joints keep the matrices that they had.
 #[derive(Debug)]
 pub struct Parts<'a, M> {
+    /// With tiers: the work that is left.
+    banks: Option<BankShare<'a>>,
     /// Those that are left; of the first one, instances from `first` on.
     pools: &'a [Option<Pool>],
     first: usize,
@@ -115,6 +208,8 @@ pub struct Parts<'a, M> {
 #[derive(Debug)]
 #[must_use = "a frame is complete only when all its parts have been run"]
 pub struct FramePart<'a, M> {
+    /// With tiers: the part's work.
+    banks: Option<BankShare<'a>>,
     /// Of the first pool the instances from `first` on, of the last those before `end`.
     pools: &'a [Option<Pool>],
     first: usize,
@@ -149,6 +244,9 @@ impl<'a, M: PaletteMemory> Iterator for Parts<'a, M> {
     fn next(&mut self) -> Option<FramePart<'a, M>> {
         let parts = self.scratches.len();
         let scratch = self.scratches.next()?;
+        if let Some(share) = self.banks.take() {
+            return self.next_banks(share, scratch, parts);
+        }
         let (count, end, rows) = if parts == 1 {
             let last = self.pools.last().map_or(0, instances);
             (self.pools.len(), last, self.rows)
@@ -186,6 +284,7 @@ impl<'a, M: PaletteMemory> Iterator for Parts<'a, M> {
         self.pools = self.pools.get(count.max(1) - 1..).unwrap_or_default();
         self.first = end;
         Some(FramePart {
+            banks: None,
             pools,
             first,
             end,
@@ -203,6 +302,36 @@ impl<'a, M: PaletteMemory> Iterator for Parts<'a, M> {
 }
 
 impl<M: PaletteMemory> ExactSizeIterator for Parts<'_, M> {}
+
+impl<'a, M: PaletteMemory> Parts<'a, M> {
+    /// The next of `parts` parts of a frame with tiers.
+    fn next_banks(
+        &mut self,
+        share: BankShare<'a>,
+        scratch: &'a mut PaletteScratch,
+        parts: usize,
+    ) -> Option<FramePart<'a, M>> {
+        let mut memory = self.memory.take()?;
+        let mut share = share;
+        if parts > 1 {
+            let at = share.work.len() / parts;
+            let ((now, of_now), (later, of_later)) = share.split_at(at, memory);
+            (share, memory) = (now, of_now);
+            (self.banks, self.memory) = (Some(later), Some(of_later));
+        }
+        Some(FramePart {
+            banks: Some(share),
+            pools: &[],
+            first: 0,
+            end: 0,
+            hints: Default::default(),
+            scratch,
+            memory,
+            how: self.how,
+            left: self.left,
+        })
+    }
+}
 
 impl<M> Parts<'_, M> {
     /// How far a part of about `share` rows reaches: the number of pools, where it ends in the last one, and its rows.
@@ -237,6 +366,25 @@ fn split(hints: &mut [u16], at: usize) -> (&mut [u16], &mut [u16]) {
 impl<M: PaletteMemory> FramePart<'_, M> {
     /// Evaluates the part into its memory, on this thread.
     pub fn run(self) {
+        if let Some(share) = self.banks {
+            let PaletteScratch {
+                instance,
+                palette,
+                events,
+            } = self.scratch;
+            let part = BankPart {
+                task: share.task,
+                banks: share.banks,
+                first: share.first,
+                work: share.work,
+                row: share.row,
+                instance,
+                events,
+            };
+            Copied(self.memory).fill_banks(part, palette);
+            self.left.fetch_sub(1, Ordering::AcqRel);
+            return;
+        }
         let (of_first, between, of_last) = self.hints;
         let last = self.pools.len().saturating_sub(1);
         let lists = std::iter::once(of_first)

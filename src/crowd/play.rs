@@ -3,7 +3,8 @@
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 use crate::playback::{
-    InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, Playing, RigId,
+    EventKinds, InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, Playing,
+    RigId,
 };
 use crate::skeleton::limits::{MAX_WORLD, beyond};
 
@@ -66,7 +67,7 @@ impl Crowd {
         let world = world.into();
         let (pool, index) = self.instance_mut(instance)?;
         check_world(&world)?;
-        pool.state.set_world(index, world);
+        pool.set_world(index, world);
         Ok(())
     }
 
@@ -77,6 +78,31 @@ impl Crowd {
     /// If the rig is unknown.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
         self.pool_mut(rig)?.state.apply_roots(apply);
+        Ok(())
+    }
+
+    /// Sets whether the root motion of a rig's instances is computed in each [`advance`](Self::advance), for
+    /// [`root_motion`](Self::root_motion). Default true. If the rig has root motion, that visits every instance in every
+    /// step; untracked, and not [applied](Self::apply_root_motion), an instance costs nothing until something happens
+    /// to it. Snapshots do not contain it.
+    ///
+    /// # Errors
+    /// If the rig is unknown.
+    pub fn track_root_motion(&mut self, rig: RigId, track: bool) -> Result<(), CrowdError> {
+        self.pool_mut(rig)?.track_root(track);
+        Ok(())
+    }
+
+    /// Sets which kinds of events of a rig's instances are listened to. Default [`EventKinds::ALL`].
+    ///
+    /// Others are not in [`events`](Self::events), and cost nothing: between fades and ends, an action that loops is not
+    /// visited. Times, fades, poses and root motion are the same bits, whatever is listened to. Snapshots do not contain
+    /// it.
+    ///
+    /// # Errors
+    /// If the rig is unknown.
+    pub fn listen(&mut self, rig: RigId, kinds: EventKinds) -> Result<(), CrowdError> {
+        self.pool_mut(rig)?.listen(kinds);
         Ok(())
     }
 

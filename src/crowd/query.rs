@@ -12,6 +12,9 @@ impl Crowd {
     /// The rows of an instance in the bone buffer of the last frame; `None` if it was hidden or did
     /// not exist then. The range is valid until the next frame is scheduled.
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
+        if self.tiering.is_some() {
+            return self.tiered_range(instance);
+        }
         let (pool, index) = self.instance(instance).ok()?;
         let first = pool.places.row(index)?;
         Some(first..first + pool.rig.palette_len())
@@ -20,6 +23,9 @@ impl Crowd {
     /// The rows of an instance in the frame before the last, for motion vectors; `None` if it had none. The
     /// range is useful only if both frames were written to the same memory and that memory keeps two frames.
     pub fn previous_range(&self, instance: InstanceId) -> Option<Range<usize>> {
+        if self.tiering.is_some() {
+            return None;
+        }
         let (pool, index) = self.instance(instance).ok()?;
         let first = pool.places.last_row(index)?;
         Some(first..first + pool.rig.palette_len())

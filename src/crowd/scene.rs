@@ -250,7 +250,7 @@ impl Crowd {
             for m in mirrors.all() {
                 let world = scene.hung_root(m.mirror).filter(is_world);
                 if let (Some(world), Ok((pool, index))) = (world, crowd.instance_mut(m.instance)) {
-                    pool.state.set_world(index, world);
+                    pool.set_world(index, world);
                 }
             }
         }

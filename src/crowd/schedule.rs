@@ -4,6 +4,7 @@ use super::crowd_data::{Crowd, FrameStats};
 use super::evaluate::{COLD_BYTES, Pools, STREAM_BYTES};
 use super::memory::{Copied, Output, PaletteMemory};
 use super::parts::Parts;
+use super::tiers::{Selection, Tiering};
 use crate::math::Affine3x4;
 use crate::playback::pool::{How, Pool};
 use crate::playback::{RowMove, RowOrder};
@@ -145,6 +146,7 @@ impl Crowd {
         };
         let steady = |pool: &Pool| pool.steady(request.holds, request.order);
         let totals = match self.scheduled {
+            _ if self.tiering.is_some() => self.schedule_by_tiers(request),
             Some((last, totals)) if last == request && self.pools().all(|(_, p)| steady(p)) => {
                 totals
             }
@@ -159,6 +161,34 @@ impl Crowd {
             level: request.level,
             totals,
         }
+    }
+
+    #[inline(never)]
+    fn schedule_by_tiers(&mut self, request: LayoutRequest) -> Totals {
+        self.lay_out_watched();
+        for pool in self.pools.iter_mut().flatten() {
+            pool.fit_level(request.level);
+            self.scratches.reserve(pool);
+        }
+        let compact = request.order == RowOrder::FreshFirst;
+        let Selection { selected, rows } =
+            self.schedule_tiers(request.align, (request.holds, compact));
+        let stats = FrameStats {
+            instances: selected.cells,
+            carried: selected.held,
+            rows: selected.rows,
+            bytes: selected.rows * size_of::<Affine3x4>(),
+            unoptimized: cfg!(phalanx_unoptimized),
+        };
+        let totals = Totals {
+            rows,
+            written: selected.written,
+            instances: selected.palettes,
+            key_bytes: self.pools().map(|(_, p)| p.key_bytes()).sum(),
+            stats,
+        };
+        self.scheduled = Some((request, totals));
+        totals
     }
 
     #[inline(never)]
@@ -239,6 +269,8 @@ impl Schedule<'_> {
     /// The instances in the order of their rows, in groups of one palette length. Memory that is split between
     /// instances (pages) may be split within a group or between groups.
     pub fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
+        let tiers = self.crowd.tiering.as_deref();
+        let banks = tiers.into_iter().flat_map(Tiering::groups);
         let group = |carried: bool| {
             self.crowd.pools().map(move |(_, pool)| {
                 let (counts, firsts) = (pool.places.counts(), pool.places.firsts());
@@ -254,13 +286,17 @@ impl Schedule<'_> {
                 }
             })
         };
-        let all = group(false).chain(group(true));
+        let plain = group(false).chain(group(true));
+        let all = plain.filter(move |_| tiers.is_none()).chain(banks);
         all.filter(|g| g.instances > 0 && g.stride > 0)
     }
 
     /// The rows to be carried over from the last frame, adjacent ones joined, rig by rig in ascending order of
     /// their destination. With [`RowOrder::Index`] source and destination may be the same.
     pub fn moves(&self, mut each: impl FnMut(RowMove)) {
+        if self.crowd.tiering.is_some() {
+            return;
+        }
         for (_, pool) in self.crowd.pools() {
             pool.places.moves(pool.rig.palette_len(), &mut each);
         }
@@ -303,7 +339,52 @@ impl Schedule<'_> {
     pub fn parts<M: PaletteMemory>(&mut self, parts: usize, memory: M) -> Parts<'_, M> {
         let frame = (self.id, self.totals.written, self.totals.instances);
         let how = self.how();
+        if self.crowd.tiering.is_some() {
+            let compact = self.compact();
+            return self
+                .crowd
+                .lend_banks(self.id, (how, compact), parts, memory);
+        }
         self.crowd.lend_parts(frame, how, parts, memory)
+    }
+
+    /// Where the rows of the memory that [`write`](Self::write) fills belong, adjacent ones joined: from the row there to
+    /// the row of the frame. With [`RowOrder::FreshFirst`] and [tiers](Crowd::set_tiers) they are written one after
+    /// another and belong to many places, and all other rows of the frame stay where they are; otherwise they are
+    /// written where they belong.
+    pub fn scatter(&self, mut each: impl FnMut(RowMove)) {
+        match &self.crowd.tiering {
+            Some(tiering) if self.compact() => tiering.scatter(each),
+            _ => each(RowMove {
+                from: 0,
+                to: 0,
+                rows: self.totals.written,
+            }),
+        }
+    }
+
+    /// True if [`scatter`](Self::scatter) says where rows belong: with [`RowOrder::FreshFirst`] and
+    /// [tiers](Crowd::set_tiers).
+    pub fn scatters(&self) -> bool {
+        self.crowd.tiering.is_some() && self.compact()
+    }
+
+    /// The rows of the memory that [`write`](Self::write) fills, in groups of one length: memory that is split between
+    /// palettes may be split within a group or between groups.
+    pub fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
+        let tiers = self.crowd.tiering.as_deref().filter(|_| self.compact());
+        let compact = tiers.into_iter().flat_map(Tiering::written_groups);
+        let written = self.totals.written;
+        let plain = self
+            .groups()
+            .filter(move |g| tiers.is_none() && g.first < written);
+        compact.chain(plain)
+    }
+
+    /// Whether what is evaluated is written one after another.
+    fn compact(&self) -> bool {
+        let request = self.crowd.scheduled.map(|s| s.0.order);
+        request == Some(RowOrder::FreshFirst)
     }
 
     /// How the frame is evaluated.
@@ -324,14 +405,21 @@ impl Schedule<'_> {
     fn run(&mut self, memory: impl Output) {
         self.crowd.settle_parts();
         let how = self.how();
+        let compact = self.compact();
         let Crowd {
             pools,
             scratches,
             frame,
+            tiering,
             ..
         } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
+        if let Some(tiering) = tiering {
+            tiering.run(pools, how, scratches, compact, memory);
+            *frame = Some(self.id);
+            return;
+        }
         let scratches = scratches.prepare(self.totals.instances);
         Pools {
             pools,

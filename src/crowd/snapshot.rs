@@ -1,6 +1,7 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
 use super::crowd_data::Crowd;
+use super::tiers::TieringSnapshot;
 use crate::playback::PlaybackError as CrowdError;
 use crate::playback::ids::MAX_RIGS_GIVEN;
 use crate::playback::lent::Lent;
@@ -47,6 +48,7 @@ pub struct CrowdSnapshot {
     /// The number of rigs added in the life of the crowd.
     rigs: usize,
     pools: Vec<Option<Box<PoolSnapshot>>>,
+    tiering: Option<Box<TieringSnapshot>>,
 }
 
 impl CrowdSnapshot {
@@ -100,7 +102,12 @@ impl CrowdSnapshot {
         r.needs(once, "two rigs have one number")?;
         r.finish()?;
         let rigs = rigs as usize;
-        Ok(Self { tag, rigs, pools })
+        Ok(Self {
+            tag,
+            rigs,
+            pools,
+            tiering: None,
+        })
     }
 }
 
@@ -114,6 +121,7 @@ impl Crowd {
             pools: pools
                 .map(|pool| pool.as_ref().map(|p| Box::new(PoolSnapshot::take(p))))
                 .collect(),
+            tiering: TieringSnapshot::take(self).map(Box::new),
         }
     }
 
@@ -163,6 +171,11 @@ impl Crowd {
                 }
                 then.restore(pool);
             }
+        }
+        self.frame = None;
+        match &snapshot.tiering {
+            Some(tiering) => tiering.restore(self),
+            None => self.restart_tiers(),
         }
         let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
         let (crowd, mirrors) = lent.split();

@@ -75,6 +75,30 @@ impl BonePlace {
     }
 }
 
+/// The positions of the two palettes of an interpolated instance on the device, in one page.
+///
+/// Shaders show `row + (to_row - row) × factor`, row by row: `PalettePair` in `shaders/skinning.wgsl`. With the uniform
+/// backend rows count from the start of the window, which is [`first`](Self::first).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BonePair {
+    /// The page.
+    pub page: usize,
+    /// The first row at factor 0, in the page.
+    pub row: u32,
+    /// The first row at factor 1, in the page.
+    pub to_row: u32,
+}
+
+impl BonePair {
+    /// The palette that comes first in the page: where a window for both starts.
+    pub fn first(&self) -> BonePlace {
+        BonePlace {
+            page: self.page,
+            row: self.row.min(self.to_row),
+        }
+    }
+}
+
 /// One page as shaders bind it.
 #[derive(Debug)]
 pub struct BonePage<'a> {
@@ -325,6 +349,18 @@ impl GpuBoneBuffer {
     /// The page and row of the frame's rows with this [`Crowd::palette_range`].
     pub fn locate(&self, rows: &Range<usize>) -> Option<BonePlace> {
         place(self.target(), rows)
+    }
+
+    /// The page and rows of an interpolated instance's two palettes, `from` at factor 0 and `to` at factor 1.
+    ///
+    /// `None` if the frame lacks one of them, or they lie in different pages.
+    pub fn locate_pair(&self, from: &Range<usize>, to: &Range<usize>) -> Option<BonePair> {
+        let (from, to) = (self.locate(from)?, self.locate(to)?);
+        (from.page == to.page).then_some(BonePair {
+            page: from.page,
+            row: from.row,
+            to_row: to.row,
+        })
     }
 
     /// The page and row of the previous frame's rows with this [`Crowd::previous_range`], if it is kept.

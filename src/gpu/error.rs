@@ -62,6 +62,37 @@ pub enum GpuError {
         /// The most rows that the backend holds; 0 if the device lacks it.
         limit: u64,
     },
+    /// The two palettes of an interpolated instance have more rows than a backend of this device holds side by side.
+    #[error(
+        "the two palettes of an interpolated instance have {needed} joints each, the {backend} backend \
+         of this device holds pairs of {limit}"
+    )]
+    PairJoints {
+        /// The backend.
+        backend: PaletteBackend,
+        /// The rows of one palette.
+        needed: u64,
+        /// The most rows of each palette that the backend holds; 0 if the device lacks it.
+        limit: u64,
+    },
+    /// An instance reads rows that do not lie in the window of the uniform backend that is bound for it.
+    #[error(
+        "instance {instance} reads {needed} rows from its window's start on, a window holds {limit}"
+    )]
+    Window {
+        /// Index of the instance among those skinned or drawn together.
+        instance: usize,
+        /// The rows from the window's start to the last that it reads.
+        needed: u64,
+        /// The rows of a window.
+        limit: u64,
+    },
+    /// The factor of an interpolated instance is not a number from 0 to 1.
+    #[error("the factor of instance {instance} is not a number from 0 to 1")]
+    Factor {
+        /// Index of the instance among those skinned together.
+        instance: usize,
+    },
     /// The device has no memory left.
     #[error("the graphics device is out of memory")]
     OutOfMemory,

@@ -9,6 +9,7 @@ pub use wgpu;
 
 mod backend;
 mod bones;
+mod cells;
 mod device;
 mod error;
 mod faults;
@@ -26,7 +27,9 @@ mod upload;
 mod window;
 
 pub use backend::{PaletteBackend, PaletteLimits, ROW_BYTES, WINDOW_ALIGN};
-pub use bones::{BonePage, BonePlace, BoneUpload, GpuBoneBuffer, GpuBoneOptions, UploadWay};
+pub use bones::{
+    BonePage, BonePair, BonePlace, BoneUpload, GpuBoneBuffer, GpuBoneOptions, UploadWay,
+};
 pub use device::{AdapterName, AdoptOptions, Gpu, GpuOptions};
 pub use error::GpuError;
 pub use influences::{InfluenceCount, InfluenceFormat, JointFormat, WeightFormat};

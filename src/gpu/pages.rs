@@ -20,7 +20,7 @@ struct Run {
 
 /// Pages of palette rows that were evaluated into heap memory.
 ///
-/// A reader is a range of rows, such as those of one instance. All its rows are in one page, and
+/// A reader is a range of rows, such as those of one instance, or of both palettes of an interpolated one. All its rows are in one page, and
 /// readers of the same rows share them. Use [`GpuBoneBuffer`](super::GpuBoneBuffer) for rows that only
 /// the device needs.
 #[derive(Debug)]

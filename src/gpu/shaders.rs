@@ -14,7 +14,8 @@ pub const PALETTE_TEXTURE: &str = include_str!("../../shaders/palette_texture.wg
 /// `palette_rows(row)` from a window of `PALETTE_ROWS` rows of a uniform buffer: group 1, binding 0.
 pub const PALETTE_UNIFORM: &str = include_str!("../../shaders/palette_uniform.wgsl");
 
-/// Blends 4 or 8 palette rows; transforms points, normals and tangents. Needs a `palette_rows`.
+/// Blends 4 or 8 palette rows, of one palette or between two; transforms points, normals and tangents. Needs a
+/// `palette_rows`.
 pub const SKINNING: &str = include_str!("../../shaders/skinning.wgsl");
 
 /// Morph targets. Needs a `morph_weight` and a `morph_delta`.

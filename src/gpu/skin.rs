@@ -26,15 +26,20 @@ pub const SKINNED_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBuffer
     attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x4],
 };
 
-/// One instance to skin: its first palette row in the page (uniform backend: in the window), and its
-/// first morph weight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+/// One instance to skin. Rows count from the start of the page, with the uniform backend from that of the window.
+///
+/// By default it is not interpolated: `SkinInstance { row, first_weight, ..Default::default() }` shows one palette.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SkinInstance {
     /// The first palette row.
     pub row: u32,
     /// Index of the first morph weight.
     pub first_weight: u32,
+    /// The first row of the palette at factor 1, in the same page or window. Not read at factor 0.
+    pub to_row: u32,
+    /// Where between the two palettes, 0 to 1. Default 0: the palette at `row`.
+    pub factor: f32,
 }
 
 /// A primitive's buffers for compute skinning.
@@ -46,6 +51,8 @@ pub struct SkinningMesh {
     stored: Option<InfluenceFormat>,
     vertices: u32,
     targets: u32,
+    /// The slots that weights refer to; 1 without influences.
+    slots: u32,
 }
 
 impl SkinningMesh {
@@ -82,6 +89,7 @@ impl SkinningMesh {
             stored,
             vertices: narrow(source.len()),
             targets: narrow(primitive.targets.len()),
+            slots: slots(primitive),
         })
     }
 
@@ -89,6 +97,17 @@ impl SkinningMesh {
     pub fn vertices(&self) -> u32 {
         self.vertices
     }
+}
+
+/// The slots that a primitive's weights refer to; 1 without influences, as its first slot transforms it then.
+fn slots(primitive: &Primitive) -> u32 {
+    let influences = &primitive.influences;
+    let pairs = influences.joints.iter().zip(&influences.weights);
+    let weighty = pairs.filter(|(_, weight)| **weight != 0.0);
+    weighty
+        .map(|(&joint, _)| joint)
+        .max()
+        .map_or(1, |joint| u32::from(joint) + 1)
 }
 
 fn storage(gpu: &Gpu, what: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
@@ -272,7 +291,8 @@ impl ComputeSkinner {
     /// Records one run. Call inside [`Gpu::checked`].
     ///
     /// # Errors
-    /// If one dispatch cannot hold that many vertices or instances, or a buffer is above the device's limits.
+    /// If one dispatch cannot hold that many vertices or instances, a buffer is above the device's limits, a factor is
+    /// not a number from 0 to 1, or, with the uniform backend, an instance reads rows beyond the window.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -297,6 +317,7 @@ impl ComputeSkinner {
         if groups == 0 || instances == 0 {
             return Ok(());
         }
+        self.check_rows(gpu, run)?;
         let job = JobUniform {
             vertices: run.mesh.vertices,
             instances,
@@ -332,6 +353,35 @@ impl ComputeSkinner {
         pass.set_bind_group(1, &palette, offsets);
         pass.set_bind_group(2, &mesh, &[]);
         pass.dispatch_workgroups(groups, instances, 1);
+        Ok(())
+    }
+
+    /// Checks factors, and that windows hold the rows that instances read.
+    fn check_rows(&self, gpu: &Gpu, run: &SkinRun<'_>) -> Result<(), GpuError> {
+        let limit = match self.backend {
+            PaletteBackend::Uniform => gpu.palette_limits().window,
+            PaletteBackend::Texture | PaletteBackend::Storage => u64::MAX,
+        };
+        let slots = u64::from(run.first_slot) + u64::from(run.mesh.slots);
+        for (instance, i) in run.instances.iter().enumerate() {
+            // False for NaN.
+            if !(0.0..=1.0).contains(&i.factor) {
+                return Err(GpuError::Factor { instance });
+            }
+            let last = if i.factor == 0.0 {
+                i.row
+            } else {
+                i.row.max(i.to_row)
+            };
+            let needed = u64::from(last) + slots;
+            if needed > limit {
+                return Err(GpuError::Window {
+                    instance,
+                    needed,
+                    limit,
+                });
+            }
+        }
         Ok(())
     }
 

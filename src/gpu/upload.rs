@@ -21,6 +21,9 @@ impl GpuBoneBuffer {
         for group in schedule.groups() {
             backend.check(gpu, group.palette)?;
         }
+        if schedule.scatters() {
+            return self.upload_cells(schedule, gpu);
+        }
         let from = self.current;
         self.both |= schedule.stats().carried > 0;
         let to = if self.both { 1 - from } else { from };

@@ -6,6 +6,7 @@ use super::markers::{MarkerError, add_markers_to_trimmed, marker_file, read_mark
 use super::raw::RawScene;
 use super::report::ImportReport;
 use super::split::SplitError;
+use crate::build::ClipBuildError;
 use crate::build::check::BuildError;
 use crate::build::rig::{BuildOptions, build_rig_reporting};
 use crate::build::root_motion::RootMotionOptions;
@@ -58,6 +59,19 @@ pub enum ImportError {
     /// The markers beside the file cannot be used.
     #[error(transparent)]
     Markers(#[from] MarkerError),
+    /// The clips of a file take more memory than a file of its size may: 24 bytes of rows for each byte of it, and
+    /// 16 MiB.
+    #[error(
+        "{file}: {source}: {CLIP_BYTES_PER_FILE_BYTE} for each of the {file_bytes} bytes of the file, and {CLIP_BYTES_BASE}"
+    )]
+    ClipBytes {
+        /// The file.
+        file: String,
+        /// Bytes of the file.
+        file_bytes: usize,
+        /// The cause, with the bytes that are needed and that are allowed.
+        source: Box<BuildError>,
+    },
     /// A rig cannot be built from the file's data.
     #[error("{file}: {source}")]
     Build {
@@ -173,11 +187,20 @@ fn finish(
             }),
             ..BuildOptions::default()
         };
-        let (rig, built) =
-            build_rig_reporting(scene, &options).map_err(|source| ImportError::Build {
+        let (rig, built) = build_rig_reporting(scene, &options).map_err(|source| match source {
+            BuildError::Clip {
+                source: ClipBuildError::TooLarge { .. },
+                ..
+            } => ImportError::ClipBytes {
+                file: file.clone(),
+                file_bytes,
+                source: source.into(),
+            },
+            source => ImportError::Build {
                 file: file.clone(),
                 source,
-            })?;
+            },
+        })?;
         report.entries.extend(built.entries);
         left -= left.min(rig.clips().iter().map(|c| c.bytes()).sum());
         rigs.push(rig);

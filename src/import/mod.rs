@@ -14,6 +14,7 @@ pub mod gltf;
 pub(crate) mod markers;
 pub mod raw;
 mod read_file;
+mod repeated;
 mod report;
 mod split;
 mod trim;

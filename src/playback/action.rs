@@ -2,7 +2,7 @@
 
 use super::blend_space::Members;
 use super::ids::{NO_CLIP, Source};
-use super::interval::{Loop, Playhead};
+use super::interval::{Loop, Playhead, odd, wrap};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
@@ -31,7 +31,7 @@ const STOPS: u8 = 64;
 pub(crate) struct Action {
     /// Time within the pass: seconds, for a blend space phases.
     time: f64,
-    /// The change of `time` in a second of the clock, until the entry is visited.
+    /// The change of `time` in a second of the clock, from the anchor on.
     rate: f64,
     pass: f64,
     pub weight: LinearFade,
@@ -69,6 +69,12 @@ pub(crate) struct ActionRecord {
 
 /// The flags of a record, in its order. [`MIRRORED`] follows from the pass.
 const STORED_FLAGS: [u8; 6] = [PING_PONG, PAUSED, FRESH, ENDED, ENDING, STOPS];
+
+/// The seconds in which a time surely moves less than a distance. `reach` is the largest time on the way.
+pub(super) fn before(distance: f64, reach: f64, rate: f64) -> f64 {
+    const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
+    (distance * (1.0 - ROUNDING) - reach * ROUNDING) / rate.abs()
+}
 
 impl Action {
     /// The place of an action that does not play.
@@ -257,6 +263,10 @@ impl Action {
 
     pub fn put(&mut self, place: Playhead) {
         self.set(ENDED, false);
+        self.move_to(place);
+    }
+
+    fn move_to(&mut self, place: Playhead) {
         (self.pass, self.time) = (place.pass, place.time);
         let mirrored = self.flag(PING_PONG) && self.course().mirrored(place.pass);
         self.set(MIRRORED, mirrored);
@@ -268,27 +278,70 @@ impl Action {
         self.clip_time_after(0.0)
     }
 
-    /// Its clip time after `seconds` in which its entry is not visited.
+    /// Its clip time `seconds` after the anchor, if nothing has changed it since.
     #[inline(always)]
     pub fn clip_time_after(&self, seconds: f64) -> f64 {
+        let length = f64::from(self.length);
         let time = self.time + seconds * self.rate;
-        if self.flag(MIRRORED) {
-            f64::from(self.length) - time
+        let (passed, time) = if (0.0..length).contains(&time) || self.rate == 0.0 {
+            (0.0, time)
+        } else if self.passes == 0 && length > 0.0 {
+            wrap(time, length)
         } else {
-            time
-        }
+            let place = self.place_after(seconds);
+            (place.pass - self.pass, place.time)
+        };
+        let mirrored = match passed == 0.0 {
+            true => self.flag(MIRRORED),
+            false => self.flag(PING_PONG) && odd(self.pass + passed),
+        };
+        if mirrored { length - time } else { time }
     }
 
-    /// Moves it on by `seconds` in which its entry is not visited.
+    /// Its playhead `seconds` after the anchor, if nothing has changed it since.
+    pub fn place_after(&self, seconds: f64) -> Playhead {
+        let place = self.place();
+        if self.rate == 0.0 {
+            return place;
+        }
+        self.course().advance(place, seconds * self.rate).0
+    }
+
+    /// Moves it on by `seconds` after its anchor.
     pub fn glide(&mut self, seconds: f64) {
-        self.time += seconds * self.rate;
+        let place = self.place_after(seconds);
+        if place.pass == self.pass {
+            self.time = place.time;
+        } else {
+            self.move_to(place);
+        }
         self.rate = 0.0;
         self.weight.advance(seconds);
     }
 
-    /// Sets the change of its time in a second of the clock, until the entry is visited.
+    /// The change of its time in a second of the clock.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Sets the change of its time in a second of the clock, from the anchor on.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
+    }
+
+    /// The seconds for which only its time and its weight change: until its fade or its last pass ends. All rounding
+    /// of the times in between is allowed for.
+    pub fn steady(&self) -> f64 {
+        if self.fresh() && self.rate != 0.0 {
+            return 0.0;
+        }
+        let fade = self.weight.wait();
+        if self.passes == 0 || self.rate == 0.0 {
+            return fade;
+        }
+        let (course, backwards) = (self.course(), self.rate < 0.0);
+        let left = course.left(self.place(), backwards);
+        fade.min(before(left, course.passes * course.length, self.rate))
     }
 
     pub fn speed(&self) -> f32 {
@@ -383,6 +436,50 @@ impl Action {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The clip time that a frame reads is that of the playhead, to the bit, in any pass.
+    #[test]
+    fn clip_times_are_those_of_playheads() {
+        use crate::playback::{LoopMode, ids::NO_CLIP};
+        let mut state = 1u32;
+        let mut random = |low: f64, high: f64| {
+            state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            low + (high - low) * f64::from(state >> 8) / f64::from(1 << 24)
+        };
+        let members = Members {
+            clip: 0,
+            other: NO_CLIP,
+            mix: 0.0,
+        };
+        let mut beyond = 0;
+        for n in 0..30_000 {
+            let modes = [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong];
+            let options = PlayOptions {
+                loop_mode: modes[n % 3],
+                repetitions: [None, None, Some(1), Some(50)][n % 4],
+                time: random(-3.0, 3.0),
+                ..PlayOptions::default()
+            };
+            let length = f64::from(random(0.0, 2.0) as f32) * f64::from(u8::from(n % 50 > 0));
+            let mut action = Action::new(Source::Clip(0), (members, length), &options);
+            if n % 70 == 69 {
+                action.put(Playhead {
+                    pass: random(0.0, 1e17).floor(),
+                    time: 0.5 * length,
+                });
+            }
+            action.set_rate(random(-2.0, 2.0) * f64::from(u8::from(n % 30 > 0)));
+            let seconds = [0.0, random(0.0, 1.0), random(0.0, 9000.0)][n / 3 % 3];
+            let time = action.clip_time_after(seconds);
+            let mut moved = action;
+            moved.glide(seconds);
+            assert_eq!(moved.clip_time().to_bits(), time.to_bits(), "{action:?}");
+            assert!((0.0..=length).contains(&time));
+            assert_eq!(moved.place(), action.place_after(seconds));
+            beyond += usize::from(moved.place().pass != action.place().pass);
+        }
+        assert!(beyond > 5000, "{beyond}");
+    }
 
     #[test]
     fn an_action_is_small() {

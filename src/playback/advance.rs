@@ -1,12 +1,17 @@
 //! A step of time over a range of instances: the entries that are due are visited, the others stand still in memory.
+//!
+//! A visit in which the entry's wait has ended changes the entry: it gets a new anchor. Any other visit fires the events
+//! that its actions pass in the step, and changes nothing. So times, weights and root motion have the same bits whatever
+//! is listened to.
 
 use super::action::Action;
 use super::blend_space::pace;
-use super::clock::Step;
-use super::entries::{BLOCK, EntriesMut};
-use super::event_sink::{Clips, EventSink, window};
-use super::events::Events;
+use super::clock::{Step, Wait};
+use super::entries::{BLOCK, EntriesMut, Entry};
+use super::event_sink::{Clips, EventSink, silence};
+use super::events::{EventKinds, Events};
 use super::ids::{InstanceId, Owner};
+use super::interval::TimeInterval;
 use super::layer_state::LayerState;
 use super::linear_fade::LinearFade;
 use super::pool::LayerOptions;
@@ -21,7 +26,9 @@ pub(crate) struct Stage<'a> {
     pub layers: &'a [LayerOptions],
     pub owner: Owner,
     pub step: Step,
-    /// The root joint, if a clip has root motion.
+    /// What is listened to.
+    pub kinds: EventKinds,
+    /// The root joint, if root motion is tracked or applied and a clip has it.
     pub root: Option<RootLane>,
 }
 
@@ -65,14 +72,14 @@ impl Advance<'_> {
         self.speed.len()
     }
 
-    /// About how many entries the step visits.
-    pub fn visits(&self) -> usize {
+    /// Whether the step visits at least `most` entries, or about as many.
+    pub fn visits(&self, most: usize) -> bool {
         let step = &self.stage.step;
-        if self.stage.root.is_some() || step.reaches_all() {
-            return self.entries.due().len();
-        }
-        let due = self.entries.due().iter();
-        due.map(|&due| usize::from(step.reaches(due))).sum()
+        let visits = match self.stage.root.is_some() || step.reaches_all() {
+            true => self.entries.len(),
+            false => self.entries.calendar.count(step, most),
+        };
+        visits >= most
     }
 
     /// Splits the range at an instance, rounded down to where it can be split.
@@ -120,8 +127,12 @@ impl Advance<'_> {
         if let Some(root) = self.stage.root {
             self.run_roots(root, into);
         } else if !self.stage.step.is_empty() {
-            for at in 0..self.entries.due().len() {
-                if self.stage.step.reaches(self.entries.due()[at]) {
+            let step = self.stage.step;
+            for block in 0..self.entries.calendar.blocks() {
+                let mut due = self.entries.calendar.take(block, &step);
+                while due != 0 {
+                    let at = block * BLOCK + due.trailing_zeros() as usize;
+                    due &= due - 1;
                     self.visit(at, &mut into.events);
                 }
             }
@@ -133,7 +144,7 @@ impl Advance<'_> {
         InstanceId::new(self.stage.owner, self.first + index, self.generation[index])
     }
 
-    /// Advances an entry in which more may happen than that its times and weights change.
+    /// Visits an entry that is due.
     pub fn visit(&mut self, at: usize, events: &mut Events) {
         let stage = self.stage;
         let layers = stage.layers.len();
@@ -145,17 +156,25 @@ impl Advance<'_> {
             sink: EventSink {
                 clips: stage.clips,
                 events,
+                kinds: stage.kinds,
                 owner: stage.owner,
                 instance: self.instance(index),
                 layer: number,
                 layer_weight: 1.0,
             },
         };
+        if !stage.step.reaches(self.entries.still_until(at)) {
+            let silent = visit.listen(self.entries.get(at));
+            return self.entries.set_due(at, now, silent);
+        }
         let alone = |action: &mut Action, layer: (f32, f32)| {
             visit.sink.layer_weight = layer.0;
             visit.factor *= f64::from(layer.1);
             let stays = visit.advance(action, None);
-            stays.then(|| visit.arm(action, None))
+            stays.then(|| {
+                let silent = visit.arm(action);
+                (action.steady(), silent)
+            })
         };
         // Most layers play one action: it is changed where it is stored.
         if self.entries.update_alone(at, before, now, alone) {
@@ -165,8 +184,43 @@ impl Advance<'_> {
         layer.glide(before.since(anchor));
         visit.sink.layer_weight = layer.weight.value();
         visit.factor *= f64::from(layer.speed);
-        let due = visit.advance_layer(&mut layer);
-        self.entries.store(at, &layer, now, now.wait(due));
+        let silent = visit.advance_layer(&mut layer);
+        self.entries
+            .store(at, &layer, now, Wait::of(layer.steady()));
+        self.entries.set_due(at, now, silent);
+    }
+}
+
+/// A step that is looked at and not taken.
+pub(crate) struct Foresight<'a> {
+    pub clips: &'a Clips,
+    pub step: Step,
+    /// The speed of the instance.
+    pub speed: f32,
+}
+
+impl Foresight<'_> {
+    /// Advances a copy of a layer as it stands before the step. Nothing is fired.
+    pub fn advance(
+        &self,
+        layer: &mut LayerState,
+        (owner, number): (Owner, usize),
+        events: &mut Events,
+    ) {
+        let mut visit = Visit {
+            step: self.step,
+            factor: f64::from(self.speed) * f64::from(layer.speed),
+            sink: EventSink {
+                clips: self.clips,
+                events,
+                kinds: EventKinds::NONE,
+                owner,
+                instance: InstanceId::new(owner, 0, 0),
+                layer: number,
+                layer_weight: 1.0,
+            },
+        };
+        visit.advance_layer(layer);
     }
 }
 
@@ -179,7 +233,32 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// Advances a layer. Returns the seconds until it has to be visited again.
+    /// Fires the events of an entry that only moves in this step. Returns the seconds until the next one.
+    fn listen<'e>(&mut self, (entry, actions): (&Entry, impl Iterator<Item = &'e Action>)) -> f64 {
+        let since = entry.since(self.step.before());
+        let after = entry.since(self.step.after());
+        self.sink.layer_weight = entry.weight().after(since);
+        let mut silent = f64::INFINITY;
+        for action in actions {
+            let (from, to) = (action.place_after(since), action.place_after(after));
+            if to != from {
+                let mut now = *action;
+                now.glide(since);
+                let interval = TimeInterval {
+                    from,
+                    to,
+                    backwards: action.rate() < 0.0,
+                    closed: false,
+                    finished: false,
+                };
+                self.sink.emit(&now, &interval);
+            }
+            silent = silent.min(silence(self.sink.clips, self.sink.kinds, action, after));
+        }
+        silent
+    }
+
+    /// Advances a layer. Returns the seconds until the first event that is listened to.
     fn advance_layer(&mut self, layer: &mut LayerState) -> f64 {
         let mut a = 0;
         while a < layer.len() {
@@ -191,12 +270,11 @@ impl Visit<'_> {
             }
         }
         layer.weight.advance(self.step.seconds);
-        let mut due = wait(&layer.weight);
+        let mut silent = f64::INFINITY;
         for a in 0..layer.len() {
-            let (action, warp) = layer.moving(a);
-            due = due.min(self.arm(action, warp));
+            silent = silent.min(self.arm(layer.action_mut(a)));
         }
-        due
+        silent
     }
 
     /// Advances an action: its time, its warp and its weight. The sink gets the interval that it passes. Returns false
@@ -244,31 +322,13 @@ impl Visit<'_> {
         self.step.sign() * self.factor * (speed * pace(self.sink.clips, action))
     }
 
-    /// Sets the rate of an action until its entry is visited again. Returns the seconds until that has to be: before
-    /// something happens other than that time and weight change.
+    /// Sets the rate of an action from now on. Returns the seconds until its first event that is listened to.
     #[inline]
-    fn arm(&self, action: &mut Action, warp: Option<&mut LinearFade>) -> f64 {
-        let warps = warp.is_some_and(|warp| warp.running());
+    fn arm(&self, action: &mut Action) -> f64 {
         let rate = self.rate(action, None, 0.0);
         let moves = rate != 0.0 && !action.holds(rate < 0.0);
         action.set_rate(if moves { rate } else { 0.0 });
-        if warps && !action.paused() || action.fresh() && rate != 0.0 {
-            return 0.0;
-        }
-        let due = wait(&action.weight);
-        match moves {
-            true => due.min(action.free(self.sink.clips, rate)),
-            false => due,
-        }
-    }
-}
-
-/// The seconds until a fade ends.
-fn wait(fade: &LinearFade) -> f64 {
-    if fade.running() {
-        fade.left()
-    } else {
-        f64::INFINITY
+        silence(self.sink.clips, self.sink.kinds, action, 0.0)
     }
 }
 
@@ -277,15 +337,5 @@ impl Action {
     fn holds(&self, backwards: bool) -> bool {
         let course = self.course();
         course.length <= 0.0 || course.over(self.place(), backwards)
-    }
-
-    /// The seconds for which it passes no marker and no end at a rate. All rounding of the times in between is allowed
-    /// for.
-    fn free(&self, clips: &Clips, rate: f64) -> f64 {
-        const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
-        let (low, high) = window(clips, self);
-        let time = self.place().time;
-        let distance = if rate < 0.0 { time - low } else { high - time };
-        (distance * (1.0 - ROUNDING) - high * ROUNDING) / rate.abs()
     }
 }

@@ -16,6 +16,9 @@ const TICKS: f64 = (1u64 << 48) as f64;
 /// they are far from the 9 hours at which a difference of clocks would change its sign.
 pub(super) const LONGEST_WAIT: i64 = 1 << 61;
 
+/// The ticks of a unit of [`Wait`], as a power of two: 4 µs.
+const UNIT: u32 = 30;
+
 /// A step of more seconds is a leap: the clock stands still, and all entries are visited.
 const LEAP: f64 = 4096.0;
 
@@ -30,6 +33,10 @@ pub(crate) struct Clock {
 /// A moment of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moment(i64);
+
+/// How long an entry stands still in memory: a number of units of 2^30 ticks, at most [`LONGEST_WAIT`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wait(u32);
 
 /// A step of the clock.
 #[derive(Clone, Copy, Debug)]
@@ -104,9 +111,20 @@ impl Moment {
         Self(self.0.wrapping_add(ticks))
     }
 
-    /// The seconds of so many ticks.
-    pub fn seconds(ticks: u64) -> f64 {
-        ticks as f64 * (1.0 / TICKS)
+    /// The moment at which a wait from this moment ends.
+    #[inline(always)]
+    pub fn after(self, wait: Wait) -> Self {
+        self.later(wait.ticks())
+    }
+
+    /// The earlier of two moments that are not before this one.
+    #[inline(always)]
+    pub fn first(self, a: Self, b: Self) -> Self {
+        if self.ticks_to(a) <= self.ticks_to(b) {
+            a
+        } else {
+            b
+        }
     }
 
     /// The moment that is `seconds` later, or a little earlier than that: never later.
@@ -114,6 +132,23 @@ impl Moment {
         // The cast saturates.
         let ticks = (seconds * TICKS) as i64;
         Self(self.0.wrapping_add(ticks.clamp(0, LONGEST_WAIT)))
+    }
+}
+
+impl Wait {
+    /// None: the next step visits the entry.
+    pub const NONE: Self = Self(0);
+
+    /// A wait of so many seconds, or of a unit less.
+    pub fn of(seconds: f64) -> Self {
+        // The cast saturates; 2^61 ticks are 2^31 units.
+        let ticks = ((seconds * TICKS) as i64).clamp(0, LONGEST_WAIT);
+        Self((ticks >> UNIT) as u32)
+    }
+
+    #[inline(always)]
+    pub fn ticks(self) -> i64 {
+        i64::from(self.0) << UNIT
     }
 }
 
@@ -131,7 +166,7 @@ impl Step {
         self.seconds == 0.0
     }
 
-    /// Whether an entry that is due at a moment is visited in this step.
+    /// Whether this step visits what is due at a moment.
     #[inline(always)]
     pub fn reaches(&self, due: Moment) -> bool {
         self.all || self.after.ticks.wrapping_sub(due.0) >= 0

@@ -1,16 +1,18 @@
 //! `Entries`: the stored state of all layers of a pool's instances, one entry per instance × layer.
 //!
 //! ```text
-//! due      | Moment |                                        read in every step, front to back
-//! entries  | anchor | weight | speed | first action |        read by the frame: most layers play one action
-//! blocks   | further actions, linked oldest to youngest | warps |       one block per 64 entries
+//! entries  | anchor | weight | speed | wait | first action |        read by the frame: most layers play one action
+//! blocks   | further actions, linked oldest to youngest | warps |              one block per 64 entries
+//! calendar | Moment |                                               read in every step
 //! ```
 //!
-//! An entry is stored as it stood at its anchor. Until it is due, its times and weights are functions of the clock:
-//! it is not visited.
+//! An entry is stored as it stood at its anchor. For the time of its wait, its times and weights are functions of the
+//! clock, and nothing changes it. The calendar says when it is visited: at the end of its wait, or earlier for an event
+//! that is listened to. The calendar follows from the rest and from what is listened to; it is not part of the state.
 
 use super::action::{Action, LAST};
-use super::clock::{Clock, Moment};
+use super::calendar::{Calendar, CalendarMut};
+use super::clock::{Clock, Moment, Wait};
 use super::ids::Source;
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::linear_fade::LinearFade;
@@ -24,9 +26,14 @@ pub(crate) struct Entry {
     anchor: Moment,
     weight: LinearFade,
     speed: f32,
+    /// From the anchor on.
+    wait: Wait,
     /// The oldest action.
     first: Action,
 }
+
+/// An entry as it is stored: its state at its anchor, the anchor, and how long it stands still from there on.
+pub(super) type Stored = (LayerState, Moment, Wait);
 
 /// What few of 64 entries have: further actions and warps.
 #[derive(Clone, Debug)]
@@ -49,7 +56,7 @@ struct Warp {
 /// The entries of a pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entries {
-    due: Vec<Moment>,
+    calendar: Calendar,
     entries: Vec<Entry>,
     blocks: Vec<Block>,
 }
@@ -57,7 +64,7 @@ pub(crate) struct Entries {
 /// A range of entries that one worker changes. It starts at a multiple of [`BLOCK`].
 #[derive(Debug)]
 pub(crate) struct EntriesMut<'a> {
-    due: &'a mut [Moment],
+    pub calendar: CalendarMut<'a>,
     entries: &'a mut [Entry],
     blocks: &'a mut [Block],
 }
@@ -74,6 +81,7 @@ impl Entry {
         anchor: Moment::ZERO,
         weight: LinearFade::still(1.0),
         speed: 1.0,
+        wait: Wait::NONE,
         first: Action::NOTHING,
     };
 
@@ -177,25 +185,37 @@ fn load(entry: &Entry, block: &Block, number: usize) -> LayerState {
 impl EntriesMut<'_> {
     /// Splits the range at an entry: a multiple of [`BLOCK`], or the end.
     pub fn split_at(self, entry: usize) -> (Self, Self) {
-        let (due, entries, blocks) = (self.due, self.entries, self.blocks);
+        let (entries, blocks) = (self.entries, self.blocks);
         let entry = entry.min(entries.len());
-        let due = due.split_at_mut(entry);
+        let calendar = self.calendar.split_at(entry);
         let entries = entries.split_at_mut(entry);
         let blocks = blocks.split_at_mut(entry.div_ceil(BLOCK));
-        let part = |due, entries, blocks| Self {
-            due,
+        let part = |calendar, entries, blocks| Self {
+            calendar,
             entries,
             blocks,
         };
         (
-            part(due.0, entries.0, blocks.0),
-            part(due.1, entries.1, blocks.1),
+            part(calendar.0, entries.0, blocks.0),
+            part(calendar.1, entries.1, blocks.1),
         )
     }
 
-    /// When each entry has to be visited next.
-    pub fn due(&self) -> &[Moment] {
-        self.due
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Until when an entry stands still.
+    pub fn still_until(&self, at: usize) -> Moment {
+        let entry = &self.entries[at];
+        entry.anchor.after(entry.wait)
+    }
+
+    /// An entry and its actions, oldest first, as they stood at its anchor.
+    pub fn get(&self, at: usize) -> (&Entry, impl Iterator<Item = &Action>) {
+        let entry = &self.entries[at];
+        (entry, actions(entry, &self.blocks[at / BLOCK]))
     }
 
     /// The state of an entry at its anchor, and the anchor.
@@ -208,15 +228,16 @@ impl EntriesMut<'_> {
     }
 
     /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed changes.
-    /// `update` gets the action as it stands at the clock, and the weight and the speed of the layer; it returns the
-    /// seconds until the next visit, or `None` if the action stops. Returns false if the entry is of another kind.
+    /// `update` gets the action as it stands at the clock, and the weight and the speed of the layer; it returns for how
+    /// many seconds the action stands still, and for how many none of its events is listened to, or `None` if it stops.
+    /// Returns false if the entry is of another kind.
     #[inline]
     pub fn update_alone(
         &mut self,
         at: usize,
         clock: Clock,
         now: Moment,
-        update: impl FnOnce(&mut Action, (f32, f32)) -> Option<f64>,
+        update: impl FnOnce(&mut Action, (f32, f32)) -> Option<(f64, f64)>,
     ) -> bool {
         let entry = &mut self.entries[at];
         let plays_one = entry.first.plays() && entry.plays_one();
@@ -225,21 +246,28 @@ impl EntriesMut<'_> {
         }
         let action = &mut entry.first;
         action.glide(clock.since(entry.anchor));
-        let due = update(action, (entry.weight.value(), entry.speed));
-        if due.is_none() {
+        let stays = update(action, (entry.weight.value(), entry.speed));
+        if stays.is_none() {
             *action = Action::NOTHING;
         }
-        self.due[at] = now.wait(due.unwrap_or(f64::INFINITY));
-        entry.anchor = now;
+        let (steady, silent) = stays.unwrap_or((f64::INFINITY, f64::INFINITY));
+        (entry.anchor, entry.wait) = (now, Wait::of(steady));
+        self.set_due(at, now, silent);
         true
     }
 
-    /// Stores an entry as it stands now. It will be visited at `due`.
-    pub fn store(&mut self, at: usize, layer: &LayerState, now: Moment, due: Moment) {
-        self.due[at] = due;
+    /// Has an entry visited when it changes, or after `silent` seconds from now on.
+    pub fn set_due(&mut self, at: usize, now: Moment, silent: f64) {
+        let due = now.first(self.still_until(at), now.wait(silent));
+        self.calendar.set(at, due, now);
+    }
+
+    /// Stores an entry as it stands at a moment.
+    pub fn store(&mut self, at: usize, layer: &LayerState, anchor: Moment, wait: Wait) {
         let in_block = (self.entries.len() - (at - at % BLOCK)).min(BLOCK);
         let (entry, block) = (&mut self.entries[at], &mut self.blocks[at / BLOCK]);
-        (entry.anchor, entry.weight, entry.speed) = (now, layer.weight, layer.speed);
+        (entry.anchor, entry.wait) = (anchor, wait);
+        (entry.weight, entry.speed) = (layer.weight, layer.speed);
         // From the youngest on, since each holds the place of the next one.
         let (mut spare, mut next) = (entry.first.next(), LAST);
         let actions = layer.actions();
@@ -276,7 +304,7 @@ impl Entries {
     /// Makes room for `more` entries.
     pub fn reserve(&mut self, more: usize) {
         make_room(&mut self.blocks, more.div_ceil(BLOCK));
-        make_room(&mut self.due, more);
+        self.calendar.reserve(more);
         make_room(&mut self.entries, more);
     }
 
@@ -286,31 +314,42 @@ impl Entries {
             make_room(&mut self.blocks, 1);
             self.blocks.push(Block::EMPTY);
         }
-        make_room(&mut self.due, 1);
         make_room(&mut self.entries, 1);
-        self.due.push(Moment::ZERO);
+        self.calendar.push();
         self.entries.push(Entry::NOTHING);
     }
 
-    /// An entry as it is stored: its state at its anchor, the anchor, and when it has to be visited.
-    pub fn stored(&self, at: usize) -> (LayerState, Moment, Moment) {
+    /// An entry as it is stored.
+    pub fn stored(&self, at: usize) -> Stored {
         let (entry, block) = (&self.entries[at], &self.blocks[at / BLOCK]);
-        (load(entry, block, at % BLOCK), entry.anchor, self.due[at])
+        (load(entry, block, at % BLOCK), entry.anchor, entry.wait)
     }
 
-    /// Stores an entry as it [was](Self::stored).
-    pub fn restore(&mut self, at: usize, layer: &LayerState, anchor: Moment, due: Moment) {
+    /// Stores an entry as it [was](Self::stored). [`call_all`](Self::call_all) has to follow.
+    pub fn restore(&mut self, at: usize, (layer, anchor, wait): &Stored) {
         self.make_first_room(at, layer.len() > 1, layer.warps());
-        self.all().store(at, layer, anchor, due);
+        self.all().store(at, layer, *anchor, *wait);
+    }
+
+    /// Has all entries visited in the next step. A visit between changes finds events and changes nothing, so that more
+    /// visits than necessary change no bit.
+    pub fn call_all(&mut self, now: Moment) {
+        self.calendar.call_all(now);
     }
 
     /// All entries, to be changed.
     pub fn all(&mut self) -> EntriesMut<'_> {
         EntriesMut {
-            due: &mut self.due,
+            calendar: self.calendar.all(),
             entries: &mut self.entries,
             blocks: &mut self.blocks,
         }
+    }
+
+    /// Until when an entry stands still.
+    pub fn still_until(&self, at: usize) -> Moment {
+        let entry = &self.entries[at];
+        entry.anchor.after(entry.wait)
     }
 
     /// The entries of a range.
@@ -349,7 +388,8 @@ impl Entries {
     pub fn store(&mut self, at: usize, layer: &LayerState, clock: Clock) {
         let now = clock.now();
         self.make_first_room(at, layer.len() > 1, layer.warps());
-        self.all().store(at, layer, now, now);
+        self.all().store(at, layer, now, Wait::NONE);
+        self.calendar.call(at, now);
     }
 
     /// The first further action, and the first warp, make room in all blocks, so that later ones need not allocate
@@ -373,13 +413,8 @@ impl Entries {
 impl PartialEq for Entries {
     /// Whether all entries play the same, wherever their actions are stored.
     fn eq(&self, other: &Self) -> bool {
-        let layer = |all: &Self, at: usize| {
-            let (entry, block) = (&all.entries[at], &all.blocks[at / BLOCK]);
-            (load(entry, block, at % BLOCK), entry.anchor)
-        };
         self.entries.len() == other.entries.len()
-            && self.due == other.due
-            && (0..self.entries.len()).all(|at| layer(self, at) == layer(other, at))
+            && (0..self.entries.len()).all(|at| self.stored(at) == other.stored(at))
     }
 }
 

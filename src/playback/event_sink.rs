@@ -1,8 +1,8 @@
 //! `EventSink`: turns the time intervals of an advancing pool into events.
 
-use super::action::Action;
+use super::action::{Action, before};
 use super::arena::Arena;
-use super::events::{Event, EventKind, Events};
+use super::events::{Event, EventKind, EventKinds, Events};
 use super::fire::{Fired, Timetable};
 use super::ids::{ClipId, InstanceId, Owner};
 use super::interval::{Loop, TimeInterval};
@@ -16,27 +16,41 @@ pub(crate) type Clips = Arena<Arc<Clip>>;
 pub(crate) struct EventSink<'a> {
     pub clips: &'a Clips,
     pub events: &'a mut Events,
+    /// What is listened to.
+    pub kinds: EventKinds,
     pub owner: Owner,
     pub instance: InstanceId,
     pub layer: usize,
     pub layer_weight: f32,
 }
 
-/// The open interval around an action's playhead that holds no marker and no end of a pass.
-pub(crate) fn window(clips: &Clips, action: &Action) -> (f64, f64) {
-    let course = action.course();
-    let (mut low, mut high) = (0.0f64, course.length);
+/// The seconds for which an action passes nothing of these kinds, `since` seconds after its anchor. The end of its last
+/// pass is left out: the entry is visited then in any case. All rounding of the times in between is allowed for.
+pub(crate) fn silence(clips: &Clips, kinds: EventKinds, action: &Action, since: f64) -> f64 {
+    let rate = action.rate();
+    if rate == 0.0 || !(kinds.markers || kinds.loops) {
+        return f64::INFINITY;
+    }
+    let (course, place, backwards) = (action.course(), action.place_after(since), rate < 0.0);
+    let mut distance = f64::INFINITY;
+    if kinds.loops {
+        distance = match backwards {
+            true => place.time,
+            false => course.length - place.time,
+        };
+    }
     let (clip, other) = action.members();
     for clip in std::iter::once(clip).chain(other.map(|other| other.0)) {
-        if let Some(table) = timetable(clips, clip, &course)
+        if kinds.markers
+            && let Some(table) = timetable(clips, clip, &course)
             && !table.markers.is_empty()
         {
-            let (last, next) = table.around(action.place());
-            low = low.max(last.unwrap_or(low));
-            high = high.min(next.unwrap_or(high));
+            distance = distance.min(table.distance(place, backwards));
         }
     }
-    (low, high)
+    // No distance is longer than two passes.
+    let reach = since * rate.abs() + 3.0 * course.length;
+    before(distance, reach, rate)
 }
 
 fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timetable<'a>> {
@@ -51,6 +65,9 @@ fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timeta
 impl EventSink<'_> {
     /// Fires the events of an action in an interval. `action` is the action before the step.
     pub fn emit(&mut self, action: &Action, interval: &TimeInterval) {
+        if self.kinds == EventKinds::NONE {
+            return;
+        }
         let (clip, other) = action.members();
         let course = action.course();
         let weight = action.weight.value() * self.layer_weight;
@@ -78,7 +95,12 @@ impl EventSink<'_> {
         let (from, to) = (interval.from, interval.to);
         let within = from.pass == to.pass && from.time != 0.0 && to.time != 0.0;
         let crosses = interval.finished || !within;
-        if table.markers.is_empty() && !(ends && crosses) {
+        let kinds = EventKinds {
+            markers: self.kinds.markers && !table.markers.is_empty(),
+            loops: self.kinds.loops && ends && crosses,
+            finishes: self.kinds.finishes && ends && interval.finished,
+        };
+        if kinds == EventKinds::NONE {
             return;
         }
         let duration = table.seconds as f32;
@@ -93,7 +115,7 @@ impl EventSink<'_> {
         let (instance, layer) = (self.instance, self.layer);
         let clip = ClipId::new(self.owner, clip, self.clips.generation(clip));
         let events = &mut *self.events;
-        let dropped = table.fire(interval, ends, |fired| {
+        let dropped = table.fire(interval, kinds, |fired| {
             let (kind, marker, time) = match fired {
                 Fired::Marker(i) => (EventKind::Marker, i, table.markers[i].time),
                 Fired::Looped(pass) => (EventKind::Looped, 0, end_of(pass)),

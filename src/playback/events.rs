@@ -18,6 +18,45 @@ pub enum EventKind {
     Finished,
 }
 
+/// Kinds of events: those that are listened to.
+///
+/// ```
+/// use phalanx::playback::EventKinds;
+///
+/// let steps = EventKinds { markers: true, ..EventKinds::NONE };
+/// assert_ne!(steps, EventKinds::ALL);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EventKinds {
+    /// [`EventKind::Marker`].
+    pub markers: bool,
+    /// [`EventKind::Looped`].
+    pub loops: bool,
+    /// [`EventKind::Finished`].
+    pub finishes: bool,
+}
+
+impl EventKinds {
+    /// All kinds. The default.
+    pub const ALL: Self = Self {
+        markers: true,
+        loops: true,
+        finishes: true,
+    };
+    /// No kind.
+    pub const NONE: Self = Self {
+        markers: false,
+        loops: false,
+        finishes: false,
+    };
+}
+
+impl Default for EventKinds {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
 /// An event of one action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {

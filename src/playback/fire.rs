@@ -1,6 +1,6 @@
 //! The interval rule: which events a time interval fires, in order.
 
-use super::events::MAX_EVENTS_PER_ACTION;
+use super::events::{EventKinds, MAX_EVENTS_PER_ACTION};
 use super::interval::{Loop, Playhead, TimeInterval};
 use crate::clip::Marker;
 
@@ -72,19 +72,46 @@ impl Timetable<'_> {
         (last, local(next).filter(|_| !after.is_empty()))
     }
 
-    /// Fires the events of an interval and returns how many were dropped. `ends` includes loop and finish
-    /// events.
-    pub fn fire(&self, interval: &TimeInterval, ends: bool, emit: impl FnMut(Fired)) -> u64 {
+    /// The distance from a playhead to the next marker in a direction, or less, if there is one in this pass or the next.
+    pub fn distance(&self, place: Playhead, backwards: bool) -> f64 {
+        let length = self.course.length;
+        let (last, next) = self.around(place);
+        let here = match backwards {
+            true => last.map(|last| place.time - last),
+            false => next.map(|next| next - place.time),
+        };
+        if let Some(distance) = here {
+            return distance;
+        }
+        let (step, to_end, start) = match backwards {
+            true => (-1.0, place.time, length),
+            false => (1.0, length - place.time, 0.0),
+        };
+        // A marker at the boundary may belong to either pass.
+        let start = Playhead {
+            pass: place.pass + step,
+            time: start,
+        };
+        let (last, next) = self.around(start);
+        let there = match backwards {
+            true => last.map(|last| length - last),
+            false => last.or(next),
+        };
+        to_end + there.unwrap_or(0.0)
+    }
+
+    /// Fires the events of an interval that are of these kinds, and returns how many were dropped.
+    pub fn fire(&self, interval: &TimeInterval, kinds: EventKinds, emit: impl FnMut(Fired)) -> u64 {
         let mut line = Line {
             table: self,
             backwards: interval.backwards,
-            ends,
+            kinds,
             room: MAX_EVENTS_PER_ACTION,
             dropped: 0.0,
             emit,
         };
         line.run(interval);
-        if ends && interval.finished {
+        if kinds.finishes && interval.finished {
             line.send(Fired::Finished);
         }
         line.dropped as u64
@@ -95,7 +122,7 @@ impl Timetable<'_> {
 struct Line<'a, F> {
     table: &'a Timetable<'a>,
     backwards: bool,
-    ends: bool,
+    kinds: EventKinds,
     room: usize,
     dropped: f64,
     emit: F,
@@ -111,9 +138,18 @@ impl<F: FnMut(Fired)> Line<'_, F> {
         }
     }
 
+    /// The markers of a part of a pass that fire.
+    fn markers(&self, pass: f64, low: End, high: End) -> std::ops::Range<usize> {
+        if self.kinds.markers {
+            self.table.range(pass, low, high)
+        } else {
+            0..0
+        }
+    }
+
     /// Fires the markers of a part of a pass.
     fn part(&mut self, pass: f64, low: End, high: End) {
-        let range = self.table.range(pass, low, high);
+        let range = self.markers(pass, low, high);
         let late = range.len().saturating_sub(self.room);
         self.dropped += late as f64;
         // In passes that run forwards in the clip, the array is in order of time.
@@ -128,7 +164,7 @@ impl<F: FnMut(Fired)> Line<'_, F> {
     }
 
     fn looped(&mut self, pass: f64) {
-        if self.ends {
+        if self.kinds.loops {
             self.send(Fired::Looped(pass));
         }
     }
@@ -182,8 +218,8 @@ impl<F: FnMut(Fired)> Line<'_, F> {
             self.part(pass, start, end);
             self.looped(pass);
         }
-        let two = [0.0, 1.0].map(|p| self.table.range(p, start, end).len() as f64);
-        self.dropped += whole * (0.5 * (two[0] + two[1]) + f64::from(u8::from(self.ends)));
+        let two = [0.0, 1.0].map(|p| self.markers(p, start, end).len() as f64);
+        self.dropped += whole * (0.5 * (two[0] + two[1]) + f64::from(u8::from(self.kinds.loops)));
         let (low, high) = if self.backwards {
             (last, end)
         } else {

@@ -1,8 +1,11 @@
 //! What a frame reads of an instance: its layers and actions that have a weight, in the order of blending.
 
 use super::action::Action;
+use super::advance::Foresight;
+use super::clock::Clock;
 use super::entries::Entry;
-use super::layer_state::ACTIONS_PER_LAYER;
+use super::events::Events;
+use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::pool::{Fill, LayerOptions, Pool};
 use crate::kernel::blend::shares;
 
@@ -65,7 +68,12 @@ impl Pool {
     /// Visits what an instance plays now.
     #[inline(always)]
     pub fn visit(&self, index: usize, visitor: &mut impl Visitor) {
-        let clock = self.state.clock();
+        self.visit_at(index, self.state.clock(), visitor);
+    }
+
+    /// Visits what an instance plays at a clock before which no entry of it is due.
+    #[inline(always)]
+    pub fn visit_at(&self, index: usize, clock: Clock, visitor: &mut impl Visitor) {
         let first = index * self.layers.len();
         let entries = self.state.entries().range(self.entries_of(index));
         for (layer, (options, entry)) in self.layers.iter().zip(entries).enumerate() {
@@ -88,6 +96,57 @@ impl Pool {
             if let Some(active) = active(layer, options, own, weight) {
                 visitor.layer(active);
                 self.visit_action(action, since, weight, visitor);
+            }
+        }
+    }
+
+    /// Visits what an instance will play in `seconds` if no call changes it.
+    pub fn visit_ahead(
+        &self,
+        index: usize,
+        seconds: f64,
+        events: &mut Events,
+        visitor: &mut impl Visitor,
+    ) {
+        let mut clock = self.state.clock();
+        let step = clock.advance(seconds);
+        let entries = self.entries_of(index);
+        let changes = |at: usize| step.reaches(self.state.entries().still_until(at));
+        if !entries.clone().any(changes) {
+            return self.visit_at(index, clock, visitor);
+        }
+        let foresight = Foresight {
+            clips: &self.clips,
+            step,
+            speed: self.state.speed(index),
+        };
+        for (number, (options, at)) in self.layers.iter().zip(entries).enumerate() {
+            let mut layer = self.state.layer(at);
+            foresight.advance(&mut layer, (self.owner, number), events);
+            self.visit_layer(number, options, &layer, visitor);
+        }
+    }
+
+    /// Visits a layer as it stands.
+    fn visit_layer(
+        &self,
+        number: usize,
+        options: &LayerOptions,
+        layer: &LayerState,
+        visitor: &mut impl Visitor,
+    ) {
+        let own = layer.weight.value();
+        let weights = layer.actions().iter().map(|action| action.weight.value());
+        let any = weights.clone().any(|weight| weight != 0.0);
+        if own == 0.0 || !any {
+            return;
+        }
+        if let Some(active) = active(number, options, own, weights.clone().sum()) {
+            visitor.layer(active);
+            for (weight, action) in weights.zip(layer.actions()) {
+                if weight != 0.0 {
+                    self.visit_action(action, 0.0, weight, visitor);
+                }
             }
         }
     }

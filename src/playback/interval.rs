@@ -35,6 +35,38 @@ pub(crate) struct TimeInterval {
     pub finished: bool,
 }
 
+/// The largest whole number up to `x`. Without the instruction for it, the call of a function would take longer.
+#[inline(always)]
+fn floor(x: f64) -> f64 {
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    if x.abs() < WHOLE {
+        let towards_zero = x as i64 as f64;
+        towards_zero - f64::from(u8::from(towards_zero > x))
+    } else {
+        x
+    }
+}
+
+/// Whether a whole number is odd. From 2^53 on, all are even.
+#[inline(always)]
+pub(super) fn odd(pass: f64) -> bool {
+    let whole = pass as i64;
+    whole & 1 != 0 && whole.unsigned_abs() < 1 << 53
+}
+
+/// How many passes on from the one that a time is beyond, and the time within that pass.
+#[inline(always)]
+pub(super) fn wrap(time: f64, length: f64) -> (f64, f64) {
+    let passed = floor(time / length);
+    let rest = (time - passed * length).max(0.0);
+    if rest >= length {
+        // The product was rounded down.
+        (passed + 1.0, 0.0)
+    } else {
+        (passed, rest)
+    }
+}
+
 impl Loop {
     /// The loop of a clip; `repetitions` counts passes (`None`: without end).
     pub fn new(mode: LoopMode, repetitions: Option<u32>, length: f64) -> Self {
@@ -55,7 +87,7 @@ impl Loop {
 
     /// Whether a pass runs from the clip's end to its start.
     pub fn mirrored(&self, pass: f64) -> bool {
-        self.ping_pong && pass.rem_euclid(2.0) == 1.0
+        self.ping_pong && odd(pass)
     }
 
     /// The playhead of an unbounded time, clamped to the ends of a bounded loop.
@@ -81,6 +113,15 @@ impl Loop {
         self.bounded() && (self.length <= 0.0 || place == end)
     }
 
+    /// The distance to the end of the last pass (backwards: to the start of the first); infinite without one.
+    pub fn left(&self, place: Playhead, backwards: bool) -> f64 {
+        match (self.bounded(), backwards) {
+            (false, _) => f64::INFINITY,
+            (true, true) => place.pass * self.length + place.time,
+            (true, false) => (self.passes - place.pass) * self.length - place.time,
+        }
+    }
+
     /// The playhead at a distance, and whether that is an end of a bounded loop.
     pub fn advance(&self, from: Playhead, distance: f64) -> (Playhead, bool) {
         if self.length <= 0.0 {
@@ -96,13 +137,7 @@ impl Loop {
             let start = self.bounded() && distance < 0.0 && to == Playhead::default();
             return (to, start);
         }
-        let mut passed = (moved / self.length).floor();
-        let mut time = (moved - passed * self.length).max(0.0);
-        if time >= self.length {
-            // The product was rounded down.
-            time = 0.0;
-            passed += 1.0;
-        }
+        let (passed, time) = wrap(moved, self.length);
         let pass = from.pass + passed;
         if self.bounded() {
             if pass >= self.passes {

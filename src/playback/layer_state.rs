@@ -133,6 +133,19 @@ impl LayerState {
         }
     }
 
+    /// The seconds for which only times and weights change, and those as functions of time: until a fade or the last pass
+    /// of an action ends.
+    pub fn steady(&self) -> f64 {
+        let mut steady = self.weight.wait();
+        for (action, warp) in self.actions().iter().zip(&self.warps) {
+            if warp.running() && !action.paused() {
+                return 0.0;
+            }
+            steady = steady.min(action.steady());
+        }
+        steady
+    }
+
     /// Moves all on by `seconds` in which the entry is not visited.
     pub fn glide(&mut self, seconds: f64) {
         self.weight.advance(seconds);

@@ -67,6 +67,15 @@ impl LinearFade {
         self.left
     }
 
+    /// Seconds until it ends; infinite if it does not run.
+    pub fn wait(&self) -> f64 {
+        if self.running() {
+            self.left
+        } else {
+            f64::INFINITY
+        }
+    }
+
     /// The target value.
     pub fn end(&self) -> f32 {
         self.to

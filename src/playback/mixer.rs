@@ -3,7 +3,7 @@
 use super::advance::Passed;
 use super::arena::Arena;
 use super::error::PlaybackError;
-use super::events::{Events, MAX_EVENTS_PER_ACTION};
+use super::events::{EventKinds, Events, MAX_EVENTS_PER_ACTION};
 use super::ids::{ActionId, BlendSpaceId, ClipId, Motion, Owner};
 use super::lent::Lent;
 use super::mixer_action::{ActionMut, Remembered};
@@ -303,6 +303,13 @@ impl Mixer {
         self.events = passed.events;
         self.pool.settle(passed.moves);
         Ok(())
+    }
+
+    /// Sets which kinds of events are listened to. Default [`EventKinds::ALL`]. Others are not in
+    /// [`events`](Self::events); times, fades and poses are the same bits, whatever is listened to. Snapshots do not
+    /// contain it.
+    pub fn listen(&mut self, kinds: EventKinds) {
+        self.pool.listen(kinds);
     }
 
     /// Takes a snapshot, for replay and rollback.

@@ -4,8 +4,10 @@
 use super::advance::Advance;
 use super::arena::Arena;
 use super::blend_space::Space;
+use super::changes::{Changes, POSE, WORLD};
 use super::entries::make_room;
 use super::error::PlaybackError;
+use super::events::EventKinds;
 use super::ids::{ClipId, InstanceId, Owner};
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::places::{Counts, Places, RowOrder};
@@ -13,12 +15,14 @@ use super::root_motion::{Moves, RootLane};
 use super::snapshot::identity::PoolIdentity;
 use super::state::State;
 use crate::clip::Clip;
+use crate::math::Affine3x4;
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
 use crate::skeleton::JointMask;
 use std::sync::{Arc, OnceLock};
 
 mod ahead;
+mod alone;
 mod bounds;
 mod frame;
 mod gather;
@@ -28,7 +32,7 @@ mod query;
 mod watch;
 
 use bounds::PoolBounds;
-pub(crate) use frame::{How, PaletteNeeds, PaletteScratch, Target};
+pub(crate) use frame::{How, InstanceScratch, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;
 pub(crate) use watch::{Own, WatchPart, Watched, WatchedRow};
@@ -85,9 +89,19 @@ pub(crate) struct Pool {
     last_bounds: Option<PoolBounds>,
     /// The root joint, if a clip has root motion.
     root: Option<RootLane>,
+    /// Whether root motion is computed in each step, applied or not.
+    tracks_root: bool,
+    /// The events that are listened to.
+    kinds: EventKinds,
     /// The root motion of the last step.
     moves: Moves,
     pub places: Places,
+    /// What calls have changed since the last frame; recorded in crowds with tiers.
+    pub changes: Changes,
+    /// Counts the changes of the loaded clips, and of what is known of them.
+    pub clip_changes: u64,
+    /// The speeds of clips that have played in a crowd with tiers, by index.
+    speeds: Vec<Option<alone::Speed>>,
 }
 
 impl Pool {
@@ -110,8 +124,13 @@ impl Pool {
             bounds: OnceLock::new(),
             last_bounds: None,
             root: None,
+            tracks_root: true,
+            kinds: EventKinds::ALL,
             moves: Moves::default(),
             places: Places::default(),
+            changes: Changes::default(),
+            clip_changes: 0,
+            speeds: Vec::new(),
         };
         pool.fit_clips();
         pool
@@ -136,6 +155,7 @@ impl Pool {
     /// Reserves the hints and timelines of all clips.
     pub fn fit_clips(&mut self) {
         self.identity = OnceLock::new();
+        self.clip_changes += 1;
         self.forget_bounds();
         let loaded = self.clips.iter().map(|(_, clip)| clip);
         self.timelines = loaded
@@ -213,6 +233,7 @@ impl Pool {
         }
         self.places.spawn(index);
         self.watch.spawn(index);
+        self.changes.mark(index, POSE | WORLD);
         let hints = self.hints_per_instance() * self.state.len();
         let more = hints.saturating_sub(self.hints.len());
         make_room(&mut self.hints, more);
@@ -236,11 +257,13 @@ impl Pool {
     pub fn set_visible(&mut self, index: usize, visible: bool) {
         if self.state.set_visible(index, visible) {
             self.places.unsettle();
+            self.changes.mark(index, POSE | WORLD);
         }
     }
 
     pub fn despawn(&mut self, index: usize) {
         self.places.unsettle();
+        self.changes.mark(index, POSE | WORLD);
         self.state.despawn(index, self.layers.len());
     }
 
@@ -248,7 +271,11 @@ impl Pool {
     /// [`settle`](Self::settle) has to be called.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
         self.watch.advance();
-        let how = (self.owner, self.root);
+        let how = (
+            self.owner,
+            self.kinds,
+            self.root.filter(|_| self.has_roots()),
+        );
         self.state.advance(dt, &self.clips, &self.layers, how)
     }
 
@@ -258,9 +285,27 @@ impl Pool {
         std::mem::take(&mut self.moves)
     }
 
-    /// Whether a clip has root motion.
+    /// Whether a step computes root motion.
     pub fn has_roots(&self) -> bool {
-        self.root.is_some()
+        self.root.is_some() && (self.tracks_root || self.state.applies_roots())
+    }
+
+    /// Sets whether root motion is computed in each step, applied or not.
+    pub fn track_root(&mut self, track: bool) {
+        self.tracks_root = track;
+    }
+
+    /// Sets the events that are listened to.
+    pub fn listen(&mut self, kinds: EventKinds) {
+        if self.kinds != kinds {
+            self.kinds = kinds;
+            self.state.call_all();
+        }
+    }
+
+    /// The events that are listened to.
+    pub fn kinds(&self) -> EventKinds {
+        self.kinds
     }
 
     /// Forgets the root motion of the last step.
@@ -301,9 +346,32 @@ impl Pool {
             for action in layer.actions() {
                 self.programs.require(&self.rig, &self.clips, action);
             }
+            if self.changes.is_on() {
+                for action in layer.actions() {
+                    let (clip, other) = action.members();
+                    self.measure(clip);
+                    if let Some((other, _)) = other {
+                        self.measure(other);
+                    }
+                }
+            }
             self.state.set_layer(self.entry(index, number), layer);
-            self.watch.touch(index);
+            self.touch(index);
         }
+    }
+
+    /// To be called when the pose of an instance has changed other than by time.
+    #[inline]
+    pub fn touch(&mut self, index: usize) {
+        self.watch.touch(index);
+        self.changes.mark(index, POSE);
+    }
+
+    /// Sets the world transform of an instance.
+    #[inline]
+    pub fn set_world(&mut self, index: usize, world: Affine3x4) {
+        self.state.set_world(index, world);
+        self.changes.mark(index, WORLD);
     }
 
     /// The bytes of keys of all loaded clips.

@@ -3,6 +3,7 @@
 use super::advance::{Advance, Passed, Stage};
 use super::blend_space::pace;
 use super::clock::Step;
+use super::entries::BLOCK;
 use super::error::PlaybackError;
 use super::event_sink::Clips;
 use super::ids::InstanceId;
@@ -198,6 +199,8 @@ impl Advance<'_> {
     /// Advances a range of a pool with root motion.
     pub(super) fn run_roots(&mut self, lane: RootLane, into: &mut Passed) {
         let Stage { layers, step, .. } = self.stage;
+        // The block of the entry that was visited last, and which of its entries are due.
+        let mut due = (usize::MAX, 0);
         for index in 0..self.len() {
             if !self.alive[index] {
                 continue;
@@ -207,7 +210,10 @@ impl Advance<'_> {
                 let at = index * layers.len() + layer;
                 let (mut before, anchor) = self.entries.load(at);
                 before.glide(step.before().since(anchor));
-                if step.reaches(self.entries.due()[at]) {
+                if due.0 != at / BLOCK && !step.is_empty() {
+                    due = (at / BLOCK, self.entries.calendar.take(at / BLOCK, &step));
+                }
+                if due.1 >> (at % BLOCK) & 1 != 0 {
                     self.visit(at, &mut into.events);
                 }
                 if options.additive || before.actions().is_empty() {

@@ -6,6 +6,7 @@ use super::clock::Clock;
 use super::entries::{Entries, make_room};
 use super::error::PlaybackError;
 use super::event_sink::Clips;
+use super::events::EventKinds;
 use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
 use super::layer_state::LayerState;
 use super::linear_fade::LinearFade;
@@ -204,6 +205,11 @@ impl State {
         self.entries.at(at, self.clock)
     }
 
+    /// Has all entries visited in the next step: what is due is not known. Changes no bit of the state.
+    pub fn call_all(&mut self) {
+        self.entries.call_all(self.clock.now());
+    }
+
     /// Stores an entry that a call has changed.
     pub fn set_layer(&mut self, at: usize, layer: &LayerState) {
         self.entries.store(at, layer, self.clock);
@@ -267,6 +273,11 @@ impl State {
         }
     }
 
+    /// Whether root motion moves world transforms.
+    pub fn applies_roots(&self) -> bool {
+        self.places.is_some()
+    }
+
     /// Turns the movement of world transforms by root motion on or off.
     pub fn apply_roots(&mut self, apply: bool) {
         self.places = apply.then(|| self.world.iter().map(widen).collect());
@@ -278,7 +289,7 @@ impl State {
         dt: f64,
         clips: &'a Clips,
         layers: &'a [LayerOptions],
-        (owner, root): (Owner, Option<RootLane>),
+        (owner, kinds, root): (Owner, EventKinds, Option<RootLane>),
     ) -> Advance<'a> {
         let step = self.clock.advance(dt);
         let stage = Stage {
@@ -286,6 +297,7 @@ impl State {
             layers,
             owner,
             step,
+            kinds,
             root,
         };
         Advance {

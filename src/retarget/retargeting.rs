@@ -187,14 +187,7 @@ impl Retargeting {
                 let scale = self.space.matrix() * hips.ratio;
                 let space = (&self.space, scale);
                 let sides = (&motion, &mut tracks);
-                Some(plant(
-                    options,
-                    bodies,
-                    space,
-                    sides,
-                    clip.duration(),
-                    &mut work,
-                )?)
+                Some(plant(options, bodies, space, sides, clip, &mut work)?)
             }
         };
         // Of the same body they are where the clip has them, unless legs were bent.

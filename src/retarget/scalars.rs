@@ -1,42 +1,59 @@
-//! Morph weights and user channels: kept where the target has one of the same name.
+//! Morph weights and user channels: kept where the target has one of the same name, as joints are found.
 
+use super::bind::scalar_pairs;
 use crate::import::raw::{RawClip, RawTrack, RawUserChannel};
-use crate::skeleton::Skeleton;
-use std::collections::HashMap;
+use crate::skeleton::{Skeleton, UserChannel};
 
 /// The tracks of scalars that the target has too, whose nodes are counted from its number of joints; and the names of
 /// the others.
 pub fn tracks(raw: &RawClip, source: &Skeleton, target: &Skeleton) -> (Vec<RawTrack>, Vec<String>) {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for (place, scalar) in target.scalars().iter().enumerate() {
-        places.entry(&scalar.name).or_insert(place);
-    }
     let (mut tracks, mut left) = (Vec::new(), Vec::new());
+    if raw.tracks.iter().all(|t| t.node < source.len()) {
+        return (tracks, left);
+    }
+    let (from, to) = (names(source), names(target));
+    let pairs = scalar_pairs(&from, &to);
     for track in &raw.tracks {
         let Some(scalar) = track.node.checked_sub(source.len()) else {
             continue;
         };
-        let name = source.scalars().get(scalar).map_or("", |s| s.name.as_str());
-        match places.get(name) {
+        match pairs.get(scalar).copied().flatten() {
             Some(place) => tracks.push(RawTrack {
                 node: target.len() + place,
                 ..track.clone()
             }),
-            None => left.push(name.to_owned()),
+            None => left.push(from.get(scalar).map_or("", |name| name).to_owned()),
         }
     }
     (tracks, left)
 }
 
-/// The channels that the target has too, of the same type, and the names of the others.
+fn names(skeleton: &Skeleton) -> Vec<&str> {
+    let scalars = skeleton.scalars().iter();
+    scalars.map(|s| s.name.as_str()).collect()
+}
+
+/// The channels that the target has too, of the same type and by its names; and the names of the others.
 pub fn channels(
     channels: Vec<RawUserChannel>,
     target: &Skeleton,
 ) -> (Vec<RawUserChannel>, Vec<String>) {
-    let same = |c: &RawUserChannel| {
-        let mut all = target.channels();
-        all.any(|t| t.name == c.channel.name && t.rest.is_quaternion())
-    };
-    let (kept, left): (Vec<_>, Vec<_>) = channels.into_iter().partition(same);
-    (kept, left.into_iter().map(|c| c.channel.name).collect())
+    let there: Vec<&UserChannel> = target
+        .channels()
+        .filter(|c| c.rest.is_quaternion())
+        .collect();
+    let from: Vec<&str> = channels.iter().map(|c| c.channel.name.as_str()).collect();
+    let to: Vec<&str> = there.iter().map(|c| c.name.as_str()).collect();
+    let pairs = scalar_pairs(&from, &to);
+    let (mut kept, mut left) = (Vec::new(), Vec::new());
+    for (mut channel, pair) in channels.into_iter().zip(pairs) {
+        match pair {
+            Some(place) => {
+                channel.channel.name.clone_from(&there[place].name);
+                kept.push(channel);
+            }
+            None => left.push(channel.channel.name),
+        }
+    }
+    (kept, left)
 }

@@ -1,4 +1,5 @@
-//! The jobs of a frame, for pipelines of your own: sample, blend, local to model, palette, skinning, bounds.
+//! The jobs of a frame, for pipelines of your own: sample, blend, local to model, palette, the palette
+//! between two, skinning, bounds.
 //!
 //! Each job is a plain struct of borrowed inputs and outputs with `validate` and `run`; none allocates. Start
 //! with [`SampleJob`]. [`Crowd`](crate::crowd::Crowd) and [`Mixer`](crate::playback::Mixer) do all of it by
@@ -9,6 +10,7 @@ mod bounds;
 mod channels;
 mod clip_bounds;
 mod error;
+mod lerp_palette;
 mod local_to_model;
 mod palette;
 mod sample;
@@ -17,8 +19,10 @@ mod skin;
 
 pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
 pub use bounds::BoundsJob;
+pub(crate) use clip_bounds::fastest;
 pub use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
 pub use error::JobError;
+pub use lerp_palette::LerpPaletteJob;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};
 pub use palette::PaletteJob;
 pub use sample::SampleJob;

@@ -44,7 +44,10 @@ pub enum JointRefError {
         name: String,
     },
     /// Several joints match.
-    #[error("\"{name}\" matches {count} joints, among them {}", paths.join(" and "))]
+    #[error(
+        "\"{name}\" matches {count} joints, among them {} (joint {}) and {} (joint {}); {}",
+        paths[0], joints[0], paths[1], joints[1], cure(paths)
+    )]
     Several {
         /// The name or path.
         name: String,
@@ -52,6 +55,8 @@ pub enum JointRefError {
         count: usize,
         /// The paths of two of them.
         paths: [String; 2],
+        /// Their indices.
+        joints: [usize; 2],
     },
     /// The skeleton has fewer joints.
     #[error("joint {joint} is out of range, the skeleton has {}", plural(*.joints as u64, "joint"))]
@@ -63,6 +68,14 @@ pub enum JointRefError {
     },
 }
 
+/// What finds each of two joints of one name.
+fn cure(paths: &[String; 2]) -> &'static str {
+    match paths[0] == paths[1] {
+        true => "their paths are equal, an index finds each",
+        false => "a path or an index finds each",
+    }
+}
+
 impl Skeleton {
     /// Finds a joint by name, path or index. An equal name wins over a path with the same text.
     ///
@@ -70,6 +83,17 @@ impl Skeleton {
     /// If no joint matches, or several do.
     pub fn joint<'a>(&self, joint: impl Into<JointRef<'a>>) -> Result<usize, JointRefError> {
         self.hierarchy().find(joint.into())
+    }
+
+    /// Finds a joint by a text that a user wrote: a name or a path; if no joint has it, the number of an index.
+    ///
+    /// # Errors
+    /// As [`Skeleton::joint`].
+    pub fn joint_of_text(&self, text: &str) -> Result<usize, JointRefError> {
+        match (self.joint(text), text.parse::<usize>()) {
+            (Err(JointRefError::Name { .. }), Ok(index)) => self.joint(index),
+            (found, _) => found,
+        }
     }
 
     fn hierarchy<'s>(
@@ -141,6 +165,7 @@ impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P>
                 name: name.into(),
                 count: 2 + found.count(),
                 paths: [self.path(first), self.path(second)],
+                joints: [first, second],
             }),
         }
     }
@@ -210,8 +235,14 @@ mod tests {
         assert_eq!(s.joint("a/b"), Ok(5), "a name with a slash");
         assert_eq!(s.joint(6), Ok(6));
         let several = |name: &str, n| match s.joint(name) {
-            Err(JointRefError::Several { count, paths, .. }) => {
+            Err(JointRefError::Several {
+                count,
+                paths,
+                joints,
+                ..
+            }) => {
                 assert_eq!(count, n, "{name}");
+                assert_eq!(joints.map(|j| s.hierarchy().path(j)), paths);
                 assert!(paths[0] == "hips/left/hand" || paths[0] == "hips/right/hand");
             }
             other => panic!("{name}: {other:?}"),
@@ -219,6 +250,24 @@ mod tests {
         several("hand", 3);
         several("right/hand", 2);
         several("hips/right/hand", 2);
+        // The message names what finds each: a path does not help siblings.
+        let says = s.joint("hand").unwrap_err().to_string();
+        assert_eq!(
+            says,
+            "\"hand\" matches 3 joints, among them hips/left/hand (joint 2) and hips/right/hand (joint 4); a path or an \
+             index finds each"
+        );
+        let says = s.joint("right/hand").unwrap_err().to_string();
+        assert_eq!(
+            says,
+            "\"right/hand\" matches 2 joints, among them hips/right/hand (joint 4) and hips/right/hand (joint 6); their \
+             paths are equal, an index finds each"
+        );
+        assert_eq!(s.joint_of_text("4"), Ok(4));
+        assert_eq!(s.joint_of_text("left/hand"), Ok(2));
+        let out = s.joint_of_text("7");
+        assert!(matches!(out, Err(JointRefError::Index { joint: 7, .. })));
+        assert!(s.joint_of_text("-1").is_err() && s.joint("4").is_err());
         for missing in ["", "eft/hand", "hand/", "/", "Hips", "hips/hand"] {
             let name = missing.to_string();
             assert_eq!(s.joint(missing), Err(JointRefError::Name { name }));

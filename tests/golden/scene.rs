@@ -498,6 +498,7 @@ fn doubled_names() -> Tested {
         name: "hand".into(),
         count: 2,
         paths: ["hips/left/hand".into(), "hips/right/hand".into()],
+        joints: [2, 4],
     };
     assert_eq!(unclear, Err(SceneError::JointRef(several)));
     for (path, x) in [("left/hand", 3.0), ("hips/right/hand", 7.0)] {

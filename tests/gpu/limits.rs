@@ -1,8 +1,10 @@
 //! Devices that can do less, asked for on purpose.
 
 use crate::models::chain;
-use crate::support::{Truth, bones, crowd_of, downlevel, open};
-use phalanx::gpu::{ComputeSkinner, Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend};
+use crate::support::{Truth, bones, crowd_of, downlevel, open, paged};
+use phalanx::gpu::{
+    ComputeSkinner, Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend, ROW_BYTES,
+};
 
 pub fn webgl2() {
     let gpu = downlevel();
@@ -94,4 +96,43 @@ pub fn too_many_joints() {
         bones.evaluate(&mut small, &gpu).unwrap();
         assert!(bones.heap().is_none());
     }
+}
+
+/// Both palettes of an interpolated instance fit one window, or the error states how many joints do.
+pub fn pairs_of_palettes() {
+    for (gpu, limit) in [(open(), 677), (downlevel(), 165)] {
+        let uniform = PaletteBackend::Uniform;
+        assert_eq!(uniform.max_pair_joints(&gpu), limit);
+        assert_eq!(uniform.check_pair(&gpu, limit as usize), Ok(()));
+        let error = uniform.check_pair(&gpu, limit as usize + 1).unwrap_err();
+        let expected = GpuError::PairJoints {
+            backend: uniform,
+            needed: limit + 1,
+            limit,
+        };
+        assert_eq!(error, expected);
+        let text = error.to_string();
+        assert!(text.contains(&format!("pairs of {limit}")), "{text}");
+        // One palette of that many fits.
+        assert_eq!(uniform.check(&gpu, limit as usize + 1), Ok(()));
+        let texture = PaletteBackend::Texture;
+        assert_eq!(texture.max_pair_joints(&gpu), texture.max_joints(&gpu) / 2);
+        assert_eq!(
+            PaletteBackend::choose_pair(&gpu, 1500),
+            PaletteBackend::choose(&gpu, 1500)
+        );
+    }
+    // Pages of 100 rows hold pairs of 50, of 48 where palettes are aligned.
+    let gpu = paged(100 * ROW_BYTES);
+    assert_eq!(
+        PaletteBackend::choose_pair(&gpu, 50),
+        Ok(PaletteBackend::Storage)
+    );
+    let error = PaletteBackend::choose_pair(&gpu, 51).unwrap_err();
+    let expected = GpuError::PairJoints {
+        backend: PaletteBackend::Storage,
+        needed: 51,
+        limit: 50,
+    };
+    assert_eq!(error, expected);
 }

@@ -77,6 +77,8 @@ fn main() {
         gpu("an_empty_crowd", bones::an_empty_crowd),
         gpu("skinning_every_kind", skinning::every_kind),
         gpu("skinning_mirrored", skinning::mirrored),
+        gpu("skinning_between_two_poses", skinning::between_two_poses),
+        gpu("skinning_refusals", skinning::refusals),
         gpu("skinning_1500_joints", skinning::many_joints),
         with("skinning_a_file", joints, skinning::file_of_201_joints),
         with(
@@ -95,6 +97,7 @@ fn main() {
             pictures::file_with_few_limits,
         ),
         gpu("too_many_joints", limits::too_many_joints),
+        gpu("pairs_of_palettes", limits::pairs_of_palettes),
         gpu("backends_of_1500_joints", limits::many_joints),
         gpu("destroyed_between_frames", robust::destroyed_between_frames),
         gpu("destroyed_within_a_frame", robust::destroyed_within_a_frame),

@@ -1,11 +1,11 @@
 //! Compute skinning, read back, against the CPU skinning job.
 
 use crate::models::{Weights, chain, file, mirrored_chain, tube};
-use crate::subject::{INSTANCES, STRANGERS, Staged, Subject};
+use crate::subject::{INSTANCES, STRANGERS, Skinned, Staged, Subject};
 use crate::support::open;
 use phalanx::gpu::{
-    ComputeSkinner, Gpu, InfluenceFormat, JointFormat, PaletteBackend, ROW_BYTES, SkinInstance,
-    SkinRun, SkinnedVertex, SkinningMesh, Table, WeightFormat,
+    BonePair, ComputeSkinner, Gpu, GpuError, InfluenceFormat, JointFormat, PaletteBackend,
+    ROW_BYTES, SkinInstance, SkinRun, SkinnedVertex, SkinningMesh, Table, WeightFormat,
 };
 use std::ops::Range;
 
@@ -56,6 +56,72 @@ pub fn mirrored() {
     }
 }
 
+/// Between two palettes side by side, in either order: as the job makes of rows that were interpolated on the CPU.
+pub fn between_two_poses() {
+    let gpu = open();
+    for (per_vertex, weights, targets, joints) in KINDS {
+        let primitive = tube(joints, per_vertex, weights, targets);
+        let subject = Subject::new(chain(joints), primitive, 0..joints);
+        for backend in PaletteBackend::ALL {
+            check_between(&gpu, backend, &subject);
+        }
+    }
+    // Without influences, by its first slot.
+    let mut whole = tube(67, 4, Weights::Floats, 0);
+    whole.influences = Default::default();
+    let subject = Subject::new(chain(67), whole, 30..31);
+    for backend in PaletteBackend::ALL {
+        check_between(&gpu, backend, &subject);
+    }
+}
+
+fn check_between(gpu: &Gpu, backend: PaletteBackend, subject: &Subject) {
+    let staged = Staged::new(gpu, backend, subject);
+    let vertices = subject.primitive.positions.len();
+    let alone = skin(gpu, &staged, |i| (i, 0.0)).expect("the device works");
+    for factor in [0.0, 0.3, 1.0] {
+        // Neighbours have palettes side by side. Every other one goes from the second to the first.
+        let to = |i: usize| if i + 1 < INSTANCES { i + 1 } else { i - 1 };
+        let skinned = skin(gpu, &staged, |i| (to(i), factor)).expect("the device works");
+        for (i, skinned) in skinned.chunks(vertices).enumerate() {
+            let truth = staged.between(i, to(i), factor);
+            let what = format!("{backend}, instance {i} at {factor}");
+            compare(&staged, &truth, skinned, &what);
+        }
+        if factor == 0.0 {
+            assert_eq!(skinned, alone, "{backend}: factor 0 changes bits");
+        }
+    }
+}
+
+/// Factors that are none, and rows beyond the window of the uniform backend.
+pub fn refusals() {
+    let gpu = open();
+    let subject = Subject::new(chain(67), tube(67, 4, Weights::Floats, 0), 0..67);
+    for backend in PaletteBackend::ALL {
+        let staged = Staged::new(&gpu, backend, &subject);
+        for factor in [f32::NAN, -0.1, 1.1, f32::INFINITY] {
+            let refused = skin(&gpu, &staged, |i| (i, factor));
+            assert_eq!(refused, Err(GpuError::Factor { instance: 0 }), "{backend}");
+        }
+    }
+    let wide = Subject::new(chain(677), tube(677, 4, Weights::Floats, 0), 0..677);
+    let staged = Staged::new(&gpu, PaletteBackend::Uniform, &wide);
+    assert_eq!(PaletteBackend::Uniform.check_pair(&gpu, 677), Ok(()));
+    let neighbours = skin(&gpu, &staged, |i| (i ^ usize::from(i < 4), 0.5));
+    assert!(neighbours.is_ok(), "{neighbours:?}");
+    // The one after the next: 2 · 688 + 677 rows.
+    let refused = skin(&gpu, &staged, |i| ((i + 2) % INSTANCES, 0.5));
+    let expected = GpuError::Window {
+        instance: 0,
+        needed: 2053,
+        limit: 1365,
+    };
+    assert_eq!(refused, Err(expected));
+    // At factor 0 the other rows are not read.
+    assert!(skin(&gpu, &staged, |i| ((i + 2) % INSTANCES, 0.0)).is_ok());
+}
+
 /// 1,500 joints are more than a window of 64 KiB holds: through what the device has beside it.
 pub fn many_joints() {
     let gpu = open();
@@ -91,21 +157,40 @@ fn meshes_of(subjects: &[Subject]) {
 
 fn check(gpu: &Gpu, backend: PaletteBackend, subject: &Subject) {
     let staged = Staged::new(gpu, backend, subject);
-    let skinned = skin(gpu, &staged);
+    let skinned = skin(gpu, &staged, |i| (i, 0.0)).expect("the device works");
     let vertices = subject.primitive.positions.len();
     assert_eq!(skinned.len(), vertices * INSTANCES);
     for (i, skinned) in skinned.chunks(vertices).enumerate() {
-        compare(&staged, i, skinned, &format!("{backend}, instance {i}"));
+        let truth = staged.by_the_job(i);
+        compare(
+            &staged,
+            &truth,
+            skinned,
+            &format!("{backend}, instance {i}"),
+        );
     }
 }
 
-/// Skins all instances on the device: in one run, or in one per window.
-fn skin(gpu: &Gpu, staged: &Staged<'_>) -> Vec<SkinnedVertex> {
+/// Skins all instances on the device: in one run, or in one per window. `to` gives the instance with the palette at
+/// factor 1, and the factor.
+fn skin(
+    gpu: &Gpu,
+    staged: &Staged<'_>,
+    to: impl Fn(usize) -> (usize, f32),
+) -> Result<Vec<SkinnedVertex>, GpuError> {
     let backend = staged.bones.backend();
     let mut skinner = ComputeSkinner::new(gpu, backend).expect("the device has compute shaders");
-    let instance = |(i, row)| SkinInstance {
-        row,
+    let pair = |i: usize| -> BonePair {
+        let [from, to] = [i, to(i).0].map(|i| &staged.ranges[i]);
+        let pair = staged.bones.locate_pair(from, to);
+        pair.expect("both are in the only page")
+    };
+    // Rows count from `start`. The second palette, if it is not read, may lie before it.
+    let instance = |i: usize, start: u32| SkinInstance {
+        row: pair(i).row - start,
         first_weight: i as u32 * staged.stride(),
+        to_row: pair(i).to_row.wrapping_sub(start),
+        factor: to(i).1,
     };
     let bytes = staged.subject.primitive.positions.len() * size_of::<SkinnedVertex>();
     let read = gpu.checked(|| {
@@ -139,26 +224,30 @@ fn skin(gpu: &Gpu, staged: &Staged<'_>) -> Vec<SkinnedVertex> {
             encoder.copy_buffer_to_buffer(&output, 0, &read, at, size);
             Ok(())
         };
-        let rows = staged.places.iter().map(|p| p.row);
         if backend == PaletteBackend::Uniform {
             // A window per instance; its rows count from the window's start.
-            for (i, place) in staged.places.iter().enumerate() {
+            for i in 0..INSTANCES {
+                let place = if to(i).1 == 0.0 {
+                    staged.places[i]
+                } else {
+                    pair(i).first()
+                };
                 assert_eq!(u64::from(place.offset()), u64::from(place.row) * ROW_BYTES);
-                run(&[instance((i, 0))], place.offset(), i..i + 1)?;
+                run(&[instance(i, place.row)], place.offset(), i..i + 1)?;
             }
         } else {
-            let all: Vec<_> = rows.enumerate().map(instance).collect();
+            let all: Vec<_> = (0..INSTANCES).map(|i| instance(i, 0)).collect();
             run(&all, 0, 0..INSTANCES)?;
         }
         gpu.queue.submit([encoder.finish()]);
         Ok(read)
     });
-    let bytes = gpu.read(&read.expect("the device works"));
-    bytemuck::cast_slice(&bytes.expect("the device works")).to_vec()
+    let bytes = gpu.read(&read?)?;
+    Ok(bytemuck::cast_slice(&bytes).to_vec())
 }
 
-fn compare(staged: &Staged<'_>, instance: usize, skinned: &[SkinnedVertex], what: &str) {
-    let (subject, truth) = (staged.subject, staged.by_the_job(instance));
+fn compare(staged: &Staged<'_>, truth: &Skinned, skinned: &[SkinnedVertex], what: &str) {
+    let subject = staged.subject;
     let rest = &subject.primitive.positions;
     let moved = |(a, b)| distance::<3>(a, b) > 0.01 * subject.size;
     let moves = truth.positions.iter().zip(rest).any(moved);

@@ -6,7 +6,7 @@ use phalanx::gpu::{BonePlace, Gpu, GpuBoneBuffer, PaletteBackend};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::Primitive;
 use phalanx::rig::Rig;
-use phalanx::runtime::SkinningJob;
+use phalanx::runtime::{LerpPaletteJob, SkinningJob};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -65,6 +65,8 @@ pub struct Staged<'a> {
     pub subject: &'a Subject,
     pub bones: GpuBoneBuffer,
     pub places: Vec<BonePlace>,
+    /// The instances' ranges in the frame.
+    pub ranges: Vec<Range<usize>>,
     /// Morph weights of all instances, each after its strangers.
     pub weights: Vec<f32>,
     palettes: Vec<Vec<Affine3x4>>,
@@ -82,8 +84,10 @@ impl<'a> Staged<'a> {
         let palettes = all.iter().map(palette).collect();
         let mut bones = bones(gpu, backend);
         bones.evaluate(&mut crowd, gpu).expect("the device works");
-        let place = |&id| bones.locate(&crowd.palette_range(id)?);
-        let places = all.iter().map(|id| place(id).expect("it is shown"));
+        let range = |&id| crowd.palette_range(id).expect("it is shown");
+        let ranges: Vec<_> = all.iter().map(range).collect();
+        let place = |range| bones.locate(range).expect("it is on the device");
+        let places = ranges.iter().map(place);
         let weight = |i: usize, t: usize| ((i * 5 + t * 3) % 7) as f32 / 6.0 - 0.25;
         let of_instance = |i: usize| {
             let own = (0..subject.targets()).map(move |t| weight(i, t));
@@ -92,6 +96,7 @@ impl<'a> Staged<'a> {
         Self {
             subject,
             places: places.collect(),
+            ranges,
             bones,
             weights: (0..INSTANCES).flat_map(of_instance).collect(),
             palettes,
@@ -105,6 +110,24 @@ impl<'a> Staged<'a> {
 
     /// An instance by the CPU skinning job, from a palette that was evaluated into heap memory.
     pub fn by_the_job(&self, instance: usize) -> Skinned {
+        self.skinned(instance, &self.palettes[instance])
+    }
+
+    /// An instance between its palette and that of another, by the CPU jobs.
+    pub fn between(&self, instance: usize, other: usize, factor: f32) -> Skinned {
+        let mut palette = self.palettes[instance].clone();
+        LerpPaletteJob {
+            from: &self.palettes[instance],
+            to: &self.palettes[other],
+            factor,
+            output: &mut palette,
+        }
+        .run()
+        .expect("a sound factor");
+        self.skinned(instance, &palette)
+    }
+
+    fn skinned(&self, instance: usize, palette: &[Affine3x4]) -> Skinned {
         let p = &self.subject.primitive;
         let stride = self.stride() as usize;
         let first = instance * stride + STRANGERS as usize;
@@ -115,8 +138,9 @@ impl<'a> Staged<'a> {
         };
         SkinningJob {
             primitive: p,
-            palette: &self.palettes[instance],
-            rigid: Affine3x4::IDENTITY,
+            palette,
+            // Without influences the first slot transforms it.
+            rigid: palette[0],
             morph_weights: &self.weights[first..first + self.subject.targets()],
             positions: &mut out.positions,
             normals: &mut out.normals,

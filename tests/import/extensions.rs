@@ -124,7 +124,7 @@ fn extensions_that_are_used_but_not_required_are_reported_once() {
         (Severity::Note, &["KHR_materials_sheen", "surfaces look"]),
         (
             Severity::Note,
-            &["KHR_draco_mesh_compression", "the data beside it is read"],
+            &["KHR_draco_mesh_compression", "is ignored; no object has it"],
         ),
         (
             Severity::Dropped,
@@ -184,6 +184,25 @@ fn vertices_that_are_in_draco_data_alone_are_no_zeros() {
     assert_eq!(scene.clips.len(), 1);
     let parts = ["mesh 0, primitive 0", "Draco", "left out"];
     assert_reported(&report, Severity::Dropped, &parts);
+    // There was no data beside it.
+    let parts = [
+        "draco",
+        "is ignored, though it changes geometry; found on 1 object",
+    ];
+    assert_reported(&report, Severity::Dropped, &parts);
+    assert!(report.entries.iter().all(|e| !e.message.contains("beside")));
+    // One that has other data, and one that has none.
+    let mut both = compressed(false);
+    let mut alone = both.root["meshes"][0]["primitives"][0].clone();
+    let position = json!({ "componentType": 5126, "count": 3, "type": "VEC3" });
+    let position = both.push("accessors", position);
+    alone["attributes"] = json!({ "POSITION": position });
+    alone.as_object_mut().unwrap().remove("indices");
+    let primitives = both.root["meshes"][0]["primitives"].as_array_mut();
+    primitives.unwrap().push(alone);
+    let (_, report) = both.read_with(&LENIENT()).unwrap();
+    let parts = ["draco", "the data beside it is read where there is some"];
+    assert_reported(&report, Severity::Note, &parts);
     let imported = import_slice(&file.glb(), "x", None, &LENIENT()).unwrap();
     assert_eq!(imported.rigs[0].skeleton().len(), 2);
 }

@@ -255,8 +255,10 @@ fn names_that_occur_twice_are_told_apart() {
         [
             "clips: names that occur more than once: \"Run\" (animations 0 and 2) and \
              \"Walk\" (animations 1, 3 and 4); a name finds the first, an index each",
-            "joints: names that occur more than once: \"Hand\" (nodes 3 and 4); a path (PARENT/NAME) or an \
-             index finds each, the name alone none",
+            "joints: names that occur more than once: \"Hand\" (nodes 3 and 4); the index of the joint finds each; a \
+             path (PARENT/NAME) does not, as some of one name have one parent; the name alone finds none",
+            "nodes: names that occur more than once: \"Hand\" (nodes 3, 4 and 5); not all nodes of one name are joints: \
+             look-ups find the joints alone",
             "meshes: names that occur more than once: \"Cube\" (meshes 0 and 1); an index finds each",
         ]
     );
@@ -274,6 +276,52 @@ fn names_that_occur_twice_are_told_apart() {
         (Some(0), Some(1))
     );
     assert!(rig.skeleton().joint("Hand").is_err());
+}
+
+/// A path tells joints of one name apart unless they are siblings; the report names the cure that works.
+#[test]
+fn the_cure_for_repeated_joints_depends_on_their_parents() {
+    let mut file = File::new();
+    let times = file.floats("SCALAR", &[0.0, 1.0]);
+    let values = file.floats("VEC3", &[0.0; 6]);
+    for (name, child) in [("Left", 1), ("Hand", 0), ("Right", 3), ("Hand", 0)] {
+        let mut node = json!({ "name": name });
+        if child > 0 {
+            node["children"] = json!([child]);
+        }
+        file.push("nodes", node);
+    }
+    file.clip(1, "scale", "LINEAR", times, values);
+    file.clip(3, "scale", "LINEAR", times, values);
+    assert_eq!(
+        named(&file)[0],
+        "joints: names that occur more than once: \"Hand\" (nodes 1 and 3); a path (PARENT/NAME) or the index of the \
+         joint finds each, the name alone none"
+    );
+    let cures = |file: &File| {
+        let (raw, _) = file.read();
+        let rig = build_rig(raw, &BuildOptions::default()).unwrap();
+        let skeleton = rig.skeleton();
+        let hands = (0..skeleton.len()).filter(|&j| skeleton.names()[j] == "Hand");
+        let path = skeleton.joint("Right/Hand");
+        (
+            path.is_ok(),
+            hands.map(|j| skeleton.joint(j)).all(|j| j.is_ok()),
+        )
+    };
+    assert_eq!(cures(&file), (true, true));
+    // A second hand of one arm.
+    let hand = file.push("nodes", json!({ "name": "Hand" }));
+    file.root["nodes"][2]["children"] = json!([3, hand]);
+    file.clip(hand, "scale", "LINEAR", times, values);
+    let says = &named(&file)[0];
+    assert!(
+        says.contains(
+            "(nodes 1, 3 and 4); the index of the joint finds each; a path (PARENT/NAME) does not"
+        ),
+        "{says}"
+    );
+    assert_eq!(cures(&file), (false, true));
 }
 
 #[test]

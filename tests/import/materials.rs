@@ -229,12 +229,13 @@ fn numbers_of_surfaces_are_moved_into_their_ranges() {
         json!({
             "alphaMode": "DITHER",
             "alphaCutoff": -1.0,
-            "emissiveFactor": [-1.0, 0.5, 1.0],
+            "emissiveFactor": [-1.0, 0.5, 9.0],
             "normalTexture": { "index": 2, "scale": 1e20, "texCoord": 2 },
             "occlusionTexture": { "index": 0, "strength": 1.5 },
             "pbrMetallicRoughness": {
                 "metallicFactor": 2.0,
                 "roughnessFactor": -0.5,
+                "baseColorFactor": [0.5, 7.0, 1.0, -2.0],
                 "baseColorTexture": { "index": 1,
                     "extensions": { "KHR_texture_transform": { "scale": [1e30, 1.0] } } },
                 "metallicRoughnessTexture": { "index": 1,
@@ -257,6 +258,7 @@ fn numbers_of_surfaces_are_moved_into_their_ranges() {
         (m.emissive, m.alpha_mode),
         ([0.0, 0.5, 1.0], AlphaMode::Opaque)
     );
+    assert_eq!(m.base_color, [0.5, 1.0, 1.0, 0.0]);
     assert_eq!(m.normal_scale, 1e12);
     assert_eq!(m.normal_texture, Some(Texture::default()));
     assert_eq!(m.metallic_roughness_texture, Some(Texture::default()));
@@ -268,7 +270,10 @@ fn numbers_of_surfaces_are_moved_into_their_ranges() {
         "sampler 1: its minFilter 2 is unknown",
         "material 0: its alpha mode \"DITHER\" is unknown",
         "its alpha cutoff was -1 and was set to 0",
-        "its emitted light was -1 and was set to 0",
+        "its emissive factor was -1 and was set to 0",
+        "its emissive factor was 9 and was set to 1",
+        "its base colour was 7 and was set to 1",
+        "its base colour was -2 and was set to 0",
         "its scale of the normals was 1e20 and was set to 1e12",
         "its strength of the occlusion was 1.5 and was set to 1",
         "its metallic factor was 2 and was set to 1",
@@ -379,7 +384,7 @@ fn numbers_of_extensions_beyond_f32() {
     assert!(materials.iter().all(|m| m.check().is_ok()));
     assert_eq!(materials[0].emissive, [0.0, 1e12, 2.5e11]);
     assert_eq!(materials[1].emissive, [0.0; 3]);
-    assert_eq!(materials[1].base_color, [1e12, 0.5, 0.25, 1.0]);
+    assert_eq!(materials[1].base_color, [1.0, 0.5, 0.25, 1.0]);
     assert_eq!(materials[1].roughness, 0.0);
     let of = |texture: Option<Texture>| texture.map(|t| t.transform).unwrap();
     assert_eq!(of(materials[0].base_color_texture).rotation, 0.0);
@@ -390,7 +395,7 @@ fn numbers_of_extensions_beyond_f32() {
         "material 0: the rotation of its base colour texture is beyond f32 and was set to 0",
         "material 0: the transform of its normal texture was cut to 1e12",
         "material 1: its emissive strength was -1e300 and was set to 0",
-        "material 1: its diffuse factor was inf and was set to 1e12",
+        "material 1: its diffuse factor was inf and was set to 1",
         "material 1: its glossiness factor was inf and was set to 1",
     ] {
         assert_reported(&report, Severity::Repaired, &[words]);

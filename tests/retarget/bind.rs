@@ -298,7 +298,9 @@ fn prefixes_and_an_armature_above_are_folded() {
         assert_eq!(report.count(BindMatch::WithoutPrefix), BODY.len());
         assert_eq!(report.source_left, ["Armature"]);
         let hips = report.hips.as_ref().unwrap();
-        assert_eq!(hips.joint, "Hips");
+        assert_eq!((&*hips.joint, hips.by_lengths), ("Hips", false));
+        let words = "\"Hips\" is 0.9500 m above the lowest bound joint in the clips' rest pose, 1.1400 m here";
+        assert!(report.to_string().contains(words), "{report}");
         assert!((hips.source - 0.95).abs() < 1e-6 && (hips.target - 1.14).abs() < 1e-6);
         assert!((report.root_scale - 1.2).abs() < 1e-6);
         // The armature does not move: keys are multiplied, not sampled.
@@ -488,6 +490,41 @@ fn bound_armatures_of_other_units() {
     }
 }
 
+/// Differences of rest poses and of what is left out are in metres, whatever the units of the armatures.
+#[test]
+fn differences_are_in_metres_below_scaled_armatures() {
+    let of = |unit: f32, longer: f32| {
+        let mut nodes = vec![node("Armature", None, [0.0; 3])];
+        nodes[0].local.scale = glam::Vec3::splat(unit);
+        nodes.extend(BODY.iter().map(|&(name, parent, at)| {
+            let parent = Some(parent.map_or(0, |p| p + 1));
+            node(name, parent, at.map(|v| v / unit))
+        }));
+        // The hand lies farther out, and the clip takes it 0.3 m up.
+        nodes[7].local.translation.x += longer / unit;
+        let hand = nodes[7].local.translation;
+        let mut raw = with_skin(RawScene {
+            nodes,
+            ..RawScene::default()
+        });
+        walk(&mut raw, 7, hand.to_array(), [hand.x, 0.3 / unit, hand.z]);
+        rig(raw)
+    };
+    for (unit, other) in [(1.0, 1.0), (1.0, 0.01), (0.01, 1.0), (0.01, 0.4)] {
+        let (from, to) = (of(unit, 0.25), of(other, 0.0));
+        let (clip, target) = (&from.clips()[0], to.skeleton());
+        let (bound, report) = bind(clip, target, &BindOptions::default()).unwrap();
+        let found = report.translation.as_ref().unwrap();
+        assert_eq!(found.joint, "LeftHand");
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-5;
+        assert!(close(found.apart, 0.25), "{unit}, {other}: {}", found.apart);
+        assert!(close(found.source[0].into(), 0.55), "{:?}", found.source);
+        assert!(close(found.target[0].into(), 0.3), "{:?}", found.target);
+        assert!(close(bound.farthest_left, 0.3), "{}", bound.farthest_left);
+        assert!(report.to_string().contains(", 0.2500 m apart"), "{report}");
+    }
+}
+
 /// A rest pose in which all bones lie along x, as in motion captures, says nothing of how high the hips are: the
 /// lengths of the bones do.
 #[test]
@@ -507,6 +544,13 @@ fn rest_poses_that_do_not_stand() {
         }
         walk(&mut lying, 0, [0.0, 0.9, 0.0], [1.0, 0.9, 0.0]);
         let from = rig(lying);
+        let binding = Binding::new(from.skeleton(), to.skeleton(), &BindOptions::default());
+        let report = binding.unwrap().report().clone();
+        assert!(report.hips.as_ref().unwrap().by_lengths);
+        let words = "m above the lowest bound joint in the clips' rest pose by the lengths of its bones, 0.9500 m here";
+        if size != 1.0 {
+            assert!(report.to_string().contains(words), "{report}");
+        }
         let found = hips_at_end(&from.clips()[0], to.skeleton());
         let expected = DVec3::new(1.0, 0.9, 0.0) / f64::from(size);
         assert!(
@@ -605,6 +649,47 @@ fn what_cannot_be_bound_is_named() {
     let binding = Binding::new(other.skeleton(), other.skeleton(), &BindOptions::default());
     let refused = binding.unwrap().clip(clip);
     assert!(matches!(refused, Err(BindError::Clip { .. })));
+}
+
+/// Morph weights are bound as joints are: without the prefixes of their nodes, and without case.
+#[test]
+fn morph_weights_are_bound_without_prefixes_and_case() {
+    let weights = |face: &str, teeth: &str| {
+        let mut raw = body();
+        for (name, weights) in [(face, vec![0.0; 2]), (teeth, vec![0.0])] {
+            raw.nodes.push(RawNode {
+                weights,
+                ..node(name, Some(4), [0.0; 3])
+            });
+        }
+        raw
+    };
+    let mut source = weights("rig:Face.001", "rig:TEETH");
+    let keys = |node: usize, values: Vec<f32>| RawTrack {
+        node,
+        channel: RawChannel::Weights,
+        interpolation: Interpolation::Linear,
+        times: vec![0.0, 1.0],
+        values,
+    };
+    source.clips.push(RawClip {
+        duration: 1.0,
+        tracks: vec![
+            keys(BODY.len(), vec![0.25, 0.5, 0.75, 0.5]),
+            keys(BODY.len() + 1, vec![0.0, 1.0]),
+        ],
+        ..RawClip::default()
+    });
+    let from = rig(source);
+    for (face, teeth, left) in [("Face", "Teeth", 0), ("Face", "Tongue", 1)] {
+        let to = rig(weights(face, teeth));
+        let (bound, _) = bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap();
+        assert_eq!(bound.scalars_left.len(), left, "{:?}", bound.scalars_left);
+        let pose = sample::sample(&bound.clip, to.skeleton(), 1.0).unwrap();
+        let scalar = |i: usize| pose.scalar(i);
+        assert_eq!([scalar(0), scalar(1)], [0.75, 0.5]);
+        assert_eq!(scalar(2), if left == 0 { 1.0 } else { 0.0 });
+    }
 }
 
 /// Two joints that ease in and out are folded into one: in the middle of every interval the curve meets its chord.

@@ -2,7 +2,11 @@
 
 use crate::support::*;
 use glam::DVec3;
+use phalanx::build::RootMotionOptions;
+use phalanx::clip::Clip;
+use phalanx::import::{ImportOptions, import_path};
 use phalanx::retarget::{FootPlanting, HumanoidMap, MapOrigin, RetargetOptions, Retargeting};
+use phalanx::rig::Rig;
 
 fn planted() -> RetargetOptions {
     RetargetOptions {
@@ -76,6 +80,99 @@ fn a_standing_foot_stands() {
     let (before, after) = (speed(&plain.clip), speed(&done.clip));
     println!("{before} to {after}: {:?}", done.report.feet);
     assert!(after < 0.3 * before, "{before} {after}");
+}
+
+/// The farthest that toes of a clip are along the ground from where they are at a time, between two times.
+fn drift(rig: &Rig, clip: &Clip, toes: B, times: [f64; 2]) -> f64 {
+    let map = map(rig);
+    let place = |k: usize| {
+        let time = times[0] + (times[1] - times[0]) * k as f64 / 40.0;
+        let place = Posed::at(rig.skeleton(), clip, time as f32).place(&map, toes);
+        DVec3::new(place.x, 0.0, place.z)
+    };
+    let first = place(0);
+    let away = (0..=40).map(|k| (place(k) - first).length());
+    away.fold(0.0, f64::max)
+}
+
+/// The ground of a standing attack stands: a foot that moves little in the source does so on the target.
+#[test]
+fn resting_feet_do_not_drift() {
+    let Some(from) = model("bl_humanoid.glb") else {
+        return;
+    };
+    let to = phalanx::import::mannequin().unwrap();
+    let attack = clip(&from, "Attack");
+    let done = retarget(&from, &to, attack, planted());
+    let feet = done.report.feet.unwrap();
+    assert_eq!(feet.ground_velocity, [0.0; 3], "{feet:?}");
+    assert_eq!(feet.world_after, feet.slide_after);
+    let source = drift(&from, attack, B::RightToes, [0.95, 1.15]) * done.report.ratio;
+    let target = drift(&to, &done.clip, B::RightToes, [0.95, 1.15]);
+    println!("{source} {target} {feet:?}");
+    assert!(
+        feet.contacts > 0 && target <= source + 1e-4,
+        "{target} {source}"
+    );
+}
+
+/// Clips that travel have a ground that stands; below those in place it moves, and the report has both speeds.
+#[test]
+fn the_ground_moves_only_below_clips_in_place() {
+    let mannequin = phalanx::import::mannequin().unwrap();
+    let ground = |from: &Rig, name: &str| {
+        let done = retarget(from, &mannequin, clip(from, name), planted());
+        let feet = done.report.feet.unwrap();
+        println!("{name}: {feet:?}");
+        feet
+    };
+    for name in ["Walk", "Run"] {
+        let feet = ground(&mannequin, name);
+        let speed = DVec3::from_array(feet.ground_velocity).length();
+        assert!(speed > 0.5 && feet.contacts > 0, "{feet:?}");
+        // What stands on ground that moves, moves in the world.
+        assert!(feet.slide_after < 0.1 * speed, "{feet:?}");
+        assert!((feet.world_after - speed).abs() < 0.1 * speed, "{feet:?}");
+    }
+    for name in ["Idle", "Attack", "Wave"] {
+        assert_eq!(ground(&mannequin, name).ground_velocity, [0.0; 3], "{name}");
+    }
+    let Some(pab) = model("pab.glb") else { return };
+    for name in ["walk", "jog", "run"] {
+        assert_eq!(ground(&pab, name).ground_velocity, [0.0; 3], "{name}");
+    }
+}
+
+/// Root motion that was extracted takes the character along: its feet stand in the world.
+#[test]
+fn feet_stand_in_the_world_with_root_motion() {
+    let whole = phalanx::import::mannequin().unwrap();
+    let Some(path) = phalanx_testkit::trials::model("mannequin.glb") else {
+        return;
+    };
+    let options = ImportOptions {
+        root_motion: Some(RootMotionOptions::default()),
+        ..ImportOptions::default()
+    };
+    let from = import_path(&path, &options).unwrap().rigs.swap_remove(0);
+    let name = "Walk_RootMotion";
+    assert!(clip(&from, name).root_motion().is_some());
+    let to = Made {
+        size: 1.2,
+        ..Made::default()
+    }
+    .rig();
+    let feet = |from: &Rig| {
+        let done = retarget(from, &to, clip(from, name), planted());
+        done.report.feet.unwrap()
+    };
+    let (here, there) = (feet(&from), feet(&whole));
+    println!("{here:?}\n{there:?}");
+    assert_eq!(here.ground_velocity, [0.0; 3]);
+    assert_eq!(here.contacts, there.contacts);
+    assert!(here.contacts >= 2 && (here.seconds - there.seconds).abs() < 0.05);
+    assert!((here.slide_before - there.slide_before).abs() < 0.02);
+    assert!(here.slide_after < 0.5 * here.slide_before + 1e-4);
 }
 
 /// The last pose of a loop is its first: the foot does not jump at the seam.

@@ -361,6 +361,26 @@ fn names_of_sketchfab_are_known() {
     }
 }
 
+/// Blender appends a number to every joint of a copy.
+#[test]
+fn names_of_copies_are_known() {
+    for number in [".001", ".012"] {
+        let plain = Made::default().rig();
+        let joints = plain.skeleton().names().iter().enumerate();
+        let joints: Vec<(String, Option<usize>)> = joints
+            .map(|(j, name)| {
+                let parent = plain.skeleton().parents()[j];
+                let parent = (parent != NO_JOINT).then_some(usize::from(parent));
+                (format!("{name}{number}"), parent)
+            })
+            .collect();
+        let joints: Vec<_> = joints.iter().map(|(n, p)| (n.as_str(), *p)).collect();
+        let copy = skeleton(&joints);
+        let found = HumanoidMap::find(&copy).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(found, map(&plain));
+    }
+}
+
 #[test]
 fn json_goes_out_and_in() {
     let rig = Made {
@@ -474,7 +494,10 @@ fn maps_that_are_none_are_refused() {
         assert!(parts.iter().all(|p| text.contains(p)), "{text}");
     };
     says(new(&[]), &["no hips", "0 other bones"]);
-    says(new(&[(B::LeftUpperLeg, 1)]), &["no hips", "1 other"]);
+    says(
+        new(&[(B::LeftUpperLeg, 1)]),
+        &["no hips; 1 other bone is in it"],
+    );
     says(
         new(&[(B::Hips, 0), (B::Spine, 0)]),
         &["joint 0 \"hips\"", "\"hips\" and \"spine\""],

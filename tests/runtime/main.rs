@@ -10,3 +10,4 @@ mod playback;
 mod root_motion_play;
 mod scene_graph;
 mod scheduled;
+mod tiers;

@@ -3,7 +3,7 @@
 use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::clip::Marker;
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
-use phalanx::playback::{Mixer, Motion};
+use phalanx::playback::{EventKinds, Mixer, Motion};
 use phalanx::rig::Rig;
 use phalanx_testkit::alloc::{self, allocations, pool};
 use phalanx_testkit::chain::forty;
@@ -119,4 +119,38 @@ fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
         (crowd, allocations() - before)
     });
     assert_eq!((crowd, mixer), (0, 0));
+}
+
+/// Frames of a crowd that few listen to, and those after what is listened to has changed.
+#[test]
+fn unheard_frames_allocate_nothing() {
+    let _alone = alloc::alone();
+    let _alone = ALONE.lock();
+    let markers = EventKinds {
+        markers: true,
+        ..EventKinds::NONE
+    };
+    for threads in [1, 3] {
+        let counted = pool(threads).install(|| {
+            let (mut crowd, all) = standard_crowd(marked(), &[], 3000).unwrap();
+            let id = all[0].rig();
+            let mut events = 0;
+            let mut frames = |crowd: &mut Crowd, count: usize| {
+                for _ in 0..count {
+                    crowd.advance(1.0 / 60.0).unwrap();
+                    events += crowd.events().len();
+                }
+            };
+            frames(&mut crowd, 60);
+            let before = allocations();
+            for kinds in [EventKinds::NONE, markers, EventKinds::ALL, EventKinds::NONE] {
+                crowd.listen(id, kinds).unwrap();
+                frames(&mut crowd, 100);
+            }
+            let counted = allocations() - before;
+            assert!(events > 3000, "{events}");
+            counted
+        });
+        assert_eq!(counted, 0, "{threads} workers");
+    }
 }

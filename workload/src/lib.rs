@@ -3,11 +3,12 @@
 //!
 //! [`standard_crowd`] needs a rig. [`Workload::crowd`] needs a rig and [`WorkloadClips`], which a
 //! `subject::Subject` chooses from a file or from the built-in character. [`live`] has crowds that change what
-//! they play, carry things or are of many rigs.
+//! they play, carry things or are of many rigs; [`plaza`] has one around a camera, with tiers.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
 pub mod live;
+pub mod plaza;
 pub mod sampling;
 #[cfg(feature = "gltf")]
 pub mod stages;

@@ -3,7 +3,7 @@
 use crate::WorkloadClips;
 use phalanx::build::{BuildError, BuildOptions, build_additive, build_rig};
 use phalanx::import::raw::RawScene;
-use phalanx::import::{ImportError, ImportOptions, MANNEQUIN, read_path, read_slice};
+use phalanx::import::{ImportError, ImportOptions, ImportReport, MANNEQUIN, read_path, read_slice};
 use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{JointMask, JointRefError, MaskError};
@@ -41,6 +41,8 @@ pub struct Subject {
     pub name: String,
     /// The scene as the importer read it, for the textbook pipeline.
     pub raw: RawScene,
+    /// What the import repaired, dropped or did not use; empty for a rig that was built before.
+    pub report: ImportReport,
     /// The rig, for crowds.
     pub rig: Arc<Rig>,
     /// The clips; the additive one holds differences to its first frame.
@@ -126,10 +128,11 @@ impl Subject {
         };
         match file {
             Some(path) => {
-                let (raw, _) = read_path(path, &import)?;
+                let (raw, report) = read_path(path, &import)?;
                 let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
                 let name = name.unwrap_or_else(|| raw.name.clone());
-                Self::new(name, raw, options)
+                let subject = Self::new(name, raw, options)?;
+                Ok(Self { report, ..subject })
             }
             None => {
                 let (name, bytes) = MANNEQUIN[0];
@@ -209,6 +212,7 @@ impl Subject {
             },
             name,
             raw,
+            report: ImportReport::default(),
             rig: Arc::new(rig),
             additive,
         })
@@ -298,7 +302,7 @@ fn choose_mask(file: &str, rig: &Rig, wanted: Option<&str>) -> Result<Option<usi
     let skeleton = rig.skeleton();
     if let Some(wanted) = wanted {
         let found = skeleton
-            .joint(wanted)
+            .joint_of_text(wanted)
             .map_err(|source| SubjectError::Joint {
                 file: file.into(),
                 source,

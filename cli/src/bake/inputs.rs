@@ -7,14 +7,13 @@ use super::super::kind;
 use super::super::model::Model;
 use super::discover::{self, Found};
 use super::{BakeFault, Faults};
-use phalanx::build::{BuildOptions, build_rig, skeleton_of};
-use phalanx::clip::Clip;
+use phalanx::build::{BuildOptions, build_rig_reporting, skeleton_of};
 use phalanx::format::{Source, hash_bytes};
 use phalanx::import::gltf::external_files;
 use phalanx::import::raw::RawScene;
 use phalanx::import::{
-    ImportOptions, UpAxis, add_markers_to_trimmed, clip_name_from_file, marker_file, read_markers,
-    read_path,
+    ImportOptions, ImportReport, UpAxis, add_markers_to_trimmed, clip_name_from_file, marker_file,
+    read_markers, read_path,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
@@ -22,7 +21,6 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A file to bake.
 #[derive(Clone, Debug)]
@@ -83,13 +81,21 @@ impl Input {
 
     /// Reads the file. Clips that are trimmed know by how much.
     pub fn raw(&self, up: UpAxis, import: ImportArgs) -> Result<RawScene, CliError> {
+        self.reported(up, import).map(|(raw, _)| raw)
+    }
+
+    /// Reads the file, with the import's report.
+    pub fn reported(
+        &self,
+        up: UpAxis,
+        import: ImportArgs,
+    ) -> Result<(RawScene, ImportReport), CliError> {
         let options = ImportOptions {
             up_axis: up,
             ..import.options()
         };
         let read = read_path(&self.path, &options);
-        let (raw, _) = read.map_err(|error| kind::explain(&self.path, error))?;
-        Ok(raw)
+        read.map_err(|error| kind::explain(&self.path, error))
     }
 
     /// The skeleton of the rig, in any lane order.
@@ -102,15 +108,27 @@ impl Input {
 
     /// Builds the rig with exact clips; `None` derives the lane order from the clips.
     pub fn rig(&self, raw: RawScene, lane_order: Option<Vec<u16>>) -> Result<Rig, CliError> {
+        self.rig_reporting(raw, lane_order, &mut ImportReport::default())
+    }
+
+    /// [`Input::rig`]; adds to a report what building changed.
+    pub fn rig_reporting(
+        &self,
+        raw: RawScene,
+        lane_order: Option<Vec<u16>>,
+        report: &mut ImportReport,
+    ) -> Result<Rig, CliError> {
         let options = BuildOptions {
             lane_order,
             ..BuildOptions::default()
         };
         let trimmed: Vec<f32> = raw.clips.iter().map(|c| c.trimmed).collect();
-        let mut rig = build_rig(raw, &options).map_err(|source| BakeFault::Build {
+        let built = build_rig_reporting(raw, &options).map_err(|source| BakeFault::Build {
             file: self.name(),
             source,
         })?;
+        let (mut rig, built) = built;
+        report.entries.extend(built.entries);
         let beside = marker_file(&self.path);
         if beside.exists() {
             let markers = read_markers(&beside).map_err(phalanx::import::ImportError::from)?;
@@ -194,16 +212,16 @@ pub fn no_place_twice(all: Vec<Input>, faults: &mut Faults) -> Vec<Input> {
 
 /// Names of an input's clips in a library of several inputs: the only clip of a file takes the file's name if its own
 /// says nothing. With `prefix` that is there already.
-pub fn clip_names(input: &Input, clips: &[Arc<Clip>], prefix: bool) -> Vec<String> {
+pub fn clip_names(input: &Input, clips: &[&str], prefix: bool) -> Vec<String> {
     match clips {
-        [only] if !prefix => vec![clip_name_from_file(&input.path, only.name()).into_owned()],
+        [only] if !prefix => vec![clip_name_from_file(&input.path, only).into_owned()],
         _ => clips.iter().map(|c| clip_name(input, c, prefix)).collect(),
     }
 }
 
 /// Name of a clip in a library.
-pub fn clip_name(input: &Input, clip: &Clip, prefix: bool) -> String {
-    match (prefix, clip.name()) {
+pub fn clip_name(input: &Input, clip: &str, prefix: bool) -> String {
+    match (prefix, clip) {
         (true, "") => input.place.clone(),
         (true, name) => format!("{}/{name}", input.place),
         (false, name) => name.to_owned(),

@@ -3,6 +3,7 @@
 use super::super::clip_names::{TakenNames, renamed};
 use super::super::clips::ClipFile;
 use super::super::error::CliError;
+use super::super::findings::FileReport;
 use super::super::output;
 use super::discover;
 use super::inputs::{self, Input};
@@ -14,6 +15,7 @@ use super::{BakeArgs, BakeFault, Faults, Shard};
 use phalanx::build::LaneScan;
 use phalanx::clip::Clip;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};
+use phalanx::import::ImportReport;
 use phalanx::import::raw::RawScene;
 use phalanx::skeleton::Skeleton;
 use rayon::prelude::*;
@@ -32,23 +34,34 @@ pub fn bake(
     mut faults: Faults,
 ) -> Result<Summary, CliError> {
     let path = place(args);
-    let share = args.shard.map_or(all, |s| s.share(all));
-    // Inputs of other shares are needed only if they determine the lane order.
-    let needed = if args.layout.is_some() { share } else { all };
+    let range = args.shard.map_or(0..all.len(), |s| s.range(all.len()));
+    let share = &all[range.clone()];
+    // Inputs of other shares are needed only if they determine the lane order, or names of bound clips.
+    let bound = all.iter().any(|input| input.bound);
+    let needed = match args.layout.is_some() && !bound {
+        true => share,
+        false => all,
+    };
     let read: Vec<_> = needed.par_iter().map(Input::source).collect();
     let read = needed.iter().zip(read);
     // With faults the list is shorter than the inputs; nothing is written in that case.
     let sources: Vec<Source> = read.filter_map(|(i, s)| faults.sift(i, s)).collect();
-    let mut own = match args.shard.filter(|_| args.layout.is_none()) {
+    let mut own = match args.shard.filter(|_| needed.len() == all.len()) {
         Some(shard) => shard.share(&sources).to_vec(),
         None => sources.clone(),
     };
+    let mut imports = Vec::new();
     let progress = Progress::new(share.len(), args.json);
     let mut order = order_name(&sources, args.layout.as_deref())?;
     let mut layout = None;
     if let Some(file) = &args.layout {
-        let found = Layout::load(file, args.up, args.import)?;
+        let mut report = ImportReport::default();
+        let found = Layout::load(file, args.up, args.import, &mut report)?;
+        imports.push(FileReport::new(&found.file, &report));
         order = format!("{order}-{}", found.order());
+        if bound && args.shard.is_some() {
+            order = format!("{order}-{}", order_name(&sources, None)?);
+        }
         layout = Some(found);
     }
     // Without faults there is a source per input.
@@ -76,10 +89,16 @@ pub fn bake(
         prefix: args.prefix,
         several: all.iter().filter(|input| !input.bound).count() > 1,
         progress: &progress,
-        binding_notes: Mutex::default(),
+        notes: Mutex::default(),
     };
+    // Clips of the share may have the names of clips before it.
+    let before = match share.iter().any(|input| input.bound) {
+        true => range.start,
+        false => 0,
+    };
+    let inputs = (&all[range.start - before..range.end], before);
     if !faults.is_empty() {
-        job.all(share, &mut faults, |_, _, _| Ok(()))?;
+        job.all(inputs, &mut faults, |_, _, _| Ok(()))?;
         progress.finish();
         faults.none()?;
     }
@@ -88,25 +107,32 @@ pub fn bake(
         let mut writer = LibraryWriter::new(out, layout.rig.skeleton()).map_err(at(&path))?;
         writer.add_rig(&layout.rig).map_err(at(&path))?;
         let mut origins = Vec::new();
-        job.all(share, &mut faults, |source, clip, b| {
+        let read = job.all(inputs, &mut faults, |source, clip, b| {
             let added = writer.add_clip(&b.clip, &b.name, settings.form);
             added.map_err(at(&path))?;
             origins.push(settings.origin(source, clip, &b));
             reports.push(b.report);
             Ok(())
         })?;
+        // The layout may be one of the inputs.
+        let layout = imports.first().map(|layout| layout.file.clone());
+        imports.extend(
+            read.into_iter()
+                .filter(|r| Some(&r.file) != layout.as_ref()),
+        );
         faults.none()?;
         let provenance = Settings::provenance(own, origins);
         writer.finish(&provenance).map_err(at(&path))?;
         Ok::<(), CliError>(())
     });
     progress.finish();
-    for line in job.binding_notes.into_inner().unwrap_or_default() {
+    for line in job.notes.into_inner().unwrap_or_default() {
         output::tell(&line);
     }
     written?;
     let file = FileSummary::made(&path, &Library::open(&path)?, &reports);
-    Ok(Summary::new(vec![file], &progress))
+    let summary = Summary::new(vec![file], &progress);
+    Ok(Summary { imports, ..summary })
 }
 
 fn at(path: &Path) -> impl Fn(WriteError) -> CliError + '_ {
@@ -198,7 +224,8 @@ fn scan_bound(
     skeleton: &Skeleton,
     scan: &mut LaneScan,
 ) -> Result<(), CliError> {
-    let (clips, _) = ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton)?;
+    let (clips, _) =
+        ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton, args.clips.binding)?;
     for clip in &clips {
         scan.add_clip(clip);
     }
@@ -213,8 +240,8 @@ struct Job<'a> {
     /// Whether there are several inputs that are not bound.
     several: bool,
     progress: &'a Progress,
-    /// What binding changed, a line each.
-    binding_notes: Mutex<Vec<String>>,
+    /// What binding changed, a line each, in the order of the inputs.
+    notes: Mutex<Vec<String>>,
 }
 
 /// The names of a library's clips.
@@ -230,23 +257,35 @@ struct Made {
     names: Vec<String>,
     /// Empty if a fault has already been found.
     baked: Vec<Baked>,
+    /// What binding changed, a line each.
+    notes: Vec<String>,
+    /// What the import says; `None` of an input whose names alone are needed.
+    import: Option<FileReport>,
 }
 
 impl Job<'_> {
-    /// Bakes inputs and passes their clips to `add`, in order. After the first fault no clip is passed on,
-    /// and the other inputs are read only to find their faults.
+    /// Bakes inputs and passes their clips to `add`, in order, with the place of their input. Of as many inputs as
+    /// `before` says, at the beginning, only the names are taken. After the first fault no clip is passed on, and the
+    /// other inputs are read only to find their faults. Returns the import reports.
     fn all(
         &self,
-        inputs: &[Input],
+        (inputs, before): (&[Input], usize),
         faults: &mut Faults,
         mut add: impl FnMut(usize, usize, Baked) -> Result<(), CliError>,
-    ) -> Result<(), CliError> {
+    ) -> Result<Vec<FileReport>, CliError> {
         let mut seen = Seen::default();
+        let mut imports = Vec::new();
         let ahead = AHEAD * rayon::current_num_threads();
         for (chunk, some) in inputs.chunks(ahead).enumerate() {
             let known = &*faults;
-            let make = |input: &Input| (!known.has(input)).then(|| self.input(input, known));
-            let made: Vec<_> = some.par_iter().map(make).collect();
+            let make = |(place, input): (usize, &Input)| {
+                let named = chunk * ahead + place < before;
+                (!known.has(input)).then(|| match named {
+                    true => self.named(input),
+                    false => self.input(input, known),
+                })
+            };
+            let made: Vec<_> = some.par_iter().enumerate().map(make).collect();
             for (place, made) in made.into_iter().enumerate() {
                 let source = chunk * ahead + place;
                 let made = made.and_then(|made| faults.sift(&inputs[source], made));
@@ -254,25 +293,69 @@ impl Job<'_> {
                     continue;
                 };
                 let names = self.take_names(inputs, &mut seen, source, &mut made);
-                faults.sift(&inputs[source], names);
+                let names = faults.sift(&inputs[source], names);
+                let Some(own) = source.checked_sub(before) else {
+                    continue;
+                };
+                self.note(made.notes);
+                self.note(names.into_iter().flatten());
+                imports.extend(made.import);
                 if !faults.is_empty() {
                     continue;
                 }
                 for (clip, baked) in made.baked.into_iter().enumerate() {
-                    add(source, clip, baked)?;
+                    add(own, clip, baked)?;
                 }
             }
         }
-        Ok(())
+        Ok(imports)
+    }
+
+    /// The names of an input's clips alone.
+    fn named(&self, input: &Input) -> Result<Made, CliError> {
+        let (up, import) = (self.settings.up, self.settings.import);
+        let names = match input.bound {
+            true => {
+                let read = ClipFile::read(&input.path, up, import)?;
+                let clips = read.clips.iter();
+                let name = |clip: &Arc<Clip>| inputs::clip_name(input, clip.name(), self.prefix);
+                clips.map(name).collect()
+            }
+            false => {
+                let raw = input.raw(up, import)?;
+                let clips = raw.clips.iter();
+                let clips = clips.map(|clip| clip.name.as_deref().unwrap_or_default());
+                self.names(input, &clips.collect::<Vec<&str>>())
+            }
+        };
+        Ok(Made {
+            names,
+            baked: Vec::new(),
+            notes: Vec::new(),
+            import: None,
+        })
+    }
+
+    /// The names of clips that are not bound.
+    fn names(&self, input: &Input, clips: &[&str]) -> Vec<String> {
+        match self.several {
+            true => inputs::clip_names(input, clips, self.prefix),
+            false => {
+                let clips = clips.iter();
+                clips
+                    .map(|clip| inputs::clip_name(input, clip, self.prefix))
+                    .collect()
+            }
+        }
     }
 
     /// The clips of an input, bound to the library's skeleton.
     fn bound(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
         let skeleton = self.layout.rig.skeleton();
         let read = ClipFile::read(&input.path, self.settings.up, self.settings.import)?;
-        let (clips, bound) = read.lay_out(skeleton)?;
+        let (clips, bound) = read.lay_out(skeleton, self.settings.binding)?;
         let names = clips.iter();
-        let names = names.map(|clip| inputs::clip_name(input, clip, self.prefix));
+        let names = names.map(|clip| inputs::clip_name(input, clip.name(), self.prefix));
         let names: Vec<String> = names.collect();
         let mut baked = Vec::new();
         if faults.is_empty() {
@@ -284,14 +367,19 @@ impl Job<'_> {
             });
             baked = all.collect::<Result<Vec<Baked>, CliError>>()?;
         }
-        self.note(bound.lines());
         self.progress.file();
-        Ok(Made { names, baked })
+        Ok(Made {
+            names,
+            baked,
+            notes: bound.lines(),
+            // The lines have what the import says.
+            import: Some(FileReport::quiet(&input.name(), &read.report)),
+        })
     }
 
     /// Adds to what is printed when the bake is done.
     fn note(&self, lines: impl IntoIterator<Item = String>) {
-        if let Ok(mut notes) = self.binding_notes.lock() {
+        if let Ok(mut notes) = self.notes.lock() {
             notes.extend(lines);
         }
     }
@@ -300,26 +388,26 @@ impl Job<'_> {
         if input.bound {
             return self.bound(input, faults);
         }
-        let raw = input.raw(self.settings.up, self.settings.import)?;
+        let (raw, mut report) = input.reported(self.settings.up, self.settings.import)?;
         self.layout.check(&input.name(), &input.skeleton(&raw)?)?;
-        let rig = input.rig(raw, Some(self.lanes.clone()))?;
-        let names = match self.several {
-            true => inputs::clip_names(input, rig.clips(), self.prefix),
-            false => {
-                let clips = rig.clips().iter();
-                let name = |clip: &Arc<Clip>| inputs::clip_name(input, clip, self.prefix);
-                clips.map(name).collect()
-            }
-        };
+        let rig = input.rig_reporting(raw, Some(self.lanes.clone()), &mut report)?;
+        let clips: Vec<&str> = rig.clips().iter().map(|clip| clip.name()).collect();
+        let names = self.names(input, &clips);
         let baked = match faults.is_empty() {
             true => one::clips((input, &names), &rig, self.settings, self.progress)?,
             false => Vec::new(),
         };
         self.progress.file();
-        Ok(Made { names, baked })
+        Ok(Made {
+            names,
+            baked,
+            notes: Vec::new(),
+            import: Some(FileReport::new(&input.name(), &report)),
+        })
     }
 
-    /// Takes the names of an input's clips. A bound clip whose name is that of another input's clip gets another one.
+    /// Takes the names of an input's clips. A bound clip whose name is that of another input's clip gets another one,
+    /// of which a line says so.
     ///
     /// # Errors
     /// If a clip that is not bound has the name of a clip of another input.
@@ -329,8 +417,9 @@ impl Job<'_> {
         seen: &mut Seen,
         source: usize,
         made: &mut Made,
-    ) -> Result<(), CliError> {
+    ) -> Result<Vec<String>, CliError> {
         let input = &inputs[source];
+        let mut notes = Vec::new();
         for (clip, name) in made.names.iter().enumerate() {
             let other = *seen.inputs.entry(name.clone()).or_insert(source);
             if other == source {
@@ -351,11 +440,11 @@ impl Job<'_> {
             }
             let new = seen.names.take_other(&input.path, name);
             seen.inputs.insert(new.clone(), source);
-            self.note([format!("{}: {}", input.name(), renamed(name, &new))]);
+            notes.push(format!("{}: {}", input.name(), renamed(name, &new)));
             if let Some(baked) = made.baked.get_mut(clip) {
                 baked.name = new;
             }
         }
-        Ok(())
+        Ok(notes)
     }
 }

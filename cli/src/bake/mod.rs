@@ -20,14 +20,16 @@ pub use settings::Settings;
 use super::clips::ClipArgs;
 use super::error::CliError;
 use super::files::Files;
+use super::findings::FileReport;
 use super::import_args::ImportArgs;
 use super::numbers::whole;
 use super::output;
 use clap::Args;
 use clap::error::ErrorKind;
 use phalanx::format::ClipForm;
-use phalanx::import::UpAxis;
+use phalanx::import::{ImportReport, UpAxis};
 use progress::Progress;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use summary::Summary;
@@ -60,7 +62,7 @@ pub struct BakeArgs {
     #[arg(long, value_name = "M", default_value = "0.03", allow_negative_numbers = true, value_parser = metres)]
     shell: f32,
     /// Error and shell of single joints: a JSON file {"Head": {"max_error": M, "shell": M}, ...} with joints
-    /// by name or path
+    /// by name, path or index
     #[arg(long, value_name = "FILE")]
     quality: Option<PathBuf>,
     /// Keep every key as f32, as `pose` and `crowd` read glTF files
@@ -157,8 +159,13 @@ pub struct Shard {
 impl Shard {
     /// The slice of this share; shares are contiguous, in order, and differ by at most one item.
     fn share<T>(self, all: &[T]) -> &[T] {
-        let cut = |i: usize| (all.len() as u128 * i as u128 / self.of as u128) as usize;
-        &all[cut(self.index)..cut(self.index + 1)]
+        &all[self.range(all.len())]
+    }
+
+    /// The items of this share among as many.
+    fn range(self, len: usize) -> Range<usize> {
+        let cut = |i: usize| (len as u128 * i as u128 / self.of as u128) as usize;
+        cut(self.index)..cut(self.index + 1)
     }
 }
 
@@ -227,7 +234,7 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
         files.writes("--out".to_owned(), &library::place(args))?;
     }
     let read = all.iter().map(|input| &*input.path);
-    args.import.check_unit(read.chain(args.layout.as_deref()));
+    args.import.check_files(read.chain(args.layout.as_deref()));
     let settings = Settings::new(args)?;
     let made = pool.install(|| match is_library(&args.out) {
         true => library::bake(args, &settings, &all, faults),
@@ -237,6 +244,7 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
         Err(CliError::Inputs(faults)) => Summary::refused(faults),
         other => other?,
     };
+    summary.imports.iter().for_each(FileReport::tell);
     if args.json {
         output::print_json(&summary, true)?;
     } else if !summary.files.is_empty() || summary.faults.is_empty() {
@@ -271,8 +279,9 @@ fn folder(
         faults.sift(input, free).is_some()
     });
     let layout = args.layout.as_deref();
+    let mut imports = Vec::new();
     let layout = layout
-        .map(|f| one::Layout::load(f, args.up, args.import))
+        .map(|f| one::Layout::load(f, args.up, args.import, &mut ImportReport::default()))
         .transpose()?;
     if !share.is_empty() {
         one::make_folder(&args.out)?;
@@ -287,8 +296,13 @@ fn folder(
     let made: Vec<_> = share.par_iter().map(bake).collect();
     progress.finish();
     let made = share.iter().zip(made);
-    let files = made.filter_map(|(input, file)| faults.sift(input, file));
-    Ok(Summary::new(files.collect(), &progress).with(faults))
+    let files = made.filter_map(|(input, file)| {
+        let (file, import) = faults.sift(input, file)?;
+        imports.extend(import);
+        Some(file)
+    });
+    let summary = Summary::new(files.collect(), &progress).with(faults);
+    Ok(Summary { imports, ..summary })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Bakes one input into one output.
 
 use super::super::error::CliError;
+use super::super::findings::FileReport;
 use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::BakeFault;
@@ -9,7 +10,7 @@ use super::progress::Progress;
 use super::settings::{Baked, Settings};
 use super::summary::FileSummary;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, save};
-use phalanx::import::UpAxis;
+use phalanx::import::{ImportReport, UpAxis};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
 use rayon::prelude::*;
@@ -27,15 +28,22 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads a .phx, .gltf, .glb or .bvh file.
-    pub fn load(path: &Path, up: UpAxis, import: ImportArgs) -> Result<Self, CliError> {
+    /// Reads a .phx, .gltf, .glb or .bvh file; `report` gets what the import says.
+    pub fn load(
+        path: &Path,
+        up: UpAxis,
+        import: ImportArgs,
+        report: &mut ImportReport,
+    ) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if Model::is_phx(path) {
             let rig = Model::load(Some(path), true, ImportArgs::default())?.rig;
             return Ok(Self { file, rig });
         }
         let input = Input::new(path.to_owned());
-        let rig = Arc::new(input.rig(input.raw(up, import)?, None)?);
+        let (raw, read) = input.reported(up, import)?;
+        *report = read;
+        let rig = Arc::new(input.rig_reporting(raw, None, report)?);
         Ok(Self { file, rig })
     }
 
@@ -61,29 +69,30 @@ pub fn place(input: &Input, folder: &Path) -> PathBuf {
     folder.join(format!("{}.phx", input.place))
 }
 
-/// Bakes an input into a file of a folder, or skips it if that file is up to date.
+/// Bakes an input into a file of a folder, with the import's report; or skips it if that file is up to date.
 pub fn bake(
     input: &Input,
     folder: &Path,
     settings: &Settings,
     layout: Option<&Layout>,
     progress: &Progress,
-) -> Result<FileSummary, CliError> {
+) -> Result<(FileSummary, Option<FileReport>), CliError> {
     let path = place(input, folder);
     let order = layout.map_or_else(|| "own".to_owned(), Layout::order);
     let mut source = input.source()?;
     source.settings = settings.text(&order);
     let sources = vec![source];
     if Settings::is_done(&path, &sources) {
-        return Ok(FileSummary::skipped(&path, &Library::open(&path)?));
+        let skipped = FileSummary::skipped(&path, &Library::open(&path)?);
+        return Ok((skipped, None));
     }
-    let raw = input.raw(settings.up, settings.import)?;
+    let (raw, mut report) = input.reported(settings.up, settings.import)?;
     let rig = match layout {
-        None => input.rig(raw, None)?,
+        None => input.rig_reporting(raw, None, &mut report)?,
         Some(layout) => {
             // A lane order fits only an identical skeleton.
             layout.check(&input.name(), &input.skeleton(&raw)?)?;
-            input.rig(raw, Some(layout.lanes()))?
+            input.rig_reporting(raw, Some(layout.lanes()), &mut report)?
         }
     };
     let names: Vec<String> = rig.clips().iter().map(|c| c.name().to_owned()).collect();
@@ -93,7 +102,8 @@ pub fn bake(
     }
     write(&path, &rig, &baked, settings, sources)?;
     let reports: Vec<_> = baked.into_iter().map(|b| b.report).collect();
-    Ok(FileSummary::made(&path, &Library::open(&path)?, &reports))
+    let made = FileSummary::made(&path, &Library::open(&path)?, &reports);
+    Ok((made, Some(FileReport::new(&input.name(), &report))))
 }
 
 /// Creates an output folder if it does not exist.

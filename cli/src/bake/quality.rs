@@ -118,7 +118,9 @@ impl Quality {
         let mut known: BTreeMap<u16, &String> = BTreeMap::new();
         let mut joints = Vec::with_capacity(self.0.len());
         for (name, of) in &self.0 {
-            let joint = JointQuality::of(skeleton, name).map_err(|source| BakeFault::Joint {
+            let joint = skeleton.joint_of_text(name);
+            let joint = joint.and_then(|joint| JointQuality::of(skeleton, joint));
+            let joint = joint.map_err(|source| BakeFault::Joint {
                 file: file.to_owned(),
                 near: match &source {
                     JointRefError::Name { .. } => format!("; {}", near_joints(skeleton, name)),

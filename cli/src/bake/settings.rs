@@ -1,5 +1,6 @@
 //! Settings of a bake: everything besides the inputs that determines an output.
 
+use super::super::binding::BindingArgs;
 use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
 use super::quality::Quality;
@@ -19,6 +20,9 @@ pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 5
 /// The word that marks an input whose clips are bound.
 const BOUND: &str = " bound";
 
+/// Stands before the source of the lane order, the last of the settings that all inputs share.
+const ORDER: &str = " order=";
+
 /// Separates the per-joint settings, which come last, from the rest of the settings' text.
 const QUALITY: &str = " quality=";
 
@@ -33,6 +37,8 @@ pub struct Settings {
     pub prefix: bool,
     pub quality: Quality,
     pub import: ImportArgs,
+    /// How clips of `--clips` are bound.
+    pub binding: BindingArgs,
 }
 
 /// A baked clip and its measured error.
@@ -56,6 +62,7 @@ impl Settings {
             prefix: args.prefix,
             quality: quality.unwrap_or_default(),
             import: args.import,
+            binding: args.clips.binding,
         })
     }
 
@@ -82,14 +89,15 @@ impl Settings {
             None => String::new(),
             Some(unit) => format!(" unit={unit}"),
         };
-        format!("{profile} up={up}{unit} form={form}{prefix}{trim} order={order}{quality}")
+        format!("{profile} up={up}{unit} form={form}{prefix}{trim}{ORDER}{order}{quality}")
     }
 
-    /// The text of an input whose clips are bound.
+    /// The text of an input whose clips are bound, with the options of binding.
     pub fn text_bound(&self, order: &str) -> String {
+        let binding = self.binding.text();
         match self.text(order).split_once(QUALITY) {
-            Some((words, quality)) => format!("{words}{BOUND}{QUALITY}{quality}"),
-            None => self.text(order) + BOUND,
+            Some((words, quality)) => format!("{words}{binding}{BOUND}{QUALITY}{quality}"),
+            None => self.text(order) + &binding + BOUND,
         }
     }
 
@@ -97,6 +105,22 @@ impl Settings {
     pub fn is_bound(text: &str) -> bool {
         let words = text.split_once(QUALITY).map_or(text, |(words, _)| words);
         words.ends_with(BOUND)
+    }
+
+    /// The part of a text that all inputs of a bake share: without what is said of bound ones, after the order.
+    pub fn shared(text: &str) -> String {
+        let (words, quality) = match text.split_once(QUALITY) {
+            Some((words, quality)) => (words, Some(quality)),
+            None => (text, None),
+        };
+        let end = words.find(ORDER).map_or(words.len(), |at| {
+            let order = &words[at + ORDER.len()..];
+            at + ORDER.len() + order.find(' ').unwrap_or(order.len())
+        });
+        match quality {
+            None => words[..end].to_owned(),
+            Some(quality) => format!("{}{QUALITY}{quality}", &words[..end]),
+        }
     }
 
     /// Parses from such a text the settings needed to measure a clip again; `shell` is the clip's.
@@ -124,6 +148,7 @@ impl Settings {
                 lenient: true,
                 unit: value("unit").and_then(|v| v.parse().ok()),
             },
+            binding: BindingArgs::of_text(words),
         }
     }
 
@@ -217,6 +242,7 @@ fn fault(file: &str) -> impl Fn(phalanx::bake::BakeError) -> BakeFault + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use phalanx::retarget::TranslationMode;
 
     #[test]
     fn a_text_tells_what_measuring_needs() {
@@ -234,9 +260,24 @@ mod tests {
                 lenient: true,
                 unit: Some(0.0254),
             },
+            binding: BindingArgs {
+                translations: Some(TranslationMode::AnimationScaled),
+                root_scale: Some(0.3),
+            },
+        };
+        let bound = settings.text_bound("own");
+        assert!(Settings::is_bound(&bound), "{bound}");
+        assert_eq!(Settings::of_text(&bound, 0.05), settings);
+        // Options of binding do not matter to other inputs.
+        let settings = Settings {
+            binding: BindingArgs::default(),
+            ..settings
         };
         let text = settings.text("own");
-        assert!(!text.contains('\n'));
+        assert!(!text.contains('\n') && !Settings::is_bound(&text));
+        let bound = settings.text_bound("own");
+        assert_eq!(Settings::shared(&bound), text);
+        assert_ne!(Settings::shared(&settings.text_bound("scan")), text);
         assert_eq!(Settings::of_text(&text, 0.05), settings);
         let exact = Settings {
             import: ImportArgs {

@@ -1,5 +1,6 @@
 //! Results of a bake, as a table and as JSON.
 
+use super::super::findings::FileReport;
 use super::super::text::{self, line, plural};
 use super::Faults;
 use super::progress::Progress;
@@ -14,6 +15,8 @@ pub struct Summary {
     pub files: Vec<FileSummary>,
     /// Inputs that failed.
     pub faults: Faults,
+    /// The import reports of the inputs that were read.
+    pub imports: Vec<FileReport>,
     pub clips: usize,
     pub seconds: f64,
     pub clips_per_second: f64,
@@ -148,6 +151,7 @@ impl Summary {
             clips_per_second,
             raw_megabytes_per_second,
             faults: Faults::default(),
+            imports: Vec::new(),
         }
     }
 

@@ -42,7 +42,7 @@ pub struct BenchArgs {
     /// not among the three, else the last]
     #[arg(long, value_name = "NAME|INDEX")]
     pub additive: Option<String>,
-    /// Joint at the root of C3's additive mask, by name or path [default: a joint named like a spine or chest, else all
+    /// Joint at the root of C3's additive mask, by name, path or index [default: a joint named like a spine or chest, else all
     /// joints]
     #[arg(long, value_name = "JOINT")]
     pub mask: Option<String>,

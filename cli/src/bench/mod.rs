@@ -21,6 +21,7 @@ pub use phalanx_workload::subject::SubjectError;
 use super::clips::ClipArgs;
 use super::error::CliError;
 use super::files::Files;
+use super::findings::tell_dropped;
 use super::import_args::{ImportArgs, offer_lenient};
 use super::memory;
 use super::model::Model;
@@ -67,7 +68,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         import: args.import.options(),
     };
     let subject = load(args.file.as_deref(), &choice, &args.clips, args.import)?;
-    args.clips.check_unit(&args.file, args.import)?;
+    args.clips.check_files(&args.file, args.import)?;
     if args.live {
         return live::run(args, &subject, baseline.as_ref());
     }
@@ -165,6 +166,9 @@ fn load(
             Subject::of_rig(name, raw_joints(&rig), rig, choice)
         }
     };
+    if let (Ok(subject), Some(file)) = (&loaded, file) {
+        tell_dropped(&file.display().to_string(), &subject.report);
+    }
     // Looked up again for similar names, with no second warning.
     let again = file.map_or(import, |file| import.of_other(file));
     loaded.map_err(|error| near_names(error, || Model::load(file, false, again)))
@@ -197,7 +201,7 @@ fn with_clips(
     clips: &ClipArgs,
     import: ImportArgs,
 ) -> Result<Subject, CliError> {
-    let model = Model::load(file, false, import)?.with_clips(clips, import)?;
+    let model = Model::load_to_play(file, import)?.with_clips(clips, import)?;
     let rig = Rig::clone(&model.rig);
     let name = file.and_then(Path::file_name);
     let name = name.map_or_else(|| model.file.clone(), |n| n.to_string_lossy().into_owned());

@@ -6,7 +6,9 @@ pub mod floor;
 pub mod formation;
 mod measure;
 pub mod picture;
+mod plaza;
 pub mod size;
+mod tiers_file;
 
 use super::clips::ClipArgs;
 use super::error::CliError;
@@ -25,6 +27,7 @@ use measure::Run;
 use phalanx::crowd::BoneBuffer;
 use phalanx_render::{Backend, PictureSize};
 use std::path::PathBuf;
+use tiers_file::BudgetArg;
 
 /// Animate a crowd, measure it, and draw its last frame
 ///
@@ -83,6 +86,19 @@ pub struct CrowdArgs {
         default_value = "auto"
     )]
     backend: PaletteArg,
+    /// Stand on a plaza all around the camera, as a game's crowd does: most of it far away or out of the picture.
+    /// Tiers decide how often each is evaluated, and the table says what each tier costs
+    #[arg(long)]
+    plaza: bool,
+    /// JSON file with the tiers of a plaza: {"tiers": [{"height": 40, "rate": 2, "interpolate": true, "error": 0.005}]}
+    #[arg(long, value_name = "FILE", conflicts_with = "full")]
+    tiers: Option<PathBuf>,
+    /// At most so many palettes per frame on a plaza, or as many as fit into a time (1.5ms, 800us)
+    #[arg(long, value_name = "N|TIME", conflicts_with = "full")]
+    budget: Option<BudgetArg>,
+    /// A plaza without tiers, for comparison: everybody is evaluated in every frame
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     clips: ClipArgs,
     #[command(flatten)]
@@ -94,7 +110,12 @@ Examples:
   phalanx crowd
   phalanx crowd --count 50000 --threads 4 --json figures.json
   phalanx crowd fox.glb --count 400 --out foxes.png --size 1920x1080
+  phalanx crowd --plaza --count 100000 --budget 2ms
+  phalanx crowd --count 1000000
   phalanx --simd portable crowd --frames 60";
+
+/// The most characters that stand in formation; more stand on a plaza.
+const FORMATION: u64 = 500_000;
 
 /// Largest number of frames: ten hours of simulated time. Every frame's time is kept.
 const MAX_FRAMES: u64 = 1 << 21;
@@ -141,8 +162,16 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     }
     let model = Model::load_to_draw(args.file.as_deref(), args.import)?
         .with_clips(&args.clips, args.import)?;
-    args.clips.check_unit(&args.file, args.import)?;
+    args.clips.check_files(&args.file, args.import)?;
     let rig = &model.rig;
+    if let Some(file) = &args.tiers {
+        files.reads("--tiers", file);
+    }
+    if plaza::is_asked(args) || args.count > FORMATION {
+        let picture_file = Output::open(&args.out)?;
+        let json_file = args.json.as_deref().map(Output::open).transpose()?;
+        return plaza::run(args, &model, (picture_file, json_file));
+    }
     let count = check_memory(
         args.count,
         rig.palette_len(),

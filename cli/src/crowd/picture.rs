@@ -163,6 +163,7 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
             model: 0,
             world,
             palette_offset,
+            lerp: None,
             morph_offset,
             tint: tint(i),
             // Without bounds an instance is never culled.

@@ -1,6 +1,7 @@
 //! The contents of a model as data: the document that `--json` prints.
 
 use super::super::clips::BoundFile;
+use super::super::findings::ReportLine;
 use super::super::model::Model;
 use super::library::LibraryInfo;
 use super::size::{self, Bounds, Travel};
@@ -191,16 +192,6 @@ pub struct ImageInfo {
     pub height: u32,
 }
 
-#[derive(Debug, Serialize)]
-pub struct ReportLine {
-    pub severity: String,
-    pub place: String,
-    pub message: String,
-    /// All that the message counts, where it names only the first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub items: Vec<String>,
-}
-
 /// The clips of another file.
 #[derive(Debug, Serialize)]
 pub struct BoundInfo {
@@ -289,13 +280,7 @@ impl Document {
 
 fn report(model: &Model) -> Vec<ReportLine> {
     let entries = model.report.entries.iter();
-    let lines = entries.map(|e| ReportLine {
-        severity: e.severity.to_string(),
-        place: e.place.clone(),
-        message: e.message.clone(),
-        items: e.items.clone(),
-    });
-    lines.collect()
+    entries.map(ReportLine::from).collect()
 }
 
 fn humanoid(rig: &Rig) -> Option<HumanoidInfo> {

@@ -53,7 +53,7 @@ const MARKERS: usize = 12;
 pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     let mut model = Model::load(args.file.as_deref(), true, args.import)?;
     model.add_clips(&args.clips, args.import)?;
-    args.clips.check_unit(&args.file, args.import)?;
+    args.clips.check_files(&args.file, args.import)?;
     let document = Document::new(&model);
     if args.json {
         return output::print_json(&document, true);

@@ -59,9 +59,9 @@ nodes, skins, morph, and with --vertices primitives. Indices are those of the fi
 
 /// Evaluates and prints.
 pub fn run(args: &PoseArgs) -> Result<(), CliError> {
-    let model = Model::load(args.file.as_deref(), false, args.import)?
+    let model = Model::load_to_play(args.file.as_deref(), args.import)?
         .with_clips(&args.clips, args.import)?;
-    args.clips.check_unit(&args.file, args.import)?;
+    args.clips.check_files(&args.file, args.import)?;
     let actions = args.actions.find(&model)?.at(args.time);
     let pose = model.pose(&actions)?;
     let entries = actions.iter().map(|a| BlendEntry::new(&model.rig, a));

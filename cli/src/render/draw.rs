@@ -91,6 +91,7 @@ pub fn draw(
             model: model as u32,
             world: place.mul(&actor.world),
             palette_offset: actor.first_row as u32,
+            lerp: None,
             morph_offset: actor.first_weight as u32,
             tint: tint(model),
             detail: None,

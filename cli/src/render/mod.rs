@@ -42,7 +42,7 @@ pub struct RenderArgs {
     /// Play blended clips in step: each at the speed at which it lasts as long as the first
     #[arg(long)]
     in_step: bool,
-    /// A file to attach to a joint, given by name or path; may be repeated. It plays its clip of the same
+    /// A file to attach to a joint, given by name, path or index; may be repeated. It plays its clip of the same
     /// name, or else its first clip, in step
     #[arg(long, value_name = "FILE@JOINT")]
     attach: Vec<AttachArg>,
@@ -192,7 +192,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let beside = beside.collect::<Result<Vec<_>, CliError>>()?;
     let others = args.attach.iter().map(|a| &a.file).chain(&args.beside);
     let models = args.file.iter().chain(others);
-    args.clips.check_unit(models, args.import)?;
+    args.clips.check_files(models, args.import)?;
     let mut stage = Stage::new(&model, actions.clone(), &attached, &beside)?;
     let span = args.time.unwrap_or(Span(0.0, actions.duration()));
     let times = Times::new(&Wanted {

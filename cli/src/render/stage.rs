@@ -9,7 +9,7 @@ use phalanx::crowd::{ACTIONS_PER_LAYER, BoneBuffer, Crowd, InstanceId, PlayOptio
 use phalanx::math::Affine3x4;
 use phalanx::playback::{LoopMode, PoseAction};
 use phalanx::rig::{Aabb, Rig};
-use phalanx::scene::{SceneError, SceneGraph};
+use phalanx::scene::SceneGraph;
 use std::sync::Arc;
 
 /// Largest distance that a part of the model moves between two moments, relative to its size, for both to
@@ -97,9 +97,8 @@ impl Stage {
         }
         for (mirror, joint) in hung {
             let root = scene.root(mirror)?;
-            scene
-                .attach(root, main, *joint, Affine3x4::IDENTITY)
-                .map_err(|e| refused(model, joint, e))?;
+            let joint = model.find_joint(joint)?;
+            scene.attach(root, main, joint, Affine3x4::IDENTITY)?;
         }
         Ok(Self {
             actors,
@@ -219,11 +218,4 @@ fn pose(crowd: &mut Crowd, instance: InstanceId, clips: &[PoseAction]) -> Result
         crowd.player(instance)?.add(0, id, &options)?;
     }
     Ok(())
-}
-
-fn refused(model: &Model, joint: &str, error: SceneError) -> CliError {
-    match error {
-        SceneError::JointRef(source) => model.no_joint(joint, source),
-        other => other.into(),
-    }
 }

@@ -17,14 +17,14 @@ pub struct PlantArgs {
     plant_feet: bool,
     /// With --plant-feet: how far above its lowest place a foot stands at most, as a share of the height of the
     /// source's hips. Default: 0.05
-    #[arg(long, value_name = "SHARE", requires = "plant_feet", value_parser = positive)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, requires = "plant_feet", value_parser = positive)]
     plant_height: Option<f64>,
     /// With --plant-feet: how fast a foot that stands moves along the ground at most, in heights of the source's hips
     /// per second. Default: 0.35
-    #[arg(long, value_name = "SPEED", requires = "plant_feet", value_parser = positive)]
+    #[arg(long, value_name = "SPEED", allow_hyphen_values = true, requires = "plant_feet", value_parser = positive)]
     plant_speed: Option<f64>,
     /// With --plant-feet: seconds over which a correction fades in and out. Default: 0.1
-    #[arg(long, value_name = "SECONDS", requires = "plant_feet", value_parser = positive)]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, requires = "plant_feet", value_parser = positive)]
     plant_fade: Option<f64>,
 }
 

@@ -3,6 +3,7 @@
 use super::super::actions::seconds;
 use super::super::bake::Input;
 use super::super::error::CliError;
+use super::super::findings::FileReport;
 use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::map_file::{MapFile, refused};
@@ -36,7 +37,9 @@ impl Character {
         }
         let mut model = Model::load(Some(path), false, import)?;
         let input = Input::new(path.to_owned());
-        model.rig = Arc::new(input.rig(input.raw(UpAxis::Y, import)?, None)?);
+        let (raw, mut report) = input.reported(UpAxis::Y, import)?;
+        model.rig = Arc::new(input.rig_reporting(raw, None, &mut report)?);
+        model.report = report;
         Self::of_model(model, map)
     }
 
@@ -46,6 +49,11 @@ impl Character {
             None => HumanoidMap::of_rig(&model.rig).map_err(|e| refused(model.file.clone(), e))?,
         };
         Ok(Self { model, map })
+    }
+
+    /// The import's report.
+    pub fn import(&self) -> FileReport {
+        FileReport::new(&self.model.file, &self.model.report)
     }
 
     /// The pose of a clip at a time, or the rest pose.

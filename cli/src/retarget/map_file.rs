@@ -88,7 +88,7 @@ pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
     let fault = fault.map(|fault| match fault {
         // What it lacks follows.
         MapError::Unknown { .. } => "no humanoid is known by these joints".to_owned(),
-        fault => fault.to_string(),
+        fault => format!("{fault} (--map would refuse this map as it is)"),
     });
     let parts = [fault, lacking];
     let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -9,6 +9,7 @@ mod summary;
 use super::bake::{self, Faults, Found, phx_or_folder};
 use super::error::CliError;
 use super::files::Files;
+use super::findings::FileReport;
 use super::import_args::ImportArgs;
 use super::model::Model;
 use super::output;
@@ -158,7 +159,7 @@ pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
         .map(|f| Character::to_write(f, onto_map.as_ref(), args.import.of_other(f)))
         .transpose()?;
     let read = found.iter().map(|input| &*input.path);
-    args.import.check_unit(read.chain(args.onto.as_deref()));
+    args.import.check_files(read.chain(args.onto.as_deref()));
     let job = Job {
         args,
         map: map.as_ref(),
@@ -172,6 +173,9 @@ pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
         }
         false => apart(&job, &found, out, files, faults)?,
     };
+    let character = onto.iter().map(Character::import);
+    drop(summary.imports.splice(0..0, character));
+    summary.imports.iter().for_each(FileReport::tell);
     if args.json {
         output::print_json(&summary, true)?;
     } else if !summary.files.is_empty() {
@@ -231,6 +235,7 @@ fn together(
     let mut summary = Summary {
         files: Vec::new(),
         faults,
+        imports: all.iter().map(|made| made.import.clone()).collect(),
     };
     // A file with holes would look like a whole one.
     if summary.faults.is_empty() && !all.is_empty() {
@@ -263,17 +268,22 @@ fn apart(
         .map(|(input, place)| {
             let made = job.input(input, &bar)?;
             make_folder(place)?;
-            job.write(place, vec![made])
+            let import = made.import.clone();
+            Ok::<_, CliError>((job.write(place, vec![made])?, import))
         })
         .collect();
     bar.finish_and_clear();
     let mut summary = Summary {
         files: Vec::new(),
         faults,
+        imports: Vec::new(),
     };
     for ((input, _), made) in share.iter().zip(made) {
         match made {
-            Ok(file) => summary.files.push(file),
+            Ok((file, import)) => {
+                summary.files.push(file);
+                summary.imports.push(import);
+            }
             Err(error) => (summary.faults).put(input.path.display().to_string(), error.to_string()),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::super::bake::{BakeFault, Found, Input, Settings};
 use super::super::error::CliError;
+use super::super::findings::FileReport;
 use super::applied::Applied;
 use super::character::Character;
 use super::map_file::MapFile;
@@ -10,10 +11,11 @@ use super::{RetargetArgs, clips};
 use indicatif::ProgressBar;
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, LibraryWriter, Source, WriteError, save};
+use phalanx::import::clip_name_from_file;
 use phalanx::retarget::{RetargetOptions, RetargetReport, Retargeting};
 use phalanx::rig::Rig;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is done with every input.
@@ -30,9 +32,12 @@ pub struct Job<'a> {
 pub struct Made {
     /// The input.
     file: String,
-    /// Its name without folder and extension.
-    stem: String,
+    path: PathBuf,
+    /// Whether the file has one clip.
+    only: bool,
     rig: Arc<Rig>,
+    /// The import's report.
+    pub import: FileReport,
     source: Source,
     applied: Applied,
     clips: Vec<(String, Clip, RetargetReport)>,
@@ -85,11 +90,12 @@ impl Job<'_> {
             .collect::<Result<Vec<_>, CliError>>()?;
         let mut origin = Input::new(found.path.clone()).source()?;
         origin.settings = format!("retarget {}", applied.text());
-        let stem = found.path.file_stem().unwrap_or_default();
         Ok(Made {
             file: from.model.file.clone(),
-            stem: stem.to_string_lossy().into_owned(),
+            path: found.path.clone(),
+            only: source.clips().len() == 1,
             rig: target.clone(),
+            import: from.import(),
             source: origin,
             applied,
             clips: made,
@@ -146,8 +152,17 @@ impl Job<'_> {
     }
 }
 
-/// Names clips that several inputs have `INPUT/CLIP`.
+/// Gives the only clip of an input the file's name if its own says nothing, and names clips that several inputs have
+/// `INPUT/CLIP`.
 pub fn name_apart(all: &mut [Made]) {
+    if all.len() < 2 {
+        return;
+    }
+    for made in all.iter_mut().filter(|made| made.only) {
+        for (name, _, _) in &mut made.clips {
+            *name = clip_name_from_file(&made.path, name).into_owned();
+        }
+    }
     let mut counts: HashMap<String, HashSet<usize>> = HashMap::new();
     for (input, made) in all.iter().enumerate() {
         for (name, _, _) in &made.clips {
@@ -155,7 +170,8 @@ pub fn name_apart(all: &mut [Made]) {
         }
     }
     for made in all {
-        let stem = made.stem.clone();
+        let stem = made.path.file_stem().unwrap_or_default();
+        let stem = stem.to_string_lossy().into_owned();
         for (name, _, _) in &mut made.clips {
             if counts.get(name).is_some_and(|inputs| inputs.len() > 1) {
                 *name = match name.is_empty() {

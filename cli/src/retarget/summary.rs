@@ -1,6 +1,7 @@
 //! Results of a retargeting, as text and as JSON.
 
 use super::super::bake::Faults;
+use super::super::findings::FileReport;
 use super::super::text::{self, line, one_line, plural};
 use super::applied::Applied;
 use phalanx::clip::Clip;
@@ -13,6 +14,8 @@ pub struct Summary {
     pub files: Vec<FileSummary>,
     /// Inputs that failed.
     pub faults: Faults,
+    /// The import reports of the character and of the inputs.
+    pub imports: Vec<FileReport>,
 }
 
 /// One output.
@@ -89,6 +92,8 @@ struct Feet {
     ground_velocity: [f64; 3],
     slide_before: f64,
     slide_after: f64,
+    world_before: f64,
+    world_after: f64,
     worst_before: f64,
     worst_after: f64,
     correction: f64,
@@ -116,6 +121,8 @@ impl From<&FeetReport> for Feet {
             ground_velocity: f.ground_velocity,
             slide_before: f.slide_before,
             slide_after: f.slide_after,
+            world_before: f.world_before,
+            world_after: f.world_after,
             worst_before: f.worst_before,
             worst_after: f.worst_after,
             correction: f.correction,
@@ -130,7 +137,10 @@ impl Feet {
         // Of a clip that moves on, the ground stands but for rounding.
         let moving = [x, y, z].iter().any(|v| v.abs() >= 5e-4);
         let ground = match moving {
-            true => format!(", the ground moves {x:.3} {y:.3} {z:.3} m/s"),
+            true => format!(
+                ", the ground moves {x:.3} {y:.3} {z:.3} m/s, in the world slide is {:.4} to {:.4} m/s",
+                self.world_before, self.world_after
+            ),
             false => String::new(),
         };
         format!(

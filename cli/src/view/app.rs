@@ -1,5 +1,6 @@
 //! [`App`]: handles the window's events, opens files and reopens a lost device.
 
+use super::super::binding::BindingArgs;
 use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
 use super::super::quiet;
@@ -36,6 +37,8 @@ pub struct App {
     pub viewer: Viewer,
     /// How files that are dropped on the window are imported.
     pub import: ImportArgs,
+    /// How clips of such files are bound.
+    pub binding: BindingArgs,
     subject: Subject,
     size: PictureSize,
     limits: RunLimits,
@@ -61,6 +64,7 @@ impl App {
         Self {
             viewer,
             import: ImportArgs::default(),
+            binding: BindingArgs::default(),
             subject,
             size,
             limits,
@@ -162,7 +166,7 @@ impl App {
         }
         if let Some((file, clips_only)) = self.viewer.dropped.take() {
             let (count, palettes) = (self.viewer.crowd.count(), self.subject.palettes());
-            let onto = self.viewer.onto(clips_only);
+            let onto = self.viewer.onto(clips_only, self.binding);
             self.loader
                 .start_dropped(file, onto, count, palettes, self.import);
         }

@@ -128,6 +128,7 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     };
     let mut app = App::new(viewer, subject, args.size, limits);
     app.import = args.import;
+    app.binding = args.clips.binding;
     let ran = event_loop.run_app(&mut app);
     app.close();
     ran.map_err(refused)?;

@@ -1,5 +1,6 @@
 //! [`Opened`]: a model ready to be shown, and [`Loader`], which makes one while the window goes on.
 
+use super::super::binding::BindingArgs;
 use super::super::clips::{BoundFile, ClipFile, on_rig};
 use super::super::crowd::picture;
 use super::super::error::CliError;
@@ -123,6 +124,8 @@ pub struct Onto {
     pub baked: bool,
     /// Whether the file's clips are wanted even if it has meshes.
     pub clips_only: bool,
+    /// How its clips are bound.
+    pub binding: BindingArgs,
 }
 
 impl Opened {
@@ -140,7 +143,7 @@ impl Opened {
         if onto.clips_only || motion {
             let first = onto.rig.clips().len();
             let source = ClipFile::of(&model, file);
-            match source.and_then(|source| on_rig(&onto.rig, &onto.file, &[source])) {
+            match source.and_then(|source| on_rig(&onto.rig, &onto.file, &[source], onto.binding)) {
                 Ok((rig, bound)) => {
                     let mut report = onto.report;
                     let lines = bound.iter().flat_map(BoundFile::lines);

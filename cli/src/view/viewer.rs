@@ -1,5 +1,6 @@
 //! [`Viewer`]: the viewer's state without window and device, and the commands on it.
 
+use super::super::binding::BindingArgs;
 use super::super::error::CliError;
 use super::super::text;
 use super::browser::{Browse, Browser};
@@ -183,7 +184,7 @@ impl Viewer {
     }
 
     /// What is shown, for a file that is dropped on it.
-    pub fn onto(&self, clips_only: bool) -> Onto {
+    pub fn onto(&self, clips_only: bool, binding: BindingArgs) -> Onto {
         Onto {
             file: self.file.clone(),
             folder: self.folder.clone(),
@@ -191,6 +192,7 @@ impl Viewer {
             report: self.report.clone(),
             baked: self.baked,
             clips_only,
+            binding,
         }
     }
 

@@ -190,6 +190,25 @@ pub fn units() -> Tested {
     )?;
     let baked = run(&["bake", "hero.glb", "--unit", "cm", "--out", "cm.phx"]);
     check(warned(&baked) == 1, error(&baked))?;
+    // Options for glTF files do nothing where all are .bvh files.
+    for (args, warnings) in [
+        (&["info", "take.bvh", "--trim", "--lenient"][..], 1),
+        (
+            &["pose", "hero.glb", "--clips", "take.bvh", "--trim"][..],
+            0,
+        ),
+        (&["bake", "take.bvh", "--trim", "--out", "take.phx"][..], 1),
+    ] {
+        let out = run(args);
+        let text = error(&out);
+        let count = text.matches("no effect: no glTF file is read").count();
+        check(out.status.success() && count == warnings, text)?;
+    }
+    let out = run(&["info", "take.bvh", "--unit", "-1"]);
+    check(
+        out.status.code() == Some(2) && error(&out).contains("expected m, cm, or metres above 0"),
+        error(&out),
+    )?;
     let read = run(&["info", "take.bvh", "--unit", "cm"]);
     check(warned(&read) == 0, error(&read))?;
     let text = output(&["info", "take.bvh"])?;
@@ -200,4 +219,85 @@ pub fn units() -> Tested {
     check(!text.contains("seems to be in centimetres"), text.clone())?;
     check(text.matches(" units in size").count() == 1, text.clone())?;
     check(text.contains("Skeleton: 1 joint\n"), text)
+}
+
+/// The parts of a library with bound clips join to the library that is baked at once: the same names, the same clips.
+pub fn shards() -> Tested {
+    let folder = scratch();
+    fs::create_dir_all(folder.join("anims"))?;
+    fs::write(folder.join("hero.glb"), motion("walk", 2.2).glb())?;
+    for (file, height) in [("a", 2.4), ("b", 2.6), ("walk", 2.8)] {
+        let path = folder.join(format!("anims/{file}.glb"));
+        fs::write(path, motion("walk", height).glb())?;
+    }
+    let bake = |out: &str, more: &[&str]| {
+        let args = ["bake", "hero.glb", "--clips", "anims/*.glb", "--out", out];
+        let out = run(&[&args[..], more].concat());
+        check(out.status.success(), error(&out)).map(|()| error(&out))
+    };
+    let layouts: [&[&str]; 2] = [&[], &["--layout", "hero.glb"]];
+    for layout in layouts {
+        bake("whole.phx", layout)?;
+        let mut told = String::new();
+        for shard in ["0/3", "1/3", "2/3"] {
+            told += &bake("q.phx", &[layout, &["--shard", shard]].concat())?;
+        }
+        // Each part tells of its own clips.
+        let renamed = "anims/a.glb: clip \"walk\" is named \"a/walk\"";
+        check(told.matches(renamed).count() == 1, told)?;
+        output(&["merge", "q.part-*.phx", "--out", "m.phx"])?;
+        let expected = ["walk", "a/walk", "b/walk", "walk/walk"];
+        for file in ["whole.phx", "m.phx"] {
+            let found = names(file)?;
+            check(found == expected, format!("{file}: {found:?}"))?;
+        }
+        for clip in expected {
+            let pose = |file: &str| {
+                let args = ["pose", file, "--clip", clip, "--time", "0.4", "--json"];
+                json(&args).map(|pose| pose["nodes"].clone())
+            };
+            check(pose("whole.phx")? == pose("m.phx")?, clip)?;
+        }
+        output(&["verify", "m.phx", "--source", "anims/walk.glb"])?;
+        fs::remove_file(folder.join("whole.phx"))?;
+    }
+    // Parts of another bake are still refused.
+    bake("q.phx", &["--shard", "0/3", "--max-error", "0.001"])?;
+    one_line(
+        &run(&["merge", "q.part-*.phx", "--out", "m.phx"]),
+        &["max-error=0.001"],
+    )
+}
+
+/// Every file of clips that cannot be used is named.
+pub fn several_bad_files() -> Tested {
+    written()?;
+    let folder = scratch();
+    fs::create_dir_all(folder.join("bad"))?;
+    for file in ["a", "b"] {
+        fs::write(folder.join(format!("bad/{file}.bvh")), "HIERARCHY\nROOT\n")?;
+    }
+    fs::write(folder.join("bad/c.glb"), motion("walk", 2.4).glb())?;
+    let out = run(&["pose", "hero.glb", "--clips", "bad"]);
+    let text = error(&out);
+    check(out.status.code() == Some(1), text.clone())?;
+    check(text.lines().count() == 2, text.clone())?;
+    for line in ["phalanx: bad/a.bvh: line ", "phalanx: bad/b.bvh: line "] {
+        check(text.contains(line), text.clone())?;
+    }
+    // Files that cannot be bound, too.
+    for file in ["a", "b"] {
+        fs::remove_file(folder.join(format!("bad/{file}.bvh")))?;
+        let mut strange = motion("walk", 2.4);
+        for (node, name) in ["x", "y", "z"].iter().enumerate() {
+            strange.root["nodes"][node]["name"] = json!(name);
+        }
+        fs::write(folder.join(format!("bad/{file}.glb")), strange.glb())?;
+    }
+    let text = error(&run(&["pose", "hero.glb", "--clips", "bad"]));
+    check(text.lines().count() == 2, text.clone())?;
+    check(
+        text.contains("bad/a.glb: ") && text.contains("bad/b.glb: "),
+        text,
+    )
 }

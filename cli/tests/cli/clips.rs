@@ -166,6 +166,214 @@ pub fn played_everywhere() -> Tested {
     )
 }
 
+/// Options of binding are those of the library in every command, are part of what an output was made from, and are used
+/// again by `verify`.
+pub fn bound_with_options() -> Tested {
+    written()?;
+    // The clip lifts the leg by half a metre, from a rest pose of two metres down; that of the model is one.
+    let mut kick = motion("kick", 2.4);
+    let times = kick.floats("SCALAR", &[0.0, 1.0]);
+    let places = kick.floats("VEC3", &[0.0, -2.0, 0.0, 0.0, -1.5, 0.0]);
+    let clip = &mut kick.root["animations"][0];
+    if let Some(samplers) = clip["samplers"].as_array_mut() {
+        samplers.push(json!({ "input": times, "output": places, "interpolation": "LINEAR" }));
+    }
+    if let Some(channels) = clip["channels"].as_array_mut() {
+        channels.push(json!({ "sampler": 2, "target": { "node": 0, "path": "translation" } }));
+    }
+    fs::write(scratch().join("kick.glb"), kick.glb())?;
+    let at = |name: &str, time: &str, options: &[&str]| -> Result<f32, libtest_mimic::Failed> {
+        let pose = [
+            "pose", "hero.glb", "--clips", "kick.glb", "--clip", "kick", "--json", "--time", time,
+        ];
+        let pose = json(&[&pose[..], options].concat())?;
+        let named = list(&pose, "nodes")?.iter().find(|n| n["name"] == name);
+        Ok(numbers(&named.ok_or("no such node")?["local"])[1])
+    };
+    let close = |found: f32, expected: f32, what: &str| {
+        check(
+            (found - expected).abs() < 1e-5,
+            format!("{what}: {found}, not {expected}"),
+        )
+    };
+    for (mode, expected) in [
+        ("skeleton", -1.0),
+        ("animation", -1.5),
+        ("animation-scaled", -0.75),
+        ("animation-relative", -0.5),
+    ] {
+        close(
+            at("mixamorig:Leg", "1", &["--translations", mode])?,
+            expected,
+            mode,
+        )?;
+    }
+    close(
+        at("mixamorig:Hips", "0.5", &[])?,
+        1.2,
+        "the ratio of heights",
+    )?;
+    close(
+        at("mixamorig:Hips", "0.5", &["--root-scale", "0.25"])?,
+        0.6,
+        "a scale",
+    )?;
+    // The other commands take them, too.
+    let options = [
+        "--clips",
+        "kick.glb",
+        "--translations",
+        "animation",
+        "--root-scale",
+        "0.25",
+    ];
+    let all = |args: &[&str]| output(&[args, &options[..]].concat());
+    let info = all(&["info", "hero.glb", "--json"])?;
+    check(info.contains("\"kick\""), info)?;
+    all(&[
+        "crowd", "hero.glb", "--count", "2", "--frames", "1", "--size", "32x32", "--out", "a.png",
+    ])?;
+    all(&[
+        "render", "hero.glb", "--clip", "kick", "--size", "32x32", "--frames", "1", "--out",
+        "b.png",
+    ])?;
+    all(&["bench", "hero.glb", "--count", "2", "--seconds", "0.01"])?;
+    // A bake with other options is another one.
+    let bake = |options: &[&str]| {
+        let bake = [
+            "bake", "hero.glb", "--clips", "kick.glb", "--out", "hero.phx",
+        ];
+        let text = output(&[&bake[..], options].concat())?;
+        Ok::<bool, libtest_mimic::Failed>(text.contains("(1 up to date)"))
+    };
+    let modes = ["--translations", "animation"];
+    let both = ["--translations", "animation", "--root-scale", "0.25"];
+    for (options, done) in [
+        (&[][..], false),
+        (&[][..], true),
+        (&modes[..], false),
+        (&modes[..], true),
+        (&both[..], false),
+        (&both[..], true),
+    ] {
+        check(bake(options)? == done, format!("{options:?}: {done}"))?;
+    }
+    let pose = json(&[
+        "pose", "hero.phx", "--clip", "kick", "--json", "--time", "1",
+    ])?;
+    let leg = list(&pose, "nodes")?
+        .iter()
+        .find(|n| n["name"] == "mixamorig:Leg");
+    close(numbers(&leg.ok_or("no leg")?["local"])[1], -1.5, "baked")?;
+    let verified = output(&["verify", "hero.phx", "--source", "kick.glb"])?;
+    check(verified.contains("1 of 1"), verified)?;
+    // Clips of an equal skeleton are bound, too, if an option is given.
+    let pose = json(&[
+        "pose",
+        "kick.glb",
+        "--clips",
+        "kick.glb",
+        "--clip",
+        "kick/kick",
+        "--root-scale",
+        "2",
+        "--time",
+        "0.5",
+        "--json",
+    ])?;
+    let hips = list(&pose, "nodes")?.iter().find(|n| n["name"] == "Hips");
+    close(
+        numbers(&hips.ok_or("no hips")?["local"])[1],
+        4.8,
+        "equal skeletons",
+    )?;
+    // Usage errors.
+    for (args, part) in [
+        (
+            &["--translations", "bones", "--clips", "kick.glb"][..],
+            "animation-scaled or animation-relative",
+        ),
+        (
+            &["--root-scale", "0", "--clips", "kick.glb"][..],
+            "expected a number from 0.000001 to 1000000",
+        ),
+        (
+            &["--root-scale", "-1", "--clips", "kick.glb"][..],
+            "expected a number from 0.000001 to 1000000",
+        ),
+        (&["--root-scale", "1"][..], "--clips <FILE>"),
+        (&["--translations", "animation"][..], "--clips <FILE>"),
+    ] {
+        for command in ["info", "pose", "crowd", "render", "bench"] {
+            let out = run(&[&[command, "hero.glb"], args].concat());
+            let text = String::from_utf8_lossy(&out.stderr).into_owned();
+            check(
+                out.status.code() == Some(2) && text.contains(part),
+                format!("{command} {args:?}: {text}"),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Of joints of one name and one parent, the index finds each; the error says so, and the command line takes it.
+pub fn joints_by_index() -> Tested {
+    let folder = scratch();
+    let mut model = hero("");
+    let times = model.floats("SCALAR", &[0.0, 1.0]);
+    let values = model.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    let twin = model.push("nodes", json!({ "name": "Leg" }));
+    let children = [&model.root["nodes"][2]["children"][0], &json!(twin)];
+    model.root["nodes"][2]["children"] = json!(children);
+    model.clip(twin, "translation", "LINEAR", times, values);
+    fs::write(folder.join("twins.glb"), model.glb())?;
+    fs::write(folder.join("sword.glb"), hero("").glb())?;
+    let attach = |joint: &str| {
+        let sword = format!("sword.glb@{joint}");
+        run(&[
+            "render",
+            "twins.glb",
+            "--attach",
+            &sword,
+            "--frames",
+            "1",
+            "--size",
+            "32x32",
+            "--out",
+            "a.png",
+        ])
+    };
+    one_line(
+        &attach("Leg"),
+        &[
+            "\"Leg\" matches 2 joints, among them Hips/Leg (joint 1) and Hips/Leg (joint 2); their paths are equal, an \
+           index finds each",
+        ],
+    )?;
+    for joint in ["1", "2"] {
+        let out = attach(joint);
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        check(out.status.success(), text)?;
+    }
+    one_line(
+        &attach("3"),
+        &["joint 3 is out of range, the skeleton has 3 joints"],
+    )?;
+    fs::write(
+        folder.join("fine.json"),
+        r#"{ "2": { "max_error": 0.00001 } }"#,
+    )?;
+    output(&[
+        "bake",
+        "twins.glb",
+        "--quality",
+        "fine.json",
+        "--out",
+        "twins.phx",
+    ])?;
+    Ok(())
+}
+
 /// Each refusal is one line with the file, the place and both numbers.
 pub fn refused() -> Tested {
     written()?;

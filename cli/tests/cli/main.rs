@@ -43,6 +43,8 @@ fn main() {
         ("clips_of_a_library", clips::library_of_exported_files),
         ("clips_played_everywhere", clips::played_everywhere),
         ("clips_refused", clips::refused),
+        ("clips_bound_with_options", clips::bound_with_options),
+        ("joints_by_index", clips::joints_by_index),
         (
             "clips_of_skeletons_that_differ",
             clip_files::skeletons_that_differ,
@@ -54,6 +56,12 @@ fn main() {
         ("clips_baked_under_other_names", clip_files::other_names),
         ("clips_with_import_reports", clip_files::import_reports),
         ("clips_and_units", clip_files::units),
+        ("clips_in_shards", clip_files::shards),
+        ("clips_of_several_bad_files", clip_files::several_bad_files),
+        (
+            "reading_what_is_dropped_is_told",
+            reading::what_is_dropped_is_told,
+        ),
         (
             "reading_names_that_occur_twice",
             reading::names_that_occur_twice,
@@ -199,7 +207,19 @@ fn main() {
         ),
         ("retarget_refusals", retarget::refusals),
         ("retarget_settings_are_named", retarget::settings_are_named),
+        (
+            "retarget_clips_named_after_files",
+            retarget::clips_named_after_files,
+        ),
+        (
+            "retarget_what_is_dropped_is_told",
+            retarget::what_is_dropped_is_told,
+        ),
         ("humanoids_of_vrm_files", vrm::humanoids_are_stored),
+        (
+            "humanoids_against_their_hierarchy",
+            vrm::against_the_hierarchy,
+        ),
         ("render_side_by_side", retarget::side_by_side),
         ("verify_tells", library::verify_tells),
         ("verify_many", library::verify_many),

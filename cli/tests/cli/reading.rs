@@ -199,3 +199,72 @@ pub fn names_that_occur_twice() -> Tested {
     }
     Ok(())
 }
+
+/// What the import drops or repairs is told by the commands that use the model; without such entries they are quiet.
+pub fn what_is_dropped_is_told() -> Tested {
+    let folder = scratch();
+    fs::write(folder.join("plain.glb"), late().glb())?;
+    let mut file = late();
+    file.root["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
+    file.push("materials", json!({ "emissiveFactor": [9.0, 0.0, 0.0] }));
+    fs::write(folder.join("hero.glb"), file.glb())?;
+    let dropped = "phalanx: hero.glb: dropped: extension \"KHR_draco_mesh_compression\": is required and ignored";
+    let repaired =
+        "phalanx: hero.glb: repaired: material 0: its emissive factor was 9 and was set to 1";
+    let told = |args: &[&str]| -> Result<(String, Vec<u8>), libtest_mimic::Failed> {
+        let out = run(args);
+        let error = String::from_utf8(out.stderr)?;
+        check(out.status.success(), format!("{args:?}: {error}"))?;
+        Ok((error, out.stdout))
+    };
+    // A late clip is a note: commands do not tell of it.
+    let (quiet, _) = told(&["bake", "plain.glb", "--out", "plain.phx"])?;
+    check(quiet.is_empty(), quiet)?;
+    for args in [
+        &[
+            "bake",
+            "hero.glb",
+            "--lenient",
+            "--json",
+            "--out",
+            "hero.phx",
+        ][..],
+        &["bake", "hero.glb", "--lenient", "--json", "--out", "out"][..],
+    ] {
+        let (text, found) = told(args)?;
+        check(text.matches(dropped).count() == 1, text.clone())?;
+        check(text.matches(repaired).count() == 1, text.clone())?;
+        check(text.lines().count() == 2, text)?;
+        let found: serde_json::Value = serde_json::from_slice(&found)?;
+        let imports = list(&found, "imports")?;
+        check(imports[0]["file"] == "hero.glb", "the file")?;
+        let severities: Vec<_> = list(&imports[0], "entries")?
+            .iter()
+            .map(|e| e["severity"].clone())
+            .collect();
+        // Notes are in the whole report.
+        for severity in ["dropped", "repaired", "note"] {
+            check(
+                severities.contains(&json!(severity)),
+                format!("{severities:?}"),
+            )?;
+        }
+    }
+    let (again, _) = told(&["bake", "hero.glb", "--lenient", "--out", "hero.phx"])?;
+    check(again.is_empty(), again)?;
+    let draw = ["--frames", "2", "--size", "32x32", "--out", "a.png"];
+    for (args, count) in [
+        (&["pose", "hero.glb", "--lenient"][..], 1),
+        (
+            &[&["render", "hero.glb", "--lenient"][..], &draw].concat(),
+            1,
+        ),
+        (&["info", "hero.glb", "--lenient"][..], 0),
+        (&["pose", "hero.phx"][..], 0),
+    ] {
+        let (text, _) = told(args)?;
+        check(text.matches(dropped).count() == count, text.clone())?;
+        check(!text.contains("repaired"), text)?;
+    }
+    Ok(())
+}

@@ -366,6 +366,11 @@ pub fn settings_are_named() -> Tested {
         let line = format!("retarget man.glb --mirror --out x.phx {option}");
         usage(&run(&words(&line)), "--plant-")?;
     }
+    for option in ["height", "speed", "fade"] {
+        let line =
+            format!("retarget man.glb --mirror --plant-feet --plant-{option} -1 --out x.phx");
+        usage(&run(&words(&line)), "it must be a finite number above 0")?;
+    }
     for (option, time) in [
         ("--reference", "1e9"),
         ("--onto-reference", "-1"),
@@ -432,4 +437,79 @@ pub fn side_by_side() -> Tested {
         "render man.glb --beside man.glb --out man.png --clip Nothing",
     ));
     one_line(&clash, &["no clip \"Nothing\""])
+}
+
+/// The built-in character with one clip of a given name.
+fn with_clip(file: &str, name: &str) -> Tested {
+    let (mut document, binary) = super::clashes::taken_apart()?;
+    let animations = document["animations"].as_array_mut();
+    let animations = animations.ok_or("no animations")?;
+    animations.truncate(1);
+    animations[0]["name"] = json!(name);
+    let text = document.to_string().into_bytes();
+    let glb = phalanx_testkit::gltf_file::glb(&text, &binary);
+    Ok(fs::write(scratch().join(file), glb)?)
+}
+
+/// Of several files in one output, clips whose names say nothing take the file's, as in `bake`.
+pub fn clips_named_after_files() -> Tested {
+    man()?;
+    for (file, name) in [
+        ("walk.glb", "mixamo.com"),
+        ("run.glb", "Take 001"),
+        ("wave.glb", ""),
+        ("idle.glb", "Rest"),
+    ] {
+        with_clip(file, name)?;
+    }
+    let line = "retarget idle.glb run.glb walk.glb wave.glb --onto man.glb --out all.phx";
+    output(&words(line))?;
+    let found = clip_names("all.phx")?;
+    check(
+        found == ["Rest", "run", "walk", "wave"],
+        format!("{found:?}"),
+    )?;
+    // One file by itself keeps its name.
+    output(&words("retarget walk.glb --onto man.glb --out one.phx"))?;
+    let found = clip_names("one.phx")?;
+    check(found == ["mixamo.com"], format!("{found:?}"))
+}
+
+/// What the import drops of the character and of the files is told once, and is whole in the JSON.
+pub fn what_is_dropped_is_told() -> Tested {
+    man()?;
+    let (mut document, binary) = super::clashes::taken_apart()?;
+    document["extensionsRequired"] = json!(["EXT_mesh_gpu_instancing"]);
+    let text = document.to_string().into_bytes();
+    let glb = phalanx_testkit::gltf_file::glb(&text, &binary);
+    fs::write(scratch().join("hero.glb"), &glb)?;
+    fs::write(scratch().join("from.glb"), &glb)?;
+    let told = |line: &str| -> Result<(Vec<String>, Value), Failed> {
+        let out = run(&words(line));
+        let said = String::from_utf8(out.stderr)?;
+        check(out.status.success(), said.clone())?;
+        let lines = said.lines().map(str::to_owned).collect();
+        Ok((lines, serde_json::from_slice(&out.stdout)?))
+    };
+    let end = "--clip Walk --lenient --json --out";
+    let dropped = "dropped: extension \"EXT_mesh_gpu_instancing\": is required and ignored";
+    for place in ["x.phx", "folder/"] {
+        let line = format!("retarget from.glb man.glb --onto hero.glb {end} {place}");
+        let (lines, report) = told(&line)?;
+        check(lines.len() == 2, format!("{lines:?}"))?;
+        for (line, file) in lines.iter().zip(["hero.glb", "from.glb"]) {
+            let begin = format!("phalanx: {file}: {dropped}");
+            check(line.starts_with(&begin), line.clone())?;
+        }
+        let files: Vec<_> = list(&report, "imports")?
+            .iter()
+            .map(|i| i["file"].clone())
+            .collect();
+        check(
+            files == ["hero.glb", "from.glb", "man.glb"],
+            format!("{files:?}"),
+        )?;
+    }
+    let (lines, _) = told(&format!("retarget man.glb --onto man.glb {end} y.phx"))?;
+    check(lines.is_empty(), format!("{lines:?}"))
 }

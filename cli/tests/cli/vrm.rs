@@ -1,13 +1,18 @@
 //! VRM files: their humanoid goes into .phx files, and `retarget` finds it there.
 
 use super::bake::mannequin;
-use super::support::{Tested, check, json, list, output, scratch};
+use super::support::{Tested, check, json, list, one_line, output, run, scratch};
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 use std::fs;
 
 /// The built-in character with joint names that no table has, as a VRM file. Gives its humanoid by those names.
 fn vrm(file: &str) -> Result<Value, Failed> {
+    changed(file, |_| {})
+}
+
+/// [`vrm`], with other bones.
+fn changed(file: &str, change: impl Fn(&mut Value)) -> Result<Value, Failed> {
     let (mut document, binary) = super::clashes::taken_apart()?;
     let named = output(&[
         "retarget",
@@ -26,6 +31,7 @@ fn vrm(file: &str) -> Result<Value, Failed> {
     for (place, node) in nodes.iter_mut().enumerate() {
         node["name"] = json!(format!("j{place}"));
     }
+    change(&mut bones);
     document["extensionsUsed"] = json!(["VRMC_vrm"]);
     document["extensions"] =
         json!({ "VRMC_vrm": { "specVersion": "1.0", "humanoid": { "humanBones": bones } } });
@@ -66,4 +72,27 @@ pub fn humanoids_are_stored() -> Tested {
     check(map == joints, map.to_string())?;
     let info = json(&["info", "--json"])?;
     check(info.get("humanoid").is_none(), "a file that states none")
+}
+
+/// A stated humanoid whose bones contradict the hierarchy is printed with the hint that `--map` refuses it.
+pub fn against_the_hierarchy() -> Tested {
+    changed("odd.glb", |bones| {
+        let upper = bones["leftUpperLeg"].take();
+        bones["leftUpperLeg"] = bones["leftLowerLeg"].take();
+        bones["leftLowerLeg"] = upper;
+    })?;
+    let out = run(&["retarget", "odd.glb", "--print-map"]);
+    let said = String::from_utf8(out.stderr)?;
+    check(
+        out.status.success() && said.lines().count() == 1,
+        said.clone(),
+    )?;
+    let hint = "(--map would refuse this map as it is)";
+    check(said.contains("leftLowerLeg") && said.contains(hint), said)?;
+    fs::write(scratch().join("odd.json"), out.stdout)?;
+    let man = mannequin().display().to_string();
+    let refused = run(&[
+        "retarget", "odd.glb", "--map", "odd.json", "--onto", &man, "--out", "x.phx",
+    ]);
+    one_line(&refused, &["odd.json: ", "leftLowerLeg"])
 }

@@ -123,7 +123,7 @@ impl Stage<'_> {
                 };
                 let instance = |place: &BonePlace| SkinInstance {
                     row: place.row,
-                    first_weight: 0,
+                    ..SkinInstance::default()
                 };
                 let instances: Vec<_> = run.iter().map(instance).collect();
                 let run = SkinRun {

@@ -48,6 +48,7 @@ pub fn draw_poses(
             model: 0,
             world: p.world,
             palette_offset: (i * rig.palette_len()) as u32,
+            lerp: None,
             morph_offset: 0,
             tint: [p.tint[0], p.tint[1], p.tint[2], 1.0],
             detail: None,

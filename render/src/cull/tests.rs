@@ -36,6 +36,7 @@ fn scattered(count: usize, origin: Vec3) -> Vec<DrawInstance> {
             model: 0,
             world: Affine3A::from_scale_rotation_translation(scale, turn, at + origin).into(),
             palette_offset: 0,
+            lerp: None,
             morph_offset: 0,
             tint: [1.0; 4],
             detail: None,

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::super::draw_list::{DrawList, Lists, Needs, Visible, largest_scale, relative};
-use super::super::view::Eye;
-use super::super::{DrawInstance, Scene};
+use super::super::Scene;
+use super::super::draw_list::{DrawList, Lists, Visible, largest_scale, relative};
 use super::pipelines::Pass;
 use phalanx::gpu::BonePlace;
 
@@ -18,8 +17,11 @@ pub(super) struct InstanceRecord {
     pub tint: [f32; 4],
     pub row: u32,
     pub first_weight: u32,
+    /// The palette row at factor 1.
+    pub to_row: u32,
     pub size: f32,
-    pub padding: u32,
+    /// Where between the two palettes.
+    pub factor: f32,
 }
 
 /// `first_weight` of instances that are drawn without their morph targets.
@@ -31,7 +33,7 @@ impl InstanceRecord {
         step_mode: wgpu::VertexStepMode::Instance,
         attributes: &wgpu::vertex_attr_array![
             8 => Float32x4, 9 => Float32x4, 10 => Float32x4, 11 => Float32x4,
-            12 => Uint32x2, 13 => Float32
+            12 => Uint32x3, 13 => Float32x2
         ],
     };
 }
@@ -86,33 +88,36 @@ pub(super) struct Batches {
     pub records: Vec<InstanceRecord>,
 }
 
-/// What batching needs besides the scene.
-pub(super) struct BatchRules<'a> {
-    pub needs: &'a Needs,
+/// What batching needs: the list, and where the rows of its instances are.
+#[derive(Clone, Copy)]
+pub(super) struct Batching<'a> {
+    pub scene: &'a Scene<'a>,
+    pub draws: &'a DrawList,
+    /// The positions of the ranges that [`readers`] returns, in the same order.
+    pub places: &'a [BonePlace],
     /// Rows per window of the uniform backend; `None` for the others, which bind whole pages.
     pub window: Option<usize>,
 }
 
-impl Batches {
-    /// Groups the visible instances and fills in their records. `places` are the positions of the ranges
-    /// that [`readers`] returns, in the same order.
-    pub fn new(scene: &Scene, draws: &DrawList, rules: &BatchRules, places: &[BonePlace]) -> Self {
+impl Batching<'_> {
+    /// Groups the visible instances and fills in their records.
+    pub fn run(&self) -> Batches {
         let Lists {
             bodies, shadows, ..
-        } = &draws.lists;
-        let (body_places, shadow_places) = places.split_at(bodies.len().min(places.len()));
-        let mut records = Vec::with_capacity(places.len());
-        let mut batch = |list: &[Visible], places: &[BonePlace]| {
-            batch(scene, rules, &draws.eye, list, places, &mut records)
-        };
-        Self {
-            bodies: batch(bodies, body_places),
-            shadows: batch(shadows, shadow_places),
-            blended: blended(scene, rules, draws, body_places, &mut records),
+        } = &self.draws.lists;
+        let (body_places, shadow_places) =
+            (self.places).split_at(bodies.len().min(self.places.len()));
+        let mut records = Vec::with_capacity(self.places.len());
+        Batches {
+            bodies: self.batch(bodies, body_places, &mut records),
+            shadows: self.batch(shadows, shadow_places, &mut records),
+            blended: self.blended(body_places, &mut records),
             records,
         }
     }
+}
 
+impl Batches {
     /// Every batch with the pass that draws it.
     pub fn all(&self) -> impl Iterator<Item = (Pass, &Batch)> {
         let bodies = self.bodies.iter().map(|b| (Pass::Body, b));
@@ -120,118 +125,113 @@ impl Batches {
     }
 }
 
-/// The palette rows that the visible instances read: of bodies, then of shadows.
-pub(super) fn readers(scene: &Scene, needs: &Needs, draws: &DrawList) -> Vec<Range<usize>> {
+/// The palette rows that the visible instances read, of both palettes of those that are interpolated: of bodies, then
+/// of shadows.
+pub(super) fn readers(scene: &Scene, draws: &DrawList) -> Vec<Range<usize>> {
     let Lists {
         bodies, shadows, ..
     } = &draws.lists;
-    let rows = |visible: &Visible| {
-        let count = needs.rows(visible.model, visible.detail);
-        let first = match scene.instances.get(visible.instance) {
-            Some(instance) if count > 0 => instance.palette_offset as usize,
-            _ => 0,
-        };
-        first..first.saturating_add(count)
-    };
+    let rows = |visible: &Visible| draws.lists.shown(scene, visible).1;
     bodies.iter().chain(shadows).map(rows).collect()
 }
 
-fn batch(
-    scene: &Scene,
-    rules: &BatchRules,
-    eye: &Eye,
-    list: &[Visible],
-    places: &[BonePlace],
-    records: &mut Vec<InstanceRecord>,
-) -> Vec<Batch> {
-    let mut order: Vec<(&Visible, BonePlace)> = list.iter().zip(places.iter().copied()).collect();
-    // The sort is stable: batches stay front to back. With windows they are in memory order instead.
-    let row = |place: &BonePlace| rules.window.map(|_| place.row);
-    order.sort_by_key(|(v, place)| (v.key(), place.page, row(place)));
-    let mut batches: Vec<Batch> = Vec::new();
-    for (visible, place) in order {
-        let Some(instance) = scene.instances.get(visible.instance) else {
-            continue;
-        };
-        let window = rules.window.map_or(0, |_| place.row);
-        let first_row = match batches
-            .last_mut()
-            .filter(|b| joins(b, rules, visible, &place))
-        {
-            Some(batch) => {
-                batch.count += 1;
-                batch.window
-            }
-            None => {
-                batches.push(Batch::new(visible, &place, window, records.len()));
-                window
-            }
-        };
-        records.push(record(scene, eye, instance, place.row - first_row));
+impl Batching<'_> {
+    fn batch(
+        &self,
+        list: &[Visible],
+        places: &[BonePlace],
+        records: &mut Vec<InstanceRecord>,
+    ) -> Vec<Batch> {
+        let mut order: Vec<(&Visible, BonePlace)> =
+            list.iter().zip(places.iter().copied()).collect();
+        // The sort is stable: batches stay front to back. With windows they are in memory order instead.
+        let row = |place: &BonePlace| self.window.map(|_| place.row);
+        order.sort_by_key(|(v, place)| (v.key(), place.page, row(place)));
+        let mut batches: Vec<Batch> = Vec::new();
+        for (visible, place) in order {
+            let last = batches.last_mut();
+            let joined = last.filter(|b| self.joins(b, visible, &place));
+            let window = match joined {
+                Some(batch) => {
+                    batch.count += 1;
+                    batch.window
+                }
+                None => {
+                    let window = self.window.map_or(0, |_| place.row);
+                    batches.push(Batch::new(visible, &place, window, records.len()));
+                    window
+                }
+            };
+            records.push(self.record(visible, place.row - window));
+        }
+        batches
     }
-    batches
-}
 
-/// Whether an instance can be drawn together with those of a batch, which it follows.
-fn joins(b: &Batch, rules: &BatchRules, visible: &Visible, place: &BonePlace) -> bool {
-    let end = place.row as usize + rules.needs.rows(visible.model, visible.detail);
-    let windowed = |rows| place.row >= b.window && end <= b.window as usize + rows;
-    (b.model, b.detail, b.world_mirrors) == visible.key()
-        && b.page == place.page
-        && rules.window.is_none_or(windowed)
-}
-
-/// The draws of blended meshes, in their order. Neighbours of one mesh share a draw.
-fn blended(
-    scene: &Scene,
-    rules: &BatchRules,
-    draws: &DrawList,
-    places: &[BonePlace],
-    records: &mut Vec<InstanceRecord>,
-) -> Vec<(usize, Batch)> {
-    let mut batches: Vec<(usize, Batch)> = Vec::new();
-    for blended in &draws.lists.blended {
-        let visible = draws.lists.bodies.get(blended.body);
-        let (Some(visible), Some(place)) = (visible, places.get(blended.body)) else {
-            continue;
-        };
-        let Some(instance) = scene.instances.get(visible.instance) else {
-            continue;
-        };
-        let window = rules.window.map_or(0, |_| place.row);
-        let last = batches.last_mut();
-        let first_row = match last
-            .filter(|(mesh, b)| *mesh == blended.mesh && joins(b, rules, visible, place))
-        {
-            Some((_, batch)) => {
-                batch.count += 1;
-                batch.window
-            }
-            None => {
-                let batch = Batch::new(visible, place, window, records.len());
-                batches.push((blended.mesh, batch));
-                window
-            }
-        };
-        records.push(record(scene, &draws.eye, instance, place.row - first_row));
+    /// Whether an instance can be drawn together with those of a batch, which it follows.
+    fn joins(&self, b: &Batch, visible: &Visible, place: &BonePlace) -> bool {
+        let (_, rows) = self.draws.lists.shown(self.scene, visible);
+        let end = place.row as usize + rows.len();
+        let windowed = |rows| place.row >= b.window && end <= b.window as usize + rows;
+        (b.model, b.detail, b.world_mirrors) == visible.key()
+            && b.page == place.page
+            && self.window.is_none_or(windowed)
     }
-    batches
-}
 
-fn record(scene: &Scene, eye: &Eye, instance: &DrawInstance, row: u32) -> InstanceRecord {
-    let world = relative(&instance.world, eye.position);
-    InstanceRecord {
-        world: world.rows,
-        tint: instance.tint,
-        row,
-        first_weight: if scene.morph_weights.is_empty() {
-            NO_WEIGHTS
-        } else {
-            instance.morph_offset
-        },
-        size: instance
-            .bounds
-            .map_or(0.0, |s| s.radius * largest_scale(&world)),
-        padding: 0,
+    /// The draws of blended meshes, in their order. Neighbours of one mesh share a draw.
+    fn blended(
+        &self,
+        places: &[BonePlace],
+        records: &mut Vec<InstanceRecord>,
+    ) -> Vec<(usize, Batch)> {
+        let mut batches: Vec<(usize, Batch)> = Vec::new();
+        for blended in &self.draws.lists.blended {
+            let visible = self.draws.lists.bodies.get(blended.body);
+            let (Some(visible), Some(place)) = (visible, places.get(blended.body)) else {
+                continue;
+            };
+            let last = batches.last_mut();
+            let joined =
+                last.filter(|(mesh, b)| *mesh == blended.mesh && self.joins(b, visible, place));
+            let window = match joined {
+                Some((_, batch)) => {
+                    batch.count += 1;
+                    batch.window
+                }
+                None => {
+                    let window = self.window.map_or(0, |_| place.row);
+                    let batch = Batch::new(visible, place, window, records.len());
+                    batches.push((blended.mesh, batch));
+                    window
+                }
+            };
+            records.push(self.record(visible, place.row - window));
+        }
+        batches
+    }
+
+    /// The record of an instance whose rows begin at `first`, in the page or the window.
+    fn record(&self, visible: &Visible, first: u32) -> InstanceRecord {
+        let scene = self.scene;
+        let Some(instance) = scene.instances.get(visible.instance) else {
+            return InstanceRecord::zeroed();
+        };
+        let world = relative(&instance.world, self.draws.eye.position);
+        let (shown, rows) = self.draws.lists.shown(scene, visible);
+        let row = |row: u32| first + (row - rows.start as u32);
+        InstanceRecord {
+            world: world.rows,
+            tint: instance.tint,
+            row: row(shown.row),
+            first_weight: if scene.morph_weights.is_empty() {
+                NO_WEIGHTS
+            } else {
+                instance.morph_offset
+            },
+            to_row: row(shown.to_row),
+            size: instance
+                .bounds
+                .map_or(0.0, |s| s.radius * largest_scale(&world)),
+            factor: shown.factor,
+        }
     }
 }

@@ -12,7 +12,7 @@ mod screen;
 
 use super::draw_list::{DrawList, Lists};
 use super::{DrawCounts, DrawModel, DrawnBy, Palette, Picture, PictureSize, RenderError, Scene};
-use batches::{Batch, BatchRules, Batches, readers};
+use batches::{Batch, Batches, Batching, readers};
 pub use canvas::Canvas;
 use frame::{Bindings, FrameResources};
 pub use models::GpuModels;
@@ -60,7 +60,9 @@ impl GpuRenderer {
 
     /// Makes a renderer on an open device, for palettes of up to `joints` rows per instance.
     ///
-    /// Without a `backend`, it chooses the best one that holds such palettes.
+    /// Without a `backend`, it chooses the best one that holds such palettes. For interpolated instances `joints` is
+    /// the number of rows from the first of one palette to the last of the other, or the backend that of
+    /// [`PaletteBackend::choose_pair`].
     ///
     /// # Errors
     /// If the device lacks the backend, the backend does not hold so many joints, or the driver rejects the
@@ -235,15 +237,18 @@ impl GpuRenderer {
                 return Err(RenderError::OnDevice);
             }
         }
+        check_pairs(gpu, backend, scene, draws)?;
         let window = usize::try_from(gpu.palette_limits().window).unwrap_or(usize::MAX);
-        let rules = BatchRules {
-            needs: &models.needs,
-            window: (backend == PaletteBackend::Uniform).then_some(window),
-        };
-        let readers = readers(scene, &models.needs, draws);
+        let readers = readers(scene, draws);
         gpu.checked(|| {
             let places = frame.place(gpu, scene.palette, &readers)?;
-            let batches = Batches::new(scene, draws, &rules, &places);
+            let batching = Batching {
+                scene,
+                draws,
+                places: &places,
+                window: (backend == PaletteBackend::Uniform).then_some(window),
+            };
+            let batches = batching.run();
             let mask = canvas.mask_view();
             let bindings = frame.write(gpu, pipelines, scene, draws, &batches.records, mask)?;
             for (pass, batch) in batches.all() {
@@ -271,6 +276,32 @@ impl GpuRenderer {
         })?;
         Ok(())
     }
+}
+
+/// Checks that the backend binds both palettes of every interpolated instance at once.
+fn check_pairs(
+    gpu: &Gpu,
+    backend: PaletteBackend,
+    scene: &Scene,
+    draws: &DrawList,
+) -> Result<(), RenderError> {
+    let Lists {
+        bodies, shadows, ..
+    } = &draws.lists;
+    let limit = backend.max_joints(gpu);
+    for visible in bodies.iter().chain(shadows) {
+        let (shown, rows) = draws.lists.shown(scene, visible);
+        let needed = rows.len() as u64;
+        if shown.row != shown.to_row && needed > limit {
+            return Err(RenderError::Apart {
+                instance: visible.instance,
+                backend,
+                needed,
+                limit,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Records a part of a picture, between timestamps if passes are measured.

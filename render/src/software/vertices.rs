@@ -1,5 +1,7 @@
 //! Skins a character's vertices and projects them into the picture.
 
+use std::borrow::Cow;
+
 use glam::{Vec3, Vec4};
 
 use super::super::draw_list::{DrawList, Visible, largest_scale, relative};
@@ -8,8 +10,9 @@ use super::super::{DrawMesh, PictureSize, Scene, Winding};
 use super::raster::{Corner, SUBPIXELS};
 use super::shade::openness;
 use super::skin::{skin_vertices, transform_normal, turned_vertices};
+use phalanx::math::Affine3x4;
 use phalanx::mesh::AlphaMode;
-use phalanx::runtime::JobError;
+use phalanx::runtime::{JobError, LerpPaletteJob};
 
 /// Triangles with vertices beyond this many half pictures from the centre are clipped before rasterisation,
 /// which keeps fixed-point coordinates below 2^26.
@@ -119,14 +122,14 @@ impl<'a> Character<'a> {
             .bounds
             .filter(|_| draws.eye.ground.is_some())
             .map_or(0.0, |s| s.radius * largest_scale(&world));
-        let rows = tail(scene.palette.heap(), instance.palette_offset);
+        let rows = shown_rows(scene, draws, visible)?;
         let weights = tail(scene.morph_weights, instance.morph_offset);
         let mut height = (f32::INFINITY, f32::NEG_INFINITY);
         for (index, mesh) in detail.meshes.iter().enumerate() {
             if !wanted(index, mesh.material.alpha_mode) {
                 continue;
             }
-            let skinned = skin_vertices(mesh, rows, tail(weights, mesh.first_weight))?;
+            let skinned = skin_vertices(mesh, &rows, tail(weights, mesh.first_weight))?;
             let normals = skinned.normals.iter().copied();
             let vertices: Vec<Vertex> = skinned
                 .positions
@@ -159,13 +162,37 @@ impl<'a> Character<'a> {
                 mesh,
                 vertices,
                 mirrored: visible.world_mirrors ^ (mesh.winding() == Winding::Turned),
-                turned: turned_vertices(mesh, rows),
+                turned: turned_vertices(mesh, &rows),
             });
         }
         // Casts from floats saturate, at zero and at the largest `usize`.
         out.rows = (height.0 - 1.0) as usize..(height.1 + 2.0).max(0.0) as usize;
         Ok(out)
     }
+}
+
+/// The rows of an instance and all that follow, or the rows between its two palettes.
+fn shown_rows<'a>(
+    scene: &Scene<'a>,
+    draws: &DrawList,
+    visible: &Visible,
+) -> Result<Cow<'a, [Affine3x4]>, JobError> {
+    let (shown, read) = draws.lists.shown(scene, visible);
+    let palette = scene.palette.heap();
+    if shown.row == shown.to_row {
+        return Ok(Cow::Borrowed(tail(palette, shown.row)));
+    }
+    let count = read.len() - shown.row.abs_diff(shown.to_row) as usize;
+    let rows = |first: u32| tail(palette, first).get(..count).unwrap_or(&[]);
+    let mut output = vec![Affine3x4::IDENTITY; count];
+    LerpPaletteJob {
+        from: rows(shown.row),
+        to: rows(shown.to_row),
+        factor: shown.factor,
+        output: &mut output,
+    }
+    .run()?;
+    Ok(Cow::Owned(output))
 }
 
 fn tail<T>(slice: &[T], from: u32) -> &[T] {
@@ -200,7 +227,6 @@ pub(super) fn corner(size: PictureSize, clip: Vec4, share: Vec3) -> Corner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use phalanx::math::Affine3x4;
 
     #[test]
     fn tails_beyond_the_end_are_empty() {

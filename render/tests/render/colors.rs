@@ -71,6 +71,7 @@ fn painted(backend: Backend, paint: Paint, tints: [[f32; 4]; 3]) -> [[f64; 3]; 3
             model: 0,
             world: Affine3x4::from_scale_rotation_translation(Vec3::ONE, glam::Quat::IDENTITY, at),
             palette_offset: 0,
+            lerp: None,
             morph_offset: 0,
             tint,
             detail: None,

@@ -47,6 +47,7 @@ fn instance(world: Affine3x4, palette_offset: u32) -> DrawInstance {
         model: 0,
         world,
         palette_offset,
+        lerp: None,
         morph_offset: 0,
         tint: [1.0; 4],
         detail: None,

@@ -5,6 +5,7 @@
 mod agree;
 mod alpha;
 mod backends;
+mod between;
 mod bounds;
 mod colors;
 mod detail;
@@ -92,6 +93,26 @@ fn main() {
         gpu("mannequins_look_alike", agree::mannequins_look_alike)
             .with_ignored_flag(!models || missing.is_some() && !required),
         gpu("backends_draw_the_same", backends::backends_draw_the_same),
+        gpu(
+            "between_two_palettes_backends_draw_the_same",
+            between::backends_draw_the_same,
+        ),
+        gpu(
+            "between_two_palettes_wireframes",
+            between::wireframes_are_between,
+        ),
+        gpu(
+            "between_two_palettes_on_a_device",
+            between::rows_on_a_device,
+        ),
+        gpu(
+            "between_two_palettes_apart",
+            between::palettes_apart_are_refused,
+        ),
+        cpu(
+            "between_two_palettes_refused",
+            between::what_does_not_fit_is_refused,
+        ),
         gpu("wireframes_show_edges", backends::wireframes_show_edges),
         gpu(
             "the_choice_follows_the_device",

@@ -84,6 +84,7 @@ impl Crowd {
                     at,
                 ),
                 palette_offset: crowd.palette.len() as u32,
+                lerp: None,
                 morph_offset: 0,
                 tint: [
                     0.3 + 0.23 * (i % 4) as f32,

@@ -175,6 +175,7 @@ impl Row {
                 model: 0,
                 world: *world,
                 palette_offset: rows.start as u32,
+                lerp: None,
                 morph_offset: weights.len() as u32,
                 tint: [1.0; 4],
                 detail: None,

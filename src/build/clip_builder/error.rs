@@ -71,10 +71,15 @@ pub enum ClipBuildError {
         keys: usize,
     },
     /// The clip's rows take more memory than allowed.
-    #[error("clip \"{clip}\" needs {needed} bytes of rows, the limit is {limit}")]
+    #[error(
+        "clip \"{clip}\"{} needs {needed} bytes of rows, the limit is {limit}",
+        match .keys { 0 => String::new(), &n => format!(", with blocks of {},", plural(u64::from(n), "key")) }
+    )]
     TooLarge {
         /// The clip.
         clip: String,
+        /// Keys of the block that is beyond the limit; 0 if it is no block of keys.
+        keys: u32,
         /// Bytes needed, at least.
         needed: usize,
         /// Bytes allowed.

@@ -123,9 +123,10 @@ fn grid(own: &[f32], moving: &[&Lane], max_angle: f64, rate: f64) -> Option<Vec<
     let steps = own.len() - 1;
     let usable = |times: &[f32]| times.windows(2).all(|t| t[0] < t[1]) && is_even(times);
     let most = MAX_GROWTH.min((MAX_RESAMPLED_KEYS - 1) / steps);
-    if is_even(own) && most > 0 {
+    if is_even(own) {
         let parts = moving.iter().map(|lane| lane.curve.most_parts(max_angle));
-        let parts = parts.max().unwrap_or(1).clamp(1, most);
+        // Without room for a multiple the times stay as they are.
+        let parts = parts.max().unwrap_or(1).clamp(1, most.max(1));
         // The times of the lanes are on it to the bit.
         let time = |k: usize| match k % parts {
             0 => own[k / parts],

@@ -312,7 +312,7 @@ impl ClipBuilder<'_> {
         let first_row = parts.rows.len() as u32;
         if counts.animated == 0 {
             if counts.constant > 0 {
-                self.check_size(parts, width)?;
+                self.check_size(parts, width, 0)?;
                 parts.rows.to_mut().extend_from_slice(&constants);
                 parts.channels[channel as usize].push(Block {
                     block: block as u16,
@@ -342,7 +342,7 @@ impl ClipBuilder<'_> {
             Ok(KeyTimes::Union(times)) => (times, moving, cubic),
             Ok(KeyTimes::Grid { times, replaced }) => {
                 // Before the lanes take their share of the memory.
-                self.check_size(parts, width.saturating_mul(times.len()))?;
+                self.check_size(parts, width, times.len())?;
                 let (lanes, resampled) = resample(channel, &moving, &times, replaced);
                 timelines.add(resampled);
                 sampled = lanes;
@@ -365,7 +365,7 @@ impl ClipBuilder<'_> {
             BlockKind::Linear
         };
         let per_key = kind.rows_per_key(channel);
-        self.check_size(parts, per_key.saturating_mul(times.len()))?;
+        self.check_size(parts, per_key, times.len())?;
         let rows = parts.rows.to_mut();
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
         // Keys are then copied: to look for each of millions takes most of the time of a long take.
@@ -402,11 +402,20 @@ impl ClipBuilder<'_> {
         Ok(())
     }
 
-    fn check_size(&self, parts: &ClipParts, more: usize) -> Result<(), ClipBuildError> {
+    /// Checks the memory of the rows so far and of those of a block; of constants it has no keys.
+    fn check_size(
+        &self,
+        parts: &ClipParts,
+        per_key: usize,
+        keys: usize,
+    ) -> Result<(), ClipBuildError> {
+        let more = per_key.saturating_mul(keys.max(1));
         let needed = (parts.rows.len().saturating_add(more)).saturating_mul(size_of::<Row>());
         if needed > self.max_bytes {
             return Err(ClipBuildError::TooLarge {
                 clip: parts.name.clone(),
+                // At most 2^24.
+                keys: keys as u32,
                 needed,
                 limit: self.max_bytes,
             });

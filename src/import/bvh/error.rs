@@ -102,6 +102,33 @@ pub enum BvhErrorKind {
         /// The limit.
         limit: f32,
     },
+    /// A count is negative, has a fraction, or is beyond 64 bits.
+    #[error("{what} is {}, expected a whole number from 0 to {limit}", short(*.value))]
+    Count {
+        /// What is counted.
+        what: &'static str,
+        /// The number in the file.
+        value: f64,
+        /// The most allowed.
+        limit: u64,
+    },
+    /// Two frames have one time, as times of f32 are farther apart than the frames.
+    #[error(
+        "frame {frame}, at {seconds:.3} s, has the time of the frame before it: times of f32 are {step} s apart there, \
+         the frame time is {frame_time} s; of the {frames} frames the first {frame} can be read"
+    )]
+    FramesMeet {
+        /// The first such frame, from 0.
+        frame: usize,
+        /// Its time, seconds.
+        seconds: f64,
+        /// The distance of times of f32 there, seconds.
+        step: f64,
+        /// Seconds from frame to frame in the file.
+        frame_time: f64,
+        /// Frames declared.
+        frames: usize,
+    },
     /// A channel has a name that BVH does not define.
     #[error("unknown channel {found}, expected Xposition to Zposition or Xrotation to Zrotation")]
     Channel {
@@ -151,6 +178,14 @@ pub enum BvhErrorKind {
         /// The unit in the options, metres.
         unit: f64,
     },
+}
+
+/// A number in few digits, also if it is large.
+fn short(value: f64) -> String {
+    match value.abs() < 1e15 {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    }
 }
 
 /// A problem at a place.

@@ -201,7 +201,7 @@ pub(super) fn length(word: &Word<'_>, what: &'static str, unit: f64) -> Result<f
 /// The count and the names of channels.
 fn channels(text: &mut Text<'_>, is_end: bool) -> Result<Vec<Channel>, Fault> {
     let most = if is_end { 0 } else { MAX_CHANNELS as u64 };
-    let (count, place) = text.count("the number of channels")?;
+    let (count, place) = text.count("the number of channels", most)?;
     if count > most {
         let what = match is_end {
             true => "channels of an End Site",

@@ -34,7 +34,7 @@ pub(super) fn motion(
 ) -> Result<Motion, Fault> {
     text.expect("Frames", "Frames:")?;
     text.skip_colon();
-    let (declared, place) = text.count("the number of frames")?;
+    let (declared, place) = text.count("the number of frames", MAX_FRAMES as u64)?;
     if declared > MAX_FRAMES as u64 {
         return Err(Fault {
             place: Some(place),
@@ -60,6 +60,22 @@ pub(super) fn motion(
     let rest = text.value();
     if !rest.bytes.is_empty() {
         return Err(rest.expected("the end of the line"));
+    }
+    // Before the frames are read: they may be a gigabyte.
+    if hierarchy.channels > 0
+        && let Some(frame) = meets(declared as usize, frame_time)
+    {
+        let seconds = frame as f64 * frame_time;
+        return Err(Fault {
+            place: Some(place),
+            kind: Kind::FramesMeet {
+                frame,
+                seconds,
+                step: distance(seconds as f32),
+                frame_time,
+                frames: declared as usize,
+            },
+        });
     }
     let (mut tracks, places) = tracks(hierarchy);
     reserve(text, hierarchy, declared, options, &mut tracks)?;
@@ -94,16 +110,30 @@ pub(super) fn motion(
         }
         return Err(word.fault(Kind::Frames { declared, found }));
     }
+    let time = |k: usize| (k as f64 * frame_time) as f32;
     for track in &mut tracks {
-        track.times = (0..frames)
-            .map(|k| (k as f64 * frame_time) as f32)
-            .collect();
+        track.times = (0..frames).map(time).collect();
     }
     Ok(Motion {
         frames,
         frame_time,
         tracks,
     })
+}
+
+/// From one f32 to the next.
+fn distance(time: f32) -> f64 {
+    f64::from(time.next_up()) - f64::from(time)
+}
+
+/// The first frame that has, as f32, the time of the frame before it: where times of f32 are farther apart than frames.
+fn meets(frames: usize, frame_time: f64) -> Option<usize> {
+    let time = |k: usize| (k as f64 * frame_time) as f32;
+    // Frames at least as far apart as f32 round to different times.
+    if frames == 0 || distance(time(frames - 1)) <= frame_time {
+        return None;
+    }
+    (1..frames).find(|&k| time(k) <= time(k - 1))
 }
 
 /// Empty tracks for all joints that have channels.

@@ -4,7 +4,8 @@ use super::BvhOptions;
 use super::hierarchy::Hierarchy;
 use super::motion::Motion;
 use crate::import::raw::{RawClip, RawNode, RawScene, RawSkin};
-use crate::import::{ImportReport, Severity};
+use crate::import::repeated::Repeated;
+use crate::import::{ImportReport, ReportEntry, Severity};
 use crate::skeleton::Trs;
 use glam::{DVec3, Mat4, Vec3};
 use std::path::Path;
@@ -15,10 +16,15 @@ const SIZES: [f64; 2] = [0.05, 15.0];
 /// Sizes that the unit is guessed by: children to giants.
 const PEOPLE: [f64; 2] = [0.8, 3.5];
 
-/// Units that files are found in, metres, and how they are called.
-const UNITS: [(f64, &str); 4] = [
-    (0.01, "centimetres"),
-    (1.0, "metres"),
+/// A person's height, metres: of the less common units the one that comes nearest is named.
+const PERSON: f64 = 1.7;
+
+/// Units that most files are in, metres, and how they are called. No size fits both.
+const COMMON_UNITS: [(f64, &str); 2] = [(0.01, "centimetres"), (1.0, "metres")];
+
+/// Other units that files are found in. That of the CMU collection is 1/0.45 inch.
+const OTHER_UNITS: [(f64, &str); 3] = [
+    (0.0564, "units of the CMU collection"),
     (0.0254, "inches"),
     (0.001, "millimetres"),
 ];
@@ -32,6 +38,7 @@ pub(super) fn scene(
     report: &mut ImportReport,
 ) -> RawScene {
     repaired(&hierarchy, report);
+    repeated_joints(&hierarchy, report);
     // Offsets alone place the joints at rest; parents stand before their children.
     let mut rest: Vec<DVec3> = Vec::with_capacity(hierarchy.entries.len());
     for e in &hierarchy.entries {
@@ -107,6 +114,24 @@ fn repaired(hierarchy: &Hierarchy, report: &mut ImportReport) {
     }
 }
 
+/// Notes names that several joints have. End Sites are no joints.
+fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
+    let joints: Vec<usize> = (0..hierarchy.entries.len())
+        .filter(|&n| !hierarchy.entries[n].is_end)
+        .collect();
+    let names = joints.iter().map(|&n| {
+        let entry = &hierarchy.entries[n];
+        (Some(entry.name.as_str()), entry.parent)
+    });
+    // Numbers of joints, as those of the skeleton, not of entries.
+    let groups = Repeated::of(names);
+    if !groups.is_empty() {
+        let mut entry = ReportEntry::new(Severity::Note, "joints", groups.joints_message("joints"));
+        entry.items = groups.items("joints");
+        report.entries.push(entry);
+    }
+}
+
 /// Notes that the skeleton is so large or small that its file has another unit.
 fn doubtful_unit(rest: &[DVec3], options: &BvhOptions, report: &mut ImportReport) {
     let (least, most) = rest.iter().fold(
@@ -120,7 +145,12 @@ fn doubtful_unit(rest: &[DVec3], options: &BvhOptions, report: &mut ImportReport
     }
     let units = size / options.unit;
     let fits = |&&(unit, _): &&(f64, &str)| (PEOPLE[0]..=PEOPLE[1]).contains(&(units * unit));
-    let guess = match UNITS.iter().find(fits) {
+    let off = |unit: f64| (units * unit / PERSON).ln().abs();
+    let other = || {
+        let fitting = OTHER_UNITS.iter().filter(fits);
+        fitting.min_by(|a, b| off(a.0).total_cmp(&off(b.0)))
+    };
+    let guess = match COMMON_UNITS.iter().find(fits).or_else(other) {
         Some((unit, name)) => {
             let metres = units * unit;
             format!("in {name} (unit {unit}) it is {metres:.2} m")

@@ -22,8 +22,9 @@ pub(super) struct Word<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The text after a byte order mark, if there is one.
+    /// The text between a byte order mark and the end-of-file characters of DOS (0x1A), if there are any.
     pub fn new(bytes: &'a [u8]) -> Self {
+        let bytes = without_dos_end(bytes);
         let at = match bytes.starts_with(b"\xef\xbb\xbf") {
             true => 3,
             false => 0,
@@ -127,17 +128,16 @@ impl<'a> Text<'a> {
         Ok((word.number(what)?, word.place))
     }
 
-    /// The count that comes next on any line.
-    pub fn count(&mut self, what: &'static str) -> Result<(u64, BvhPlace), Fault> {
+    /// The count that comes next on any line. `limit` is the most that it may be, for the error of other numbers:
+    /// negative, with a fraction, or beyond u64.
+    pub fn count(&mut self, what: &'static str, limit: u64) -> Result<(u64, BvhPlace), Fault> {
         let word = self.word();
         let text = std::str::from_utf8(word.bytes).ok();
-        match text.and_then(|t| t.parse().ok()) {
-            Some(count) => Ok((count, word.place)),
-            None => Err(word.fault(Kind::Number {
-                what,
-                found: word.quoted(),
-            })),
+        if let Some(count) = text.and_then(|t| t.parse().ok()) {
+            return Ok((count, word.place));
         }
+        let value = word.number(what)?;
+        Err(word.fault(Kind::Count { what, value, limit }))
     }
 
     /// Goes over a word that must come next.
@@ -207,6 +207,18 @@ impl Word<'_> {
                 found: self.quoted(),
             })),
         }
+    }
+}
+
+/// The bytes before the characters 0x1A at the end, with which DOS and CP/M end a text; white space may follow them.
+fn without_dos_end(bytes: &[u8]) -> &[u8] {
+    const DOS_END: u8 = 0x1a;
+    let text = bytes.iter().rposition(|&b| b != DOS_END && !is_space(b));
+    let end = text.map_or(0, |last| last + 1);
+    // White space alone stays: places count it.
+    match bytes[end..].iter().position(|&b| b == DOS_END) {
+        Some(before) => &bytes[..end + before],
+        None => bytes,
     }
 }
 

@@ -204,7 +204,7 @@ impl Document {
             &self.extensions_used,
             &self.extensions_required,
             inventory,
-            lenient,
+            (extensions::Draco::count(self), lenient),
             notes,
         )
     }

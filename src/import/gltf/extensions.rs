@@ -179,7 +179,7 @@ pub(super) fn check(
     used: &[String],
     required: &[String],
     inventory: &Inventory,
-    lenient: bool,
+    (draco, lenient): (Draco, bool),
     notes: &mut Notes,
 ) -> Result<(), Fault> {
     for name in required {
@@ -201,21 +201,21 @@ pub(super) fn check(
                 1 => "1 object has it".to_owned(),
                 n => format!("{n} objects have it"),
             };
-            report(name, must.contains(name), &have, notes);
+            report(name, (must.contains(name), draco), &have, notes);
         }
     }
     for (name, count) in &inventory.extensions {
         if !seen.contains(&**name) {
             let objects = plural(count.number as u64, "object");
             let have = format!("found on {objects}, but not listed in extensionsUsed");
-            report(name, false, &have, notes);
+            report(name, (false, draco), &have, notes);
         }
     }
     Ok(())
 }
 
 /// Reports one extension, unless it is read. `have` says how many objects have it.
-fn report(name: &str, required: bool, have: &str, notes: &mut Notes) {
+fn report(name: &str, (required, draco): (bool, Draco), have: &str, notes: &mut Notes) {
     let place = format!("extension {:?}", shorten(name));
     let is = match required {
         true => "is required and ignored",
@@ -234,9 +234,15 @@ fn report(name: &str, required: bool, have: &str, notes: &mut Notes) {
         ),
         Partly(part, effect) => (false, format!("{part}; the rest, which {effect}, {is}")),
         Changes(Unknown) => (!required, format!("{is}; it is not known")),
-        Changes(_) if name == DRACO && !required => {
-            (true, format!("{is}; the data beside it is read"))
-        }
+        Changes(effect) if name == DRACO && !required => match (draco.beside, draco.alone) {
+            (0, 0) => (true, is.to_owned()),
+            (_, 0) => (true, format!("{is}; the data beside it is read")),
+            (0, _) => (false, format!("{is}, though it {effect}")),
+            _ => (
+                true,
+                format!("{is}; the data beside it is read where there is some"),
+            ),
+        },
         Changes(effect) => (false, format!("{is}, though it {effect}")),
     };
     let message = format!("{message}; {have}");
@@ -244,6 +250,42 @@ fn report(name: &str, required: bool, have: &str, notes: &mut Notes) {
         true => notes.note(place, message),
         false => notes.dropped(place, message),
     }
+}
+
+/// Primitives with Draco data.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Draco {
+    /// Those that have other data beside it.
+    beside: usize,
+    /// Those that have no other.
+    alone: usize,
+}
+
+impl Draco {
+    pub fn count(document: &Document) -> Self {
+        let mut out = Self::default();
+        for primitive in document.meshes.iter().flat_map(|m| &m.primitives) {
+            match draco_alone(primitive, &document.accessors) {
+                None => {}
+                Some(false) => out.beside += 1,
+                Some(true) => out.alone += 1,
+            }
+        }
+        out
+    }
+}
+
+/// Whether the vertices of a primitive are in Draco data alone; `None` if it has none.
+fn draco_alone(primitive: &json::mesh::Primitive, accessors: &[json::Accessor]) -> Option<bool> {
+    let extensions = primitive.extensions.as_ref();
+    extensions.filter(|e| e.others.contains_key(DRACO))?;
+    let positions = primitive
+        .attributes
+        .get(&Checked::Valid(Semantic::Positions));
+    let plain = positions
+        .and_then(|p| accessors.get(p.value()))
+        .is_none_or(|a| a.buffer_view.is_some() || a.sparse.is_some());
+    Some(!plain)
 }
 
 /// Refuses primitives whose vertices are in Draco data alone, which would be read as zeros; if `lenient`,
@@ -257,17 +299,7 @@ pub(super) fn leave_out_draco(
     for (index, mesh) in document.meshes.iter_mut().enumerate() {
         let name = mesh.name.as_deref();
         for (at, primitive) in mesh.primitives.iter_mut().enumerate() {
-            let extensions = primitive.extensions.as_ref();
-            if !extensions.is_some_and(|e| e.others.contains_key(DRACO)) {
-                continue;
-            }
-            let positions = primitive
-                .attributes
-                .get(&Checked::Valid(Semantic::Positions));
-            let plain = positions
-                .and_then(|p| accessors.get(p.value()))
-                .is_none_or(|a| a.buffer_view.is_some() || a.sparse.is_some());
-            if plain {
+            if draco_alone(primitive, accessors) != Some(true) {
                 continue;
             }
             let place = || format!("{}, primitive {at}", label("mesh", index, name));

@@ -112,7 +112,7 @@ impl MaterialReader<'_> {
         let alpha_mode = self.alpha_mode(m.alpha_mode.as_deref());
         let mut out = Material {
             name: m.name,
-            base_color: pbr.base_color_factor.unwrap_or([1.0; 4]),
+            base_color: self.base_color(pbr.base_color_factor.unwrap_or([1.0; 4]))?,
             base_color_texture: self.texture("base colour", pbr.base_color_texture.as_ref())?,
             metallic: self.share("metallic factor", pbr.metallic_factor),
             roughness: self.share("roughness factor", pbr.roughness_factor),
@@ -148,7 +148,6 @@ impl MaterialReader<'_> {
         {
             self.specular_glossiness(old, &mut out)?;
         }
-        finite("base colour", &out.base_color)?;
         Ok(out)
     }
 
@@ -160,7 +159,7 @@ impl MaterialReader<'_> {
     ) -> Result<(), Fault> {
         let color = old.diffuse_factor.unwrap_or([1.0; 4]);
         // Numbers of extensions beyond f32 are read as infinite.
-        out.base_color = color.map(|v| self.number("diffuse factor", v, -MAX_LENGTH, MAX_LENGTH));
+        out.base_color = color.map(|v| self.number("diffuse factor", v, 0.0, 1.0));
         out.base_color_texture = self.texture("base colour", old.diffuse_texture.as_ref())?;
         out.metallic = 0.0;
         out.roughness = 1.0 - self.share("glossiness factor", old.glossiness_factor);
@@ -172,12 +171,18 @@ impl MaterialReader<'_> {
         Ok(())
     }
 
+    fn base_color(&mut self, factor: [f32; 4]) -> Result<[f32; 4], Fault> {
+        finite("base colour", &factor)?;
+        Ok(factor.map(|v| self.number("base colour", v, 0.0, 1.0)))
+    }
+
     fn emissive(&mut self, factor: [f32; 3], strength: Option<Value>) -> Result<[f32; 3], Fault> {
         finite("emissive factor", &factor)?;
+        let factor = factor.map(|v| self.number("emissive factor", v, 0.0, 1.0));
         let strength = self.extension::<json::EmissiveStrength>("emissive strength", strength);
         let strength = strength.and_then(|s| s.emissive_strength).unwrap_or(1.0);
         let strength = self.number("emissive strength", strength, 0.0, MAX_LENGTH);
-        Ok(factor.map(|v| self.number("emitted light", v * strength, 0.0, MAX_LENGTH)))
+        Ok(factor.map(|v| v * strength))
     }
 
     fn alpha_mode(&mut self, name: Option<&str>) -> AlphaMode {

@@ -1,11 +1,11 @@
 //! What the report says of a file as a whole: clips that begin late or were cut, and names that occur twice.
 
-use super::error::{Fault, label, shorten};
+use super::error::{Fault, label};
 use super::limits::{MemoryLimit, Notes};
 use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
-
-/// Names, clips and indices that a message lists; it counts the rest, and the entry's items are all.
-pub(super) const LISTED: usize = 4;
+use crate::import::repeated::Repeated;
+pub(super) use crate::import::repeated::{LISTED, list};
+use std::collections::HashSet;
 
 /// Bytes that an item of an entry may take: a name that is shortened may have 40 characters that are escaped.
 pub(super) const ITEM: usize = 512;
@@ -88,78 +88,73 @@ pub(super) fn late_clips(
     Ok(())
 }
 
-/// Reports names that several clips, joints or meshes have.
+/// Reports names that several clips, joints or meshes have, and those that joints share with other nodes.
 pub(super) fn repeated_names(
     scene: &RawScene,
     memory: &mut MemoryLimit,
     notes: &mut Notes,
 ) -> Result<(), Fault> {
     let joint = animated_or_joint(&scene.nodes, &scene.skins, &scene.clips);
-    let clips = scene.clips.iter().map(|c| c.name.as_deref());
+    let clips = scene.clips.iter().map(|c| (c.name.as_deref(), None));
     let joints = scene.nodes.iter().zip(&joint);
-    let joints = joints.map(|(n, joint)| n.name.as_deref().filter(|_| *joint));
-    let meshes = scene.meshes.iter().map(|m| m.name.as_deref());
-    let clips = repeated(clips, "animations", memory)?;
-    let joints = repeated(joints, "nodes", memory)?;
-    let meshes = repeated(meshes, "meshes", memory)?;
-    let all = [
-        ("clips", clips, "a name finds the first, an index each"),
-        (
-            "joints",
-            joints,
-            "a path (PARENT/NAME) or an index finds each, the name alone none",
-        ),
-        ("meshes", meshes, "an index finds each"),
-    ];
-    for (place, names, how) in all {
-        if let Some((names, items)) = names {
-            notes.note(
-                place,
-                format!("names that occur more than once: {names}; {how}"),
-            );
-            notes.items(items);
-        }
+    let joints = joints.map(|(n, joint)| (n.name.as_deref().filter(|_| *joint), n.parent));
+    let meshes = scene.meshes.iter().map(|m| (m.name.as_deref(), None));
+    let first =
+        |names: &Repeated<'_>| names.message("animations", "a name finds the first, an index each");
+    note("clips", "animations", clips, first, memory, notes)?;
+    let how = |names: &Repeated<'_>| names.joints_message("nodes");
+    note("joints", "nodes", joints, how, memory, notes)?;
+    let shared = shared_names(&scene.nodes, &joint, memory)?;
+    let nodes = scene.nodes.iter().map(|n| n.name.as_deref());
+    let nodes = nodes.map(|name| (name.filter(|name| shared.contains(name)), None));
+    let how = |names: &Repeated<'_>| {
+        let how = "not all nodes of one name are joints: look-ups find the joints alone";
+        names.message("nodes", how)
+    };
+    note("nodes", "nodes", nodes, how, memory, notes)?;
+    let index = |names: &Repeated<'_>| names.message("meshes", "an index finds each");
+    note("meshes", "meshes", meshes, index, memory, notes)
+}
+
+/// The names that both joints and other nodes have.
+fn shared_names<'n>(
+    nodes: &'n [RawNode],
+    joint: &[bool],
+    memory: &mut MemoryLimit,
+) -> Result<HashSet<&'n str>, Fault> {
+    // A set takes up to twice its items, and a byte each.
+    memory.charge_for::<[&str; 4]>(nodes.len())?;
+    let names = |joints: bool| -> HashSet<&'n str> {
+        let nodes = nodes
+            .iter()
+            .zip(joint)
+            .filter(|(_, joint)| **joint == joints);
+        nodes.filter_map(|(n, _)| n.name.as_deref()).collect()
+    };
+    let (joints, others) = (names(true), names(false));
+    let shared = joints.intersection(&others).copied().collect();
+    memory.release((nodes.len() * size_of::<[&str; 4]>()) as u64);
+    Ok(shared)
+}
+
+/// An entry with all names that occur more than once, if there are any.
+fn note<'n>(
+    place: &str,
+    what: &str,
+    names: impl Iterator<Item = (Option<&'n str>, Option<usize>)>,
+    message: impl Fn(&Repeated<'n>) -> String,
+    memory: &mut MemoryLimit,
+    notes: &mut Notes,
+) -> Result<(), Fault> {
+    let count = names.size_hint().1.unwrap_or(0);
+    memory.charge_for::<(&str, usize, Option<usize>)>(count)?;
+    let repeated = Repeated::of(names);
+    let (groups, indices) = repeated.counts();
+    memory.charge((groups * ITEM + indices * INDEX) as u64)?;
+    memory.release((count * size_of::<(&str, usize, Option<usize>)>()) as u64);
+    if !repeated.is_empty() {
+        notes.note(place, message(&repeated));
+        notes.items(repeated.items(what));
     }
     Ok(())
-}
-
-/// The names that occur more than once, with the indices that have them, in the order of the file: the first of
-/// them in words, and all of them.
-fn repeated<'n>(
-    names: impl Iterator<Item = Option<&'n str>>,
-    what: &str,
-    memory: &mut MemoryLimit,
-) -> Result<Option<(String, Vec<String>)>, Fault> {
-    let count = names.size_hint().1.unwrap_or(0);
-    memory.charge_for::<(&str, usize)>(count)?;
-    let named = names.enumerate();
-    let named = named.filter_map(|(i, name)| Some((name.filter(|n| !n.is_empty())?, i)));
-    let mut named: Vec<(&str, usize)> = named.collect();
-    named.sort_unstable();
-    let mut groups: Vec<&[(&str, usize)]> = named.chunk_by(|a, b| a.0 == b.0).collect();
-    groups.retain(|g| g.len() > 1);
-    groups.sort_unstable_by_key(|g| g[0].1);
-    let indices: usize = groups.iter().map(|g| g.len()).sum();
-    memory.charge((groups.len() * ITEM + indices * INDEX) as u64)?;
-    let text = |group: &[(&str, usize)], shown: usize| {
-        let shown = group.iter().take(shown);
-        let shown: Vec<String> = shown.map(|(_, i)| i.to_string()).collect();
-        let indices = list(&shown, group.len());
-        format!("{:?} ({what} {indices})", shorten(group[0].0))
-    };
-    let shown = groups.iter().take(LISTED);
-    let shown: Vec<String> = shown.map(|g| text(g, LISTED)).collect();
-    let items: Vec<String> = groups.iter().map(|g| text(g, usize::MAX)).collect();
-    memory.release((count * size_of::<(&str, usize)>()) as u64);
-    Ok((!items.is_empty()).then(|| (list(&shown, items.len()), items)))
-}
-
-/// `a`, `a and b`, or `a, b, c, d and 5 more` of `count` items of which the first are shown.
-pub(super) fn list(shown: &[String], count: usize) -> String {
-    match (shown, count.saturating_sub(shown.len())) {
-        ([], _) => String::new(),
-        ([one], 0) => one.clone(),
-        ([others @ .., last], 0) => format!("{} and {last}", others.join(", ")),
-        (shown, more) => format!("{} and {more} more", shown.join(", ")),
-    }
 }

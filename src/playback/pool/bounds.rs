@@ -140,6 +140,11 @@ impl PoolBounds {
         }
     }
 
+    /// The box of the rest pose, if it was measured.
+    pub fn rest(&self) -> Option<&Aabb> {
+        self.rest.as_ref().map(|rest| &rest.mesh)
+    }
+
     fn clip(&self, clip: u16) -> Option<&ClipBounds> {
         self.clips.get(usize::from(clip))?.as_ref()?.bounds.as_ref()
     }

@@ -4,6 +4,7 @@ use super::ahead::Upcoming;
 use super::{Pool, WatchPart};
 use crate::kernel::{Instance, Needs, Scratch, Sources};
 use crate::math::Affine3x4;
+use crate::playback::Events;
 use crate::playback::ids::NO_CLIP;
 use crate::simd::{Fence, Kernel, Lanes, SimdLevel, Streaming, dispatch};
 use std::ops::Range;
@@ -36,6 +37,8 @@ pub(crate) struct PaletteScratch {
     pub instance: InstanceScratch,
     /// A palette that is copied elsewhere when it is finished.
     pub palette: Vec<Affine3x4>,
+    /// For steps of time that are looked at and not taken.
+    pub events: Events,
 }
 
 /// The sizes that a worker's buffers need.

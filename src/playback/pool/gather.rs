@@ -2,6 +2,7 @@
 
 use super::Pool;
 use crate::kernel::{ActionInput, LayerInput, Scratch};
+use crate::playback::events::Events;
 use crate::playback::gather::{ActiveClip, ActiveLayer, Visitor};
 use crate::playback::ids::NO_CLIP;
 
@@ -17,6 +18,26 @@ impl Pool {
             factor: 1.0,
         };
         self.visit(index, &mut gather);
+    }
+
+    /// [`gather`](Self::gather) of what the instance will play in `seconds` if no call changes it. `events` is left
+    /// empty.
+    #[inline(never)]
+    pub fn gather_ahead(
+        &self,
+        index: usize,
+        seconds: f64,
+        events: &mut Events,
+        scratch: &mut Scratch,
+    ) {
+        scratch.layers.clear();
+        scratch.actions.clear();
+        let mut gather = Gather {
+            pool: self,
+            scratch,
+            factor: 1.0,
+        };
+        self.visit_ahead(index, seconds, events, &mut gather);
     }
 
     /// The clip that counts for the order of evaluation: the first that the instance plays.

@@ -4,6 +4,7 @@ use super::Pool;
 use crate::kernel::LocalOverride;
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
+use crate::playback::changes::POSE;
 use crate::playback::ids::InstanceId;
 use crate::playback::overrides::Overrides;
 
@@ -90,7 +91,7 @@ impl Pool {
         let overrides = self.state.overrides_mut();
         overrides.set(parents, index, joint, local)?;
         self.prepare_override(joint);
-        self.watch.touch(index);
+        self.touch(index);
         Ok(())
     }
 
@@ -132,6 +133,7 @@ impl Pool {
                 overrides.put(instance.index(), LocalOverride { joint, local }, bound);
             }
             self.watch.touch(instance.index());
+            self.changes.mark(instance.index(), POSE);
         }
         for &joint in joints {
             self.prepare_override(joint as u16);
@@ -142,14 +144,14 @@ impl Pool {
     /// Removes the override of a joint of an instance, if it has one.
     pub fn clear_override(&mut self, index: usize, joint: u16) {
         if self.state.overrides_mut().clear(index, joint) {
-            self.watch.touch(index);
+            self.touch(index);
         }
     }
 
     /// Removes all overrides of an instance.
     pub fn clear_overrides(&mut self, index: usize) {
         if self.state.overrides_mut().clear_all(index) {
-            self.watch.touch(index);
+            self.touch(index);
         }
     }
 

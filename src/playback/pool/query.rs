@@ -40,7 +40,9 @@ impl Pool {
             scratch.reserve(&self.needs(1));
             hints.clear();
             hints.resize(self.hints_per_instance(), 0);
-            let PaletteScratch { instance, palette } = scratch;
+            let PaletteScratch {
+                instance, palette, ..
+            } = scratch;
             let rows = &mut palette[..self.rig.palette_len()];
             let kept = (&mut hints[..], &mut WatchPart::default());
             self.evaluate_one(index, level, kept, instance, rows);

@@ -199,6 +199,11 @@ impl Watched {
         })
     }
 
+    /// Whether an instance watches joints besides those that all watch.
+    pub fn watches_own(&self, index: usize) -> bool {
+        self.rows.range(index).len() > self.rows.shared
+    }
+
     /// The stamp of what is evaluated now.
     fn now(&self) -> Stamp {
         Stamp {

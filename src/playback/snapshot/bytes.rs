@@ -102,6 +102,7 @@ impl Writer {
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    version: u16,
     /// Where the last value begins.
     last: usize,
 }
@@ -112,6 +113,7 @@ impl<'a> Reader<'a> {
         let mut r = Self {
             bytes,
             at: 0,
+            version: 0,
             last: 0,
         };
         let magic = &bytes[..bytes.len().min(MAGIC.len())];
@@ -124,6 +126,7 @@ impl<'a> Reader<'a> {
         if have == 0 || have > known {
             return Err(r.fault(SnapshotFault::Version { have, known }));
         }
+        r.version = have;
         let kind = r.u8("the head")?;
         let kind_fault = r.fault(SnapshotFault::Kind {
             have: kind,
@@ -149,6 +152,11 @@ impl<'a> Reader<'a> {
             return Err(kind_fault);
         }
         Ok(r)
+    }
+
+    /// The version of the bytes.
+    pub fn version(&self) -> u16 {
+        self.version
     }
 
     /// Checks that no bytes are left.

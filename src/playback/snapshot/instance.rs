@@ -167,9 +167,9 @@ fn read_one(
             speed: state.speed[index],
             layer,
         };
-        let (layer, anchor, due) = layer::read(r, &context)?;
+        let stored = layer::read(r, &context)?;
         let entries: &mut Entries = &mut state.entries;
-        entries.restore(index * layers + number, &layer, anchor, due);
+        entries.restore(index * layers + number, &stored);
     }
     Ok(scheduled)
 }

@@ -3,7 +3,8 @@
 use super::super::action::{Action, ActionRecord};
 use super::super::arena::Arena;
 use super::super::blend_space::{Members, Space, pace_by};
-use super::super::clock::{Clock, LONGEST_WAIT, Moment};
+use super::super::clock::{Clock, LONGEST_WAIT, Wait};
+use super::super::entries::Stored;
 use super::super::ids::{NO_CLIP, Source};
 use super::super::interval::Playhead;
 use super::super::layer_state::{ACTIONS_PER_LAYER, LayerState};
@@ -17,9 +18,6 @@ use crate::clip::ClipKind;
 
 /// The index of no blend space.
 const NO_SPACE: u16 = u16::MAX;
-
-/// A layer as it was stored: its state at its anchor, the anchor, and when it has to be visited.
-pub(super) type Stored = (LayerState, Moment, Moment);
 
 /// What the entries of a snapshot refer to.
 #[derive(Clone, Copy)]
@@ -78,10 +76,10 @@ fn read_fade(
     Ok(LinearFade::of_parts((from, to, total, left)))
 }
 
-pub(super) fn write(w: &mut Writer, (layer, anchor, due): &Stored, clock: Clock) {
+pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock) {
     w.u64(anchor.ticks_to(clock.now()));
-    w.u64(anchor.ticks_to(*due));
-    w.flags([layer.weight.running()]);
+    // How long it stands still follows from the rest.
+    w.flags([layer.weight.running(), *wait != Wait::NONE]);
     write_fade(w, &layer.weight);
     w.f32(layer.speed);
     w.u8(layer.len() as u8);
@@ -110,31 +108,51 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, due): &Stored, clock: Clock)
 }
 
 pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, SnapshotError> {
-    let wait = LONGEST_WAIT as u64;
-    let elapsed = r.u64("ticks since a layer changed")?;
-    let due = r.up_to("ticks until a layer is visited", wait)?;
-    // After each step, what is due has been visited.
-    r.limit("ticks since a layer changed", elapsed, due)?;
-    let [runs] = r.flags("flags of a layer")?;
+    let most = LONGEST_WAIT as u64;
+    let elapsed = r.up_to("ticks since a layer changed", most)?;
+    let (runs, stands) = match r.version() {
+        // It stood still until the next event, too.
+        1 => {
+            let due = r.up_to("ticks until a layer is visited", most)?;
+            r.limit("ticks since a layer changed", elapsed, due)?;
+            let [runs] = r.flags("flags of a layer")?;
+            (runs, due > 0)
+        }
+        _ => {
+            let [runs, stands] = r.flags("flags of a layer")?;
+            (runs, stands)
+        }
+    };
     let weight = read_fade(r, runs, "weight of a layer", context.weights())?;
     let speed = r.f32("speed of a layer", -MAX_SPEED, MAX_SPEED)?;
     let mut layer = LayerState::new(weight, speed);
     let count = r.u8("actions of a layer")?;
     r.limit("actions of a layer", count.into(), ACTIONS_PER_LAYER as u64)?;
     for _ in 0..count {
-        read_action(r, context, &mut layer, Moment::seconds(due))?;
+        read_action(r, context, &mut layer)?;
     }
     // Both are at most 2^61.
     let anchor = context.clock.now().later(-(elapsed as i64));
-    Ok((layer, anchor, anchor.later(due as i64)))
+    if !stands {
+        return Ok((layer, anchor, Wait::NONE));
+    }
+    let wait = Wait::of(layer.steady());
+    // After each step, what had to change has changed.
+    let within = elapsed < wait.ticks() as u64;
+    match r.version() {
+        1 if !within => Ok((layer, anchor, Wait::NONE)),
+        _ => {
+            r.needs(within, "a layer stands still for too long")?;
+            Ok((layer, anchor, wait))
+        }
+    }
 }
 
-/// Reads an action and appends it. It is not visited for `wait` seconds after the anchor.
+/// Reads an action and appends it.
 fn read_action(
     r: &mut Reader<'_>,
     context: &Context<'_>,
     layer: &mut LayerState,
-    wait: f64,
 ) -> Result<(), SnapshotError> {
     let flags: [bool; 6] = r.flags("flags of an action")?;
     let [moves, fades, warps] = r.flags("flags of an action")?;
@@ -163,13 +181,7 @@ fn read_action(
     record.weight = read_fade(r, fades, "weight of an action", context.weights())?;
     if moves {
         record.rate = context.rate(&Action::of_record(&record), layer);
-        // Until the next visit the time stays within the pass.
-        let (end, room) = (time + wait * record.rate, 1e-9 * f64::from(length));
-        let within = -room <= end && end <= f64::from(length) + room;
-        r.needs(
-            record.rate != 0.0 && within,
-            "an action leaves its pass unseen",
-        )?;
+        r.needs(record.rate != 0.0, "an action moves at no speed")?;
     }
     let (a, _) = layer.push(Action::of_record(&record));
     if warps {

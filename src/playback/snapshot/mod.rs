@@ -23,7 +23,7 @@ pub use identity::SnapshotDiffers;
 use std::sync::Arc;
 
 /// The version of the stored form of snapshots. Newer ones are rejected.
-pub const SNAPSHOT_VERSION: u16 = 1;
+pub const SNAPSHOT_VERSION: u16 = 2;
 
 /// Bytes of memory that reading a snapshot takes at most, per byte of it.
 pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
@@ -100,6 +100,7 @@ impl PoolSnapshot {
         pool.clips.rewind(self.identity.clips());
         pool.spaces.rewind(&self.spaces);
         pool.state.clone_from(&self.state);
+        pool.state.call_all();
         let count = pool.state.len();
         pool.hints.clear();
         pool.hints.resize(pool.hints_per_instance() * count, 0);

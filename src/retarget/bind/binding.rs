@@ -57,7 +57,7 @@ pub struct BoundClip {
     /// Joints whose translations, or those of joints folded into them, the clip animates and the target takes from
     /// its rest pose.
     pub translations_left: usize,
-    /// The farthest that one of them moves from its rest, metres.
+    /// The farthest that one of them moves from its rest, metres of model space.
     pub farthest_left: f64,
     /// Joints whose keys are samples, because several moving joints are folded into one.
     pub sampled: usize,
@@ -105,6 +105,8 @@ pub struct Binding {
     source: Skeleton,
     target: Skeleton,
     routes: Vec<(Route, Carry)>,
+    /// By joint of the source and of the target, the scale of its frame in model space, at rest.
+    scales: [Vec<f64>; 2],
     root_scale: f64,
     report: BindReport,
 }
@@ -183,8 +185,9 @@ impl Binding {
         let ratio = report.hips.as_ref().map_or(1.0, |h| h.target / h.source);
         let root_scale = options.root_scale.map_or(ratio, f64::from);
         report.root_scale = root_scale;
-        compare(source, target, &routes, &mut report);
-        let units = units(source, target, &routes);
+        let scales = [scales(source), scales(target)];
+        compare((source, target), &routes, &scales, &mut report);
+        let units = units(&routes, &scales);
         let carried = routes.into_iter().zip(roots).zip(units);
         let carried = carried.map(|((route, root), unit)| {
             let carry = match options.translations {
@@ -200,6 +203,7 @@ impl Binding {
             routes: carried.collect(),
             source: source.clone(),
             target: target.clone(),
+            scales,
             root_scale,
             report,
         })
@@ -300,6 +304,10 @@ impl Binding {
         })
     }
 
+    pub(super) fn scales(&self) -> &[Vec<f64>; 2] {
+        &self.scales
+    }
+
     pub(super) fn routes(&self) -> &[(Route, Carry)] {
         &self.routes
     }
@@ -371,15 +379,24 @@ fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, 
     (root, hips)
 }
 
+/// By joint, the scale of its frame in model space, at rest: the mean of its axes.
+fn scales(skeleton: &Skeleton) -> Vec<f64> {
+    let models = skeleton.rest_models();
+    let volume = |m: &glam::Affine3A| f64::from(m.matrix3.determinant().abs());
+    // Of scales whose product is beyond f32 nothing is known.
+    let scale = |m| Some(volume(m).cbrt()).filter(|s| s.is_finite());
+    models.iter().map(|m| scale(m).unwrap_or(1.0)).collect()
+}
+
+/// The scale of the frame that a joint's translation is in, by the scales of all joints.
+pub(super) fn frame_scale(skeleton: &Skeleton, scales: &[f64], joint: u16) -> f64 {
+    let parent = skeleton.parents()[usize::from(joint)];
+    scales.get(usize::from(parent)).copied().unwrap_or(1.0)
+}
+
 /// By route, the unit of the source's frame in that of the target's: the quotient of the scales of the joints that are
 /// bound above. An armature may have scale 0.01 in one file and 1 in the other.
-fn units(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> Vec<f64> {
-    let scales = |skeleton: &Skeleton| -> Vec<f64> {
-        let models = skeleton.rest_models();
-        let volume = |m: &glam::Affine3A| f64::from(m.matrix3.determinant().abs());
-        models.iter().map(|m| volume(m).cbrt()).collect()
-    };
-    let (from, to) = (scales(source), scales(target));
+fn units(routes: &[Route], [from, to]: &[Vec<f64>; 2]) -> Vec<f64> {
     let unit = |route: &Route| match route.above.map(|above| &routes[above]) {
         Some(above) => ratio(
             from[usize::from(above.source)],
@@ -425,27 +442,43 @@ fn heights(
         below.filter_map(bone).sum()
     };
     let size = length(target, &|r| r.target) / length(source, &|r| r.source);
-    let source_height = match size * there[axis] / here[axis] {
-        off if !size.is_finite() || size <= 0.0 || (0.5..2.0).contains(&off) => there[axis],
-        _ => here[axis] / size,
+    let (source_height, by_lengths) = match size * there[axis] / here[axis] {
+        off if !size.is_finite() || size <= 0.0 || (0.5..2.0).contains(&off) => {
+            (there[axis], false)
+        }
+        _ => (here[axis] / size, true),
     };
     (usable(here[axis]) && usable(source_height))
         .then(|| HipHeights {
             joint: target.names()[usize::from(routes[hips].target)].clone(),
             source: source_height,
             target: here[axis],
+            by_lengths,
         })
         .filter(|h| ratio(h.target, h.source) == h.target / h.source)
 }
 
 /// Finds the largest differences of the rest poses.
-fn compare(source: &Skeleton, target: &Skeleton, routes: &[Route], report: &mut BindReport) {
+fn compare(
+    (source, target): (&Skeleton, &Skeleton),
+    routes: &[Route],
+    scales: &[Vec<f64>; 2],
+    report: &mut BindReport,
+) {
     let name = |r: &Route| target.names()[usize::from(r.target)].clone();
     let (from, to) = (model_rotations(source), model_rotations(target));
     for route in routes {
+        // Metres: the frames of both joints above may have other units.
+        let unit = match route.above.map(|above| &routes[above]) {
+            Some(above) => (
+                scales[0][usize::from(above.source)],
+                scales[1][usize::from(above.target)],
+            ),
+            None => (1.0, 1.0),
+        };
         let (a, b) = (
-            at_rest(source, route).translation,
-            target_rest(target, route),
+            at_rest(source, route).translation * unit.0,
+            target_rest(target, route) * unit.1,
         );
         let apart = a.distance(b);
         if report.translation.as_ref().is_none_or(|d| apart > d.apart) {

@@ -12,4 +12,5 @@ mod tracks;
 pub use binding::{BindOptions, Binding, BoundClip, TranslationMode, bind};
 pub use error::BindError;
 pub use names::BindMatch;
+pub(super) use names::{Numbered, scalar_pairs};
 pub use report::{BindReport, BoundJoint, HipHeights, RestDifference};

@@ -63,16 +63,17 @@ fn stripped(name: &str) -> &str {
     unnumbered(unprefixed(name))
 }
 
-/// Names whose numbers tell joints apart: one of two skeletons has several joints that differ in the number alone, as
+/// Names whose numbers tell joints apart: a skeleton has several joints that differ in the number alone, as
 /// `spine`, `spine.001` and `spine.003` of Rigify. Without number, in lower case.
-struct Numbered(HashSet<String>);
+pub struct Numbered(HashSet<String>);
 
 impl Numbered {
-    fn of(skeletons: [&Skeleton; 2]) -> Self {
+    /// Of all lists of names.
+    pub fn of<'n>(lists: impl IntoIterator<Item = impl Iterator<Item = &'n str>>) -> Self {
         let mut found = HashSet::new();
-        for skeleton in skeletons {
+        for names in lists {
             let mut first: HashMap<String, String> = HashMap::new();
-            for name in skeleton.names() {
+            for name in names {
                 let name = unprefixed(name).to_lowercase();
                 let stem = unnumbered(&name).to_owned();
                 match first.entry(stem) {
@@ -86,7 +87,7 @@ impl Numbered {
     }
 
     /// A name without namespaces, and without its number unless that tells joints apart.
-    fn strip<'a>(&self, name: &'a str) -> &'a str {
+    pub fn strip<'a>(&self, name: &'a str) -> &'a str {
         let name = unprefixed(name);
         let stem = unnumbered(name);
         match stem.len() < name.len() && self.0.contains(&stem.to_lowercase()) {
@@ -94,6 +95,57 @@ impl Numbered {
             false => stem,
         }
     }
+}
+
+type Key<'a> = &'a dyn Fn(&str) -> String;
+
+/// For every scalar of the source that of the target, by the names of their nodes as joints are found. Of scalars with
+/// equal names the first is that of the first; names that are equal otherwise must be single.
+pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Option<usize>> {
+    let nodes = |names: &[&str]| -> Vec<String> {
+        let names = names.iter();
+        names.map(|n| node_of(n).0.to_owned()).collect()
+    };
+    let nodes = [nodes(source), nodes(target)];
+    let numbered = Numbered::of([&nodes[0], &nodes[1]].map(|n| n.iter().map(String::as_str)));
+    let keyed = |name: &str, key: Key<'_>| {
+        let (node, rest) = node_of(name);
+        (key(node), rest.to_owned())
+    };
+    let steps: [Key<'_>; 3] = [&|n| n.to_owned(), &|n| numbered.strip(n).to_owned(), &|n| {
+        numbered.strip(n).to_lowercase()
+    }];
+    let mut found = vec![None; source.len()];
+    let mut taken = vec![false; target.len()];
+    for (step, key) in steps.into_iter().enumerate() {
+        let mut groups: HashMap<_, [Vec<usize>; 2]> = HashMap::new();
+        for (at, name) in source
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| found[*i].is_none())
+        {
+            groups.entry(keyed(name, key)).or_default()[0].push(at);
+        }
+        for (at, name) in target.iter().enumerate().filter(|(i, _)| !taken[*i]) {
+            groups.entry(keyed(name, key)).or_default()[1].push(at);
+        }
+        for [from, to] in groups.into_values() {
+            if step > 0 && (from.len(), to.len()) != (1, 1) {
+                continue;
+            }
+            for (a, b) in from.into_iter().zip(to) {
+                found[a] = Some(b);
+                taken[b] = true;
+            }
+        }
+    }
+    found
+}
+
+/// The node's part of a scalar's name, and the rest: `Face` and `.weights[3]`. A user channel's name is all node.
+fn node_of(name: &str) -> (&str, &str) {
+    let at = name.rfind(".weights[").filter(|_| name.ends_with(']'));
+    name.split_at(at.unwrap_or(name.len()))
 }
 
 /// The joint of the source for every joint of the target.
@@ -104,8 +156,7 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
     let mut found: Pairs = vec![None; target.len()];
     let mut used = vec![false; source.len()];
     let paths = (path_hashes(source), path_hashes(target));
-    let numbered = Numbered::of([source, target]);
-    type Key<'a> = &'a dyn Fn(&str) -> String;
+    let numbered = Numbered::of([source, target].map(|s| s.names().iter().map(String::as_str)));
     let steps: [(BindMatch, Key<'_>); 3] = [
         (BindMatch::Exact, &|n| n.to_owned()),
         (BindMatch::WithoutPrefix, &|n| numbered.strip(n).to_owned()),
@@ -244,6 +295,49 @@ mod tests {
         ] {
             assert_eq!(stripped(name), short, "{name}");
         }
+    }
+
+    #[test]
+    fn scalars_pair_as_the_joints_of_their_nodes_do() {
+        let source = [
+            "rig:Face.weights[0]",
+            "rig:Face.weights[1]",
+            "TEETH.001.weights[0]",
+            "brow.weights[0]",
+            "grip",
+            "Tail.weights[0]",
+            "Tail.weights[0]",
+            "x:Twin.weights[0]",
+            "y:Twin.weights[0]",
+            "Spine.001.weights[0]",
+            "Spine.002.weights[0]",
+        ];
+        let target = [
+            "Face.weights[1]",
+            "Face.weights[0]",
+            "Teeth.weights[0]",
+            "brow.weights[1]",
+            "hand:Grip",
+            "Tail.weights[0]",
+            "Tail.weights[0]",
+            "Twin.weights[0]",
+            "Spine.weights[0]",
+        ];
+        let (none, some) = (None, Some);
+        let expected = [
+            some(1),
+            some(0),
+            some(2),
+            none,
+            some(4),
+            some(5),
+            some(6),
+            none,
+            none,
+            none,
+            none,
+        ];
+        assert_eq!(scalar_pairs(&source, &target), expected);
     }
 
     #[test]

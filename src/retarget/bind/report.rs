@@ -20,7 +20,7 @@ pub struct BoundJoint {
 pub struct RestDifference {
     /// Name of the joint in the target.
     pub joint: String,
-    /// Its value in the source: translation in metres, or rotation xyzw.
+    /// Its value in the source: translation in metres of model space, or rotation xyzw.
     pub source: Vec<f32>,
     /// Its value in the target.
     pub target: Vec<f32>,
@@ -33,10 +33,13 @@ pub struct RestDifference {
 pub struct HipHeights {
     /// Name of the joint in the target.
     pub joint: String,
-    /// Its height above the lowest bound joint in the source's rest pose, metres.
+    /// Its height above the lowest bound joint in the source's rest pose, metres. Joints that are not bound do not
+    /// count, as the other skeleton has none like them.
     pub source: f64,
     /// The same in the target's.
     pub target: f64,
+    /// Whether the height in the source follows from the lengths of its bones: its rest pose does not stand.
+    pub by_lengths: bool,
 }
 
 /// What binding two skeletons did.
@@ -55,7 +58,8 @@ pub struct BindReport {
     pub hips: Option<HipHeights>,
     /// The scale of the root's translations.
     pub root_scale: f64,
-    /// The largest difference of rest translations between bound joints, relative to their parents.
+    /// The largest difference of rest translations between bound joints, relative to the joints bound above, along
+    /// the axes of these. Lengths are those of model space: an armature may be scaled by 0.01.
     pub translation: Option<RestDifference>,
     /// The largest difference of rest rotations between bound joints, in model space.
     pub rotation: Option<RestDifference>,
@@ -97,10 +101,16 @@ impl fmt::Display for BindReport {
         match &self.hips {
             Some(h) if (self.root_scale - 1.0).abs() > 1e-6 => write!(
                 f,
-                "\nroot translations are scaled by {:.4}: \"{}\" is {:.4} m high in the clips' rest pose, {:.4} m here",
+                "\nroot translations are scaled by {:.4}: \"{}\" is {:.4} m above the lowest bound joint in the clips' \
+                 rest pose{}, {:.4} m here",
                 self.root_scale,
                 shorten(&h.joint),
                 h.source,
+                if h.by_lengths {
+                    " by the lengths of its bones"
+                } else {
+                    ""
+                },
                 h.target
             )?,
             Some(_) => {}
@@ -179,6 +189,7 @@ mod tests {
                 joint: long.clone(),
                 source: 1.0,
                 target: 2.0,
+                by_lengths: false,
             }),
             root_scale: 2.0,
             translation: Some(difference()),

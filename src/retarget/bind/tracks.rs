@@ -1,7 +1,7 @@
 //! Keys of the source as keys of the target. Where one moving joint lies on a route, its keys are multiplied with
 //! constants, which is exact for every interpolation; where several do, they are sampled (`sampled.rs`).
 
-use super::binding::{Binding, Carry};
+use super::binding::{Binding, Carry, frame_scale};
 use super::error::BindError;
 use super::path::{Route, Step, affine, carry, rotation, turn};
 use super::sampled::{MAX_WORK, Work, sample_rotation, sample_translation};
@@ -128,6 +128,7 @@ pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, 
         let maker = Maker {
             locals: &locals,
             target: binding.target(),
+            scales: binding.scales(),
             route,
         };
         maker.rotation(&work, &mut made)?;
@@ -149,6 +150,8 @@ pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, 
 struct Maker<'a> {
     locals: &'a Locals<'a>,
     target: &'a Skeleton,
+    /// By joint of the source and of the target, the scale of its frame.
+    scales: &'a [Vec<f64>; 2],
     route: &'a Route,
 }
 
@@ -324,7 +327,8 @@ impl Maker<'_> {
             };
             let key = |k: usize| DVec3::from_slice(curve.key(k)).distance(base);
             let most = (0..curve.times.len()).map(key).fold(0.0, f64::max);
-            (most > 0.0).then_some(most)
+            let unit = frame_scale(self.locals.skeleton, &self.scales[0], step.joint);
+            (most > 0.0).then_some(most * unit)
         };
         let all = self.route.steps.iter().filter_map(moved);
         all.fold(None, |most: Option<f64>, m| {
@@ -382,9 +386,10 @@ impl Maker<'_> {
         let joint = Some(self.route.target);
         made.sampled += usize::from(made.last_sampled != joint);
         made.last_sampled = joint;
-        let worst = match channel {
-            RawChannel::Rotation => &mut made.sampled_rotation,
-            _ => &mut made.sampled_translation,
+        let unit = frame_scale(self.target, &self.scales[1], self.route.target);
+        let (worst, difference) = match channel {
+            RawChannel::Rotation => (&mut made.sampled_rotation, difference),
+            _ => (&mut made.sampled_translation, difference * unit),
         };
         *worst = worst.max(difference);
     }

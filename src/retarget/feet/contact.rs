@@ -2,10 +2,11 @@
 
 use super::FootPlanting;
 use super::ring::Ring;
+use super::roots::{Roots, in_world};
 use crate::retarget::body::Body;
 use crate::retarget::humanoid::HumanBone as B;
 use crate::retarget::motion::Motion;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use std::ops::Range;
 
 /// Contacts shorter than this are passages, not steps. Seconds.
@@ -21,8 +22,13 @@ pub(super) struct Foot {
     pub places: Vec<DVec3>,
 }
 
-/// The places of both feet at given times. Without feet there is none.
-pub(super) fn feet(source: &Body, motion: &Motion<'_>, times: &[f32]) -> Vec<(B, Foot)> {
+/// The places of both feet at given times, root motion included. Without feet there is none.
+pub(super) fn feet(
+    source: &Body,
+    motion: &Motion<'_>,
+    roots: &Roots<'_>,
+    times: &[f32],
+) -> Vec<(B, Foot)> {
     let sides = [(B::LeftFoot, B::LeftToes), (B::RightFoot, B::RightToes)];
     let foot = |(foot, toes): (B, B)| {
         source.map.joint(foot)?;
@@ -32,8 +38,8 @@ pub(super) fn feet(source: &Body, motion: &Motion<'_>, times: &[f32]) -> Vec<(B,
             foot
         };
         let joint = source.map.joint(tip)?;
-        let places = times.iter().map(|&t| motion.model(joint, t).translation);
-        let places = places.collect();
+        let place = |&t: &f32| in_world(&roots.source(t), motion.model(joint, t).translation);
+        let places = times.iter().map(place).collect();
         Some((foot, Foot { tip, places }))
     };
     sides.into_iter().filter_map(foot).collect()
@@ -51,8 +57,33 @@ fn low(foot: &Foot, up: DVec3, height: f64) -> Vec<bool> {
     heights.map(|h| h - least <= height).collect()
 }
 
-/// The velocity of the ground: the median of that of low feet, component by component.
-pub(super) fn ground(feet: &[(B, Foot)], ring: &Ring<'_>, up: DVec3, height: f64) -> DVec3 {
+/// The velocity of the ground. It is 0 unless the clip is one in place whose ground moves below it: the hips stay, low
+/// feet move faster than a foot in contact may, and at their velocity more of the clip is contact than at rest.
+pub(super) fn ground(
+    feet: &[(B, Foot)],
+    ring: &Ring<'_>,
+    up: DVec3,
+    (size, travels): (f64, bool),
+    options: &FootPlanting,
+) -> DVec3 {
+    let moving = median_velocity(feet, ring, up, options.height * size);
+    if travels || moving.length() <= options.speed * size {
+        return DVec3::ZERO;
+    }
+    let seconds = |ground: DVec3| -> f64 {
+        let all = feet
+            .iter()
+            .flat_map(|(_, foot)| contacts(foot, ring, (up, ground), size, options));
+        all.map(|contact| ring.seconds(&contact)).sum()
+    };
+    match seconds(moving) > seconds(DVec3::ZERO) {
+        true => moving,
+        false => DVec3::ZERO,
+    }
+}
+
+/// The median of the velocity of low feet, component by component.
+fn median_velocity(feet: &[(B, Foot)], ring: &Ring<'_>, up: DVec3, height: f64) -> DVec3 {
     let mut parts: [Vec<f64>; 3] = Default::default();
     for (_, foot) in feet {
         let moves = ring.velocities(&foot.places);
@@ -92,8 +123,28 @@ pub(super) fn contacts(
     ring.ranges(&stands, SHORTEST)
 }
 
+/// Whether the hips travel: their way along the ground is longer than a foot in contact may slide meanwhile.
+pub(super) fn travels(
+    source: &Body,
+    motion: &Motion<'_>,
+    duration: f32,
+    options: &FootPlanting,
+) -> bool {
+    let Some(hips) = source.map.joint(B::Hips) else {
+        return false;
+    };
+    let place = |time: f32| motion.model(hips, time).translation;
+    let way = level(place(duration) - place(0.0), source.up()).length();
+    way > options.speed * source.height * f64::from(duration)
+}
+
 /// Whether the last pose of hips and feet is the first one, but for a way along the ground.
-pub(super) fn is_loop(source: &Body, motion: &Motion<'_>, duration: f32) -> bool {
+pub(super) fn is_loop(
+    source: &Body,
+    motion: &Motion<'_>,
+    roots: &Roots<'_>,
+    duration: f32,
+) -> bool {
     let bones = [
         B::Hips,
         B::LeftFoot,
@@ -105,6 +156,13 @@ pub(super) fn is_loop(source: &Body, motion: &Motion<'_>, duration: f32) -> bool
     let place = |joint: usize, time: f32| motion.model(joint, time).translation;
     let mut ways = joints.map(|j| place(j, duration) - place(j, 0.0));
     let most = CLOSED * source.height;
+    let turned_or_risen = roots.whole().is_some_and(|whole| {
+        let turn = whole.rotation.angle_between(DQuat::IDENTITY);
+        turn > CLOSED || whole.translation.dot(source.up()).abs() > most
+    });
+    if turned_or_risen {
+        return false;
+    }
     // The hips are the first.
     ways.next().is_some_and(|hips| {
         hips.dot(source.up()).abs() <= most && ways.all(|way| (way - hips).length() <= most)

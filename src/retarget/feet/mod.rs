@@ -1,13 +1,14 @@
 //! Planting of feet: what stands in the source stands in the target.
 //!
-//! A foot of the source is in contact while it is low and moves with the ground. The ground of a clip in place
-//! moves below the character, so its velocity is measured first. On the target, the foot in contact is led along
-//! with the ground by a two-bone correction of the leg, which is faded in and out around the contact.
+//! A foot of the source is in contact while it is low and moves with the ground. The ground stands, but below a clip
+//! that walks in place, so its velocity is measured first. On the target, the foot in contact is led along with the
+//! ground by a two-bone correction of the leg, which is faded in and out around the contact.
 
 mod contact;
 mod leg;
 mod plant;
 mod ring;
+mod roots;
 
 pub(super) use plant::{least_work, missing, plant};
 
@@ -49,8 +50,8 @@ impl FootPlanting {
     }
 }
 
-/// What the planting of feet found and did. Speeds are along the ground, relative to it, in the target's units per
-/// second, over the samples in contact.
+/// What the planting of feet found and did. Speeds are along the ground, in the target's units per second, over the
+/// samples in contact; slide is the speed relative to the ground. Root motion is included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeetReport {
     /// Bones without which a foot is not planted, at most one per leg, with the side that lacks them, `source` or
@@ -60,12 +61,17 @@ pub struct FeetReport {
     pub contacts: usize,
     /// Seconds in contact, summed over both feet.
     pub seconds: f64,
-    /// The velocity of the source's ground in its model space, units per second; zero unless the clip is in place.
+    /// The velocity of the source's ground in its model space, units per second; zero unless the clip walks in place:
+    /// its hips stay, and more of it is contact with a ground that moves faster than [`FootPlanting::speed`].
     pub ground_velocity: [f64; 3],
     /// Mean slide before the correction.
     pub slide_before: f64,
     /// Mean slide after it.
     pub slide_after: f64,
+    /// Mean speed in the world before the correction: `slide_before` if the ground stands.
+    pub world_before: f64,
+    /// The same after it.
+    pub world_after: f64,
     /// Largest slide before the correction.
     pub worst_before: f64,
     /// Largest slide after it.

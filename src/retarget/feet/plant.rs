@@ -1,9 +1,11 @@
 //! Corrects the legs of the target's tracks where feet stand.
 
-use super::contact::{contacts, feet, ground, is_loop, level};
+use super::contact::{contacts, feet, ground, is_loop, level, travels};
 use super::leg::{Leg, reach};
 use super::ring::Ring;
+use super::roots::{Roots, in_world};
 use super::{FeetReport, FootPlanting};
+use crate::clip::Clip;
 use crate::import::raw::Interpolation;
 use crate::retarget::body::{Body, Loose, twin};
 use crate::retarget::error::RetargetError;
@@ -79,16 +81,24 @@ pub(in crate::retarget) fn plant(
     (source, target): (&Body, &Body),
     (space, scale): (&Space, DMat3),
     (motion, tracks): (&Motion<'_>, &mut Tracks<'_>),
-    duration: f32,
+    clip: &Clip,
     work: &mut Work,
 ) -> Result<FeetReport, RetargetError> {
+    let duration = clip.duration();
     let times = sample_times(source, target, motion, tracks, duration);
     let depth = depth(source).saturating_add(depth(target));
     work.take(times.len().saturating_mul(LOOKS), depth)?;
     let up = source.up();
-    let ring = Ring::new(&times, is_loop(source, motion, duration));
-    let feet = feet(source, motion, &times);
-    let ground = ground(&feet, &ring, up, options.height * source.height);
+    let roots = Roots {
+        motion: clip.root_motion(),
+        space,
+        scale,
+    };
+    let ring = Ring::new(&times, is_loop(source, motion, &roots, duration));
+    let feet = feet(source, motion, &roots, &times);
+    // Root motion takes the character along.
+    let travels = roots.motion.is_some() || travels(source, motion, duration, options);
+    let ground = ground(&feet, &ring, up, (source.height, travels), options);
     let mut report = FeetReport {
         ground_velocity: ground.to_array(),
         missing: missing(source, target, space),
@@ -107,11 +117,15 @@ pub(in crate::retarget) fn plant(
             velocity: scale * ground,
         };
         let places = |tracks: &Tracks<'_>| -> Vec<DVec3> {
-            times.iter().map(|&t| limb.tip(&tracks.motion, t)).collect()
+            let place = |&t: &f32| in_world(&roots.target(t), limb.tip(&tracks.motion, t));
+            times.iter().map(place).collect()
         };
         let before = places(tracks);
         slides[0].add(&before, &contacts, &floor);
-        let shifts = shifts(&before, &contacts, &floor, options.fade);
+        let mut shifts = shifts(&before, &contacts, &floor, options.fade);
+        for (shift, &time) in shifts.iter_mut().zip(&times) {
+            *shift = roots.target(time).rotation.conjugate() * *shift;
+        }
         report.out_of_reach += correct(&limb, tracks, &times, &shifts);
         slides[1].add(&places(tracks), &contacts, &floor);
         report.contacts += contacts.len();
@@ -119,8 +133,10 @@ pub(in crate::retarget) fn plant(
         let longest = shifts.iter().map(|s| s.length()).fold(0.0, f64::max);
         report.correction = report.correction.max(longest);
     }
-    (report.slide_before, report.worst_before) = slides[0].figures();
-    (report.slide_after, report.worst_after) = slides[1].figures();
+    let [before, after] = &slides;
+    (report.slide_before, report.slide_after) = (before.mean(), after.mean());
+    (report.world_before, report.world_after) = (before.mean_in_world(), after.mean_in_world());
+    (report.worst_before, report.worst_after) = (before.worst, after.worst);
     Ok(report)
 }
 
@@ -321,6 +337,8 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
 #[derive(Default)]
 struct Slides {
     sum: f64,
+    /// Of the speeds in the world, where the ground may move.
+    sum_in_world: f64,
     count: usize,
     worst: f64,
 }
@@ -340,13 +358,18 @@ impl Slides {
                 let way = ring.place(places, b) - ring.place(places, a);
                 let speed = level(way / seconds - ground, floor.up).length();
                 self.sum += speed;
+                self.sum_in_world += level(way / seconds, floor.up).length();
                 self.count += 1;
                 self.worst = self.worst.max(speed);
             }
         }
     }
 
-    fn figures(&self) -> (f64, f64) {
-        (self.sum / self.count.max(1) as f64, self.worst)
+    fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+
+    fn mean_in_world(&self) -> f64 {
+        self.sum_in_world / self.count.max(1) as f64
     }
 }

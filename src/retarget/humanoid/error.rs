@@ -44,7 +44,7 @@ pub enum MapError {
         source: crate::skeleton::JointRefError,
     },
     /// The map lacks the bone that everything else hangs on.
-    #[error("the map has no hips; {bones} other bones are in it")]
+    #[error("the map has no hips; {} in it", others(*.bones))]
     NoHips {
         /// How many bones it has.
         bones: usize,
@@ -117,4 +117,10 @@ pub enum MapError {
 fn list(bones: &[HumanBone]) -> String {
     let names: Vec<&str> = bones.iter().map(|b| b.name()).collect();
     names.join(", ")
+}
+
+/// `1 other bone is`, `2 other bones are`.
+fn others(bones: usize) -> String {
+    let verb = if bones == 1 { "is" } else { "are" };
+    format!("{} {verb}", plural(bones as u64, "other bone"))
 }

@@ -5,6 +5,7 @@ use super::error::MapError;
 use super::map::{HumanoidMap, MapOrigin, is_below, is_loose};
 use super::names::{are_indexed, plain, unindexed};
 use super::tables::{TABLES, Table};
+use crate::retarget::bind::Numbered;
 use crate::skeleton::HumanBone;
 use crate::skeleton::{NO_JOINT, Skeleton};
 use std::collections::HashMap;
@@ -35,8 +36,8 @@ impl HumanoidMap {
     /// Finds the humanoid of a skeleton by the names of its joints.
     ///
     /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM, Unity, VRoid, Unreal, Rigify, Biped and Poser,
-    /// and those of a few sample models. Names are compared without namespaces, prefixes, separators, case and the
-    /// indices of Sketchfab.
+    /// and those of a few sample models. Names are compared without namespaces, prefixes, separators, case, the
+    /// indices of Sketchfab and the numbers of Blender's copies (`.001`) that tell no joints apart.
     /// The table that finds most bones wins. A bone's joint must lie below that of the bone above it; only feet
     /// and hands may hang elsewhere.
     ///
@@ -107,9 +108,11 @@ impl<'a> Joints<'a> {
     fn new(skeleton: &'a Skeleton) -> Self {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         let indexed = are_indexed(skeleton.names());
+        let numbered = Numbered::of([skeleton.names().iter().map(String::as_str)]);
         for (joint, name) in skeleton.names().iter().enumerate() {
             let name = if indexed { unindexed(name) } else { name };
-            by_name.entry(plain(name)).or_default().push(joint);
+            let name = plain(numbered.strip(name));
+            by_name.entry(name).or_default().push(joint);
         }
         let mut below = vec![0usize; skeleton.len()];
         for (joint, &parent) in skeleton.parents().iter().enumerate().rev() {

@@ -5,12 +5,14 @@ use phalanx::build::{
     BuildOptions, MAX_RESAMPLED_KEYS, RESAMPLE_RATE, RootMotionOptions, build_rig,
     build_rig_reporting,
 };
-use phalanx::clip::{Clip, MAX_IRREGULAR_KEYS};
-use phalanx::import::Severity;
+use phalanx::clip::{Clip, MAX_IRREGULAR_KEYS, REGULAR_TOLERANCE};
 use phalanx::import::bvh::{BvhOptions, read_slice};
-use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+use phalanx::import::raw::{
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
+};
+use phalanx::import::{ImportError, Severity};
 use phalanx::rig::Rig;
-use phalanx::skeleton::{Pose, Skeleton};
+use phalanx::skeleton::{ChannelValue, Pose, Skeleton, UserChannel};
 use phalanx_testkit::capture::{swing, take};
 use phalanx_testkit::sample::sample;
 
@@ -62,6 +64,79 @@ fn ten_minutes_at_120_hz() {
     assert_eq!(motion.parts().times.len(), frames);
     let way = motion.whole().translation;
     assert!((way.x - 7.1999).abs() < 1e-4, "{way}");
+}
+
+/// Beyond 2^22 frames rounding to f32 moves times by more than a quarter of a frame: they stay a regular timeline with
+/// all keys, also where a joint turns fast. The keys are a channel's, which take a quarter of a translation's memory.
+#[test]
+fn a_take_of_a_day_and_a_half_keeps_its_frames() {
+    // Times of f32 are 1/64 s apart at its end: half a frame.
+    let (frames, frame_time) = (4_300_000_usize, 131_073.0 / 4_200_000.0);
+    let mut text = format!(
+        "HIERARCHY ROOT a {{ OFFSET 0 1 0 CHANNELS 1 Xposition }} MOTION Frames: {frames} Frame Time: {frame_time}\n"
+    );
+    (0..frames).for_each(|k| text.push_str(["1\n", "2\n", "4\n"][k % 3]));
+    let (mut raw, report) = read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap();
+    assert_eq!(report.entries, []);
+    let track = raw.clips[0].tracks.remove(0);
+    let off = |(k, &t): (usize, &f32)| (f64::from(t) / frame_time - k as f64).abs();
+    let worst = track.times.iter().enumerate().map(off).fold(0.0, f64::max);
+    assert!(worst > REGULAR_TOLERANCE, "{worst}");
+    raw.channels.push(RawUserChannel {
+        channel: UserChannel {
+            name: "x".into(),
+            rest: ChannelValue::Float(0.0),
+        },
+        tracks: vec![RawUserTrack {
+            clip: 0,
+            interpolation: Interpolation::Linear,
+            values: track.values.iter().copied().step_by(3).collect(),
+            times: track.times.clone(),
+        }],
+    });
+    let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
+    assert_eq!(report.entries, [], "nothing is resampled");
+    let clip = &rig.clips()[0];
+    let timeline = &clip.timelines()[0];
+    assert_eq!((timeline.len as usize, timeline.hint), (frames, None));
+    assert_eq!(clip.times(timeline), track.times);
+    assert!((f64::from(timeline.rate) * frame_time - 1.0).abs() < 1e-6);
+    for frame in (0..frames).step_by(99_991).chain([frames - 2, frames - 1]) {
+        let pose = sample(clip, rig.skeleton(), track.times[frame]).unwrap();
+        assert_eq!(pose.scalar(0), [1.0, 2.0, 4.0][frame % 3], "{frame}");
+    }
+}
+
+/// A file of so few characters a frame that its keys take more memory than a file of its size may: the error has both
+/// numbers, and what the limit comes from.
+#[test]
+fn the_memory_of_a_file_of_short_lines() {
+    let text = |frames: usize| {
+        let head = "HIERARCHY ROOT a { OFFSET 0 1 0 CHANNELS 1 Xrotation } MOTION Frames:";
+        let lines = "0\n9\n".repeat(frames / 2);
+        format!("{head} {frames} Frame Time: 0.01\n{lines}")
+    };
+    // 256 bytes of rows for two of text.
+    let import = |text: &str| {
+        phalanx::import::import_slice(text.as_bytes(), "x.bvh", None, &Default::default())
+    };
+    assert!(import(&text(70_000)).is_ok());
+    let long = text(100_000);
+    let error = import(&long).unwrap_err();
+    let (needed, limit) = (256 * 100_000, 24 * long.len() + (16 << 20));
+    assert!(needed > limit);
+    let says = error.to_string();
+    let expected = format!(
+        "x.bvh: animation 0: clip \"x\", with blocks of 100000 keys, needs {needed} bytes of rows, the limit is {limit}: \
+         24 for each of the {} bytes of the file, and 16777216",
+        long.len()
+    );
+    assert_eq!(says, expected);
+    assert!(matches!(error, ImportError::ClipBytes { file_bytes, .. } if file_bytes == long.len()));
+    // Without a file there is no such limit.
+    let (raw, _) = read_slice(long.as_bytes(), "x.bvh", &BvhOptions::default()).unwrap();
+    let rig = build_rig(raw, &BuildOptions::default()).unwrap();
+    assert_eq!(rig.clips()[0].timelines()[0].len, 100_000);
 }
 
 /// What the baker's limit means: 2^24 joints times keys.

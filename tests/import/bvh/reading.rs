@@ -249,6 +249,22 @@ fn a_doubtful_unit_is_noted_with_the_likely_one() {
         says.contains("in inches (unit 0.0254) it is 1.78 m"),
         "{says}"
     );
+    // An adult of the CMU collection; a person of 70 or 60 inches is none, although that unit would fit the latter.
+    for (size, metres) in [("31", "1.75"), ("25", "1.41"), ("40", "2.26")] {
+        let says = note(size, 1.0).unwrap();
+        let guess = format!("in units of the CMU collection (unit 0.0564) it is {metres} m");
+        assert!(says.contains(&guess), "{says}");
+    }
+    let says = note("60", 1.0).unwrap();
+    assert!(
+        says.contains("in inches (unit 0.0254) it is 1.52 m"),
+        "{says}"
+    );
+    let says = note("100", 1.0).unwrap();
+    assert!(
+        says.contains("in centimetres (unit 0.01) it is 1.00 m"),
+        "{says}"
+    );
     let says = note("0.002", 0.01).unwrap();
     assert!(says.contains("0.0100 m"), "{says}");
     for fine in [("1.7", 1.0), ("170", 0.01), ("14", 1.0), ("-0.4", 1.0)] {
@@ -284,6 +300,10 @@ fn other_spellings_mean_the_same() {
         PAIR.replace('\n', "\n \n\t\n"),
         format!("\u{feff}{PAIR}\n\n"),
         PAIR.trim_end().to_owned(),
+        // DOS ends a text with 0x1A, CP/M fills its last record with it.
+        format!("{PAIR}\u{1a}"),
+        format!("{}\u{1a}", PAIR.trim_end()),
+        format!("{PAIR}\n\u{1a}\u{1a}\u{1a}\r\n"),
         upper(PAIR),
         PAIR.replace("OFFSET", "offset")
             .replace("CHANNELS", "Channels"),
@@ -329,6 +349,49 @@ fn names_are_kept_as_they_are() {
         says,
         "repaired: joint 0: its name is not UTF-8 and became \"H\u{fffd}fte\""
     );
+}
+
+/// Names that several joints have are reported with the indices of the joints, without End Sites.
+#[test]
+fn names_that_occur_twice_are_reported() {
+    let joint = |name: &str, below: &str| {
+        format!("JOINT {name}\n{{ OFFSET 0 1 0 {below} End Site {{ OFFSET 0 1 0 }} }}\n")
+    };
+    let note = |text: &str| {
+        let text = format!(
+            "HIERARCHY\nROOT Hips\n{{ OFFSET 0 1 0\n{text} }}\nMOTION\nFrames: 0\nFrame Time: 1"
+        );
+        let (scene, report) = read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap();
+        let entry = report.entries.into_iter().find(|e| e.place == "joints");
+        (build_rig(scene, &BuildOptions::default()).unwrap(), entry)
+    };
+    let two = joint("Left", &joint("Hand", "")) + &joint("Right", &joint("Hand", ""));
+    let (rig, entry) = note(&two);
+    let entry = entry.unwrap();
+    assert_eq!(entry.severity, Severity::Note);
+    assert_eq!(
+        entry.message,
+        "names that occur more than once: \"Hand\" (joints 2 and 4); a path (PARENT/NAME) or the index of the joint \
+         finds each, the name alone none"
+    );
+    assert_eq!(entry.items, ["\"Hand\" (joints 2 and 4)"]);
+    let skeleton = rig.skeleton();
+    assert!(skeleton.joint("Hand").is_err());
+    assert_eq!(skeleton.joint("Right/Hand"), Ok(4));
+    assert_eq!(
+        [2, 4].map(|j| skeleton.names()[j].as_str()),
+        ["Hand", "Hand"]
+    );
+    // Siblings have one path.
+    let (rig, entry) = note(&(joint("Toe", "") + &joint("Toe", "")));
+    let says = entry.unwrap().message;
+    assert!(
+        says.contains("\"Toe\" (joints 1 and 2); the index of the joint finds each; a path (PARENT/NAME) does not"),
+        "{says}"
+    );
+    assert!(rig.skeleton().joint("Hips/Toe").is_err());
+    let (_, entry) = note(&(joint("A", "") + &joint("B", "")));
+    assert_eq!(entry, None);
 }
 
 #[test]

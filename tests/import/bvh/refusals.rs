@@ -64,16 +64,110 @@ fn counts_of_frames() {
         "line 21, column 1: 16777216 frames are declared, there are 2"
     );
     for (count, said) in [
-        ("-1", "the number of frames is \"-1\", expected a number"),
-        ("1.5", "the number of frames is \"1.5\", expected a number"),
+        (
+            "-1",
+            "the number of frames is -1, expected a whole number from 0 to 16777216",
+        ),
+        (
+            "1.5",
+            "the number of frames is 1.5, expected a whole number from 0 to 16777216",
+        ),
         (
             "99999999999999999999999",
-            "the number of frames is \"99999999999999999999999\", expected a number",
+            "the number of frames is 1e23, expected a whole number from 0 to 16777216",
+        ),
+        ("two", "the number of frames is \"two\", expected a number"),
+        (
+            "nan",
+            "the number of frames is NaN, expected a finite number",
         ),
     ] {
         let text = with("Frames: 2", &format!("Frames: {count}"));
         assert_eq!(error(text), format!("line 17, column 9: {said}"));
     }
+    let read = read_slice(
+        with("Frames: 2", "Frames: -1").as_bytes(),
+        "x",
+        &BvhOptions::default(),
+    );
+    let kind = read.unwrap_err().kind;
+    assert!(
+        matches!(
+            kind,
+            BvhErrorKind::Count {
+                value: -1.0,
+                limit: 16_777_216,
+                ..
+            }
+        ),
+        "{kind:?}"
+    );
+    assert_eq!(
+        error(with("CHANNELS 3", "CHANNELS -3")),
+        "line 9, column 12: the number of channels is -3, expected a whole number from 0 to 6"
+    );
+}
+
+/// 0x1A ends a text; within one it is a character like others.
+#[test]
+fn the_end_of_dos_within_a_text() {
+    assert_eq!(
+        error(with("0.5 1 0.25 -10", "\u{1a} 1 0.25 -10")),
+        "line 20, column 1: a position is \"\\u{1a}\", expected a number"
+    );
+    assert_eq!(error("\u{1a}"), "the file is empty");
+}
+
+/// Frames that have one time as f32 are refused before any is read: with the frame, and both distances.
+#[test]
+fn frames_that_f32_does_not_tell_apart() {
+    let read = |frames: usize, frame_time: f64| {
+        let text = PAIR[..PAIR.find("Frames:").unwrap()].to_owned();
+        let text = format!("{text}Frames: {frames}\nFrame Time: {frame_time}\n");
+        read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap_err()
+    };
+    // Times of f32 are 1/512 s apart up to 32,768 s, and 1/256 s from there on: less than 4 ms, more than 3.9 ms.
+    let frames = 8_500_000;
+    assert!(matches!(
+        read(frames, 0.004).kind,
+        BvhErrorKind::Frames { found: 0, .. }
+    ));
+    let error = read(frames, 0.0039);
+    assert_eq!(error.place.map(|p| (p.line, p.column)), Some((18, 13)));
+    let BvhErrorKind::FramesMeet {
+        frame,
+        seconds,
+        step,
+        frame_time,
+        frames: of,
+    } = error.kind
+    else {
+        panic!("{error}");
+    };
+    assert_eq!((step, frame_time, of), (1.0 / 256.0, 0.0039, frames));
+    assert_eq!(seconds, frame as f64 * frame_time);
+    let time = |k: usize| (k as f64 * frame_time) as f32;
+    assert_eq!(time(frame), time(frame - 1));
+    assert!((1..frame).all(|k| time(k - 1) < time(k)));
+    // As many frames as it says are fine.
+    assert!(matches!(
+        read(frame, 0.0039).kind,
+        BvhErrorKind::Frames { found: 0, .. }
+    ));
+    // At 120 Hz 36 hours are, 37 are not. Whole seconds count to the limit of frames.
+    assert!(matches!(
+        read(36 * 3600 * 120, 1.0 / 120.0).kind,
+        BvhErrorKind::Frames { .. }
+    ));
+    let says = read(37 * 3600 * 120, 1.0 / 120.0).to_string();
+    assert!(
+        says.contains("times of f32 are 0.015625 s apart there, the frame time is 0.008333333333333333 s; of the 15984000"),
+        "{says}"
+    );
+    assert!(matches!(
+        read(1 << 24, 1.0).kind,
+        BvhErrorKind::Frames { .. }
+    ));
 }
 
 #[test]

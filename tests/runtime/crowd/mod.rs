@@ -6,6 +6,7 @@ mod bulk;
 mod joints;
 mod large;
 mod layers;
+mod listened;
 mod mirrors;
 mod parts;
 mod playing;

@@ -231,14 +231,23 @@ fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
 /// `PHALANX_STORE=1 cargo test --test runtime stored` rewrites the file, which is allowed only before a version is
 /// released.
 #[test]
-fn version_1_is_read_for_ever() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/snapshot-1.phs");
-    let (mut crowd, all) = stored();
+fn versions_are_read_for_ever() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let path = data.join(format!("snapshot-{SNAPSHOT_VERSION}.phs"));
+    let written = stored().0.snapshot().to_bytes();
     if std::env::var_os("PHALANX_STORE").is_some() {
-        std::fs::write(&path, crowd.snapshot().to_bytes()).unwrap();
+        std::fs::write(&path, &written).unwrap();
     }
-    let bytes = std::fs::read(&path).unwrap();
-    let snapshot = CrowdSnapshot::from_bytes(&bytes).unwrap();
+    assert!(std::fs::read(&path).unwrap() == written);
+    for version in 1..=SNAPSHOT_VERSION {
+        let path = data.join(format!("snapshot-{version}.phs"));
+        read_for_ever(&std::fs::read(path).unwrap());
+    }
+}
+
+fn read_for_ever(bytes: &[u8]) {
+    let (mut crowd, all) = stored();
+    let snapshot = CrowdSnapshot::from_bytes(bytes).unwrap();
     let expected = crowd.snapshot();
     crowd.stop_everything(&all);
     crowd.restore(&snapshot).unwrap();

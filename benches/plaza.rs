@@ -1,0 +1,170 @@
+//! The plaza: 100,000 and 1,000,000 built-in characters around a camera with tiers; allocations and bytes by a counting
+//! allocator, the worst of 1,000 frames, then criterion. `--test` takes small crowds.
+
+mod common;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use phalanx::crowd::{BoneBuffer, Tiers};
+use phalanx_testkit::alloc;
+use phalanx_workload::plaza::{Plaza, PlazaTimes};
+use std::sync::Arc;
+use std::time::Duration;
+
+#[global_allocator]
+static ALLOCATOR: alloc::Counting = alloc::Counting;
+
+/// Frames before the measured ones: all phases of clips have been shown.
+const WARM_UP: usize = 600;
+/// Frames that are replayed, and how often; the least time per frame counts.
+const FRAMES: usize = 1000;
+const REPLAYS: usize = 5;
+
+/// Clips of the built-in character that play in place.
+const CLIPS: [&str; 8] = [
+    "Idle",
+    "Walk",
+    "Jog",
+    "Run",
+    "Wave",
+    "Cheer",
+    "Clap",
+    "LookAround",
+];
+
+fn plaza(count: usize, tiers: Option<Tiers>) -> Plaza {
+    let rig = Arc::new(phalanx::import::mannequin().expect("the built-in character is valid"));
+    let clips: Vec<usize> = CLIPS
+        .iter()
+        .filter_map(|name| rig.find_clip(name))
+        .collect();
+    Plaza::new(rig, &clips, count, tiers).expect("the crowd accepts its rig")
+}
+
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Runs frames, and returns the times of each.
+fn frames(plaza: &mut Plaza, bones: &mut BoneBuffer, count: usize) -> Vec<PlazaTimes> {
+    let frame = |_| {
+        plaza.direct().expect("valid calls");
+        plaza.frame(bones).expect("a valid frame")
+    };
+    (0..count).map(frame).collect()
+}
+
+/// The same frames again and again: the median of the least times per frame, and the worst of them.
+fn worst(count: usize, threads: usize, run: (usize, usize, usize)) {
+    let (warm_up, length, replays) = run;
+    let pool = alloc::pool(threads);
+    let (least, allocations, bytes) = pool.install(|| {
+        let before = alloc::live();
+        let mut scene = plaza(count, Some(Tiers::default()));
+        let mut bones = BoneBuffer::new();
+        frames(&mut scene, &mut bones, warm_up);
+        let bytes = (alloc::live() - before) as f64 - bones.bytes().len() as f64;
+        drop((scene, bones));
+        let mut least: Vec<PlazaTimes> = Vec::new();
+        let mut allocations = 0;
+        for _ in 0..replays {
+            let mut scene = plaza(count, Some(Tiers::default()));
+            let mut bones = BoneBuffer::new();
+            frames(&mut scene, &mut bones, warm_up);
+            let before = alloc::allocations();
+            let now = frames(&mut scene, &mut bones, length);
+            // The list of times is one.
+            allocations = alloc::allocations() - before - 1;
+            if least.is_empty() {
+                least.clone_from(&now);
+            }
+            for (least, now) in least.iter_mut().zip(now) {
+                if now.total() < least.total() {
+                    *least = now;
+                }
+            }
+        }
+        (least, allocations, bytes)
+    });
+    let of = |part: &dyn Fn(&PlazaTimes) -> f64| median(least.iter().map(part).collect()) / 1e6;
+    let total = of(&PlazaTimes::total);
+    let worst = least.iter().map(PlazaTimes::total).fold(0.0, f64::max) / 1e6;
+    println!(
+        "plaza of {count}, {threads} threads: {total:.3} ms (advance {:.3}, schedule {:.3}, evaluate {:.3}), worst \
+         {worst:.3} ms = {:.2} of the median; {:.3} allocations a frame; {:.0} B a character beside rows",
+        of(&|t| t.advance),
+        of(&|t| t.schedule),
+        of(&|t| t.evaluate),
+        worst / total,
+        allocations as f64 / length as f64,
+        bytes / count as f64,
+    );
+}
+
+fn main() {
+    let test = std::env::args().any(|a| a == "--test");
+    let (counts, run) = match test {
+        true => (vec![500], (10, 10, 1)),
+        false => (vec![100_000, 1_000_000], (WARM_UP, FRAMES, REPLAYS)),
+    };
+    for &count in &counts {
+        // A million characters take a minute to set up five times.
+        let run = if count > 500_000 {
+            (WARM_UP, 300, 2)
+        } else {
+            run
+        };
+        for threads in [2, 1] {
+            worst(count, threads, run);
+        }
+    }
+    let mut c = Criterion::default().configure_from_args();
+    let mut group = c.benchmark_group("plaza");
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3));
+    for &count in counts.iter().take(1) {
+        group.throughput(Throughput::Elements(count as u64));
+        let cases = [
+            ("tiers", Some(Tiers::default())),
+            (
+                "full rate",
+                Some(Tiers {
+                    tiers: vec![Default::default()],
+                    ..Tiers::default()
+                }),
+            ),
+            ("without tiers", None),
+        ];
+        for (name, tiers) in cases {
+            let full = name != "tiers";
+            group.bench_function(BenchmarkId::new(name, count), |b| {
+                let mut scene = plaza(count, tiers.clone());
+                if full && tiers.is_some() {
+                    scene.crowd_mut().set_views(&[]).expect("there are tiers");
+                }
+                let mut bones = BoneBuffer::new();
+                frames(
+                    &mut scene,
+                    &mut bones,
+                    if test || full { 10 } else { WARM_UP },
+                );
+                let pool = alloc::pool(1);
+                pool.install(|| {
+                    b.iter_custom(|count| {
+                        let mut all = Duration::ZERO;
+                        for _ in 0..count {
+                            scene.direct().expect("valid calls");
+                            let times = scene.frame(&mut bones).expect("a valid frame");
+                            all += Duration::from_nanos(times.total() as u64);
+                        }
+                        all
+                    });
+                });
+            });
+        }
+    }
+    group.finish();
+    c.final_summary();
+}

@@ -1,0 +1,195 @@
+//! Which cell an instance has: the requests of the ranking, and how they are met.
+
+use super::bank::{BankKind, NONE, SHARED, SHARED_CELL, split};
+use super::shared::{PhaseKey, SharedPhases};
+use super::tier::Tiers;
+use super::tiering::{OUT, Tiering};
+use crate::playback::pool::Pool;
+
+/// Shared cells are freed when nobody has looked for them for this many frames.
+const KEPT: u32 = 240;
+/// The banks of which shared cells are looked at in a frame, as a share of all.
+const SWEEPS: usize = 60;
+
+/// What the ranking asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub index: u32,
+    pub tier: u8,
+    /// The phase that it is to show; `None`: a palette of its own.
+    pub key: Option<PhaseKey>,
+}
+
+/// What the ranking of a chunk of instances finds.
+#[derive(Debug, Default)]
+pub(super) struct Ask {
+    /// Instances that have to be looked at: index, tier before, tier now.
+    pub looks: Vec<(u32, u8, u8)>,
+    pub requests: Vec<Request>,
+}
+
+impl Tiering {
+    /// Meets the requests of a pool's ranking, in the order of the instances.
+    pub(super) fn assign(&mut self, number: usize, pool: &Pool, stride: usize, chunks: usize) {
+        let mut requests = std::mem::take(&mut self.requests);
+        for requests in requests.iter_mut().take(chunks) {
+            for request in requests.requests.drain(..) {
+                self.meet(number, pool, stride as u32, request);
+            }
+        }
+        self.requests = requests;
+    }
+
+    fn meet(&mut self, number: usize, pool: &Pool, stride: u32, request: Request) {
+        let Request { index, tier, key } = request;
+        let at = index as usize;
+        let Self {
+            pools,
+            banks,
+            tiers,
+            frame,
+            instances,
+            ..
+        } = self;
+        let ranked = &mut pools[number];
+        let kind = |palettes: u8, tier: u8, phase: u8| BankKind {
+            pool: number as u16,
+            tier,
+            phase,
+            palettes,
+            stride,
+        };
+        let (before, old) = (ranked.tier[at], ranked.cell[at]);
+        if before != OUT {
+            instances[usize::from(before)] -= 1;
+        }
+        if tier != OUT {
+            instances[usize::from(tier)] += 1;
+        }
+        if tier == OUT {
+            release(banks, tiers, old);
+            (ranked.tier[at], ranked.cell[at]) = (OUT, NONE);
+            return;
+        }
+        ranked.tier[at] = tier;
+        if let Some(key) = key {
+            release(banks, tiers, old);
+            let cell = match ranked.shared.find(key, *frame) {
+                Some(cell) => cell,
+                None => {
+                    let cell = banks.take(kind(1, SHARED, 0), 1, key.bits(), *frame);
+                    fit(banks, cell, pool);
+                    ranked.shared.set(key, cell, *frame);
+                    cell
+                }
+            };
+            ranked.cell[at] = cell | SHARED_CELL;
+            return;
+        }
+        let own = old != NONE && old & SHARED_CELL == 0;
+        if own && before == tier {
+            // A call has changed it.
+            let (bank, place) = split(old);
+            banks.all[bank].stale |= 1 << place;
+            return;
+        }
+        release(banks, tiers, old);
+        let t = &tiers.tiers[usize::from(tier)];
+        let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
+        let phase = banks.least_phase(t.rate);
+        let cell = banks.take(kind(palettes, tier, phase), t.rate, index, *frame);
+        fit(banks, cell, pool);
+        ranked.cell[at] = cell;
+    }
+
+    /// Frees shared cells that nobody has looked for lately, in some of the banks.
+    pub(super) fn sweep(&mut self) {
+        let Self {
+            banks,
+            pools,
+            tiers,
+            frame,
+            sweep,
+            ..
+        } = self;
+        for _ in 0..banks.all.len().div_ceil(SWEEPS) {
+            *sweep = if *sweep + 1 < banks.all.len() {
+                *sweep + 1
+            } else {
+                0
+            };
+            let bank = *sweep;
+            let b = &banks.all[bank];
+            if b.kind.tier != SHARED || b.used == 0 {
+                continue;
+            }
+            let (pool, used, owner) = (usize::from(b.kind.pool), b.used, b.owner);
+            for place in (0..16).filter(|p| used >> p & 1 == 1) {
+                let cell = (bank * 16 + place) as u32;
+                let shared = &mut pools[pool].shared;
+                if frame.wrapping_sub(shared.looked(cell)) > KEPT {
+                    shared.set(PhaseKey::of_bits(owner[place]), NONE, *frame);
+                    banks.free(cell, rate(tiers, SHARED));
+                }
+            }
+        }
+    }
+
+    /// Takes all cells of a pool back. Its instances have none, and are out of the picture until they are ranked.
+    pub(super) fn forget(&mut self, number: usize) {
+        let Self {
+            pools,
+            banks,
+            tiers,
+            instances,
+            ..
+        } = self;
+        let Some(ranked) = pools.get_mut(number) else {
+            return;
+        };
+        for cell in &mut ranked.cell {
+            release(banks, tiers, std::mem::replace(cell, NONE));
+        }
+        for tier in &mut ranked.tier {
+            if *tier != OUT {
+                instances[usize::from(*tier)] -= 1;
+                *tier = OUT;
+            }
+        }
+        for (_, cell) in ranked.shared.cells() {
+            banks.free(cell, 1);
+        }
+        ranked.shared = SharedPhases::default();
+    }
+}
+
+/// The rate of a tier.
+fn rate(tiers: &Tiers, tier: u8) -> u8 {
+    tiers.tiers.get(usize::from(tier)).map_or(1, |t| t.rate)
+}
+
+/// Frees a cell that is an instance's own. Shared ones stay until nobody looks for them.
+fn release(banks: &mut super::bank::Banks, tiers: &Tiers, cell: u32) {
+    if cell == NONE || cell & SHARED_CELL != 0 {
+        return;
+    }
+    let tier = banks.all[split(cell).0].kind.tier;
+    banks.free(cell, rate(tiers, tier));
+}
+
+/// Makes room for what the cells of a bank keep.
+fn fit(banks: &mut super::bank::Banks, cell: u32, pool: &Pool) {
+    let bank = &mut banks.all[split(cell).0];
+    let palettes = usize::from(bank.kind.palettes) * super::bank::CELLS;
+    if bank.inputs.len() < palettes {
+        bank.inputs.resize_with(palettes, Default::default);
+    }
+    if bank.kind.tier != SHARED {
+        // More actions than this make room when they come.
+        let (layers, actions) = (pool.layer_count().min(4), pool.max_clips().min(8));
+        let place = split(cell).1 * usize::from(bank.kind.palettes);
+        for input in &mut bank.inputs[place..place + usize::from(bank.kind.palettes)] {
+            input.reserve(layers, actions);
+        }
+    }
+}

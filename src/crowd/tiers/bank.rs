@@ -1,0 +1,275 @@
+//! `Banks`: the cells of the bone buffer, in banks of 16 that are updated together.
+
+use super::input::CellInput;
+
+/// The cells of a bank.
+pub(super) const CELLS: usize = 16;
+
+/// No cell, no instance.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The bit of an instance's cell that is shared. A crowd has fewer cells than this: each has a row of memory at least.
+pub(super) const SHARED_CELL: u32 = 1 << 31;
+
+/// The tier of a bank whose cells are shared.
+pub(super) const SHARED: u8 = u8::MAX;
+
+/// What the cells of a bank have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BankKind {
+    /// The index of the pool.
+    pub pool: u16,
+    /// The tier, or [`SHARED`].
+    pub tier: u8,
+    /// The bank is updated in frames whose number has this remainder by the tier's rate.
+    pub phase: u8,
+    /// Palettes of a cell: 1, or 2 that are interpolated.
+    pub palettes: u8,
+    /// Rows from one palette to the next.
+    pub stride: u32,
+}
+
+impl BankKind {
+    pub fn cell_rows(&self) -> usize {
+        self.stride as usize * usize::from(self.palettes)
+    }
+}
+
+/// 16 cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Bank {
+    pub(super) kind: BankKind,
+    /// The first row.
+    pub(super) first: usize,
+    /// Cells that are used.
+    pub(super) used: u16,
+    /// Those of them whose palettes have never been written.
+    pub(super) fresh: u16,
+    /// Those whose instance a call has changed since they were written.
+    pub(super) stale: u16,
+    /// Those that were to be updated and wait for the budget.
+    pub(super) waiting: u16,
+    /// Those that this frame evaluates.
+    pub(super) chosen: u16,
+    /// Cells whose second palette is the later one.
+    pub(super) second: u16,
+    /// Cells whose input is stored.
+    pub(super) stored: u16,
+    /// The instance of each cell; of shared ones the clip and its phase.
+    pub(super) owner: [u32; CELLS],
+    /// The frame in which each was updated; of shared ones the frame in which it was last looked for.
+    pub(super) updated: [u32; CELLS],
+    /// When the earlier palette of interpolated cells is reached, and when the later one: seconds of the crowd.
+    pub(super) times: [[f64; 2]; CELLS],
+    /// What each palette was evaluated from: cell × palette.
+    pub(super) inputs: Vec<CellInput>,
+    /// Key hints: of each cell as many as an instance has. Any values are valid.
+    pub(super) hints: Vec<u16>,
+}
+
+impl Bank {
+    fn new(kind: BankKind, first: usize) -> Self {
+        Self {
+            kind,
+            first,
+            used: 0,
+            fresh: 0,
+            stale: 0,
+            waiting: 0,
+            chosen: 0,
+            second: 0,
+            stored: 0,
+            owner: [NONE; CELLS],
+            updated: [0; CELLS],
+            times: [[0.0; 2]; CELLS],
+            inputs: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// The first row of a cell's earlier and of its later palette.
+    pub(super) fn rows_of(&self, place: usize) -> [usize; 2] {
+        let first = self.first + place * self.kind.cell_rows();
+        let other = first + self.kind.stride as usize;
+        match (self.kind.palettes, self.second >> place & 1) {
+            (1, _) => [first, first],
+            (_, 1) => [first, other],
+            _ => [other, first],
+        }
+    }
+
+    /// The rows behind the bank.
+    pub(super) fn end(&self) -> usize {
+        self.first + CELLS * self.kind.cell_rows()
+    }
+}
+
+/// All banks of a crowd, in the order of their rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Banks {
+    pub all: Vec<Bank>,
+    /// Banks of each kind that have a free cell, the last one is taken first.
+    open: Vec<(BankKind, Vec<u32>)>,
+    /// Banks without used cells, by the rows of a cell.
+    empty: Vec<(usize, Vec<u32>)>,
+    /// How many cells are updated in each of 16 frames that follow one another.
+    load: [u32; 16],
+}
+
+/// A cell's bank and place.
+pub(super) fn split(cell: u32) -> (usize, usize) {
+    let cell = cell & !SHARED_CELL;
+    (cell as usize / CELLS, cell as usize % CELLS)
+}
+
+impl Banks {
+    /// The phase of a rate in which the fewest cells are updated.
+    pub fn least_phase(&self, rate: u8) -> u8 {
+        let load = |phase: u8| {
+            let frames = (usize::from(phase)..16).step_by(usize::from(rate));
+            frames.map(|f| self.load[f]).sum::<u32>()
+        };
+        // The first of equals.
+        (0..rate).min_by_key(|&phase| load(phase)).unwrap_or(0)
+    }
+
+    fn count(&mut self, kind: BankKind, rate: u8, by: i32) {
+        if kind.tier != SHARED {
+            for frame in (usize::from(kind.phase)..16).step_by(usize::from(rate)) {
+                self.load[frame] = self.load[frame].saturating_add_signed(by);
+            }
+        }
+    }
+
+    /// Takes a cell for an instance or a phase. It is fresh.
+    pub fn take(&mut self, kind: BankKind, rate: u8, owner: u32, frame: u32) -> u32 {
+        self.count(kind, rate, 1);
+        let open = match self.open.iter().position(|(k, _)| *k == kind) {
+            Some(at) => at,
+            None => {
+                self.open.push((kind, Vec::new()));
+                self.open.len() - 1
+            }
+        };
+        let bank = match self.open[open].1.last() {
+            Some(&bank) => bank,
+            None => {
+                let bank = self.bank(kind);
+                self.open[open].1.push(bank);
+                bank
+            }
+        };
+        let b = &mut self.all[bank as usize];
+        let place = (!b.used).trailing_zeros() as usize;
+        let bit = 1 << place;
+        b.used |= bit;
+        b.fresh |= bit;
+        b.stale &= !bit;
+        b.waiting &= !bit;
+        b.stored &= !bit;
+        (b.owner[place], b.updated[place]) = (owner, frame);
+        if b.used == u16::MAX {
+            self.open[open].1.pop();
+        }
+        bank * CELLS as u32 + place as u32
+    }
+
+    /// An empty bank, or a new one behind all others.
+    fn bank(&mut self, kind: BankKind) -> u32 {
+        let rows = kind.cell_rows();
+        let empty = self.empty.iter_mut().find(|(r, _)| *r == rows);
+        if let Some(bank) = empty.and_then(|(_, banks)| banks.pop()) {
+            let b = &mut self.all[bank as usize];
+            b.kind = kind;
+            return bank;
+        }
+        let first = self.rows();
+        self.all.push(Bank::new(kind, first));
+        (self.all.len() - 1) as u32
+    }
+
+    /// Frees a cell.
+    pub fn free(&mut self, cell: u32, rate: u8) {
+        let (bank, place) = split(cell);
+        let b = &mut self.all[bank];
+        let (kind, full) = (b.kind, b.used == u16::MAX);
+        let bit = 1 << place;
+        b.used &= !bit;
+        for bits in [&mut b.fresh, &mut b.stale, &mut b.waiting, &mut b.stored] {
+            *bits &= !bit;
+        }
+        b.owner[place] = NONE;
+        let empty = b.used == 0;
+        self.count(kind, rate, -1);
+        let Some((_, open)) = self.open.iter_mut().find(|(k, _)| *k == kind) else {
+            return;
+        };
+        if full {
+            open.push(bank as u32);
+        }
+        if empty {
+            open.retain(|&b| b as usize != bank);
+            let rows = kind.cell_rows();
+            match self.empty.iter_mut().find(|(r, _)| *r == rows) {
+                Some((_, banks)) => banks.push(bank as u32),
+                None => self.empty.push((rows, vec![bank as u32])),
+            }
+        }
+    }
+
+    /// The rows of all banks.
+    pub fn rows(&self) -> usize {
+        self.all.last().map_or(0, Bank::end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(tier: u8, phase: u8, stride: u32) -> BankKind {
+        BankKind {
+            pool: 0,
+            tier,
+            phase,
+            palettes: 1,
+            stride,
+        }
+    }
+
+    #[test]
+    fn cells_are_used_again_and_banks_stay_where_they_are() {
+        let mut banks = Banks::default();
+        let cells: Vec<u32> = (0..40)
+            .map(|i| banks.take(kind(0, 0, 10), 1, i, 7))
+            .collect();
+        assert_eq!((banks.all.len(), banks.rows()), (3, 480));
+        assert_eq!(cells[17], 17);
+        banks.free(cells[3], 1);
+        banks.free(cells[20], 1);
+        // The bank that was opened last is filled first.
+        assert_eq!(banks.take(kind(0, 0, 10), 1, 99, 8), cells[20]);
+        (0..16)
+            .filter(|&i| i != 3)
+            .for_each(|i| banks.free(cells[i], 1));
+        // An empty bank serves any kind with cells of its size.
+        assert_eq!(split(banks.take(kind(1, 0, 10), 4, 5, 9)), (0, 0));
+        assert_eq!(split(banks.take(kind(1, 0, 7), 4, 5, 9)), (3, 0));
+        assert_eq!(banks.rows(), 480 + 16 * 7);
+    }
+
+    #[test]
+    fn phases_spread_the_work_evenly() {
+        let mut banks = Banks::default();
+        for i in 0..1000 {
+            let rate = [1, 2, 4, 8, 16][i % 5];
+            let phase = banks.least_phase(rate);
+            banks.take(kind((i % 5) as u8, phase, 10), rate, i as u32, 0);
+        }
+        let (least, most) = (
+            banks.load.iter().min().unwrap(),
+            banks.load.iter().max().unwrap(),
+        );
+        assert!(most - least <= 2, "{:?}", banks.load);
+    }
+}

@@ -1,0 +1,380 @@
+//! The calls of a crowd that are about tiers, and its frame with them.
+
+use super::bank::{SHARED, split};
+use super::select::Selected;
+use super::stats::{TierFrame, TierStats};
+use super::tier::{TierError, Tiers};
+use super::tiering::{OUT, Ranked, Tiering};
+use super::view::{View, WideView};
+use crate::crowd::Crowd;
+use crate::playback::changes::WORLD;
+use crate::playback::{InstanceId, RigId};
+use std::ops::Range;
+
+/// What a frame with tiers evaluates, and the rows of its memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::crowd) struct Selection {
+    pub selected: Selected,
+    pub rows: usize,
+}
+
+/// The palettes that an instance shows, from [`Crowd::palette_pair`]: `from + (to - from) · factor`, number by number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PalettePair {
+    /// The rows of the earlier palette.
+    pub from: Range<usize>,
+    /// Those of the later one; the same unless the instance is interpolated.
+    pub to: Range<usize>,
+    /// The share of the later one, in [0, 1].
+    pub factor: f32,
+}
+
+/// # Tiers
+///
+/// With tiers a crowd decides by itself which instances a frame evaluates, and how often: by their height on screen, or by
+/// importances that the host gives. Times, fades, events and root motion do not depend on them.
+///
+/// ```
+/// use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tiers, View};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[cfg(feature = "gltf")] {
+/// let mut crowd = Crowd::new();
+/// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+/// let walk = crowd.find_clip(rig, "Walk").ok_or("no such clip")?;
+/// for i in 0..1000 {
+///     let character = crowd.spawn(rig)?;
+///     let options = PlayOptions { time: f64::from(i) * 0.1, ..PlayOptions::default() };
+///     crowd.play(character, walk, &options)?;
+///     let place = glam::Vec3::new(0.0, 0.0, -2.0 - i as f32);
+///     crowd.set_world(character, glam::Affine3A::from_translation(place))?;
+/// }
+/// crowd.set_tiers(Some(Tiers::default()))?;
+/// let mut bones = BoneBuffer::new();
+/// // Per frame: the camera, then as without tiers.
+/// let camera = glam::camera::rh::proj::directx::perspective_infinite_reverse(1.0, 16.0 / 9.0, 0.1);
+/// crowd.set_views(&[View { clip_from_world: camera.to_cols_array_2d(), height: 1080.0, shadows: false }])?;
+/// crowd.advance(1.0 / 60.0)?;
+/// let stats = crowd.evaluate(&mut bones);
+/// println!("{} palettes evaluated", stats.instances);
+/// for tier in &crowd.tier_stats().ok_or("no tiers")?.tiers {
+///     println!("{} instances, {} share palettes", tier.instances, tier.shared);
+/// }
+/// # }
+/// # Ok(())
+/// # }
+/// ```
+impl Crowd {
+    /// Turns tiers on, changes them, or turns them off. The next frame evaluates whatever is in the picture.
+    ///
+    /// Without views and importances every visible instance is in the first tier. With tiers,
+    /// [`set_scheduled`](Self::set_scheduled) holds an instance's palette as before, watched joints are evaluated by
+    /// [`update_scene`](Self::update_scene) alone, and [`previous_range`](Self::previous_range) is `None`.
+    ///
+    /// # Errors
+    /// If a tier is refused: see [`Tiers::validate`]. The crowd is then unchanged.
+    pub fn set_tiers(&mut self, tiers: Option<Tiers>) -> Result<(), TierError> {
+        self.settle_parts();
+        let Some(tiers) = tiers else {
+            self.tiering = None;
+            for pool in self.pools.iter_mut().flatten() {
+                pool.changes.record(false, 0);
+                pool.places.unsettle();
+            }
+            self.scheduled = None;
+            self.frame = None;
+            return Ok(());
+        };
+        tiers.validate()?;
+        for pool in self.pools.iter_mut().flatten() {
+            pool.record_changes();
+        }
+        let last = self.tiering.take().unwrap_or_default();
+        let pools = last.pools.into_iter().map(|ranked| Ranked {
+            importance: ranked.importance,
+            given_for: ranked.given_for,
+            ..Ranked::default()
+        });
+        self.tiering = Some(Box::new(Tiering {
+            tiers,
+            views: last.views,
+            budget: last.budget,
+            frame: last.frame,
+            time: last.time,
+            step: last.step,
+            pools: pools.collect(),
+            ..Tiering::default()
+        }));
+        self.frame = None;
+        Ok(())
+    }
+
+    /// Forgets what tiers, if they are on, keep of instances: their state was replaced.
+    pub(in crate::crowd) fn restart_tiers(&mut self) {
+        if let Some(tiering) = self.tiering.take() {
+            let tiers = tiering.tiers.clone();
+            self.tiering = Some(tiering);
+            // They were checked before.
+            let _ = self.set_tiers(Some(tiers));
+        }
+    }
+
+    /// The tiers, if they are on.
+    pub fn tiers(&self) -> Option<&Tiers> {
+        self.tiering.as_ref().map(|t| &t.tiers)
+    }
+
+    /// Sets the views of the next frames: an instance has the greatest of its heights in them.
+    ///
+    /// # Errors
+    /// If there are no tiers, a number of a matrix is not finite, or a height is not above 0. Nothing has changed then.
+    pub fn set_views(&mut self, views: &[View]) -> Result<(), TierError> {
+        for (number, view) in views.iter().enumerate() {
+            view.validate(number)?;
+        }
+        let tiering = self.tiering.as_mut().ok_or(TierError::None)?;
+        tiering.views.clear();
+        tiering.views.extend_from_slice(views);
+        Ok(())
+    }
+
+    /// Sets the importances of a rig's instances in the next frames, by [`InstanceId::index`]: heights in pixels that
+    /// count beside those of the views; the greater one decides. 0 leaves an instance to the views; an empty slice takes
+    /// all importances back.
+    ///
+    /// # Errors
+    /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or there are not as many as the rig
+    /// has places ([`RigView::len`](crate::crowd::RigView::len)). Nothing has changed then.
+    pub fn set_importances(&mut self, rig: RigId, importances: &[f32]) -> Result<(), TierError> {
+        let needed = self.pool(rig)?.state.len();
+        let number = self.rigs.slot(rig).unwrap_or(usize::MAX);
+        let found = importances.len();
+        if found != needed && found > 0 {
+            return Err(TierError::Importances { found, needed });
+        }
+        let refused = importances.iter().position(|&i| i.is_nan() || i < 0.0);
+        if let Some(index) = refused {
+            let value = importances[index];
+            return Err(TierError::Importance { index, value });
+        }
+        let tiering = self.tiering.as_mut().ok_or(TierError::None)?;
+        if tiering.pools.len() <= number {
+            tiering.pools.resize_with(number + 1, Ranked::default);
+        }
+        let ranked = &mut tiering.pools[number];
+        ranked.given_for = Some(rig.number());
+        ranked.importance.clear();
+        ranked.importance.extend_from_slice(importances);
+        Ok(())
+    }
+
+    /// Sets how many palettes a frame evaluates at most; `None` for all that are due. What a frame must evaluate comes
+    /// first, whatever the budget is: instances that are new in the picture, that a call has changed, or that have waited
+    /// for [`Tiers::max_age`] frames. Of the others those with the largest product of height on screen and age are
+    /// evaluated; the rest wait. Shared palettes count when they are evaluated.
+    ///
+    /// # Errors
+    /// If there are no tiers.
+    pub fn set_budget(&mut self, palettes: Option<usize>) -> Result<(), TierError> {
+        let tiering = self.tiering.as_mut().ok_or(TierError::None)?;
+        tiering.budget = palettes;
+        Ok(())
+    }
+
+    /// What the last scheduled frame did; `None` without tiers.
+    pub fn tier_stats(&self) -> Option<&TierFrame> {
+        self.tiering.as_ref().map(|t| &t.stats)
+    }
+
+    /// The tier of an instance in the last frame; `None` if it was out of the picture, unknown, or there are no tiers.
+    pub fn tier(&self, instance: InstanceId) -> Option<usize> {
+        let (_, index) = self.instance(instance).ok()?;
+        let ranked = self
+            .tiering
+            .as_ref()?
+            .pools
+            .get(self.rigs.slot(instance.rig())?)?;
+        let tier = *ranked.tier.get(index)?;
+        (tier != OUT).then_some(tier.into())
+    }
+
+    /// Whether an instance showed a shared palette in the last frame.
+    pub fn shares_palette(&self, instance: InstanceId) -> bool {
+        let Some((tiering, cell)) = self.cell_of(instance) else {
+            return false;
+        };
+        tiering.banks.all[split(cell).0].kind.tier == SHARED
+    }
+
+    /// The rows of an instance in the bone buffer of the last frame, as [`palette_range`](Self::palette_range), with
+    /// the pair of an interpolated instance. `None` if it was hidden, out of the picture, or did not exist then.
+    pub fn palette_pair(&self, instance: InstanceId) -> Option<PalettePair> {
+        if self.tiering.is_none() {
+            let rows = self.palette_range(instance)?;
+            return Some(PalettePair {
+                from: rows.clone(),
+                to: rows,
+                factor: 0.0,
+            });
+        }
+        let rows = self.pool(instance.rig()).ok()?.rig.palette_len();
+        let (tiering, cell) = self.cell_of(instance)?;
+        let (bank, place) = split(cell);
+        let bank = &tiering.banks.all[bank];
+        let [from, to] = bank.rows_of(place).map(|first| first..first + rows);
+        let [start, end] = bank.times[place];
+        let factor = if from == to {
+            0.0
+        } else if tiering.time < end {
+            ((tiering.time - start) / (end - start)).max(0.0) as f32
+        } else {
+            1.0
+        };
+        Some(PalettePair { from, to, factor })
+    }
+
+    /// The cell of an instance in the last frame.
+    fn cell_of(&self, instance: InstanceId) -> Option<(&Tiering, u32)> {
+        let (_, index) = self.instance(instance).ok()?;
+        let tiering = self.tiering.as_ref()?;
+        let cell = tiering.cell(self.rigs.slot(instance.rig())?, index)?;
+        Some((tiering, cell))
+    }
+
+    /// The rows of an instance with tiers: of an interpolated one, those of the nearer pose.
+    pub(in crate::crowd) fn tiered_range(&self, instance: InstanceId) -> Option<Range<usize>> {
+        let pair = self.palette_pair(instance)?;
+        Some(if pair.factor < 0.5 {
+            pair.from
+        } else {
+            pair.to
+        })
+    }
+
+    /// Ranks all instances and chooses what a frame evaluates.
+    pub(in crate::crowd) fn schedule_tiers(
+        &mut self,
+        align: usize,
+        (holds, compact): (bool, bool),
+    ) -> Selection {
+        let Self { pools, tiering, .. } = self;
+        let Some(tiering) = tiering.as_deref_mut() else {
+            return Selection::default();
+        };
+        tiering.frame = tiering.frame.wrapping_add(1);
+        tiering.lost |= !holds;
+        if tiering.align != align {
+            (0..tiering.pools.len()).for_each(|number| tiering.forget(number));
+            tiering.banks = Default::default();
+            tiering.align = align;
+        }
+        let views: &mut Vec<WideView> = &mut std::mem::take(&mut tiering.wide);
+        views.clear();
+        views.extend(tiering.views.iter().map(WideView::new));
+        if tiering.pools.len() < pools.len() {
+            tiering.pools.resize_with(pools.len(), Ranked::default);
+        }
+        let mut visible = 0;
+        for (number, pool) in pools.iter_mut().enumerate() {
+            let Some(pool) = pool else {
+                tiering.forget(number);
+                continue;
+            };
+            if !pool.changes.is_on() {
+                pool.record_changes();
+            }
+            let ranked = &mut tiering.pools[number];
+            let rig = Some(pool.rig_number());
+            if ranked.rig != rig {
+                let importance = std::mem::take(&mut ranked.importance);
+                let given_for = ranked.given_for;
+                tiering.forget(number);
+                tiering.pools[number] = Ranked {
+                    rig,
+                    importance: if given_for == rig {
+                        importance
+                    } else {
+                        Vec::new()
+                    },
+                    given_for,
+                    ..Ranked::default()
+                };
+            }
+            let Tiering {
+                pools: all,
+                banks,
+                tiers,
+                ..
+            } = &mut *tiering;
+            let ranked = &mut all[number];
+            ranked.resize(pool.state.len());
+            ranked.spheres.renew(pool, &pool.changes);
+            ranked.shared.fit(pool, tiers, |cell| banks.free(cell, 1));
+            let stride = pool.rig.palette_len().next_multiple_of(align.max(1));
+            let chunks = tiering.rank(number, pool, views);
+            tiering.assign(number, pool, stride, chunks);
+            pool.changes.clear();
+            visible += tiering.pools[number].spheres.shown();
+        }
+        tiering.sweep();
+        let selected = tiering.select(pools, views, compact);
+        tiering.wide = std::mem::take(views);
+        tiering.count(visible);
+        let rows = tiering.banks.rows();
+        Selection { selected, rows }
+    }
+}
+
+impl Tiering {
+    /// Counts what the frame does, for its statistics.
+    fn count(&mut self, visible: usize) {
+        let stats = &mut self.stats;
+        stats.tiers.clear();
+        stats
+            .tiers
+            .resize(self.tiers.tiers.len(), TierStats::default());
+        let mut inside = 0;
+        for (tier, t) in stats.tiers.iter_mut().enumerate() {
+            t.instances = self.instances[tier];
+            inside += t.instances;
+        }
+        stats.out = visible.saturating_sub(inside);
+        (stats.shared_palettes, stats.shared_evaluated) = (0, 0);
+        for bank in &self.banks.all {
+            let (used, chosen) = (bank.used.count_ones(), bank.chosen.count_ones());
+            if bank.kind.tier == SHARED {
+                stats.shared_palettes += used as usize;
+                stats.shared_evaluated += chosen as usize;
+                continue;
+            }
+            let t = &mut stats.tiers[usize::from(bank.kind.tier)];
+            t.evaluated += chosen as usize;
+            t.held += (used - chosen) as usize;
+            t.waiting += bank.waiting.count_ones() as usize;
+            t.shared += used as usize;
+            for place in super::select::places(bank.used & !bank.chosen) {
+                t.oldest = t.oldest.max(self.frame.wrapping_sub(bank.updated[place]));
+            }
+        }
+        for t in &mut stats.tiers {
+            // So far the number of those with palettes of their own.
+            t.shared = t.instances.saturating_sub(t.shared);
+        }
+    }
+}
+
+impl crate::playback::pool::Pool {
+    /// Begins to record changes: all instances count as changed. Measures the clips that play.
+    pub(in crate::crowd) fn record_changes(&mut self) {
+        let instances = self.state.len();
+        self.changes.record(true, instances);
+        self.measure_all();
+    }
+
+    /// Records that all instances may stand elsewhere.
+    pub(in crate::crowd) fn mark_worlds(&mut self) {
+        for index in 0..self.state.len() {
+            self.changes.mark(index, WORLD);
+        }
+    }
+}

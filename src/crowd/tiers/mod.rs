@@ -1,0 +1,50 @@
+//! Tiers: how often instances are evaluated, and which of them share a palette, by their height on screen.
+//!
+//! [`Tiers`](super::Tiers) are data. [`Crowd::set_tiers`](super::Crowd::set_tiers) turns them on; from then on a frame is
+//!
+//! ```text
+//! spheres      world-space bounding spheres of what has changed           spheres.rs
+//! rank         views and importances → height on screen → tier            rank.rs, view.rs
+//! assign       instances whose tier or shared phase has changed get       assign.rs, shared.rs
+//!              another cell
+//! select       which cells are evaluated: new ones, those of this         select.rs
+//!              frame's phase, those that waited; within the budget
+//! evaluate     workers over ranges of banks                               evaluate.rs
+//! ```
+//!
+//! A *cell* is the place of one palette, or of two that are interpolated, in the bone buffer. It stays where it is until
+//! it is freed, so nothing is copied when others come or go. A *bank* is 16 cells of one size that are updated in the
+//! same frames. Instances that play one clip alone may share a cell.
+//!
+//! ```text
+//! bone buffer   | bank 0: 16 cells of 47 rows | bank 1: 16 cells of 2 × 47 rows | bank 2 | …
+//! cells         instance → bank, place; several instances → the cell of one phase of a clip
+//! ```
+
+mod assign;
+mod bank;
+mod budget;
+mod calls;
+mod evaluate;
+mod input;
+mod rank;
+mod select;
+mod shared;
+mod spheres;
+mod stats;
+mod stored;
+mod tier;
+mod tiering;
+mod view;
+
+pub(super) use bank::Bank;
+pub use budget::{BudgetController, ControllerOptions};
+pub use calls::PalettePair;
+pub(super) use calls::Selection;
+pub(super) use evaluate::{BankPart, BankTask};
+pub(super) use select::Work;
+pub use stats::{TierFrame, TierStats};
+pub(super) use stored::TieringSnapshot;
+pub use tier::{MAX_TIERS, RATES, Sharing, Tier, TierError, Tiers};
+pub(super) use tiering::Tiering;
+pub use view::View;

@@ -1,0 +1,308 @@
+//! The ranking: heights on screen → tiers, for all instances of a pool, over the workers.
+
+use super::assign::{Ask, Request};
+use super::bank::{NONE, SHARED_CELL};
+use super::shared::{PhaseKey, SharedPhases};
+use super::spheres::{LANES, Spheres};
+use super::tier::{Sharing, Tiers};
+use super::tiering::{OUT, Ranked, Tiering};
+use super::view::WideView;
+use crate::playback::changes::{Changes, POSE};
+use crate::playback::pool::Pool;
+use rayon::prelude::*;
+use wide::f32x8;
+
+/// Instances of a chunk, which one worker ranks: some 10 µs of work.
+pub(super) const CHUNK: usize = 4096;
+
+/// How many instances ahead the state is asked for.
+const AHEAD: usize = 12;
+
+/// The least heights of tiers, as they are and with the hysteresis on either side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heights {
+    count: usize,
+    at: [f32; super::MAX_TIERS],
+    /// To come to a finer tier.
+    up: [f32; super::MAX_TIERS],
+    /// To stay in one.
+    down: [f32; super::MAX_TIERS],
+    /// The tier of those that only shadows show, at least.
+    shadows: u8,
+}
+
+impl Heights {
+    pub fn new(tiers: &Tiers) -> Self {
+        let mut heights = Self {
+            count: tiers.tiers.len(),
+            at: [0.0; super::MAX_TIERS],
+            up: [0.0; super::MAX_TIERS],
+            down: [0.0; super::MAX_TIERS],
+            // A tier is below 16.
+            shadows: tiers.shadows.unwrap_or(0) as u8,
+        };
+        for (i, tier) in tiers.tiers.iter().enumerate() {
+            heights.at[i] = tier.height;
+            heights.up[i] = tier.height * (1.0 + tiers.hysteresis);
+            heights.down[i] = tier.height * (1.0 - tiers.hysteresis);
+        }
+        heights
+    }
+
+    #[inline(always)]
+    fn first(&self, least: &[f32; super::MAX_TIERS], height: f32) -> u8 {
+        let found = least[..self.count].iter().position(|&l| height >= l);
+        // Below 16.
+        found.map_or(OUT, |tier| tier as u8)
+    }
+
+    /// The tier of an instance that was in `old`: `main` is its height in pictures, `shadow` that in maps of shadows; 0
+    /// if it is in none.
+    #[inline(always)]
+    pub fn tier(&self, old: u8, main: f32, shadow: f32) -> u8 {
+        let height = if main > 0.0 { main } else { shadow };
+        if height <= 0.0 {
+            return OUT;
+        }
+        let tier = if old == OUT {
+            self.first(&self.at, height)
+        } else {
+            let (finest, coarsest) = (self.first(&self.up, height), self.first(&self.down, height));
+            if old < coarsest {
+                coarsest
+            } else {
+                old.min(finest)
+            }
+        };
+        if main > 0.0 || tier == OUT {
+            tier
+        } else {
+            tier.max(self.shadows)
+        }
+    }
+}
+
+/// Tiers, cells and findings of a chunk.
+type Chunk<'a> = ((&'a [u8], &'a mut [u32]), &'a mut Ask);
+
+/// What the ranking of a pool reads.
+struct Ranking<'a> {
+    pool: &'a Pool,
+    changes: &'a Changes,
+    spheres: &'a Spheres,
+    importance: &'a [f32],
+    shared: &'a SharedPhases,
+    tiers: &'a Tiers,
+    heights: Heights,
+    views: &'a [WideView],
+    frame: u32,
+    /// Seconds of a frame.
+    step: f64,
+    /// Whether nothing says what is in the picture: then everything is, in the finest tier.
+    all: bool,
+}
+
+impl Ranking<'_> {
+    /// The heights of eight instances in pictures and in maps of shadows.
+    #[inline(always)]
+    fn heights(&self, register: usize) -> [f32x8; 2] {
+        let eight = self.spheres.eight(register);
+        let mut heights = [f32x8::ZERO; 2];
+        for view in self.views {
+            let now = view.heights(eight.center, eight.radius, eight.size);
+            let known = &mut heights[usize::from(view.shadows)];
+            *known = known.max(now);
+        }
+        if self.all {
+            heights[0] = f32x8::splat(f32::INFINITY);
+        }
+        if !self.importance.is_empty() {
+            let first = register * LANES;
+            let given = f32x8::new(std::array::from_fn(|l| {
+                self.importance.get(first + l).copied().unwrap_or(0.0)
+            }));
+            heights[0] = heights[0].max(given);
+        }
+        // Hidden ones have a negative radius.
+        let shown = wide::CmpGe::cmp_ge(eight.radius, f32x8::ZERO);
+        heights.map(|h| shown & h)
+    }
+
+    fn chunk(&self, number: usize, old: &[u8], cells: &mut [u32], ask: &mut Ask) {
+        let first = number * CHUNK;
+        let Ask { looks, requests } = ask;
+        looks.clear();
+        for (r, (old, cells)) in old.chunks(LANES).zip(cells.chunks(LANES)).enumerate() {
+            let [main, shadow] = self.heights(first / LANES + r);
+            let nothing = |h: f32x8| h.to_array() == [0.0; LANES];
+            if old.iter().all(|&tier| tier == OUT) && nothing(main) && nothing(shadow) {
+                continue;
+            }
+            let (main, shadow) = (main.to_array(), shadow.to_array());
+            for (l, (&old, &cell)) in old.iter().zip(cells).enumerate() {
+                let tier = self.heights.tier(old, main[l], shadow[l]);
+                if tier == OUT && old == OUT {
+                    continue;
+                }
+                let index = (first + r * LANES + l) as u32;
+                if self.looks(index, (old, tier), cell) {
+                    looks.push((index, old, tier));
+                }
+            }
+        }
+        for (n, &(index, old, tier)) in looks.iter().enumerate() {
+            if let Some(&(next, ..)) = looks.get(n + AHEAD) {
+                self.pool.prefetch_entries(next as usize);
+            }
+            let cell = &mut cells[index as usize - first];
+            requests.extend(self.request(index, (old, tier), cell));
+        }
+    }
+
+    /// Whether an instance may have to get another cell.
+    #[inline(always)]
+    fn looks(&self, index: u32, (old, tier): (u8, u8), cell: u32) -> bool {
+        if old != tier || cell == NONE || self.changes.of(index as usize) & POSE != 0 {
+            return true;
+        }
+        let tier = &self.tiers.tiers[usize::from(tier)];
+        if cell & SHARED_CELL == 0 {
+            // A fade may have ended.
+            return tier.sharing != Sharing::None;
+        }
+        index
+            .wrapping_add(self.frame)
+            .is_multiple_of(u32::from(tier.rate))
+    }
+
+    /// The request of an instance; `None` if it keeps its cell, or shows another phase that is there.
+    #[inline(always)]
+    fn request(&self, index: u32, (old, tier): (u8, u8), cell: &mut u32) -> Option<Request> {
+        let request = |key| Request { index, tier, key };
+        if tier == OUT {
+            return Some(request(None));
+        }
+        let key = self.phase(index as usize, tier);
+        let changed = self.changes.of(index as usize) & POSE != 0;
+        let same = old == tier && *cell != NONE && !changed;
+        let Some(key) = key else {
+            // It has a palette of its own.
+            return (!same || *cell & SHARED_CELL != 0).then(|| request(None));
+        };
+        if same
+            && *cell & SHARED_CELL != 0
+            && let Some(found) = self.shared.find(key, self.frame)
+        {
+            *cell = found | SHARED_CELL;
+            return None;
+        }
+        Some(request(Some(key)))
+    }
+
+    /// What an instance shows if it shares a palette in a tier: in the middle of the frames until it looks again.
+    #[inline(always)]
+    fn phase(&self, index: usize, tier: u8) -> Option<PhaseKey> {
+        let t = &self.tiers.tiers[usize::from(tier)];
+        if t.sharing == Sharing::None {
+            return None;
+        }
+        let lead = 0.5 * f64::from(t.rate - 1) * self.step;
+        let (clip, time) = self.pool.plays_alone(index, lead)?;
+        self.shared.key(clip, time, tier)
+    }
+}
+
+impl Tiering {
+    /// Ranks the instances of a pool. Returns the number of chunks, each with its requests.
+    pub(super) fn rank(&mut self, number: usize, pool: &Pool, views: &[WideView]) -> usize {
+        let given = |ranked: &Ranked| !ranked.importance.is_empty();
+        let all = self.views.is_empty() && !self.pools.iter().any(given);
+        let chunks = pool.state.len().div_ceil(CHUNK);
+        if self.requests.len() < chunks {
+            self.requests.resize_with(chunks, Ask::default);
+        }
+        let Ranked {
+            spheres,
+            tier,
+            cell,
+            importance,
+            shared,
+            ..
+        } = &mut self.pools[number];
+        let ranking = Ranking {
+            pool,
+            changes: &pool.changes,
+            spheres,
+            importance,
+            shared,
+            tiers: &self.tiers,
+            heights: Heights::new(&self.tiers),
+            views,
+            frame: self.frame,
+            step: self.step.abs(),
+            all,
+        };
+        let run = |(number, ((tier, cell), ask)): (usize, Chunk<'_>)| {
+            ranking.chunk(number, tier, cell, ask);
+        };
+        let requests = &mut self.requests[..chunks];
+        if chunks > 1 && rayon::current_num_threads() > 1 {
+            let all = tier.par_chunks(CHUNK).zip(cell.par_chunks_mut(CHUNK));
+            all.zip(requests).enumerate().for_each(run);
+        } else {
+            let all = tier.chunks(CHUNK).zip(cell.chunks_mut(CHUNK));
+            all.zip(requests).enumerate().for_each(run);
+        }
+        chunks
+    }
+
+    /// The height on screen of an instance, for the order in which the budget is spent.
+    pub(super) fn importance(&self, number: usize, index: usize, views: &[WideView]) -> f32 {
+        let ranked = &self.pools[number];
+        let eight = ranked.spheres.eight(index / LANES);
+        let mut height = f32x8::ZERO;
+        for view in views {
+            height = height.max(view.heights(eight.center, eight.radius, eight.size));
+        }
+        let given = ranked.importance.get(index).copied().unwrap_or(0.0);
+        // Importance orders those that wait; an eye inside of a sphere makes it as large as can be.
+        height.to_array()[index % LANES]
+            .max(given)
+            .clamp(f32::MIN_POSITIVE, f32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tier::Tier;
+    use super::*;
+
+    #[test]
+    fn tiers_follow_heights_with_hysteresis() {
+        let tier = |height| Tier {
+            height,
+            ..Tier::default()
+        };
+        let heights = Heights::new(&Tiers {
+            tiers: vec![tier(100.0), tier(50.0), tier(10.0)],
+            hysteresis: 0.1,
+            shadows: Some(1),
+            ..Tiers::default()
+        });
+        let from = |old: u8| {
+            [
+                0.0, 8.9, 9.5, 10.5, 44.0, 46.0, 54.0, 56.0, 89.0, 91.0, 109.0, 111.0,
+            ]
+            .map(|h| heights.tier(old, h, 0.0))
+        };
+        let o = OUT;
+        assert_eq!(from(o), [o, o, o, 2, 2, 2, 1, 1, 1, 1, 0, 0]);
+        assert_eq!(from(0), [o, o, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0]);
+        assert_eq!(from(1), [o, o, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0]);
+        assert_eq!(from(2), [o, o, 2, 2, 2, 2, 2, 1, 1, 1, 1, 0]);
+        // A shadow alone: in the tier of shadows, or a coarser one.
+        assert_eq!(heights.tier(OUT, 0.0, 500.0), 1);
+        assert_eq!(heights.tier(OUT, 0.0, 20.0), 2);
+        assert_eq!(heights.tier(OUT, 500.0, 20.0), 0);
+    }
+}

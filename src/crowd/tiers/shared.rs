@@ -1,0 +1,255 @@
+//! `SharedPhases`: the palettes of a pool that several instances show: one per phase of a clip.
+//!
+//! Phase `k` of `n` is the pose at `k / n` of the clip's duration, whatever the time is. So a palette is evaluated once,
+//! and an instance moves from one to the next. Numbers of phases are powers of two: coarser tiers use every second,
+//! fourth, … phase of the finest.
+
+use super::bank::NONE;
+use super::tier::{MAX_TIERS, Sharing, Tiers};
+use crate::clip::Clip;
+use crate::playback::ids::NO_CLIP;
+use crate::playback::pool::Pool;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+
+/// The most phases of a clip.
+pub(super) const MAX_PHASES: u16 = 4096;
+
+/// The phase of a clip: of the finest division that the clip has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PhaseKey {
+    /// [`NO_CLIP`] for the rest pose.
+    pub clip: u16,
+    pub phase: u16,
+}
+
+impl PhaseKey {
+    /// As the owner of a cell.
+    pub fn bits(self) -> u32 {
+        u32::from(self.clip) << 16 | u32::from(self.phase)
+    }
+
+    pub fn of_bits(bits: u32) -> Self {
+        Self {
+            clip: (bits >> 16) as u16,
+            phase: bits as u16,
+        }
+    }
+}
+
+/// The phases of a clip.
+#[derive(Clone, Debug)]
+struct Phases {
+    /// To know it again.
+    clip: Weak<Clip>,
+    /// Intervals, a power of two; 0 if the clip is not shared in any tier.
+    count: u16,
+    /// Per tier the phases to one of its own, a power of two; 0 if it does not share the clip.
+    steps: [u16; MAX_TIERS],
+    /// Phases per second.
+    rate: f32,
+    /// The cell of every phase, or [`NONE`]; empty until one is needed.
+    cells: Vec<u32>,
+}
+
+/// The shared palettes of a pool.
+#[derive(Debug)]
+pub(super) struct SharedPhases {
+    /// By the index of the clip; `None` if it is not loaded, has not played, or is additive.
+    clips: Vec<Option<Phases>>,
+    /// The cell of the rest pose.
+    rest: u32,
+    /// By cell the frame in which it was last looked for; only of shared cells.
+    looked: Vec<AtomicU32>,
+    /// The pool's count of clip changes for which this was made.
+    made_for: Option<u64>,
+}
+
+impl Default for SharedPhases {
+    fn default() -> Self {
+        Self {
+            clips: Vec::new(),
+            rest: NONE,
+            looked: Vec::new(),
+            made_for: None,
+        }
+    }
+}
+
+impl Clone for SharedPhases {
+    fn clone(&self) -> Self {
+        let looked = self.looked.iter();
+        Self {
+            clips: self.clips.clone(),
+            rest: self.rest,
+            looked: looked.map(|l| l.load(Ordering::Relaxed).into()).collect(),
+            made_for: self.made_for,
+        }
+    }
+}
+
+impl Phases {
+    fn of(pool: &Pool, index: u16, clip: &Arc<Clip>, tiers: &Tiers) -> Option<Self> {
+        let fastest = pool.fastest(index)?;
+        let seconds = clip.duration();
+        let needed = |sharing| match sharing {
+            Sharing::None => None,
+            Sharing::Phases(n) => Some(f32::from(n)),
+            // Half of a phase at the largest speed.
+            Sharing::Error(error) => Some(fastest * seconds / (2.0 * error)),
+        };
+        let mut counts = [0u16; MAX_TIERS];
+        for (count, tier) in counts.iter_mut().zip(&tiers.tiers) {
+            if let Some(n) = needed(tier.sharing).filter(|&n| n <= f32::from(MAX_PHASES)) {
+                *count = (n.ceil().max(1.0) as u16).next_power_of_two();
+            }
+        }
+        let count = counts.into_iter().max().unwrap_or(0);
+        Some(Self {
+            clip: Arc::downgrade(clip),
+            count,
+            steps: counts.map(|n| count.checked_div(n).unwrap_or(0)),
+            rate: if seconds > 0.0 {
+                f32::from(count) / seconds
+            } else {
+                0.0
+            },
+            cells: Vec::new(),
+        })
+    }
+}
+
+impl SharedPhases {
+    /// Finds the phases of clips that have come or played for the first time. Calls `gone` with the cells of clips that
+    /// are no longer loaded: nothing plays them.
+    pub fn fit(&mut self, pool: &Pool, tiers: &Tiers, mut gone: impl FnMut(u32)) {
+        if self.made_for == Some(pool.clip_changes) {
+            return;
+        }
+        self.made_for = Some(pool.clip_changes);
+        for (index, place) in (0..).zip(&mut self.clips) {
+            let same = |p: &mut Phases| {
+                let now = pool.loaded_at(index);
+                now.is_some_and(|clip| Weak::as_ptr(&p.clip) == Arc::as_ptr(clip))
+            };
+            if let Some(old) = place.take_if(|p| !same(p)) {
+                old.cells
+                    .into_iter()
+                    .filter(|&c| c != NONE)
+                    .for_each(&mut gone);
+            }
+        }
+        for (index, clip) in pool.loaded() {
+            let at = usize::from(index);
+            if self.clips.len() <= at {
+                self.clips.resize(at + 1, None);
+            }
+            if self.clips[at].is_none() {
+                self.clips[at] = Phases::of(pool, index, clip, tiers);
+            }
+        }
+    }
+
+    /// The nearest phase of a clip's time in a tier; `None` if the tier does not share the clip.
+    #[inline]
+    pub fn key(&self, clip: u16, time: f32, tier: u8) -> Option<PhaseKey> {
+        if clip == NO_CLIP {
+            return Some(PhaseKey { clip, phase: 0 });
+        }
+        let phases = self.clips.get(usize::from(clip))?.as_ref()?;
+        let step = *phases.steps.get(usize::from(tier))?;
+        if step == 0 {
+            return None;
+        }
+        // The cast saturates; the last phase is the end of the clip.
+        let nearest = (time * phases.rate / f32::from(step) + 0.5) as u16;
+        Some(PhaseKey {
+            clip,
+            phase: (nearest.saturating_mul(step)).min(phases.count),
+        })
+    }
+
+    /// The time of a phase in seconds.
+    pub fn time(&self, key: PhaseKey) -> f32 {
+        let phases = self
+            .clips
+            .get(usize::from(key.clip))
+            .and_then(Option::as_ref);
+        let rate = phases.map_or(0.0, |p| p.rate);
+        if rate > 0.0 {
+            f32::from(key.phase) / rate
+        } else {
+            0.0
+        }
+    }
+
+    /// The cell of a phase, if it has one. It counts as looked for in this frame.
+    #[inline]
+    pub fn find(&self, key: PhaseKey, frame: u32) -> Option<u32> {
+        let cell = match key.clip {
+            NO_CLIP => self.rest,
+            clip => *self
+                .clips
+                .get(usize::from(clip))?
+                .as_ref()?
+                .cells
+                .get(usize::from(key.phase))?,
+        };
+        if cell == NONE {
+            return None;
+        }
+        // All that look for it in a frame store the same number.
+        if let Some(looked) = self.looked.get(cell as usize)
+            && looked.load(Ordering::Relaxed) != frame
+        {
+            looked.store(frame, Ordering::Relaxed);
+        }
+        Some(cell)
+    }
+
+    /// Sets the cell of a phase, looked for in this frame; [`NONE`] forgets it.
+    pub fn set(&mut self, key: PhaseKey, cell: u32, frame: u32) {
+        match key.clip {
+            NO_CLIP => self.rest = cell,
+            clip => {
+                let Some(Some(phases)) = self.clips.get_mut(usize::from(clip)) else {
+                    return;
+                };
+                if phases.cells.is_empty() {
+                    phases.cells.resize(usize::from(phases.count) + 1, NONE);
+                }
+                if let Some(place) = phases.cells.get_mut(usize::from(key.phase)) {
+                    *place = cell;
+                }
+            }
+        }
+        if cell != NONE {
+            if self.looked.len() <= cell as usize {
+                self.looked
+                    .resize_with(cell as usize + 1, || AtomicU32::new(0));
+            }
+            *self.looked[cell as usize].get_mut() = frame;
+        }
+    }
+
+    /// The frame in which a cell was last looked for.
+    pub fn looked(&self, cell: u32) -> u32 {
+        let looked = self.looked.get(cell as usize);
+        looked.map_or(0, |l| l.load(Ordering::Relaxed))
+    }
+
+    /// All cells with their phases.
+    pub fn cells(&self) -> impl Iterator<Item = (PhaseKey, u32)> + '_ {
+        let of_clips = (0..).zip(&self.clips).flat_map(|(clip, phases)| {
+            let cells = phases.as_ref().map(|p| &p.cells[..]).unwrap_or_default();
+            let all = (0..).zip(cells);
+            all.map(move |(phase, &cell)| (PhaseKey { clip, phase }, cell))
+        });
+        let rest = PhaseKey {
+            clip: NO_CLIP,
+            phase: 0,
+        };
+        let all = of_clips.chain(std::iter::once((rest, self.rest)));
+        all.filter(|(_, cell)| *cell != NONE)
+    }
+}

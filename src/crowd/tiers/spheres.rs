@@ -1,0 +1,126 @@
+//! `Spheres`: the bounding spheres of a pool's instances in world space, eight to a register.
+
+use crate::math::Affine3x4;
+use crate::playback::changes::Changes;
+use crate::playback::pool::Pool;
+use wide::f32x8;
+
+/// The instances of a register.
+pub(super) const LANES: usize = 8;
+
+/// World-space spheres, as arrays over the instances; the last register is filled with hidden ones.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spheres {
+    x: Vec<f32x8>,
+    y: Vec<f32x8>,
+    z: Vec<f32x8>,
+    /// Negative: hidden, or not alive. [`UNBOUNDED`]: always in the picture.
+    radius: Vec<f32x8>,
+    /// The longest side of the rest pose's box, in world space.
+    size: Vec<f32x8>,
+    /// The visible ones.
+    shown: usize,
+}
+
+/// Eight spheres.
+pub(super) struct Eight {
+    pub center: [f32x8; 3],
+    pub radius: f32x8,
+    pub size: f32x8,
+}
+
+const HIDDEN: f32 = -1.0;
+/// Beyond all world transforms, and small enough that products with it are finite.
+const UNBOUNDED: f32 = 1e30;
+
+impl Spheres {
+    /// Makes as many places as there are instances.
+    pub fn resize(&mut self, instances: usize) {
+        let registers = instances.div_ceil(LANES);
+        let Self {
+            x,
+            y,
+            z,
+            radius,
+            size,
+            ..
+        } = self;
+        for all in [x, y, z, size] {
+            all.resize(registers, f32x8::ZERO);
+        }
+        radius.resize(registers, f32x8::splat(HIDDEN));
+    }
+
+    pub fn eight(&self, register: usize) -> Eight {
+        Eight {
+            center: [self.x[register], self.y[register], self.z[register]],
+            radius: self.radius[register],
+            size: self.size[register],
+        }
+    }
+
+    /// The number of visible instances.
+    pub fn shown(&self) -> usize {
+        self.shown
+    }
+
+    fn set(&mut self, index: usize, sphere: Option<([f32; 3], f32, f32)>) {
+        let (register, lane) = (index / LANES, index % LANES);
+        let was = self.radius[register].as_array_ref()[lane] >= 0.0;
+        self.shown = self.shown + usize::from(sphere.is_some()) - usize::from(was);
+        let (center, radius, size) = sphere.unwrap_or(([0.0; 3], HIDDEN, 0.0));
+        let put = |all: &mut Vec<f32x8>, value: f32| all[register].as_array_mut()[lane] = value;
+        put(&mut self.x, center[0]);
+        put(&mut self.y, center[1]);
+        put(&mut self.z, center[2]);
+        put(&mut self.radius, radius);
+        put(&mut self.size, size);
+    }
+
+    /// Renews the spheres of the instances that have changed; of all if root motion moves them.
+    pub fn renew(&mut self, pool: &Pool, changes: &Changes) {
+        self.resize(pool.state.len());
+        let side = pool.longest_side();
+        if pool.state.applies_roots() {
+            for index in 0..pool.state.len() {
+                self.renew_one(pool, index, side);
+            }
+            return;
+        }
+        for (index, _) in changes.all() {
+            self.renew_one(pool, index, side);
+        }
+    }
+
+    fn renew_one(&mut self, pool: &Pool, index: usize, side: f32) {
+        let shown = pool.state.alive()[index] && pool.state.visible()[index];
+        let sphere = shown.then(|| {
+            let world = pool.state.world(index);
+            let scale = norm(world);
+            match pool.bounding_sphere(index) {
+                Some(sphere) => {
+                    let center = point(world, sphere.center);
+                    (center, sphere.radius * scale, side * scale)
+                }
+                None => (world.translation().to_array(), UNBOUNDED, side * scale),
+            }
+        });
+        self.set(index, sphere);
+    }
+}
+
+fn point(world: &Affine3x4, p: [f32; 3]) -> [f32; 3] {
+    world
+        .rows
+        .map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3])
+}
+
+/// The factor by which a transform scales at most, exact if its columns are perpendicular: Gershgorin's bound of the
+/// eigenvalues of its square.
+fn norm(world: &Affine3x4) -> f32 {
+    let column = |c: usize| world.rows.map(|r| r[c]);
+    let columns = [0, 1, 2].map(column);
+    let dot = |a: [f32; 3], b: [f32; 3]| (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]).abs();
+    let row = |a: [f32; 3]| columns.iter().map(|&b| dot(a, b)).sum::<f32>();
+    columns.into_iter().map(row).fold(0.0, f32::max).sqrt()
+}

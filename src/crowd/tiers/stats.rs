@@ -1,0 +1,39 @@
+//! What a frame of a crowd with tiers did.
+
+/// A tier in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TierStats {
+    /// Instances in the tier.
+    pub instances: usize,
+    /// Those of them that show a shared palette.
+    pub shared: usize,
+    /// Palettes of their own that were evaluated; interpolated instances may have two.
+    pub evaluated: usize,
+    /// Instances that kept the palettes of an earlier frame.
+    pub held: usize,
+    /// Instances that were due and wait for the budget.
+    pub waiting: usize,
+    /// The most frames since the last update of an instance with a palette of its own.
+    pub oldest: u32,
+    /// Nanoseconds that the workers took to evaluate its palettes, summed over the workers. Not the same from run to
+    /// run.
+    pub nanoseconds: u64,
+}
+
+/// The last frame of a crowd with tiers, from [`Crowd::tier_stats`](crate::crowd::Crowd::tier_stats).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TierFrame {
+    /// By tier.
+    pub tiers: Vec<TierStats>,
+    /// Visible instances that are out of the picture.
+    pub out: usize,
+    /// Shared palettes that the bone buffer holds.
+    pub shared_palettes: usize,
+    /// Those of them that were evaluated in this frame.
+    pub shared_evaluated: usize,
+    /// Nanoseconds for them.
+    pub shared_nanoseconds: u64,
+    /// Palettes that were evaluated although the budget was used up: of instances that were new in the picture, changed
+    /// by a call, or had waited for [`Tiers::max_age`](super::Tiers::max_age) frames.
+    pub beyond_budget: usize,
+}

@@ -1,0 +1,83 @@
+//! `TieringSnapshot`: the tiers of a crowd at a moment.
+
+use super::bank::Banks;
+use super::tier::Tiers;
+use super::tiering::{Ranked, Tiering};
+use crate::crowd::Crowd;
+use crate::playback::changes::POSE;
+
+/// What a snapshot holds of tiers. Views and importances are the host's, which gives them for every frame.
+#[derive(Clone, Debug)]
+pub(in crate::crowd) struct TieringSnapshot {
+    tiers: Tiers,
+    budget: Option<usize>,
+    frame: u32,
+    time: f64,
+    step: f64,
+    pools: Vec<Ranked>,
+    banks: Banks,
+    sweep: usize,
+    align: usize,
+    instances: [usize; super::MAX_TIERS],
+    /// By pool, instances that calls have changed since the last frame.
+    changed: Vec<Vec<u32>>,
+}
+
+impl PartialEq for TieringSnapshot {
+    fn eq(&self, other: &Self) -> bool {
+        self.frame == other.frame
+    }
+}
+
+impl TieringSnapshot {
+    pub fn take(crowd: &Crowd) -> Option<Self> {
+        let tiering = crowd.tiering.as_deref()?;
+        let changed = crowd.pools.iter().map(|pool| {
+            let all = pool.iter().flat_map(|pool| pool.changes.all());
+            let changed = all.filter(|(_, what)| what & POSE != 0);
+            changed.map(|(index, _)| index as u32).collect()
+        });
+        Some(Self {
+            tiers: tiering.tiers.clone(),
+            budget: tiering.budget,
+            frame: tiering.frame,
+            time: tiering.time,
+            step: tiering.step,
+            pools: tiering.pools.clone(),
+            banks: tiering.banks.clone(),
+            sweep: tiering.sweep,
+            align: tiering.align,
+            instances: tiering.instances,
+            changed: changed.collect(),
+        })
+    }
+
+    /// Restores the tiers of a crowd whose pools have been restored. The memory has none of the palettes.
+    pub fn restore(&self, crowd: &mut Crowd) {
+        let last = crowd.tiering.take().unwrap_or_default();
+        crowd.tiering = Some(Box::new(Tiering {
+            tiers: self.tiers.clone(),
+            budget: self.budget,
+            frame: self.frame,
+            time: self.time,
+            step: self.step,
+            pools: self.pools.clone(),
+            banks: self.banks.clone(),
+            sweep: self.sweep,
+            align: self.align,
+            instances: self.instances,
+            views: last.views,
+            lost: true,
+            ..Tiering::default()
+        }));
+        for (pool, changed) in crowd.pools.iter_mut().zip(&self.changed) {
+            let Some(pool) = pool else { continue };
+            pool.changes.record(true, 0);
+            pool.measure_all();
+            pool.mark_worlds();
+            for &index in changed {
+                pool.changes.mark(index as usize, POSE);
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! `Tiers`: what the height of an instance on screen decides.
+
+use super::shared::MAX_PHASES;
+use crate::playback::PlaybackError as CrowdError;
+use thiserror::Error;
+
+/// The most tiers.
+pub const MAX_TIERS: usize = 16;
+
+/// The rates of tiers: an instance is updated every so many frames. They divide 16, the frames after which all phases
+/// of all rates return.
+pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
+
+/// Which instances of a tier share palettes: those of one rig that play the same single clip at full weight, without
+/// overrides of joints.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Sharing {
+    /// None: every instance has a palette of its own.
+    #[default]
+    None,
+    /// A clip has this many phases at least, a power of two of them; an instance shows the nearest one. In 1 to
+    /// 4,096.
+    Phases(u16),
+    /// A clip has as many phases as keep all vertices within this distance of where they belong, in metres of model
+    /// space: half of a phase at the largest speed in the clip. A clip that needs more than 4,096 is not shared. Above 0.
+    Error(f32),
+}
+
+/// How instances of a range of heights on screen are evaluated.
+///
+/// ```
+/// use phalanx::crowd::{Sharing, Tier};
+///
+/// // From 40 pixels on: every other frame, interpolated between.
+/// let tier = Tier { height: 40.0, rate: 2, interpolate: true, ..Tier::default() };
+/// assert_eq!(tier.sharing, Sharing::None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tier {
+    /// The least height on screen in pixels: of the longest side of the rest pose's box. Finite, at least 0. Default 0.
+    pub height: f32,
+    /// Frames from one update to the next, one of [`RATES`]. Default 1.
+    pub rate: u8,
+    /// Between updates, whether the rows are interpolated from the last pose to the pose predicted for the next update;
+    /// otherwise they are held. Without effect at rate 1. An interpolated instance has two palettes. Default false.
+    pub interpolate: bool,
+    /// Which instances share palettes. Shared palettes are not interpolated; `rate` says how often an instance looks for
+    /// its phase. Default [`Sharing::None`].
+    pub sharing: Sharing,
+}
+
+impl Default for Tier {
+    fn default() -> Self {
+        Self {
+            height: 0.0,
+            rate: 1,
+            interpolate: false,
+            sharing: Sharing::None,
+        }
+    }
+}
+
+/// The tiers of a crowd: see [`Crowd::set_tiers`](crate::crowd::Crowd::set_tiers).
+///
+/// The default tiers are for 1080 lines at 60 frames per second: their error is below half a pixel for the clips of the
+/// built-in character (docs/performance/tiers.md).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tiers {
+    /// The tiers by descending [`Tier::height`], at most [`MAX_TIERS`]. An instance below the last height is not drawn:
+    /// it counts as out of the picture.
+    pub tiers: Vec<Tier>,
+    /// An instance changes its tier when its height is beyond the tier's by this share: 0.1 means from 10% above or
+    /// below on. In 0 to 1. Default 0.1.
+    pub hysteresis: f32,
+    /// The most frames that an instance waits for the budget, counted from its last update. At least 1. Default 32.
+    pub max_age: u32,
+    /// The tier of instances that only views of shadows see, unless their height there gives a coarser one. Default
+    /// `None`: the height alone decides.
+    pub shadows: Option<usize>,
+}
+
+impl Default for Tiers {
+    fn default() -> Self {
+        let shared = |height, error, rate| Tier {
+            height,
+            rate,
+            interpolate: rate > 1,
+            sharing: Sharing::Error(error),
+        };
+        Self {
+            tiers: vec![
+                Tier {
+                    height: 240.0,
+                    ..Tier::default()
+                },
+                shared(80.0, 0.003, 1),
+                shared(40.0, 0.006, 1),
+                shared(16.0, 0.02, 1),
+                shared(6.0, 0.03, 2),
+                shared(0.5, 0.05, 4),
+            ],
+            hysteresis: 0.1,
+            max_age: 32,
+            shadows: None,
+        }
+    }
+}
+
+/// Tiers, views, importances or a budget that are refused. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TierError {
+    /// No tiers, or too many.
+    #[error("{tiers} tiers; a crowd has 1 to {MAX_TIERS}")]
+    Count {
+        /// Their number.
+        tiers: usize,
+    },
+    /// A number of a tier is outside its range.
+    #[error("tier {tier}: {what} is {value}, outside {low} to {high}")]
+    Value {
+        /// The tier.
+        tier: usize,
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// The least value.
+        low: f64,
+        /// The greatest value.
+        high: f64,
+    },
+    /// A rate that is none of [`RATES`].
+    #[error("tier {tier}: the rate is {rate}, which is none of 1, 2, 4, 8 and 16")]
+    Rate {
+        /// The tier.
+        tier: usize,
+        /// Its rate.
+        rate: u8,
+    },
+    /// Heights do not descend.
+    #[error(
+        "tier {tier} begins at {height} pixels, which is not below the {above} pixels of the tier before it"
+    )]
+    Order {
+        /// The tier.
+        tier: usize,
+        /// Its height.
+        height: f32,
+        /// The height of the tier before it.
+        above: f32,
+    },
+    /// A setting of all tiers is outside its range.
+    #[error("{what} is {value}, outside {low} to {high}")]
+    Setting {
+        /// The setting.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// The least value.
+        low: f64,
+        /// The greatest value.
+        high: f64,
+    },
+    /// [`Tiers::shadows`] names no tier.
+    #[error("the tier of shadows is {tier}; there are {tiers} tiers")]
+    Shadows {
+        /// The tier.
+        tier: usize,
+        /// The number of tiers.
+        tiers: usize,
+    },
+    /// A number of a view is not finite, or its height is not above 0.
+    #[error("view {view}: {what} is {value}")]
+    View {
+        /// The view.
+        view: usize,
+        /// What is refused.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+    },
+    /// An importance is NaN or negative.
+    #[error("importance {index} is {value}; importances are at least 0")]
+    Importance {
+        /// Its index.
+        index: usize,
+        /// Its value.
+        value: f32,
+    },
+    /// Importances are not as many as the rig has places for instances.
+    #[error("{found} importances for {needed} places of instances")]
+    Importances {
+        /// Their number.
+        found: usize,
+        /// The number of places: [`RigView::len`](crate::crowd::RigView::len).
+        needed: usize,
+    },
+    /// A handle is unknown.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
+    /// The crowd has no tiers.
+    #[error("the crowd has no tiers; Crowd::set_tiers sets them")]
+    None,
+}
+
+/// The greatest height of a tier in pixels.
+const MAX_HEIGHT: f32 = 1e6;
+
+impl Tiers {
+    /// Checks the tiers.
+    ///
+    /// # Errors
+    /// If a number is outside its range, or the heights do not descend.
+    pub fn validate(&self) -> Result<(), TierError> {
+        let tiers = self.tiers.len();
+        if !(1..=MAX_TIERS).contains(&tiers) {
+            return Err(TierError::Count { tiers });
+        }
+        for (tier, t) in self.tiers.iter().enumerate() {
+            let value = |what, value: f32, low: f32, high: f32| {
+                let fits = value >= low && value <= high;
+                fits.then_some(()).ok_or(TierError::Value {
+                    tier,
+                    what,
+                    value: value.into(),
+                    low: low.into(),
+                    high: high.into(),
+                })
+            };
+            value("the height", t.height, 0.0, MAX_HEIGHT)?;
+            if !RATES.contains(&t.rate) {
+                return Err(TierError::Rate { tier, rate: t.rate });
+            }
+            match t.sharing {
+                Sharing::None => {}
+                Sharing::Phases(n) => {
+                    value("the number of phases", n.into(), 1.0, MAX_PHASES.into())?;
+                }
+                Sharing::Error(error) => {
+                    value("the error of sharing", error, f32::MIN_POSITIVE, f32::MAX)?;
+                }
+            }
+            let above = tier.checked_sub(1).map(|before| self.tiers[before].height);
+            if let Some(above) = above.filter(|&above| t.height >= above) {
+                return Err(TierError::Order {
+                    tier,
+                    height: t.height,
+                    above,
+                });
+            }
+        }
+        let setting = |what, value: f64, low: f64, high: f64| {
+            let fits = value >= low && value <= high;
+            fits.then_some(()).ok_or(TierError::Setting {
+                what,
+                value,
+                low,
+                high,
+            })
+        };
+        setting("the hysteresis", self.hysteresis.into(), 0.0, 1.0)?;
+        setting(
+            "the greatest age",
+            self.max_age.into(),
+            1.0,
+            u32::MAX.into(),
+        )?;
+        match self.shadows {
+            Some(tier) if tier >= tiers => Err(TierError::Shadows { tier, tiers }),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tier_validity() {
+        assert_eq!(Tiers::default().validate(), Ok(()));
+        let changed = |change: &dyn Fn(&mut Tiers)| {
+            let mut tiers = Tiers::default();
+            change(&mut tiers);
+            tiers.validate().unwrap_err().to_string()
+        };
+        let refused = [
+            changed(&|t| t.tiers.clear()),
+            changed(&|t| t.tiers = vec![Tier::default(); 17]),
+            changed(&|t| t.tiers[1].height = f32::NAN),
+            changed(&|t| t.tiers[2].rate = 3),
+            changed(&|t| t.tiers[1].sharing = Sharing::Phases(0)),
+            changed(&|t| t.tiers[1].sharing = Sharing::Phases(4097)),
+            changed(&|t| t.tiers[1].sharing = Sharing::Error(0.0)),
+            changed(&|t| t.tiers[1].sharing = Sharing::Error(f32::NAN)),
+            changed(&|t| t.tiers[1].height = 240.0),
+            changed(&|t| t.hysteresis = 1.5),
+            changed(&|t| t.max_age = 0),
+            changed(&|t| t.shadows = Some(6)),
+        ];
+        let parts = [
+            "0 tiers",
+            "17 tiers",
+            "tier 1: the height is NaN",
+            "tier 2: the rate is 3",
+            "tier 1: the number of phases is 0",
+            "tier 1: the number of phases is 4097",
+            "tier 1: the error of sharing is 0",
+            "tier 1: the error of sharing is NaN",
+            "tier 1 begins at 240 pixels",
+            "the hysteresis is 1.5",
+            "the greatest age is 0",
+            "the tier of shadows is 6; there are 6 tiers",
+        ];
+        for (refused, part) in refused.iter().zip(parts) {
+            assert!(refused.starts_with(part), "{refused} / {part}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `Tiering`: what a crowd with tiers keeps from frame to frame.
+
+use super::assign::Ask;
+use super::bank::{Banks, NONE};
+use super::select::Work;
+use super::shared::SharedPhases;
+use super::spheres::Spheres;
+use super::stats::TierFrame;
+use super::tier::{MAX_TIERS, Tiers};
+use super::view::{View, WideView};
+use std::sync::atomic::AtomicU64;
+
+/// Out of the picture.
+pub(super) const OUT: u8 = u8::MAX;
+
+/// Of a pool's instances, by index.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ranked {
+    pub spheres: Spheres,
+    /// The tier, or [`OUT`].
+    pub tier: Vec<u8>,
+    /// The cell, or [`NONE`].
+    pub cell: Vec<u32>,
+    /// The host's importances; empty if it gave none.
+    pub importance: Vec<f32>,
+    pub shared: SharedPhases,
+    /// The number of the pool's rig: another one may have taken its place.
+    pub rig: Option<u32>,
+    /// That of the rig that the importances are for.
+    pub given_for: Option<u32>,
+}
+
+impl Ranked {
+    pub fn resize(&mut self, instances: usize) {
+        self.tier.resize(instances, OUT);
+        self.cell.resize(instances, NONE);
+        if !self.importance.is_empty() {
+            self.importance.resize(instances, 0.0);
+        }
+    }
+}
+
+/// The tiers of a crowd and all that follows from them.
+#[derive(Debug, Default)]
+pub(crate) struct Tiering {
+    pub(super) tiers: Tiers,
+    pub(super) views: Vec<View>,
+    /// The most palettes that a frame evaluates, besides those that it must.
+    pub(super) budget: Option<usize>,
+    /// Counts the frames.
+    pub(super) frame: u32,
+    /// Seconds that have passed, whatever their sign.
+    pub(super) time: f64,
+    /// The last step.
+    pub(super) step: f64,
+    /// By the index of the pool.
+    pub(super) pools: Vec<Ranked>,
+    pub(super) banks: Banks,
+    /// By chunk of instances of a pool what the ranking asks for.
+    pub(super) requests: Vec<Ask>,
+    /// What this frame evaluates, by bank.
+    pub(super) work: Vec<Work>,
+    /// Those that are due, and may wait for the budget: importance times age, cell.
+    pub(super) candidates: Vec<(f32, u32)>,
+    /// True if all palettes have to be written: the memory has none.
+    pub(super) lost: bool,
+    /// The bank of which shared cells are looked at next, whether they are still used.
+    pub(super) sweep: usize,
+    /// Every palette starts at a multiple of this many rows.
+    pub(super) align: usize,
+    /// The views of this frame.
+    pub(super) wide: Vec<WideView>,
+    /// Instances by tier.
+    pub(super) instances: [usize; MAX_TIERS],
+    /// By tier, then of shared palettes.
+    pub(super) nanoseconds: [AtomicU64; MAX_TIERS + 1],
+    pub(super) stats: TierFrame,
+}
+
+impl Tiering {
+    /// Records a step of time.
+    pub fn advance(&mut self, dt: f64) {
+        if dt != 0.0 && (dt < 0.0) != (self.step < 0.0) {
+            // What was predicted lies in the other direction.
+            for bank in &mut self.banks.all {
+                if bank.kind.palettes > 1 {
+                    bank.stale |= bank.used;
+                }
+            }
+        }
+        self.time += dt.abs();
+        self.step = dt;
+    }
+
+    /// The cell of an instance.
+    pub(super) fn cell(&self, pool: usize, index: usize) -> Option<u32> {
+        let cell = *self.pools.get(pool)?.cell.get(index)?;
+        (cell != NONE).then_some(cell)
+    }
+}

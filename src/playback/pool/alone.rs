@@ -1,0 +1,119 @@
+//! What crowds with tiers ask of a pool: which clip an instance plays alone, and how fast clips are.
+
+use super::Pool;
+use crate::clip::{Clip, ClipKind};
+use crate::playback::ids::NO_CLIP;
+use crate::rig::Aabb;
+use crate::runtime::{ClipBoundsScratch, fastest};
+use crate::simd::prefetch;
+use std::sync::{Arc, Weak};
+
+/// The largest speed of a clip's vertices in metres per second; infinite if it cannot be measured.
+#[derive(Debug)]
+pub(super) struct Speed {
+    clip: Weak<Clip>,
+    fastest: f32,
+}
+
+impl Pool {
+    /// Asks for the cache lines that [`plays_alone`](Self::plays_alone) reads.
+    #[inline(always)]
+    pub fn prefetch_entries(&self, index: usize) {
+        prefetch(self.state.entries().range(self.entries_of(index)));
+    }
+
+    /// The clip that an instance plays alone, at full weight on a layer without mask, with its time in `lead` seconds,
+    /// within the clip; [`NO_CLIP`] if it plays nothing. `None` if it plays anything else, has overrides of joints, or watches joints of its own.
+    #[inline]
+    pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
+        if !self.state.overrides().of(index).is_empty() {
+            return None;
+        }
+        if !self.watch.is_empty() && self.watch.watches_own(index) {
+            return None;
+        }
+        let entries = self.state.entries();
+        let mut alone = None;
+        let all = self.entries_of(index);
+        for (options, at) in self.layers.iter().zip(all.clone()) {
+            let entry = &entries.range(at..at + 1)[0];
+            let Some(action) = entry.first() else {
+                continue;
+            };
+            let whole = entries.is_whole(at) && options.mask.is_none() && !options.additive;
+            if alone.is_some() || !whole || action.in_phases() {
+                return None;
+            }
+            let time = action.clip_time_after(entry.since(self.state.clock()) + lead);
+            alone = Some((action.members().0, time as f32));
+        }
+        Some(alone.unwrap_or((NO_CLIP, 0.0)))
+    }
+
+    /// The loaded clips by index.
+    pub fn loaded(&self) -> impl Iterator<Item = (u16, &Arc<Clip>)> {
+        self.clips.iter()
+    }
+
+    /// The clip with an index, if it is loaded.
+    pub fn loaded_at(&self, index: u16) -> Option<&Arc<Clip>> {
+        self.clips.get(index)
+    }
+
+    /// The longest side of the rest pose's box around the meshes; of a rig that draws nothing 1.
+    pub fn longest_side(&self) -> f32 {
+        let rest = self.bounds().rest();
+        let side = rest.map_or(0.0, |b: &Aabb| 2.0 * b.half_size().max_element());
+        if side > 0.0 && side.is_finite() {
+            side
+        } else {
+            1.0
+        }
+    }
+
+    /// The largest speed of a clip's vertices in metres of model space per second, if the clip was
+    /// [measured](Self::measure) and is full; infinite if that was not possible.
+    pub fn fastest(&self, clip: u16) -> Option<f32> {
+        let speed = self.speeds.get(usize::from(clip))?.as_ref()?;
+        let loaded = self.clips.get(clip)?;
+        (Weak::as_ptr(&speed.clip) == Arc::as_ptr(loaded)).then_some(speed.fastest)
+    }
+
+    /// Measures the speed of a clip, unless it is known.
+    pub fn measure(&mut self, clip: u16) {
+        if self.fastest(clip).is_none()
+            && let Some(loaded) = self.clips.get(clip)
+            && loaded.kind() == ClipKind::Full
+        {
+            let mut scratch = ClipBoundsScratch::new(&self.rig);
+            let speed = Speed {
+                clip: Arc::downgrade(loaded),
+                fastest: fastest(&self.rig, loaded, &mut scratch).unwrap_or(f32::INFINITY),
+            };
+            let at = usize::from(clip);
+            if self.speeds.len() <= at {
+                self.speeds.resize_with(at + 1, || None);
+            }
+            self.speeds[at] = Some(speed);
+            self.clip_changes += 1;
+        }
+    }
+
+    /// Measures the clips that play.
+    pub fn measure_all(&mut self) {
+        let mut clips: Vec<u16> = Vec::new();
+        for action in self.state.all_actions() {
+            let (clip, other) = action.members();
+            for clip in std::iter::once(clip).chain(other.map(|o| o.0)) {
+                if clips.last() != Some(&clip) {
+                    clips.push(clip);
+                }
+            }
+        }
+        clips.sort_unstable();
+        clips.dedup();
+        for clip in clips {
+            self.measure(clip);
+        }
+    }
+}

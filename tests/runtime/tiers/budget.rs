@@ -1,0 +1,107 @@
+//! Budgets: who waits, and for how long.
+
+use super::{DT, chains, every, palettes, shared};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tiers};
+
+#[test]
+fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {
+    let (mut crowd, all, id, _) = chains(600);
+    crowd
+        .set_tiers(Some(Tiers {
+            max_age: 12,
+            ..every(2, false)
+        }))
+        .unwrap();
+    // Some are important, most are not.
+    let importance: Vec<f32> = (0..600)
+        .map(|n| 1.0 + 1000.0 * f32::from(n % 10 == 0))
+        .collect();
+    crowd.set_importances(id, &importance).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.evaluate(&mut bones);
+    crowd.set_budget(Some(80)).unwrap();
+    let mut important = 0;
+    for frame in 0..100 {
+        crowd.advance(DT).unwrap();
+        let before = palettes(&crowd, &bones, &all);
+        let stats = crowd.evaluate(&mut bones);
+        let after = palettes(&crowd, &bones, &all);
+        let tiers = crowd.tier_stats().unwrap();
+        assert_eq!(stats.instances, 80 + tiers.beyond_budget, "frame {frame}");
+        assert!(tiers.tiers[0].oldest <= 12, "{tiers:?}");
+        important += (0..600)
+            .step_by(10)
+            .filter(|&n| before[n] != after[n])
+            .count();
+    }
+    // Of 60 important ones half are due in every frame.
+    assert!(important >= 2900, "{important}");
+    let tiers = crowd.tier_stats().unwrap().tiers[0];
+    assert_eq!(tiers.instances, 600);
+    assert!(tiers.waiting > 0 && tiers.held == 600 - tiers.evaluated);
+}
+
+#[test]
+fn who_comes_or_is_changed_by_a_call_does_not_wait() {
+    let (mut crowd, all, id, clip) = chains(100);
+    crowd.set_tiers(Some(every(1, false))).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.evaluate(&mut bones);
+    crowd.set_budget(Some(0)).unwrap();
+    crowd.advance(DT).unwrap();
+    assert_eq!(crowd.evaluate(&mut bones).instances, 0);
+    let new = crowd.spawn(id).unwrap();
+    crowd.play(new, clip, &PlayOptions::default()).unwrap();
+    crowd
+        .player(all[5])
+        .unwrap()
+        .set_time(0, clip, 0.3)
+        .unwrap();
+    crowd.advance(DT).unwrap();
+    assert_eq!(crowd.evaluate(&mut bones).instances, 2);
+    assert_eq!(crowd.tier_stats().unwrap().beyond_budget, 2);
+    assert!(crowd.palette_range(new).is_some());
+}
+
+/// The same budgets give the same bits.
+#[test]
+fn a_recorded_sequence_of_budgets_can_be_replayed() {
+    let budgets: Vec<usize> = (0..60).map(|n| n * 37 % 90).collect();
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| {
+            let (mut crowd, ..) = chains(300);
+            crowd.set_tiers(Some(every(4, true))).unwrap();
+            let mut bones = BoneBuffer::new();
+            let mut hashes = Vec::new();
+            for &budget in &budgets {
+                crowd.set_budget(Some(budget)).unwrap();
+                crowd.advance(DT).unwrap();
+                crowd.evaluate(&mut bones);
+                hashes.push(bones.hash());
+            }
+            hashes
+        })
+    };
+    assert_eq!(run(1), run(5));
+}
+
+#[test]
+fn shared_palettes_count_only_when_they_are_evaluated() {
+    let (mut crowd, ..) = chains(500);
+    crowd.set_tiers(Some(shared(32))).unwrap();
+    crowd.set_budget(Some(0)).unwrap();
+    let mut bones = BoneBuffer::new();
+    assert_eq!(crowd.evaluate(&mut bones).instances, 33);
+    crowd.advance(DT).unwrap();
+    assert_eq!(crowd.evaluate(&mut bones).instances, 0);
+}
+
+#[test]
+fn without_tiers_budgets_and_views_are_refused() {
+    let mut crowd = Crowd::new();
+    let refused = crowd.set_budget(Some(1)).unwrap_err();
+    assert!(refused.to_string().contains("no tiers"), "{refused}");
+    assert!(crowd.set_views(&[]).is_err());
+    assert!(crowd.tier_stats().is_none());
+}

@@ -1,0 +1,257 @@
+//! Rates: staggered updates, held and interpolated palettes.
+
+use super::{DT, apart, chains, every, palettes, plain};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, RATES, Tiers};
+use std::collections::VecDeque;
+
+#[test]
+fn full_rate_has_the_bits_of_a_crowd_without_tiers() {
+    let (mut crowd, all, id, clip) = chains(150);
+    let rig = crowd.rig(id).unwrap().clone();
+    let other = crowd.clip_by_index(id, 1).unwrap();
+    crowd.set_tiers(Some(every(1, false))).unwrap();
+    let mut bones = [BoneBuffer::new(), BoneBuffer::new()];
+    for frame in 0..30 {
+        if frame == 10 {
+            crowd
+                .fade_to(all[7], other, 0.2, &PlayOptions::default())
+                .unwrap();
+            crowd.despawn(all[3]).unwrap();
+            crowd.set_visible(all[4], false).unwrap();
+        }
+        crowd.advance(DT).unwrap();
+        let stats = crowd.evaluate(&mut bones[0]);
+        let mut copy = plain(&crowd, &rig);
+        copy.evaluate(&mut bones[1]);
+        let shown = all.iter().filter(|&&i| copy.palette_range(i).is_some());
+        for &i in shown {
+            let [a, b] = [(&crowd, &bones[0]), (&copy, &bones[1])]
+                .map(|(crowd, bones)| &bones.rows()[crowd.palette_range(i).unwrap()]);
+            assert_eq!(a, b, "frame {frame}");
+        }
+        let count = if frame < 10 { 150 } else { 148 };
+        assert_eq!(stats.instances, count);
+    }
+    assert_eq!(crowd.palette_range(all[4]), None);
+    assert_eq!(crowd.tier(all[5]), Some(0));
+    let _ = clip;
+}
+
+#[test]
+fn updates_are_even_over_the_frames() {
+    for rate in RATES {
+        let (mut crowd, all, ..) = chains(1000);
+        crowd.set_tiers(Some(every(rate, false))).unwrap();
+        let mut bones = BoneBuffer::new();
+        crowd.evaluate(&mut bones);
+        let mut counts = Vec::new();
+        for _ in 0..48 {
+            crowd.advance(DT).unwrap();
+            counts.push(crowd.evaluate(&mut bones).instances);
+        }
+        let mean = counts.iter().sum::<usize>() as f64 / 48.0;
+        let peak = *counts.iter().max().unwrap() as f64;
+        assert!((mean - all.len() as f64 / f64::from(rate)).abs() < 1.0);
+        assert!(peak <= 1.1 * mean, "rate {rate}: {peak} of {mean}");
+    }
+}
+
+/// A held palette is the one of the last update, to the bit, and no older than the rate.
+#[test]
+fn held_palettes_are_those_of_the_last_update() {
+    let (mut crowd, all, id, _) = chains(100);
+    let rig = crowd.rig(id).unwrap().clone();
+    crowd.set_tiers(Some(every(4, false))).unwrap();
+    let mut bones = BoneBuffer::new();
+    let mut history: VecDeque<Vec<_>> = VecDeque::new();
+    for frame in 0..40 {
+        crowd.advance(DT).unwrap();
+        let stats = crowd.evaluate(&mut bones);
+        let mut copy = plain(&crowd, &rig);
+        let mut full = BoneBuffer::new();
+        copy.evaluate(&mut full);
+        history.push_front(palettes(&copy, &full, &all));
+        history.truncate(4);
+        let mut now = 0;
+        for (n, shown) in palettes(&crowd, &bones, &all).into_iter().enumerate() {
+            let age = history.iter().position(|then| then[n] == shown);
+            let age = age.unwrap_or_else(|| panic!("frame {frame}, instance {n}"));
+            now += usize::from(age == 0);
+        }
+        assert!(now >= stats.instances);
+        if frame > 0 {
+            assert_eq!(stats.instances, 25);
+        }
+    }
+}
+
+#[test]
+fn interpolated_palettes_follow_the_motion_without_latency() {
+    for rate in [2, 4, 8] {
+        let (mut crowd, all, id, _) = chains(60);
+        let rig = crowd.rig(id).unwrap().clone();
+        // The mean, as the clip's end and start differ.
+        let mut errors = [0.0f32; 2];
+        for (error, interpolate) in errors.iter_mut().zip([false, true]) {
+            crowd.set_tiers(Some(every(rate, interpolate))).unwrap();
+            let mut bones = BoneBuffer::new();
+            for _ in 0..40 {
+                crowd.advance(DT).unwrap();
+                crowd.evaluate(&mut bones);
+                let mut copy = plain(&crowd, &rig);
+                let mut full = BoneBuffer::new();
+                copy.evaluate(&mut full);
+                let shown = palettes(&crowd, &bones, &all);
+                for (shown, exact) in shown.iter().zip(palettes(&copy, &full, &all)) {
+                    *error += apart(shown, &exact);
+                }
+            }
+        }
+        assert!(errors[1] < 0.5 * errors[0], "rate {rate}: {errors:?}");
+    }
+}
+
+/// A call is seen in the frame behind it, whatever the rate.
+#[test]
+fn calls_are_seen_at_once() {
+    for interpolate in [false, true] {
+        let (mut crowd, all, id, _) = chains(40);
+        let rig = crowd.rig(id).unwrap().clone();
+        let other = crowd.clip_by_index(id, 1).unwrap();
+        crowd.set_tiers(Some(every(16, interpolate))).unwrap();
+        let mut bones = BoneBuffer::new();
+        for frame in 0..40 {
+            crowd.advance(DT).unwrap();
+            let changed = all[frame % 40];
+            crowd.play(changed, other, &PlayOptions::default()).unwrap();
+            crowd.evaluate(&mut bones);
+            let mut copy = plain(&crowd, &rig);
+            let mut full = BoneBuffer::new();
+            copy.evaluate(&mut full);
+            let [shown, exact] = [(&crowd, &bones), (&copy, &full)]
+                .map(|(crowd, bones)| palettes(crowd, bones, &[changed]));
+            assert_eq!(shown, exact, "frame {frame}");
+        }
+    }
+}
+
+/// Rows are a function of the crowd's state: other memory gets the same bits, and so does a restored crowd.
+#[test]
+fn lost_memory_and_restored_snapshots_have_the_same_bits() {
+    for (rate, interpolate) in [(1, false), (4, false), (8, true)] {
+        let (mut crowd, all, id, _) = chains(70);
+        let rig = crowd.rig(id).unwrap().clone();
+        let other = crowd.clip_by_index(id, 2).unwrap();
+        crowd.set_tiers(Some(every(rate, interpolate))).unwrap();
+        let mut bones = BoneBuffer::new();
+        let run = |crowd: &mut Crowd, bones: &mut BoneBuffer, frames: std::ops::Range<usize>| {
+            let mut hashes = Vec::new();
+            for frame in frames {
+                let i = all[frame * 13 % 70];
+                crowd
+                    .fade_to(i, other, 0.15, &PlayOptions::default())
+                    .unwrap();
+                crowd.advance(DT).unwrap();
+                crowd.evaluate(bones);
+                hashes.push(palettes(crowd, bones, &all));
+            }
+            hashes
+        };
+        run(&mut crowd, &mut bones, 0..33);
+        let saved = crowd.snapshot();
+        let wanted = run(&mut crowd, &mut bones, 33..60);
+        let hash = bones.hash();
+        // The same crowd, in the same memory and in other memory.
+        for mut memory in [bones.clone(), BoneBuffer::new()] {
+            crowd.restore(&saved).unwrap();
+            assert!(run(&mut crowd, &mut memory, 33..60) == wanted);
+            assert_eq!(memory.hash(), hash);
+        }
+        // Another crowd.
+        let mut fresh = Crowd::new();
+        fresh.add_rig(rig.clone()).unwrap();
+        fresh.restore(&saved).unwrap();
+        let mut memory = BoneBuffer::new();
+        assert!(run(&mut fresh, &mut memory, 33..50) == wanted[..17]);
+        // Memory that is lost in the middle.
+        let mut memory = BoneBuffer::new();
+        assert!(run(&mut fresh, &mut memory, 50..60) == wanted[17..]);
+        assert_eq!(memory.hash(), hash);
+    }
+}
+
+#[test]
+fn the_number_of_workers_does_not_change_a_bit() {
+    let hashes = [1, 2, 7, 32].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| {
+            let (mut crowd, ..) = chains(500);
+            crowd.set_tiers(Some(every(4, true))).unwrap();
+            let mut bones = BoneBuffer::new();
+            for _ in 0..10 {
+                crowd.advance(DT).unwrap();
+                crowd.evaluate(&mut bones);
+            }
+            bones.hash()
+        })
+    });
+    assert!(hashes.iter().all(|&h| h == hashes[0]), "{hashes:?}");
+}
+
+#[test]
+fn parts_for_threads_of_a_host_have_the_same_bits() {
+    let (mut crowd, all, ..) = chains(200);
+    crowd.set_tiers(Some(every(2, true))).unwrap();
+    let saved = crowd.snapshot();
+    let mut bones = [BoneBuffer::new(), BoneBuffer::new()];
+    for _ in 0..9 {
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones[0]);
+    }
+    let wanted = palettes(&crowd, &bones[0], &all);
+    crowd.restore(&saved).unwrap();
+    for frame in 0..9 {
+        crowd.advance(DT).unwrap();
+        let (mut schedule, rows) = crowd.schedule_into(&mut bones[1]);
+        std::thread::scope(|threads| {
+            for part in schedule.parts(1 + frame % 4, rows) {
+                threads.spawn(move || part.run());
+            }
+        });
+    }
+    assert!(palettes(&crowd, &bones[1], &all) == wanted);
+    assert_eq!(bones[0].hash(), bones[1].hash());
+}
+
+/// Tiers come and go; what plays does not notice.
+#[test]
+fn times_do_not_depend_on_tiers() {
+    let (mut crowd, all, id, _) = chains(30);
+    let rig = crowd.rig(id).unwrap().clone();
+    let mut other = Crowd::with_tag(crowd.tag()).unwrap();
+    other.add_rig(rig).unwrap();
+    other.restore(&crowd.snapshot()).unwrap();
+    let mut bones = [BoneBuffer::new(), BoneBuffer::new()];
+    for frame in 0..120 {
+        let tiers = match frame % 5 {
+            0 => Some(every(RATES[frame % 4], frame % 2 == 0)),
+            1 => Some(Tiers::default()),
+            2 => None,
+            _ => crowd.tiers().cloned(),
+        };
+        crowd.set_tiers(tiers).unwrap();
+        let clip = crowd.clip_by_index(id, frame % 3).unwrap();
+        for crowd in [&mut crowd, &mut other] {
+            let i = all[frame % 30];
+            crowd
+                .fade_to(i, clip, 0.1, &PlayOptions::default())
+                .unwrap();
+            crowd.advance(DT * (1.0 + (frame % 7) as f64)).unwrap();
+        }
+        crowd.evaluate(&mut bones[0]);
+        other.evaluate(&mut bones[1]);
+        assert_eq!(crowd.events(), other.events());
+        let actions = |crowd: &Crowd| crowd.view(id).unwrap().actions().collect::<Vec<_>>();
+        assert_eq!(actions(&crowd), actions(&other));
+    }
+}

@@ -1,0 +1,103 @@
+//! Tiers: what is evaluated when, and that shown palettes are those of the right poses.
+
+mod budget;
+mod held;
+mod sharing;
+mod views;
+
+use phalanx::crowd::{
+    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId, Sharing, Tier, Tiers,
+};
+use phalanx::math::Affine3x4;
+use phalanx_testkit::chain::rig;
+use std::sync::Arc;
+
+pub const DT: f64 = 1.0 / 60.0;
+
+/// A transform that moves.
+pub fn at(place: [f32; 3]) -> Affine3x4 {
+    glam::Affine3A::from_translation(place.into()).into()
+}
+
+/// One tier for all.
+pub fn one(tier: Tier) -> Tiers {
+    Tiers {
+        tiers: vec![tier],
+        ..Tiers::default()
+    }
+}
+
+/// A tier of a rate, without sharing.
+pub fn every(rate: u8, interpolate: bool) -> Tiers {
+    one(Tier {
+        rate,
+        interpolate,
+        ..Tier::default()
+    })
+}
+
+pub fn shared(phases: u16) -> Tiers {
+    one(Tier {
+        sharing: Sharing::Phases(phases),
+        ..Tier::default()
+    })
+}
+
+/// A crowd of chains that play their first clip from different times on.
+pub fn chains(count: usize) -> (Crowd, Vec<InstanceId>, RigId, ClipId) {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig()).unwrap();
+    let clip = crowd.clip_by_index(id, 0).unwrap();
+    let mut all = Vec::new();
+    crowd.spawn_many(id, count, &mut all).unwrap();
+    for (n, &i) in all.iter().enumerate() {
+        let options = PlayOptions {
+            time: 0.037 * n as f64,
+            ..PlayOptions::default()
+        };
+        crowd.play(i, clip, &options).unwrap();
+    }
+    (crowd, all, id, clip)
+}
+
+/// The palettes of all instances that are in the picture, one after another.
+pub fn palettes(crowd: &Crowd, bones: &BoneBuffer, all: &[InstanceId]) -> Vec<Vec<Affine3x4>> {
+    let shown = |&i: &InstanceId| {
+        let pair = crowd.palette_pair(i)?;
+        let (from, to) = (&bones.rows()[pair.from], &bones.rows()[pair.to]);
+        let lerp = |(a, b): (&Affine3x4, &Affine3x4)| {
+            let mut row = *a;
+            for (a, b) in row
+                .rows
+                .as_flattened_mut()
+                .iter_mut()
+                .zip(b.rows.as_flattened())
+            {
+                *a += (b - *a) * pair.factor;
+            }
+            row
+        };
+        Some(from.iter().zip(to).map(lerp).collect())
+    };
+    all.iter().filter_map(shown).collect()
+}
+
+/// The largest difference of two palettes' numbers.
+pub fn apart(a: &[Affine3x4], b: &[Affine3x4]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let rows = a.iter().zip(b);
+    let numbers = rows.flat_map(|(a, b)| {
+        let (a, b) = (a.rows.as_flattened(), b.rows.as_flattened());
+        (0..12).map(move |i| (a[i] - b[i]).abs())
+    });
+    numbers.fold(0.0, f32::max)
+}
+
+/// A copy of a crowd without tiers, in the same state.
+pub fn plain(crowd: &Crowd, rig: &Arc<phalanx::rig::Rig>) -> Crowd {
+    let mut copy = Crowd::new();
+    copy.add_rig(rig.clone()).unwrap();
+    copy.restore(&crowd.snapshot()).unwrap();
+    copy.set_tiers(None).unwrap();
+    copy
+}

@@ -1,0 +1,171 @@
+//! Shared palettes.
+
+use super::{DT, apart, chains, one, palettes, plain, shared};
+use phalanx::crowd::{BoneBuffer, PlayOptions, Sharing, Tier};
+use phalanx::math::Affine3x4;
+
+#[test]
+fn instances_in_one_phase_share_their_rows() {
+    let (mut crowd, all, id, clip) = chains(400);
+    let duration = f64::from(crowd.clip(clip).unwrap().duration());
+    crowd.set_tiers(Some(shared(16))).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.evaluate(&mut bones);
+    let phase = |crowd: &phalanx::crowd::Crowd, i| {
+        let mut actions = crowd.playing(i).unwrap().actions(0).unwrap();
+        let time = actions.next().unwrap().1.time;
+        (time / duration * 16.0).round()
+    };
+    for (n, &a) in all.iter().enumerate() {
+        assert!(crowd.shares_palette(a));
+        for &b in &all[..n] {
+            let same = crowd.palette_range(a) == crowd.palette_range(b);
+            assert_eq!(same, phase(&crowd, a) == phase(&crowd, b));
+        }
+    }
+    let stats = crowd.tier_stats().unwrap();
+    assert_eq!((stats.tiers[0].shared, stats.shared_palettes), (400, 17));
+    // Every phase has been evaluated, and none is again.
+    for _ in 0..100 {
+        crowd.advance(DT).unwrap();
+        assert_eq!(crowd.evaluate(&mut bones).instances, 0);
+    }
+    let _ = id;
+}
+
+#[test]
+fn the_error_of_sharing_is_within_its_bound() {
+    for error in [0.2, 0.02] {
+        let (mut crowd, all, id, _) = chains(60);
+        let rig = crowd.rig(id).unwrap().clone();
+        crowd
+            .set_tiers(Some(one(Tier {
+                sharing: Sharing::Error(error),
+                ..Tier::default()
+            })))
+            .unwrap();
+        let primitive = &rig.meshes()[0].mesh.primitives[0];
+        let positions = |rows: &[Affine3x4]| {
+            let mut positions = vec![[0.0f32; 3]; primitive.positions.len()];
+            phalanx::runtime::SkinningJob {
+                primitive,
+                palette: rows,
+                rigid: Affine3x4::IDENTITY,
+                morph_weights: &[],
+                positions: &mut positions,
+                normals: &mut [],
+                tangents: &mut [],
+            }
+            .run()
+            .unwrap();
+            positions
+        };
+        let mut worst = 0.0f32;
+        let mut bones = BoneBuffer::new();
+        for _ in 0..50 {
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+            let mut copy = plain(&crowd, &rig);
+            let mut full = BoneBuffer::new();
+            copy.evaluate(&mut full);
+            let shown = palettes(&crowd, &bones, &all);
+            for (shown, exact) in shown.iter().zip(palettes(&copy, &full, &all)) {
+                for (a, b) in positions(shown).iter().zip(positions(&exact)) {
+                    let square = (0..3).map(|c| (a[c] - b[c]) * (a[c] - b[c])).sum::<f32>();
+                    worst = worst.max(square.sqrt());
+                }
+            }
+        }
+        assert!(worst > 0.0 && worst <= error, "{worst} of {error}");
+    }
+}
+
+/// A fade, an override and a second layer need palettes of their own; afterwards they are shared again.
+#[test]
+fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
+    let (mut crowd, all, id, _) = chains(50);
+    let rig = crowd.rig(id).unwrap().clone();
+    let other = crowd.clip_by_index(id, 1).unwrap();
+    crowd.set_tiers(Some(shared(4096))).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.evaluate(&mut bones);
+    crowd
+        .fade_to(all[1], other, 0.1, &PlayOptions::default())
+        .unwrap();
+    crowd
+        .set_override(all[2], 0, super::at([0.0, 1.0, 0.0]))
+        .unwrap();
+    crowd.despawn(all[3]).unwrap();
+    for frame in 0..12 {
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+        assert!(!crowd.shares_palette(all[2]));
+        assert_eq!(crowd.shares_palette(all[1]), frame >= 6, "frame {frame}");
+        assert_eq!(crowd.palette_range(all[3]), None);
+        let mut copy = plain(&crowd, &rig);
+        let mut full = BoneBuffer::new();
+        copy.evaluate(&mut full);
+        for &i in &all[..3] {
+            let [shown, exact] = [(&crowd, &bones), (&copy, &full)]
+                .map(|(crowd, bones)| palettes(crowd, bones, &[i]).remove(0));
+            if crowd.shares_palette(i) {
+                let error = apart(&shown, &exact);
+                assert!(error < 2e-2, "{error}");
+            } else {
+                assert_eq!(shown, exact);
+            }
+        }
+    }
+    crowd.clear_overrides(all[2]).unwrap();
+    crowd.evaluate(&mut bones);
+    assert!(crowd.shares_palette(all[2]));
+}
+
+/// Instances that play nothing share the rest pose.
+#[test]
+fn the_rest_pose_is_one_palette() {
+    let (mut crowd, _, id, _) = chains(1);
+    let mut idle = Vec::new();
+    crowd.spawn_many(id, 20, &mut idle).unwrap();
+    crowd.set_tiers(Some(shared(8))).unwrap();
+    let mut bones = BoneBuffer::new();
+    assert_eq!(crowd.evaluate(&mut bones).instances, 2);
+    let first = crowd.palette_range(idle[0]).unwrap();
+    assert!(
+        idle.iter()
+            .all(|&i| crowd.palette_range(i) == Some(first.clone()))
+    );
+}
+
+/// Cells that nobody looks for are used again: memory stays flat while clips come and go.
+#[test]
+fn unused_phases_are_freed_and_clips_can_be_unloaded() {
+    let (mut crowd, all, id, clip) = chains(10);
+    crowd.set_tiers(Some(shared(64))).unwrap();
+    let mut bones = BoneBuffer::new();
+    for _ in 0..200 {
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+    }
+    let many = crowd.tier_stats().unwrap().shared_palettes;
+    assert!(many > 60, "{many}");
+    for &i in &all {
+        crowd.player(i).unwrap().set_speed(0, clip, 0.0).unwrap();
+    }
+    for _ in 0..500 {
+        crowd.evaluate(&mut bones);
+    }
+    let few = crowd.tier_stats().unwrap().shared_palettes;
+    assert!(few <= 10, "{few}");
+    for &i in &all {
+        crowd.player(i).unwrap().stop(0, clip, 0.0).unwrap();
+    }
+    crowd.evaluate(&mut bones);
+    let unloaded = crowd.unload_clip(clip).unwrap();
+    crowd.evaluate(&mut bones);
+    assert_eq!(crowd.tier_stats().unwrap().shared_palettes, 1);
+    let clip = crowd.add_clip(id, unloaded).unwrap();
+    crowd.play(all[0], clip, &PlayOptions::default()).unwrap();
+    crowd.evaluate(&mut bones);
+    assert!(crowd.shares_palette(all[0]));
+}

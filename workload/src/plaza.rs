@@ -1,0 +1,254 @@
+//! The plaza: a crowd all around a camera, most of it far away or out of the picture.
+
+use crate::hash01;
+use glam::{Mat4, Quat, Vec3};
+use phalanx::crowd::{
+    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, TierError, Tiers, View,
+};
+use phalanx::math::Affine3x4;
+use phalanx::playback::EventKinds;
+use phalanx::rig::Rig;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Square metres per character.
+pub const AREA: f64 = 1.0;
+/// The horizontal angle of view: 108°, 30% of all around.
+pub const ANGLE: f32 = 0.3 * std::f32::consts::TAU;
+/// Width over height of the picture.
+pub const ASPECT: f32 = 16.0 / 9.0;
+/// Lines of the picture.
+pub const LINES: f32 = 1080.0;
+/// The share of the characters that begin a crossfade in a second.
+pub const FADES_PER_SECOND: f64 = 0.02;
+/// Seconds of a crossfade.
+pub const FADE_SECONDS: f32 = 0.3;
+/// Seconds of a frame.
+pub const FRAME: f64 = 1.0 / 60.0;
+/// Height of the eye above the ground in metres.
+const EYE: f32 = 2.2;
+/// Nobody stands nearer to the eye, in metres.
+const CLEAR: f64 = 2.0;
+
+/// An error of a plaza.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlazaError {
+    /// The crowd refuses the rig or a call.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
+    /// The crowd refuses the tiers.
+    #[error(transparent)]
+    Tiers(#[from] TierError),
+}
+
+/// The parts of a frame in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlazaTimes {
+    /// [`Crowd::advance`].
+    pub advance: f64,
+    /// [`Crowd::schedule_into`]: ranking, assignment and selection.
+    pub schedule: f64,
+    /// The evaluation itself.
+    pub evaluate: f64,
+}
+
+impl PlazaTimes {
+    /// All parts.
+    pub fn total(&self) -> f64 {
+        self.advance + self.schedule + self.evaluate
+    }
+}
+
+/// A crowd around a camera at the origin that looks along -Z. Nobody walks away: clips play in place.
+#[derive(Debug)]
+pub struct Plaza {
+    crowd: Crowd,
+    instances: Vec<InstanceId>,
+    clips: Vec<ClipId>,
+    /// What each character plays or fades to.
+    playing: Vec<u16>,
+    frame: u64,
+}
+
+/// The radius of the ground on which so many characters stand, in metres.
+pub fn radius(count: usize) -> f64 {
+    (CLEAR * CLEAR + count as f64 * AREA / std::f64::consts::PI).sqrt()
+}
+
+/// The camera of the plaza.
+pub fn view() -> View {
+    let projection = projection();
+    let eye = glam::camera::rh::view::look_to_mat4(Vec3::Y * EYE, Vec3::NEG_Z, Vec3::Y);
+    View {
+        clip_from_world: (projection * eye).to_cols_array_2d(),
+        height: LINES,
+        shadows: false,
+    }
+}
+
+/// The height of the eye, and the vertical angle of view in radians.
+pub fn eye() -> (f32, f32) {
+    (EYE, 2.0 * ((0.5 * ANGLE).tan() / ASPECT).atan())
+}
+
+fn projection() -> Mat4 {
+    glam::camera::rh::proj::directx::perspective_infinite_reverse(eye().1, ASPECT, 0.1)
+}
+
+impl Plaza {
+    /// A crowd of `count` characters that play clips of a rig (indices; empty: all) from random times on. Without tiers
+    /// everybody is evaluated in every frame.
+    ///
+    /// # Errors
+    /// If the crowd refuses the rig or the tiers.
+    pub fn new(
+        rig: Arc<Rig>,
+        clips: &[usize],
+        count: usize,
+        tiers: Option<Tiers>,
+    ) -> Result<Self, PlazaError> {
+        let all: Vec<usize> = (0..rig.clips().len()).collect();
+        let clips = if clips.is_empty() { &all } else { clips };
+        let mut crowd = Crowd::new();
+        let id = crowd.add_rig(rig)?;
+        // Nobody reads events or root motion.
+        crowd.listen(id, EventKinds::NONE)?;
+        crowd.track_root_motion(id, false)?;
+        let clips: Vec<ClipId> = clips
+            .iter()
+            .filter_map(|&c| crowd.clip_by_index(id, c))
+            .collect();
+        let mut instances = Vec::with_capacity(count);
+        crowd.spawn_many(id, count, &mut instances)?;
+        let mut playing = vec![0; count];
+        for (n, (&instance, playing)) in instances.iter().zip(&mut playing).enumerate() {
+            let random = |what: u64| hash01((n as u64) << 8 | what);
+            // Even over the area.
+            let around = random(0) * std::f64::consts::TAU;
+            let away =
+                (CLEAR * CLEAR + random(1) * count as f64 * AREA / std::f64::consts::PI).sqrt();
+            let place = Vec3::new(
+                (away * around.sin()) as f32,
+                0.0,
+                (-away * around.cos()) as f32,
+            );
+            let turn = Quat::from_rotation_y((random(2) * std::f64::consts::TAU) as f32);
+            let world = glam::Affine3A::from_rotation_translation(turn, place);
+            crowd.set_world(instance, Affine3x4::from(world))?;
+            if clips.is_empty() {
+                continue;
+            }
+            *playing = (random(3) * clips.len() as f64) as u16;
+            let clip = clips[usize::from(*playing)];
+            let options = PlayOptions {
+                time: random(4) * f64::from(crowd.clip(clip)?.duration()),
+                speed: 0.8 + 0.4 * random(5) as f32,
+                ..PlayOptions::default()
+            };
+            crowd.play(instance, clip, &options)?;
+        }
+        if let Some(tiers) = tiers {
+            crowd.set_tiers(Some(tiers))?;
+            crowd.set_views(&[view()])?;
+        }
+        Ok(Self {
+            crowd,
+            instances,
+            clips,
+            playing,
+            frame: 0,
+        })
+    }
+
+    /// The crowd.
+    pub fn crowd(&self) -> &Crowd {
+        &self.crowd
+    }
+
+    /// The crowd, to be changed.
+    pub fn crowd_mut(&mut self) -> &mut Crowd {
+        &mut self.crowd
+    }
+
+    /// The characters.
+    pub fn instances(&self) -> &[InstanceId] {
+        &self.instances
+    }
+
+    /// Begins the crossfades of the next frame: the host's own calls.
+    ///
+    /// # Errors
+    /// None that a plaza of valid clips can have.
+    pub fn direct(&mut self) -> Result<(), PlazaError> {
+        self.frame += 1;
+        let (count, clips) = (self.instances.len(), self.clips.len());
+        if clips < 2 {
+            return Ok(());
+        }
+        let share = count as f64 * FADES_PER_SECOND * FRAME;
+        let fades = (share * self.frame as f64) as u64 - (share * (self.frame - 1) as f64) as u64;
+        for n in 0..fades {
+            let random = |what: u64| hash01(1 << 62 | self.frame << 24 | n << 4 | what);
+            let i = ((random(0) * count as f64) as usize).min(count - 1);
+            let step = 1 + (random(1) * (clips - 1) as f64) as usize;
+            let next = (usize::from(self.playing[i]) + step) % clips;
+            self.playing[i] = next as u16;
+            let options = PlayOptions {
+                speed: 0.8 + 0.4 * random(2) as f32,
+                ..PlayOptions::default()
+            };
+            let (instance, clip) = (self.instances[i], self.clips[next]);
+            self.crowd.fade_to(instance, clip, FADE_SECONDS, &options)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a frame into heap memory, after [`direct`](Self::direct), and times its parts.
+    ///
+    /// # Errors
+    /// None that a plaza of valid clips can have.
+    pub fn frame(&mut self, bones: &mut BoneBuffer) -> Result<PlazaTimes, PlazaError> {
+        let start = Instant::now();
+        self.crowd.advance(FRAME)?;
+        let advanced = start.elapsed();
+        let (mut schedule, rows) = self.crowd.schedule_into(bones);
+        let scheduled = start.elapsed();
+        schedule.write(rows);
+        let evaluated = start.elapsed();
+        let ns = |time: std::time::Duration| time.as_nanos() as f64;
+        Ok(PlazaTimes {
+            advance: ns(advanced),
+            schedule: ns(scheduled - advanced),
+            evaluate: ns(evaluated - scheduled),
+        })
+    }
+}
+
+#[cfg(all(test, feature = "gltf"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_tenths_are_in_the_picture_and_a_fiftieth_fades_in_a_second() {
+        let rig = Arc::new(phalanx::import::mannequin().unwrap());
+        let mut plaza = Plaza::new(rig, &[], 5000, Some(Tiers::default())).unwrap();
+        let mut bones = BoneBuffer::new();
+        let mut before = plaza.playing.clone();
+        let mut changed = 0;
+        for _ in 0..60 {
+            plaza.direct().unwrap();
+            plaza.frame(&mut bones).unwrap();
+            changed += before
+                .iter()
+                .zip(&plaza.playing)
+                .filter(|(a, b)| a != b)
+                .count();
+            before.clone_from(&plaza.playing);
+        }
+        assert!((95..=100).contains(&changed), "{changed}");
+        let stats = plaza.crowd().tier_stats().unwrap();
+        let inside = 5000 - stats.out;
+        assert!((1450..1650).contains(&inside), "{inside}");
+    }
+}
