@@ -6,6 +6,7 @@ mod common;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use phalanx::crowd::{BoneBuffer, Tiers};
 use phalanx_testkit::alloc;
+use phalanx_workload::PARADE;
 use phalanx_workload::plaza::{Plaza, PlazaTimes};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,21 +20,9 @@ const WARM_UP: usize = 600;
 const FRAMES: usize = 1000;
 const REPLAYS: usize = 5;
 
-/// Clips of the built-in character that play in place.
-const CLIPS: [&str; 8] = [
-    "Idle",
-    "Walk",
-    "Jog",
-    "Run",
-    "Wave",
-    "Cheer",
-    "Clap",
-    "LookAround",
-];
-
 fn plaza(count: usize, tiers: Option<Tiers>) -> Plaza {
     let rig = Arc::new(phalanx::import::mannequin().expect("the built-in character is valid"));
-    let clips: Vec<usize> = CLIPS
+    let clips: Vec<usize> = PARADE
         .iter()
         .filter_map(|name| rig.find_clip(name))
         .collect();

@@ -30,6 +30,7 @@ pub(crate) fn plural(count: u64, noun: &str) -> String {
 }
 
 /// The verb of a count in the past.
+#[cfg(feature = "gltf")]
 pub(crate) fn were(count: u64) -> &'static str {
     if count == 1 { "was" } else { "were" }
 }

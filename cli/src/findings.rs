@@ -4,8 +4,8 @@ use super::output;
 use phalanx::import::{ImportReport, ReportEntry, Severity};
 use serde::Serialize;
 
-/// The most entries of a file's import report that are told.
-const TOLD: usize = 8;
+/// The most entries of a file's import report that are printed.
+const PRINTED: usize = 8;
 
 /// An entry of an import report.
 #[derive(Clone, Debug, Serialize)]
@@ -34,13 +34,13 @@ impl From<&ReportEntry> for ReportLine {
 pub struct FileReport {
     pub file: String,
     pub entries: Vec<ReportLine>,
-    /// What is told of it.
+    /// What is printed of it.
     #[serde(skip)]
     lines: Vec<String>,
 }
 
 impl FileReport {
-    /// The report of a file, which tells what was dropped or repaired.
+    /// The report of a file, which prints what was dropped or repaired.
     pub fn new(file: &str, report: &ImportReport) -> Self {
         let entries = report.entries.iter();
         Self {
@@ -50,7 +50,7 @@ impl FileReport {
         }
     }
 
-    /// The report of a file whose lines are told elsewhere.
+    /// The report of a file whose lines are printed elsewhere.
     pub fn quiet(file: &str, report: &ImportReport) -> Self {
         Self {
             lines: Vec::new(),
@@ -59,17 +59,17 @@ impl FileReport {
     }
 
     /// Prints what was dropped or repaired to standard error.
-    pub fn tell(&self) {
-        tell(&self.file, &self.lines);
+    pub fn print(&self) {
+        print(&self.file, &self.lines);
     }
 }
 
 /// The first of some entries, a line each, and the number of the others.
 pub fn lines<'e>(entries: impl Iterator<Item = &'e ReportEntry>) -> Vec<String> {
     let mut lines: Vec<String> = entries.map(ToString::to_string).collect();
-    let more = lines.len().saturating_sub(TOLD);
+    let more = lines.len().saturating_sub(PRINTED);
     if more > 0 {
-        lines.truncate(TOLD);
+        lines.truncate(PRINTED);
         let entries = if more == 1 { "entry" } else { "entries" };
         lines.push(format!(
             "{more} more {entries} of the import report (`phalanx info` shows them)"
@@ -80,15 +80,15 @@ pub fn lines<'e>(entries: impl Iterator<Item = &'e ReportEntry>) -> Vec<String> 
 
 /// Prints what the import dropped of a model that is drawn, played or measured. Textures that are missing are named
 /// where they are drawn.
-pub fn tell_dropped(file: &str, report: &ImportReport) {
+pub fn print_dropped(file: &str, report: &ImportReport) {
     let texture =
         |e: &ReportEntry| e.place.starts_with("image ") || e.message.starts_with("texture ");
     let dropped = report.entries.iter();
     let dropped = dropped.filter(|e| e.severity == Severity::Dropped && !texture(e));
-    tell(file, &lines(dropped));
+    print(file, &lines(dropped));
 }
 
-fn tell(file: &str, lines: &[String]) {
+fn print(file: &str, lines: &[String]) {
     for line in lines {
         output::tell(&format!("{file}: {line}"));
     }

@@ -194,8 +194,22 @@ fn device_bytes(crowd: &Crowd, size: PictureSize) -> u64 {
     4 * ROW_BYTES * most_rows(crowd) as u64 + PIXEL_BYTES * pixels
 }
 
-/// Palette rows of a crowd if every instance is evaluated.
+/// Palette rows of a crowd if every instance is evaluated; with tiers, those of its last frame and half as many more.
 fn most_rows(crowd: &Crowd) -> usize {
+    if let Some(frame) = crowd.tier_stats() {
+        let ids = crowd.instances().map(|i| i.rig());
+        let rows = ids
+            .filter_map(|rig| crowd.rig(rig).ok())
+            .map(|rig| rig.palette_len());
+        let own = frame
+            .tiers
+            .iter()
+            .map(|t| t.instances - t.shared)
+            .sum::<usize>();
+        // An interpolated instance has two palettes.
+        let palettes = 2 * own + frame.shared_palettes;
+        return (palettes + palettes / 2) * rows.max().unwrap_or(0);
+    }
     let rigs = crowd.instances().filter_map(|i| crowd.rig(i.rig()).ok());
     rigs.map(|rig| rig.palette_len()).sum()
 }

@@ -2,7 +2,7 @@
 
 use super::clips::BoundFile;
 use super::error::CliError;
-use super::findings::tell_dropped;
+use super::findings::print_dropped;
 use super::import_args::ImportArgs;
 use super::kind;
 use super::mapped;
@@ -91,14 +91,14 @@ impl Model {
     /// Loads a model to play or measure; prints what the import dropped.
     pub fn load_to_play(file: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
         let model = Self::load(file, false, import)?;
-        tell_dropped(&model.file, &model.report);
+        print_dropped(&model.file, &model.report);
         Ok(model)
     }
 
     /// Loads a model to draw; prints what the import dropped, and a warning if textures are missing.
     pub fn load_to_draw(file: Option<&Path>, import: ImportArgs) -> Result<Self, CliError> {
         let model = Self::load(file, true, import)?.with_shape()?;
-        tell_dropped(&model.file, &model.report);
+        print_dropped(&model.file, &model.report);
         if let Some(what) = textures::missing(&model) {
             output::tell(&format!("warning: {what}"));
         }

@@ -222,10 +222,10 @@ mod tests {
     /// Rounding moves these times by up to half an interval; the mean interval is not the even one.
     #[test]
     fn even_times_that_f32_rounds_are_regular() {
-        // The last second of f32 that tells frames of 120 Hz apart, 130 Hz before it, and a power of two of frames.
+        // The last second of f32 that tells frames of 120 Hz apart, 131 Hz before it, and a power of two of frames.
         for (keys, interval) in [
             (15_728_000, 0.008_333_3),
-            (8_600_000, 1.0 / 130.0),
+            (8_585_000, 1.0 / 131.0),
             (4_300_000, 131_073.0 / 4_200_000.0),
         ] {
             let times: Vec<f32> = (0..keys).map(|k| (k as f64 * interval) as f32).collect();

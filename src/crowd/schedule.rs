@@ -4,7 +4,7 @@ use super::crowd_data::{Crowd, FrameStats};
 use super::evaluate::{COLD_BYTES, Pools, STREAM_BYTES};
 use super::memory::{Copied, Output, PaletteMemory};
 use super::parts::Parts;
-use super::tiers::{Selection, Tiering};
+use super::tiers::Tiering;
 use crate::math::Affine3x4;
 use crate::playback::pool::{How, Pool};
 use crate::playback::{RowMove, RowOrder};
@@ -163,16 +163,20 @@ impl Crowd {
         }
     }
 
-    #[inline(never)]
-    fn schedule_by_tiers(&mut self, request: LayoutRequest) -> Totals {
+    /// Fits watched joints, programs and scratches to the instances and the level.
+    fn fit(&mut self, level: SimdLevel) {
         self.lay_out_watched();
         for pool in self.pools.iter_mut().flatten() {
-            pool.fit_level(request.level);
+            pool.fit_level(level);
             self.scratches.reserve(pool);
         }
+    }
+
+    #[inline(never)]
+    fn schedule_by_tiers(&mut self, request: LayoutRequest) -> Totals {
+        self.fit(request.level);
         let compact = request.order == RowOrder::FreshFirst;
-        let Selection { selected, rows } =
-            self.schedule_tiers(request.align, (request.holds, compact));
+        let selected = self.schedule_tiers(request.align, (request.holds, compact));
         let stats = FrameStats {
             instances: selected.cells,
             carried: selected.held,
@@ -181,7 +185,7 @@ impl Crowd {
             unoptimized: cfg!(phalanx_unoptimized),
         };
         let totals = Totals {
-            rows,
+            rows: selected.all,
             written: selected.written,
             instances: selected.palettes,
             key_bytes: self.pools().map(|(_, p)| p.key_bytes()).sum(),
@@ -193,11 +197,7 @@ impl Crowd {
 
     #[inline(never)]
     fn schedule_anew(&mut self, request: LayoutRequest) -> Totals {
-        self.lay_out_watched();
-        for pool in self.pools.iter_mut().flatten() {
-            pool.fit_level(request.level);
-            self.scratches.reserve(pool);
-        }
+        self.fit(request.level);
         let mut stats = FrameStats {
             unoptimized: cfg!(phalanx_unoptimized),
             ..FrameStats::default()

@@ -13,6 +13,9 @@ use crate::playback::{MAX_TAG, SnapshotDiffers, SnapshotError};
 /// The state of a crowd at a moment: times, weights, fades, transforms, handles, and which instances are
 /// scheduled. It refers to rigs and clips by hash and does not own them.
 ///
+/// It holds the [tiers](Crowd::set_tiers) of the crowd with what they keep, but not views and importances. Its bytes do
+/// not hold tiers: a crowd that is restored from bytes ranks all instances anew, if it has tiers.
+///
 /// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process: for saved games, and
 /// for rollback over a network.
 ///

@@ -8,12 +8,11 @@
 //! ```
 
 use super::backend::ROW_BYTES;
-use super::bones::{BoneUpload, GpuBoneBuffer, UploadWay};
+use super::bones::{BoneUpload, GpuBoneBuffer};
 use super::paging::Paging;
-use super::staging::{HeapRows, MappedRows, Staging};
+use super::upload::stage;
 use super::{Gpu, GpuError};
-use crate::crowd::{Schedule, reserve_rows};
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::crowd::Schedule;
 
 fn bytes(rows: usize) -> u64 {
     rows as u64 * ROW_BYTES
@@ -41,26 +40,11 @@ impl GpuBoneBuffer {
             .map(|page| staged_rows.rows(page).len())
             .collect();
         let written = schedule.written_rows();
-        let staged = self.stage_cells(gpu, &mut schedule, (&staged_rows, &parts), max);
-        let (frame, id) = (schedule.stats(), schedule.id());
-        if staged.is_none() {
-            reserve_rows(&mut self.spill, written).map_err(GpuError::HeapMemory)?;
-            // Only rows beyond the old length are initialised.
-            self.spill.resize(written, crate::math::Affine3x4::IDENTITY);
-            schedule.write(HeapRows(&mut self.spill));
-        }
-        let mut done = BoneUpload {
-            frame,
-            way: if staged.is_some() {
-                UploadWay::Mapped
-            } else {
-                UploadWay::Written
-            },
-            bytes: bytes(written),
-            carried: 0,
-            copies: 0,
-            pages: self.targets[to].paging.len(),
-        };
+        let ring = self.options.mapped.then_some(&mut self.ring);
+        let paged = (&staged_rows, &parts[..]);
+        let staged = ring.and_then(|ring| stage(ring, gpu, &mut schedule, paged, max));
+        let id = schedule.id();
+        let mut done = self.begin(&mut schedule, staged.is_some(), (to, written))?;
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             if let Some(stamps) = &mut self.stamps {
@@ -113,41 +97,11 @@ impl GpuBoneBuffer {
                     source += count;
                 }
             });
-            for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
-                let rows = target.paging.rows(i).len();
-                let copied = page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
-                done.copies += u32::from(copied);
-            }
-            if let Some(stamps) = &mut self.stamps {
-                stamps.end(&mut encoder, 0);
-            }
-            for staging in staged.iter().flatten() {
-                staging.buffer.unmap();
-            }
-            gpu.queue.submit([encoder.finish()]);
-            self.ring.give_back(staged.unwrap_or_default());
+            self.submit(gpu, encoder, (to, staged), &mut done);
             Ok(())
         })?;
         self.targets[to].frame = Some(id);
         self.follows = false;
         Ok(done)
-    }
-
-    /// Evaluates into staging buffers; `None` if there are none, or their memory cannot be mapped.
-    fn stage_cells(
-        &mut self,
-        gpu: &Gpu,
-        schedule: &mut Schedule<'_>,
-        (paging, parts): (&Paging, &[usize]),
-        max: usize,
-    ) -> Option<Vec<Staging>> {
-        if !self.options.mapped {
-            return None;
-        }
-        let staged = gpu.checked(|| Ok(self.ring.take(gpu, parts, max))).ok()??;
-        let failed = AtomicBool::new(false);
-        let written = schedule.written_rows();
-        schedule.write(MappedRows::new(paging, &staged, written, &failed));
-        (!failed.load(Ordering::Relaxed)).then_some(staged)
     }
 }

@@ -2,7 +2,8 @@
 
 use super::backend::ROW_BYTES;
 use super::bones::{BoneUpload, GpuBoneBuffer, UploadWay};
-use super::staging::{HeapRows, MappedRows, Staging};
+use super::paging::Paging;
+use super::staging::{HeapRows, MappedRows, Ring, Staging};
 use super::{Gpu, GpuError};
 use crate::crowd::{Crowd, RowLayout, RowOrder, Schedule, reserve_rows};
 use crate::math::Affine3x4;
@@ -38,26 +39,12 @@ impl GpuBoneBuffer {
             .take_while(|rows| rows.start < written)
             .map(|rows| rows.end.min(written) - rows.start)
             .collect();
-        let staged = self.stage(gpu, &mut schedule, to, &parts, max);
+        let ring = self.options.mapped.then_some(&mut self.ring);
+        let paging = &self.targets[to].paging;
+        let staged = ring.and_then(|ring| stage(ring, gpu, &mut schedule, (paging, &parts), max));
         let (frame, id, follows) = (schedule.stats(), schedule.id(), schedule.follows());
-        let mut done = BoneUpload {
-            frame,
-            way: if staged.is_some() {
-                UploadWay::Mapped
-            } else {
-                UploadWay::Written
-            },
-            bytes: parts.iter().sum::<usize>() as u64 * ROW_BYTES,
-            carried: 0,
-            copies: 0,
-            pages: self.targets[to].paging.len(),
-        };
-        if staged.is_none() {
-            reserve_rows(&mut self.spill, written).map_err(GpuError::HeapMemory)?;
-            // Only rows beyond the old length are initialised.
-            self.spill.resize(written, Affine3x4::IDENTITY);
-            schedule.write(HeapRows(&mut self.spill));
-        }
+        let rows = parts.iter().sum::<usize>();
+        let mut done = self.begin(&mut schedule, staged.is_some(), (to, rows))?;
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             if let Some(stamps) = &mut self.stamps {
@@ -67,20 +54,7 @@ impl GpuBoneBuffer {
             if frame.carried > 0 {
                 self.copy_carried(&mut encoder, &schedule, [from, to], &mut done);
             }
-            let target = &self.targets[to];
-            for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
-                let rows = target.paging.rows(i).len();
-                let copied = page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
-                done.copies += u32::from(copied);
-            }
-            if let Some(stamps) = &mut self.stamps {
-                stamps.end(&mut encoder, 0);
-            }
-            for staging in staged.iter().flatten() {
-                staging.buffer.unmap();
-            }
-            gpu.queue.submit([encoder.finish()]);
-            self.ring.give_back(staged.unwrap_or_default());
+            self.submit(gpu, encoder, (to, staged), &mut done);
             Ok(())
         })?;
         self.targets[to].frame = Some(id);
@@ -89,24 +63,58 @@ impl GpuBoneBuffer {
         Ok(done)
     }
 
-    /// Evaluates into mapped memory; `None` if there is none or mapping failed, and nothing is lost.
-    fn stage(
+    /// What is known of an upload before anything is copied. Without staging buffers the frame is evaluated into heap
+    /// memory.
+    pub(super) fn begin(
+        &mut self,
+        schedule: &mut Schedule<'_>,
+        staged: bool,
+        (to, rows): (usize, usize),
+    ) -> Result<BoneUpload, GpuError> {
+        if !staged {
+            let written = schedule.written_rows();
+            reserve_rows(&mut self.spill, written).map_err(GpuError::HeapMemory)?;
+            // Only rows beyond the old length are initialised.
+            self.spill.resize(written, Affine3x4::IDENTITY);
+            schedule.write(HeapRows(&mut self.spill));
+        }
+        Ok(BoneUpload {
+            frame: schedule.stats(),
+            way: if staged {
+                UploadWay::Mapped
+            } else {
+                UploadWay::Written
+            },
+            bytes: rows as u64 * ROW_BYTES,
+            carried: 0,
+            copies: 0,
+            pages: self.targets[to].paging.len(),
+        })
+    }
+
+    /// Copies pages to their textures, submits all copies and gives the staging buffers back. Call inside
+    /// [`Gpu::checked`].
+    pub(super) fn submit(
         &mut self,
         gpu: &Gpu,
-        schedule: &mut Schedule<'_>,
-        to: usize,
-        parts: &[usize],
-        max: usize,
-    ) -> Option<Vec<Staging>> {
-        if !self.options.mapped {
-            return None;
+        mut encoder: wgpu::CommandEncoder,
+        (to, staged): (usize, Option<Vec<Staging>>),
+        done: &mut BoneUpload,
+    ) {
+        let target = &self.targets[to];
+        for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
+            let rows = target.paging.rows(i).len();
+            let copied = page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
+            done.copies += u32::from(copied);
         }
-        let staged = gpu.checked(|| Ok(self.ring.take(gpu, parts, max))).ok()??;
-        let failed = AtomicBool::new(false);
-        let paging = &self.targets[to].paging;
-        let written = schedule.written_rows();
-        schedule.write(MappedRows::new(paging, &staged, written, &failed));
-        (!failed.load(Ordering::Relaxed)).then_some(staged)
+        if let Some(stamps) = &mut self.stamps {
+            stamps.end(&mut encoder, 0);
+        }
+        for staging in staged.iter().flatten() {
+            staging.buffer.unmap();
+        }
+        gpu.queue.submit([encoder.finish()]);
+        self.ring.give_back(staged.unwrap_or_default());
     }
 
     fn copy_fresh(
@@ -167,4 +175,20 @@ impl GpuBoneBuffer {
             }
         });
     }
+}
+
+/// Evaluates into mapped memory, paged as `paging` with `parts` rows a page; `None` if there is none or mapping failed,
+/// and nothing is lost.
+pub(super) fn stage(
+    ring: &mut Ring,
+    gpu: &Gpu,
+    schedule: &mut Schedule<'_>,
+    (paging, parts): (&Paging, &[usize]),
+    max: usize,
+) -> Option<Vec<Staging>> {
+    let staged = gpu.checked(|| Ok(ring.take(gpu, parts, max))).ok()??;
+    let failed = AtomicBool::new(false);
+    let written = schedule.written_rows();
+    schedule.write(MappedRows::new(paging, &staged, written, &failed));
+    (!failed.load(Ordering::Relaxed)).then_some(staged)
 }

@@ -194,7 +194,7 @@ fn finish(
             } => ImportError::ClipBytes {
                 file: file.clone(),
                 file_bytes,
-                source: source.into(),
+                source: Box::new(source),
             },
             source => ImportError::Build {
                 file: file.clone(),

@@ -8,7 +8,7 @@ use fearless_simd::{f32x4, f32x16, prelude::*};
 /// Interpolates two palettes of one instance: `from + (to - from) × factor`, element by element of the 3×4 rows.
 ///
 /// For instances that are evaluated in some frames only and shown between two evaluations, where rows are read on
-/// the CPU. The shaders of [`gpu`](crate::gpu) do the same on the device, without this copy. Rows of both palettes
+/// the CPU. The shaders of `gpu` do the same on the device, without this copy. Rows of both palettes
 /// are in the same space, model space as a rule, and so is the output.
 ///
 /// A rotation between the two poses loses length: a joint that turns by the angle `a` shrinks to `cos(a / 2)` halfway,

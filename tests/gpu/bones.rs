@@ -2,7 +2,7 @@
 
 use crate::models::chain;
 use crate::support::{Truth, bones, crowd_of, open, paged};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Sharing, Tier, Tiers};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend, UploadWay};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig_of_clips;
@@ -259,5 +259,68 @@ pub fn an_empty_crowd() {
         let stride = 4usize.next_multiple_of(backend.align()) as u64;
         assert_eq!(bones.evaluate(&mut crowd, &gpu).unwrap().bytes, stride * 48);
         gpu.wait().unwrap();
+    }
+}
+
+/// Cells stay where they are on the device, too: what is held, interpolated or shared has the rows of the heap, while
+/// the crowd grows, fades and changes what it plays.
+pub fn rows_with_tiers_equal_the_heap() {
+    let tiers = |number: usize| {
+        let own = Tier {
+            rate: 4,
+            interpolate: number == 1,
+            ..Tier::default()
+        };
+        let shared = Tier {
+            sharing: Sharing::Phases(32),
+            ..Tier::default()
+        };
+        Tiers {
+            tiers: vec![if number == 2 { shared } else { own }],
+            ..Tiers::default()
+        }
+    };
+    for gpu in [open(), paged(4800)] {
+        for backend in PaletteBackend::ALL {
+            for (number, mapped) in [(0, true), (1, true), (2, true), (1, false)] {
+                let options = GpuBoneOptions {
+                    mapped,
+                    ..GpuBoneOptions::default()
+                };
+                let mut bones = GpuBoneBuffer::new(&gpu, backend, &options).unwrap();
+                // Twins, since a frame for other memory is a frame.
+                let mut twins = [0, 1].map(|_| crowd_of(&[rig_of_clips(4)], 40));
+                for (crowd, ..) in &mut twins {
+                    crowd.set_tiers(Some(tiers(number))).unwrap();
+                }
+                let mut heap = BoneBuffer::new();
+                for frame in 0..20 {
+                    for (crowd, all, _) in &mut twins {
+                        if frame == 7 {
+                            let more = all[0].rig();
+                            crowd.spawn_many(more, 60, all).unwrap();
+                        }
+                        let clip = crowd.clip_by_index(all[0].rig(), frame % 4).unwrap();
+                        let who = all[frame * 7 % all.len()];
+                        let options = PlayOptions::default();
+                        crowd.fade_to(who, clip, 0.1, &options).unwrap();
+                        crowd.advance(1.0 / 60.0).unwrap();
+                    }
+                    let [(on_device, all, _), (on_heap, others, _)] = &mut twins;
+                    bones.evaluate(on_device, &gpu).unwrap();
+                    on_heap.evaluate(&mut heap);
+                    let rows = bones.read(&gpu).unwrap();
+                    for (n, (&a, &b)) in all.iter().zip(others.iter()).enumerate() {
+                        let a = on_device.palette_pair(a).unwrap();
+                        let b = on_heap.palette_pair(b).unwrap();
+                        let at =
+                            format!("{backend}, {number}, mapped {mapped}, frame {frame}: {n}");
+                        assert_eq!(rows[a.from], heap.rows()[b.from], "{at}");
+                        assert_eq!(rows[a.to], heap.rows()[b.to], "{at}");
+                        assert_eq!(a.factor, b.factor, "{at}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -57,6 +57,10 @@ fn main() {
             "rows_of_many_clips_equal_the_heap",
             bones::rows_of_many_clips_equal_the_heap,
         ),
+        gpu(
+            "rows_with_tiers_equal_the_heap",
+            bones::rows_with_tiers_equal_the_heap,
+        ),
         gpu("one_copy_per_page", bones::one_copy_per_frame_and_page),
         gpu(
             "copies_into_textures_are_counted",

@@ -20,5 +20,5 @@ pub mod textbook;
 pub mod tutorial;
 mod workload;
 
-pub use standard::{hash01, standard_crowd};
+pub use standard::{PARADE, hash01, standard_crowd};
 pub use workload::{Workload, WorkloadClips};

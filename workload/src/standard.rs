@@ -4,6 +4,18 @@ use phalanx::crowd::{Crowd, CrowdError, InstanceId, PlayOptions};
 use phalanx::rig::Rig;
 use std::sync::Arc;
 
+/// Clips of the built-in character that suit a crowd: they loop and stay in place.
+pub const PARADE: [&str; 8] = [
+    "Idle",
+    "Walk",
+    "Jog",
+    "Run",
+    "Wave",
+    "Cheer",
+    "Clap",
+    "LookAround",
+];
+
 /// A pseudo-random number in [0, 1), the same for the same seed. Source: SplitMix64's finaliser.
 pub fn hash01(seed: u64) -> f64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);

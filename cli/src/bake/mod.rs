@@ -244,7 +244,7 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
         Err(CliError::Inputs(faults)) => Summary::refused(faults),
         other => other?,
     };
-    summary.imports.iter().for_each(FileReport::tell);
+    summary.imports.iter().for_each(FileReport::print);
     if args.json {
         output::print_json(&summary, true)?;
     } else if !summary.files.is_empty() || summary.faults.is_empty() {

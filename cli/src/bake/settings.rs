@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The tool's name stored in files. The baker's number is raised whenever the same input gives different
 /// bytes, so that outputs of an older baker are not skipped; `tests/baked` pins the output.
-pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 5");
+pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 6");
 
 /// The word that marks an input whose clips are bound.
 const BOUND: &str = " bound";

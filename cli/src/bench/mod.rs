@@ -21,7 +21,7 @@ pub use phalanx_workload::subject::SubjectError;
 use super::clips::ClipArgs;
 use super::error::CliError;
 use super::files::Files;
-use super::findings::tell_dropped;
+use super::findings::print_dropped;
 use super::import_args::{ImportArgs, offer_lenient};
 use super::memory;
 use super::model::Model;
@@ -167,7 +167,7 @@ fn load(
         }
     };
     if let (Ok(subject), Some(file)) = (&loaded, file) {
-        tell_dropped(&file.display().to_string(), &subject.report);
+        print_dropped(&file.display().to_string(), &subject.report);
     }
     // Looked up again for similar names, with no second warning.
     let again = file.map_or(import, |file| import.of_other(file));

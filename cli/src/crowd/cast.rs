@@ -7,21 +7,9 @@ use glam::Vec3;
 use phalanx::crowd::{ClipId, Crowd, InstanceId, PlayOptions};
 use phalanx::playback::PoseAction;
 use phalanx::rig::{Aabb, Rig};
-use phalanx_workload::{hash01, standard_crowd};
+use phalanx_workload::{PARADE, hash01, standard_crowd};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Clips of the built-in character that suit a formation: they loop and stay in place.
-const PARADE: [&str; 8] = [
-    "Idle",
-    "Walk",
-    "Jog",
-    "Run",
-    "Wave",
-    "Cheer",
-    "Clap",
-    "LookAround",
-];
 
 /// Largest distance between a joint's first and last position, relative to the model's size, for a clip
 /// to count as a loop. Loops of the test models stay below 0.02; a stride or a fall is above 0.2.

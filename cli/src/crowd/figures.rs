@@ -75,7 +75,6 @@ impl Figures {
 
     /// The figures as a table: all threads beside one thread.
     pub fn table(&self) -> String {
-        let threads: Vec<String> = self.runs.iter().map(|r| r.threads.to_string()).collect();
         let row = |name: &str, value: &dyn Fn(&Run) -> String| {
             let mut row = vec![name.to_owned()];
             row.extend(self.runs.iter().map(value));
@@ -104,31 +103,43 @@ impl Figures {
         // The folder would take the room of the figures.
         let name = Path::new(&self.model).file_name();
         let name = name.map_or_else(|| self.model.clone(), |n| n.to_string_lossy().into_owned());
-        let mut header = vec![text::one_line(&name)];
-        header.extend(threads.iter().map(|t| match t.as_str() {
-            "1" => "1 thread".to_owned(),
-            n => format!("{n} threads"),
-        }));
+        let header = header(&text::one_line(&name), self.runs.iter().map(|r| r.threads));
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut out = text::table(&header, rows, 1);
         if let Some(p) = &self.picture {
-            let rows = vec![
-                vec![
-                    "picture".to_owned(),
-                    format!("{}, {} x {}", text::one_line(&p.file), p.width, p.height),
-                ],
-                vec!["drawn by".to_owned(), text::one_line(&p.drawn_by)],
-                vec![
-                    "in view".to_owned(),
-                    format!(
-                        "{} characters, {} triangles",
-                        text::count(p.characters as u64),
-                        text::count(p.triangles)
-                    ),
-                ],
-            ];
-            out += &text::table(&[], rows, 2);
+            out += &p.table();
         }
         out
+    }
+}
+
+/// A name, and a column for each number of threads.
+pub fn header(name: &str, threads: impl Iterator<Item = usize>) -> Vec<String> {
+    let columns = threads.map(|threads| match threads {
+        1 => "1 thread".to_owned(),
+        n => format!("{n} threads"),
+    });
+    std::iter::once(name.to_owned()).chain(columns).collect()
+}
+
+impl PictureFigures {
+    /// The picture as a table.
+    pub fn table(&self) -> String {
+        let file = text::one_line(&self.file);
+        let characters = text::count(self.characters as u64);
+        let triangles = text::count(self.triangles);
+        let rows = [
+            (
+                "picture",
+                format!("{file}, {} x {}", self.width, self.height),
+            ),
+            ("drawn by", text::one_line(&self.drawn_by)),
+            (
+                "in view",
+                format!("{characters} characters, {triangles} triangles"),
+            ),
+        ];
+        let rows = rows.map(|(name, value)| vec![name.to_owned(), value]);
+        text::table(&[], rows.into(), 2)
     }
 }

@@ -5,7 +5,7 @@ use super::super::frame_renderer::{FrameRenderer, Shot};
 use super::super::model::Model;
 use super::super::output::{self, Output};
 use super::super::{memory, png, text};
-use super::figures::PictureFigures;
+use super::figures::{PictureFigures, header};
 use super::tiers_file::{self, BudgetArg};
 use super::{CrowdArgs, cast, picture};
 use glam::Vec3;
@@ -391,17 +391,14 @@ fn table(figures: &Figures) -> String {
         run("p99 frame", &|r| text::duration(r.p99_ns)),
         run("worst frame", &|r| text::duration(r.worst_ns)),
     ];
-    let mut header = vec![if figures.tiers {
-        "plaza".to_owned()
+    let name = if figures.tiers {
+        "plaza"
     } else {
-        "plaza at full rate".to_owned()
-    }];
-    header.extend(figures.runs.iter().map(|r| match r.threads {
-        1 => "1 thread".to_owned(),
-        n => format!("{n} threads"),
-    }));
+        "plaza at full rate"
+    };
+    let header = header(name, figures.runs.iter().map(|r| r.threads));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut out = text_table(&header, rows);
+    let mut out = text::table(&header, rows, 1);
     if !figures.by_tier.is_empty() {
         let rows = figures.by_tier.iter().map(|t| {
             vec![
@@ -433,33 +430,10 @@ fn table(figures: &Figures) -> String {
             "oldest",
             "time",
         ];
-        out += &text_table(&header, rows.collect());
+        out += &text::table(&header, rows.collect(), 1);
     }
     if let Some(p) = &figures.picture {
-        let rows = vec![
-            vec![
-                "picture".to_owned(),
-                format!("{}, {} x {}", text_line(&p.file), p.width, p.height),
-            ],
-            vec!["drawn by".to_owned(), text_line(&p.drawn_by)],
-            vec![
-                "drawn".to_owned(),
-                format!(
-                    "{} characters, {} triangles",
-                    text::count(p.characters as u64),
-                    text::count(p.triangles)
-                ),
-            ],
-        ];
-        out += &text::table(&[], rows, 2);
+        out += &p.table();
     }
     out
-}
-
-fn text_table(header: &[&str], rows: Vec<Vec<String>>) -> String {
-    text::table(header, rows, 1)
-}
-
-fn text_line(text: &str) -> String {
-    text::one_line(text)
 }

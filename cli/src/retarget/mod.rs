@@ -175,7 +175,7 @@ pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
     };
     let character = onto.iter().map(Character::import);
     drop(summary.imports.splice(0..0, character));
-    summary.imports.iter().for_each(FileReport::tell);
+    summary.imports.iter().for_each(FileReport::print);
     if args.json {
         output::print_json(&summary, true)?;
     } else if !summary.files.is_empty() {

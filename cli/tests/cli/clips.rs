@@ -264,7 +264,9 @@ pub fn bound_with_options() -> Tested {
     let leg = list(&pose, "nodes")?
         .iter()
         .find(|n| n["name"] == "mixamorig:Leg");
-    close(numbers(&leg.ok_or("no leg")?["local"])[1], -1.5, "baked")?;
+    // Baking may move a point by 0.1 mm.
+    let place = numbers(&leg.ok_or("no leg")?["local"])[1];
+    check((place + 1.5).abs() < 1e-4, format!("baked: {place}"))?;
     let verified = output(&["verify", "hero.phx", "--source", "kick.glb"])?;
     check(verified.contains("1 of 1"), verified)?;
     // Clips of an equal skeleton are bound, too, if an option is given.

@@ -1,12 +1,13 @@
 //! Which cell an instance has: the requests of the ranking, and how they are met.
 
-use super::bank::{BankKind, NONE, SHARED, SHARED_CELL, split};
+use super::bank::{BankKind, Banks, CELLS, NONE, SHARED, SHARED_CELL, split};
+use super::select::places;
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{OUT, Tiering};
 use crate::playback::pool::Pool;
 
-/// Shared cells are freed when nobody has looked for them for this many frames.
+/// Shared cells are freed when no instance has looked for them for this many frames.
 const KEPT: u32 = 240;
 /// The banks of which shared cells are looked at in a frame, as a share of all.
 const SWEEPS: usize = 60;
@@ -31,13 +32,13 @@ pub(super) struct Ask {
 impl Tiering {
     /// Meets the requests of a pool's ranking, in the order of the instances.
     pub(super) fn assign(&mut self, number: usize, pool: &Pool, stride: usize, chunks: usize) {
-        let mut requests = std::mem::take(&mut self.requests);
-        for requests in requests.iter_mut().take(chunks) {
-            for request in requests.requests.drain(..) {
+        let mut asks = std::mem::take(&mut self.asks);
+        for ask in asks.iter_mut().take(chunks) {
+            for request in ask.requests.drain(..) {
                 self.meet(number, pool, stride as u32, request);
             }
         }
-        self.requests = requests;
+        self.asks = asks;
     }
 
     fn meet(&mut self, number: usize, pool: &Pool, stride: u32, request: Request) {
@@ -102,34 +103,28 @@ impl Tiering {
         ranked.cell[at] = cell;
     }
 
-    /// Frees shared cells that nobody has looked for lately, in some of the banks.
+    /// Frees shared cells that no instance has looked for lately, in some of the banks.
     pub(super) fn sweep(&mut self) {
         let Self {
             banks,
             pools,
-            tiers,
             frame,
             sweep,
             ..
         } = self;
         for _ in 0..banks.all.len().div_ceil(SWEEPS) {
-            *sweep = if *sweep + 1 < banks.all.len() {
-                *sweep + 1
-            } else {
-                0
-            };
-            let bank = *sweep;
-            let b = &banks.all[bank];
+            *sweep = (*sweep + 1) % banks.all.len();
+            let b = &banks.all[*sweep];
             if b.kind.tier != SHARED || b.used == 0 {
                 continue;
             }
             let (pool, used, owner) = (usize::from(b.kind.pool), b.used, b.owner);
-            for place in (0..16).filter(|p| used >> p & 1 == 1) {
-                let cell = (bank * 16 + place) as u32;
+            for place in places(used) {
+                let cell = (*sweep * CELLS + place) as u32;
                 let shared = &mut pools[pool].shared;
                 if frame.wrapping_sub(shared.looked(cell)) > KEPT {
                     shared.set(PhaseKey::of_bits(owner[place]), NONE, *frame);
-                    banks.free(cell, rate(tiers, SHARED));
+                    banks.free(cell, 1);
                 }
             }
         }
@@ -163,24 +158,19 @@ impl Tiering {
     }
 }
 
-/// The rate of a tier.
-fn rate(tiers: &Tiers, tier: u8) -> u8 {
-    tiers.tiers.get(usize::from(tier)).map_or(1, |t| t.rate)
-}
-
-/// Frees a cell that is an instance's own. Shared ones stay until nobody looks for them.
-fn release(banks: &mut super::bank::Banks, tiers: &Tiers, cell: u32) {
+/// Frees a cell that is an instance's own. Shared ones stay until no instance looks for them.
+fn release(banks: &mut Banks, tiers: &Tiers, cell: u32) {
     if cell == NONE || cell & SHARED_CELL != 0 {
         return;
     }
     let tier = banks.all[split(cell).0].kind.tier;
-    banks.free(cell, rate(tiers, tier));
+    banks.free(cell, tiers.tiers[usize::from(tier)].rate);
 }
 
 /// Makes room for what the cells of a bank keep.
-fn fit(banks: &mut super::bank::Banks, cell: u32, pool: &Pool) {
+fn fit(banks: &mut Banks, cell: u32, pool: &Pool) {
     let bank = &mut banks.all[split(cell).0];
-    let palettes = usize::from(bank.kind.palettes) * super::bank::CELLS;
+    let palettes = usize::from(bank.kind.palettes) * CELLS;
     if bank.inputs.len() < palettes {
         bank.inputs.resize_with(palettes, Default::default);
     }

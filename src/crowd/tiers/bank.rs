@@ -36,7 +36,7 @@ impl BankKind {
 }
 
 /// 16 cells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bank {
     pub(super) kind: BankKind,
     /// The first row.

@@ -1,7 +1,7 @@
 //! `BudgetController`: from measured times to the number of palettes of the next frame.
 
 use super::stats::TierFrame;
-use super::tier::TierError;
+use super::tier::{TierError, setting};
 
 /// Options of a [`BudgetController`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,24 +69,15 @@ impl BudgetController {
     /// # Errors
     /// If an option is outside its range.
     pub fn new(options: &ControllerOptions) -> Result<Self, TierError> {
-        let check = |what, value: f64, low: f64, high: f64| {
-            let fits = value >= low && value <= high;
-            fits.then_some(()).ok_or(TierError::Setting {
-                what,
-                value,
-                low,
-                high,
-            })
-        };
-        check(
+        setting(
             "the time of a frame",
             options.microseconds,
             f64::MIN_POSITIVE,
             1e9,
         )?;
-        check("the gain", options.gain, f64::MIN_POSITIVE, 1.0)?;
+        setting("the gain", options.gain, f64::MIN_POSITIVE, 1.0)?;
         let most = options.most as f64;
-        check("the least budget", options.least as f64, 0.0, most)?;
+        setting("the least budget", options.least as f64, 0.0, most)?;
         let first = (options.microseconds / FIRST_COST) as usize;
         Ok(Self {
             options: *options,

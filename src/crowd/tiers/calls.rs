@@ -11,13 +11,6 @@ use crate::playback::changes::WORLD;
 use crate::playback::{InstanceId, RigId};
 use std::ops::Range;
 
-/// What a frame with tiers evaluates, and the rows of its memory.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::crowd) struct Selection {
-    pub selected: Selected,
-    pub rows: usize,
-}
-
 /// The palettes that an instance shows, from [`Crowd::palette_pair`]: `from + (to - from) · factor`, number by number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PalettePair {
@@ -111,9 +104,7 @@ impl Crowd {
 
     /// Forgets what tiers, if they are on, keep of instances: their state was replaced.
     pub(in crate::crowd) fn restart_tiers(&mut self) {
-        if let Some(tiering) = self.tiering.take() {
-            let tiers = tiering.tiers.clone();
-            self.tiering = Some(tiering);
+        if let Some(tiers) = self.tiers().cloned() {
             // They were checked before.
             let _ = self.set_tiers(Some(tiers));
         }
@@ -256,10 +247,10 @@ impl Crowd {
         &mut self,
         align: usize,
         (holds, compact): (bool, bool),
-    ) -> Selection {
+    ) -> Selected {
         let Self { pools, tiering, .. } = self;
         let Some(tiering) = tiering.as_deref_mut() else {
-            return Selection::default();
+            return Selected::default();
         };
         tiering.frame = tiering.frame.wrapping_add(1);
         tiering.lost |= !holds;
@@ -320,8 +311,7 @@ impl Crowd {
         let selected = tiering.select(pools, views, compact);
         tiering.wide = std::mem::take(views);
         tiering.count(visible);
-        let rows = tiering.banks.rows();
-        Selection { selected, rows }
+        selected
     }
 }
 
@@ -351,14 +341,12 @@ impl Tiering {
             t.evaluated += chosen as usize;
             t.held += (used - chosen) as usize;
             t.waiting += bank.waiting.count_ones() as usize;
-            t.shared += used as usize;
             for place in super::select::places(bank.used & !bank.chosen) {
                 t.oldest = t.oldest.max(self.frame.wrapping_sub(bank.updated[place]));
             }
         }
         for t in &mut stats.tiers {
-            // So far the number of those with palettes of their own.
-            t.shared = t.instances.saturating_sub(t.shared);
+            t.shared = t.instances.saturating_sub(t.evaluated + t.held);
         }
     }
 }

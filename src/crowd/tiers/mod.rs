@@ -40,7 +40,6 @@ mod view;
 pub(super) use bank::Bank;
 pub use budget::{BudgetController, ControllerOptions};
 pub use calls::PalettePair;
-pub(super) use calls::Selection;
 pub(super) use evaluate::{BankPart, BankTask};
 pub(super) use select::Work;
 pub use stats::{TierFrame, TierStats};

@@ -218,8 +218,8 @@ impl Tiering {
         let given = |ranked: &Ranked| !ranked.importance.is_empty();
         let all = self.views.is_empty() && !self.pools.iter().any(given);
         let chunks = pool.state.len().div_ceil(CHUNK);
-        if self.requests.len() < chunks {
-            self.requests.resize_with(chunks, Ask::default);
+        if self.asks.len() < chunks {
+            self.asks.resize_with(chunks, Ask::default);
         }
         let Ranked {
             spheres,
@@ -245,13 +245,13 @@ impl Tiering {
         let run = |(number, ((tier, cell), ask)): (usize, Chunk<'_>)| {
             ranking.chunk(number, tier, cell, ask);
         };
-        let requests = &mut self.requests[..chunks];
+        let asks = &mut self.asks[..chunks];
         if chunks > 1 && rayon::current_num_threads() > 1 {
             let all = tier.par_chunks(CHUNK).zip(cell.par_chunks_mut(CHUNK));
-            all.zip(requests).enumerate().for_each(run);
+            all.zip(asks).enumerate().for_each(run);
         } else {
             let all = tier.chunks(CHUNK).zip(cell.chunks_mut(CHUNK));
-            all.zip(requests).enumerate().for_each(run);
+            all.zip(asks).enumerate().for_each(run);
         }
         chunks
     }

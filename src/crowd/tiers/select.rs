@@ -40,8 +40,10 @@ pub(in crate::crowd) struct Selected {
     pub held: usize,
     /// Palettes that are written.
     pub palettes: usize,
-    /// Rows of palettes, without padding.
+    /// Rows of palettes that are written, without padding.
     pub rows: usize,
+    /// Rows of all cells.
+    pub all: usize,
     /// Rows of the memory that is written.
     pub written: usize,
 }
@@ -177,8 +179,9 @@ impl Tiering {
             }
             self.work.push(work);
         }
+        all.all = self.banks.rows();
         if !compact {
-            all.written = self.banks.rows();
+            all.written = all.all;
         }
         all
     }

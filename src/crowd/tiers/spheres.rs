@@ -96,7 +96,7 @@ impl Spheres {
         let shown = pool.state.alive()[index] && pool.state.visible()[index];
         let sphere = shown.then(|| {
             let world = pool.state.world(index);
-            let scale = norm(world);
+            let scale = world.stretch_bound() as f32;
             match pool.bounding_sphere(index) {
                 Some(sphere) => {
                     let center = point(world, sphere.center);
@@ -113,14 +113,4 @@ fn point(world: &Affine3x4, p: [f32; 3]) -> [f32; 3] {
     world
         .rows
         .map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3])
-}
-
-/// The factor by which a transform scales at most, exact if its columns are perpendicular: Gershgorin's bound of the
-/// eigenvalues of its square.
-fn norm(world: &Affine3x4) -> f32 {
-    let column = |c: usize| world.rows.map(|r| r[c]);
-    let columns = [0, 1, 2].map(column);
-    let dot = |a: [f32; 3], b: [f32; 3]| (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]).abs();
-    let row = |a: [f32; 3]| columns.iter().map(|&b| dot(a, b)).sum::<f32>();
-    columns.into_iter().map(row).fold(0.0, f32::max).sqrt()
 }

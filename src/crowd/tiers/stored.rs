@@ -24,8 +24,19 @@ pub(in crate::crowd) struct TieringSnapshot {
 }
 
 impl PartialEq for TieringSnapshot {
+    /// Whether all cells are the same, and were evaluated from the same.
     fn eq(&self, other: &Self) -> bool {
-        self.frame == other.frame
+        let same = |a: &Ranked, b: &Ranked| (&a.tier, &a.cell, a.rig) == (&b.tier, &b.cell, b.rig);
+        let mut pools = self.pools.iter().zip(&other.pools);
+        self.tiers == other.tiers
+            && self.budget == other.budget
+            && self.frame == other.frame
+            && (self.time, self.step) == (other.time, other.step)
+            && self.align == other.align
+            && self.changed == other.changed
+            && self.pools.len() == other.pools.len()
+            && pools.all(|(a, b)| same(a, b))
+            && self.banks.all == other.banks.all
     }
 }
 
@@ -37,14 +48,17 @@ impl TieringSnapshot {
             let changed = all.filter(|(_, what)| what & POSE != 0);
             changed.map(|(index, _)| index as u32).collect()
         });
+        let mut banks = tiering.banks.clone();
+        // Any hints are valid.
+        banks.all.iter_mut().for_each(|bank| bank.hints.clear());
         Some(Self {
             tiers: tiering.tiers.clone(),
             budget: tiering.budget,
             frame: tiering.frame,
             time: tiering.time,
             step: tiering.step,
-            pools: tiering.pools.clone(),
-            banks: tiering.banks.clone(),
+            pools: tiering.pools.iter().map(Ranked::kept).collect(),
+            banks,
             sweep: tiering.sweep,
             align: tiering.align,
             instances: tiering.instances,
@@ -55,13 +69,17 @@ impl TieringSnapshot {
     /// Restores the tiers of a crowd whose pools have been restored. The memory has none of the palettes.
     pub fn restore(&self, crowd: &mut Crowd) {
         let last = crowd.tiering.take().unwrap_or_default();
+        let mut pools = self.pools.clone();
+        for (pool, last) in pools.iter_mut().zip(last.pools) {
+            (pool.importance, pool.given_for) = (last.importance, last.given_for);
+        }
         crowd.tiering = Some(Box::new(Tiering {
             tiers: self.tiers.clone(),
             budget: self.budget,
             frame: self.frame,
             time: self.time,
             step: self.step,
-            pools: self.pools.clone(),
+            pools,
             banks: self.banks.clone(),
             sweep: self.sweep,
             align: self.align,

@@ -62,8 +62,8 @@ impl Default for Tier {
 
 /// The tiers of a crowd: see [`Crowd::set_tiers`](crate::crowd::Crowd::set_tiers).
 ///
-/// The default tiers are for 1080 lines at 60 frames per second: their error is below half a pixel for the clips of the
-/// built-in character (docs/performance/tiers.md).
+/// The default tiers are for 1080 lines at 60 frames per second; their error is meant to be below half a pixel.
+/// docs/performance/tiers.md has what was measured with the clips of the built-in character.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tiers {
     /// The tiers by descending [`Tier::height`], at most [`MAX_TIERS`]. An instance below the last height is not drawn:
@@ -95,9 +95,9 @@ impl Default for Tiers {
                 },
                 shared(80.0, 0.003, 1),
                 shared(40.0, 0.006, 1),
-                shared(16.0, 0.02, 1),
-                shared(6.0, 0.03, 2),
-                shared(0.5, 0.05, 4),
+                shared(16.0, 0.018, 1),
+                shared(5.0, 0.04, 1),
+                shared(0.5, 0.03, 2),
             ],
             hysteresis: 0.1,
             max_age: 32,
@@ -204,6 +204,22 @@ pub enum TierError {
     None,
 }
 
+/// Checks that a setting is within its range.
+pub(super) fn setting(
+    what: &'static str,
+    value: f64,
+    low: f64,
+    high: f64,
+) -> Result<(), TierError> {
+    let fits = value >= low && value <= high;
+    fits.then_some(()).ok_or(TierError::Setting {
+        what,
+        value,
+        low,
+        high,
+    })
+}
+
 /// The greatest height of a tier in pixels.
 const MAX_HEIGHT: f32 = 1e6;
 
@@ -250,15 +266,6 @@ impl Tiers {
                 });
             }
         }
-        let setting = |what, value: f64, low: f64, high: f64| {
-            let fits = value >= low && value <= high;
-            fits.then_some(()).ok_or(TierError::Setting {
-                what,
-                value,
-                low,
-                high,
-            })
-        };
         setting("the hysteresis", self.hysteresis.into(), 0.0, 1.0)?;
         setting(
             "the greatest age",

@@ -31,6 +31,17 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
+    /// What a snapshot holds: neither what follows from the instances nor what the host gives.
+    pub fn kept(&self) -> Self {
+        Self {
+            tier: self.tier.clone(),
+            cell: self.cell.clone(),
+            shared: self.shared.clone(),
+            rig: self.rig,
+            ..Self::default()
+        }
+    }
+
     pub fn resize(&mut self, instances: usize) {
         self.tier.resize(instances, OUT);
         self.cell.resize(instances, NONE);
@@ -57,7 +68,7 @@ pub(crate) struct Tiering {
     pub(super) pools: Vec<Ranked>,
     pub(super) banks: Banks,
     /// By chunk of instances of a pool what the ranking asks for.
-    pub(super) requests: Vec<Ask>,
+    pub(super) asks: Vec<Ask>,
     /// What this frame evaluates, by bank.
     pub(super) work: Vec<Work>,
     /// Those that are due, and may wait for the budget: importance times age, cell.

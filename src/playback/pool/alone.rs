@@ -23,7 +23,8 @@ impl Pool {
     }
 
     /// The clip that an instance plays alone, at full weight on a layer without mask, with its time in `lead` seconds,
-    /// within the clip; [`NO_CLIP`] if it plays nothing. `None` if it plays anything else, has overrides of joints, or watches joints of its own.
+    /// within the clip; [`NO_CLIP`] if it plays nothing. `None` if it plays anything else, has overrides of joints, or
+    /// watches joints of its own.
     #[inline]
     pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
         if !self.state.overrides().of(index).is_empty() {

@@ -3,12 +3,11 @@
 use super::Pool;
 use crate::clip::{Channel, Clip, ClipKind};
 use crate::kernel::LocalOverride;
-use crate::math::{Affine3x4, LANES};
+use crate::math::LANES;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::rig::{Aabb, ClipBounds, Extremes, Rig, Sphere};
 use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
 use crate::skeleton::JointMask;
-use glam::DVec3;
 use std::sync::{Arc, Weak};
 
 /// Rounding of what is added up over a chain of joints.
@@ -168,7 +167,7 @@ impl PoolBounds {
             let [length, scale] = self.offsets.get(joint).copied().unwrap_or([0.0, 1.0]);
             let offset = f64::from(o.local.translation().length());
             offsets += (offset - length).max(0.0);
-            stretch *= (norm(&o.local) / scale).max(1.0);
+            stretch *= (o.local.stretch_bound() / scale).max(1.0);
             apart |= self.chain.contains(&o.joint);
         }
         let more = self.scale * offsets;
@@ -187,15 +186,6 @@ impl PoolBounds {
         };
         Some(sphere).filter(|s| s.radius.is_finite())
     }
-}
-
-/// The factor by which a matrix scales at most, exact if its columns are perpendicular: Gershgorin's bound of the
-/// eigenvalues of its square.
-fn norm(local: &Affine3x4) -> f64 {
-    let column = |c: usize| DVec3::from_array(local.rows.map(|r| f64::from(r[c])));
-    let columns = [0, 1, 2].map(column);
-    let row = |a: DVec3| columns.iter().map(|b| a.dot(*b).abs()).sum::<f64>();
-    columns.into_iter().map(row).fold(0.0, f64::max).sqrt()
 }
 
 /// What the rig has measured of a clip, if the clip is the rig's own.

@@ -10,14 +10,7 @@ impl Pool {
     /// Fills the scratch's layers and actions for an instance. The scratch has room for all.
     #[inline(always)]
     pub fn gather(&self, index: usize, scratch: &mut Scratch) {
-        scratch.layers.clear();
-        scratch.actions.clear();
-        let mut gather = Gather {
-            pool: self,
-            scratch,
-            factor: 1.0,
-        };
-        self.visit(index, &mut gather);
+        self.visit(index, &mut Gather::new(self, scratch));
     }
 
     /// [`gather`](Self::gather) of what the instance will play in `seconds` if no call changes it. `events` is left
@@ -30,14 +23,7 @@ impl Pool {
         events: &mut Events,
         scratch: &mut Scratch,
     ) {
-        scratch.layers.clear();
-        scratch.actions.clear();
-        let mut gather = Gather {
-            pool: self,
-            scratch,
-            factor: 1.0,
-        };
-        self.visit_ahead(index, seconds, events, &mut gather);
+        self.visit_ahead(index, seconds, events, &mut Gather::new(self, scratch));
     }
 
     /// The clip that counts for the order of evaluation: the first that the instance plays.
@@ -54,6 +40,20 @@ struct Gather<'a> {
     scratch: &'a mut Scratch,
     /// On the weights of the layer's actions.
     factor: f32,
+}
+
+impl<'a> Gather<'a> {
+    /// Gathers into an emptied scratch.
+    #[inline(always)]
+    fn new(pool: &'a Pool, scratch: &'a mut Scratch) -> Self {
+        scratch.layers.clear();
+        scratch.actions.clear();
+        Self {
+            pool,
+            scratch,
+            factor: 1.0,
+        }
+    }
 }
 
 impl Visitor for Gather<'_> {

@@ -106,7 +106,7 @@ fn unknown_handles_say_why() {
         "rig 1 still has 1 instance"
     );
     crowd.play(two.instance, two.space, &options).unwrap();
-    let used = "blend space 0 of rig 1 is still played by 1 actions";
+    let used = "blend space 0 of rig 1 is still played by 1 action";
     assert_eq!(message(crowd.remove_blend_space(two.space)), used);
     let used = format!("clip {clip} of rig 1 is still used by 2 actions or blend spaces");
     crowd.play(two.instance, two.clip, &options).unwrap();

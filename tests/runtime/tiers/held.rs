@@ -1,6 +1,6 @@
 //! Rates: staggered updates, held and interpolated palettes.
 
-use super::{DT, apart, chains, every, palettes, plain};
+use super::{DT, apart, chains, every, exact, palettes, plain};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, RATES, Tiers};
 use std::collections::VecDeque;
 
@@ -67,10 +67,7 @@ fn held_palettes_are_those_of_the_last_update() {
     for frame in 0..40 {
         crowd.advance(DT).unwrap();
         let stats = crowd.evaluate(&mut bones);
-        let mut copy = plain(&crowd, &rig);
-        let mut full = BoneBuffer::new();
-        copy.evaluate(&mut full);
-        history.push_front(palettes(&copy, &full, &all));
+        history.push_front(exact(&crowd, &rig, &all));
         history.truncate(4);
         let mut now = 0;
         for (n, shown) in palettes(&crowd, &bones, &all).into_iter().enumerate() {
@@ -98,11 +95,8 @@ fn interpolated_palettes_follow_the_motion_without_latency() {
             for _ in 0..40 {
                 crowd.advance(DT).unwrap();
                 crowd.evaluate(&mut bones);
-                let mut copy = plain(&crowd, &rig);
-                let mut full = BoneBuffer::new();
-                copy.evaluate(&mut full);
                 let shown = palettes(&crowd, &bones, &all);
-                for (shown, exact) in shown.iter().zip(palettes(&copy, &full, &all)) {
+                for (shown, exact) in shown.iter().zip(exact(&crowd, &rig, &all)) {
                     *error += apart(shown, &exact);
                 }
             }
@@ -125,12 +119,8 @@ fn calls_are_seen_at_once() {
             let changed = all[frame % 40];
             crowd.play(changed, other, &PlayOptions::default()).unwrap();
             crowd.evaluate(&mut bones);
-            let mut copy = plain(&crowd, &rig);
-            let mut full = BoneBuffer::new();
-            copy.evaluate(&mut full);
-            let [shown, exact] = [(&crowd, &bones), (&copy, &full)]
-                .map(|(crowd, bones)| palettes(crowd, bones, &[changed]));
-            assert_eq!(shown, exact, "frame {frame}");
+            let shown = palettes(&crowd, &bones, &[changed]);
+            assert_eq!(shown, exact(&crowd, &rig, &[changed]), "frame {frame}");
         }
     }
 }

@@ -101,3 +101,15 @@ pub fn plain(crowd: &Crowd, rig: &Arc<phalanx::rig::Rig>) -> Crowd {
     copy.set_tiers(None).unwrap();
     copy
 }
+
+/// The palettes that a crowd without tiers has in the state of this one.
+pub fn exact(
+    crowd: &Crowd,
+    rig: &Arc<phalanx::rig::Rig>,
+    all: &[InstanceId],
+) -> Vec<Vec<Affine3x4>> {
+    let mut copy = plain(crowd, rig);
+    let mut full = BoneBuffer::new();
+    copy.evaluate(&mut full);
+    palettes(&copy, &full, all)
+}

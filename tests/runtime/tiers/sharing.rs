@@ -1,6 +1,6 @@
 //! Shared palettes.
 
-use super::{DT, apart, chains, one, palettes, plain, shared};
+use super::{DT, apart, chains, exact, one, palettes, shared};
 use phalanx::crowd::{BoneBuffer, PlayOptions, Sharing, Tier};
 use phalanx::math::Affine3x4;
 
@@ -65,11 +65,8 @@ fn the_error_of_sharing_is_within_its_bound() {
         for _ in 0..50 {
             crowd.advance(DT).unwrap();
             crowd.evaluate(&mut bones);
-            let mut copy = plain(&crowd, &rig);
-            let mut full = BoneBuffer::new();
-            copy.evaluate(&mut full);
             let shown = palettes(&crowd, &bones, &all);
-            for (shown, exact) in shown.iter().zip(palettes(&copy, &full, &all)) {
+            for (shown, exact) in shown.iter().zip(exact(&crowd, &rig, &all)) {
                 for (a, b) in positions(shown).iter().zip(positions(&exact)) {
                     let square = (0..3).map(|c| (a[c] - b[c]) * (a[c] - b[c])).sum::<f32>();
                     worst = worst.max(square.sqrt());
@@ -102,12 +99,9 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
         assert!(!crowd.shares_palette(all[2]));
         assert_eq!(crowd.shares_palette(all[1]), frame >= 6, "frame {frame}");
         assert_eq!(crowd.palette_range(all[3]), None);
-        let mut copy = plain(&crowd, &rig);
-        let mut full = BoneBuffer::new();
-        copy.evaluate(&mut full);
         for &i in &all[..3] {
-            let [shown, exact] = [(&crowd, &bones), (&copy, &full)]
-                .map(|(crowd, bones)| palettes(crowd, bones, &[i]).remove(0));
+            let shown = palettes(&crowd, &bones, &[i]).remove(0);
+            let exact = exact(&crowd, &rig, &[i]).remove(0);
             if crowd.shares_palette(i) {
                 let error = apart(&shown, &exact);
                 assert!(error < 2e-2, "{error}");
