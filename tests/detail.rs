@@ -635,7 +635,7 @@ fn unknown_levels_and_joints_are_refused() {
         keep: &[99.into()],
         ..DetailOptions::default()
     });
-    assert_eq!(keep, RigError::Joint(joint));
+    assert_eq!(keep, RigError::Joint(joint.into()));
     let name = JointRefError::Name {
         name: "Tail".into(),
     };
@@ -643,5 +643,5 @@ fn unknown_levels_and_joints_are_refused() {
         leave_out: &["Tail".into()],
         ..DetailOptions::default()
     });
-    assert_eq!(leave_out, RigError::Joint(name));
+    assert_eq!(leave_out, RigError::Joint(name.into()));
 }

@@ -122,7 +122,7 @@ pub enum RigError {
     },
     /// A joint that a detail keeps or leaves out was not found.
     #[error(transparent)]
-    Joint(#[from] JointRefError),
+    Joint(Box<JointRefError>),
     /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`], counted for each skin that they are
     /// drawn with.
     #[error(
@@ -152,6 +152,12 @@ pub enum RigError {
         /// Bytes of the text.
         length: usize,
     },
+}
+
+impl From<JointRefError> for RigError {
+    fn from(error: JointRefError) -> Self {
+        Self::Joint(Box::new(error))
+    }
 }
 
 impl Rig {

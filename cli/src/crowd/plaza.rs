@@ -331,6 +331,7 @@ fn draw(
             tint: picture::tint(i),
             bounds: scene.crowd().bounding_sphere(id)?,
             lerp: None,
+            detail: None,
         });
     }
     let drawn: Vec<_> = drawn.into_iter().map(|(_, id)| id).collect();

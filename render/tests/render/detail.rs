@@ -51,6 +51,7 @@ fn picture<T>(
             Vec3::X * (i as f32 - 2.5) * 1.2,
         ),
         palette_offset: (i * stride) as u32,
+        lerp: None,
         morph_offset: 0,
         tint: [0.8, 0.4, 0.2, 1.0],
         // The finest detail, if the instance does not say otherwise.
