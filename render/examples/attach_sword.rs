@@ -258,7 +258,6 @@ fn instance(model: usize, world: Affine3x4, first_row: usize, tinted: bool) -> D
         } else {
             [1.0; 4]
         },
-        detail: None,
         bounds: None,
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct Lists {
     /// Blended meshes of the bodies, farthest first.
     pub blended: Vec<Blended>,
     /// The palette rows that an instance of each model reads, of one palette.
-    pub rows: Vec<Vec<usize>>,
+    pub rows: Vec<usize>,
     seen: Vec<Seen>,
 }
 
@@ -89,13 +89,8 @@ impl DrawList {
         lists.seen.clear();
         lists.seen.resize(scene.instances.len(), Seen::default());
         cull(&eye, scene.instances, &mut lists.seen);
-        for (model, rows) in needs.rows().enumerate() {
-            if lists.rows.len() <= model {
-                lists.rows.push(Vec::new());
-            }
-            lists.rows[model].clear();
-            lists.rows[model].extend(rows);
-        }
+        lists.rows.clear();
+        lists.rows.extend((0..needs.len()).map(|m| needs.rows(m)));
         let mut counts = DrawCounts::default();
         lists.place(&eye, scene, &mut counts);
         blend::order(&eye, scene, needs, &lists.bodies, &mut lists.blended);
@@ -121,9 +116,7 @@ impl DrawList {
 impl Lists {
     /// The palettes of a visible instance, and the rows that it reads; none of rigid models.
     pub fn shown(&self, scene: &Scene, visible: &Visible) -> (Shown, Range<usize>) {
-        let rows = self.rows.get(visible.model);
-        let count = rows.and_then(|r| r.get(visible.detail)).copied();
-        let count = count.unwrap_or(0);
+        let count = self.rows.get(visible.model).copied().unwrap_or(0);
         let shown = match scene.instances.get(visible.instance) {
             Some(instance) if count > 0 => instance.shown(),
             _ => Shown::NOTHING,
@@ -144,9 +137,8 @@ impl Lists {
             let Some(last) = details.len().checked_sub(1) else {
                 continue;
             };
-            let fine = || details.iter().position(|d| seen.pixels >= d.min_pixels);
-            let only = instance.detail.map(|detail| detail as usize);
-            let detail = only.or_else(fine).unwrap_or(last);
+            let fine = details.iter().position(|d| seen.pixels >= d.min_pixels);
+            let detail = fine.unwrap_or(last);
             let visible = Visible {
                 instance: index,
                 model: instance.model as usize,
@@ -160,7 +152,7 @@ impl Lists {
             if seen.shadow {
                 self.shadows.push(Visible {
                     // Only a shadow's outline is visible: the next coarser detail is enough.
-                    detail: only.unwrap_or((detail + 1).min(last)),
+                    detail: (detail + 1).min(last),
                     ..visible
                 });
             }
@@ -238,12 +230,11 @@ pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
     out
 }
 
-/// What is found out once about models: the palette rows and morph weights that an instance of each detail reads, and
-/// its blended meshes.
+/// What is found out once about models: the palette rows and morph weights that an instance of each reads, and its
+/// blended meshes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs {
-    /// By model and detail.
-    reads: Vec<Vec<(u64, u64)>>,
+    reads: Vec<(u64, u64)>,
     /// By model and detail.
     blended: Vec<Vec<Centers>>,
 }
@@ -254,9 +245,8 @@ impl Needs {
     pub fn of(models: &[DrawModel]) -> Result<Self, RenderError> {
         let mut reads = Vec::with_capacity(models.len());
         for (model, m) in models.iter().enumerate() {
-            let mut of_model = Vec::with_capacity(m.details.len());
+            let mut need = (0, 0);
             for (detail, d) in m.details.iter().enumerate() {
-                let mut need = (0, 0);
                 for (mesh, draw) in d.meshes.iter().enumerate() {
                     let (rows, weights) =
                         draw.validate()
@@ -273,24 +263,28 @@ impl Needs {
                             })?;
                     need = (rows.max(need.0), weights.max(need.1));
                 }
-                of_model.push(need);
             }
-            reads.push(of_model);
+            reads.push(need);
         }
         let blended = models.iter().map(blend::centers).collect();
         Ok(Self { reads, blended })
     }
 
-    /// By model, then by detail, the palette rows that an instance reads.
-    fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = usize>> {
-        let rows = |n: &(u64, u64)| usize::try_from(n.0).unwrap_or(usize::MAX);
-        self.reads.iter().map(move |d| d.iter().map(rows))
+    /// The number of models.
+    fn len(&self) -> usize {
+        self.reads.len()
+    }
+
+    /// The palette rows that an instance of a model reads.
+    fn rows(&self, model: usize) -> usize {
+        let rows = self.reads.get(model).map_or(0, |n| n.0);
+        usize::try_from(rows).unwrap_or(usize::MAX)
     }
 
     /// The most palette rows that an instance of any model reads.
     pub fn most_rows(&self) -> usize {
-        let rows = self.reads.iter().flatten().map(|n| n.0).max();
-        usize::try_from(rows.unwrap_or(0)).unwrap_or(usize::MAX)
+        let models = 0..self.reads.len();
+        models.map(|m| self.rows(m)).max().unwrap_or(0)
     }
 
     /// The blended meshes of a detail.
@@ -308,7 +302,7 @@ fn check_instance(
     instance: &DrawInstance,
     needs: &Needs,
 ) -> Result<(), RenderError> {
-    let Some(details) = needs.reads.get(instance.model as usize) else {
+    let Some(&(rows, weights)) = needs.reads.get(instance.model as usize) else {
         return Err(RenderError::Model {
             instance: index,
             model: instance.model,
@@ -324,22 +318,6 @@ fn check_instance(
             factor: lerp.factor,
         });
     }
-    // It has rows for all details, or for one.
-    let read = match instance.detail {
-        None => &details[..],
-        Some(detail) => match details.get(detail as usize) {
-            Some(read) => std::slice::from_ref(read),
-            None => {
-                return Err(RenderError::Detail {
-                    instance: index,
-                    detail,
-                    details: details.len(),
-                });
-            }
-        },
-    };
-    let most = |(a, b): (u64, u64), &(c, d): &(u64, u64)| (a.max(c), b.max(d));
-    let (rows, weights) = read.iter().fold((0, 0), most);
     let count = usize::try_from(rows).unwrap_or(usize::MAX);
     let read = instance.shown().rows(count);
     if rows > 0 && !scene.palette.holds(read.clone()) {

@@ -81,16 +81,6 @@ pub enum RenderError {
         /// Number of instances.
         expected: usize,
     },
-    /// An instance names a detail that its model lacks.
-    #[error("instance {instance} is drawn in detail {detail}, its model has {details}")]
-    Detail {
-        /// Index of the instance.
-        instance: usize,
-        /// Index of the detail.
-        detail: u32,
-        /// Number of details of the model.
-        details: usize,
-    },
     /// The models on the device are not those of the scene.
     #[error("the scene has {found} models, but {expected} are loaded")]
     Loaded {

@@ -30,8 +30,7 @@ pub struct Scene<'a> {
 
 /// The meshes of a character in one or several levels of detail.
 ///
-/// All details read the same palette rows, but those of instances that are drawn in one
-/// [detail](DrawInstance::detail) alone: their rows are that detail's. A model without details draws nothing.
+/// All details read the same palette rows. A model without details draws nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawModel<'a> {
     /// Levels of detail, finest first.
@@ -99,10 +98,6 @@ pub struct DrawInstance {
     pub tint: [f32; 4],
     /// Bounds of the instance, in model space. Without bounds it is never culled and has full detail.
     pub bounds: Option<Sphere>,
-    /// The only detail of the model that its palette rows are for, as an index into [`DrawModel::details`]: body and
-    /// shadow are drawn in it, whatever the size. `None` if the rows are for all details. Rows of a
-    /// [detail of a rig](phalanx::rig::Rig::detail) are for the meshes of that detail alone.
-    pub detail: Option<u32>,
 }
 
 /// The second palette of an instance that is shown between two poses.

@@ -13,9 +13,8 @@ use std::sync::Arc;
 ///
 /// An instance's rows are its whole palette, and its morph weights all its scalars, as a crowd returns them.
 ///
-/// A [detail](Rig::detail) of a rig has a shape of its own, with the meshes of its level: as the
-/// [`DrawDetail`](super::DrawDetail) of that level they serve instances whose [`detail`](super::DrawInstance::detail)
-/// is the level, with rows of the detail.
+/// A [detail](Rig::detail) of a rig has a shape of its own, with the meshes of its level alone, and draws instances
+/// whose rows are the detail's: in a [`DrawModel`](super::DrawModel) of its own.
 #[derive(Clone, Debug)]
 pub struct RigShape<'a> {
     rig: Source<'a>,

@@ -94,7 +94,6 @@ pub fn draw(
             lerp: None,
             morph_offset: actor.first_weight as u32,
             tint: tint(model),
-            detail: None,
             bounds: None,
         };
         let mut instances: Vec<DrawInstance> = actors.map(instance).collect();

@@ -51,7 +51,6 @@ pub fn draw_poses(
             lerp: None,
             morph_offset: 0,
             tint: [p.tint[0], p.tint[1], p.tint[2], 1.0],
-            detail: None,
             bounds: None,
         })
         .collect();

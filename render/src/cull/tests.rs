@@ -39,7 +39,6 @@ fn scattered(count: usize, origin: Vec3) -> Vec<DrawInstance> {
             lerp: None,
             morph_offset: 0,
             tint: [1.0; 4],
-            detail: None,
             bounds: (i % 17 != 5).then(|| Sphere {
                 center: [around(k + 6, 1.0), around(k + 7, 1.0), around(k + 8, 1.0)],
                 radius: 0.2 + around(k + 9, 0.2),

@@ -88,7 +88,6 @@ fn picture(backend: Backend, parts: &[Part], grouping: Grouping) -> RgbaImage {
         lerp: None,
         morph_offset: 0,
         tint: [1.0; 4],
-        detail: None,
         bounds: None,
     };
     let instances: Vec<DrawInstance> = match grouping {
@@ -442,7 +441,6 @@ fn shadow_of(backend: Backend, part: Option<&Part>) -> RgbaImage {
         lerp: None,
         morph_offset: 0,
         tint: [1.0; 4],
-        detail: None,
         bounds: None,
     }];
     let scene = Scene {

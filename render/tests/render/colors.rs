@@ -74,7 +74,6 @@ fn painted(backend: Backend, paint: Paint, tints: [[f32; 4]; 3]) -> [[f64; 3]; 3
             lerp: None,
             morph_offset: 0,
             tint,
-            detail: None,
             bounds: None,
         });
     }

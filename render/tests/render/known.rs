@@ -50,7 +50,6 @@ fn instance(world: Affine3x4, palette_offset: u32) -> DrawInstance {
         lerp: None,
         morph_offset: 0,
         tint: [1.0; 4],
-        detail: None,
         bounds: None,
     }
 }

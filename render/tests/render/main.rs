@@ -143,9 +143,17 @@ fn main() {
             "details_draw_the_same_in_software",
             detail::details_draw_the_same_in_software,
         ),
+        gpu(
+            "tiers_with_details_draw_the_same",
+            detail::tiers_with_details_draw_the_same_on_the_gpu,
+        ),
         cpu(
-            "unknown_details_are_refused",
-            detail::unknown_details_are_refused,
+            "tiers_with_details_draw_the_same_in_software",
+            detail::tiers_with_details_draw_the_same_in_software,
+        ),
+        cpu(
+            "details_without_models_are_refused",
+            detail::details_without_models_are_refused,
         ),
         cpu("overrides_are_seen", bounds::overrides_are_seen),
         cpu(

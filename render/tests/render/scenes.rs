@@ -92,7 +92,6 @@ impl Crowd {
                     0.35,
                     1.0,
                 ],
-                detail: None,
                 bounds: Some(Sphere {
                     center: [0.0, 0.9, 0.0],
                     radius: 1.3,

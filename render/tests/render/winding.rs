@@ -178,7 +178,6 @@ impl Row {
                 lerp: None,
                 morph_offset: weights.len() as u32,
                 tint: [1.0; 4],
-                detail: None,
                 bounds: None,
             });
             weights.extend(self.crowd.scalars(*id).expect("it is there"));

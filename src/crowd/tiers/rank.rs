@@ -208,7 +208,8 @@ impl Ranking<'_> {
         }
         let lead = 0.5 * f64::from(t.rate - 1) * self.step;
         let (clip, time) = self.pool.plays_alone(index, lead)?;
-        self.shared.key(clip, time, tier)
+        let detail = self.pool.detail_of_tier(tier);
+        self.shared.key(clip, time, (tier, detail))
     }
 }
 

@@ -27,10 +27,7 @@ impl Pool {
     /// watches joints of its own.
     #[inline]
     pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
-        if !self.state.overrides().of(index).is_empty() {
-            return None;
-        }
-        if !self.watch.is_empty() && self.watch.watches_own(index) {
+        if self.needs_all_joints(index) {
             return None;
         }
         let entries = self.state.entries();

@@ -27,6 +27,8 @@ pub(crate) struct Watched {
     /// True if instances or counts have changed since the rows were laid out.
     stale: bool,
     clock: Stamp,
+    /// Counts the layouts.
+    layouts: u64,
 }
 
 /// When the entries of an instance were written. Zeros: never.
@@ -97,6 +99,11 @@ impl Watched {
         self.stale
     }
 
+    /// A number that changes when the entries are laid out again.
+    pub fn layouts(&self) -> u64 {
+        self.layouts
+    }
+
     /// To be called when an instance was added or returned to.
     pub fn spawn(&mut self, index: usize) {
         if let Some(stamp) = self.stamps.get_mut(index) {
@@ -134,6 +141,7 @@ impl Watched {
         if !watched && self.stamps.is_empty() {
             return;
         }
+        self.layouts += 1;
         let instances = if watched { instances } else { 0 };
         let own = own.iter().filter(|own| own.instance < instances);
         let not_shared = |joint: &u16| shared.binary_search(joint).is_err();
