@@ -319,6 +319,11 @@ impl Action {
         self.weight.advance(seconds);
     }
 
+    /// Whether all its passes are alike and have no end.
+    pub fn repeats(&self) -> bool {
+        self.passes == 0 && !self.flag(PING_PONG)
+    }
+
     /// The change of its time in a second of the clock.
     pub fn rate(&self) -> f64 {
         self.rate

@@ -20,7 +20,7 @@ pub(super) const LONGEST_WAIT: i64 = 1 << 61;
 const UNIT: u32 = 30;
 
 /// A step of more seconds is a leap: the clock stands still, and all entries are visited.
-const LEAP: f64 = 4096.0;
+pub(crate) const LEAP: f64 = 4096.0;
 
 /// The clock of a pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -104,6 +104,13 @@ impl Moment {
     /// The ticks from this moment to another.
     pub fn ticks_to(self, later: Self) -> u64 {
         later.0.wrapping_sub(self.0) as u64
+    }
+
+    /// Whether another moment is later.
+    #[inline(always)]
+    pub fn is_before(self, other: Self) -> bool {
+        // Moments are less than half of the count apart.
+        other.0.wrapping_sub(self.0) > 0
     }
 
     /// The moment that is so many ticks later; a negative number is earlier.

@@ -32,6 +32,7 @@ mod programs;
 mod query;
 mod watch;
 
+pub(crate) use alone::Steady;
 use bounds::PoolBounds;
 pub(crate) use details::{DetailRequest, PoolDetails};
 pub(crate) use frame::{How, InstanceScratch, PaletteNeeds, PaletteScratch, Target};

@@ -318,7 +318,7 @@ pub fn rows_with_tiers_equal_the_heap() {
                     3 => Arc::new(phalanx::import::mannequin().unwrap()),
                     _ => rig_of_clips(4),
                 };
-                let mut twins = [0, 1].map(|_| crowd_of(&[rig.clone()], 40));
+                let mut twins = [0, 1].map(|_| crowd_of(std::slice::from_ref(&rig), 40));
                 for (crowd, ..) in &mut twins {
                     crowd.set_tiers(Some(tiers(number))).unwrap();
                 }

@@ -7,7 +7,7 @@ use super::tier::{TierError, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
-use crate::playback::changes::WORLD;
+use crate::playback::changes::{POSE, WORLD};
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::rig::Rig;
 use std::ops::Range;
@@ -99,6 +99,7 @@ impl Crowd {
             frame: last.frame,
             time: last.time,
             step: last.step,
+            backwards: last.backwards,
             pools: pools.collect(),
             ..Tiering::default()
         }));
@@ -360,6 +361,13 @@ impl Crowd {
             ranked.spheres.renew(pool, &pool.changes);
             ranked.shared.fit(pool, tiers, |cell| banks.free(cell, 1));
             tiering.fit_watched(number, pool);
+            let ranked = &mut tiering.pools[number];
+            ranked.clocks.fit(pool);
+            for (index, what) in pool.changes.all() {
+                if what & POSE != 0 {
+                    ranked.clocks.forget(index);
+                }
+            }
             let chunks = tiering.rank(number, pool, views);
             tiering.assign(number, pool, chunks);
             pool.changes.clear();

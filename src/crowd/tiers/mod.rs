@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! spheres      world-space bounding spheres of what has changed           spheres.rs
-//! rank         views and importances → height on screen → tier            rank.rs, view.rs
+//! rank         views and importances → height on screen → tier;           rank.rs, view.rs,
+//!              instances that share show the phase of their clock         clocks.rs
 //! assign       instances whose tier or shared phase has changed get       assign.rs, shared.rs
 //!              another cell
 //! select       which cells are evaluated: new ones, those of this         select.rs
@@ -28,6 +29,7 @@ mod assign;
 mod bank;
 mod budget;
 mod calls;
+mod clocks;
 mod evaluate;
 mod input;
 mod rank;

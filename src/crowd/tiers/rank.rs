@@ -2,6 +2,7 @@
 
 use super::assign::{Ask, Request};
 use super::bank::{NONE, SHARED_CELL};
+use super::clocks::{ChunkClocks, Origin, PhaseClock};
 use super::shared::{PhaseKey, SharedPhases};
 use super::spheres::{LANES, Spheres};
 use super::tier::{Sharing, Tiers};
@@ -10,7 +11,7 @@ use super::view::WideView;
 use crate::playback::changes::{Changes, POSE};
 use crate::playback::pool::Pool;
 use rayon::prelude::*;
-use wide::f32x8;
+use wide::{CmpGt, f32x8};
 
 /// Instances of a chunk, which one worker ranks: some 10 µs of work.
 pub(super) const CHUNK: usize = 4096;
@@ -49,6 +50,14 @@ impl Heights {
         heights
     }
 
+    /// Whether an instance stays in its tier: as [`tier`](Self::tier) says, of those that a picture shows.
+    #[inline(always)]
+    fn stays(&self, old: u8, main: f32) -> bool {
+        let tier = usize::from(old) % super::MAX_TIERS;
+        let above = tier.checked_sub(1).map_or(f32::INFINITY, |t| self.up[t]);
+        old != OUT && main > 0.0 && main >= self.down[tier] && (main < above || tier == 0)
+    }
+
     #[inline(always)]
     fn first(&self, least: &[f32; super::MAX_TIERS], height: f32) -> u8 {
         let found = least[..self.count].iter().position(|&l| height >= l);
@@ -82,8 +91,14 @@ impl Heights {
     }
 }
 
-/// Tiers, cells and findings of a chunk.
-type Chunk<'a> = ((&'a [u8], &'a mut [u32]), &'a mut Ask);
+/// What the ranking of a chunk of instances changes.
+struct Chunk<'a> {
+    tiers: &'a [u8],
+    cells: &'a mut [u32],
+    clocks: &'a mut [PhaseClock],
+    origin: &'a mut Origin,
+    ask: &'a mut Ask,
+}
 
 /// What the ranking of a pool reads.
 struct Ranking<'a> {
@@ -96,8 +111,10 @@ struct Ranking<'a> {
     heights: Heights,
     views: &'a [WideView],
     frame: u32,
-    /// Seconds of a frame.
-    step: f64,
+    /// By tier, the seconds to the middle of the frames until an instance looks again.
+    lead: [f64; super::MAX_TIERS],
+    /// By tier, the number of its detail.
+    detail: [u8; super::MAX_TIERS],
     /// Whether nothing says what is in the picture: then everything is, in the finest tier.
     all: bool,
 }
@@ -128,24 +145,59 @@ impl Ranking<'_> {
         heights.map(|h| shown & h)
     }
 
-    fn chunk(&self, number: usize, old: &[u8], cells: &mut [u32], ask: &mut Ask) {
+    fn chunk(&self, number: usize, chunk: Chunk<'_>) {
         let first = number * CHUNK;
-        let Ask { looks, requests } = ask;
+        let Chunk {
+            tiers,
+            cells,
+            clocks,
+            origin,
+            ask: Ask { looks, requests },
+        } = chunk;
+        let mut clocks = ChunkClocks::new(number, clocks, origin, self.pool.state.clock());
+        let after = self.lead.map(|lead| clocks.elapsed() + lead);
         looks.clear();
-        for (r, (old, cells)) in old.chunks(LANES).zip(cells.chunks(LANES)).enumerate() {
+        for (r, old) in tiers.chunks(LANES).enumerate() {
             let [main, shadow] = self.heights(first / LANES + r);
-            let nothing = |h: f32x8| h.to_array() == [0.0; LANES];
-            if old.iter().all(|&tier| tier == OUT) && nothing(main) && nothing(shadow) {
-                continue;
+            let mut seen = (main | shadow).cmp_gt(f32x8::ZERO).move_mask() as u32;
+            for (l, &old) in old.iter().enumerate() {
+                seen |= u32::from(old != OUT) << l;
             }
+            seen &= (1 << old.len()) - 1;
             let (main, shadow) = (main.to_array(), shadow.to_array());
-            for (l, (&old, &cell)) in old.iter().zip(cells).enumerate() {
-                let tier = self.heights.tier(old, main[l], shadow[l]);
-                if tier == OUT && old == OUT {
-                    continue;
+            while seen != 0 {
+                let l = seen.trailing_zeros() as usize;
+                seen &= seen - 1;
+                let (old, place) = (old[l], r * LANES + l);
+                let index = (first + place) as u32;
+                let tier = match self.heights.stays(old, main[l]) {
+                    true => old,
+                    false => self.heights.tier(old, main[l], shadow[l]),
+                };
+                let cell = &mut cells[place];
+                if old == tier && *cell & SHARED_CELL != 0 && *cell != NONE {
+                    // Most of all: they go on as they did.
+                    let t = &self.tiers.tiers[usize::from(tier)];
+                    let waits = index.wrapping_add(self.frame) & u32::from(t.rate - 1) != 0;
+                    let after = after[usize::from(tier) % super::MAX_TIERS];
+                    let detail = self.detail[usize::from(tier) % super::MAX_TIERS];
+                    if let Some((clip, turn)) = clocks.all[place].after(after) {
+                        if waits {
+                            continue;
+                        }
+                        let key = self.shared.key_at(clip, turn, (tier, detail));
+                        if let Some(found) = key.and_then(|key| self.shared.find(key, self.frame)) {
+                            *cell = found | SHARED_CELL;
+                        } else if let Some(key) = key {
+                            let key = Some(key);
+                            requests.push(Request { index, tier, key });
+                        } else {
+                            looks.push((index, old, tier));
+                        }
+                        continue;
+                    }
                 }
-                let index = (first + r * LANES + l) as u32;
-                if self.looks(index, (old, tier), cell) {
+                if self.looks(index, (old, tier), *cell) {
                     looks.push((index, old, tier));
                 }
             }
@@ -154,9 +206,17 @@ impl Ranking<'_> {
             if let Some(&(next, ..)) = looks.get(n + AHEAD) {
                 self.pool.prefetch_entries(next as usize);
             }
-            let cell = &mut cells[index as usize - first];
-            requests.extend(self.request(index, (old, tier), cell));
+            let place = index as usize - first;
+            requests.extend(self.request(index, (old, tier), &mut cells[place]));
+            if tier != OUT
+                && self.tiers.tiers[usize::from(tier)].sharing != Sharing::None
+                && let Some(steady) = self.pool.plays_steadily(index as usize)
+            {
+                clocks.set(place, steady);
+            }
         }
+        // In the order of the instances, whichever way they were found.
+        requests.sort_unstable_by_key(|request| request.index);
     }
 
     /// Whether an instance may have to get another cell.
@@ -170,9 +230,8 @@ impl Ranking<'_> {
             // A fade may have ended.
             return tier.sharing != Sharing::None;
         }
-        index
-            .wrapping_add(self.frame)
-            .is_multiple_of(u32::from(tier.rate))
+        // Rates are powers of two.
+        index.wrapping_add(self.frame) & u32::from(tier.rate - 1) == 0
     }
 
     /// The request of an instance; `None` if it keeps its cell, or shows another phase that is there.
@@ -206,9 +265,9 @@ impl Ranking<'_> {
         if t.sharing == Sharing::None {
             return None;
         }
-        let lead = 0.5 * f64::from(t.rate - 1) * self.step;
+        let lead = self.lead[usize::from(tier)];
         let (clip, time) = self.pool.plays_alone(index, lead)?;
-        let detail = self.pool.detail_of_tier(tier);
+        let detail = self.detail[usize::from(tier)];
         self.shared.key(clip, time, (tier, detail))
     }
 }
@@ -228,8 +287,13 @@ impl Tiering {
             cell,
             importance,
             shared,
+            clocks,
             ..
         } = &mut self.pools[number];
+        let mut lead = [0.0; super::MAX_TIERS];
+        for (lead, tier) in lead.iter_mut().zip(&self.tiers.tiers) {
+            *lead = 0.5 * f64::from(tier.rate - 1) * self.step.abs();
+        }
         let ranking = Ranking {
             pool,
             changes: &pool.changes,
@@ -240,19 +304,36 @@ impl Tiering {
             heights: Heights::new(&self.tiers),
             views,
             frame: self.frame,
-            step: self.step.abs(),
+            lead,
+            detail: std::array::from_fn(|tier| pool.detail_of_tier(tier as u8)),
             all,
         };
-        let run = |(number, ((tier, cell), ask)): (usize, Chunk<'_>)| {
-            ranking.chunk(number, tier, cell, ask);
-        };
         let asks = &mut self.asks[..chunks];
+        type Parts<'a> = (
+            ((&'a [u8], &'a mut [u32]), &'a mut [PhaseClock]),
+            (&'a mut Origin, &'a mut Ask),
+        );
+        let run = |(number, parts): (usize, Parts<'_>)| {
+            let (((tiers, cells), clocks), (origin, ask)) = parts;
+            let chunk = Chunk {
+                tiers,
+                cells,
+                clocks,
+                origin,
+                ask,
+            };
+            ranking.chunk(number, chunk);
+        };
         if chunks > 1 && rayon::current_num_threads() > 1 {
             let all = tier.par_chunks(CHUNK).zip(cell.par_chunks_mut(CHUNK));
-            all.zip(asks).enumerate().for_each(run);
+            let all = all.zip(clocks.all.par_chunks_mut(CHUNK));
+            let all = all.zip(clocks.origins.par_iter_mut().zip(asks));
+            all.enumerate().for_each(run);
         } else {
             let all = tier.chunks(CHUNK).zip(cell.chunks_mut(CHUNK));
-            all.zip(asks).enumerate().for_each(run);
+            let all = all.zip(clocks.all.chunks_mut(CHUNK));
+            let all = all.zip(clocks.origins.iter_mut().zip(asks));
+            all.enumerate().for_each(run);
         }
         chunks
     }

@@ -172,6 +172,33 @@ impl SharedPhases {
         })
     }
 
+    /// The nearest phase of a clip in a tier, which has a detail, at a turn, that is a share of the clip's pass in 2^-32.
+    #[inline(always)]
+    pub fn key_at(&self, clip: u16, turn: u32, (tier, detail): (u8, u8)) -> Option<PhaseKey> {
+        if clip == NO_CLIP {
+            let phase = 0;
+            return Some(PhaseKey {
+                clip,
+                phase,
+                detail,
+            });
+        }
+        let phases = self.clips.get(usize::from(clip))?.as_ref()?;
+        let step = *phases.steps.get(usize::from(tier))?;
+        if step == 0 {
+            return None;
+        }
+        // Both are powers of two: the tier's phases are `count >> log`.
+        let log = step.trailing_zeros();
+        let shift = 32 - phases.count.trailing_zeros() + log;
+        let nearest = (u64::from(turn) + (1 << shift >> 1)) >> shift;
+        Some(PhaseKey {
+            clip,
+            phase: (nearest << log) as u16,
+            detail,
+        })
+    }
+
     /// The time of a phase in seconds.
     pub fn time(&self, key: PhaseKey) -> f32 {
         let phases = self

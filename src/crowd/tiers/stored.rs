@@ -14,6 +14,7 @@ pub(in crate::crowd) struct TieringSnapshot {
     frame: u32,
     time: f64,
     step: f64,
+    backwards: bool,
     pools: Vec<Ranked>,
     banks: Banks,
     sweep: usize,
@@ -57,6 +58,7 @@ impl TieringSnapshot {
             frame: tiering.frame,
             time: tiering.time,
             step: tiering.step,
+            backwards: tiering.backwards,
             pools: tiering.pools.iter().map(Ranked::kept).collect(),
             banks,
             sweep: tiering.sweep,
@@ -79,6 +81,7 @@ impl TieringSnapshot {
             frame: self.frame,
             time: self.time,
             step: self.step,
+            backwards: self.backwards,
             pools,
             banks: self.banks.clone(),
             sweep: self.sweep,
@@ -103,6 +106,12 @@ impl TieringSnapshot {
             pool.mark_worlds();
             for &index in changed {
                 pool.changes.mark(index as usize, POSE);
+            }
+        }
+        let kept = crowd.tiering.iter_mut().flat_map(|t| &mut t.pools);
+        for (ranked, pool) in kept.zip(&crowd.pools) {
+            if let Some(pool) = pool {
+                ranked.clocks.keep_for(pool);
             }
         }
     }

@@ -2,12 +2,14 @@
 
 use super::assign::Ask;
 use super::bank::{Banks, NONE};
+use super::clocks::PhaseClocks;
 use super::select::Work;
 use super::shared::SharedPhases;
 use super::spheres::Spheres;
 use super::stats::TierFrame;
 use super::tier::{MAX_TIERS, Tiers};
 use super::view::{View, WideView};
+use crate::playback::clock::LEAP;
 use std::sync::atomic::AtomicU64;
 
 /// Out of the picture.
@@ -24,6 +26,7 @@ pub(super) struct Ranked {
     /// The host's importances; empty if it gave none.
     pub importance: Vec<f32>,
     pub shared: SharedPhases,
+    pub clocks: PhaseClocks,
     /// The number of the pool's rig: another one may have taken its place.
     pub rig: Option<u32>,
     /// The layout of watched joints by which the cells were chosen; instances that watch joints of their own have those
@@ -40,6 +43,7 @@ impl Ranked {
             tier: self.tier.clone(),
             cell: self.cell.clone(),
             shared: self.shared.clone(),
+            clocks: self.clocks.clone(),
             rig: self.rig,
             ..Self::default()
         }
@@ -48,6 +52,7 @@ impl Ranked {
     pub fn resize(&mut self, instances: usize) {
         self.tier.resize(instances, OUT);
         self.cell.resize(instances, NONE);
+        self.clocks.resize(instances);
         if !self.importance.is_empty() {
             self.importance.resize(instances, 0.0);
         }
@@ -67,6 +72,8 @@ pub(crate) struct Tiering {
     pub(super) time: f64,
     /// The last step.
     pub(super) step: f64,
+    /// Whether the last step that was not 0 ran backwards.
+    pub(super) backwards: bool,
     /// By the index of the pool.
     pub(super) pools: Vec<Ranked>,
     pub(super) banks: Banks,
@@ -94,7 +101,14 @@ pub(crate) struct Tiering {
 impl Tiering {
     /// Records a step of time.
     pub fn advance(&mut self, dt: f64) {
-        if dt != 0.0 && (dt < 0.0) != (self.step < 0.0) {
+        if dt.abs() > LEAP {
+            // What plays was moved, whatever its clock says.
+            for ranked in &mut self.pools {
+                ranked.clocks.forget_all();
+            }
+        }
+        if dt != 0.0 && (dt < 0.0) != self.backwards {
+            self.backwards = dt < 0.0;
             // What was predicted lies in the other direction.
             for bank in &mut self.banks.all {
                 if bank.kind.palettes > 1 {

@@ -15,6 +15,20 @@ pub(super) struct Speed {
     fastest: f32,
 }
 
+/// More than one clip plays, or more than clips.
+struct Several;
+
+/// A clip that plays at one rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Steady {
+    /// [`NO_CLIP`] for the rest pose.
+    pub clip: u16,
+    /// The present share of a pass, in [0, 1].
+    pub share: f64,
+    /// Passes per second.
+    pub rate: f64,
+}
+
 impl Pool {
     /// Asks for the cache lines that [`plays_alone`](Self::plays_alone) reads.
     #[inline(always)]
@@ -22,30 +36,68 @@ impl Pool {
         prefetch(self.state.entries().range(self.entries_of(index)));
     }
 
-    /// The clip that an instance plays alone, at full weight on a layer without mask, with its time in `lead` seconds,
-    /// within the clip; [`NO_CLIP`] if it plays nothing. `None` if it plays anything else, has overrides of joints, or
-    /// watches joints of its own.
+    /// The entry whose clip an instance plays alone, at full weight on a layer without mask; `Ok(None)` if it plays nothing.
+    /// `Err` if it plays anything else, has overrides of joints, or watches joints of its own.
     #[inline]
-    pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
+    fn alone(&self, index: usize) -> Result<Option<usize>, Several> {
         if self.needs_all_joints(index) {
-            return None;
+            return Err(Several);
         }
         let entries = self.state.entries();
         let mut alone = None;
-        let all = self.entries_of(index);
-        for (options, at) in self.layers.iter().zip(all.clone()) {
-            let entry = &entries.range(at..at + 1)[0];
-            let Some(action) = entry.first() else {
+        for (options, at) in self.layers.iter().zip(self.entries_of(index)) {
+            let Some(action) = entries.range(at..at + 1)[0].first() else {
                 continue;
             };
             let whole = entries.is_whole(at) && options.mask.is_none() && !options.additive;
             if alone.is_some() || !whole || action.in_phases() {
-                return None;
+                return Err(Several);
             }
-            let time = action.clip_time_after(entry.since(self.state.clock()) + lead);
-            alone = Some((action.members().0, time as f32));
+            alone = Some(at);
         }
-        Some(alone.unwrap_or((NO_CLIP, 0.0)))
+        Ok(alone)
+    }
+
+    /// The clip that an instance plays [alone](Self::alone) with its time in `lead` seconds, within the clip; [`NO_CLIP`]
+    /// if it plays nothing. `None` if it plays anything else.
+    #[inline]
+    pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
+        let Some(at) = self.alone(index).ok()? else {
+            return Some((NO_CLIP, 0.0));
+        };
+        let entry = &self.state.entries().range(at..at + 1)[0];
+        let action = entry.first()?;
+        let time = action.clip_time_after(entry.since(self.state.clock()) + lead);
+        Some((action.members().0, time as f32))
+    }
+
+    /// The clip that an instance plays [alone](Self::alone) if its time runs at one rate until a call changes it or time
+    /// turns around.
+    pub fn plays_steadily(&self, index: usize) -> Option<Steady> {
+        let Some(at) = self.alone(index).ok()? else {
+            return Some(Steady {
+                clip: NO_CLIP,
+                share: 0.0,
+                rate: 0.0,
+            });
+        };
+        let (entries, clock) = (self.state.entries(), self.state.clock());
+        let entry = &entries.range(at..at + 1)[0];
+        let action = entry.first()?;
+        let length = action.course().length;
+        // After a call the rate is known when the next step has visited the entry.
+        let armed = !action.fresh() && clock.now().is_before(entries.still_until(at));
+        let constant = action.rate() == 0.0 || action.repeats();
+        let time = action.clip_time_after(entry.since(clock));
+        (armed && constant).then(|| Steady {
+            clip: action.members().0,
+            share: if length > 0.0 { time / length } else { 0.0 },
+            rate: if length > 0.0 {
+                action.rate() / length
+            } else {
+                0.0
+            },
+        })
     }
 
     /// The loaded clips by index.

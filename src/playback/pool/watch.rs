@@ -26,9 +26,9 @@ pub(crate) struct Watched {
     stamps: Vec<Stamp>,
     /// True if instances or counts have changed since the rows were laid out.
     stale: bool,
-    clock: Stamp,
     /// Counts the layouts.
     layouts: u64,
+    clock: Stamp,
 }
 
 /// When the entries of an instance were written. Zeros: never.
@@ -94,14 +94,14 @@ impl Watched {
         self.stamps.is_empty()
     }
 
+    /// Counts how often the rows were laid out.
+    pub fn layouts(&self) -> u64 {
+        self.layouts
+    }
+
     /// Whether the rows have to be laid out again: [`lay_out`](Self::lay_out).
     pub fn is_stale(&self) -> bool {
         self.stale
-    }
-
-    /// A number that changes when the entries are laid out again.
-    pub fn layouts(&self) -> u64 {
-        self.layouts
     }
 
     /// To be called when an instance was added or returned to.
