@@ -3,8 +3,6 @@
 use super::shared::MAX_PHASES;
 use crate::playback::PlaybackError as CrowdError;
 use crate::playback::pool::{DetailRequest, Pool};
-#[cfg(doc)]
-use crate::rig::Rig;
 use thiserror::Error;
 
 /// The most tiers.
@@ -29,7 +27,7 @@ pub enum Sharing {
     Error(f32),
 }
 
-/// The [detail](Rig::detail) of a rig by which a tier evaluates instances.
+/// The [detail](crate::rig::Rig::detail) of a rig by which a tier evaluates instances.
 ///
 /// ```
 /// use phalanx::crowd::TierDetail;
@@ -73,9 +71,9 @@ pub struct Tier {
     /// The detail of the rig whose palette instances have. It has fewer rows, and only the meshes of its level can be
     /// drawn with them: see [`Crowd::palette_detail`](crate::crowd::Crowd::palette_detail). Default `None`: the full rig.
     ///
-    /// Instances with overrides of joints, or with joints of their own that are watched or mirrored, keep the full rig.
-    /// Joints that all instances watch are evaluated, with those above them, whatever the detail leaves out. So are
-    /// model matrices on request, and bounds.
+    /// Instances with overrides of joints, or with a mirror, keep the full rig. Joints that all instances
+    /// [watch](crate::crowd::Crowd::watch) are evaluated, with those above them, whatever the detail leaves out. Model
+    /// matrices on request, scenes and bounds are those of the full rig. Palettes are shared among tiers of one detail.
     pub detail: Option<TierDetail>,
 }
 
