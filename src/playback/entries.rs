@@ -59,6 +59,8 @@ pub(crate) struct Entries {
     calendar: Calendar,
     entries: Vec<Entry>,
     blocks: Vec<Block>,
+    /// Whether few entries are expected to have further actions at once: see [`expect_few`](Self::expect_few).
+    few: bool,
 }
 
 /// A range of entries that one worker changes. It starts at a multiple of [`BLOCK`].
@@ -116,7 +118,7 @@ impl Block {
         warps: Vec::new(),
     };
 
-    /// Makes the first room: for one of every entry.
+    /// Makes the first room.
     fn make_first_room(&mut self, entries: usize, actions: bool, warps: bool) {
         if actions && self.more.capacity() == 0 {
             self.more.reserve_exact(entries);
@@ -127,8 +129,8 @@ impl Block {
     }
 
     /// A place for an action: of those that the entry had, or a free one, or a new one. If there is none left, room is
-    /// made for one more action of every entry.
-    fn take(&mut self, spare: &mut u8, entries: usize) -> u8 {
+    /// made for as many again.
+    fn take(&mut self, spare: &mut u8) -> u8 {
         let list = if *spare != LAST {
             spare
         } else {
@@ -138,7 +140,7 @@ impl Block {
             Some(place) => std::mem::replace(list, place.next()),
             None => {
                 if self.more.len() == self.more.capacity() {
-                    self.more.reserve_exact(entries);
+                    self.more.reserve_exact(self.more.len().max(1));
                 }
                 self.more.push(Action::NOTHING);
                 // At most 3 × 64.
@@ -264,7 +266,6 @@ impl EntriesMut<'_> {
 
     /// Stores an entry as it stands at a moment.
     pub fn store(&mut self, at: usize, layer: &LayerState, anchor: Moment, wait: Wait) {
-        let in_block = (self.entries.len() - (at - at % BLOCK)).min(BLOCK);
         let (entry, block) = (&mut self.entries[at], &mut self.blocks[at / BLOCK]);
         (entry.anchor, entry.wait) = (anchor, wait);
         (entry.weight, entry.speed) = (layer.weight, layer.speed);
@@ -272,7 +273,7 @@ impl EntriesMut<'_> {
         let (mut spare, mut next) = (entry.first.next(), LAST);
         let actions = layer.actions();
         for action in actions.iter().skip(1).rev() {
-            let place = block.take(&mut spare, in_block);
+            let place = block.take(&mut spare);
             block.more[usize::from(place)] = action.linked(next);
             next = place;
         }
@@ -288,7 +289,7 @@ impl EntriesMut<'_> {
             if let Some(speed) = layer.warp(a).copied() {
                 let source = action.source();
                 if block.warps.len() == block.warps.capacity() {
-                    block.warps.reserve_exact(in_block);
+                    block.warps.reserve_exact(block.warps.len().max(1));
                 }
                 block.warps.push(Warp {
                     entry,
@@ -392,6 +393,12 @@ impl Entries {
         self.calendar.call(at, now);
     }
 
+    /// Whether the first room for further actions is for one of every fourth entry. Otherwise it is for one of every
+    /// entry: all may begin a crossfade at once.
+    pub fn expect_few(&mut self, few: bool) {
+        self.few = few;
+    }
+
     /// The first further action, and the first warp, make room in all blocks, so that later ones need not allocate
     /// wherever they are.
     fn make_first_room(&mut self, at: usize, actions: bool, warps: bool) {
@@ -403,7 +410,13 @@ impl Entries {
         if actions || warps {
             let mut left = self.entries.len();
             for block in &mut self.blocks {
-                block.make_first_room(left.min(BLOCK), actions, warps);
+                let entries = left.min(BLOCK);
+                let room = if self.few {
+                    entries.div_ceil(4)
+                } else {
+                    entries
+                };
+                block.make_first_room(room, actions, warps);
                 left = left.saturating_sub(BLOCK);
             }
         }

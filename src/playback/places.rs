@@ -80,33 +80,58 @@ pub(crate) struct Places {
     /// The request of the last two frames, if both were equal, had the same result, and nothing has changed since:
     /// the same request then has the same result again.
     settled: Option<(bool, RowOrder)>,
+    /// True if no rows are counted: see [`keep_rows`](Self::keep_rows).
+    rowless: bool,
 }
 
 impl Places {
     /// Makes room for `more` instances.
     pub fn reserve(&mut self, more: usize) {
         make_room(&mut self.due, more);
-        make_room(&mut self.ordinal, more);
-        make_room(&mut self.last, more);
+        if !self.rowless {
+            make_room(&mut self.ordinal, more);
+            make_room(&mut self.last, more);
+        }
+    }
+
+    /// Whether rows are counted from now on. Otherwise instances take no memory for it, and have no rows here.
+    pub fn keep_rows(&mut self, keep: bool) {
+        if self.rowless == keep {
+            let due = std::mem::take(&mut self.due);
+            let count = due.len();
+            *self = Self {
+                due,
+                rowless: !keep,
+                ..Self::default()
+            };
+            let count = if keep { count } else { 0 };
+            self.ordinal.resize(count, NONE);
+            self.last.resize(count, NONE);
+        }
     }
 
     /// Adds an entry for one more instance.
     pub fn push(&mut self) {
         self.settled = None;
         make_room(&mut self.due, 1);
-        make_room(&mut self.ordinal, 1);
-        make_room(&mut self.last, 1);
         self.due.push(true);
-        self.ordinal.push(NONE);
-        self.last.push(NONE);
+        if !self.rowless {
+            make_room(&mut self.ordinal, 1);
+            make_room(&mut self.last, 1);
+            self.ordinal.push(NONE);
+            self.last.push(NONE);
+        }
     }
 
     /// Resets the entry of a new instance: it has no rows yet.
     pub fn spawn(&mut self, index: usize) {
         self.settled = None;
         self.due[index] = true;
-        self.ordinal[index] = NONE;
-        self.last[index] = NONE;
+        for ordinals in [&mut self.ordinal, &mut self.last] {
+            if let Some(ordinal) = ordinals.get_mut(index) {
+                *ordinal = NONE;
+            }
+        }
     }
 
     /// For every instance whether it is scheduled.
@@ -116,7 +141,7 @@ impl Places {
 
     /// Drops all rows: the state of the instances was replaced.
     pub fn reset(&mut self, due: &[bool]) {
-        let count = due.len();
+        let count = if self.rowless { 0 } else { due.len() };
         self.settled = None;
         self.due.clear();
         self.due.extend_from_slice(due);

@@ -181,9 +181,22 @@ impl Pool {
         self.fit_hints_len();
     }
 
-    /// The number of key hints of all instances.
+    /// The number of key hints of all instances. With tiers the cells have them.
     pub fn hints_len(&self) -> usize {
-        self.hints_per_instance() * self.state.len()
+        match self.changes.is_on() {
+            true => 0,
+            false => self.hints_per_instance() * self.state.len(),
+        }
+    }
+
+    /// Begins or ends to record changes, for tiers. All `instances` count as changed when it begins.
+    pub fn record(&mut self, on: bool, instances: usize) {
+        self.changes.record(on, instances);
+        self.places.keep_rows(!on);
+        // Large crowds have tiers, and few of them fade at once.
+        self.state.expect_few(on);
+        self.hints = Vec::new();
+        self.fit_hints_len();
     }
 
     /// Makes as many hints as there have to be.
@@ -240,7 +253,7 @@ impl Pool {
         self.places.spawn(index);
         self.watch.spawn(index);
         self.changes.mark(index, POSE | WORLD);
-        let hints = self.hints_per_instance() * self.state.len();
+        let hints = self.hints_len();
         let more = hints.saturating_sub(self.hints.len());
         make_room(&mut self.hints, more);
         self.hints.resize(hints, 0);
@@ -254,8 +267,10 @@ impl Pool {
     pub fn reserve(&mut self, count: usize) -> Result<(), PlaybackError> {
         let more = self.state.reserve(count, self.layers.len())?;
         self.places.reserve(more);
-        let hints = more * self.hints_per_instance();
-        make_room(&mut self.hints, hints);
+        if !self.changes.is_on() {
+            let hints = more * self.hints_per_instance();
+            make_room(&mut self.hints, hints);
+        }
         Ok(())
     }
 

@@ -210,6 +210,11 @@ impl State {
         self.entries.call_all(self.clock.now());
     }
 
+    /// Whether few instances are expected to play further actions at once.
+    pub fn expect_few(&mut self, few: bool) {
+        self.entries.expect_few(few);
+    }
+
     /// Stores an entry that a call has changed.
     pub fn set_layer(&mut self, at: usize, layer: &LayerState) {
         self.entries.store(at, layer, self.clock);

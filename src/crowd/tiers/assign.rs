@@ -174,6 +174,7 @@ impl Tiering {
         let Some(ranked) = pools.get_mut(number) else {
             return;
         };
+        ranked.everybody = false;
         for cell in &mut ranked.cell {
             release(banks, tiers, std::mem::replace(cell, NONE));
         }

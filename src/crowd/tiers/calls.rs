@@ -73,7 +73,7 @@ impl Crowd {
         let Some(tiers) = tiers else {
             self.tiering = None;
             for pool in self.pools.iter_mut().flatten() {
-                pool.changes.record(false, 0);
+                pool.record(false, 0);
                 pool.places.unsettle();
                 pool.clear_details();
             }
@@ -421,7 +421,7 @@ impl crate::playback::pool::Pool {
     /// Begins to record changes: all instances count as changed. Measures the clips that play.
     pub(in crate::crowd) fn record_changes(&mut self) {
         let instances = self.state.len();
-        self.changes.record(true, instances);
+        self.record(true, instances);
         self.measure_all();
     }
 

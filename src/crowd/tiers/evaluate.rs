@@ -216,12 +216,13 @@ impl Kernel for Cells<'_, '_, '_> {
         } = self.part;
         let run = &mut instance.run;
         let mut nanoseconds = [0u64; super::MAX_TIERS + 1];
+        // Each bank's time ends where that of the next begins.
+        let mut watch = Stopwatch::start();
         for work in work {
             let bank = &mut banks[work.bank as usize - first];
             let Some(Some(pool)) = task.pools.get(usize::from(bank.kind.pool)) else {
                 continue;
             };
-            let watch = Stopwatch::start();
             let shared = task
                 .ranked
                 .get(usize::from(bank.kind.pool))
@@ -276,7 +277,7 @@ impl Kernel for Cells<'_, '_, '_> {
             bank.fresh &= !work.write;
             bank.stale &= !work.evaluate;
             let tier = usize::from(bank.kind.tier).min(super::MAX_TIERS);
-            nanoseconds[tier] += watch.nanoseconds();
+            nanoseconds[tier] += watch.lap();
         }
         for (all, own) in task.nanoseconds.iter().zip(nanoseconds) {
             if own > 0 {
@@ -393,12 +394,17 @@ impl Stopwatch {
         )
     }
 
+    /// Nanoseconds since the start or the last lap.
     #[inline(always)]
-    fn nanoseconds(&self) -> u64 {
+    fn lap(&mut self) -> u64 {
         #[cfg(not(target_family = "wasm"))]
-        return u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        {
+            let now = std::time::Instant::now();
+            let lap = now.duration_since(std::mem::replace(&mut self.0, now));
+            u64::try_from(lap.as_nanos()).unwrap_or(u64::MAX)
+        }
         #[cfg(target_family = "wasm")]
-        return 0;
+        0
     }
 }
 

@@ -101,7 +101,7 @@ impl TieringSnapshot {
         for (pool, changed) in crowd.pools.iter_mut().zip(&self.changed) {
             let Some(pool) = pool else { continue };
             self.tiers.make_details(pool);
-            pool.changes.record(true, 0);
+            pool.record(true, 0);
             pool.measure_all();
             pool.mark_worlds();
             for &index in changed {

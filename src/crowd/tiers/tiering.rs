@@ -27,6 +27,8 @@ pub(super) struct Ranked {
     pub importance: Vec<f32>,
     pub shared: SharedPhases,
     pub clocks: PhaseClocks,
+    /// True if the last frame had every visible instance in a first tier that shares nothing.
+    pub everybody: bool,
     /// The number of the pool's rig: another one may have taken its place.
     pub rig: Option<u32>,
     /// The layout of watched joints by which the cells were chosen; instances that watch joints of their own have those

@@ -101,9 +101,8 @@ impl PoolSnapshot {
         pool.spaces.rewind(&self.spaces);
         pool.state.clone_from(&self.state);
         pool.state.call_all();
-        let count = pool.state.len();
         pool.hints.clear();
-        pool.hints.resize(pool.hints_per_instance() * count, 0);
+        pool.fit_hints_len();
         pool.places.reset(&self.scheduled);
         pool.watch.reset();
         pool.fit_clips();
