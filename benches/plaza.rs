@@ -4,7 +4,7 @@
 mod common;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use phalanx::crowd::{BoneBuffer, Tiers};
+use phalanx::crowd::{BoneBuffer, Tier, TierDetail, Tiers};
 use phalanx_testkit::alloc;
 use phalanx_workload::PARADE;
 use phalanx_workload::plaza::{Plaza, PlazaTimes};
@@ -14,6 +14,8 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
 
+/// Heights in pixels down to which levels of detail are drawn.
+const LEVELS: [f32; 3] = [110.0, 40.0, 0.0];
 /// Frames before the measured ones: all phases of clips have been shown.
 const WARM_UP: usize = 600;
 /// Frames that are replayed, and how often; the least time per frame counts.
@@ -114,6 +116,23 @@ fn main() {
         let cases = [
             ("tiers", Some(Tiers::default())),
             (
+                "tiers with details",
+                Some(Tiers::default().with_levels(&LEVELS)),
+            ),
+            (
+                "full rate with details",
+                Some(Tiers {
+                    tiers: vec![Tier {
+                        detail: Some(TierDetail {
+                            level: 2,
+                            ..TierDetail::default()
+                        }),
+                        ..Tier::default()
+                    }],
+                    ..Tiers::default()
+                }),
+            ),
+            (
                 "full rate",
                 Some(Tiers {
                     tiers: vec![Default::default()],
@@ -123,7 +142,7 @@ fn main() {
             ("without tiers", None),
         ];
         for (name, tiers) in cases {
-            let full = name != "tiers";
+            let full = !name.starts_with("tiers");
             group.bench_function(BenchmarkId::new(name, count), |b| {
                 let mut scene = plaza(count, tiers.clone());
                 if full && tiers.is_some() {

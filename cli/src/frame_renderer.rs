@@ -40,7 +40,8 @@ impl FromStr for PaletteArg {
 
 /// What a picture shows of a crowd.
 pub struct Shot<'a> {
-    /// Models; the same for all pictures of one renderer.
+    /// Models; the same for all pictures of one renderer. Those of a rig's details follow that of the rig, which is the
+    /// first.
     pub models: &'a [DrawModel<'a>],
     /// Instances; their `palette_offset` is filled in.
     pub instances: &'a mut [DrawInstance],
@@ -61,12 +62,16 @@ impl Shot<'_> {
         }
     }
 
-    /// Sets the palettes of each instance to those of its counterpart in the crowd's last frame.
+    /// Sets the palettes of each instance to those of its counterpart in the crowd's last frame, and the model of their
+    /// detail.
     fn find_rows(&mut self, crowd: &Crowd, ids: &[InstanceId]) {
         for (instance, &id) in self.instances.iter_mut().zip(ids) {
             let Some(pair) = crowd.palette_pair(id) else {
                 continue;
             };
+            if let Some(detail) = crowd.palette_detail(id) {
+                instance.model = 1 + detail as u32;
+            }
             instance.palette_offset = pair.from.start as u32;
             instance.lerp = (pair.from != pair.to).then_some(PaletteLerp {
                 to_offset: pair.to.start as u32,

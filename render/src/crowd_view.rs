@@ -11,6 +11,8 @@ use phalanx::crowd::{Crowd, CrowdError, InstanceId, RigId, TierError, View};
 struct Member {
     rig: RigId,
     model: u32,
+    /// By the rig's details.
+    details: Vec<u32>,
     morphs: bool,
 }
 
@@ -49,8 +51,31 @@ impl CrowdView {
         self.members.push(Member {
             rig,
             model,
+            details: Vec::new(),
             morphs: !source.morphs().is_empty(),
         });
+        Ok(())
+    }
+
+    /// Sets the models that draw a rig's instances with palettes of details: one for each of
+    /// [`Crowd::tier_details`], with the meshes of the detail's level from its [`RigShape`](super::RigShape). To be called
+    /// after [`add_rig`](Self::add_rig), and after [`Crowd::set_tiers`].
+    ///
+    /// # Errors
+    /// If the rig is unknown or was not added, or the number of models is another.
+    pub fn set_details(
+        &mut self,
+        crowd: &Crowd,
+        rig: RigId,
+        models: &[u32],
+    ) -> Result<(), ViewError> {
+        let (found, needed) = (models.len(), crowd.tier_details(rig)?.len());
+        if found != needed {
+            return Err(ViewError::Details { found, needed });
+        }
+        let member = self.members.iter_mut().find(|m| m.rig == rig);
+        let member = member.ok_or(ViewError::NotAdded { rig })?;
+        member.details = models.to_vec();
         Ok(())
     }
 
@@ -142,7 +167,8 @@ impl CrowdView {
     /// `tint` returns the linear colour for an instance's position in the order of [`seen`](Self::seen).
     ///
     /// # Errors
-    /// If an instance was despawned since [`look`](Self::look).
+    /// If an instance was despawned since [`look`](Self::look), or has the palette of a detail that no model was
+    /// [set](Self::set_details) for.
     pub fn collect(
         &mut self,
         crowd: &Crowd,
@@ -157,10 +183,22 @@ impl CrowdView {
             };
             let morph_offset = self.weights.len() as u32;
             let member = self.members.iter().find(|m| m.rig == id.rig());
+            let model = match crowd.palette_detail(id) {
+                None => instance.model,
+                Some(detail) => {
+                    let models = member.map_or(&[][..], |m| &m.details);
+                    let model = models.get(detail).copied();
+                    model.ok_or(ViewError::NoModel {
+                        rig: id.rig(),
+                        detail,
+                    })?
+                }
+            };
             if member.is_some_and(|m| m.morphs) {
                 self.weights.extend(crowd.scalars(id)?);
             }
             self.drawn.push(DrawInstance {
+                model,
                 palette_offset: pair.from.start as u32,
                 lerp: (pair.from != pair.to).then_some(PaletteLerp {
                     to_offset: pair.to.start as u32,
@@ -197,6 +235,28 @@ pub enum ViewError {
     /// The crowd rejected a handle.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
+    /// The rig was not added to the view.
+    #[error("{rig} was not added to the view")]
+    NotAdded {
+        /// The rig.
+        rig: RigId,
+    },
+    /// Models are not as many as the details of a rig.
+    #[error("{found} models for {needed} details")]
+    Details {
+        /// Their number.
+        found: usize,
+        /// The number of details.
+        needed: usize,
+    },
+    /// An instance has the palette of a detail without a model.
+    #[error("there is no model for detail {detail} of {rig}; CrowdView::set_details sets them")]
+    NoModel {
+        /// The rig.
+        rig: RigId,
+        /// The detail, among [`Crowd::tier_details`].
+        detail: usize,
+    },
     /// The camera or the picture size is invalid.
     #[error(transparent)]
     Render(#[from] RenderError),

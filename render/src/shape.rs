@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// The meshes of a rig in the form that scenes draw.
 ///
 /// An instance's rows are its whole palette, and its morph weights all its scalars, as a crowd returns them.
+///
+/// A [detail](Rig::detail) of a rig has a shape of its own, with the meshes of its level alone, and draws instances
+/// whose rows are the detail's: in a [`DrawModel`](super::DrawModel) of its own.
 #[derive(Clone, Debug)]
 pub struct RigShape<'a> {
     rig: Source<'a>,

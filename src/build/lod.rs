@@ -141,7 +141,7 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
         })?;
     }
     let first_image = rig.images.len();
-    rig.images.extend(scene.images.iter().cloned());
+    Arc::make_mut(&mut rig.images).extend(scene.images.iter().cloned());
     rig.materials.extend(scene.materials.iter().map(|m| {
         let mut m = m.clone();
         m.textures_mut()

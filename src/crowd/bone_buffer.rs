@@ -112,7 +112,8 @@ impl BoneBuffer {
         }
         let (pool, index) = crowd.instance(instance).ok()?;
         let first = crowd.palette_range(instance)?.start;
-        pool.model_of_row(index, joint, self.rows.get(first..)?)
+        let at = (index, crowd.detail_number(instance));
+        pool.model_of_row(at, joint, self.rows.get(first..)?)
     }
 
     /// Reserves memory for frames of `rows` rows: instances times

@@ -146,7 +146,11 @@ impl Crowd {
         if index == self.pools.len() {
             self.pools.push(None);
         }
-        self.pools[index] = Some(Pool::new(owner, rig, layers));
+        let mut pool = Pool::new(owner, rig, layers);
+        if let Some(tiers) = self.tiers() {
+            tiers.make_details(&mut pool);
+        }
+        self.pools[index] = Some(pool);
         Ok(owner.rig())
     }
 

@@ -10,7 +10,8 @@ use std::ops::Range;
 
 impl Crowd {
     /// The rows of an instance in the bone buffer of the last frame; `None` if it was hidden or did
-    /// not exist then. The range is valid until the next frame is scheduled.
+    /// not exist then. The range is valid until the next frame is scheduled. With tiers that have a
+    /// [detail](super::Tier::detail) they may be the rows of that: see [`palette_detail`](Self::palette_detail).
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         if self.tiering.is_some() {
             return self.tiered_range(instance);

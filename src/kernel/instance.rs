@@ -310,7 +310,7 @@ impl Scratch {
     pub fn local(&self, sources: &Sources<'_>, joint: usize) -> Affine3x4 {
         let lane = usize::from(sources.rig.skeleton().lane_of()[joint]);
         let (topology, _) = sources.program.topology(sources.rig, self.last.topology);
-        if lane < topology.moving {
+        if lane < topology.moving && sources.rig.is_evaluated(joint) {
             let width = sources.program.units.width;
             let at = scratch_row(lane, width) as usize;
             let locals: &[[f32; 4]] = bytemuck::must_cast_slice(&self.locals);

@@ -24,6 +24,7 @@ use std::sync::{Arc, OnceLock};
 mod ahead;
 mod alone;
 mod bounds;
+mod details;
 mod frame;
 mod gather;
 mod overrides;
@@ -33,6 +34,7 @@ mod watch;
 
 pub(crate) use alone::Steady;
 use bounds::PoolBounds;
+pub(crate) use details::{DetailRequest, PoolDetails};
 pub(crate) use frame::{How, InstanceScratch, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;
@@ -83,6 +85,8 @@ pub(crate) struct Pool {
     /// The largest number of timelines of a clip.
     pub timelines: usize,
     pub(super) programs: PoolPrograms,
+    /// In crowds with tiers.
+    pub details: PoolDetails,
     /// What snapshots refer to, once one has been taken since the clips last changed.
     identity: OnceLock<Arc<PoolIdentity>>,
     /// What bounds the instances, once it has been asked for since the clips last changed; and that of the clips before.
@@ -121,6 +125,7 @@ impl Pool {
             batch: Batch::default(),
             timelines: 0,
             programs: PoolPrograms::default(),
+            details: PoolDetails::default(),
             identity: OnceLock::new(),
             bounds: OnceLock::new(),
             last_bounds: None,
@@ -359,8 +364,12 @@ impl Pool {
         layer: &LayerState,
     ) {
         if before != layer {
+            let mut made = false;
             for action in layer.actions() {
-                self.programs.require(&self.rig, &self.clips, action);
+                made |= self.programs.require(&self.rig, &self.clips, action);
+            }
+            if made {
+                self.details.follow(&self.programs, &self.clips);
             }
             if self.changes.is_on() {
                 for action in layer.actions() {
@@ -407,11 +416,13 @@ impl Pool {
             rig,
             clips,
             layers,
+            details,
             ..
         } = self;
         let others = programs.width() != level.width();
         programs.fit(level.width(), rig, clips, layers);
         programs.level = Some(level);
+        details.fit(level, programs, clips, layers);
         if others {
             self.require_all();
         }
@@ -429,6 +440,13 @@ impl Pool {
         for action in state.all_actions() {
             programs.require(rig, clips, action);
         }
+        self.details.follow(&self.programs, &self.clips);
+    }
+
+    /// Makes the program of a clip by its index, unless it is there.
+    pub fn require_clip(&mut self, clip: u16) {
+        self.programs.require_clip(&self.rig, &self.clips, clip);
+        self.details.follow(&self.programs, &self.clips);
     }
 
     /// [`fit_programs`](Self::fit_programs) if the level has another register width than the programs.

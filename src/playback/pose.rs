@@ -131,6 +131,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
         }
         .run()?,
     }
+    rig.rest_left_out(&mut pose);
     let mut models = vec![Affine3x4::IDENTITY; skeleton.len()];
     LocalToModelJob {
         skeleton,
@@ -242,7 +243,10 @@ impl EvaluatedPose {
     /// If an influence refers to a slot that its skin lacks, or the meshes need more than
     /// [`MAX_POSED_STEPS`] steps.
     pub fn vertices(&self, rig: &Rig) -> Result<Vec<PosedPrimitive>, PoseError> {
-        let finest = || rig.meshes().iter().enumerate().filter(|(_, m)| m.lod == 0);
+        // A detail of a rig has the meshes of one level.
+        let least = rig.meshes().iter().map(|m| m.lod).min();
+        let meshes = || rig.meshes().iter().enumerate();
+        let finest = || meshes().filter(|(_, m)| Some(m.lod) == least);
         let needed = finest().flat_map(|(_, m)| &m.mesh.primitives).map(steps);
         let needed = needed.fold(0u64, u64::saturating_add);
         if needed > MAX_POSED_STEPS {

@@ -28,7 +28,7 @@ pub(crate) struct ClipProgram {
     pub touched_lanes: usize,
     /// Per channel its tracks, in all groups of the units that it moves.
     pub tracks: [Vec<Track>; 3],
-    /// The value of every lane that it does not move.
+    /// The value of every lane that it does not move; of joints that are left out at rest.
     pub constants: Constants,
     /// Per timeline its first time and keys per second, 0 if it is irregular: where a time's keys are, roughly.
     pub rates: Vec<(f32, f32)>,
@@ -95,13 +95,14 @@ impl ClipProgram {
         let skeleton = rig.skeleton();
         let units = &program.units;
         let additive = clip.kind() == ClipKind::Additive;
+        let left_out = |lane: usize| rig.is_left_out(skeleton.joint_of()[lane]);
         let mut moving = UnitSet::default();
         let mut moving_lanes = 0;
         for (c, channel) in CHANNELS.into_iter().enumerate() {
             for block in clip.blocks(channel) {
                 for l in (0..LANES).filter(|l| block.moving >> l & 1 == 1) {
                     let lane = usize::from(block.block) * LANES + l;
-                    if skeleton.joint_of()[lane] != NO_JOINT {
+                    if skeleton.joint_of()[lane] != NO_JOINT && !left_out(lane) {
                         moving.insert(c, units.of_lane(lane));
                         moving_lanes = moving_lanes.max(lane + 1);
                     }
@@ -117,7 +118,8 @@ impl ClipProgram {
             false => program.base.value(channel, lane),
         };
         let constants = Constants::new(skeleton, units, |channel, lane| {
-            let value = stored(clip, channel, lane).unwrap_or(Some(missing(channel, lane)));
+            let stored = stored(clip, channel, lane).filter(|_| !left_out(lane));
+            let value = stored.unwrap_or(Some(missing(channel, lane)));
             // A lane that moves may hold anything: nothing reads it.
             let of = side(channel, lane);
             let value = value.map_or(of, |value| on_side(channel, value, of));

@@ -2,8 +2,9 @@
 
 use super::units::{UnitSet, Units};
 use super::{CHANNELS, ROTATION};
-use crate::clip::{BlockKind, Channel, Clip, rest_value};
+use crate::clip::{BlockKind, Channel, Clip, ClipKind, rest_value};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
+use crate::rig::Rig;
 use crate::skeleton::{NO_JOINT, Skeleton};
 use glam::{DAffine3, DQuat, DVec3};
 use std::collections::HashMap;
@@ -178,19 +179,16 @@ pub(super) fn stored(clip: &Clip, channel: Channel, lane: usize) -> Option<Optio
 
 /// The base of a rig: per lane and channel the constant that most of its clips share. What a clip holds constant is
 /// a difference to it, so that clips which agree need no work there. It depends on the rig alone, not on what plays.
-pub(super) fn base(
-    skeleton: &Skeleton,
-    clips: &[std::sync::Arc<Clip>],
-    units: &Units,
-) -> Constants {
+pub(super) fn base(rig: &Rig, units: &Units) -> Constants {
+    let skeleton = rig.skeleton();
     let full = || {
-        clips
-            .iter()
-            .filter(|c| c.kind() == crate::clip::ClipKind::Full)
+        let clips = rig.clips().iter();
+        clips.filter(|c| c.kind() == ClipKind::Full)
     };
     Constants::new(skeleton, units, |channel, lane| {
         let rest = rest_value(skeleton, channel, lane);
-        if skeleton.joint_of()[lane] == NO_JOINT {
+        let joint = skeleton.joint_of()[lane];
+        if joint == NO_JOINT || rig.is_left_out(joint) {
             return rest;
         }
         let mut counts: HashMap<[i64; 4], (usize, usize, [f32; 4])> = HashMap::new();

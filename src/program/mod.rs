@@ -24,3 +24,55 @@ pub(crate) const CHANNELS: [Channel; 3] = [Channel::Translation, Channel::Rotati
 pub(crate) const TRANSLATION: usize = 0;
 pub(crate) const ROTATION: usize = 1;
 pub(crate) const SCALE: usize = 2;
+
+#[cfg(all(test, feature = "gltf"))]
+mod tests {
+    use crate::rig::{DetailOptions, Rig};
+    use crate::skeleton::{JointRef, NO_JOINT};
+    use std::sync::Arc;
+
+    /// The tracks of all clips of a rig, and the last lane that one of them touches.
+    fn sampled(rig: &Rig, width: usize) -> (usize, usize) {
+        let program = rig.program(width);
+        let (mut tracks, mut lanes) = (0, 0);
+        for (i, clip) in rig.clips().iter().enumerate() {
+            let clip = program.clip(rig, i, clip);
+            lanes = lanes.max(clip.touched_lanes);
+            for track in clip.tracks.iter().flatten() {
+                tracks += 1;
+                let first = track.first as usize;
+                let joints = &rig.skeleton().joint_of()[first..first + width];
+                let mut joints = joints.iter().filter(|&&joint| joint != NO_JOINT);
+                assert!(joints.any(|&joint| !rig.is_left_out(joint)));
+            }
+        }
+        (tracks, lanes)
+    }
+
+    #[test]
+    fn groups_without_evaluated_joints_are_not_sampled() {
+        let rig = Arc::new(crate::import::mannequin().unwrap());
+        let skeleton = rig.skeleton();
+        let names = skeleton.names().iter();
+        let fingers = names.filter(|n| n.contains("Hand") && !n.ends_with("Hand"));
+        let fingers: Vec<JointRef<'_>> = fingers.map(JointRef::from).collect();
+        let detail = |leave_out| {
+            let options = DetailOptions {
+                level: 2,
+                keep: &[],
+                leave_out,
+            };
+            rig.detail(&options).unwrap()
+        };
+        let (coarse, bare) = (detail(&[]), detail(&fingers[..]));
+        for width in [4, 8, 16] {
+            let [full, coarse, bare] = [&rig, &coarse, &bare].map(|rig| sampled(rig, width));
+            println!("{width} lanes: tracks and touched lanes {full:?}, {coarse:?}, {bare:?}");
+            assert!(bare.0 < coarse.0 && coarse.0 <= full.0);
+            // Fingers take the last lanes of the skeleton.
+            assert_eq!(bare.1, skeleton.len() - fingers.len());
+        }
+        // Lanes 24 to 31 are fingers that no vertex of the level uses.
+        assert!(sampled(&coarse, 8).0 < sampled(&rig, 8).0);
+    }
+}

@@ -41,7 +41,7 @@ impl RigProgram {
         let skeleton = rig.skeleton();
         let lanes = skeleton.joint_of().len();
         let units = Units::new(lanes, width);
-        let base = base(skeleton, rig.clips(), &units);
+        let base = base(rig, &units);
         let rest = Constants::new(skeleton, &units, |channel, lane| {
             let value = rest_value(skeleton, channel, lane);
             super::constants::on_side(channel, value, base.value(channel, lane))

@@ -1,5 +1,5 @@
 //! Topology: the way down the hierarchy if the first lanes move and all others are constant; with palette rows in the
-//! palette's order.
+//! palette's order. Joints that a detail leaves out are constant in any lane.
 
 use crate::rig::Rig;
 use crate::simd::{Local, Step, Walk};
@@ -36,7 +36,9 @@ impl Topology {
         let skeleton = rig.skeleton();
         let parents = skeleton.parents();
         let count = skeleton.len();
-        let moves = |joint: usize| usize::from(skeleton.lane_of()[joint]) < moving;
+        let moves = |joint: usize| {
+            usize::from(skeleton.lane_of()[joint]) < moving && rig.is_evaluated(joint)
+        };
         // A model matrix is needed where something that moves hangs on it, or is it.
         let mut needed: Vec<bool> = (0..count).map(moves).collect();
         for joint in (0..count).rev() {
@@ -133,7 +135,7 @@ impl Steps<'_> {
         for &j in chain.iter().rev() {
             self.done[j] = true;
             let lane = usize::from(skeleton.lane_of()[j]);
-            let local = if lane < self.moving {
+            let local = if lane < self.moving && self.rig.is_evaluated(j) {
                 Local::Moving(scratch_row(lane, self.width))
             } else {
                 self.constants.push(j as u16);

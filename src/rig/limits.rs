@@ -13,6 +13,12 @@ use std::sync::Arc;
 /// 500 meshes with 200 slots each has 100,000.
 pub const MAX_SHARED_SLOTS: u64 = 1 << 28;
 
+/// Limit on the vertices of the meshes that a detail copies: about one second of work and 5 GiB.
+///
+/// Each pair of a mesh and a skin that is drawn together counts with the vertices of the mesh, and again for each morph
+/// target and for every four influences. A character of 100,000 vertices with 52 targets has 5 million.
+pub const MAX_DETAIL_VERTICES: u64 = 1 << 26;
+
 /// Checks the numbers of all nodes. Returns the first node with a number beyond its limit.
 ///
 /// A node that is not a joint is static, so its matrix relative to the joint above must be within

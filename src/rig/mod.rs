@@ -5,6 +5,7 @@
 
 mod bounds;
 mod clip_bounds;
+mod detail;
 mod layouts;
 mod limits;
 mod parts;
@@ -18,9 +19,10 @@ use crate::skeleton::HumanBone;
 use crate::skeleton::{Skeleton, Skin, Trs};
 pub use bounds::{Aabb, SlotBounds};
 pub use clip_bounds::{ClipBounds, Sphere};
-pub use limits::MAX_SHARED_SLOTS;
+pub use detail::{Detail, DetailOptions};
 #[cfg(feature = "phx")]
 pub(crate) use limits::distinct;
+pub use limits::{MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS};
 pub(crate) use parts::is_forest;
 pub use parts::{RigError, RigParts};
 pub(crate) use reach::{Extremes, Reach};
@@ -63,7 +65,8 @@ pub struct Rig {
     pub(crate) roots: Vec<usize>,
     pub(crate) meshes: Vec<RigMesh>,
     pub(crate) materials: Vec<Material>,
-    pub(crate) images: Vec<Option<ImageData>>,
+    /// Details share them.
+    pub(crate) images: Arc<Vec<Option<ImageData>>>,
     pub(crate) morphs: Vec<MorphRange>,
     pub(crate) slot_bounds: SlotBounds,
     pub(crate) reach: Reach,
@@ -73,6 +76,8 @@ pub struct Rig {
     pub(crate) programs: Programs,
     pub(crate) layouts: layouts::Layouts,
     pub(crate) humanoid: Vec<(HumanBone, u16)>,
+    /// What a detail leaves out.
+    pub(crate) detail: Option<Detail>,
 }
 
 /// A node of the file. It is a joint of the skeleton, or static relative to the joint above.

@@ -1,14 +1,14 @@
 //! `RigParts`: the unchecked parts of a rig, and their checks.
 
-use super::limits::{self, MAX_SHARED_SLOTS, distinct};
+use super::limits::{self, MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS, distinct};
 use super::scales::{ScaleError, check_scales};
 use super::{MorphRange, Reach, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
 use crate::mesh::{
     ImageData, MAX_MIME_TYPE, Material, MaterialError, Mesh, PrimitiveError, is_mime_type,
 };
-use crate::skeleton::{NO_JOINT, Skeleton, SkeletonMismatch, Skin};
-use crate::words::are;
+use crate::skeleton::{JointRefError, NO_JOINT, Skeleton, SkeletonMismatch, Skin};
+use crate::words::{are, plural};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -112,6 +112,26 @@ pub enum RigError {
         /// Number of slots.
         needed: u64,
     },
+    /// A detail of a level that the rig does not have.
+    #[error("there is no level of detail {level}, the rig has {}", plural(*.levels as u64, "level"))]
+    Level {
+        /// The level.
+        level: usize,
+        /// Levels of the rig.
+        levels: usize,
+    },
+    /// A joint that a detail keeps or leaves out was not found.
+    #[error(transparent)]
+    Joint(Box<JointRefError>),
+    /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`], counted for each skin that they are
+    /// drawn with.
+    #[error(
+        "the meshes of the detail have {needed} vertices, counted for each skin, morph target and four influences; the limit is {MAX_DETAIL_VERTICES}"
+    )]
+    DetailVertices {
+        /// Number of vertices.
+        needed: u64,
+    },
     /// A decoded image does not have four bytes per pixel.
     #[error("image {image} holds {have} bytes, expected {needed}")]
     Image {
@@ -132,6 +152,12 @@ pub enum RigError {
         /// Bytes of the text.
         length: usize,
     },
+}
+
+impl From<JointRefError> for RigError {
+    fn from(error: JointRefError) -> Self {
+        Self::Joint(Box::new(error))
+    }
 }
 
 impl Rig {
@@ -176,7 +202,7 @@ impl Rig {
             .map_err(|needed| RigError::SharedSlots { needed })?;
         let clips = parts.clips.iter().map(|c| &**c);
         let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
-        let displacements = displacements(&parts);
+        let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.morphs);
         Ok(Self {
             name: parts.name,
             skeleton: parts.skeleton,
@@ -189,7 +215,7 @@ impl Rig {
             roots: parts.roots,
             meshes: parts.meshes,
             materials: parts.materials,
-            images: parts.images,
+            images: Arc::new(parts.images),
             morphs: parts.morphs,
             slot_bounds,
             reach,
@@ -198,6 +224,7 @@ impl Rig {
             programs: Default::default(),
             layouts: Default::default(),
             humanoid: Vec::new(),
+            detail: None,
         })
     }
 
@@ -237,7 +264,7 @@ impl Rig {
             roots: self.roots.clone(),
             meshes: self.meshes.clone(),
             materials: self.materials.clone(),
-            images: Vec::new(),
+            images: Arc::default(),
             morphs: self.morphs.clone(),
             slot_bounds: self.slot_bounds.clone(),
             reach: self.reach.clone(),
@@ -246,6 +273,7 @@ impl Rig {
             programs: Default::default(),
             layouts: Default::default(),
             humanoid: Vec::new(),
+            detail: self.detail.clone(),
         }
     }
 
@@ -261,20 +289,24 @@ impl Rig {
             roots: self.roots.clone(),
             meshes: self.meshes.clone(),
             materials: self.materials.clone(),
-            images: self.images.clone(),
+            images: self.images.to_vec(),
             morphs: self.morphs.clone(),
         }
     }
 }
 
 /// By scalar, how far its weight moves a vertex at most, in mesh space.
-fn displacements(parts: &RigParts) -> Vec<f32> {
-    let mut all = vec![0.0f32; parts.skeleton.scalars().len()];
-    let (distinct, which) = distinct(&parts.meshes);
+pub(super) fn displacements(
+    skeleton: &Skeleton,
+    meshes: &[RigMesh],
+    morphs: &[MorphRange],
+) -> Vec<f32> {
+    let mut all = vec![0.0f32; skeleton.scalars().len()];
+    let (distinct, which) = distinct(meshes);
     let mut measured: Vec<Option<Vec<f32>>> = vec![None; distinct.len()];
-    let ranges = parts.morphs.iter().map(|m| (m.node, &m.scalars));
+    let ranges = morphs.iter().map(|m| (m.node, &m.scalars));
     let ranges: HashMap<usize, &Range<usize>> = ranges.collect();
-    for (mesh, at) in parts.meshes.iter().zip(which) {
+    for (mesh, at) in meshes.iter().zip(which) {
         let range = ranges.get(&mesh.node).map(|&r| r.clone());
         let Some(scalars) = range.and_then(|r| all.get_mut(r)) else {
             continue;

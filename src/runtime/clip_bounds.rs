@@ -212,6 +212,7 @@ impl ClipBoundsScratch {
                     output: &mut self.pose,
                 }
                 .run()?;
+                rig.rest_left_out(&mut self.pose);
                 &self.pose
             }
             None => skeleton.rest_pose(),

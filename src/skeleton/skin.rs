@@ -94,6 +94,19 @@ impl Skin {
         })
     }
 
+    /// A skin of joints and matrices that are checked.
+    pub(crate) fn of_checked(
+        name: Option<String>,
+        joints: Vec<u16>,
+        inverse_bind: Vec<Affine3x4>,
+    ) -> Self {
+        Self {
+            name,
+            joints,
+            inverse_bind,
+        }
+    }
+
     /// The name in the file, if any.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

@@ -2,12 +2,15 @@
 
 use crate::models::chain;
 use crate::support::{Truth, bones, crowd_of, open, paged};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Sharing, Tier, Tiers};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, PlayOptions, Sharing, Tier, TierDetail, Tiers,
+};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend, UploadWay};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig_of_clips;
 use phalanx_workload::hash01;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Instances of two rigs are hidden, shown, spawned, despawned and scheduled at random: on every backend, in one page
 /// or in many, mapped or written, rows of scheduled ones equal a crowd with no history, the others last frame's rows.
@@ -262,8 +265,8 @@ pub fn an_empty_crowd() {
     }
 }
 
-/// Cells stay where they are on the device, too: what is held, interpolated or shared has the rows of the heap, while
-/// the crowd grows, fades and changes what it plays.
+/// Cells stay where they are on the device, too: what is held, interpolated or shared, or has the palette of a detail, has
+/// the rows of the heap, while the crowd grows, fades and changes what it plays.
 pub fn rows_with_tiers_equal_the_heap() {
     let tiers = |number: usize| {
         let own = Tier {
@@ -275,21 +278,47 @@ pub fn rows_with_tiers_equal_the_heap() {
             sharing: Sharing::Phases(32),
             ..Tier::default()
         };
+        let tier = match number {
+            0 | 1 => own,
+            2 => shared,
+            _ => Tier {
+                detail: Some(TierDetail {
+                    level: 2,
+                    ..TierDetail::default()
+                }),
+                ..own
+            },
+        };
+        let full = Tier {
+            height: 10.0,
+            rate: 2,
+            interpolate: true,
+            ..Tier::default()
+        };
         Tiers {
-            tiers: vec![if number == 2 { shared } else { own }],
+            tiers: if number == 3 {
+                vec![full, tier]
+            } else {
+                vec![tier]
+            },
             ..Tiers::default()
         }
     };
     for gpu in [open(), paged(4800)] {
         for backend in PaletteBackend::ALL {
-            for (number, mapped) in [(0, true), (1, true), (2, true), (1, false)] {
+            let cases = [(0, true), (1, true), (2, true), (3, true), (1, false)];
+            for (number, mapped) in cases {
                 let options = GpuBoneOptions {
                     mapped,
                     ..GpuBoneOptions::default()
                 };
                 let mut bones = GpuBoneBuffer::new(&gpu, backend, &options).unwrap();
                 // Twins, since a frame for other memory is a frame.
-                let mut twins = [0, 1].map(|_| crowd_of(&[rig_of_clips(4)], 40));
+                let rig = match number {
+                    3 => Arc::new(phalanx::import::mannequin().unwrap()),
+                    _ => rig_of_clips(4),
+                };
+                let mut twins = [0, 1].map(|_| crowd_of(std::slice::from_ref(&rig), 40));
                 for (crowd, ..) in &mut twins {
                     crowd.set_tiers(Some(tiers(number))).unwrap();
                 }
@@ -305,6 +334,12 @@ pub fn rows_with_tiers_equal_the_heap() {
                         let options = PlayOptions::default();
                         crowd.fade_to(who, clip, 0.1, &options).unwrap();
                         crowd.advance(1.0 / 60.0).unwrap();
+                        if number == 3 {
+                            // Everybody comes to the other tier now and then.
+                            let height = |n: usize| ((n + frame / 3) % 5) as f32 * 5.0 + 1.0;
+                            let heights: Vec<f32> = (0..all.len()).map(height).collect();
+                            crowd.set_importances(all[0].rig(), &heights).unwrap();
+                        }
                     }
                     let [(on_device, all, _), (on_heap, others, _)] = &mut twins;
                     bones.evaluate(on_device, &gpu).unwrap();

@@ -2,7 +2,7 @@
 
 use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::clip::Marker;
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, TierDetail, Tiers};
 use phalanx::playback::{EventKinds, Mixer, Motion};
 use phalanx::rig::Rig;
 use phalanx_testkit::alloc::{self, allocations, pool};
@@ -149,6 +149,63 @@ fn unheard_frames_allocate_nothing() {
             }
             let counted = allocations() - before;
             assert!(events > 3000, "{events}");
+            counted
+        });
+        assert_eq!(counted, 0, "{threads} workers");
+    }
+}
+
+/// Instances come to tiers with details and go back, fade, and share phases.
+#[test]
+fn steady_frames_of_tiers_with_details_allocate_nothing() {
+    let _alone = alloc::alone();
+    let _alone = ALONE.lock();
+    let tier = |height, level: Option<usize>, rate, sharing| Tier {
+        height,
+        rate,
+        interpolate: rate > 1,
+        sharing,
+        detail: level.map(|level| TierDetail {
+            level,
+            ..TierDetail::default()
+        }),
+    };
+    let tiers = Tiers {
+        tiers: vec![
+            tier(30.0, None, 1, Sharing::None),
+            tier(20.0, Some(1), 2, Sharing::None),
+            tier(0.0, Some(2), 1, Sharing::Phases(16)),
+        ],
+        ..Tiers::default()
+    };
+    for threads in [1, 3] {
+        let counted = pool(threads).install(|| {
+            let rig = Arc::new(phalanx::import::mannequin().unwrap());
+            let (mut crowd, all) = standard_crowd(rig, &[0, 1, 2], 300).unwrap();
+            let id = all[0].rig();
+            let clips = [0, 1, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
+            crowd.set_tiers(Some(tiers.clone())).unwrap();
+            let mut buffer = BoneBuffer::new();
+            let mut heights = vec![0.0; all.len()];
+            let mut frame = |crowd: &mut Crowd, n: usize| {
+                for (i, height) in heights.iter_mut().enumerate() {
+                    *height = 5.0 + 10.0 * ((i + n / 6) % 4) as f32;
+                }
+                crowd.set_importances(id, &heights).unwrap();
+                let who = all[n % 24];
+                let to = clips[n / 24 % 3];
+                crowd
+                    .fade_to(who, to, 0.2, &PlayOptions::default())
+                    .unwrap();
+                crowd.advance(1.0 / 60.0).unwrap();
+                crowd.evaluate(&mut buffer);
+            };
+            (0..480).for_each(|n| frame(&mut crowd, n));
+            let before = allocations();
+            (480..640).for_each(|n| frame(&mut crowd, n));
+            let counted = allocations() - before;
+            let shown = all.iter().filter(|&&i| crowd.palette_detail(i).is_some());
+            assert!(shown.count() > 100);
             counted
         });
         assert_eq!(counted, 0, "{threads} workers");

@@ -90,9 +90,13 @@ pub struct CrowdArgs {
     /// Tiers decide how often each is evaluated, and the table says what each tier costs
     #[arg(long)]
     plaza: bool,
-    /// JSON file with the tiers of a plaza: {"tiers": [{"height": 40, "rate": 2, "interpolate": true, "error": 0.005}]}
+    /// JSON file with the tiers of a plaza:
+    /// {"tiers": [{"height": 40, "rate": 2, "interpolate": true, "error": 0.005, "level": 1}]}
     #[arg(long, value_name = "FILE", conflicts_with = "full")]
     tiers: Option<PathBuf>,
+    /// Evaluate far characters of a plaza by the joints and palette rows that their level of detail needs
+    #[arg(long, conflicts_with = "full")]
+    details: bool,
     /// At most so many palettes per frame on a plaza, or as many as fit into a time (1.5ms, 800us)
     #[arg(long, value_name = "N|TIME", conflicts_with = "full")]
     budget: Option<BudgetArg>,

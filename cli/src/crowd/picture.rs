@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Heights on screen, in pixels, from which each level of detail is used; further levels share the last.
-const DETAIL_PIXELS: [f32; 3] = [110.0, 40.0, 0.0];
+pub const DETAIL_PIXELS: [f32; 3] = [110.0, 40.0, 0.0];
 
 /// Enlarges bounds for morph weights outside 0 to 1.
 const MORPH_MARGIN: f32 = 1.5;

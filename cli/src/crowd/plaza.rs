@@ -10,10 +10,12 @@ use super::tiers_file::{self, BudgetArg};
 use super::{CrowdArgs, cast, picture};
 use glam::Vec3;
 use phalanx::crowd::{BoneBuffer, BudgetController, ControllerOptions, TierFrame, Tiers};
+use phalanx::rig::{Detail, Rig};
 use phalanx::simd::SimdLevel;
-use phalanx_render::{Camera, DrawInstance, DrawModel, Look, PictureSize, RigShape};
+use phalanx_render::{Camera, DrawDetail, DrawInstance, DrawModel, Look, PictureSize, RigShape};
 use phalanx_workload::plaza::{self, Plaza, PlazaError, PlazaTimes};
 use serde::Serialize;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Frames before the measured ones: shared palettes are evaluated when they are first needed.
@@ -74,6 +76,7 @@ struct TierRow {
     rate: u8,
     interpolate: bool,
     sharing: String,
+    detail: String,
     characters: usize,
     shared: usize,
     evaluated_per_frame: f64,
@@ -86,7 +89,7 @@ struct TierRow {
 
 /// Whether the options ask for a plaza.
 pub fn is_asked(args: &CrowdArgs) -> bool {
-    args.plaza || args.full || args.tiers.is_some() || args.budget.is_some()
+    args.plaza || args.full || args.details || args.tiers.is_some() || args.budget.is_some()
 }
 
 /// The median, the 99th percentile and the largest.
@@ -109,6 +112,10 @@ pub fn run(
     let tiers = match &args.tiers {
         Some(file) => tiers_file::read(file)?,
         None => Tiers::default(),
+    };
+    let tiers = match args.details {
+        true => tiers.with_levels(&picture::DETAIL_PIXELS),
+        false => tiers,
     };
     let rows = rig.palette_len() as u64 * 48;
     let each = match args.full {
@@ -158,6 +165,7 @@ pub fn run(
             rate: tier.rate,
             interpolate: tier.interpolate && tier.rate > 1,
             sharing: tiers_file::sharing(tier.sharing),
+            detail: tiers_file::detail(tier.detail.as_ref()),
             characters: now.instances,
             shared: now.shared,
             evaluated_per_frame: sum.evaluated as f64 / frames,
@@ -174,6 +182,7 @@ pub fn run(
             rate: 1,
             interpolate: false,
             sharing: String::new(),
+            detail: String::new(),
             characters: stats.tiers.iter().map(|t| t.shared).sum(),
             shared: stats.shared_palettes,
             evaluated_per_frame: all.shared_evaluated as f64 / frames,
@@ -310,7 +319,24 @@ fn draw(
     let start = Instant::now();
     let shape = RigShape::new(rig);
     let meshes: Vec<_> = (0..rig.lod_count()).map(|lod| shape.meshes(lod)).collect();
-    let details = picture::levels(&meshes);
+    let levels = picture::levels(&meshes);
+    // A model for each detail follows that of the rig.
+    let id = scene.instances().first().map(|i| i.rig());
+    let of_tiers = id.map(|id| scene.crowd().tier_details(id)).transpose()?;
+    let of_tiers: Vec<Arc<Rig>> = of_tiers.into_iter().flatten().cloned().collect();
+    let shapes: Vec<RigShape> = of_tiers.iter().map(|rig| RigShape::new(rig)).collect();
+    let level = |rig: &Rig| rig.as_detail().map_or(0, Detail::level);
+    let far = of_tiers.iter().zip(&shapes);
+    let far: Vec<_> = far.map(|(rig, shape)| shape.meshes(level(rig))).collect();
+    let far = far.iter().map(|meshes| {
+        [DrawDetail {
+            meshes,
+            min_pixels: 0.0,
+        }]
+    });
+    let far: Vec<_> = far.collect();
+    let mut models = vec![DrawModel { details: &levels }];
+    models.extend(far.iter().map(|details| DrawModel { details }));
     let morphs = !rig.morphs().is_empty();
     let mut weights = Vec::new();
     let ids: Vec<_> = scene.crowd().instances().collect();
@@ -346,7 +372,7 @@ fn draw(
         near: 0.1,
     };
     let shot = Shot {
-        models: &[DrawModel { details: &details }],
+        models: &models,
         instances: &mut instances,
         morph_weights: &weights,
         camera,
@@ -406,6 +432,7 @@ fn table(figures: &Figures) -> String {
                 format!("{}", t.height),
                 tiers_file::rate(t.rate, t.interpolate),
                 t.sharing.clone(),
+                t.detail.clone(),
                 text::count(t.characters as u64),
                 text::count(t.shared as u64),
                 format!("{:.1}", t.evaluated_per_frame),
@@ -419,6 +446,7 @@ fn table(figures: &Figures) -> String {
             "from pixels",
             "rate",
             "sharing",
+            "detail",
             "characters",
             "shared",
             "evaluated",

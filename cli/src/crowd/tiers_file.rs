@@ -2,7 +2,7 @@
 
 use super::super::bounded;
 use super::super::error::CliError;
-use phalanx::crowd::{Sharing, Tier, Tiers};
+use phalanx::crowd::{Sharing, Tier, TierDetail, Tiers};
 use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
@@ -66,6 +66,8 @@ struct TierEntry {
     interpolate: bool,
     phases: Option<u16>,
     error: Option<f32>,
+    level: Option<usize>,
+    leave_out: Option<Vec<String>>,
 }
 
 /// The most bytes of a file of tiers.
@@ -95,6 +97,10 @@ pub fn read(file: &Path) -> Result<Tiers, CliError> {
             rate: entry.rate.unwrap_or(1),
             interpolate: entry.interpolate,
             sharing,
+            detail: (entry.level.is_some() || entry.leave_out.is_some()).then(|| TierDetail {
+                level: entry.level.unwrap_or(0),
+                leave_out: entry.leave_out.unwrap_or_default(),
+            }),
         });
     }
     let tiers = Tiers {
@@ -113,6 +119,15 @@ pub fn rate(rate: u8, interpolate: bool) -> String {
         (1, _) => "1".into(),
         (n, false) => format!("1/{n}, held"),
         (n, true) => format!("1/{n}, interpolated"),
+    }
+}
+
+/// The detail of a tier, in words.
+pub fn detail(detail: Option<&TierDetail>) -> String {
+    match detail {
+        None => "-".into(),
+        Some(d) if d.leave_out.is_empty() => format!("level {}", d.level),
+        Some(d) => format!("level {}, {} left out", d.level, d.leave_out.len()),
     }
 }
 

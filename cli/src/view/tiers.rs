@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(window.of(100), Some(tiers));
         assert_eq!(window.without_pairs(100), None);
         window.most_pair_rows = 99;
-        let held = window.of(100).unwrap().tiers[0];
+        let held = window.of(100).unwrap().tiers[0].clone();
         assert!(!held.interpolate && held.rate == 4);
         let said = window.without_pairs(100).unwrap();
         assert!(said.contains("99 rows, this model has 100"), "{said}");

@@ -8,6 +8,7 @@ mod backends;
 mod between;
 mod bounds;
 mod colors;
+mod detail;
 mod faults;
 mod known;
 mod model;
@@ -134,6 +135,26 @@ fn main() {
             backends::what_another_device_has_is_refused,
         ),
         cpu("parades_use_all_details", backends::parades_use_all_details),
+        gpu(
+            "details_draw_the_same",
+            detail::details_draw_the_same_on_the_gpu,
+        ),
+        cpu(
+            "details_draw_the_same_in_software",
+            detail::details_draw_the_same_in_software,
+        ),
+        gpu(
+            "tiers_with_details_draw_the_same",
+            detail::tiers_with_details_draw_the_same_on_the_gpu,
+        ),
+        cpu(
+            "tiers_with_details_draw_the_same_in_software",
+            detail::tiers_with_details_draw_the_same_in_software,
+        ),
+        cpu(
+            "details_without_models_are_refused",
+            detail::details_without_models_are_refused,
+        ),
         cpu("overrides_are_seen", bounds::overrides_are_seen),
         cpu(
             "tiers_see_the_picture_and_its_shadows",

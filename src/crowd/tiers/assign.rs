@@ -5,6 +5,7 @@ use super::select::places;
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{OUT, Tiering};
+use crate::playback::changes::POSE;
 use crate::playback::pool::Pool;
 use std::ops::Range;
 
@@ -32,17 +33,17 @@ pub(super) struct Ask {
 
 impl Tiering {
     /// Meets the requests of a pool's ranking, in the order of the instances.
-    pub(super) fn assign(&mut self, number: usize, pool: &Pool, stride: usize, chunks: usize) {
+    pub(super) fn assign(&mut self, number: usize, pool: &Pool, chunks: usize) {
         let mut asks = std::mem::take(&mut self.asks);
         for ask in asks.iter_mut().take(chunks) {
             for request in ask.requests.drain(..) {
-                self.meet(number, pool, stride as u32, request);
+                self.meet(number, pool, request);
             }
         }
         self.asks = asks;
     }
 
-    fn meet(&mut self, number: usize, pool: &Pool, stride: u32, request: Request) {
+    fn meet(&mut self, number: usize, pool: &Pool, request: Request) {
         let Request { index, tier, key } = request;
         let at = index as usize;
         let Self {
@@ -51,15 +52,18 @@ impl Tiering {
             tiers,
             frame,
             instances,
+            align,
             ..
         } = self;
         let ranked = &mut pools[number];
-        let kind = |palettes: u8, tier: u8, phase: u8| BankKind {
+        let kind = |palettes: u8, tier: u8, phase: u8, detail: u8| BankKind {
             pool: number as u16,
             tier,
             phase,
             palettes,
-            stride,
+            detail,
+            stride: (pool.detail_rig(detail).palette_len()).next_multiple_of((*align).max(1))
+                as u32,
         };
         let (before, old) = (ranked.tier[at], ranked.cell[at]);
         if before != OUT {
@@ -79,7 +83,7 @@ impl Tiering {
             let cell = match ranked.shared.find(key, *frame) {
                 Some(cell) => cell,
                 None => {
-                    let cell = banks.take(kind(1, SHARED, 0), 1, key.bits(), *frame);
+                    let cell = banks.take(kind(1, SHARED, 0, key.detail), 1, key.bits(), *frame);
                     fit(banks, cell, pool);
                     ranked.shared.set(key, cell, *frame);
                     cell
@@ -88,8 +92,9 @@ impl Tiering {
             ranked.cell[at] = cell | SHARED_CELL;
             return;
         }
+        let detail = pool.detail_of(at, tier);
         let own = old != NONE && old & SHARED_CELL == 0;
-        if own && before == tier {
+        if own && before == tier && banks.all[split(old).0].kind.detail == detail {
             // A call has changed it.
             let (bank, place) = split(old);
             banks.all[bank].stale |= 1 << place;
@@ -99,7 +104,7 @@ impl Tiering {
         let t = &tiers.tiers[usize::from(tier)];
         let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
         let phase = banks.least_phase(t.rate);
-        let cell = banks.take(kind(palettes, tier, phase), t.rate, index, *frame);
+        let cell = banks.take(kind(palettes, tier, phase, detail), t.rate, index, *frame);
         fit(banks, cell, pool);
         ranked.cell[at] = cell;
     }
@@ -120,13 +125,40 @@ impl Tiering {
                 continue;
             }
             let (pool, used, owner) = (usize::from(b.kind.pool), b.used, b.owner);
+            let detail = b.kind.detail;
             for place in places(used) {
                 let cell = (*sweep * CELLS + place) as u32;
                 let shared = &mut pools[pool].shared;
                 if frame.wrapping_sub(shared.looked(cell)) > KEPT {
-                    shared.set(PhaseKey::of_bits(owner[place]), NONE, *frame);
+                    shared.set(PhaseKey::of_bits(owner[place], detail), NONE, *frame);
                     banks.free(cell, 1);
                 }
+            }
+        }
+    }
+
+    /// To be called when the watched joints of a pool have been laid out again: details leave out none of them, and
+    /// instances that watch joints of their own have palettes of the full rig.
+    pub(super) fn fit_watched(&mut self, number: usize, pool: &mut Pool) {
+        let Self { pools, banks, .. } = self;
+        let ranked = &mut pools[number];
+        let layouts = Some(pool.watch.layouts());
+        if ranked.watched == layouts {
+            return;
+        }
+        ranked.watched = layouts;
+        if pool.details.rigs().len() == 0 {
+            return;
+        }
+        if pool.watch_details() {
+            let of_pool = |b: &&mut Bank| usize::from(b.kind.pool) == number && b.kind.detail != 0;
+            for bank in banks.all.iter_mut().filter(of_pool) {
+                bank.stale |= bank.used;
+            }
+        }
+        for (index, (&cell, &tier)) in ranked.cell.iter().zip(&ranked.tier).enumerate() {
+            if cell != NONE && banks.all[split(cell).0].kind.detail != pool.detail_of(index, tier) {
+                pool.changes.mark(index, POSE);
             }
         }
     }

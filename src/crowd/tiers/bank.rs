@@ -28,6 +28,8 @@ pub(super) struct BankKind {
     pub phase: u8,
     /// Palettes of a cell: 1, or 2 that are interpolated.
     pub palettes: u8,
+    /// The number of the detail that they are evaluated by; 0 for the full rig.
+    pub detail: u8,
     /// Rows from one palette to the next.
     pub stride: u32,
 }
@@ -250,6 +252,7 @@ mod tests {
             tier,
             phase,
             palettes: 1,
+            detail: 0,
             stride,
         }
     }

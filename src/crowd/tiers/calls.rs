@@ -8,8 +8,10 @@ use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
 use crate::playback::changes::{POSE, WORLD};
-use crate::playback::{InstanceId, RigId};
+use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
+use crate::rig::Rig;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The palettes that an instance shows, from [`Crowd::palette_pair`]: `from + (to - from) · factor`, number by number.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +75,7 @@ impl Crowd {
             for pool in self.pools.iter_mut().flatten() {
                 pool.record(false, 0);
                 pool.places.unsettle();
+                pool.clear_details();
             }
             self.scheduled = None;
             self.frame = None;
@@ -81,6 +84,7 @@ impl Crowd {
         tiers.validate()?;
         for pool in self.pools.iter_mut().flatten() {
             pool.record_changes();
+            tiers.make_details(pool);
         }
         let last = self.tiering.take().unwrap_or_default();
         let pools = last.pools.into_iter().map(|ranked| Ranked {
@@ -114,6 +118,59 @@ impl Crowd {
     /// The tiers, if they are on.
     pub fn tiers(&self) -> Option<&Tiers> {
         self.tiering.as_ref().map(|t| &t.tiers)
+    }
+
+    /// The details of a rig that tiers ask for by [`Tier::detail`](super::Tier::detail), each once: those that leave out
+    /// something. Empty without tiers. They are made by [`set_tiers`](Self::set_tiers) and [`add_rig`](Self::add_rig),
+    /// and made anew, with the same rows, when other joints are [watched](Self::watch).
+    ///
+    /// A rig that refuses a detail (see [`Rig::detail`](crate::rig::Rig::detail)) has full palettes in that tier.
+    ///
+    /// # Errors
+    /// If the rig is unknown.
+    pub fn tier_details(
+        &self,
+        rig: RigId,
+    ) -> Result<impl ExactSizeIterator<Item = &Arc<Rig>>, CrowdError> {
+        Ok(self.pool(rig)?.details.rigs())
+    }
+
+    /// The detail whose rows an instance has in the last frame, among the [`tier_details`](Self::tier_details) of its rig.
+    /// `None` for the full rig's, or without rows.
+    ///
+    /// ```
+    /// use phalanx::crowd::{BoneBuffer, Crowd, Tier, TierDetail, Tiers};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # #[cfg(feature = "gltf")] {
+    /// let mut crowd = Crowd::new();
+    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+    /// let character = crowd.spawn(rig)?;
+    /// let detail = TierDetail { level: 2, ..TierDetail::default() };
+    /// let tier = Tier { detail: Some(detail), ..Tier::default() };
+    /// crowd.set_tiers(Some(Tiers { tiers: vec![tier], ..Tiers::default() }))?;
+    /// let mut bones = BoneBuffer::new();
+    /// crowd.evaluate(&mut bones);
+    /// // Its rows are for the meshes of the detail.
+    /// let number = crowd.palette_detail(character).ok_or("the full rig")?;
+    /// let detail = crowd.tier_details(rig)?.nth(number).ok_or("no such detail")?;
+    /// let rows = crowd.palette_range(character).ok_or("hidden")?;
+    /// assert_eq!(rows.len(), detail.palette_len());
+    /// assert!(rows.len() < crowd.rig(rig)?.palette_len());
+    /// # }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn palette_detail(&self, instance: InstanceId) -> Option<usize> {
+        usize::from(self.detail_number(instance)).checked_sub(1)
+    }
+
+    /// The number of the detail whose rows an instance has; 0 for the full rig.
+    pub(in crate::crowd) fn detail_number(&self, instance: InstanceId) -> u8 {
+        let cell = self.cell_of(instance);
+        cell.map_or(0, |(tiering, cell)| {
+            tiering.banks.all[split(cell).0].kind.detail
+        })
     }
 
     /// Sets the views of the next frames: an instance has the greatest of its heights in them.
@@ -209,10 +266,11 @@ impl Crowd {
                 factor: 0.0,
             });
         }
-        let rows = self.pool(instance.rig()).ok()?.rig.palette_len();
         let (tiering, cell) = self.cell_of(instance)?;
         let (bank, place) = split(cell);
         let bank = &tiering.banks.all[bank];
+        let pool = self.pool(instance.rig()).ok()?;
+        let rows = pool.detail_rig(bank.kind.detail).palette_len();
         let [from, to] = bank.rows_of(place).map(|first| first..first + rows);
         let [start, end] = bank.times[place];
         let factor = if from == to {
@@ -303,15 +361,16 @@ impl Crowd {
             ranked.resize(pool.state.len());
             ranked.spheres.renew(pool, &pool.changes);
             ranked.shared.fit(pool, tiers, |cell| banks.free(cell, 1));
+            tiering.fit_watched(number, pool);
+            let ranked = &mut tiering.pools[number];
             ranked.clocks.fit(pool);
             for (index, what) in pool.changes.all() {
                 if what & POSE != 0 {
                     ranked.clocks.forget(index);
                 }
             }
-            let stride = pool.rig.palette_len().next_multiple_of(align.max(1));
             let chunks = tiering.rank(number, pool, views);
-            tiering.assign(number, pool, stride, chunks);
+            tiering.assign(number, pool, chunks);
             pool.changes.clear();
             visible += tiering.pools[number].spheres.shown();
         }

@@ -227,8 +227,8 @@ impl Kernel for Cells<'_, '_, '_> {
                 .ranked
                 .get(usize::from(bank.kind.pool))
                 .map(|r| &r.shared);
-            let sources = pool.sources();
-            let rows = pool.rig.palette_len();
+            let sources = pool.sources_of(bank.kind.detail);
+            let rows = sources.rig.palette_len();
             let stride = pool.hints_per_instance();
             let mut compact = work.row;
             for place in places(work.write) {
@@ -345,7 +345,7 @@ impl BankTask<'_> {
         run: &mut Scratch,
     ) {
         if bank.kind.tier == SHARED {
-            let key = PhaseKey::of_bits(bank.owner[place]);
+            let key = PhaseKey::of_bits(bank.owner[place], bank.kind.detail);
             run.layers.clear();
             run.actions.clear();
             if key.clip != NO_CLIP {

@@ -21,6 +21,9 @@
 //! bone buffer   | bank 0: 16 cells of 47 rows | bank 1: 16 cells of 2 × 47 rows | bank 2 | …
 //! cells         instance → bank, place; several instances → the cell of one phase of a clip
 //! ```
+//!
+//! The cells of a bank are evaluated by one rig: that of the crowd, or a [detail](crate::rig::Rig::detail) of it that the
+//! tier asks for, with fewer rows. The pool keeps details with their programs (`playback/pool/details.rs`).
 
 mod assign;
 mod bank;
@@ -46,6 +49,6 @@ pub(super) use evaluate::{BankPart, BankTask};
 pub(super) use select::Work;
 pub use stats::{TierFrame, TierStats};
 pub(super) use stored::TieringSnapshot;
-pub use tier::{MAX_TIERS, RATES, Sharing, Tier, TierError, Tiers};
+pub use tier::{MAX_TIERS, RATES, Sharing, Tier, TierDetail, TierError, Tiers};
 pub(super) use tiering::Tiering;
 pub use view::View;

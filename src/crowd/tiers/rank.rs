@@ -113,6 +113,8 @@ struct Ranking<'a> {
     frame: u32,
     /// By tier, the seconds to the middle of the frames until an instance looks again.
     lead: [f64; super::MAX_TIERS],
+    /// By tier, the number of its detail.
+    detail: [u8; super::MAX_TIERS],
     /// Whether nothing says what is in the picture: then everything is, in the finest tier.
     all: bool,
 }
@@ -178,11 +180,12 @@ impl Ranking<'_> {
                     let t = &self.tiers.tiers[usize::from(tier)];
                     let waits = index.wrapping_add(self.frame) & u32::from(t.rate - 1) != 0;
                     let after = after[usize::from(tier) % super::MAX_TIERS];
+                    let detail = self.detail[usize::from(tier) % super::MAX_TIERS];
                     if let Some((clip, turn)) = clocks.all[place].after(after) {
                         if waits {
                             continue;
                         }
-                        let key = self.shared.key_at(clip, turn, tier);
+                        let key = self.shared.key_at(clip, turn, (tier, detail));
                         if let Some(found) = key.and_then(|key| self.shared.find(key, self.frame)) {
                             *cell = found | SHARED_CELL;
                         } else if let Some(key) = key {
@@ -284,7 +287,8 @@ impl Ranking<'_> {
         }
         let lead = self.lead[usize::from(tier)];
         let (clip, time) = self.pool.plays_alone(index, lead)?;
-        self.shared.key(clip, time, tier)
+        let detail = self.detail[usize::from(tier)];
+        self.shared.key(clip, time, (tier, detail))
     }
 }
 
@@ -322,6 +326,7 @@ impl Tiering {
             views,
             frame: self.frame,
             lead,
+            detail: std::array::from_fn(|tier| pool.detail_of_tier(tier as u8)),
             all,
         };
         let asks = &mut self.asks[..chunks];

@@ -183,7 +183,7 @@ impl Tiering {
             let palettes = work.palettes();
             all.cells += bank.chosen.count_ones() as usize;
             all.palettes += palettes;
-            all.rows += palettes * pool.rig.palette_len();
+            all.rows += palettes * pool.detail_rig(bank.kind.detail).palette_len();
             all.written += palettes * bank.kind.stride as usize;
             let hints = CELLS * pool.hints_per_instance();
             if bank.hints.len() != hints {

@@ -21,18 +21,21 @@ pub(super) struct PhaseKey {
     /// [`NO_CLIP`] for the rest pose.
     pub clip: u16,
     pub phase: u16,
+    /// The number of the detail that it is evaluated by.
+    pub detail: u8,
 }
 
 impl PhaseKey {
-    /// As the owner of a cell.
+    /// As the owner of a cell; its bank has the detail.
     pub fn bits(self) -> u32 {
         u32::from(self.clip) << 16 | u32::from(self.phase)
     }
 
-    pub fn of_bits(bits: u32) -> Self {
+    pub fn of_bits(bits: u32, detail: u8) -> Self {
         Self {
             clip: (bits >> 16) as u16,
             phase: bits as u16,
+            detail,
         }
     }
 }
@@ -48,32 +51,21 @@ struct Phases {
     steps: [u16; MAX_TIERS],
     /// Phases per second.
     rate: f32,
-    /// The cell of every phase, or [`NONE`]; empty until one is needed.
+    /// The cell of every phase, or [`NONE`], detail by detail up to the last of which one was needed.
     cells: Vec<u32>,
 }
 
 /// The shared palettes of a pool.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SharedPhases {
     /// By the index of the clip; `None` if it is not loaded, has not played, or is additive.
     clips: Vec<Option<Phases>>,
-    /// The cell of the rest pose.
-    rest: u32,
+    /// By detail the cell of the rest pose, or [`NONE`].
+    rest: Vec<u32>,
     /// By cell the frame in which it was last looked for; only of shared cells.
     looked: Vec<AtomicU32>,
     /// The pool's count of clip changes for which this was made.
     made_for: Option<u64>,
-}
-
-impl Default for SharedPhases {
-    fn default() -> Self {
-        Self {
-            clips: Vec::new(),
-            rest: NONE,
-            looked: Vec::new(),
-            made_for: None,
-        }
-    }
 }
 
 impl Clone for SharedPhases {
@@ -81,7 +73,7 @@ impl Clone for SharedPhases {
         let looked = self.looked.iter();
         Self {
             clips: self.clips.clone(),
-            rest: self.rest,
+            rest: self.rest.clone(),
             looked: looked.map(|l| l.load(Ordering::Relaxed).into()).collect(),
             made_for: self.made_for,
         }
@@ -89,6 +81,11 @@ impl Clone for SharedPhases {
 }
 
 impl Phases {
+    /// The place of a phase's cell.
+    fn place(&self, key: PhaseKey) -> usize {
+        usize::from(key.detail) * (usize::from(self.count) + 1) + usize::from(key.phase)
+    }
+
     fn of(pool: &Pool, index: u16, clip: &Arc<Clip>, tiers: &Tiers) -> Option<Self> {
         let fastest = pool.fastest(index)?;
         let seconds = clip.duration();
@@ -150,11 +147,16 @@ impl SharedPhases {
         }
     }
 
-    /// The nearest phase of a clip's time in a tier; `None` if the tier does not share the clip.
+    /// The nearest phase of a clip's time in a tier, which has a detail; `None` if the tier does not share the clip.
     #[inline]
-    pub fn key(&self, clip: u16, time: f32, tier: u8) -> Option<PhaseKey> {
+    pub fn key(&self, clip: u16, time: f32, (tier, detail): (u8, u8)) -> Option<PhaseKey> {
         if clip == NO_CLIP {
-            return Some(PhaseKey { clip, phase: 0 });
+            let phase = 0;
+            return Some(PhaseKey {
+                clip,
+                phase,
+                detail,
+            });
         }
         let phases = self.clips.get(usize::from(clip))?.as_ref()?;
         let step = *phases.steps.get(usize::from(tier))?;
@@ -166,14 +168,20 @@ impl SharedPhases {
         Some(PhaseKey {
             clip,
             phase: (nearest.saturating_mul(step)).min(phases.count),
+            detail,
         })
     }
 
-    /// The nearest phase of a clip in a tier at a turn, that is a share of the clip's pass in 2^-32.
+    /// The nearest phase of a clip in a tier, which has a detail, at a turn, that is a share of the clip's pass in 2^-32.
     #[inline(always)]
-    pub fn key_at(&self, clip: u16, turn: u32, tier: u8) -> Option<PhaseKey> {
+    pub fn key_at(&self, clip: u16, turn: u32, (tier, detail): (u8, u8)) -> Option<PhaseKey> {
         if clip == NO_CLIP {
-            return Some(PhaseKey { clip, phase: 0 });
+            let phase = 0;
+            return Some(PhaseKey {
+                clip,
+                phase,
+                detail,
+            });
         }
         let phases = self.clips.get(usize::from(clip))?.as_ref()?;
         let step = *phases.steps.get(usize::from(tier))?;
@@ -187,6 +195,7 @@ impl SharedPhases {
         Some(PhaseKey {
             clip,
             phase: (nearest << log) as u16,
+            detail,
         })
     }
 
@@ -208,13 +217,11 @@ impl SharedPhases {
     #[inline]
     pub fn find(&self, key: PhaseKey, frame: u32) -> Option<u32> {
         let cell = match key.clip {
-            NO_CLIP => self.rest,
-            clip => *self
-                .clips
-                .get(usize::from(clip))?
-                .as_ref()?
-                .cells
-                .get(usize::from(key.phase))?,
+            NO_CLIP => *self.rest.get(usize::from(key.detail))?,
+            clip => {
+                let phases = self.clips.get(usize::from(clip))?.as_ref()?;
+                *phases.cells.get(phases.place(key))?
+            }
         };
         if cell == NONE {
             return None;
@@ -231,15 +238,18 @@ impl SharedPhases {
     /// Sets the cell of a phase, looked for in this frame; [`NONE`] forgets it.
     pub fn set(&mut self, key: PhaseKey, cell: u32, frame: u32) {
         match key.clip {
-            NO_CLIP => self.rest = cell,
+            NO_CLIP => put(&mut self.rest, key.detail.into(), cell),
             clip => {
                 let Some(Some(phases)) = self.clips.get_mut(usize::from(clip)) else {
                     return;
                 };
-                if phases.cells.is_empty() {
-                    phases.cells.resize(usize::from(phases.count) + 1, NONE);
+                let details = usize::from(key.detail) + 1;
+                let cells = details * (usize::from(phases.count) + 1);
+                if phases.cells.len() < cells {
+                    phases.cells.resize(cells, NONE);
                 }
-                if let Some(place) = phases.cells.get_mut(usize::from(key.phase)) {
+                let place = phases.place(key);
+                if let Some(place) = phases.cells.get_mut(place) {
                     *place = cell;
                 }
             }
@@ -263,14 +273,34 @@ impl SharedPhases {
     pub fn cells(&self) -> impl Iterator<Item = (PhaseKey, u32)> + '_ {
         let of_clips = (0..).zip(&self.clips).flat_map(|(clip, phases)| {
             let cells = phases.as_ref().map(|p| &p.cells[..]).unwrap_or_default();
-            let all = (0..).zip(cells);
-            all.map(move |(phase, &cell)| (PhaseKey { clip, phase }, cell))
+            let count = phases.as_ref().map_or(1, |p| usize::from(p.count) + 1);
+            let all = (0u8..).zip(cells.chunks(count));
+            all.flat_map(move |(detail, cells)| {
+                let key = move |phase| PhaseKey {
+                    clip,
+                    phase,
+                    detail,
+                };
+                (0..)
+                    .zip(cells)
+                    .map(move |(phase, &cell)| (key(phase), cell))
+            })
         });
-        let rest = PhaseKey {
+        let rest = |detail| PhaseKey {
             clip: NO_CLIP,
             phase: 0,
+            detail,
         };
-        let all = of_clips.chain(std::iter::once((rest, self.rest)));
+        let of_rest = (0u8..).zip(&self.rest);
+        let all = of_clips.chain(of_rest.map(move |(detail, &cell)| (rest(detail), cell)));
         all.filter(|(_, cell)| *cell != NONE)
     }
+}
+
+/// Sets an entry of a list that grows as far as it has to.
+fn put(all: &mut Vec<u32>, at: usize, cell: u32) {
+    if all.len() <= at {
+        all.resize(at + 1, NONE);
+    }
+    all[at] = cell;
 }

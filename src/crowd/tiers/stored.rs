@@ -94,8 +94,16 @@ impl TieringSnapshot {
             lost: true,
             ..Tiering::default()
         }));
+        // Shared palettes may be of clips that nothing plays now.
+        for (pool, ranked) in crowd.pools.iter_mut().zip(&self.pools) {
+            let Some(pool) = pool else { continue };
+            for (key, _) in ranked.shared.cells() {
+                pool.require_clip(key.clip);
+            }
+        }
         for (pool, changed) in crowd.pools.iter_mut().zip(&self.changed) {
             let Some(pool) = pool else { continue };
+            self.tiers.make_details(pool);
             pool.record(true, 0);
             pool.measure_all();
             pool.mark_worlds();

@@ -2,6 +2,7 @@
 
 use super::shared::MAX_PHASES;
 use crate::playback::PlaybackError as CrowdError;
+use crate::playback::pool::{DetailRequest, Pool};
 use thiserror::Error;
 
 /// The most tiers.
@@ -26,6 +27,26 @@ pub enum Sharing {
     Error(f32),
 }
 
+/// The [detail](crate::rig::Rig::detail) of a rig by which a tier evaluates instances.
+///
+/// ```
+/// use phalanx::crowd::TierDetail;
+///
+/// // The meshes of the second level of detail, without the fingers that it still has.
+/// let fingers = ["LeftHandIndex1", "RightHandIndex1"];
+/// let detail = TierDetail { level: 1, leave_out: fingers.map(String::from).to_vec() };
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TierDetail {
+    /// The level of detail that instances are drawn in; 0, the default, is the finest. A level that a rig lacks counts as
+    /// its last. The palette has the slots that vertices of the level use.
+    pub level: usize,
+    /// Names or paths of joints that are at rest below their parents though meshes of the level use them, such as those
+    /// of fingers and faces. The joints below them are not left out. What matches no joint of a rig, or several, is
+    /// ignored. Default: none.
+    pub leave_out: Vec<String>,
+}
+
 /// How instances of a range of heights on screen are evaluated.
 ///
 /// ```
@@ -35,7 +56,7 @@ pub enum Sharing {
 /// let tier = Tier { height: 40.0, rate: 2, interpolate: true, ..Tier::default() };
 /// assert_eq!(tier.sharing, Sharing::None);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tier {
     /// The least height on screen in pixels: of the longest side of the rest pose's box. Finite, at least 0. Default 0.
     pub height: f32,
@@ -47,6 +68,13 @@ pub struct Tier {
     /// Which instances share palettes. Shared palettes are not interpolated; `rate` says how often an instance looks for
     /// its phase. Default [`Sharing::None`].
     pub sharing: Sharing,
+    /// The detail of the rig whose palette instances have. It has fewer rows, and only the meshes of its level can be
+    /// drawn with them: see [`Crowd::palette_detail`](crate::crowd::Crowd::palette_detail). Default `None`: the full rig.
+    ///
+    /// Instances with overrides of joints, or with a mirror, keep the full rig. Joints that all instances
+    /// [watch](crate::crowd::Crowd::watch) are evaluated, with those above them, whatever the detail leaves out. Model
+    /// matrices on request, scenes and bounds are those of the full rig. Palettes are shared among tiers of one detail.
+    pub detail: Option<TierDetail>,
 }
 
 impl Default for Tier {
@@ -56,6 +84,7 @@ impl Default for Tier {
             rate: 1,
             interpolate: false,
             sharing: Sharing::None,
+            detail: None,
         }
     }
 }
@@ -86,6 +115,7 @@ impl Default for Tiers {
             rate,
             interpolate: rate > 1,
             sharing: Sharing::Error(error),
+            detail: None,
         };
         Self {
             tiers: vec![
@@ -224,6 +254,43 @@ pub(super) fn setting(
 const MAX_HEIGHT: f32 = 1e6;
 
 impl Tiers {
+    /// Gives every tier the detail of the level that is drawn there. `heights` has the height in pixels down to which
+    /// each level is drawn, the finest level first; a tier gets the finest level that is drawn anywhere in it. Tiers with
+    /// level 0 stay as they are: the full rig serves them. What a tier leaves out is kept.
+    ///
+    /// ```
+    /// use phalanx::crowd::Tiers;
+    ///
+    /// // Level 0 down to 110 pixels, level 1 down to 40, level 2 below.
+    /// let tiers = Tiers::default().with_levels(&[110.0, 40.0, 0.0]);
+    /// let level = |tier: usize| tiers.tiers[tier].detail.as_ref().map(|d| d.level);
+    /// assert_eq!([level(1), level(2), level(3)], [None, Some(1), Some(2)]);
+    /// ```
+    #[must_use]
+    pub fn with_levels(mut self, heights: &[f32]) -> Self {
+        let mut most = f32::INFINITY;
+        for tier in &mut self.tiers {
+            let level = heights.iter().position(|&height| most > height);
+            let level = level.unwrap_or(heights.len().saturating_sub(1));
+            if level > 0 {
+                tier.detail.get_or_insert_default().level = level;
+            }
+            most = tier.height;
+        }
+        self
+    }
+
+    /// Makes the details of a pool's rig.
+    pub(in crate::crowd) fn make_details(&self, pool: &mut Pool) {
+        pool.set_details(self.tiers.iter().map(|tier| {
+            let detail = tier.detail.as_ref()?;
+            Some(DetailRequest {
+                level: detail.level,
+                leave_out: &detail.leave_out,
+            })
+        }));
+    }
+
     /// Checks the tiers.
     ///
     /// # Errors

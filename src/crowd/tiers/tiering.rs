@@ -31,6 +31,9 @@ pub(super) struct Ranked {
     pub everybody: bool,
     /// The number of the pool's rig: another one may have taken its place.
     pub rig: Option<u32>,
+    /// The layout of watched joints by which the cells were chosen; instances that watch joints of their own have those
+    /// of the full rig.
+    pub watched: Option<u64>,
     /// That of the rig that the importances are for.
     pub given_for: Option<u32>,
 }

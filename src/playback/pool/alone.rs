@@ -40,10 +40,7 @@ impl Pool {
     /// `Err` if it plays anything else, has overrides of joints, or watches joints of its own.
     #[inline]
     fn alone(&self, index: usize) -> Result<Option<usize>, Several> {
-        if !self.state.overrides().of(index).is_empty() {
-            return Err(Several);
-        }
-        if !self.watch.is_empty() && self.watch.watches_own(index) {
+        if self.needs_all_joints(index) {
             return Err(Several);
         }
         let entries = self.state.entries();

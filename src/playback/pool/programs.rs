@@ -80,12 +80,32 @@ impl PoolPrograms {
     }
 
     /// Finds or makes the programs of an action's clips, and the topologies that they can need: a frame makes none.
+    /// Returns whether one was made.
     #[inline]
-    pub fn require(&mut self, rig: &Rig, clips: &Arena<Arc<Clip>>, action: &Action) {
+    pub fn require(&mut self, rig: &Rig, clips: &Arena<Arc<Clip>>, action: &Action) -> bool {
         let (clip, other) = action.members();
+        let mut made = false;
         for index in std::iter::once(clip).chain(other.map(|(clip, _)| clip)) {
-            if let Some(None) = self.clips.get(usize::from(index)) {
-                self.make(rig, clips, index);
+            made |= self.require_clip(rig, clips, index);
+        }
+        made
+    }
+
+    /// As [`require`](Self::require), of a clip by its index.
+    #[inline]
+    pub fn require_clip(&mut self, rig: &Rig, clips: &Arena<Arc<Clip>>, index: u16) -> bool {
+        let missing = matches!(self.clips.get(usize::from(index)), Some(None));
+        if missing {
+            self.make(rig, clips, index);
+        }
+        missing
+    }
+
+    /// Makes the programs of the clips that others have programs of.
+    pub fn follow(&mut self, others: &Self, rig: &Rig, clips: &Arena<Arc<Clip>>) {
+        for (index, other) in (0..).zip(&others.clips) {
+            if other.is_some() {
+                self.require_clip(rig, clips, index);
             }
         }
     }

@@ -71,15 +71,15 @@ impl Pool {
         });
     }
 
-    /// The model matrix of a joint in the last frame, in which the instance had these rows.
+    /// The model matrix of a joint in the last frame, in which the instance had these rows of a detail.
     #[inline]
     pub fn model_of_row(
         &self,
-        index: usize,
+        (index, detail): (usize, u8),
         joint: usize,
         rows: &[Affine3x4],
     ) -> Option<Affine3x4> {
-        let program = self.rig.program(self.programs.width());
+        let program = self.detail_rig(detail).program(self.programs.width());
         match program.slots.get(joint)? {
             Some((row, bind)) => {
                 let row = rows.get(*row as usize)?;

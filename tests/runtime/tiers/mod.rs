@@ -1,6 +1,7 @@
 //! Tiers: what is evaluated when, and that shown palettes are those of the right poses.
 
 mod budget;
+mod details;
 mod held;
 mod properties;
 mod sharing;

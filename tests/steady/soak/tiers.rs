@@ -7,7 +7,8 @@
 use glam::Vec3;
 use phalanx::build::build_rig;
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RATES, RigId, Sharing, Tier, Tiers, View,
+    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RATES, RigId, Sharing, Tier, TierDetail,
+    Tiers, View,
 };
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
@@ -196,6 +197,10 @@ impl Soak {
                 1 => Sharing::Phases(1 << self.below(8)),
                 _ => Sharing::Error(0.01 + 0.05 * self.unit() as f32),
             },
+            detail: (self.below(3) == 0).then(|| TierDetail {
+                level: self.below(3),
+                leave_out: Vec::new(),
+            }),
         });
         let tiers = tiers.collect();
         Tiers {

@@ -1,0 +1,341 @@
+//! Details: rigs with the meshes, the palette and the joints of one level of detail.
+
+use super::limits::MAX_DETAIL_VERTICES;
+use super::{Reach, Rig, RigError, RigMesh, SlotBounds};
+use crate::math::Affine3x4;
+use crate::mesh::Mesh;
+use crate::skeleton::{JointRef, JointRefError, Pose, Skeleton, Skin};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What [`Rig::detail`] keeps of a rig, and what it leaves out. Joints are named, or given by path or index.
+///
+/// ```
+/// # #[cfg(feature = "gltf")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use phalanx::rig::DetailOptions;
+///
+/// let rig = phalanx::import::mannequin()?;
+/// let far = rig.detail(&DetailOptions {
+///     level: 2,
+///     // Something is attached to the right hand.
+///     keep: &["RightHand".into()],
+///     leave_out: &["LeftHand".into()],
+/// })?;
+/// assert!(far.palette_len() < rig.palette_len());
+/// assert!(far.is_evaluated(rig.skeleton().joint("RightHand")?));
+/// assert!(!far.is_evaluated(rig.skeleton().joint("LeftHand")?));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "gltf"))]
+/// # fn main() {}
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DetailOptions<'a> {
+    /// The level of detail whose meshes the detail has; 0 is the finest, and the default.
+    pub level: usize,
+    /// Joints that are evaluated whether a mesh uses them or not: those that are watched or overridden, or that other
+    /// objects are attached to. They win over `leave_out`. Default: none.
+    pub keep: &'a [JointRef<'a>],
+    /// Joints that are not evaluated though meshes use them. The joints below them are not left out. Default: none.
+    pub leave_out: &'a [JointRef<'a>],
+}
+
+/// What a rig that [`Rig::detail`] has made leaves out of the full rig; see [`Rig::as_detail`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    level: usize,
+    full_rows: Vec<u32>,
+    evaluated: Vec<bool>,
+}
+
+impl Detail {
+    /// The level of detail whose meshes it has.
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// For every palette row of the detail the row of the full rig's palette, ascending.
+    pub fn full_rows(&self) -> &[u32] {
+        &self.full_rows
+    }
+
+    /// By joint, whether it is evaluated. The others are at rest below their parents.
+    pub fn evaluated(&self) -> &[bool] {
+        &self.evaluated
+    }
+}
+
+impl Rig {
+    /// Makes the rig of a level of detail: with the meshes of the level, the slots that they use, and the joints that
+    /// these slots need. It has the skeleton and the clips of this rig, so it plays whatever this rig plays, and fewer
+    /// joints are sampled, composed and written.
+    ///
+    /// - A skin has the slots that a vertex of the level uses with a weight other than 0, or that move one of its rigid
+    ///   meshes, in the order of this rig. Meshes are copied with influences that refer to these slots. Without meshes
+    ///   of the level, all slots are kept.
+    /// - A joint is evaluated if it is kept, or one of the slots or a kept joint is at it or below it, unless it is
+    ///   listed in [`leave_out`](DetailOptions::leave_out). All other joints are at rest below their parents, in
+    ///   palettes and in model matrices; overrides of them have no effect.
+    /// - Scalars, that is morph weights and user channels, are those of this rig.
+    ///
+    /// The bounds of clips are measured when they are needed. A detail of a detail shares its meshes: to keep other
+    /// joints costs no copy of them. What a detail leaves out is not part of [`Rig::parts`], and not written to files.
+    ///
+    /// # Errors
+    /// If the rig has no such level, a joint is not found, or the copies of meshes that several skins share have more
+    /// than [`MAX_DETAIL_VERTICES`] vertices.
+    pub fn detail(&self, options: &DetailOptions<'_>) -> Result<Arc<Rig>, RigError> {
+        let (level, levels) = (options.level, self.lod_count());
+        if level >= levels {
+            return Err(RigError::Level { level, levels });
+        }
+        let skeleton = &self.skeleton;
+        let keep = marked(skeleton, options.keep)?;
+        let mut left_out = marked(skeleton, options.leave_out)?;
+        if self.detail.is_some() {
+            // Joints that slots need and that are not evaluated were left out explicitly.
+            let needed = needed(skeleton, &self.skins, vec![false; skeleton.len()]);
+            for (joint, out) in (0..=u16::MAX).zip(&mut left_out) {
+                *out |= needed[usize::from(joint)] && self.is_left_out(joint);
+            }
+        }
+        let meshes: Vec<&RigMesh> = self.meshes.iter().filter(|m| m.lod == level).collect();
+        let kept = KeptSlots::new(self, &meshes);
+        let skins: Vec<Skin> = kept.skins(self);
+        let meshes = kept.meshes(&meshes)?;
+        let mut palette_offsets = Vec::with_capacity(skins.len());
+        let mut palette_len = 0;
+        for skin in &skins {
+            palette_offsets.push(palette_len);
+            palette_len += skin.len();
+        }
+        let mut evaluated = needed(skeleton, &skins, keep.clone());
+        for (joint, evaluated) in evaluated.iter_mut().enumerate() {
+            *evaluated &= keep[joint] || !left_out[joint];
+        }
+        let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes)
+            .map_err(|needed| RigError::SharedSlots { needed })?;
+        let clips = self.clips.iter().map(|c| &**c);
+        let reach = Reach::new(skeleton, &skins, &slot_bounds, clips);
+        Ok(Arc::new(Self {
+            name: self.name.clone(),
+            skeleton: skeleton.clone(),
+            file_skins: self.file_skins,
+            palette_offsets,
+            palette_len,
+            clips: self.clips.clone(),
+            nodes: self.nodes.clone(),
+            roots: self.roots.clone(),
+            materials: self.materials.clone(),
+            images: self.images.clone(),
+            morphs: self.morphs.clone(),
+            slot_bounds,
+            reach,
+            displacements: super::parts::displacements(skeleton, &meshes, &self.morphs),
+            clip_bounds: Vec::new(),
+            programs: Default::default(),
+            layouts: Default::default(),
+            humanoid: self.humanoid.clone(),
+            detail: Some(Detail {
+                level,
+                full_rows: kept.full_rows(self),
+                evaluated,
+            }),
+            skins,
+            meshes,
+        }))
+    }
+
+    /// What the rig leaves out, if it is a detail of another: see [`Rig::detail`].
+    pub fn as_detail(&self) -> Option<&Detail> {
+        self.detail.as_ref()
+    }
+
+    /// Whether a joint is evaluated; if not, it is at rest below its parent. True for all joints but those that a
+    /// [detail](Rig::detail) leaves out.
+    pub fn is_evaluated(&self, joint: usize) -> bool {
+        let evaluated = self.detail.as_ref().map(|d| d.evaluated.get(joint));
+        evaluated != Some(Some(&false))
+    }
+
+    /// Whether a joint of the skeleton is at rest whatever plays.
+    pub(crate) fn is_left_out(&self, joint: u16) -> bool {
+        !self.is_evaluated(joint.into())
+    }
+
+    /// Brings the joints that are left out to rest.
+    pub(crate) fn rest_left_out(&self, pose: &mut Pose) {
+        let Some(detail) = &self.detail else { return };
+        for (joint, _) in detail.evaluated.iter().enumerate().filter(|e| !e.1) {
+            let lane = usize::from(self.skeleton.lane_of()[joint]);
+            pose.set_lane(lane, &self.skeleton.rest(joint));
+        }
+    }
+}
+
+/// By joint, whether it is listed.
+fn marked(skeleton: &Skeleton, joints: &[JointRef<'_>]) -> Result<Vec<bool>, JointRefError> {
+    let mut marked = vec![false; skeleton.len()];
+    for &joint in joints {
+        marked[skeleton.joint(joint)?] = true;
+    }
+    Ok(marked)
+}
+
+/// By joint, whether it is kept, or a slot or a kept joint is at it or below it.
+fn needed(skeleton: &Skeleton, skins: &[Skin], keep: Vec<bool>) -> Vec<bool> {
+    let mut needed = keep;
+    for joint in skins.iter().flat_map(Skin::joints) {
+        if let Some(needed) = needed.get_mut(usize::from(*joint)) {
+            *needed = true;
+        }
+    }
+    for (joint, &parent) in skeleton.parents().iter().enumerate().rev() {
+        if let (true, Some(above)) = (needed[joint], needed.get_mut(usize::from(parent))) {
+            *above = true;
+        }
+    }
+    needed
+}
+
+/// The slots of a rig that the meshes of a level use.
+struct KeptSlots {
+    /// Per skin the new slot of every old one; `None` if it is dropped.
+    places: Vec<Vec<Option<u16>>>,
+}
+
+impl KeptSlots {
+    fn new(rig: &Rig, meshes: &[&RigMesh]) -> Self {
+        let all = meshes.is_empty();
+        let mut used: Vec<Vec<bool>> = rig.skins.iter().map(|s| vec![all; s.len()]).collect();
+        // Each mesh is read once, however many nodes draw it.
+        let mut of_meshes: HashMap<*const Mesh, Vec<u16>> = HashMap::new();
+        for m in meshes {
+            let used = &mut used[m.skin];
+            let mut mark = |slot: u16| {
+                if let Some(used) = used.get_mut(usize::from(slot)) {
+                    *used = true;
+                }
+            };
+            match m.rigid_slot {
+                Some(slot) => mark(slot),
+                None => {
+                    let slots = of_meshes.entry(Arc::as_ptr(&m.mesh));
+                    let slots = slots.or_insert_with(|| used_slots(&m.mesh));
+                    slots.iter().for_each(|&slot| mark(slot));
+                }
+            }
+        }
+        let places = used.iter().map(|used| {
+            let mut next = 0;
+            let place = |&used: &bool| {
+                next += u16::from(used);
+                used.then(|| next - 1)
+            };
+            used.iter().map(place).collect()
+        });
+        Self {
+            places: places.collect(),
+        }
+    }
+
+    fn is_whole(&self, skin: usize) -> bool {
+        self.places[skin].iter().all(Option::is_some)
+    }
+
+    fn skins(&self, rig: &Rig) -> Vec<Skin> {
+        let skins = rig.skins.iter().zip(&self.places);
+        let kept = skins.map(|(skin, places)| skin.with_slots(|slot| places[slot].is_some()));
+        kept.collect()
+    }
+
+    /// For every kept row the row of the full rig.
+    fn full_rows(&self, rig: &Rig) -> Vec<u32> {
+        let kept = self.places.iter().flatten().enumerate();
+        let rows = kept.filter(|k| k.1.is_some()).map(|(row, _)| {
+            let full = rig.detail.as_ref().map(|d| d.full_rows[row]);
+            full.unwrap_or(row as u32)
+        });
+        rows.collect()
+    }
+
+    /// The meshes on the new slots.
+    fn meshes(&self, meshes: &[&RigMesh]) -> Result<Vec<RigMesh>, RigError> {
+        let skinned = |m: &RigMesh| m.rigid_slot.is_none() && !self.is_whole(m.skin);
+        let mut moved: HashMap<(*const Mesh, usize), Option<Arc<Mesh>>> = HashMap::new();
+        let mut vertices = 0u64;
+        for m in meshes.iter().filter(|m| skinned(m)) {
+            let copy = moved.insert((Arc::as_ptr(&m.mesh), m.skin), None);
+            if copy.is_none() {
+                vertices = vertices.saturating_add(vertices_of(&m.mesh));
+            }
+        }
+        if vertices > MAX_DETAIL_VERTICES {
+            return Err(RigError::DetailVertices { needed: vertices });
+        }
+        let made = meshes.iter().map(|&m| {
+            let mut made = m.clone();
+            if let Some(slot) = m.rigid_slot {
+                made.rigid_slot = self.places[m.skin][usize::from(slot)];
+            } else if let Some(copy) = moved.get_mut(&(Arc::as_ptr(&m.mesh), m.skin)) {
+                let places = &self.places[m.skin];
+                let copy = copy.get_or_insert_with(|| Arc::new(on_slots(&m.mesh, places)));
+                made.mesh = copy.clone();
+            }
+            made
+        });
+        Ok(made.collect())
+    }
+}
+
+/// The vertices of a mesh, counted again for each morph target and for every four influences.
+fn vertices_of(mesh: &Mesh) -> u64 {
+    let all = mesh.primitives.iter().map(|p| {
+        let streams = 1 + (p.targets.len() + p.influences.per_vertex / 4) as u64;
+        (p.positions.len() as u64).saturating_mul(streams)
+    });
+    all.fold(0, u64::saturating_add)
+}
+
+/// The slots with a weight in a mesh, ascending. The first one if no weight differs from 0: the influences refer to it.
+fn used_slots(mesh: &Mesh) -> Vec<u16> {
+    let mut used: Vec<bool> = Vec::new();
+    for influences in mesh.primitives.iter().map(|p| &p.influences) {
+        for (&slot, &weight) in influences.joints.iter().zip(&influences.weights) {
+            let slot = usize::from(slot);
+            if slot >= used.len() {
+                used.resize(slot + 1, false);
+            }
+            used[slot] |= weight != 0.0;
+        }
+    }
+    if !used.iter().any(|&used| used) {
+        used.truncate(1);
+        used.fill(true);
+    }
+    let slots = (0..=u16::MAX).zip(used).filter(|s| s.1);
+    slots.map(|s| s.0).collect()
+}
+
+/// A mesh whose influences refer to new slots. Those without a weight refer to slot 0.
+fn on_slots(mesh: &Mesh, places: &[Option<u16>]) -> Mesh {
+    let mut moved = mesh.clone();
+    for influences in moved.primitives.iter_mut().map(|p| &mut p.influences) {
+        for (slot, &weight) in influences.joints.iter_mut().zip(&influences.weights) {
+            let place = places.get(usize::from(*slot)).copied().flatten();
+            *slot = place.filter(|_| weight != 0.0).unwrap_or(0);
+        }
+    }
+    moved
+}
+
+impl Skin {
+    /// The skin with some of its slots.
+    fn with_slots(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let slots = || (0..self.len()).filter(|&slot| keep(slot));
+        let joints: Vec<u16> = slots().map(|slot| self.joints()[slot]).collect();
+        let binds: Vec<Affine3x4> = slots().map(|slot| self.inverse_bind()[slot]).collect();
+        Self::of_checked(self.name().map(str::to_owned), joints, binds)
+    }
+}

@@ -1,0 +1,512 @@
+//! Tiers with details: fewer rows, the same poses.
+
+use super::{DT, apart, at, chains, one, palettes};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, PlayOptions, RigId, Sharing, Tier, TierDetail, Tiers,
+};
+use phalanx::import::mannequin;
+use phalanx::math::Affine3x4;
+use phalanx::rig::Rig;
+use phalanx::scene::{Hanging, SceneGraph};
+use std::sync::Arc;
+
+/// Characters that play different clips from different times on.
+fn people(count: usize) -> (Crowd, Vec<InstanceId>, RigId) {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(Arc::new(mannequin().unwrap())).unwrap();
+    let mut all = Vec::new();
+    crowd.spawn_many(id, count, &mut all).unwrap();
+    let clips = crowd.rig(id).unwrap().clips().len();
+    for (n, &i) in all.iter().enumerate() {
+        let clip = crowd.clip_by_index(id, n % clips).unwrap();
+        let options = PlayOptions {
+            time: 0.037 * n as f64,
+            ..PlayOptions::default()
+        };
+        crowd.play(i, clip, &options).unwrap();
+    }
+    (crowd, all, id)
+}
+
+fn detail(level: usize, leave_out: &[&str]) -> Option<TierDetail> {
+    Some(TierDetail {
+        level,
+        leave_out: leave_out.iter().map(|&name| name.to_owned()).collect(),
+    })
+}
+
+/// A crowd of a rig in the state of another, under the same handles.
+fn twin(crowd: &Crowd, rig: &Arc<Rig>, tiers: Option<Tiers>) -> Crowd {
+    let mut twin = Crowd::new();
+    twin.add_rig(rig.clone()).unwrap();
+    twin.restore(&crowd.snapshot()).unwrap();
+    twin.set_tiers(tiers).unwrap();
+    twin
+}
+
+/// The details of a crowd's only rig.
+fn details(crowd: &Crowd, id: RigId) -> Vec<Arc<Rig>> {
+    crowd.tier_details(id).unwrap().cloned().collect()
+}
+
+/// A call of a game: a fade of one character after another.
+fn call(crowd: &mut Crowd, all: &[InstanceId], frame: usize) {
+    let id = all[0].rig();
+    let clips = crowd.rig(id).unwrap().clips().len();
+    let clip = crowd.clip_by_index(id, frame * 5 % clips).unwrap();
+    let who = all[frame * 13 % all.len()];
+    crowd
+        .fade_to(who, clip, 0.15, &PlayOptions::default())
+        .unwrap();
+}
+
+/// Updated in every frame, held, interpolated, and shared.
+fn kinds(detail: &Option<TierDetail>) -> Vec<Tier> {
+    let tier = |rate, interpolate, sharing| Tier {
+        rate,
+        interpolate,
+        sharing,
+        detail: detail.clone(),
+        ..Tier::default()
+    };
+    vec![
+        tier(1, false, Sharing::None),
+        tier(4, false, Sharing::None),
+        tier(8, true, Sharing::None),
+        tier(1, false, Sharing::Phases(64)),
+    ]
+}
+
+/// A tier with a detail writes the rows that a crowd of the detail's rig has in that tier.
+#[test]
+fn rows_are_those_of_a_crowd_of_the_detail() {
+    for detail in [
+        detail(2, &[]),
+        detail(1, &["LeftHand", "RightUpLeg", "Head"]),
+    ] {
+        let plain = kinds(&None);
+        for (tier, plain) in kinds(&detail).into_iter().zip(plain) {
+            let (mut crowd, all, id) = people(90);
+            crowd.set_tiers(Some(one(tier))).unwrap();
+            let rig = details(&crowd, id).remove(0);
+            let mut twin = twin(&crowd, &rig, Some(one(plain)));
+            let mut bones = [BoneBuffer::new(), BoneBuffer::new()];
+            for frame in 0..40 {
+                for crowd in [&mut crowd, &mut twin] {
+                    call(crowd, &all, frame);
+                    crowd.advance(DT).unwrap();
+                }
+                crowd.evaluate(&mut bones[0]);
+                twin.evaluate(&mut bones[1]);
+                let [a, b] = [(&crowd, &bones[0]), (&twin, &bones[1])]
+                    .map(|(crowd, bones)| palettes(crowd, bones, &all));
+                assert!(a == b, "frame {frame}");
+                assert_eq!(a.len(), 90);
+                assert!(a.iter().all(|rows| rows.len() == rig.palette_len()));
+                assert!(all.iter().all(|&i| crowd.palette_detail(i) == Some(0)));
+            }
+        }
+    }
+}
+
+/// What stays has the pose of the full rig, to the last bits of the products of constant joints.
+#[test]
+fn slots_that_stay_have_the_pose_of_the_full_rig() {
+    let (mut crowd, all, id) = people(60);
+    let full = crowd.rig(id).unwrap().clone();
+    let tier = kinds(&detail(2, &[])).remove(0);
+    crowd.set_tiers(Some(one(tier))).unwrap();
+    let rig = details(&crowd, id).remove(0);
+    let rows = rig.as_detail().unwrap().full_rows();
+    let (mut equal, mut count) = (0, 0);
+    let mut bones = BoneBuffer::new();
+    for _ in 0..20 {
+        crowd.advance(DT).unwrap();
+        let stats = crowd.evaluate(&mut bones);
+        assert_eq!(stats.rows, 60 * rig.palette_len());
+        let mut exact = twin(&crowd, &full, None);
+        let mut of_full = BoneBuffer::new();
+        exact.evaluate(&mut of_full);
+        let shown = palettes(&crowd, &bones, &all);
+        for (shown, exact) in shown.iter().zip(palettes(&exact, &of_full, &all)) {
+            let kept: Vec<Affine3x4> = rows.iter().map(|&row| exact[row as usize]).collect();
+            assert!(apart(shown, &kept) < 1e-6);
+            equal += shown.iter().zip(&kept).filter(|(a, b)| a == b).count();
+            count += kept.len();
+        }
+    }
+    println!("{equal} of {count} rows have the bits of the full rig");
+    assert!(equal * 100 > count * 95, "{equal} of {count}");
+}
+
+/// An override, or a mirror, brings the palette of the full rig in that frame, and takes it back when it is gone.
+#[test]
+fn who_needs_all_joints_has_the_full_palette() {
+    for tier in kinds(&detail(2, &["LeftForeArm"])) {
+        let (mut crowd, all, id) = people(50);
+        let full = crowd.rig(id).unwrap().clone();
+        let hand = full.skeleton().joint("LeftHand").unwrap();
+        crowd.set_tiers(Some(one(tier.clone()))).unwrap();
+        let mut scene = SceneGraph::new();
+        let mut bones = BoneBuffer::new();
+        for frame in 0..40 {
+            match frame {
+                5 => crowd
+                    .set_override(all[3], hand, at([0.0, 0.2, 0.0]))
+                    .unwrap(),
+                7 => {
+                    crowd.mirror_joints(all[4], &mut scene, &[hand]).unwrap();
+                }
+                15 => crowd.clear_overrides(all[3]).unwrap(),
+                20 => {
+                    crowd.unmirror(all[4], &mut scene, Hanging::Remove).unwrap();
+                }
+                _ => {}
+            }
+            call(&mut crowd, &all, frame);
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+            let has_full = |n: &usize| crowd.palette_detail(all[*n]).is_none();
+            let full_ones: Vec<usize> = (0..50).filter(has_full).collect();
+            let mut wanted = Vec::new();
+            wanted.extend((5..15).contains(&frame).then_some(3));
+            wanted.extend((7..20).contains(&frame).then_some(4));
+            assert_eq!(full_ones, wanted, "frame {frame}");
+            for &i in &all {
+                let rows = crowd.palette_range(i).unwrap().len();
+                assert_eq!(
+                    rows == full.palette_len(),
+                    crowd.palette_detail(i).is_none()
+                );
+            }
+            if tier.rate == 1 && tier.sharing == Sharing::None && !wanted.is_empty() {
+                let mut exact = twin(&crowd, &full, None);
+                let mut of_full = BoneBuffer::new();
+                exact.evaluate(&mut of_full);
+                for n in wanted {
+                    let shown = palettes(&crowd, &bones, &[all[n]]);
+                    assert_eq!(shown, palettes(&exact, &of_full, &[all[n]]));
+                }
+            }
+        }
+    }
+}
+
+/// Joints that all watch are evaluated with those above them, whatever is left out, from the next frame on.
+#[test]
+fn watched_joints_are_not_left_out() {
+    for tier in kinds(&detail(2, &["LeftArm", "LeftHand", "RightForeArm"])) {
+        let (mut crowd, all, id) = people(40);
+        let joint = |name| crowd.rig(id).unwrap().skeleton().joint(name).unwrap();
+        let [arm, hand, other] = ["LeftArm", "LeftHand", "RightForeArm"].map(joint);
+        crowd.set_tiers(Some(one(tier.clone()))).unwrap();
+        let mut bones = BoneBuffer::new();
+        let plain = Tier {
+            detail: None,
+            ..tier
+        };
+        for frame in 0..24 {
+            match frame {
+                6 => crowd.watch(id, &[hand]).unwrap(),
+                16 => crowd.unwatch(id, &[hand]).unwrap(),
+                _ => {}
+            }
+            call(&mut crowd, &all, frame);
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+            let rig = details(&crowd, id).remove(0);
+            let watched = (6..16).contains(&frame);
+            assert_eq!(
+                [arm, hand, other].map(|j| rig.is_evaluated(j)),
+                [watched, watched, false]
+            );
+            if [6, 16].contains(&frame) {
+                // All palettes are of the new detail.
+                let mut twin = twin(&crowd, &rig, Some(one(plain.clone())));
+                let mut of_twin = BoneBuffer::new();
+                twin.evaluate(&mut of_twin);
+                let [a, b] = [(&crowd, &bones), (&twin, &of_twin)]
+                    .map(|(crowd, bones)| bones_at_updates(crowd, bones, &all));
+                assert!(a == b, "frame {frame}");
+            }
+        }
+    }
+}
+
+/// The earlier palettes of all instances, which are of this frame if all were updated in it.
+fn bones_at_updates(crowd: &Crowd, bones: &BoneBuffer, all: &[InstanceId]) -> Vec<Vec<Affine3x4>> {
+    let rows = |&i: &InstanceId| bones.rows()[crowd.palette_pair(i).unwrap().from].to_vec();
+    all.iter().map(rows).collect()
+}
+
+/// Instances come to another tier in every frame: with details, without, with another detail.
+#[test]
+fn tiers_may_change_in_every_frame() {
+    let details_of = [None, detail(1, &[]), detail(2, &[]), detail(2, &["Head"])];
+    for sharing in [Sharing::None, Sharing::Phases(4096)] {
+        let (mut crowd, all, id) = people(64);
+        let full = crowd.rig(id).unwrap().clone();
+        let tiers = details_of.iter().enumerate().map(|(n, detail)| Tier {
+            height: 1000.0 - 100.0 * n as f32,
+            sharing,
+            detail: detail.clone(),
+            ..Tier::default()
+        });
+        let tiers = Tiers {
+            tiers: tiers.collect(),
+            hysteresis: 0.0,
+            ..Tiers::default()
+        };
+        crowd.set_tiers(Some(tiers)).unwrap();
+        let rigs = details(&crowd, id);
+        assert_eq!(rigs.len(), 3);
+        let mut bones = BoneBuffer::new();
+        for frame in 0..30 {
+            let height = |n: usize| 1050.0 - 100.0 * ((n * 7 + frame * (1 + n % 3)) % 4) as f32;
+            let heights: Vec<f32> = (0..64).map(height).collect();
+            crowd.set_importances(id, &heights).unwrap();
+            call(&mut crowd, &all, frame);
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+            for (n, &i) in all.iter().enumerate() {
+                let tier = (1050.0 - heights[n]) as usize / 100;
+                assert_eq!(crowd.tier(i), Some(tier));
+                assert_eq!(crowd.palette_detail(i), tier.checked_sub(1));
+                let rig = tier.checked_sub(1).map_or(&full, |d| &rigs[d]);
+                assert_eq!(crowd.palette_range(i).unwrap().len(), rig.palette_len());
+            }
+            for (rig, number) in rigs.iter().zip(0..) {
+                let mut exact = twin(&crowd, rig, None);
+                let mut of_exact = BoneBuffer::new();
+                exact.evaluate(&mut of_exact);
+                let here: Vec<InstanceId> = (all.iter().copied())
+                    .filter(|&i| crowd.palette_detail(i) == Some(number))
+                    .collect();
+                let shown = palettes(&crowd, &bones, &here);
+                for (a, b) in shown.iter().zip(palettes(&exact, &of_exact, &here)) {
+                    match sharing {
+                        Sharing::None => assert!(*a == b),
+                        _ => assert!(apart(a, &b) < 0.02),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows are a function of the crowd's state: other memory gets the same bits, and so does a restored crowd.
+#[test]
+fn lost_memory_and_restored_snapshots_have_the_same_bits() {
+    for tier in kinds(&detail(2, &["LeftHand"])) {
+        let (mut crowd, all, id) = people(70);
+        let rig = crowd.rig(id).unwrap().clone();
+        let hand = rig.skeleton().joint("RightHand").unwrap();
+        crowd.set_tiers(Some(one(tier))).unwrap();
+        crowd
+            .set_override(all[9], hand, at([0.0, 0.1, 0.0]))
+            .unwrap();
+        let mut bones = BoneBuffer::new();
+        let run = |crowd: &mut Crowd, bones: &mut BoneBuffer, frames: std::ops::Range<usize>| {
+            let mut shown = Vec::new();
+            for frame in frames {
+                call(crowd, &all, frame);
+                crowd.advance(DT).unwrap();
+                crowd.evaluate(bones);
+                shown.push(palettes(crowd, bones, &all));
+            }
+            shown
+        };
+        run(&mut crowd, &mut bones, 0..33);
+        let saved = crowd.snapshot();
+        let wanted = run(&mut crowd, &mut bones, 33..60);
+        let hash = bones.hash();
+        for mut memory in [bones.clone(), BoneBuffer::new()] {
+            crowd.restore(&saved).unwrap();
+            assert!(run(&mut crowd, &mut memory, 33..60) == wanted);
+            assert_eq!(memory.hash(), hash);
+        }
+        let mut fresh = Crowd::new();
+        fresh.add_rig(rig.clone()).unwrap();
+        fresh.restore(&saved).unwrap();
+        let mut memory = BoneBuffer::new();
+        assert!(run(&mut fresh, &mut memory, 33..50) == wanted[..17]);
+        let mut memory = BoneBuffer::new();
+        assert!(run(&mut fresh, &mut memory, 50..60) == wanted[17..]);
+        assert_eq!(memory.hash(), hash);
+        // A crowd with bytes for its state ranks anew.
+        let bytes = phalanx::crowd::CrowdSnapshot::from_bytes(&saved.to_bytes()).unwrap();
+        fresh.restore(&bytes).unwrap();
+        assert_eq!(details(&fresh, id).len(), 1);
+        fresh.evaluate(&mut memory);
+        assert_eq!(fresh.palette_detail(all[0]), Some(0));
+        assert_eq!(fresh.palette_detail(all[9]), None);
+    }
+}
+
+/// A shared palette may be of a clip that nothing plays any more when a snapshot is restored.
+#[test]
+fn shared_palettes_of_clips_that_nothing_plays_are_restored() {
+    for detail in [None, detail(2, &[])] {
+        let (mut crowd, all, id) = people(1);
+        let rig = crowd.rig(id).unwrap().clone();
+        let [walk, other] = ["Walk", "Wave"].map(|name| crowd.find_clip(id, name).unwrap());
+        let tier = kinds(&detail).remove(3);
+        crowd.set_tiers(Some(one(tier))).unwrap();
+        let held = PlayOptions {
+            speed: 0.0,
+            time: 0.5,
+            ..PlayOptions::default()
+        };
+        let mut bones = BoneBuffer::new();
+        let show = |crowd: &mut Crowd, bones: &mut BoneBuffer, clip| {
+            crowd.play(all[0], clip, &held).unwrap();
+            crowd.evaluate(bones);
+            assert!(crowd.shares_palette(all[0]));
+            palettes(crowd, bones, &all)
+        };
+        let wanted = show(&mut crowd, &mut bones, walk);
+        show(&mut crowd, &mut bones, other);
+        let mut fresh = Crowd::new();
+        fresh.add_rig(rig).unwrap();
+        fresh.restore(&crowd.snapshot()).unwrap();
+        let mut memory = BoneBuffer::new();
+        fresh.evaluate(&mut memory);
+        assert!(show(&mut fresh, &mut memory, walk) == wanted);
+    }
+}
+
+#[test]
+fn workers_and_parts_do_not_change_a_bit() {
+    let tiers = Tiers {
+        tiers: kinds(&detail(2, &[]))
+            .into_iter()
+            .zip([3.0, 2.0, 1.0, 0.0])
+            .map(|(tier, height)| Tier { height, ..tier })
+            .collect(),
+        ..Tiers::default()
+    };
+    let run = |threads: usize, parts: Option<usize>| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| {
+            let (mut crowd, all, id) = people(400);
+            crowd.set_tiers(Some(tiers.clone())).unwrap();
+            let heights: Vec<f32> = (0..400).map(|n| 0.5 + (n % 4) as f32).collect();
+            crowd.set_importances(id, &heights).unwrap();
+            let mut bones = BoneBuffer::new();
+            for frame in 0..12 {
+                call(&mut crowd, &all, frame);
+                crowd.advance(DT).unwrap();
+                match parts {
+                    None => {
+                        crowd.evaluate(&mut bones);
+                    }
+                    Some(parts) => {
+                        let (mut schedule, rows) = crowd.schedule_into(&mut bones);
+                        schedule.parts(parts, rows).for_each(|part| part.run());
+                    }
+                }
+            }
+            bones.hash()
+        })
+    };
+    let wanted = run(1, None);
+    for (threads, parts) in [(2, None), (7, None), (1, Some(1)), (2, Some(5))] {
+        assert_eq!(run(threads, parts), wanted, "{threads} {parts:?}");
+    }
+}
+
+/// A joint of a row has the same place through the detail's rows; one without a row has none.
+#[test]
+fn model_matrices_of_rows_are_those_of_the_detail() {
+    let (mut crowd, all, id) = people(20);
+    let tier = kinds(&detail(2, &[])).remove(0);
+    crowd.set_tiers(Some(one(tier))).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.advance(0.3).unwrap();
+    crowd.evaluate(&mut bones);
+    let rig = details(&crowd, id).remove(0);
+    let kept: Vec<u16> = rig
+        .skins()
+        .iter()
+        .flat_map(|s| s.joints().to_vec())
+        .collect();
+    for &i in &all {
+        for joint in 0..rig.skeleton().len() {
+            let found = bones.model_matrix(&crowd, i, joint);
+            assert_eq!(
+                found.is_some(),
+                kept.contains(&(joint as u16)),
+                "joint {joint}"
+            );
+            if let Some(found) = found {
+                let exact = crowd.model_matrix(i, joint).unwrap();
+                assert!(apart(&[found], &[exact]) < 1e-4, "joint {joint}");
+            }
+        }
+    }
+}
+
+/// Clips and rigs that come later, levels and names that a rig lacks, and rigs of which nothing can be left out.
+#[test]
+fn details_are_made_for_whatever_comes() {
+    let tiers = Tiers {
+        tiers: vec![
+            Tier {
+                height: 10.0,
+                detail: detail(99, &["Tail", "", "LeftHand"]),
+                ..Tier::default()
+            },
+            Tier {
+                detail: detail(2, &["LeftHand"]),
+                ..Tier::default()
+            },
+        ],
+        ..Tiers::default()
+    };
+    let mut crowd = Crowd::new();
+    crowd.set_tiers(Some(tiers)).unwrap();
+    let full = Arc::new(mannequin().unwrap());
+    let id = crowd.add_rig(full.clone()).unwrap();
+    // Both tiers ask for the same.
+    let rig = details(&crowd, id);
+    assert_eq!(rig.len(), 1);
+    assert_eq!(rig[0].as_detail().unwrap().level(), 2);
+    assert!(!rig[0].is_evaluated(full.skeleton().joint("LeftHand").unwrap()));
+    let i = crowd.spawn(id).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.evaluate(&mut bones);
+    let clip = crowd.add_clip(id, full.clips()[3].clone()).unwrap();
+    crowd.play(i, clip, &PlayOptions::default()).unwrap();
+    crowd.advance(0.4).unwrap();
+    crowd.evaluate(&mut bones);
+    let mut exact = Crowd::new();
+    let of_exact = exact.add_rig(rig[0].clone()).unwrap();
+    let other = exact.spawn(of_exact).unwrap();
+    let clip = exact.clip_by_index(of_exact, 3).unwrap();
+    exact.play(other, clip, &PlayOptions::default()).unwrap();
+    exact.advance(0.4).unwrap();
+    let mut rows = BoneBuffer::new();
+    exact.evaluate(&mut rows);
+    assert_eq!(
+        palettes(&crowd, &bones, &[i]),
+        palettes(&exact, &rows, &[other])
+    );
+    // A chain has one level, and all its slots are used.
+    let (mut chain, all, of_chain, _) = chains(3);
+    chain
+        .set_tiers(Some(one(Tier {
+            detail: detail(1, &[]),
+            ..Tier::default()
+        })))
+        .unwrap();
+    chain.evaluate(&mut bones);
+    assert_eq!(details(&chain, of_chain).len(), 0);
+    assert_eq!(chain.palette_detail(all[0]), None);
+    // Without tiers, and of another crowd.
+    crowd.set_tiers(None).unwrap();
+    assert_eq!(details(&crowd, id).len(), 0);
+    crowd.evaluate(&mut bones);
+    assert_eq!(crowd.palette_range(i).unwrap().len(), full.palette_len());
+    assert!(crowd.tier_details(of_chain).is_err());
+    assert_eq!(crowd.palette_detail(all[0]), None);
+}
