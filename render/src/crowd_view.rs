@@ -1,8 +1,10 @@
 //! `CrowdView`: the visible instances of a crowd, as a scene draws them.
 
 use super::cull::{CullJob, Seen};
+use super::view::Eye;
 use super::{Camera, DrawInstance, Look, PaletteLerp, PictureSize, RenderError};
-use phalanx::crowd::{Crowd, CrowdError, InstanceId, RigId};
+use glam::Mat4;
+use phalanx::crowd::{Crowd, CrowdError, InstanceId, RigId, TierError, View};
 
 /// A rig of the crowd, and the model of the scene that draws it.
 #[derive(Debug)]
@@ -18,7 +20,8 @@ struct Member {
 ///
 /// A frame is [`look`](Self::look), then [`Crowd::evaluate`] or
 /// [`GpuBoneBuffer::evaluate`](phalanx::gpu::GpuBoneBuffer::evaluate), then [`collect`](Self::collect).
-/// It allocates only while the crowd grows.
+/// It allocates only while the crowd grows. With tiers, [`set_views`](Self::set_views) comes before the evaluation, and
+/// `look` schedules all: the crowd decides whom it evaluates.
 #[derive(Debug, Default)]
 pub struct CrowdView {
     members: Vec<Member>,
@@ -79,7 +82,7 @@ impl CrowdView {
     /// Culls the crowd's instances against the camera.
     ///
     /// With `skip`, only visible instances are scheduled in the crowd; the others keep their last palette
-    /// rows and cost no evaluation. Without it, all are scheduled. Bounds are those of
+    /// rows and cost no evaluation. Without it, and with tiers, all are scheduled. Bounds are those of
     /// [`Crowd::bounding_sphere`].
     ///
     /// # Errors
@@ -123,8 +126,38 @@ impl CrowdView {
             seen: &mut self.seen,
         }
         .run()?;
+        let skip = skip && crowd.tiers().is_none();
         for (&id, seen) in ids.iter().zip(&self.seen) {
             crowd.set_scheduled(id, !skip || seen.any())?;
+        }
+        Ok(())
+    }
+
+    /// Sets the views of a crowd with tiers ([`Crowd::set_views`]): the picture, and the shadows on its ground if there are
+    /// any. Call it before the crowd's evaluation. A host with more pictures or maps of shadows sets all views itself.
+    ///
+    /// # Errors
+    /// If the camera is invalid, the picture is empty, or the crowd has no tiers.
+    pub fn set_views(
+        crowd: &mut Crowd,
+        camera: &Camera,
+        look: &Look,
+        size: PictureSize,
+    ) -> Result<(), ViewError> {
+        size.validate()?;
+        let eye = Eye::new(camera, look, size)?;
+        let view = |relative: Mat4, shadows| View {
+            clip_from_world: (relative * Mat4::from_translation(-eye.position)).to_cols_array_2d(),
+            height: size.height as f32,
+            shadows,
+        };
+        let picture = view(eye.clip_matrix(), false);
+        match eye.shadow_matrix() {
+            Some(shadow) => {
+                let shadows = view(eye.clip_matrix() * shadow, true);
+                crowd.set_views(&[picture, shadows])?;
+            }
+            None => crowd.set_views(&[picture])?,
         }
         Ok(())
     }
@@ -227,4 +260,7 @@ pub enum ViewError {
     /// The camera or the picture size is invalid.
     #[error(transparent)]
     Render(#[from] RenderError),
+    /// The crowd refuses views: it has no tiers.
+    #[error(transparent)]
+    Tiers(#[from] TierError),
 }

@@ -119,6 +119,30 @@ impl Eye {
         Vec4::new(x, y, self.near, self.forward.dot(p))
     }
 
+    /// The matrix of [`clip`](Self::clip).
+    pub fn clip_matrix(&self) -> Mat4 {
+        let row = |v: Vec3| v.extend(0.0);
+        Mat4::from_cols(
+            row(self.right / self.tan_x),
+            row(self.up / self.tan_y),
+            Vec4::new(0.0, 0.0, 0.0, self.near),
+            row(self.forward),
+        )
+        .transpose()
+    }
+
+    /// Points relative to the eye to their shadows on the ground, along the light; `None` without shadows.
+    pub fn shadow_matrix(&self) -> Option<Mat4> {
+        let ground = self.shadow_ground()?;
+        let along = self.light / self.light.y;
+        Some(Mat4::from_cols(
+            Vec4::X,
+            (Vec3::Y - along).extend(0.0),
+            Vec4::Z,
+            (along * ground).extend(1.0),
+        ))
+    }
+
     /// The ray through a point of the picture in pixels, of length 1 along the view axis.
     pub fn ray(&self, x: f32, y: f32) -> Vec3 {
         let x = x / self.size.width as f32 * 2.0 - 1.0;
@@ -129,14 +153,7 @@ impl Eye {
     pub fn uniform(&self) -> ViewUniform {
         let with = |v: [f32; 3], w: f32| [v[0], v[1], v[2], w];
         let axis = |v: Vec3, w: f32| [v.x, v.y, v.z, w];
-        let row = |v: Vec3| v.extend(0.0);
-        let clip = Mat4::from_cols(
-            row(self.right / self.tan_x),
-            row(self.up / self.tan_y),
-            Vec4::new(0.0, 0.0, 0.0, self.near),
-            row(self.forward),
-        )
-        .transpose();
+        let clip = self.clip_matrix();
         let period = self.tile * 2.0;
         let pattern = |v: f32| v.rem_euclid(period);
         ViewUniform {
@@ -191,6 +208,17 @@ mod tests {
             let (x, y) = (clip.x / clip.w, clip.y / clip.w);
             let ray = eye.ray((x + 1.0) * 160.0, (1.0 - y) * 90.0);
             assert!(ray.cross(p).length() / p.length() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn shadows_lie_on_the_ground_along_the_light() {
+        let eye = eye();
+        let shadow = eye.shadow_matrix().unwrap();
+        for p in [Vec3::new(0.3, 1.0, -5.0), Vec3::new(-2.0, 0.5, -9.0)] {
+            let on = (shadow * p.extend(1.0)).truncate();
+            assert!((on.y + 2.0).abs() < 1e-5, "{on}");
+            assert!((on - p).cross(eye.light).length() < 1e-5, "{on}");
         }
     }
 

@@ -8,7 +8,7 @@ mod measure;
 pub mod picture;
 mod plaza;
 pub mod size;
-mod tiers_file;
+pub mod tiers_file;
 
 use super::clips::ClipArgs;
 use super::error::CliError;

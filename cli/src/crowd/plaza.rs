@@ -430,11 +430,7 @@ fn table(figures: &Figures) -> String {
             vec![
                 t.tier.clone(),
                 format!("{}", t.height),
-                match (t.rate, t.interpolate) {
-                    (1, _) => "1".to_owned(),
-                    (n, false) => format!("1/{n}, held"),
-                    (n, true) => format!("1/{n}, interpolated"),
-                },
+                tiers_file::rate(t.rate, t.interpolate),
                 t.sharing.clone(),
                 t.detail.clone(),
                 text::count(t.characters as u64),

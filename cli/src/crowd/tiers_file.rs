@@ -122,6 +122,15 @@ pub fn detail(detail: Option<&TierDetail>) -> String {
     }
 }
 
+/// How often a tier is updated, in words.
+pub fn rate(rate: u8, interpolate: bool) -> String {
+    match (rate, interpolate) {
+        (1, _) => "1".into(),
+        (n, false) => format!("1/{n}, held"),
+        (n, true) => format!("1/{n}, interpolated"),
+    }
+}
+
 /// How a tier shares, in words.
 pub fn sharing(sharing: Sharing) -> String {
     match sharing {

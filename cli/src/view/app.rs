@@ -109,6 +109,7 @@ impl App {
     fn start(&mut self, window: Arc<Window>) -> Result<(), CliError> {
         let display = quiet::during(|| Display::open(window, &self.subject))?;
         [self.viewer.drawn_by, self.viewer.palettes] = display.drawn_by();
+        self.viewer.set_most_pair_rows(display.most_pair_rows())?;
         display.window().request_redraw();
         self.display = Some(display);
         Ok(())

@@ -100,6 +100,12 @@ impl Display {
         [adapter, format!("{} palettes", renderer.backend())]
     }
 
+    /// The largest palette, in rows, of which the device holds pairs.
+    pub fn most_pair_rows(&self) -> u64 {
+        let renderer = &self.device.renderer;
+        renderer.backend().max_pair_joints(renderer.gpu())
+    }
+
     /// Destroys the device, to simulate its loss.
     pub fn lose_device(&self) {
         self.device.renderer.gpu().device.destroy();

@@ -1,10 +1,12 @@
 //! The panels around the picture: they show a `Viewer` and collect the user's commands.
 
 use super::screen_joints::ScreenJoints;
+use super::tiers::ColorBy;
 use super::viewer::{Command, LONGEST_FADE, MOST, Viewer};
-use super::{dialogs, graph, keys, skeletons, time_line};
+use super::{dialogs, graph, keys, skeletons, tier_legend, time_line};
 use egui::{
-    Frame, Key, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider, TextEdit, Ui,
+    Checkbox, Frame, Key, Panel, PointerButton, Rect, Response, ScrollArea, Sense, Slider,
+    TextEdit, Ui,
 };
 use glam::Vec2;
 
@@ -39,6 +41,7 @@ pub fn show(
         if viewer.graph {
             graph::show(&painter, picture.rect, viewer);
         }
+        tier_legend::show(ui, picture.rect, viewer, commands);
         graph::notice(&painter, picture.rect, viewer);
         let dragged = ui.input(|i| !i.raw.hovered_files.is_empty());
         graph::under_way(&painter, picture.rect, viewer, dragged);
@@ -84,16 +87,24 @@ fn settings(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
     if ui.checkbox(&mut skeleton, "Skeletons (S)").changed() {
         commands.push(Command::Skeleton(skeleton));
     }
-    let mut wireframe = viewer.wireframe;
-    if ui.checkbox(&mut wireframe, "Wireframe (W)").changed() {
-        commands.push(Command::Wireframe(wireframe));
-    }
+    ui.horizontal(|ui| {
+        let mut wireframe = viewer.wireframe;
+        if ui.checkbox(&mut wireframe, "Wireframe (W)").changed() {
+            commands.push(Command::Wireframe(wireframe));
+        }
+        let mut tiers = viewer.tiers.color_by.is_some();
+        if ui.checkbox(&mut tiers, "Tiers (T)").changed() {
+            commands.push(Command::Tiers(tiers.then_some(ColorBy::Tier)));
+        }
+    });
     let mut graph = viewer.graph;
     if ui.checkbox(&mut graph, "Frame times (G)").changed() {
         commands.push(Command::Graph(graph));
     }
     let mut skip = viewer.skip_unseen;
-    let unseen = ui.checkbox(&mut skip, "Evaluate only what is visible (E)");
+    // Tiers evaluate nothing that is out of the picture.
+    let unseen = Checkbox::new(&mut skip, "Evaluate only what is visible (E)");
+    let unseen = ui.add_enabled(viewer.tiers.color_by.is_none(), unseen);
     if unseen.changed() {
         commands.push(Command::SkipUnseen(skip));
     }

@@ -1,16 +1,29 @@
 //! The interface in a window without a device.
 
+use super::super::super::crowd::tiers_file::BudgetArg;
 use super::super::super::frame_renderer::PaletteArg;
 use super::super::dialogs::texts;
 use super::super::opened::Opened;
+use super::super::tiers::{MICROSECONDS, PALETTES};
 use super::super::viewer::Dialog;
 use super::super::viewer_crowd::Playing;
 use super::super::{input, keys};
 use super::*;
 use egui::{Context, Event, Modifiers, PointerButton, RawInput, pos2, vec2};
+use phalanx::crowd::BoneBuffer;
 use phalanx::import::{ReportEntry, Severity};
+use phalanx_render::PictureSize;
 use phalanx_testkit::trials;
 use std::path::Path;
+
+/// The middle of a text among painted shapes.
+fn place(shape: &egui::Shape, text: &str) -> Option<egui::Pos2> {
+    match shape {
+        egui::Shape::Text(t) if t.galley.text() == text => Some(t.pos + t.galley.size() * 0.5),
+        egui::Shape::Vec(shapes) => shapes.iter().find_map(|s| place(s, text)),
+        _ => None,
+    }
+}
 
 /// A window without a device.
 struct Desk {
@@ -74,6 +87,42 @@ impl Desk {
             .flatten()
             .collect();
         self.frame(&events)
+    }
+
+    /// A frame of the crowd into heap memory.
+    fn evaluate(&mut self, bones: &mut BoneBuffer) {
+        let size = PictureSize {
+            width: 1000,
+            height: 800,
+        };
+        self.viewer.advance(1.0 / 60.0).unwrap();
+        let into = |crowd: &mut phalanx::crowd::Crowd| Ok(crowd.evaluate(bones));
+        self.viewer.evaluate(size, into).unwrap();
+    }
+
+    /// Clicks the first text that is exactly this.
+    fn click(&mut self, text: &str) {
+        // Panels whose content has grown find their place.
+        self.frame(&[]);
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 900.0));
+        let input = RawInput {
+            screen_rect: Some(screen),
+            ..RawInput::default()
+        };
+        let output = self.context.run_ui(input, |ui| {
+            show(ui, &self.viewer, &self.shown, &mut Vec::new());
+        });
+        let at = output.shapes.iter().find_map(|s| place(&s.shape, text));
+        output.drop_without_applying_deltas();
+        let at = at.unwrap_or_else(|| panic!("{text} is not shown"));
+        let button = |pressed| Event::PointerButton {
+            pos: at,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        };
+        self.frame(&[Event::PointerMoved(at)]);
+        self.frame(&[button(true), button(false)]);
     }
 
     fn has(&mut self, text: &str) -> bool {
@@ -225,4 +274,149 @@ fn small_counts_are_plain_and_dropping_is_announced() {
     desk.viewer.loading = Some("fox.glb".into());
     assert!(desk.has("Loading fox.glb"));
     assert_eq!(desk.viewer.crowd.playing(), Playing::Clip(0));
+}
+
+/// The key goes through the colours and back to a crowd without tiers; the legend has what the last frame did.
+#[test]
+fn tiers_color_characters_and_have_a_legend() {
+    let mut desk = Desk::new();
+    let mut bones = BoneBuffer::new();
+    desk.viewer.apply(Command::Count(300)).unwrap();
+    desk.evaluate(&mut bones);
+    let tints = |desk: &Desk| {
+        let drawn = desk.viewer.crowd.drawn().iter();
+        let mut tints: Vec<[u32; 3]> = drawn
+            .map(|d| [0, 1, 2].map(|c| d.tint[c].to_bits()))
+            .collect();
+        tints.sort_unstable();
+        tints.dedup();
+        tints
+    };
+    let plain = tints(&desk);
+    assert!(plain.len() > 20 && !desk.has("coloured by"));
+    desk.press(Key::T, "t");
+    assert_eq!(desk.viewer.tiers.color_by, Some(ColorBy::Tier));
+    desk.evaluate(&mut bones);
+    let by_tier = tints(&desk);
+    let (tiers, frame) = desk.viewer.crowd.tiers().unwrap();
+    let used = frame.tiers.iter().filter(|t| t.instances > 0).count();
+    let count = tiers.tiers.len();
+    let largest = frame.tiers.iter().map(|t| t.instances).max().unwrap();
+    let out = frame.out;
+    assert!(used > 1 && (1..=used).contains(&by_tier.len()), "{frame:?}");
+    let shown = desk.frame(&[]);
+    for text in [
+        "coloured by",
+        "characters",
+        "evaluated",
+        "held",
+        &largest.to_string(),
+        &format!("; {out} out of the picture"),
+    ] {
+        assert!(shown.iter().any(|t| t.contains(text)), "{text}: {shown:?}");
+    }
+    let rows = (0..count).filter(|n| shown.contains(&n.to_string()));
+    assert_eq!(rows.count(), count);
+    // By rate: the default tiers have two.
+    desk.press(Key::T, "t");
+    desk.evaluate(&mut bones);
+    assert!(desk.has("every frame") && tints(&desk).len() <= 2);
+    desk.press(Key::T, "t");
+    desk.evaluate(&mut bones);
+    assert!(desk.has("palette of its own"));
+    // The fades of a change give everybody a palette of its own, in one colour.
+    desk.viewer.apply(Command::Step(1)).unwrap();
+    desk.evaluate(&mut bones);
+    assert_eq!(tints(&desk).len(), 1);
+    // Skeletons are those of the exact poses.
+    desk.viewer.apply(Command::Skeleton(true)).unwrap();
+    let joints = desk.viewer.screen_joints().unwrap();
+    assert!(joints.shown > 0 && !joints.joints.is_empty());
+    desk.press(Key::T, "t");
+    desk.evaluate(&mut bones);
+    assert!(desk.viewer.crowd.tiers().is_none() && !desk.has("coloured by"));
+    let again = tints(&desk);
+    let same = again.iter().filter(|t| plain.contains(t)).count();
+    assert!(same > 20, "{again:?}");
+    // The mouse does the same.
+    desk.click("Tiers (T)");
+    desk.click("sharing");
+    assert_eq!(desk.viewer.tiers.color_by, Some(ColorBy::Sharing));
+    desk.click("Off");
+    assert_eq!(desk.viewer.tiers.color_by, None);
+}
+
+#[test]
+fn the_budget_is_set_in_the_legend_and_kept() {
+    let mut desk = Desk::new();
+    let mut bones = BoneBuffer::new();
+    desk.viewer.apply(Command::Count(300)).unwrap();
+    desk.press(Key::T, "t");
+    desk.evaluate(&mut bones);
+    desk.click("palettes");
+    let budget = desk.viewer.tiers.budget();
+    assert_eq!(budget, Some(BudgetArg::Characters(PALETTES)));
+    desk.evaluate(&mut bones);
+    assert!(desk.has(&format!(" of {PALETTES} palettes evaluated")));
+    // Everybody has a palette of its own while it fades; most wait.
+    let few = Some(BudgetArg::Characters(30));
+    desk.viewer.apply(Command::Budget(few)).unwrap();
+    desk.viewer.apply(Command::Step(1)).unwrap();
+    let mut waiting = 0;
+    for _ in 0..6 {
+        desk.evaluate(&mut bones);
+        let (_, frame) = desk.viewer.crowd.tiers().unwrap();
+        waiting = waiting.max(frame.tiers.iter().map(|t| t.waiting).sum());
+    }
+    assert!(waiting > 20, "{waiting}");
+    // Another model keeps it.
+    let (opened, _) = Opened::load(None, 4, PaletteArg(None), Default::default()).unwrap();
+    desk.viewer.show(opened).unwrap();
+    desk.evaluate(&mut bones);
+    assert!(desk.viewer.crowd.tiers().is_some() && desk.has(" of 30 palettes evaluated"));
+    desk.click("time");
+    let budget = desk.viewer.tiers.budget();
+    assert_eq!(budget, Some(BudgetArg::Microseconds(MICROSECONDS)));
+    desk.evaluate(&mut bones);
+    let shown = desk.frame(&[]);
+    assert!(shown.iter().any(|t| t.starts_with("2.00")), "{shown:?}");
+    assert!(desk.viewer.tiers.palettes().is_some());
+    desk.click("none");
+    desk.evaluate(&mut bones);
+    assert_eq!(desk.viewer.tiers.palettes(), None);
+    let shown = desk.frame(&[]);
+    let state = shown.iter().find(|t| t.contains("beyond the budget"));
+    assert!(state.is_some_and(|t| !t.contains(" of ")), "{shown:?}");
+}
+
+/// What the last tier leaves out is not drawn, and a tier of the device's limit is held.
+#[test]
+fn tiers_of_a_file_are_taken() {
+    let mut desk = Desk::new();
+    let mut bones = BoneBuffer::new();
+    desk.viewer.apply(Command::Count(300)).unwrap();
+    desk.evaluate(&mut bones);
+    let all = desk.viewer.crowd.drawn().len();
+    let tiers = phalanx::crowd::Tiers {
+        tiers: vec![phalanx::crowd::Tier {
+            height: 60.0,
+            rate: 2,
+            interpolate: true,
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    desk.viewer.start_tiers(Some(tiers), None).unwrap();
+    desk.evaluate(&mut bones);
+    let drawn = desk.viewer.crowd.drawn().len();
+    assert!(drawn > 0 && drawn < all, "{drawn} of {all}");
+    assert!(desk.has("1/2, interpolated"));
+    desk.evaluate(&mut bones);
+    let pairs = |desk: &Desk| desk.viewer.crowd.drawn().iter().any(|d| d.lerp.is_some());
+    assert!(pairs(&desk));
+    desk.viewer.set_most_pair_rows(5).unwrap();
+    desk.evaluate(&mut bones);
+    desk.evaluate(&mut bones);
+    assert!(!pairs(&desk) && desk.has("1/2, held"));
+    assert!(desk.has("pairs of palettes of up to 5 rows"));
 }

@@ -1,5 +1,6 @@
 //! Keyboard controls: one table for what keys do, the help, the overlay and the documentation.
 
+use super::tiers::ColorBy;
 use super::viewer::{Command, Dialog, Viewer};
 use egui::{Key, Ui};
 
@@ -31,7 +32,7 @@ const fn bind(
 }
 
 /// All keys of the window.
-pub const KEYS: [Binding; 18] = [
+pub const KEYS: [Binding; 19] = [
     bind(
         &[Key::ArrowUp],
         "Up",
@@ -88,6 +89,12 @@ pub const KEYS: [Binding; 18] = [
         "E",
         "evaluates all characters or the visible ones",
         |v| Some(Command::SkipUnseen(!v.skip_unseen)),
+    ),
+    bind(
+        &[Key::T],
+        "T",
+        "colours characters by tier, by rate, by sharing; turns tiers off",
+        |v| Some(Command::Tiers(ColorBy::next(v.tiers.color_by))),
     ),
     bind(&[Key::R], "R", "resets the camera", |_| {
         Some(Command::ResetCamera)

@@ -15,12 +15,15 @@ mod opened;
 mod orbit;
 mod screen_joints;
 mod skeletons;
+mod tier_legend;
+mod tiers;
 mod time_line;
 mod viewer;
 mod viewer_crowd;
 
 use super::clips::ClipArgs;
 use super::crowd::picture_size;
+use super::crowd::tiers_file::{self, BudgetArg};
 use super::error::CliError;
 use super::frame_renderer::PaletteArg;
 use super::import_args::ImportArgs;
@@ -79,6 +82,12 @@ pub struct ViewArgs {
         default_value = "auto"
     )]
     backend: PaletteArg,
+    /// JSON file with the tiers of the crowd, as of crowd --tiers; default: those of the library. T turns tiers on
+    #[arg(long, value_name = "FILE")]
+    tiers: Option<PathBuf>,
+    /// With tiers, at most so many palettes per frame, or as many as fit into a time (1.5ms, 800us)
+    #[arg(long, value_name = "N|TIME")]
+    budget: Option<BudgetArg>,
     #[command(flatten)]
     clips: ClipArgs,
     #[command(flatten)]
@@ -100,13 +109,19 @@ const EXAMPLES: &str = "\
 Examples:
   phalanx view
   phalanx view fox.glb --clip Run
-  phalanx view --count 2000 --backend texture";
+  phalanx view --count 2000 --backend texture
+  phalanx view --count 5000 --budget 1.5ms";
 
 /// Opens the window and runs until it is closed.
 pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     // Reported before a missing display.
     if let Some(missing) = args.file.as_deref().filter(|file| !file.exists()) {
         Model::load(Some(missing), false, args.import)?;
+    }
+    let mut tiers = args.tiers.as_deref().map(tiers_file::read).transpose()?;
+    // The window draws all levels of detail with the full rig's palettes.
+    for tier in tiers.iter_mut().flat_map(|t| &mut t.tiers) {
+        tier.detail = None;
     }
     // Opened before the model: without a display, loading is wasted.
     let event_loop = quiet::during(EventLoop::new).map_err(refused)?;
@@ -121,7 +136,8 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     let folder = folder.map(Path::to_owned);
     let count = args.count as usize;
     let (opened, subject) = Opened::new(&model, folder, playing, count, args.backend)?;
-    let viewer = Viewer::new(opened, args.fade);
+    let mut viewer = Viewer::new(opened, args.fade);
+    viewer.start_tiers(tiers, args.budget)?;
     let limits = RunLimits {
         frames: args.frames,
         lose_device_at: args.lose_device_at,

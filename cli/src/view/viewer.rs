@@ -1,6 +1,7 @@
 //! [`Viewer`]: the viewer's state without window and device, and the commands on it.
 
 use super::super::binding::BindingArgs;
+use super::super::crowd::tiers_file::BudgetArg;
 use super::super::error::CliError;
 use super::super::text;
 use super::browser::{Browse, Browser};
@@ -10,9 +11,10 @@ use super::notice::Notice;
 use super::opened::{Onto, Opened};
 use super::orbit::Orbit;
 use super::screen_joints::ScreenJoints;
+use super::tiers::{ColorBy, WindowTiers};
 use super::viewer_crowd::{Playing, ViewerCrowd};
 use glam::{Vec2, Vec3};
-use phalanx::crowd::{Crowd, FrameStats};
+use phalanx::crowd::{Crowd, FrameStats, Tiers};
 use phalanx::import::ReportEntry;
 use phalanx_render::{Camera, DrawCounts, Look, PictureSize};
 use std::path::PathBuf;
@@ -48,6 +50,9 @@ pub enum Command {
     Wireframe(bool),
     Graph(bool),
     SkipUnseen(bool),
+    /// Turns tiers on, with colours that show this, or off.
+    Tiers(Option<ColorBy>),
+    Budget(Option<BudgetArg>),
     /// Lists the clips whose names contain this.
     Filter(String),
     /// Gives the keyboard to the filter, or takes note that it has it.
@@ -106,6 +111,7 @@ pub struct Viewer {
     pub wireframe: bool,
     pub graph: bool,
     pub skip_unseen: bool,
+    pub tiers: WindowTiers,
     pub orbit: Orbit,
     pub history: History,
     /// Counts of the last picture.
@@ -151,6 +157,7 @@ impl Viewer {
             wireframe: false,
             graph: true,
             skip_unseen: true,
+            tiers: WindowTiers::default(),
             orbit: orbit(&crowd, &camera),
             history: History::default(),
             counts: DrawCounts::default(),
@@ -180,7 +187,33 @@ impl Viewer {
             self.crowd.set_count(count)?;
         }
         self.reset_camera();
-        Ok(())
+        self.apply_tiers()
+    }
+
+    /// The tiers and the budget that the window opens with; either turns tiers on.
+    pub fn start_tiers(
+        &mut self,
+        tiers: Option<Tiers>,
+        budget: Option<BudgetArg>,
+    ) -> Result<(), CliError> {
+        self.tiers.set(tiers, budget)?;
+        self.apply_tiers()
+    }
+
+    /// Takes note of the largest palette, in rows, of which the device holds pairs.
+    pub fn set_most_pair_rows(&mut self, rows: u64) -> Result<(), CliError> {
+        self.tiers.most_pair_rows = rows;
+        self.apply_tiers()
+    }
+
+    /// Gives the crowd the tiers that are set.
+    fn apply_tiers(&mut self) -> Result<(), CliError> {
+        let rows = self.crowd.source.palette_len();
+        if let Some(notice) = self.tiers.without_pairs(rows) {
+            self.notice.set(notice);
+        }
+        self.crowd
+            .set_tiers(self.tiers.of(rows), self.tiers.color_by)
     }
 
     /// What is shown, for a file that is dropped on it.
@@ -258,6 +291,11 @@ impl Viewer {
             }
             Command::Graph(shown) => self.graph = shown,
             Command::SkipUnseen(skip) => self.skip_unseen = skip,
+            Command::Tiers(color_by) => {
+                self.tiers.color_by = color_by;
+                self.apply_tiers()?;
+            }
+            Command::Budget(budget) => self.tiers.set_budget(budget)?,
             Command::Turn(drag) => self.orbit.turn(drag),
             Command::Shift(drag) => self.orbit.shift(drag, self.size.height as f32),
             Command::Zoom(steps) => self.orbit.zoom(steps),
@@ -312,10 +350,14 @@ impl Viewer {
         let look = self.look();
         self.crowd
             .look(&self.camera, &look, size, self.skip_unseen)?;
+        self.crowd.set_budget(self.tiers.palettes())?;
         self.frame.advance += milliseconds(start.elapsed());
         let start = Instant::now();
         self.evaluated = self.crowd.evaluate(into)?;
         self.frame.evaluate = milliseconds(start.elapsed());
+        if let Some((_, frame)) = self.crowd.tiers() {
+            self.tiers.observe(frame, self.frame.evaluate);
+        }
         Ok(())
     }
 

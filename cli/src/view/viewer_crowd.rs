@@ -6,11 +6,13 @@ use super::super::crowd::formation::Formation;
 use super::super::crowd::{picture, size};
 use super::super::error::CliError;
 use super::super::model::Model;
+use super::tiers::{self, ColorBy};
 use glam::Vec3;
 use phalanx::clip::Marker;
-use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId};
+use phalanx::crowd::{ClipId, Crowd, FrameStats, InstanceId, PlayOptions, RigId, TierFrame, Tiers};
+use phalanx::mesh::Material;
 use phalanx::rig::{Aabb, Rig};
-use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize};
+use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize, tint_strength};
 use std::sync::Arc;
 
 /// What the characters play.
@@ -58,6 +60,12 @@ pub struct ViewerCrowd {
     formation: Formation,
     size: Aabb,
     tinted: bool,
+    /// How much of a tint the materials take that take any, above 0.
+    strength: f32,
+    /// What colours show; `None` without tiers.
+    color_by: Option<ColorBy>,
+    /// Tints of the last frame with tiers, in the order of the view.
+    tints: Vec<[f32; 4]>,
     view: CrowdView,
 }
 
@@ -74,7 +82,7 @@ impl ViewerCrowd {
         let clips = clips.filter_map(|(i, clip)| {
             Some((crowd.clip_by_index(rig, i)?, f64::from(clip.duration())))
         });
-        let tint = |m: &phalanx::mesh::Material| m.name.as_deref() == Some("Tint");
+        let tint = |m: &Material| m.name.as_deref() == Some("Tint");
         let mut crowd = Self {
             clips: clips.collect(),
             source: model.rig.clone(),
@@ -88,6 +96,12 @@ impl ViewerCrowd {
             formation: Formation::new(0, size),
             size,
             tinted: model.rig.materials().iter().any(tint),
+            strength: match model.rig.materials().iter().any(tint) {
+                true => 1.0,
+                false => tint_strength(&Material::DEFAULT, false),
+            },
+            color_by: None,
+            tints: Vec::new(),
             view,
         };
         crowd.measure_floors()?;
@@ -261,7 +275,38 @@ impl ViewerCrowd {
         size: PictureSize,
         skip: bool,
     ) -> Result<(), CliError> {
-        Ok(self.view.look(&mut self.crowd, camera, look, size, skip)?)
+        self.view.look(&mut self.crowd, camera, look, size, skip)?;
+        if self.crowd.tiers().is_some() {
+            CrowdView::set_views(&mut self.crowd, camera, look, size)?;
+        }
+        Ok(())
+    }
+
+    /// Turns tiers on, with colours that show something, or off.
+    pub fn set_tiers(
+        &mut self,
+        tiers: Option<Tiers>,
+        color_by: Option<ColorBy>,
+    ) -> Result<(), CliError> {
+        // Tiers that are set anew have everything evaluated.
+        if self.crowd.tiers() != tiers.as_ref() {
+            self.crowd.set_tiers(tiers).map_err(tiers::refused)?;
+        }
+        self.color_by = color_by;
+        Ok(())
+    }
+
+    /// Sets the palettes that a frame evaluates at most; without effect without tiers.
+    pub fn set_budget(&mut self, palettes: Option<usize>) -> Result<(), CliError> {
+        if self.crowd.tiers().is_none() {
+            return Ok(());
+        }
+        self.crowd.set_budget(palettes).map_err(tiers::refused)
+    }
+
+    /// The tiers, if they are on, and what the last frame did.
+    pub fn tiers(&self) -> Option<(&Tiers, &TierFrame)> {
+        self.crowd.tiers().zip(self.crowd.tier_stats())
     }
 
     /// Evaluates into the caller's memory; returns the number of instances evaluated.
@@ -270,12 +315,20 @@ impl ViewerCrowd {
         into: impl FnOnce(&mut Crowd) -> Result<FrameStats, CliError>,
     ) -> Result<usize, CliError> {
         let done = into(&mut self.crowd)?;
+        let mut tints = std::mem::take(&mut self.tints);
+        tints.clear();
+        if let Some(by) = self.color_by {
+            let colors = self.view.seen().map(|(id, _)| by.color(&self.crowd, id));
+            tints.extend(colors.map(|c| c.map_or([1.0; 4], |c| tiers::tint(c, self.strength))));
+        }
         let tint = |place| match (self.instances.len(), self.tinted) {
+            _ if self.color_by.is_some() => tints.get(place).copied().unwrap_or([1.0; 4]),
             // A single character keeps its own colours.
             (1, false) => [1.0; 4],
             _ => picture::tint(place),
         };
         self.view.collect(&self.crowd, tint)?;
+        self.tints = tints;
         Ok(done.instances)
     }
 

@@ -9,6 +9,7 @@ mod opening;
 mod panels;
 mod parts;
 mod screen;
+mod tiers;
 mod window;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -44,6 +45,7 @@ fn main() {
             parts::a_window_with_all_its_parts,
         ),
         windowed("panels_obey_the_mouse", panels::panels_obey_the_mouse),
+        windowed("tiers_are_coloured", tiers::tiers_are_coloured),
         windowed("files_are_opened", opening::files_are_opened),
         windowed("a_lost_device_is_reopened", a_lost_device_is_reopened),
         windowed("no_adapter_is_said", no_adapter_is_said),

@@ -1,11 +1,11 @@
 //! Culling by what instances play, before they are evaluated.
 
 use crate::parade::{Parade, WIDE};
-use glam::{Quat, Vec3};
-use phalanx::crowd::{Crowd, PlayOptions};
+use glam::{Quat, Vec2, Vec3};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, Tiers};
 use phalanx::import;
 use phalanx::math::Affine3x4;
-use phalanx_render::{CrowdView, Look};
+use phalanx_render::{CrowdView, Look, ViewError};
 use std::sync::Arc;
 
 /// An override that stretches a character into the picture is seen, one that only turns a joint is not.
@@ -76,4 +76,62 @@ pub fn clips_that_came_later_are_seen() {
         .set_world(aside, Affine3x4::IDENTITY)
         .expect("a sound transform");
     assert!(is_seen(&mut crowd, later));
+}
+
+/// A crowd with tiers evaluates whoever is in the picture, and whoever throws a shadow into it.
+pub fn tiers_see_the_picture_and_its_shadows() {
+    let mut parade = Parade::new(400);
+    let camera = Parade::camera(0.0);
+    // Long shadows.
+    let look = Look {
+        light: Vec3::new(0.9, 0.2, 0.4),
+        ..Look::default()
+    };
+    let refused = CrowdView::set_views(&mut parade.crowd, &camera, &look, WIDE);
+    assert!(matches!(refused, Err(ViewError::Tiers(_))), "{refused:?}");
+    let all = Tiers {
+        tiers: vec![Tier::default()],
+        ..Tiers::default()
+    };
+    parade.crowd.set_tiers(Some(all)).expect("sound tiers");
+    let projection = camera.projection(WIDE).expect("a sound camera");
+    let within = |p: Vec3| {
+        let at = projection.line(p, p).map(|ends| ends[0]);
+        at.is_some_and(|p| p.cmpge(Vec2::ZERO).all() && p.x <= 400.0 && p.y <= 225.0)
+    };
+    let ids: Vec<InstanceId> = parade.crowd.instances().collect();
+    let center = |parade: &Parade, id: InstanceId| {
+        let sphere = parade.crowd.bounding_sphere(id).expect("an instance");
+        let center = sphere.expect("bounds").center;
+        let world = parade.crowd.world(id).expect("an instance");
+        world.transform_point3(center.into())
+    };
+    let along = look.light / look.light.y;
+    let mut bones = BoneBuffer::new();
+    let mut only_shadows = [0, 0];
+    for (ground, count) in [Some(0.0), None].into_iter().zip(&mut only_shadows) {
+        let look = Look { ground, ..look };
+        CrowdView::set_views(&mut parade.crowd, &camera, &look, WIDE).expect("a sound camera");
+        // Everybody is scheduled: what is outside has no rows.
+        let Parade { crowd, view, .. } = &mut parade;
+        view.look(crowd, &camera, &look, WIDE, true)
+            .expect("a view");
+        let evaluated = parade.crowd.evaluate(&mut bones).instances;
+        for &id in &ids {
+            let body = center(&parade, id);
+            let shown = parade.crowd.tier(id).is_some();
+            assert!(shown || !within(body), "{id:?}");
+            if !within(body) && within(body - along * body.y) {
+                *count += usize::from(shown);
+                assert!(shown || ground.is_none(), "{id:?}");
+            }
+        }
+        let most = if ground.is_some() { 399 } else { 299 };
+        assert!(evaluated <= most, "{evaluated}");
+    }
+    let [with, without] = only_shadows;
+    assert!(
+        with > without + 5,
+        "{with} of whom {without} are in the picture"
+    );
 }

@@ -157,6 +157,10 @@ fn main() {
         ),
         cpu("overrides_are_seen", bounds::overrides_are_seen),
         cpu(
+            "tiers_see_the_picture_and_its_shadows",
+            bounds::tiers_see_the_picture_and_its_shadows,
+        ),
+        cpu(
             "clips_that_came_later_are_seen",
             bounds::clips_that_came_later_are_seen,
         ),

@@ -7,6 +7,7 @@ use super::tier::Tiers;
 use super::tiering::{OUT, Tiering};
 use crate::playback::changes::POSE;
 use crate::playback::pool::Pool;
+use std::ops::Range;
 
 /// Shared cells are freed when no instance has looked for them for this many frames.
 const KEPT: u32 = 240;
@@ -200,19 +201,28 @@ fn release(banks: &mut Banks, tiers: &Tiers, cell: u32) {
     banks.free(cell, tiers.tiers[usize::from(tier)].rate);
 }
 
-/// Makes room for what the cells of a bank keep.
+/// Makes room for what a cell keeps, and all cells of the banks that have come with it.
 fn fit(banks: &mut Banks, cell: u32, pool: &Pool) {
-    let bank = &mut banks.all[split(cell).0];
-    let palettes = usize::from(bank.kind.palettes) * CELLS;
-    if bank.inputs.len() < palettes {
-        bank.inputs.resize_with(palettes, Default::default);
+    let fitted = std::mem::replace(&mut banks.fitted, banks.all.len());
+    for bank in &mut banks.all[fitted..] {
+        bank.hints.resize(CELLS * pool.hints_per_instance(), 0);
+        fit_cells(bank, 0..CELLS, pool);
     }
-    if bank.kind.tier != SHARED {
-        // More actions than this make room when they come.
-        let (layers, actions) = (pool.layer_count().min(4), pool.max_clips().min(8));
-        let place = split(cell).1 * usize::from(bank.kind.palettes);
-        for input in &mut bank.inputs[place..place + usize::from(bank.kind.palettes)] {
-            input.reserve(layers, actions);
-        }
+    let (bank, place) = split(cell);
+    fit_cells(&mut banks.all[bank], place..place + 1, pool);
+}
+
+fn fit_cells(bank: &mut Bank, cells: Range<usize>, pool: &Pool) {
+    if bank.kind.tier == SHARED {
+        return;
+    }
+    let palettes = usize::from(bank.kind.palettes);
+    if bank.inputs.len() < palettes * CELLS {
+        bank.inputs.resize_with(palettes * CELLS, Default::default);
+    }
+    // More actions than this make room when they come.
+    let (layers, actions) = (pool.layer_count().min(4), pool.max_clips().min(8));
+    for input in &mut bank.inputs[cells.start * palettes..cells.end * palettes] {
+        input.reserve(layers, actions);
     }
 }

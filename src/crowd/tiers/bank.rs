@@ -5,6 +5,9 @@ use super::input::CellInput;
 /// The cells of a bank.
 pub(super) const CELLS: usize = 16;
 
+/// A new bank comes with one for so many that there are.
+const SPARE: u32 = 8;
+
 /// No cell, no instance.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -116,6 +119,8 @@ pub(super) struct Banks {
     empty: Vec<(usize, Vec<u32>)>,
     /// How many cells are updated in each of 16 frames that follow one another.
     load: [u32; 16],
+    /// Banks that have room for what their cells keep.
+    pub fitted: usize,
 }
 
 /// A cell's bank and place.
@@ -176,7 +181,7 @@ impl Banks {
         bank * CELLS as u32 + place as u32
     }
 
-    /// An empty bank, or a new one behind all others.
+    /// An empty bank, or a new one behind all others. An eighth more are made then, so that few frames make banks.
     fn bank(&mut self, kind: BankKind) -> u32 {
         let rows = kind.cell_rows();
         let empty = self.empty.iter_mut().find(|(r, _)| *r == rows);
@@ -185,9 +190,21 @@ impl Banks {
             b.kind = kind;
             return bank;
         }
-        let first = self.rows();
-        self.all.push(Bank::new(kind, first));
-        (self.all.len() - 1) as u32
+        let bank = self.all.len() as u32;
+        let alike = self.all.iter().filter(|b| b.kind.cell_rows() == rows);
+        let spare = alike.count() as u32 / SPARE;
+        for _ in 0..=spare {
+            self.all.push(Bank::new(kind, self.rows()));
+        }
+        if spare > 0 {
+            // The first of them is taken first.
+            let spares = (bank + 1..=bank + spare).rev();
+            match self.empty.iter_mut().find(|(r, _)| *r == rows) {
+                Some((_, banks)) => banks.extend(spares),
+                None => self.empty.push((rows, spares.collect())),
+            }
+        }
+        bank
     }
 
     /// Frees a cell.

@@ -276,7 +276,8 @@ impl Crowd {
         let factor = if from == to {
             0.0
         } else if tiering.time < end {
-            ((tiering.time - start) / (end - start)).max(0.0) as f32
+            // The earlier pose may lie ahead of now, where steps have become shorter.
+            ((tiering.time - start) / (end - start)).clamp(0.0, 1.0) as f32
         } else {
             1.0
         };

@@ -125,10 +125,14 @@ impl Tiering {
             self.stats.beyond_budget = must.saturating_sub(budget);
             let room = budget.saturating_sub(must);
             if room > 0 && room < candidates.len() {
-                // The highest scores first; of equal ones the first cell.
-                candidates.select_nth_unstable_by(room - 1, |a, b| {
-                    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+                // The highest scores first; of equal ones the first cell from where the last frame stopped, so that
+                // they take turns.
+                let turn = self.turn;
+                let place = |cell: u32| cell.wrapping_sub(turn);
+                let (_, last, _) = candidates.select_nth_unstable_by(room - 1, |a, b| {
+                    b.0.total_cmp(&a.0).then(place(a.1).cmp(&place(b.1)))
                 });
+                self.turn = last.1.wrapping_add(1);
             }
             for &(_, cell) in candidates.iter().take(room) {
                 let (bank, place) = split(cell);
@@ -145,7 +149,16 @@ impl Tiering {
     fn collect(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
         let mut all = Selected::default();
         self.work.clear();
+        // A later pose that lies further ahead than this was predicted from longer steps: it is no earlier pose now.
+        let ahead = self.time + 0.5 * self.step.abs();
         for (number, bank) in (0..).zip(&mut self.banks.all) {
+            if bank.kind.palettes > 1 {
+                for place in places(bank.chosen & !bank.fresh) {
+                    if bank.times[place][1] > ahead {
+                        bank.stale |= 1 << place;
+                    }
+                }
+            }
             let write = if self.lost { bank.used } else { bank.chosen };
             all.held += (bank.used & !bank.chosen).count_ones() as usize;
             if write == 0 {

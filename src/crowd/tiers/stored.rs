@@ -18,6 +18,7 @@ pub(in crate::crowd) struct TieringSnapshot {
     pools: Vec<Ranked>,
     banks: Banks,
     sweep: usize,
+    turn: u32,
     align: usize,
     instances: [usize; super::MAX_TIERS],
     /// By pool, instances that calls have changed since the last frame.
@@ -33,7 +34,7 @@ impl PartialEq for TieringSnapshot {
             && self.budget == other.budget
             && self.frame == other.frame
             && (self.time, self.step) == (other.time, other.step)
-            && self.align == other.align
+            && (self.turn, self.align) == (other.turn, other.align)
             && self.changed == other.changed
             && self.pools.len() == other.pools.len()
             && pools.all(|(a, b)| same(a, b))
@@ -62,6 +63,7 @@ impl TieringSnapshot {
             pools: tiering.pools.iter().map(Ranked::kept).collect(),
             banks,
             sweep: tiering.sweep,
+            turn: tiering.turn,
             align: tiering.align,
             instances: tiering.instances,
             changed: changed.collect(),
@@ -85,6 +87,7 @@ impl TieringSnapshot {
             pools,
             banks: self.banks.clone(),
             sweep: self.sweep,
+            turn: self.turn,
             align: self.align,
             instances: self.instances,
             views: last.views,

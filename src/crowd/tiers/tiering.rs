@@ -85,6 +85,8 @@ pub(crate) struct Tiering {
     pub(super) work: Vec<Work>,
     /// Those that are due, and may wait for the budget: importance times age, cell.
     pub(super) candidates: Vec<(f32, u32)>,
+    /// The cell behind the last one that a budget had room for.
+    pub(super) turn: u32,
     /// True if all palettes have to be written: the memory has none.
     pub(super) lost: bool,
     /// The bank of which shared cells are looked at next, whether they are still used.

@@ -105,6 +105,60 @@ fn interpolated_palettes_follow_the_motion_without_latency() {
     }
 }
 
+/// After a long step, poses that were predicted from it are not shown as those of now.
+#[test]
+fn a_long_step_is_forgotten_after_one_round() {
+    for rate in [2, 4, 8] {
+        let (mut crowd, all, id, _) = chains(60);
+        let rig = crowd.rig(id).unwrap().clone();
+        crowd.set_tiers(Some(every(rate, true))).unwrap();
+        let mut bones = BoneBuffer::new();
+        // The mean error of some frames.
+        let mut mean = |frames: usize, dt: f64| {
+            let mut sum = 0.0;
+            for _ in 0..frames {
+                crowd.advance(dt).unwrap();
+                crowd.evaluate(&mut bones);
+                let shown = palettes(&crowd, &bones, &all);
+                let exact = exact(&crowd, &rig, &all);
+                sum += shown
+                    .iter()
+                    .zip(&exact)
+                    .map(|(a, b)| apart(a, b))
+                    .sum::<f32>();
+            }
+            sum / frames as f32
+        };
+        mean(20, DT);
+        let before = mean(40, DT);
+        mean(1, 0.4);
+        mean(rate.into(), DT);
+        let after = mean(rate.into(), DT);
+        assert!(after < 2.0 * before, "rate {rate}: {before}, then {after}");
+    }
+}
+
+/// The factor of a pair is within 0 and 1, however long steps are and whoever waits.
+#[test]
+fn factors_stay_within_bounds() {
+    let (mut crowd, all, ..) = chains(50);
+    crowd.set_tiers(Some(every(8, true))).unwrap();
+    let mut bones = BoneBuffer::new();
+    let mut between = 0;
+    for frame in 0..200u32 {
+        crowd.set_budget((frame % 3 > 0).then_some(4)).unwrap();
+        let dt = [0.5, 0.01, 0.0, -0.2, 0.03][(frame / 7 % 5) as usize];
+        crowd.advance(dt).unwrap();
+        crowd.evaluate(&mut bones);
+        for &i in &all {
+            let factor = crowd.palette_pair(i).unwrap().factor;
+            assert!((0.0..=1.0).contains(&factor), "frame {frame}: {factor}");
+            between += usize::from(factor > 0.0 && factor < 1.0);
+        }
+    }
+    assert!(between > 100, "{between}");
+}
+
 /// A call is seen in the frame behind it, whatever the rate.
 #[test]
 fn calls_are_seen_at_once() {

@@ -1,6 +1,6 @@
 //! Views and importances: who is in the picture, and in which tier.
 
-use super::{DT, chains, every};
+use super::{DT, chains, every, exact, palettes};
 use glam::{Mat4, Vec3};
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, TierError, Tiers, View};
 
@@ -59,6 +59,153 @@ fn a_camera_that_turns_around_finds_everybody_in_that_frame() {
         assert!(seen > 40 && shown < seen + 40, "{seen} of {shown}");
         let stats = crowd.tier_stats().unwrap();
         assert_eq!((stats.tiers[0].instances, stats.out), (shown, 360 - shown));
+    }
+}
+
+/// Who comes into view has the palette of that frame, whatever the rate and the budget.
+#[test]
+fn who_comes_into_view_by_a_turn_is_new_in_that_frame() {
+    for interpolate in [false, true] {
+        let (mut crowd, all) = ring(120, 20.0);
+        let rig = crowd.rig(all[0].rig()).unwrap().clone();
+        crowd.set_tiers(Some(every(16, interpolate))).unwrap();
+        crowd.set_views(&[camera(0.0)]).unwrap();
+        let mut bones = BoneBuffer::new();
+        crowd.evaluate(&mut bones);
+        crowd.set_budget(Some(0)).unwrap();
+        for _ in 0..3 {
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+        }
+        let before: Vec<_> = all.iter().map(|&i| crowd.tier(i)).collect();
+        // By 180 degrees, and then by 20.
+        for angle in [std::f32::consts::PI, 3.5] {
+            let known: Vec<_> = all.iter().map(|&i| crowd.tier(i)).collect();
+            crowd.set_views(&[camera(angle)]).unwrap();
+            crowd.advance(DT).unwrap();
+            let evaluated = crowd.evaluate(&mut bones).instances;
+            let new: Vec<_> = (all.iter().zip(&known))
+                .filter(|&(&i, known)| known.is_none() && crowd.tier(i).is_some())
+                .map(|(&i, _)| i)
+                .collect();
+            assert!(new.len() > 2, "{}", new.len());
+            assert_eq!(palettes(&crowd, &bones, &new), exact(&crowd, &rig, &new));
+            let stats = crowd.tier_stats().unwrap();
+            let each = 1 + usize::from(interpolate);
+            assert_eq!(stats.tiers[0].evaluated, new.len());
+            assert_eq!(evaluated, new.len(), "{each} palettes each");
+            assert_eq!(stats.beyond_budget, new.len());
+        }
+        let now: Vec<_> = all.iter().map(|&i| crowd.tier(i)).collect();
+        assert!(
+            before
+                .iter()
+                .zip(&now)
+                .all(|(a, b)| a.is_none() || b.is_none())
+        );
+    }
+}
+
+/// Who is teleported into the picture is there in that frame, and who is teleported out of it has no rows.
+#[test]
+fn teleports_are_seen_in_that_frame() {
+    let (mut crowd, all) = ring(40, 20.0);
+    let rig = crowd.rig(all[0].rig()).unwrap().clone();
+    let patient = Tiers {
+        max_age: 1000,
+        ..every(16, false)
+    };
+    crowd.set_tiers(Some(patient)).unwrap();
+    crowd.set_views(&[camera(0.0)]).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.evaluate(&mut bones);
+    crowd.set_budget(Some(0)).unwrap();
+    let mut held = None;
+    for frame in 0..20 {
+        let i = all[frame % 40];
+        crowd.set_world(i, super::at([0.0, 0.0, 30.0])).unwrap();
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+        assert_eq!((crowd.tier(i), crowd.palette_range(i)), (None, None));
+        // A jump within the picture is no change of the pose.
+        crowd.set_world(i, super::at([0.0, 0.0, -9.0])).unwrap();
+        crowd.advance(DT).unwrap();
+        assert_eq!(crowd.evaluate(&mut bones).instances, 1);
+        assert_eq!(palettes(&crowd, &bones, &[i]), exact(&crowd, &rig, &[i]));
+        crowd.set_world(i, super::at([1.0, 0.0, -40.0])).unwrap();
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+        let other = held.replace(i);
+        assert!(other.is_none_or(|other| crowd.tier(other).is_some()));
+        assert_eq!(palettes(&crowd, &bones, &[i]).len(), 1);
+    }
+}
+
+/// A view that sees nobody leaves no rows to evaluate; whoever is seen again is new.
+#[test]
+fn a_view_of_nobody_evaluates_nothing() {
+    let (mut crowd, all) = ring(30, 20.0);
+    crowd.set_tiers(Some(every(4, false))).unwrap();
+    let mut bones = BoneBuffer::new();
+    let up = View {
+        clip_from_world: (Mat4::from_cols_array_2d(&camera(0.0).clip_from_world)
+            * Mat4::from_rotation_x(-std::f32::consts::FRAC_PI_2))
+        .to_cols_array_2d(),
+        ..camera(0.0)
+    };
+    for (views, shown) in [(vec![], 30), (vec![up], 0), (vec![], 30), (vec![up; 3], 0)] {
+        crowd.set_views(&views).unwrap();
+        crowd.advance(DT).unwrap();
+        assert_eq!(crowd.evaluate(&mut bones).instances, shown);
+        let inside = all.iter().filter(|&&i| crowd.tier(i).is_some());
+        assert_eq!(inside.count(), shown);
+        let stats = crowd.tier_stats().unwrap();
+        assert_eq!((stats.out, stats.tiers[0].held), (30 - shown, 0));
+    }
+}
+
+/// Instances that change their tiers in every frame are new in every frame, and their rows are used again.
+#[test]
+fn tiers_that_change_every_frame() {
+    let (mut crowd, all, id, _) = chains(64);
+    let rig = crowd.rig(id).unwrap().clone();
+    // Behind the camera: importances alone decide.
+    for &i in &all {
+        crowd.set_world(i, super::at([0.0, 0.0, 30.0])).unwrap();
+    }
+    let tier = |height, rate, interpolate| Tier {
+        height,
+        rate,
+        interpolate,
+        ..Tier::default()
+    };
+    crowd
+        .set_tiers(Some(Tiers {
+            tiers: vec![
+                tier(100.0, 8, true),
+                tier(10.0, 4, false),
+                tier(0.0, 16, true),
+            ],
+            ..Tiers::default()
+        }))
+        .unwrap();
+    let mut bones = BoneBuffer::new();
+    let mut most = 0;
+    for frame in 0..90 {
+        let height = [500.0, 40.0, 1.0];
+        let importance: Vec<f32> = (0..64).map(|n| height[(n + frame) % 3]).collect();
+        crowd.set_importances(id, &importance).unwrap();
+        crowd.set_views(&[camera(0.0)]).unwrap();
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+        for (n, &i) in all.iter().enumerate() {
+            assert_eq!(crowd.tier(i), Some((n + frame) % 3));
+        }
+        assert_eq!(palettes(&crowd, &bones, &all), exact(&crowd, &rig, &all));
+        match frame {
+            0..30 => most = most.max(bones.rows().len()),
+            _ => assert!(bones.rows().len() <= most, "frame {frame}"),
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! The soak runs for some seconds, or as long as `PHALANX_SOAK_SECONDS` says:
 //! `PHALANX_SOAK_SECONDS=600 cargo test --release --test steady -- soak::run --nocapture`.
+//! That of tiers runs for a number of character-seconds (`tiers.rs`).
 
 mod life;
 mod rounds;
 mod run;
+mod tiers;
