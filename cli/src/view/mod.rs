@@ -118,7 +118,11 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     if let Some(missing) = args.file.as_deref().filter(|file| !file.exists()) {
         Model::load(Some(missing), false, args.import)?;
     }
-    let tiers = args.tiers.as_deref().map(tiers_file::read).transpose()?;
+    let mut tiers = args.tiers.as_deref().map(tiers_file::read).transpose()?;
+    // The window draws all levels of detail with the full rig's palettes.
+    for tier in tiers.iter_mut().flat_map(|t| &mut t.tiers) {
+        tier.detail = None;
+    }
     // Opened before the model: without a display, loading is wasted.
     let event_loop = quiet::during(EventLoop::new).map_err(refused)?;
     let model = Model::load_to_draw(args.file.as_deref(), args.import)?
