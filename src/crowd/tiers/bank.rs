@@ -5,8 +5,10 @@ use super::input::CellInput;
 /// The cells of a bank.
 pub(super) const CELLS: usize = 16;
 
-/// A new bank comes with one for so many that there are.
-const SPARE: u32 = 8;
+/// A new bank comes with so many more at most: an eighth of those like it, and some.
+const SPARES: u32 = 64;
+/// Where there are few, so many at most.
+const FEW_SPARES: u32 = 4;
 
 /// No cell, no instance.
 pub(super) const NONE: u32 = u32::MAX;
@@ -37,6 +39,12 @@ pub(super) struct BankKind {
 impl BankKind {
     pub fn cell_rows(&self) -> usize {
         self.stride as usize * usize::from(self.palettes)
+    }
+
+    /// What banks have in common that can take the place of one another: the rows of a cell, and whether cells have room
+    /// for what they are evaluated from.
+    fn room(&self) -> (usize, bool) {
+        (self.cell_rows(), self.tier != SHARED)
     }
 }
 
@@ -115,8 +123,8 @@ pub(super) struct Banks {
     pub all: Vec<Bank>,
     /// Banks of each kind that have a free cell, the last one is taken first.
     open: Vec<(BankKind, Vec<u32>)>,
-    /// Banks without used cells, by the rows of a cell.
-    empty: Vec<(usize, Vec<u32>)>,
+    /// Banks without used cells, by their [`room`](BankKind::room).
+    empty: Vec<((usize, bool), Vec<u32>)>,
     /// How many cells are updated in each of 16 frames that follow one another.
     load: [u32; 16],
     /// Banks that have room for what their cells keep.
@@ -154,7 +162,7 @@ impl Banks {
         let open = match self.open.iter().position(|(k, _)| *k == kind) {
             Some(at) => at,
             None => {
-                self.open.push((kind, Vec::new()));
+                self.open.push((kind, Vec::with_capacity(64)));
                 self.open.len() - 1
             }
         };
@@ -181,30 +189,38 @@ impl Banks {
         bank * CELLS as u32 + place as u32
     }
 
-    /// An empty bank, or a new one behind all others. An eighth more are made then, so that few frames make banks.
+    /// An empty bank, or a new one behind all others. Some more are made then, so that few frames make banks.
     fn bank(&mut self, kind: BankKind) -> u32 {
-        let rows = kind.cell_rows();
-        let empty = self.empty.iter_mut().find(|(r, _)| *r == rows);
+        let room = kind.room();
+        let empty = self.empty.iter_mut().find(|(r, _)| *r == room);
         if let Some(bank) = empty.and_then(|(_, banks)| banks.pop()) {
             let b = &mut self.all[bank as usize];
             b.kind = kind;
             return bank;
         }
         let bank = self.all.len() as u32;
-        let alike = self.all.iter().filter(|b| b.kind.cell_rows() == rows);
-        let spare = alike.count() as u32 / SPARE;
+        let alike = self.all.iter().filter(|b| b.kind.room() == room);
+        let alike = alike.count() as u32;
+        let spare = (alike / 2).min(FEW_SPARES + alike / 8).min(SPARES);
         for _ in 0..=spare {
             self.all.push(Bank::new(kind, self.rows()));
         }
-        if spare > 0 {
-            // The first of them is taken first.
-            let spares = (bank + 1..=bank + spare).rev();
-            match self.empty.iter_mut().find(|(r, _)| *r == rows) {
-                Some((_, banks)) => banks.extend(spares),
-                None => self.empty.push((rows, spares.collect())),
-            }
+        // The first of them is taken first.
+        for spare in (bank + 1..=bank + spare).rev() {
+            self.put_empty(room, spare);
         }
         bank
+    }
+
+    fn put_empty(&mut self, room: (usize, bool), bank: u32) {
+        match self.empty.iter_mut().find(|(r, _)| *r == room) {
+            Some((_, banks)) => banks.push(bank),
+            None => {
+                let mut banks = Vec::with_capacity(64);
+                banks.push(bank);
+                self.empty.push((room, banks));
+            }
+        }
     }
 
     /// Frees a cell.
@@ -228,11 +244,7 @@ impl Banks {
         }
         if empty {
             open.retain(|&b| b as usize != bank);
-            let rows = kind.cell_rows();
-            match self.empty.iter_mut().find(|(r, _)| *r == rows) {
-                Some((_, banks)) => banks.push(bank as u32),
-                None => self.empty.push((rows, vec![bank as u32])),
-            }
+            self.put_empty(kind.room(), bank as u32);
         }
     }
 
@@ -263,7 +275,8 @@ mod tests {
         let cells: Vec<u32> = (0..40)
             .map(|i| banks.take(kind(0, 0, 10), 1, i, 7))
             .collect();
-        assert_eq!((banks.all.len(), banks.rows()), (3, 480));
+        // The third comes with a spare one.
+        assert_eq!((banks.all.len(), banks.rows()), (4, 640));
         assert_eq!(cells[17], 17);
         banks.free(cells[3], 1);
         banks.free(cells[20], 1);
@@ -274,8 +287,8 @@ mod tests {
             .for_each(|i| banks.free(cells[i], 1));
         // An empty bank serves any kind with cells of its size.
         assert_eq!(split(banks.take(kind(1, 0, 10), 4, 5, 9)), (0, 0));
-        assert_eq!(split(banks.take(kind(1, 0, 7), 4, 5, 9)), (3, 0));
-        assert_eq!(banks.rows(), 480 + 16 * 7);
+        assert_eq!(split(banks.take(kind(1, 0, 7), 4, 5, 9)), (4, 0));
+        assert_eq!(banks.rows(), 640 + 16 * 7);
     }
 
     #[test]
