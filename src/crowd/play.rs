@@ -77,7 +77,10 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
-        self.pool_mut(rig)?.state.apply_roots(apply);
+        let pool = self.pool_mut(rig)?;
+        pool.state.apply_roots(apply);
+        // Bounds may be those of the step before.
+        pool.mark_worlds();
         Ok(())
     }
 

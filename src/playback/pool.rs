@@ -4,7 +4,7 @@
 use super::advance::Advance;
 use super::arena::Arena;
 use super::blend_space::Space;
-use super::changes::{Changes, POSE, WORLD};
+use super::changes::{Changes, NEW, POSE, WORLD};
 use super::entries::make_room;
 use super::error::PlaybackError;
 use super::events::EventKinds;
@@ -252,7 +252,7 @@ impl Pool {
         }
         self.places.spawn(index);
         self.watch.spawn(index);
-        self.changes.mark(index, POSE | WORLD);
+        self.changes.mark(index, POSE | WORLD | NEW);
         let hints = self.hints_len();
         let more = hints.saturating_sub(self.hints.len());
         make_room(&mut self.hints, more);

@@ -30,11 +30,14 @@ impl FromStr for BudgetArg {
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = "expected a number of characters, or a time as 1500us or 1.5ms";
         let time = |number: &str, unit: f64| {
-            let value = number.parse().ok().map(|n: f64| n * unit);
-            let value = value.filter(|us| (1.0..=1e9).contains(us));
-            value
-                .map(Self::Microseconds)
-                .ok_or_else(|| expected.to_owned())
+            let value: f64 = number.parse().map_err(|_| expected.to_owned())?;
+            let microseconds = value * unit;
+            if (1.0..=1e9).contains(&microseconds) {
+                Ok(Self::Microseconds(microseconds))
+            } else {
+                let range = "a budget of time is from 1us to 1000000ms";
+                Err(format!("{microseconds} microseconds; {range}"))
+            }
         };
         if let Some(number) = text.strip_suffix("us") {
             return time(number, 1.0);

@@ -136,6 +136,7 @@ fn budget(ui: &mut Ui, viewer: &Viewer, frame: &TierFrame, commands: &mut Vec<Co
             Some(BudgetArg::Characters(mut palettes)) => {
                 let value = DragValue::new(&mut palettes)
                     .range(0..=2 * MOST)
+                    .clamp_existing_to_range(false)
                     .speed(10.0);
                 if ui.add(value).changed() {
                     commands.push(Command::Budget(Some(BudgetArg::Characters(palettes))));
@@ -144,6 +145,8 @@ fn budget(ui: &mut Ui, viewer: &Viewer, frame: &TierFrame, commands: &mut Vec<Co
             Some(BudgetArg::Microseconds(microseconds)) => {
                 let mut milliseconds = microseconds / 1e3;
                 let value = DragValue::new(&mut milliseconds).range(0.01..=LONGEST);
+                // A budget that was given is shown as it is.
+                let value = value.clamp_existing_to_range(false);
                 let value = value.speed(0.02).suffix(" ms").fixed_decimals(2);
                 if ui.add(value).changed() {
                     let time = BudgetArg::Microseconds(milliseconds * 1e3);

@@ -70,7 +70,7 @@ pub(crate) struct Bank {
     pub(super) stored: u16,
     /// The instance of each cell; of shared ones the clip and its phase.
     pub(super) owner: [u32; CELLS],
-    /// The frame in which each was updated; of shared ones the frame in which it was last looked for.
+    /// The frame in which each was updated; of shared ones the frame in which it was made.
     pub(super) updated: [u32; CELLS],
     /// When the earlier palette of interpolated cells is reached, and when the later one: seconds of the crowd.
     pub(super) times: [[f64; 2]; CELLS],

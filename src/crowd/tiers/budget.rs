@@ -31,10 +31,10 @@ impl Default for ControllerOptions {
 /// gives the same bits again, whatever the times were.
 ///
 /// The cost of a palette is estimated per program (here: the tiers, which differ in what their palettes take, and the
-/// shared palettes) and for a frame as such, from the number of palettes and the time of every frame, by normalised least
-/// mean squares: `cost += gain · error · count / (1 + counts · counts)`, where the error is the measured time less the
-/// estimated one. Costs stay at or above 1 ns. The budget is what fits into the time at the mean cost of the last frame's palettes,
-/// and at most doubles from frame to frame.
+/// shared palettes), from the number of palettes and the time of every frame, by normalised least mean squares:
+/// `cost += gain · error · count / (1 + counts · counts)`, where the error is the measured time less the estimated one.
+/// Costs stay at or above 1 ns. The budget is what fits into the time at the mean cost of the last frame's palettes, and
+/// at most doubles from frame to frame. What a frame costs whatever it evaluates counts as part of its palettes.
 ///
 /// Source: B. Widrow and M. E. Hoff, "Adaptive switching circuits", 1960, with the step normalised.
 ///

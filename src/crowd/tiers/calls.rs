@@ -7,7 +7,7 @@ use super::tier::{TierError, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
-use crate::playback::changes::{POSE, WORLD};
+use crate::playback::changes::{NEW, POSE, WORLD};
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::rig::Rig;
 use std::ops::Range;
@@ -100,6 +100,7 @@ impl Crowd {
             time: last.time,
             step: last.step,
             backwards: last.backwards,
+            ranked_at: last.time,
             pools: pools.collect(),
             ..Tiering::default()
         }));
@@ -237,13 +238,8 @@ impl Crowd {
 
     /// The tier of an instance in the last frame; `None` if it was out of the picture, unknown, or there are no tiers.
     pub fn tier(&self, instance: InstanceId) -> Option<usize> {
-        let (_, index) = self.instance(instance).ok()?;
-        let ranked = self
-            .tiering
-            .as_ref()?
-            .pools
-            .get(self.rigs.slot(instance.rig())?)?;
-        let tier = *ranked.tier.get(index)?;
+        let (tiering, number, index) = self.ranked(instance)?;
+        let tier = *tiering.pools[number].tier.get(index)?;
         (tier != OUT).then_some(tier.into())
     }
 
@@ -286,10 +282,18 @@ impl Crowd {
 
     /// The cell of an instance in the last frame.
     fn cell_of(&self, instance: InstanceId) -> Option<(&Tiering, u32)> {
+        let (tiering, number, index) = self.ranked(instance)?;
+        Some((tiering, tiering.cell(number, index)?))
+    }
+
+    /// The pool and the index of an instance, if the last frame knew it: it may have the index of one that is gone.
+    fn ranked(&self, instance: InstanceId) -> Option<(&Tiering, usize, usize)> {
         let (_, index) = self.instance(instance).ok()?;
         let tiering = self.tiering.as_ref()?;
-        let cell = tiering.cell(self.rigs.slot(instance.rig())?, index)?;
-        Some((tiering, cell))
+        let number = self.rigs.slot(instance.rig())?;
+        let known = tiering.pools.get(number)?.rig == Some(instance.rig().number());
+        let new = self.pool(instance.rig()).ok()?.changes.of(index) & NEW != 0;
+        (known && !new).then_some((tiering, number, index))
     }
 
     /// The rows of an instance with tiers: of an interpolated one, those of the nearer pose.
@@ -314,6 +318,7 @@ impl Crowd {
         };
         tiering.frame = tiering.frame.wrapping_add(1);
         tiering.lost |= !holds;
+        tiering.ranked_at = tiering.time;
         if tiering.align != align {
             (0..tiering.pools.len()).for_each(|number| tiering.forget(number));
             tiering.banks = Default::default();

@@ -43,8 +43,8 @@ pub(super) struct PhaseClocks {
     pub all: Vec<PhaseClock>,
     /// By chunk.
     pub origins: Vec<Origin>,
-    /// For which clips and watched joints they were made.
-    made_for: Option<(u64, u64)>,
+    /// The layout of watched joints that they are for.
+    layout: Option<u64>,
 }
 
 /// Those of a chunk.
@@ -75,18 +75,17 @@ impl PhaseClocks {
         self.origins.resize(instances.div_ceil(CHUNK), None);
     }
 
-    /// Forgets the clocks if clips or watched joints of the pool are others.
+    /// Forgets the clocks of those that watch joints of their own, if others do than before.
     pub fn fit(&mut self, pool: &Pool) {
-        let state = Some((pool.clip_changes, pool.watch.layouts()));
-        if self.made_for != state {
-            self.made_for = state;
-            self.forget_all();
+        let layout = Some(pool.watch.layouts());
+        if self.layout != layout && !pool.watch.is_empty() {
+            for (index, clock) in self.all.iter_mut().enumerate() {
+                if pool.watch.watches_own(index) {
+                    *clock = PhaseClock::UNKNOWN;
+                }
+            }
         }
-    }
-
-    /// To be called when the clocks are those of a snapshot that the pool was restored from.
-    pub fn keep_for(&mut self, pool: &Pool) {
-        self.made_for = Some((pool.clip_changes, pool.watch.layouts()));
+        self.layout = layout;
     }
 
     pub fn forget_all(&mut self) {
@@ -203,6 +202,11 @@ mod tests {
             let back = frame / 70 % 3 == 1;
             turned += usize::from(back);
             crowd.advance(if back { -step } else { step }).unwrap();
+            if random(10) == 0 {
+                // There and back: the clock is another one, though it runs the same way.
+                crowd.advance(if back { 0.5 } else { -0.5 }).unwrap();
+                crowd.advance(if back { -0.1 } else { 0.1 }).unwrap();
+            }
             crowd.evaluate(&mut bones);
             let pool = crowd.pools[0].as_ref().unwrap();
             let clocks = &crowd.tiering.as_ref().unwrap().pools[0].clocks;
@@ -225,6 +229,6 @@ mod tests {
                 assert!(apart < 2e-4, "frame {frame}, instance {index}: {apart}");
             }
         }
-        assert!(known > 20_000 && turned > 100, "{known} {turned}");
+        assert!(known > 15_000 && turned > 100, "{known} {turned}");
     }
 }

@@ -332,6 +332,7 @@ impl Tiering {
         let asks = &mut self.asks[..chunks];
         let still = all && self.tiers.tiers[0].sharing == Sharing::None;
         if std::mem::replace(everybody, still) && still {
+            clocks.forget_all();
             if let Some(ask) = asks.first_mut() {
                 ranking.changed(tier, cell, ask);
             }

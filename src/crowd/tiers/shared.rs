@@ -147,6 +147,17 @@ impl SharedPhases {
         }
     }
 
+    /// To be called when a snapshot was restored: the pool's clips are equal to those that it was taken with, but may be
+    /// others in memory.
+    pub fn rebind(&mut self, pool: &Pool) {
+        self.made_for = None;
+        for (index, phases) in (0..).zip(&mut self.clips) {
+            if let (Some(phases), Some(clip)) = (phases, pool.loaded_at(index)) {
+                phases.clip = Arc::downgrade(clip);
+            }
+        }
+    }
+
     /// The nearest phase of a clip's time in a tier, which has a detail; `None` if the tier does not share the clip.
     #[inline]
     pub fn key(&self, clip: u16, time: f32, (tier, detail): (u8, u8)) -> Option<PhaseKey> {

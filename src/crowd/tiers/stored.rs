@@ -15,14 +15,15 @@ pub(in crate::crowd) struct TieringSnapshot {
     time: f64,
     step: f64,
     backwards: bool,
+    ranked_at: f64,
     pools: Vec<Ranked>,
     banks: Banks,
     sweep: usize,
     turn: u32,
     align: usize,
     instances: [usize; super::MAX_TIERS],
-    /// By pool, instances that calls have changed since the last frame.
-    changed: Vec<Vec<u32>>,
+    /// By pool, instances that calls have changed since the last frame, and what.
+    changed: Vec<Vec<(u32, u8)>>,
 }
 
 impl PartialEq for TieringSnapshot {
@@ -48,7 +49,7 @@ impl TieringSnapshot {
         let changed = crowd.pools.iter().map(|pool| {
             let all = pool.iter().flat_map(|pool| pool.changes.all());
             let changed = all.filter(|(_, what)| what & POSE != 0);
-            changed.map(|(index, _)| index as u32).collect()
+            changed.map(|(index, what)| (index as u32, what)).collect()
         });
         let mut banks = tiering.banks.clone();
         // Any hints are valid.
@@ -60,6 +61,7 @@ impl TieringSnapshot {
             time: tiering.time,
             step: tiering.step,
             backwards: tiering.backwards,
+            ranked_at: tiering.ranked_at,
             pools: tiering.pools.iter().map(Ranked::kept).collect(),
             banks,
             sweep: tiering.sweep,
@@ -84,6 +86,7 @@ impl TieringSnapshot {
             time: self.time,
             step: self.step,
             backwards: self.backwards,
+            ranked_at: self.ranked_at,
             pools,
             banks: self.banks.clone(),
             sweep: self.sweep,
@@ -107,14 +110,14 @@ impl TieringSnapshot {
             pool.record(true, 0);
             pool.measure_all();
             pool.mark_worlds();
-            for &index in changed {
-                pool.changes.mark(index as usize, POSE);
+            for &(index, what) in changed {
+                pool.changes.mark(index as usize, what);
             }
         }
         let kept = crowd.tiering.iter_mut().flat_map(|t| &mut t.pools);
         for (ranked, pool) in kept.zip(&crowd.pools) {
             if let Some(pool) = pool {
-                ranked.clocks.keep_for(pool);
+                ranked.shared.rebind(pool);
             }
         }
     }

@@ -22,8 +22,10 @@ pub enum Sharing {
     /// A clip has this many phases at least, a power of two of them; an instance shows the nearest one. In 1 to
     /// 4,096.
     Phases(u16),
-    /// A clip has as many phases as keep all vertices within this distance of where they belong, in metres of model
-    /// space: half of a phase at the largest speed in the clip. A clip that needs more than 4,096 is not shared. Above 0.
+    /// A clip has as many phases as keep all vertices within this distance of where they belong when the instance looks
+    /// for its phase, in metres of model space: half of a phase at the largest speed in the clip, measured 60 times a
+    /// second. In a tier of a lower rate the instance shows that phase until it looks again, so what moves in half of
+    /// these frames is added. A clip that needs more than 4,096 phases is not shared. Above 0.
     Error(f32),
 }
 

@@ -12,6 +12,9 @@ use super::view::{View, WideView};
 use crate::playback::clock::LEAP;
 use std::sync::atomic::AtomicU64;
 
+/// Seconds without a ranking after which clocks are forgotten: the clock of a pool counts 9 hours.
+const UNRANKED: f64 = 7200.0;
+
 /// Out of the picture.
 pub(super) const OUT: u8 = u8::MAX;
 
@@ -46,6 +49,7 @@ impl Ranked {
             cell: self.cell.clone(),
             shared: self.shared.clone(),
             clocks: self.clocks.clone(),
+            everybody: self.everybody,
             rig: self.rig,
             ..Self::default()
         }
@@ -74,6 +78,8 @@ pub(crate) struct Tiering {
     pub(super) time: f64,
     /// The last step.
     pub(super) step: f64,
+    /// The time of the last ranking.
+    pub(super) ranked_at: f64,
     /// Whether the last step that was not 0 ran backwards.
     pub(super) backwards: bool,
     /// By the index of the pool.
@@ -105,13 +111,14 @@ pub(crate) struct Tiering {
 impl Tiering {
     /// Records a step of time.
     pub fn advance(&mut self, dt: f64) {
-        if dt.abs() > LEAP {
-            // What plays was moved, whatever its clock says.
+        let turns = dt != 0.0 && (dt < 0.0) != self.backwards;
+        // Clocks hold while time runs one way, without a leap, and for some hours at most.
+        if turns || dt.abs() > LEAP || self.time + dt.abs() - self.ranked_at > UNRANKED {
             for ranked in &mut self.pools {
                 ranked.clocks.forget_all();
             }
         }
-        if dt != 0.0 && (dt < 0.0) != self.backwards {
+        if turns {
             self.backwards = dt < 0.0;
             // What was predicted lies in the other direction.
             for bank in &mut self.banks.all {

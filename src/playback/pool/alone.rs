@@ -86,7 +86,7 @@ impl Pool {
         let action = entry.first()?;
         let length = action.course().length;
         // After a call the rate is known when the next step has visited the entry.
-        let armed = !action.fresh() && clock.now().is_before(entries.still_until(at));
+        let armed = clock.now().is_before(entries.still_until(at));
         let constant = action.rate() == 0.0 || action.repeats();
         let time = action.clip_time_after(entry.since(clock));
         (armed && constant).then(|| Steady {

@@ -1,8 +1,9 @@
 //! Shared palettes.
 
 use super::{DT, apart, chains, exact, one, palettes, shared};
-use phalanx::crowd::{BoneBuffer, PlayOptions, Sharing, Tier};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier};
 use phalanx::math::Affine3x4;
+use phalanx_testkit::chain::rig;
 
 #[test]
 fn instances_in_one_phase_share_their_rows() {
@@ -162,4 +163,88 @@ fn unused_phases_are_freed_and_clips_can_be_unloaded() {
     crowd.play(all[0], clip, &PlayOptions::default()).unwrap();
     crowd.evaluate(&mut bones);
     assert!(crowd.shares_palette(all[0]));
+}
+
+/// A crowd that was built by the same calls, of a rig that is another in memory, goes on with the same bits: shared
+/// palettes at low rates, a watched joint, a budget that begins, a clip that plays for the first time.
+#[test]
+fn a_restored_crowd_of_another_rig_in_memory_goes_on() {
+    let tiers = |rate| {
+        let mut tiers = shared(64);
+        tiers.tiers[0].rate = rate;
+        tiers
+    };
+    for (rate, watch, budget) in [
+        (4, false, None),
+        (4, true, None),
+        (1, true, Some(20)),
+        (2, false, Some(7)),
+    ] {
+        let (mut crowd, all, id, _) = chains(60);
+        if watch {
+            crowd.watch(id, &[1]).unwrap();
+        }
+        crowd.set_tiers(Some(tiers(rate))).unwrap();
+        let mut bones = BoneBuffer::new();
+        let run = |crowd: &mut Crowd, bones: &mut BoneBuffer, frames: std::ops::Range<usize>| {
+            let frame = |frame: usize| {
+                let clip = crowd.clip_by_index(id, frame / 40 % 3).unwrap();
+                let i = all[frame * 7 % 60];
+                crowd
+                    .fade_to(i, clip, 0.1, &PlayOptions::default())
+                    .unwrap();
+                // Clocks get old, and time turns around between two frames.
+                crowd
+                    .advance(if frame % 50 == 3 { 100.0 } else { DT })
+                    .unwrap();
+                if frame % 30 == 11 {
+                    crowd.advance(-0.3).unwrap();
+                    crowd.advance(0.1).unwrap();
+                }
+                crowd.evaluate(bones);
+                palettes(crowd, bones, &all)
+            };
+            frames.map(frame).collect::<Vec<_>>()
+        };
+        run(&mut crowd, &mut bones, 0..20);
+        crowd.set_budget(budget).unwrap();
+        run(&mut crowd, &mut bones, 20..33);
+        let saved = crowd.snapshot();
+        let wanted = run(&mut crowd, &mut bones, 33..120);
+        let mut other = Crowd::with_tag(crowd.tag()).unwrap();
+        other.add_rig(rig()).unwrap();
+        if watch {
+            other.watch(id, &[1]).unwrap();
+        }
+        for crowd in [&mut other, &mut crowd] {
+            crowd.restore(&saved).unwrap();
+            assert!(
+                run(crowd, &mut BoneBuffer::new(), 33..120) == wanted,
+                "{rate} {watch} {budget:?}"
+            );
+        }
+    }
+}
+
+/// Who takes the place of another has no palette before the next frame.
+#[test]
+fn a_new_instance_does_not_show_the_one_before_it() {
+    let (mut crowd, all, id, clip) = chains(3);
+    crowd.set_tiers(Some(shared(8))).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.advance(DT).unwrap();
+    crowd.evaluate(&mut bones);
+    assert!(crowd.palette_range(all[1]).is_some());
+    crowd.despawn(all[1]).unwrap();
+    let new = crowd.spawn(id).unwrap();
+    assert_eq!(new.index(), all[1].index());
+    crowd.play(new, clip, &PlayOptions::default()).unwrap();
+    assert_eq!((crowd.palette_range(new), crowd.tier(new)), (None, None));
+    assert_eq!(
+        (crowd.palette_pair(new), crowd.shares_palette(new)),
+        (None, false)
+    );
+    crowd.evaluate(&mut bones);
+    assert!(crowd.palette_range(new).is_some());
+    assert_eq!(crowd.tier(new), Some(0));
 }
