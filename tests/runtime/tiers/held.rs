@@ -242,6 +242,36 @@ fn the_number_of_workers_does_not_change_a_bit() {
     assert!(hashes.iter().all(|&h| h == hashes[0]), "{hashes:?}");
 }
 
+/// More instances than one worker ranks at a time, shared palettes and a budget.
+#[test]
+fn the_number_of_workers_does_not_change_a_bit_of_many() {
+    let runs = [1, 2, 7, 32].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| {
+            let (mut crowd, all, id, _) = chains(9000);
+            let mut tiers = super::shared(64);
+            tiers.tiers[0].rate = 2;
+            crowd.set_tiers(Some(tiers)).unwrap();
+            crowd.set_budget(Some(20)).unwrap();
+            let mut bones = BoneBuffer::new();
+            for frame in 0..12 {
+                for n in 0..30 {
+                    let clip = crowd.clip_by_index(id, (frame + n) % 3).unwrap();
+                    let options = PlayOptions::default();
+                    crowd
+                        .fade_to(all[(frame * 751 + n * 293) % 9000], clip, 0.05, &options)
+                        .unwrap();
+                }
+                crowd.advance(DT).unwrap();
+                crowd.evaluate(&mut bones);
+            }
+            let ranges: Vec<_> = all.iter().map(|&i| crowd.palette_range(i)).collect();
+            (bones.hash(), ranges)
+        })
+    });
+    assert!(runs.iter().all(|r| *r == runs[0]));
+}
+
 #[test]
 fn parts_for_threads_of_a_host_have_the_same_bits() {
     let (mut crowd, all, ..) = chains(200);
