@@ -3,7 +3,7 @@
 
 /// The pose: what plays, its time, weights, speeds, overrides; also whether the instance is there at all.
 pub(crate) const POSE: u8 = 1;
-/// The instance is new: whoever had its index before is gone. With [`POSE`].
+/// The instance is new: another one may have had its index. With [`POSE`].
 pub(crate) const NEW: u8 = 4;
 /// The world transform.
 pub(crate) const WORLD: u8 = 2;

@@ -288,7 +288,7 @@ impl ViewerCrowd {
         tiers: Option<Tiers>,
         color_by: Option<ColorBy>,
     ) -> Result<(), CliError> {
-        // Tiers that are set anew have everything evaluated.
+        // The next frame after tiers are set evaluates everything.
         if self.crowd.tiers() != tiers.as_ref() {
             self.crowd.set_tiers(tiers).map_err(tiers::refused)?;
         }

@@ -78,7 +78,7 @@ pub fn clips_that_came_later_are_seen() {
     assert!(is_seen(&mut crowd, later));
 }
 
-/// A crowd with tiers evaluates whoever is in the picture, and whoever throws a shadow into it.
+/// A crowd with tiers evaluates the instances in the picture, and those whose shadows are in it.
 pub fn tiers_see_the_picture_and_its_shadows() {
     let mut parade = Parade::new(400);
     let camera = Parade::camera(0.0);

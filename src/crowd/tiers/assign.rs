@@ -138,7 +138,7 @@ impl Tiering {
     }
 
     /// To be called when the watched joints of a pool have been laid out again: details leave out none of them, and
-    /// instances that watch joints of their own have palettes of the full rig.
+    /// instances that watch joints of their own have palettes of the full rig, which they do not share.
     pub(super) fn fit_watched(&mut self, number: usize, pool: &mut Pool) {
         let Self { pools, banks, .. } = self;
         let ranked = &mut pools[number];
@@ -147,6 +147,9 @@ impl Tiering {
             return;
         }
         ranked.watched = layouts;
+        if !pool.watch.is_empty() {
+            ranked.clocks.forget_watching(pool);
+        }
         if pool.details.rigs().len() == 0 {
             return;
         }

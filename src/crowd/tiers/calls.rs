@@ -123,7 +123,7 @@ impl Crowd {
 
     /// The details of a rig that tiers ask for by [`Tier::detail`](super::Tier::detail), each once: those that leave out
     /// something. Empty without tiers. They are made by [`set_tiers`](Self::set_tiers) and [`add_rig`](Self::add_rig),
-    /// and made anew, with the same rows, when other joints are [watched](Self::watch).
+    /// and made again, with the same rows, when other joints are [watched](Self::watch).
     ///
     /// A rig that refuses a detail (see [`Rig::detail`](crate::rig::Rig::detail)) has full palettes in that tier.
     ///
@@ -368,7 +368,6 @@ impl Crowd {
             ranked.shared.fit(pool, tiers, |cell| banks.free(cell, 1));
             tiering.fit_watched(number, pool);
             let ranked = &mut tiering.pools[number];
-            ranked.clocks.fit(pool);
             for (index, what) in pool.changes.all() {
                 if what & POSE != 0 {
                     ranked.clocks.forget(index);

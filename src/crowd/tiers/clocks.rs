@@ -16,7 +16,7 @@ const UNKNOWN: u16 = NO_CLIP - 1;
 /// Turns of a pass.
 const TURNS: f64 = (1u64 << 32) as f64;
 
-/// Seconds after which the clocks of a chunk are made anew: the rate has 24 bits, so they are off by 10^-4 of what passes
+/// Seconds after which the clocks of a chunk are made again: the rate has 24 bits, so they are off by 10^-4 of what passes
 /// in a second.
 const LONGEST: f64 = 1024.0;
 
@@ -43,8 +43,6 @@ pub(super) struct PhaseClocks {
     pub all: Vec<PhaseClock>,
     /// By chunk.
     pub origins: Vec<Origin>,
-    /// The layout of watched joints that they are for.
-    layout: Option<u64>,
 }
 
 /// Those of a chunk.
@@ -75,17 +73,13 @@ impl PhaseClocks {
         self.origins.resize(instances.div_ceil(CHUNK), None);
     }
 
-    /// Forgets the clocks of those that watch joints of their own, if others do than before.
-    pub fn fit(&mut self, pool: &Pool) {
-        let layout = Some(pool.watch.layouts());
-        if self.layout != layout && !pool.watch.is_empty() {
-            for (index, clock) in self.all.iter_mut().enumerate() {
-                if pool.watch.watches_own(index) {
-                    *clock = PhaseClock::UNKNOWN;
-                }
+    /// Forgets the clocks of those that watch joints of their own.
+    pub fn forget_watching(&mut self, pool: &Pool) {
+        for (index, clock) in self.all.iter_mut().enumerate() {
+            if pool.watch.watches_own(index) {
+                *clock = PhaseClock::UNKNOWN;
             }
         }
-        self.layout = layout;
     }
 
     pub fn forget_all(&mut self) {

@@ -50,7 +50,7 @@ impl Heights {
         heights
     }
 
-    /// Whether an instance stays in its tier: as [`tier`](Self::tier) says, of those that a picture shows.
+    /// Whether a height in pictures is surely one of the tier that an instance was in: most are.
     #[inline(always)]
     fn stays(&self, old: u8, main: f32) -> bool {
         let tier = usize::from(old) % super::MAX_TIERS;
@@ -72,6 +72,9 @@ impl Heights {
         let height = if main > 0.0 { main } else { shadow };
         if height <= 0.0 {
             return OUT;
+        }
+        if self.stays(old, main) {
+            return old;
         }
         let tier = if old == OUT {
             self.first(&self.at, height)
@@ -170,19 +173,14 @@ impl Ranking<'_> {
                 seen &= seen - 1;
                 let (old, place) = (old[l], r * LANES + l);
                 let index = (first + place) as u32;
-                let tier = match self.heights.stays(old, main[l]) {
-                    true => old,
-                    false => self.heights.tier(old, main[l], shadow[l]),
-                };
+                let tier = self.heights.tier(old, main[l], shadow[l]);
                 let cell = &mut cells[place];
                 if old == tier && *cell & SHARED_CELL != 0 && *cell != NONE {
                     // Most of all: they go on as they did.
-                    let t = &self.tiers.tiers[usize::from(tier)];
-                    let waits = index.wrapping_add(self.frame) & u32::from(t.rate - 1) != 0;
                     let after = after[usize::from(tier) % super::MAX_TIERS];
                     let detail = self.detail[usize::from(tier) % super::MAX_TIERS];
                     if let Some((clip, turn)) = clocks.all[place].after(after) {
-                        if waits {
+                        if self.waits(index, tier) {
                             continue;
                         }
                         let key = self.shared.key_at(clip, turn, (tier, detail));
@@ -245,13 +243,19 @@ impl Ranking<'_> {
         if old != tier || cell == NONE || self.changes.of(index as usize) & POSE != 0 {
             return true;
         }
-        let tier = &self.tiers.tiers[usize::from(tier)];
         if cell & SHARED_CELL == 0 {
             // A fade may have ended.
-            return tier.sharing != Sharing::None;
+            return self.tiers.tiers[usize::from(tier)].sharing != Sharing::None;
         }
+        !self.waits(index, tier)
+    }
+
+    /// Whether an instance that shares a palette shows the phase of an earlier frame.
+    #[inline(always)]
+    fn waits(&self, index: u32, tier: u8) -> bool {
         // Rates are powers of two.
-        index.wrapping_add(self.frame) & u32::from(tier.rate - 1) == 0
+        let rate = u32::from(self.tiers.tiers[usize::from(tier)].rate);
+        index.wrapping_add(self.frame) & (rate - 1) != 0
     }
 
     /// The request of an instance; `None` if it keeps its cell, or shows another phase that is there.

@@ -158,27 +158,28 @@ impl SharedPhases {
         }
     }
 
+    /// The phases of a clip, and how many of them are one of a tier's; `None` if the tier does not share the clip.
+    #[inline(always)]
+    fn in_tier(&self, clip: u16, tier: u8) -> Option<(&Phases, u16)> {
+        let phases = self.clips.get(usize::from(clip))?.as_ref()?;
+        let step = *phases.steps.get(usize::from(tier))?;
+        (step > 0).then_some((phases, step))
+    }
+
     /// The nearest phase of a clip's time in a tier, which has a detail; `None` if the tier does not share the clip.
     #[inline]
     pub fn key(&self, clip: u16, time: f32, (tier, detail): (u8, u8)) -> Option<PhaseKey> {
-        if clip == NO_CLIP {
-            let phase = 0;
-            return Some(PhaseKey {
-                clip,
-                phase,
-                detail,
-            });
-        }
-        let phases = self.clips.get(usize::from(clip))?.as_ref()?;
-        let step = *phases.steps.get(usize::from(tier))?;
-        if step == 0 {
-            return None;
-        }
-        // The cast saturates; the last phase is the end of the clip.
-        let nearest = (time * phases.rate / f32::from(step) + 0.5) as u16;
+        let phase = if clip == NO_CLIP {
+            0
+        } else {
+            let (phases, step) = self.in_tier(clip, tier)?;
+            // The cast saturates; the last phase is the end of the clip.
+            let nearest = (time * phases.rate / f32::from(step) + 0.5) as u16;
+            nearest.saturating_mul(step).min(phases.count)
+        };
         Some(PhaseKey {
             clip,
-            phase: (nearest.saturating_mul(step)).min(phases.count),
+            phase,
             detail,
         })
     }
@@ -186,26 +187,19 @@ impl SharedPhases {
     /// The nearest phase of a clip in a tier, which has a detail, at a turn, that is a share of the clip's pass in 2^-32.
     #[inline(always)]
     pub fn key_at(&self, clip: u16, turn: u32, (tier, detail): (u8, u8)) -> Option<PhaseKey> {
-        if clip == NO_CLIP {
-            let phase = 0;
-            return Some(PhaseKey {
-                clip,
-                phase,
-                detail,
-            });
-        }
-        let phases = self.clips.get(usize::from(clip))?.as_ref()?;
-        let step = *phases.steps.get(usize::from(tier))?;
-        if step == 0 {
-            return None;
-        }
-        // Both are powers of two: the tier's phases are `count >> log`.
-        let log = step.trailing_zeros();
-        let shift = 32 - phases.count.trailing_zeros() + log;
-        let nearest = (u64::from(turn) + (1 << shift >> 1)) >> shift;
+        let phase = if clip == NO_CLIP {
+            0
+        } else {
+            let (phases, step) = self.in_tier(clip, tier)?;
+            // Both are powers of two: the tier's phases are `count >> log`.
+            let log = step.trailing_zeros();
+            let shift = 32 - phases.count.trailing_zeros() + log;
+            let nearest = (u64::from(turn) + (1 << shift >> 1)) >> shift;
+            (nearest << log) as u16
+        };
         Some(PhaseKey {
             clip,
-            phase: (nearest << log) as u16,
+            phase,
             detail,
         })
     }

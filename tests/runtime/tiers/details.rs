@@ -1,6 +1,6 @@
 //! Tiers with details: fewer rows, the same poses.
 
-use super::{DT, apart, at, chains, one, palettes};
+use super::{DT, apart, at, chains, goes_on_with_the_same_bits, one, palettes};
 use phalanx::crowd::{
     BoneBuffer, Crowd, InstanceId, PlayOptions, RigId, Sharing, Tier, TierDetail, Tiers,
 };
@@ -305,7 +305,6 @@ fn lost_memory_and_restored_snapshots_have_the_same_bits() {
         crowd
             .set_override(all[9], hand, at([0.0, 0.1, 0.0]))
             .unwrap();
-        let mut bones = BoneBuffer::new();
         let run = |crowd: &mut Crowd, bones: &mut BoneBuffer, frames: std::ops::Range<usize>| {
             let mut shown = Vec::new();
             for frame in frames {
@@ -316,24 +315,8 @@ fn lost_memory_and_restored_snapshots_have_the_same_bits() {
             }
             shown
         };
-        run(&mut crowd, &mut bones, 0..33);
-        let saved = crowd.snapshot();
-        let wanted = run(&mut crowd, &mut bones, 33..60);
-        let hash = bones.hash();
-        for mut memory in [bones.clone(), BoneBuffer::new()] {
-            crowd.restore(&saved).unwrap();
-            assert!(run(&mut crowd, &mut memory, 33..60) == wanted);
-            assert_eq!(memory.hash(), hash);
-        }
-        let mut fresh = Crowd::new();
-        fresh.add_rig(rig.clone()).unwrap();
-        fresh.restore(&saved).unwrap();
-        let mut memory = BoneBuffer::new();
-        assert!(run(&mut fresh, &mut memory, 33..50) == wanted[..17]);
-        let mut memory = BoneBuffer::new();
-        assert!(run(&mut fresh, &mut memory, 50..60) == wanted[17..]);
-        assert_eq!(memory.hash(), hash);
-        // A crowd with bytes for its state ranks anew.
+        let (saved, mut fresh, mut memory) = goes_on_with_the_same_bits(&mut crowd, &rig, run);
+        // A crowd that is restored from bytes ranks all its instances again.
         let bytes = phalanx::crowd::CrowdSnapshot::from_bytes(&saved.to_bytes()).unwrap();
         fresh.restore(&bytes).unwrap();
         assert_eq!(details(&fresh, id).len(), 1);

@@ -1,6 +1,6 @@
 //! Rates: staggered updates, held and interpolated palettes.
 
-use super::{DT, apart, chains, every, exact, palettes, plain};
+use super::{DT, apart, chains, every, exact, goes_on_with_the_same_bits, palettes, plain};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, RATES, Tiers};
 use std::collections::VecDeque;
 
@@ -138,7 +138,7 @@ fn a_long_step_is_forgotten_after_one_round() {
     }
 }
 
-/// The factor of a pair is within 0 and 1, however long steps are and whoever waits.
+/// The factor of a pair is within 0 and 1 for steps of any length, and with a budget.
 #[test]
 fn factors_stay_within_bounds() {
     let (mut crowd, all, ..) = chains(50);
@@ -187,7 +187,6 @@ fn lost_memory_and_restored_snapshots_have_the_same_bits() {
         let rig = crowd.rig(id).unwrap().clone();
         let other = crowd.clip_by_index(id, 2).unwrap();
         crowd.set_tiers(Some(every(rate, interpolate))).unwrap();
-        let mut bones = BoneBuffer::new();
         let run = |crowd: &mut Crowd, bones: &mut BoneBuffer, frames: std::ops::Range<usize>| {
             let mut hashes = Vec::new();
             for frame in frames {
@@ -201,26 +200,7 @@ fn lost_memory_and_restored_snapshots_have_the_same_bits() {
             }
             hashes
         };
-        run(&mut crowd, &mut bones, 0..33);
-        let saved = crowd.snapshot();
-        let wanted = run(&mut crowd, &mut bones, 33..60);
-        let hash = bones.hash();
-        // The same crowd, in the same memory and in other memory.
-        for mut memory in [bones.clone(), BoneBuffer::new()] {
-            crowd.restore(&saved).unwrap();
-            assert!(run(&mut crowd, &mut memory, 33..60) == wanted);
-            assert_eq!(memory.hash(), hash);
-        }
-        // Another crowd.
-        let mut fresh = Crowd::new();
-        fresh.add_rig(rig.clone()).unwrap();
-        fresh.restore(&saved).unwrap();
-        let mut memory = BoneBuffer::new();
-        assert!(run(&mut fresh, &mut memory, 33..50) == wanted[..17]);
-        // Memory that is lost in the middle.
-        let mut memory = BoneBuffer::new();
-        assert!(run(&mut fresh, &mut memory, 50..60) == wanted[17..]);
-        assert_eq!(memory.hash(), hash);
+        goes_on_with_the_same_bits(&mut crowd, &rig, run);
     }
 }
 

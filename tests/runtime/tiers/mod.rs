@@ -8,7 +8,7 @@ mod sharing;
 mod views;
 
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId, Sharing, Tier, Tiers,
+    BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, PlayOptions, RigId, Sharing, Tier, Tiers,
 };
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
@@ -114,4 +114,33 @@ pub fn exact(
     let mut full = BoneBuffer::new();
     copy.evaluate(&mut full);
     palettes(&copy, &full, all)
+}
+
+/// Runs 60 frames, and 27 of them again after a snapshot: in the same crowd, in the same memory and in other memory, and
+/// in a crowd of the same rig whose memory is lost in the middle. `run` runs frames and returns the palettes of each.
+/// Returns the snapshot, the other crowd and its memory.
+pub fn goes_on_with_the_same_bits(
+    crowd: &mut Crowd,
+    rig: &Arc<phalanx::rig::Rig>,
+    run: impl Fn(&mut Crowd, &mut BoneBuffer, std::ops::Range<usize>) -> Vec<Vec<Vec<Affine3x4>>>,
+) -> (CrowdSnapshot, Crowd, BoneBuffer) {
+    let mut bones = BoneBuffer::new();
+    run(crowd, &mut bones, 0..33);
+    let saved = crowd.snapshot();
+    let wanted = run(crowd, &mut bones, 33..60);
+    let hash = bones.hash();
+    for mut memory in [bones.clone(), BoneBuffer::new()] {
+        crowd.restore(&saved).unwrap();
+        assert!(run(crowd, &mut memory, 33..60) == wanted);
+        assert_eq!(memory.hash(), hash);
+    }
+    let mut fresh = Crowd::new();
+    fresh.add_rig(rig.clone()).unwrap();
+    fresh.restore(&saved).unwrap();
+    let mut memory = BoneBuffer::new();
+    assert!(run(&mut fresh, &mut memory, 33..50) == wanted[..17]);
+    let mut memory = BoneBuffer::new();
+    assert!(run(&mut fresh, &mut memory, 50..60) == wanted[17..]);
+    assert_eq!(memory.hash(), hash);
+    (saved, fresh, memory)
 }

@@ -97,7 +97,7 @@ struct Host {
     budget: Option<usize>,
     /// Exact palettes of the last frames, latest first.
     history: VecDeque<BTreeMap<InstanceId, Vec<Affine3x4>>>,
-    /// Frames in a row in which an instance had a palette of its own, in tiers that were not set anew.
+    /// Frames in a row in which an instance had a palette of its own, since tiers were last set.
     shown: BTreeMap<InstanceId, usize>,
     /// Instances whose palette has to be that of the next frame.
     changed: Vec<InstanceId>,
