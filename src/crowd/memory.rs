@@ -2,7 +2,7 @@
 //! fills it or a plain slice.
 
 use super::evaluate::Part;
-use super::tiers::BankPart;
+use super::tiers::{BankPart, BankShare};
 use crate::math::Affine3x4;
 use crate::playback::pool::{PaletteScratch, Target};
 
@@ -55,8 +55,8 @@ pub(super) trait Output: Send + Sized {
     /// Evaluates the instances of the part into this memory.
     fn fill(self, part: Part<'_>);
 
-    /// Evaluates the cells of the part into this memory. A palette is finished in `palette`, if it is copied.
-    fn fill_banks(self, part: BankPart<'_>, palette: &mut [Affine3x4]);
+    /// Evaluates cells into this memory.
+    fn fill_banks(self, share: BankShare<'_>, scratch: &mut PaletteScratch);
 }
 
 impl Output for &mut [Affine3x4] {
@@ -76,7 +76,8 @@ impl Output for &mut [Affine3x4] {
         );
     }
 
-    fn fill_banks(self, part: BankPart<'_>, _: &mut [Affine3x4]) {
+    fn fill_banks(self, share: BankShare<'_>, scratch: &mut PaletteScratch) {
+        let (part, _) = BankPart::new(share, scratch);
         part.evaluate(Target::Rows(self));
     }
 }
@@ -116,7 +117,8 @@ impl<M: PaletteMemory> Output for Copied<M> {
         }
     }
 
-    fn fill_banks(mut self, part: BankPart<'_>, palette: &mut [Affine3x4]) {
+    fn fill_banks(mut self, share: BankShare<'_>, scratch: &mut PaletteScratch) {
+        let (part, palette) = BankPart::new(share, scratch);
         if let Some(rows) = self.0.as_rows() {
             return part.evaluate(Target::Rows(rows));
         }

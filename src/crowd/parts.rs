@@ -9,7 +9,7 @@ use super::crowd_data::Crowd;
 use super::evaluate::{Part, Scratches};
 use super::memory::{Copied, Output, PaletteMemory};
 use super::schedule::FrameId;
-use super::tiers::{Bank, BankPart, BankTask, Work};
+use super::tiers::BankShare;
 use crate::playback::pool::{How, PaletteScratch, Pool, WatchPart};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -116,16 +116,8 @@ impl Crowd {
         lending.frame = Some(frame);
         lending.hints.clear();
         let pools: &[Option<Pool>] = pools;
-        let banks = tiering.as_deref_mut().map(|tiering| {
-            let (task, banks, work) = tiering.task(pools, how, compact);
-            BankShare {
-                task,
-                banks,
-                first: 0,
-                work,
-                row: 0,
-            }
-        });
+        let tiering = tiering.as_deref_mut();
+        let banks = tiering.map(|tiering| tiering.share(pools, how, compact));
         let parts = parts.max(1).min(banks.as_ref().map_or(0, |b| b.work.len()));
         *lending.left.get_mut() = parts;
         Parts {
@@ -140,43 +132,6 @@ impl Crowd {
             how,
             left: &lending.left,
         }
-    }
-}
-
-/// A range of the work of a frame with tiers, and the banks from `first` on. Its memory begins at `row`.
-#[derive(Debug)]
-struct BankShare<'a> {
-    task: BankTask<'a>,
-    banks: &'a mut [Bank],
-    first: usize,
-    work: &'a [Work],
-    row: usize,
-}
-
-impl BankShare<'_> {
-    /// Splits before the `at`-th work, and the memory with it.
-    fn split_at<M: PaletteMemory>(self, at: usize, memory: M) -> ((Self, M), (Self, M)) {
-        let (now, later) = self.work.split_at(at);
-        let (bank, row) = later
-            .first()
-            .map_or((self.first, self.row), |w| (w.bank as usize, w.row));
-        let (banks_a, banks_b) = self.banks.split_at_mut(bank - self.first);
-        let (memory_a, memory_b) = memory.split_at(row - self.row);
-        let a = Self {
-            task: self.task,
-            banks: banks_a,
-            first: self.first,
-            work: now,
-            row: self.row,
-        };
-        let b = Self {
-            task: self.task,
-            banks: banks_b,
-            first: bank,
-            work: later,
-            row,
-        };
-        ((a, memory_a), (b, memory_b))
     }
 }
 
@@ -315,7 +270,8 @@ impl<'a, M: PaletteMemory> Parts<'a, M> {
         let mut share = share;
         if parts > 1 {
             let at = share.work.len() / parts;
-            let ((now, of_now), (later, of_later)) = share.split_at(at, memory);
+            let ((now, later), rows) = share.split_at(at);
+            let (of_now, of_later) = memory.split_at(rows);
             (share, memory) = (now, of_now);
             (self.banks, self.memory) = (Some(later), Some(of_later));
         }
@@ -367,21 +323,7 @@ impl<M: PaletteMemory> FramePart<'_, M> {
     /// Evaluates the part into its memory, on this thread.
     pub fn run(self) {
         if let Some(share) = self.banks {
-            let PaletteScratch {
-                instance,
-                palette,
-                events,
-            } = self.scratch;
-            let part = BankPart {
-                task: share.task,
-                banks: share.banks,
-                first: share.first,
-                work: share.work,
-                row: share.row,
-                instance,
-                events,
-            };
-            Copied(self.memory).fill_banks(part, palette);
+            Copied(self.memory).fill_banks(share, self.scratch);
             self.left.fetch_sub(1, Ordering::AcqRel);
             return;
         }

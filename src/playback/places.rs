@@ -64,6 +64,8 @@ pub(crate) struct Counts {
 pub(crate) struct Places {
     /// Whether an instance is scheduled: its palette is evaluated in every frame.
     due: Vec<bool>,
+    /// How many are not.
+    held: usize,
     /// For every instance the number of earlier ones that have rows in the written part; one more entry at the end.
     rank: Vec<u32>,
     /// Whether an instance's rows in the written part stay unchanged.
@@ -101,6 +103,7 @@ impl Places {
             let count = due.len();
             *self = Self {
                 due,
+                held: self.held,
                 rowless: !keep,
                 ..Self::default()
             };
@@ -126,6 +129,7 @@ impl Places {
     /// Resets the entry of a new instance: it has no rows yet.
     pub fn spawn(&mut self, index: usize) {
         self.settled = None;
+        self.held -= usize::from(!self.due[index]);
         self.due[index] = true;
         for ordinals in [&mut self.ordinal, &mut self.last] {
             if let Some(ordinal) = ordinals.get_mut(index) {
@@ -139,12 +143,18 @@ impl Places {
         &self.due
     }
 
+    /// For every instance whether it is scheduled; `None` if all are.
+    pub fn some_held(&self) -> Option<&[bool]> {
+        (self.held > 0).then_some(&self.due[..])
+    }
+
     /// Drops all rows: the state of the instances was replaced.
     pub fn reset(&mut self, due: &[bool]) {
         let count = if self.rowless { 0 } else { due.len() };
         self.settled = None;
         self.due.clear();
         self.due.extend_from_slice(due);
+        self.held = due.iter().filter(|&&due| !due).count();
         for ordinals in [&mut self.ordinal, &mut self.last] {
             ordinals.clear();
             ordinals.resize(count, NONE);
@@ -158,6 +168,10 @@ impl Places {
         if self.due[index] != due {
             self.settled = None;
             self.due[index] = due;
+            match due {
+                true => self.held -= 1,
+                false => self.held += 1,
+            }
         }
     }
 

@@ -32,10 +32,11 @@ mod programs;
 mod query;
 mod watch;
 
+pub(crate) use ahead::{Ask, STATE, STEPS};
 pub(crate) use alone::Steady;
 use bounds::PoolBounds;
 pub(crate) use details::{DetailRequest, PoolDetails};
-pub(crate) use frame::{How, InstanceScratch, PaletteNeeds, PaletteScratch, Target};
+pub(crate) use frame::{How, InstanceScratch, Order, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;
 pub(crate) use watch::{Own, WatchPart, Watched, WatchedRow};

@@ -53,6 +53,7 @@ impl Tiering {
             frame,
             instances,
             align,
+            budget,
             ..
         } = self;
         let ranked = &mut pools[number];
@@ -84,7 +85,7 @@ impl Tiering {
                 Some(cell) => cell,
                 None => {
                     let cell = banks.take(kind(1, SHARED, 0, key.detail), 1, key.bits(), *frame);
-                    fit(banks, cell, pool);
+                    fit(banks, cell, pool, false);
                     ranked.shared.set(key, cell, *frame);
                     cell
                 }
@@ -105,8 +106,21 @@ impl Tiering {
         let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
         let phase = banks.least_phase(t.rate);
         let cell = banks.take(kind(palettes, tier, phase, detail), t.rate, index, *frame);
-        fit(banks, cell, pool);
+        fit(banks, cell, pool, t.rate > 1 || budget.is_some());
         ranked.cell[at] = cell;
+    }
+
+    /// Makes room for what cells are evaluated from, once there is a budget: any of them may have to wait.
+    pub(super) fn fit_budget(&mut self, all: &[Option<Pool>]) {
+        let budget = self.budget.is_some();
+        if std::mem::replace(&mut self.banks.all_store, budget) || !budget {
+            return;
+        }
+        for bank in self.banks.all.iter_mut().filter(|b| b.kind.tier != SHARED) {
+            if let Some(Some(pool)) = all.get(usize::from(bank.kind.pool)) {
+                fit_cells(bank, 0..CELLS, pool);
+            }
+        }
     }
 
     /// Frees shared cells that no instance has looked for lately, in some of the banks.
@@ -204,24 +218,29 @@ fn release(banks: &mut Banks, tiers: &Tiers, cell: u32) {
     banks.free(cell, tiers.tiers[usize::from(tier)].rate);
 }
 
-/// Makes room for what a cell keeps, and all cells of the banks that have come with it.
-fn fit(banks: &mut Banks, cell: u32, pool: &Pool) {
+/// Makes room for what a cell keeps, and all cells of the banks that have come with it. It `stores` what it is evaluated
+/// from unless it is updated in every frame.
+fn fit(banks: &mut Banks, cell: u32, pool: &Pool, stores: bool) {
     let fitted = std::mem::replace(&mut banks.fitted, banks.all.len());
-    for bank in &mut banks.all[fitted..] {
-        bank.hints.resize(CELLS * pool.hints_per_instance(), 0);
-        fit_cells(bank, 0..CELLS, pool);
+    for bank in fitted..banks.all.len() {
+        banks.need_hints(bank, CELLS * pool.hints_per_instance());
+        if stores {
+            fit_cells(&mut banks.all[bank], 0..CELLS, pool);
+        }
     }
-    let (bank, place) = split(cell);
-    fit_cells(&mut banks.all[bank], place..place + 1, pool);
+    if stores {
+        let (bank, place) = split(cell);
+        fit_cells(&mut banks.all[bank], place..place + 1, pool);
+    }
 }
 
 fn fit_cells(bank: &mut Bank, cells: Range<usize>, pool: &Pool) {
-    if bank.kind.tier == SHARED {
-        return;
-    }
     let palettes = usize::from(bank.kind.palettes);
     if bank.inputs.len() < palettes * CELLS {
         bank.inputs.resize_with(palettes * CELLS, Default::default);
+    }
+    if palettes > 1 && bank.times.is_empty() {
+        bank.times.resize(CELLS, [0.0; 2]);
     }
     // More actions than this make room when they come.
     let (layers, actions) = (pool.layer_count().min(4), pool.max_clips().min(8));

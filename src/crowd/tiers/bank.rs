@@ -48,8 +48,9 @@ impl BankKind {
     }
 }
 
-/// 16 cells.
+/// 16 cells. What a frame looks at in every bank comes first, in one cache line.
 #[derive(Clone, Debug, PartialEq)]
+#[repr(C, align(64))]
 pub(crate) struct Bank {
     pub(super) kind: BankKind,
     /// The first row.
@@ -68,16 +69,18 @@ pub(crate) struct Bank {
     pub(super) second: u16,
     /// Cells whose input is stored.
     pub(super) stored: u16,
+    /// Where the key hints of its cells begin, and for how many there is room.
+    pub(super) hints: usize,
+    pub(super) hint_room: u32,
     /// The instance of each cell; of shared ones the clip and its phase.
     pub(super) owner: [u32; CELLS],
     /// The frame in which each was updated; of shared ones the frame in which it was made.
     pub(super) updated: [u32; CELLS],
-    /// When the earlier palette of interpolated cells is reached, and when the later one: seconds of the crowd.
-    pub(super) times: [[f64; 2]; CELLS],
+    /// When the earlier palette of interpolated cells is reached, and when the later one: seconds of the crowd. Empty
+    /// until the bank is interpolated.
+    pub(super) times: Vec<[f64; 2]>,
     /// What each palette was evaluated from: cell × palette.
     pub(super) inputs: Vec<CellInput>,
-    /// Key hints: of each cell as many as an instance has. Any values are valid.
-    pub(super) hints: Vec<u16>,
 }
 
 impl Bank {
@@ -94,9 +97,10 @@ impl Bank {
             stored: 0,
             owner: [NONE; CELLS],
             updated: [0; CELLS],
-            times: [[0.0; 2]; CELLS],
+            times: Vec::new(),
             inputs: Vec::new(),
-            hints: Vec::new(),
+            hints: 0,
+            hint_room: 0,
         }
     }
 
@@ -117,6 +121,8 @@ impl Bank {
     }
 }
 
+const _: () = assert!(std::mem::offset_of!(Bank, owner) <= 64);
+
 /// All banks of a crowd, in the order of their rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Banks {
@@ -129,6 +135,45 @@ pub(super) struct Banks {
     load: [u32; 16],
     /// Banks that have room for what their cells keep.
     pub fitted: usize,
+    /// Key hints, bank by bank: of each cell as many as an instance has. Any values are valid.
+    pub hints: Vec<u16>,
+    /// Whether cells store what they are evaluated from though their tier is updated in every frame.
+    pub all_store: bool,
+    /// Whether some bank needs more hints.
+    crowded: bool,
+}
+
+/// Neighbouring banks.
+#[derive(Debug)]
+pub(crate) struct BankSlice<'a> {
+    pub(super) all: &'a mut [Bank],
+    /// The number of the first.
+    pub(super) first: usize,
+    pub(super) hints: &'a mut [u16],
+    /// The place of the first of them among those of all banks.
+    pub(super) first_hint: usize,
+}
+
+impl BankSlice<'_> {
+    /// Splits before the bank of a number.
+    pub(super) fn split_before(self, bank: usize) -> (Self, Self) {
+        let (a, b) = self.all.split_at_mut(bank - self.first);
+        let end = self.first_hint + self.hints.len();
+        let middle = b.first().map_or(end, |bank| bank.hints);
+        let (hints_a, hints_b) = self.hints.split_at_mut(middle - self.first_hint);
+        let a = Self {
+            all: a,
+            hints: hints_a,
+            ..self
+        };
+        let b = Self {
+            all: b,
+            first: bank,
+            hints: hints_b,
+            first_hint: middle,
+        };
+        (a, b)
+    }
 }
 
 /// A cell's bank and place.
@@ -205,6 +250,7 @@ impl Banks {
         for _ in 0..=spare {
             self.all.push(Bank::new(kind, self.rows()));
         }
+        self.crowded = true;
         // The first of them is taken first.
         for spare in (bank + 1..=bank + spare).rev() {
             self.put_empty(room, spare);
@@ -245,6 +291,44 @@ impl Banks {
         if empty {
             open.retain(|&b| b as usize != bank);
             self.put_empty(kind.room(), bank as u32);
+        }
+    }
+
+    pub fn as_slice(&mut self) -> BankSlice<'_> {
+        BankSlice {
+            all: &mut self.all,
+            first: 0,
+            hints: &mut self.hints,
+            first_hint: 0,
+        }
+    }
+
+    /// Drops all hints.
+    pub fn forget_hints(&mut self) {
+        self.hints = Vec::new();
+        for bank in &mut self.all {
+            (bank.hints, bank.hint_room) = (0, 0);
+        }
+    }
+
+    /// Notes that a bank needs so many hints.
+    pub fn need_hints(&mut self, bank: usize, hints: usize) {
+        let bank = &mut self.all[bank];
+        if (bank.hint_room as usize) < hints {
+            bank.hint_room = hints as u32;
+            self.crowded = true;
+        }
+    }
+
+    /// Makes room for the hints of all banks.
+    pub fn fit_hints(&mut self) {
+        if std::mem::take(&mut self.crowded) {
+            let mut all = 0;
+            for bank in &mut self.all {
+                bank.hints = all;
+                all += bank.hint_room as usize;
+            }
+            self.hints.resize(all, 0);
         }
     }
 

@@ -268,14 +268,14 @@ impl Crowd {
         let pool = self.pool(instance.rig()).ok()?;
         let rows = pool.detail_rig(bank.kind.detail).palette_len();
         let [from, to] = bank.rows_of(place).map(|first| first..first + rows);
-        let [start, end] = bank.times[place];
-        let factor = if from == to {
-            0.0
-        } else if tiering.time < end {
+        let factor = match bank.times.get(place) {
+            Some(_) if from == to => 0.0,
             // The earlier pose may lie ahead of now, where steps have become shorter.
-            ((tiering.time - start) / (end - start)).clamp(0.0, 1.0) as f32
-        } else {
-            1.0
+            Some([start, end]) if tiering.time < *end => {
+                ((tiering.time - start) / (end - start)).clamp(0.0, 1.0) as f32
+            }
+            Some(_) => 1.0,
+            None => 0.0,
         };
         Some(PalettePair { from, to, factor })
     }
@@ -379,6 +379,7 @@ impl Crowd {
             visible += tiering.pools[number].spheres.shown();
         }
         tiering.sweep();
+        tiering.fit_budget(pools);
         let selected = tiering.select(pools, views, compact);
         tiering.wide = std::mem::take(views);
         tiering.count(visible);

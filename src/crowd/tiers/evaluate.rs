@@ -1,13 +1,15 @@
 //! The evaluation of a frame with tiers: rayon over ranges of banks, each with its part of the memory and its own scratch.
 
-use super::bank::{Bank, CELLS, SHARED};
+use super::bank::{Bank, BankSlice, CELLS, SHARED};
+use super::order::{Item, Palettes, Source, Upcoming, Works, arrange};
 use super::select::{Work, places};
-use super::shared::{PhaseKey, SharedPhases};
+use super::shared::SharedPhases;
 use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use crate::crowd::evaluate::Scratches;
 use crate::crowd::memory::Output;
 use crate::kernel::{ActionInput, Instance, LayerInput, LocalOverride, Scratch};
+use crate::math::Affine3x4;
 use crate::playback::Events;
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::{How, InstanceScratch, PaletteScratch, Pool, Target};
@@ -31,27 +33,53 @@ pub(crate) struct BankTask<'a> {
     nanoseconds: &'a [AtomicU64; super::MAX_TIERS + 1],
 }
 
-/// The banks of a range of work, which are written to the memory from `row` on.
-pub(crate) struct BankRun<'a, O> {
+/// A range of the work of a frame, with the banks that it writes. Its memory begins at `row`.
+#[derive(Debug)]
+pub(in crate::crowd) struct BankShare<'a> {
     pub task: BankTask<'a>,
-    /// Those from `first` on.
-    pub banks: &'a mut [Bank],
-    pub first: usize,
     pub work: &'a [Work],
-    pub scratches: &'a mut [PaletteScratch],
+    pub banks: BankSlice<'a>,
     pub row: usize,
+}
+
+impl<'a> BankShare<'a> {
+    /// Splits before the `at`-th work, and says how many rows lie before it.
+    pub fn split_at(self, at: usize) -> ((Self, Self), usize) {
+        let Self {
+            task,
+            work,
+            banks,
+            row,
+        } = self;
+        let (now, later) = work.split_at(at);
+        let next = later.first();
+        let (bank, next_row) = next.map_or((banks.first, row), |w| (w.bank as usize, w.row));
+        let (banks_a, banks_b) = banks.split_before(bank);
+        let share = |work, banks, row| Self {
+            task,
+            work,
+            banks,
+            row,
+        };
+        let both = (share(now, banks_a, row), share(later, banks_b, next_row));
+        (both, next_row - row)
+    }
+}
+
+/// A range of work that is split among scratches.
+pub(crate) struct BankRun<'a, O> {
+    pub share: BankShare<'a>,
+    pub scratches: &'a mut [PaletteScratch],
     pub output: O,
 }
 
 /// What one worker evaluates into its part of the memory.
 pub(crate) struct BankPart<'a> {
-    pub task: BankTask<'a>,
-    pub banks: &'a mut [Bank],
-    pub first: usize,
-    pub work: &'a [Work],
-    pub row: usize,
+    pub share: BankShare<'a>,
     pub instance: &'a mut InstanceScratch,
     pub events: &'a mut Events,
+    /// For the order of its work.
+    pub arranged: &'a mut Vec<u32>,
 }
 
 impl Tiering {
@@ -66,27 +94,22 @@ impl Tiering {
     ) {
         let palettes = self.work.iter().map(Work::palettes);
         let scratches = scratches.prepare(palettes.sum());
-        let (task, banks, work) = self.task(pools, how, compact);
         BankRun {
-            task,
-            banks,
-            first: 0,
-            work,
+            share: self.share(pools, how, compact),
             scratches,
-            row: 0,
             output,
         }
         .run();
         self.finish();
     }
 
-    /// What the workers of a frame share, with the banks and the work.
-    pub(in crate::crowd) fn task<'a>(
+    /// The work of a frame.
+    pub(in crate::crowd) fn share<'a>(
         &'a mut self,
         pools: &'a [Option<Pool>],
         how: How,
         compact: bool,
-    ) -> (BankTask<'a>, &'a mut [Bank], &'a [Work]) {
+    ) -> BankShare<'a> {
         for all in &mut self.nanoseconds {
             *all.get_mut() = 0;
         }
@@ -102,7 +125,12 @@ impl Tiering {
             compact,
             nanoseconds: &self.nanoseconds,
         };
-        (task, &mut self.banks.all, &self.work)
+        BankShare {
+            task,
+            work: &self.work,
+            banks: self.banks.as_slice(),
+            row: 0,
+        }
     }
 
     /// To be called when a frame has been written: the memory has all palettes.
@@ -119,65 +147,64 @@ impl Tiering {
     }
 }
 
-impl<'a, O: Output> BankRun<'a, O> {
+impl<O: Output> BankRun<'_, O> {
     /// Splits down to one scratch; `join` runs both halves without allocating.
     pub fn run(self) {
-        let parts = self.scratches.len().min(self.work.len());
+        let work = self.share.work;
+        let parts = self.scratches.len().min(work.len());
         if parts <= 1 {
-            if let (Some(scratch), false) = (self.scratches.first_mut(), self.work.is_empty()) {
-                let PaletteScratch {
-                    instance,
-                    palette,
-                    events,
-                } = scratch;
-                let part = BankPart {
-                    task: self.task,
-                    banks: self.banks,
-                    first: self.first,
-                    work: self.work,
-                    row: self.row,
-                    instance,
-                    events,
-                };
-                self.output.fill_banks(part, palette);
+            if let (Some(scratch), false) = (self.scratches.first_mut(), work.is_empty()) {
+                self.output.fill_banks(self.share, scratch);
             }
             return;
         }
         let before = |w: &Work| w.before as usize;
-        let (start, last) = (before(&self.work[0]), &self.work[self.work.len() - 1]);
+        let (start, last) = (before(&work[0]), &work[work.len() - 1]);
         let all = before(last) + last.palettes() - start;
         let half = start + all * (parts / 2) / parts;
-        let middle = self.work.partition_point(|w| before(w) < half);
-        let middle = middle.clamp(1, self.work.len() - 1);
-        let (work_a, work_b) = self.work.split_at(middle);
-        let (bank, row) = (work_b[0].bank as usize, work_b[0].row);
-        let (banks_a, banks_b) = self.banks.split_at_mut(bank - self.first);
-        let (output_a, output_b) = self.output.split(row - self.row);
+        let middle = work.partition_point(|w| before(w) < half);
+        let middle = middle.clamp(1, work.len() - 1);
+        let ((share_a, share_b), rows) = self.share.split_at(middle);
+        let (output_a, output_b) = self.output.split(rows);
         let (scratches_a, scratches_b) = self.scratches.split_at_mut(parts / 2);
         let a = BankRun {
-            banks: banks_a,
-            work: work_a,
+            share: share_a,
             scratches: scratches_a,
             output: output_a,
-            ..self
         };
         let b = BankRun {
-            task: self.task,
-            banks: banks_b,
-            first: bank,
-            work: work_b,
+            share: share_b,
             scratches: scratches_b,
-            row,
             output: output_b,
         };
         rayon::join(|| a.run(), || b.run());
     }
 }
 
-impl BankPart<'_> {
+impl<'a> BankPart<'a> {
+    /// With the buffers of a worker, of which the second finishes palettes that are copied.
+    pub fn new(
+        share: BankShare<'a>,
+        scratch: &'a mut PaletteScratch,
+    ) -> (Self, &'a mut [Affine3x4]) {
+        let PaletteScratch {
+            instance,
+            palette,
+            events,
+            banks: arranged,
+        } = scratch;
+        let part = Self {
+            share,
+            instance,
+            events,
+            arranged,
+        };
+        (part, palette)
+    }
+
     /// Evaluates the part; rows that are read afterwards are not stored past the caches.
     pub fn evaluate(self, target: Target<'_>) {
-        let how = self.task.how;
+        let how = self.share.task.how;
         let streams = how.stream && matches!(target, Target::Rows(_));
         // Outside the kernel, so that it is dropped when the kernel unwinds.
         let fence = streams.then(|| Fence::new(how.level));
@@ -206,78 +233,119 @@ impl Kernel for Cells<'_, '_, '_> {
     #[inline(always)]
     fn run<S: Lanes>(mut self, simd: S) {
         let BankPart {
-            task,
-            banks,
-            first,
-            work,
-            row,
+            share,
             instance,
             events,
+            arranged,
         } = self.part;
-        let run = &mut instance.run;
+        let BankShare {
+            task,
+            work,
+            banks,
+            row,
+        } = share;
+        let BankSlice {
+            all: banks,
+            first,
+            hints,
+            first_hint,
+        } = banks;
+        let InstanceScratch { run, order } = instance;
+        arrange(arranged, work, (banks, first), task.pools);
+        let works = Works {
+            all: work,
+            order: arranged,
+            first,
+        };
         let mut nanoseconds = [0u64; super::MAX_TIERS + 1];
-        // Each bank's time ends where that of the next begins.
+        // The time of banks of one tier ends where that of another tier's begins.
         let mut watch = Stopwatch::start();
-        for work in work {
-            let bank = &mut banks[work.bank as usize - first];
-            let Some(Some(pool)) = task.pools.get(usize::from(bank.kind.pool)) else {
+        let mut timed = None;
+        let mut from = 0;
+        while from < work.len() {
+            let end = works.group(from, banks, task.pools);
+            let group = std::mem::replace(&mut from, end)..end;
+            let kind = banks[works.bank(works.at(group.start))].kind;
+            let Some(Some(pool)) = task.pools.get(usize::from(kind.pool)) else {
                 continue;
             };
-            let shared = task
-                .ranked
-                .get(usize::from(bank.kind.pool))
-                .map(|r| &r.shared);
-            let sources = pool.sources_of(bank.kind.detail);
-            let rows = sources.rig.palette_len();
-            let stride = pool.hints_per_instance();
-            let mut compact = work.row;
-            for place in places(work.write) {
-                let evaluate = work.evaluate >> place & 1 == 1;
-                let two = work.both >> place & 1 == 1;
-                if evaluate && bank.kind.tier != SHARED {
-                    task.renew(pool, bank, place, run, events);
-                }
-                // The earlier palette first, if it is written; then the later one.
-                for later in usize::from(!two)..2 {
-                    task.load(pool, shared, bank, (place, later), run);
-                    let to = match task.compact {
-                        true => compact,
-                        false => bank.rows_of(place)[later],
-                    };
-                    compact += bank.kind.stride as usize;
-                    let at = to - row;
-                    let output = match &mut self.target {
-                        Target::Rows(all) => all.get_mut(at..at + rows),
-                        Target::Copied { palette, .. } => palette.get_mut(..rows),
-                    };
-                    let Some(output) = output else {
-                        continue;
-                    };
-                    let index = bank.owner[place] as usize;
-                    let own = bank.kind.tier != SHARED;
-                    let overrides: &[LocalOverride] = match own {
-                        true => pool.state.overrides().of(index),
-                        false => &[],
-                    };
-                    let hints = bank.hints.get_mut(place * stride..);
-                    Instance {
-                        sources,
-                        overrides,
-                        hints: hints.unwrap_or_default(),
-                        scratch: run,
-                        output,
-                        streaming: self.streaming,
-                    }
-                    .run(simd);
-                    if let Target::Copied { palette, write } = &mut self.target {
-                        write(at, &palette[..rows]);
-                    }
+            let tier = usize::from(kind.tier).min(super::MAX_TIERS);
+            if let Some(before) = timed.replace(tier)
+                && before != tier
+            {
+                nanoseconds[before] += watch.lap();
+            }
+            if kind.tier != SHARED {
+                for work in group.clone().map(|i| works.at(i)) {
+                    let bank = &mut banks[works.bank(work)];
+                    task.renew(pool, bank, work.evaluate, run, events);
                 }
             }
-            bank.fresh &= !work.write;
-            bank.stale &= !work.evaluate;
-            let tier = usize::from(bank.kind.tier).min(super::MAX_TIERS);
-            nanoseconds[tier] += watch.lap();
+            let ahead = task.how.ahead;
+            let range = (group.start, group.end);
+            let mut palettes = Palettes::new(order, works, range, (banks, pool), ahead);
+            let shared = task.ranked.get(usize::from(kind.pool)).map(|r| &r.shared);
+            let stride = pool.hints_per_instance();
+            let mut upcoming = Upcoming {
+                works,
+                from: group.start,
+                items: palettes.listed(),
+                pool,
+                shared,
+                sources: pool.sources_of(kind.detail),
+            };
+            let mut detail = kind.detail;
+            while let Some((i, Item { work, place, later })) = palettes.next() {
+                if ahead {
+                    upcoming.look_ahead(i, banks);
+                }
+                let work = works.at(group.start + work);
+                let bank = &mut banks[works.bank(work)];
+                if bank.kind.detail != detail {
+                    detail = bank.kind.detail;
+                    upcoming.sources = pool.sources_of(detail);
+                }
+                let sources = upcoming.sources;
+                let rows = sources.rig.palette_len();
+                task.load(pool, shared, bank, (place, later), run);
+                let to = match task.compact {
+                    true => work.row + work.before_cell(place, later) * bank.kind.stride as usize,
+                    false => bank.rows_of(place)[later],
+                };
+                let at = to - row;
+                let output = match &mut self.target {
+                    Target::Rows(all) => all.get_mut(at..at + rows),
+                    Target::Copied { palette, .. } => palette.get_mut(..rows),
+                };
+                let Some(output) = output else {
+                    continue;
+                };
+                let overrides: &[LocalOverride] = match kind.tier {
+                    SHARED => &[],
+                    _ => pool.state.overrides().of(bank.owner[place] as usize),
+                };
+                let hints = hints.get_mut(bank.hints - first_hint + place * stride..);
+                Instance {
+                    sources,
+                    overrides,
+                    hints: hints.unwrap_or_default(),
+                    scratch: run,
+                    output,
+                    streaming: self.streaming,
+                }
+                .run(simd);
+                if let Target::Copied { palette, write } = &mut self.target {
+                    write(at, &palette[..rows]);
+                }
+            }
+            for work in group.map(|i| works.at(i)) {
+                let bank = &mut banks[works.bank(work)];
+                bank.fresh &= !work.write;
+                bank.stale &= !work.evaluate;
+            }
+        }
+        if let Some(last) = timed {
+            nanoseconds[last] += watch.lap();
         }
         for (all, own) in task.nanoseconds.iter().zip(nanoseconds) {
             if own > 0 {
@@ -288,31 +356,45 @@ impl Kernel for Cells<'_, '_, '_> {
 }
 
 impl BankTask<'_> {
-    /// Stores what the palettes of a cell are evaluated from, and when they are reached.
+    /// Stores what the palettes of cells are evaluated from, and when they are reached.
     #[inline(always)]
     fn renew(
         &self,
         pool: &Pool,
         bank: &mut Bank,
-        place: usize,
+        cells: u16,
+        run: &mut Scratch,
+        events: &mut Events,
+    ) {
+        let tier = &self.tiers.tiers[usize::from(bank.kind.tier)];
+        let pairs = bank.kind.palettes > 1;
+        let stores = pairs || tier.rate > 1 || self.store;
+        for place in places(cells) {
+            bank.updated[place] = self.frame;
+            if pairs {
+                self.renew_pair(pool, bank, (place, tier.rate), run, events);
+            } else if stores {
+                pool.gather(bank.owner[place] as usize, run);
+                bank.inputs[place].store(run);
+            }
+        }
+        match stores {
+            true => bank.stored |= cells,
+            false => bank.stored &= !cells,
+        }
+    }
+
+    fn renew_pair(
+        &self,
+        pool: &Pool,
+        bank: &mut Bank,
+        (place, rate): (usize, u8),
         run: &mut Scratch,
         events: &mut Events,
     ) {
         let bit = 1u16 << place;
         let index = bank.owner[place] as usize;
-        bank.updated[place] = self.frame;
-        let tier = &self.tiers.tiers[usize::from(bank.kind.tier)];
-        if bank.kind.palettes == 1 {
-            if tier.rate > 1 || self.store {
-                pool.gather(index, run);
-                bank.stored |= bit;
-                bank.inputs[place].store(run);
-            } else {
-                bank.stored &= !bit;
-            }
-            return;
-        }
-        let rate = u32::from(tier.rate);
+        let rate = u32::from(rate);
         let anew = (bank.fresh | bank.stale) & bit != 0;
         let frames = if anew {
             pool.gather(index, run);
@@ -331,7 +413,6 @@ impl BankTask<'_> {
         let later = usize::from(bank.second & bit != 0);
         bank.inputs[place * 2 + later].store(run);
         bank.times[place][1] = self.time + ahead.abs();
-        bank.stored |= bit;
     }
 
     /// Puts what a palette is evaluated from into the scratch.
@@ -344,41 +425,31 @@ impl BankTask<'_> {
         (place, later): (usize, usize),
         run: &mut Scratch,
     ) {
-        if bank.kind.tier == SHARED {
-            let key = PhaseKey::of_bits(bank.owner[place], bank.kind.detail);
-            run.layers.clear();
-            run.actions.clear();
-            if key.clip != NO_CLIP {
-                run.layers.push(LayerInput {
-                    // No layer of the rig, so none with a mask.
-                    layer: usize::MAX,
-                    additive: false,
-                    weight: 1.0,
-                    rest: 0.0,
-                    actions: 0..1,
-                });
-                run.actions.push(ActionInput {
-                    clip: key.clip,
-                    hint: 0,
-                    time: shared.map_or(0.0, |s| s.time(key)),
-                    weight: 1.0,
-                    cursor: 0,
-                });
+        match bank.source(place, later) {
+            Source::Shared(key) => {
+                run.layers.clear();
+                run.actions.clear();
+                if key.clip != NO_CLIP {
+                    run.layers.push(LayerInput {
+                        // No layer of the rig, so none with a mask.
+                        layer: usize::MAX,
+                        additive: false,
+                        weight: 1.0,
+                        rest: 0.0,
+                        actions: 0..1,
+                    });
+                    run.actions.push(ActionInput {
+                        clip: key.clip,
+                        hint: 0,
+                        time: shared.map_or(0.0, |s| s.time(key)),
+                        weight: 1.0,
+                        cursor: 0,
+                    });
+                }
             }
-            return;
+            Source::Now(index) => pool.gather(index, run),
+            Source::Stored(input) => input.load(run),
         }
-        if bank.stored >> place & 1 == 0 {
-            // It is updated in every frame: what it plays now.
-            return pool.gather(bank.owner[place] as usize, run);
-        }
-        let palettes = usize::from(bank.kind.palettes);
-        let second = usize::from(bank.second >> place & 1);
-        let palette = match palettes {
-            1 => 0,
-            // The first of a pair is the later one unless the second is.
-            _ => 1 - (second ^ later),
-        };
-        bank.inputs[place * palettes + palette].load(run);
     }
 }
 

@@ -29,6 +29,14 @@ impl Work {
     pub(super) fn palettes(&self) -> usize {
         (self.write.count_ones() + self.both.count_ones()) as usize
     }
+
+    /// Those that it writes before the earlier (0) or the later (1) palette of a cell.
+    #[inline(always)]
+    pub(super) fn before_cell(&self, place: usize, later: usize) -> usize {
+        let below = (1u16 << place) - 1;
+        let before = (self.write & below).count_ones() + (self.both & below).count_ones();
+        before as usize + (later & usize::from(self.both >> place))
+    }
 }
 
 /// What a selection writes in all.
@@ -60,7 +68,7 @@ fn due(bank: &Bank, tiers: &Tiers, frame: u32) -> u16 {
 }
 
 /// The places of a set of cells.
-pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> {
+pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         let place = cells.trailing_zeros() as usize;
         cells &= cells.wrapping_sub(1);
@@ -91,8 +99,8 @@ impl Tiering {
             let mut may = due(bank, &self.tiers, frame);
             if may != 0
                 && let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool))
+                && let Some(scheduled) = pool.places.some_held()
             {
-                let scheduled = pool.places.due();
                 for place in places(may) {
                     if scheduled.get(bank.owner[place] as usize) == Some(&false) {
                         may &= !(1 << place);
@@ -151,7 +159,8 @@ impl Tiering {
         self.work.clear();
         // A later pose that lies further ahead than this was predicted from longer steps: it is no earlier pose now.
         let ahead = self.time + 0.5 * self.step.abs();
-        for (number, bank) in (0..).zip(&mut self.banks.all) {
+        for number in 0..self.banks.all.len() {
+            let bank = &mut self.banks.all[number];
             if bank.kind.palettes > 1 {
                 for place in places(bank.chosen & !bank.fresh) {
                     if bank.times[place][1] > ahead {
@@ -173,7 +182,7 @@ impl Tiering {
                 _ => write & (bank.fresh | bank.stale),
             };
             let work = Work {
-                bank: number,
+                bank: number as u32,
                 evaluate: bank.chosen,
                 write,
                 both,
@@ -186,12 +195,10 @@ impl Tiering {
             all.rows += palettes * pool.detail_rig(bank.kind.detail).palette_len();
             all.written += palettes * bank.kind.stride as usize;
             let hints = CELLS * pool.hints_per_instance();
-            if bank.hints.len() != hints {
-                bank.hints.clear();
-                bank.hints.resize(hints, 0);
-            }
+            self.banks.need_hints(number, hints);
             self.work.push(work);
         }
+        self.banks.fit_hints();
         all.all = self.banks.rows();
         if !compact {
             all.written = all.all;

@@ -53,7 +53,7 @@ impl TieringSnapshot {
         });
         let mut banks = tiering.banks.clone();
         // Any hints are valid.
-        banks.all.iter_mut().for_each(|bank| bank.hints.clear());
+        banks.forget_hints();
         Some(Self {
             tiers: tiering.tiers.clone(),
             budget: tiering.budget,

@@ -1,14 +1,16 @@
 //! Prefetching: what the next instances will read, step by step, since each address is in what comes before.
 
 use super::Pool;
+use crate::kernel::Sources;
 use crate::playback::gather::{ActiveClip, ActiveLayer, Visitor};
 use crate::simd::prefetch;
 
 /// How many instances ahead the state, the programs, their tables and the keys are asked for.
-const STATE: usize = 4;
-const PROGRAMS: usize = 3;
-const TABLES: usize = 2;
-const KEYS: usize = 1;
+pub(crate) const STATE: usize = 4;
+
+/// What is asked for of clips, and how many instances ahead.
+pub(crate) const STEPS: [(usize, What); 3] =
+    [(3, What::Program), (2, What::Tables), (1, What::Keys)];
 
 /// The instances of a frame in their order.
 #[derive(Clone, Copy)]
@@ -45,40 +47,77 @@ impl<'a> Upcoming<'a> {
                 prefetch(std::slice::from_ref(&*pool.rig));
             }
         }
-        for (steps, what) in [
-            (PROGRAMS, What::Program),
-            (TABLES, What::Tables),
-            (KEYS, What::Keys),
-        ] {
+        for (steps, what) in STEPS {
             if let Some((pool, index, other)) = self.at(i + steps) {
-                let entries = pool.state.entries().range(pool.entries_of(index));
-                let alone = entries.len() == 1 && entries[0].plays_one();
-                let mut ask = Ask {
-                    pool,
-                    what,
-                    alone,
-                    other,
-                };
-                pool.visit(index, &mut ask);
+                pool.ask(index, what, pool.sources(), other);
             }
         }
     }
 }
 
-#[derive(Clone, Copy)]
-enum What {
+impl Pool {
+    /// Asks for what an instance reads of the clips that it plays.
+    #[inline(always)]
+    pub fn ask(&self, index: usize, what: What, sources: Sources<'_>, other: bool) {
+        let entries = self.state.entries().range(self.entries_of(index));
+        let alone = entries.len() == 1 && entries[0].plays_one();
+        let mut ask = Ask {
+            sources,
+            what,
+            alone,
+            other,
+        };
+        self.visit(index, &mut ask);
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
     Program,
     Tables,
     Keys,
 }
 
-struct Ask<'a> {
-    pool: &'a Pool,
-    what: What,
+/// Asks for what is read of clips.
+pub(crate) struct Ask<'a> {
+    pub sources: Sources<'a>,
+    pub what: What,
     /// Whether the instance plays one clip alone, or nothing.
-    alone: bool,
+    pub alone: bool,
     /// Whether it is the first of its pool: what all of them read has not been read yet.
-    other: bool,
+    pub other: bool,
+}
+
+impl Ask<'_> {
+    #[inline(always)]
+    pub fn clip(&self, clip: u16, time: f32) {
+        let Sources {
+            rig,
+            program: of_rig,
+            clips,
+            ..
+        } = self.sources;
+        let Some(Some(program)) = clips.get(usize::from(clip)) else {
+            return;
+        };
+        match self.what {
+            What::Program => {
+                prefetch(std::slice::from_ref(&**program));
+                if self.other {
+                    prefetch(std::slice::from_ref(of_rig));
+                }
+            }
+            What::Tables => {
+                program.prefetch_tables(self.alone);
+                if self.other {
+                    let (topology, fold) = of_rig.topology(rig, program.topology(of_rig));
+                    topology.walk.prefetch();
+                    fold.walk.prefetch();
+                }
+            }
+            What::Keys => program.prefetch_keys(time),
+        }
+    }
 }
 
 impl Visitor for Ask<'_> {
@@ -87,28 +126,6 @@ impl Visitor for Ask<'_> {
 
     #[inline(always)]
     fn clip(&mut self, clip: ActiveClip) {
-        let pool = self.pool;
-        let Some(Some(program)) = pool.programs.clips().get(usize::from(clip.clip)) else {
-            return;
-        };
-        match self.what {
-            What::Program => {
-                prefetch(std::slice::from_ref(&**program));
-                if self.other {
-                    let program = pool.rig.program(pool.programs.width());
-                    prefetch(std::slice::from_ref(program));
-                }
-            }
-            What::Tables => {
-                program.prefetch_tables(self.alone);
-                if self.other {
-                    let (rig, of_rig) = (&pool.rig, pool.rig.program(pool.programs.width()));
-                    let (topology, fold) = of_rig.topology(rig, program.topology(of_rig));
-                    topology.walk.prefetch();
-                    fold.walk.prefetch();
-                }
-            }
-            What::Keys => program.prefetch_keys(clip.time),
-        }
+        Ask::clip(self, clip.clip, clip.time);
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct PaletteScratch {
     pub palette: Vec<Affine3x4>,
     /// For steps of time that are looked at and not taken.
     pub events: Events,
+    /// For the order of banks of cells.
+    pub banks: Vec<u32>,
 }
 
 /// The sizes that a worker's buffers need.
@@ -72,8 +74,8 @@ impl PaletteScratch {
         order
             .counts
             .reserve(counts.saturating_sub(order.counts.len()));
-        let instances = needs.instances.saturating_sub(order.instances.len());
-        order.instances.reserve(instances);
+        let instances = needs.instances.saturating_sub(order.items.len());
+        order.items.reserve(instances);
         if self.palette.len() < needs.rows {
             self.palette.resize(needs.rows, Affine3x4::IDENTITY);
         }
@@ -84,44 +86,48 @@ impl PaletteScratch {
 #[derive(Debug, Default)]
 pub(crate) struct InstanceScratch {
     pub run: Scratch,
-    order: Order,
+    pub order: Order,
 }
 
-/// Instances in the order of their clips.
+/// What a worker evaluates, in the order in which it does.
 #[derive(Debug, Default)]
-struct Order {
-    /// By clip, first the number of instances, then where the next one goes.
+pub(crate) struct Order {
+    /// By clip, first the number of items, then where the next one goes.
     counts: Vec<u32>,
-    instances: Vec<u32>,
+    /// Indices of instances, or numbers of cells.
+    pub items: Vec<u32>,
 }
 
 impl Order {
-    /// Sorts the instances of a range that a frame evaluates, by counting.
-    fn sort(&mut self, pool: &Pool, range: Range<usize>) {
-        let clips = pool.programs.clips().len();
+    /// Lists items as they come.
+    pub fn list(&mut self, items: impl Iterator<Item = u32>) {
+        self.items.clear();
+        self.items.extend(items);
+    }
+
+    /// Sorts items by their clips, of which the pool has so many, by counting. Those that play none are last.
+    pub fn sort(&mut self, clips: usize, items: impl Iterator<Item = (u16, u32)> + Clone) {
         self.counts.clear();
         self.counts.resize(clips + 2, 0);
-        let key = |index: usize| match pool.first_clip(index) {
-            NO_CLIP => clips,
-            clip => usize::from(clip).min(clips),
-        };
-        let fresh = |&index: &usize| pool.places.scheduled(index) && !pool.places.kept(index);
-        for index in range.clone().filter(fresh) {
-            self.counts[key(index) + 1] += 1;
+        let key = |clip: u16| usize::from(clip).min(clips);
+        for (clip, _) in items.clone() {
+            self.counts[key(clip) + 1] += 1;
         }
         for i in 1..self.counts.len() {
             self.counts[i] += self.counts[i - 1];
         }
         let total = self.counts[clips + 1] as usize;
-        self.instances.clear();
-        self.instances.resize(total, 0);
-        for index in range.filter(fresh) {
-            let next = &mut self.counts[key(index)];
-            self.instances[*next as usize] = index as u32;
+        self.items.clear();
+        self.items.resize(total, 0);
+        for (clip, item) in items {
+            let next = &mut self.counts[key(clip)];
+            self.items[*next as usize] = item;
             *next += 1;
         }
     }
 }
+
+const _: () = assert!(NO_CLIP == u16::MAX);
 
 impl Pool {
     /// What all instances of the pool are evaluated from.
@@ -136,10 +142,15 @@ impl Pool {
         }
     }
 
+    /// Whether instances are worth sorting by their clips.
+    pub fn sorts(&self) -> bool {
+        self.programs.many()
+    }
+
     /// What a worker needs for any `instances` of the pool.
     pub fn needs(&self, instances: usize) -> PaletteNeeds {
         let clips = self.max_clips();
-        let many = self.programs.many();
+        let many = self.sorts();
         PaletteNeeds {
             run: Needs {
                 actions: clips,
@@ -244,16 +255,19 @@ impl Kernel for Palettes<'_, '_, '_> {
         let first = self.instances.start;
         let sources = pool.sources();
         let InstanceScratch { run, order } = self.scratch;
-        let sorted = pool.programs.many() && self.instances.len() > 1 && !self.all;
+        let sorted = pool.sorts() && self.instances.len() > 1 && !self.all;
         let count = if sorted {
-            order.sort(pool, self.instances.clone());
-            order.instances.len()
+            let fresh = |&index: &usize| pool.places.scheduled(index) && !pool.places.kept(index);
+            let fresh = self.instances.clone().filter(fresh);
+            let items = fresh.map(|index| (pool.first_clip(index), index as u32));
+            order.sort(pool.programs.clips().len(), items);
+            order.items.len()
         } else {
             self.instances.len()
         };
         let upcoming = Upcoming {
             pool,
-            order: sorted.then_some(&order.instances),
+            order: sorted.then_some(&order.items),
             first,
             count,
             next: self.next,
@@ -263,7 +277,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                 upcoming.look_ahead(i);
             }
             let index = if sorted {
-                order.instances[i] as usize
+                order.items[i] as usize
             } else {
                 let index = first + i;
                 let fresh = || pool.places.scheduled(index) && !pool.places.kept(index);

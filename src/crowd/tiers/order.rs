@@ -1,0 +1,309 @@
+//! The order in which a worker evaluates the palettes of its banks, and what it asks for ahead of them.
+
+use super::bank::{Bank, SHARED};
+use super::input::CellInput;
+use super::select::Work;
+use super::shared::{PhaseKey, SharedPhases};
+use crate::kernel::Sources;
+use crate::playback::pool::{Ask, Order, Pool, STATE, STEPS};
+use crate::simd::prefetch;
+
+/// Banks that are evaluated together if their palettes need no sorting.
+const GROUP: usize = 64;
+
+/// A palette of a group of works.
+#[derive(Clone, Copy)]
+pub(super) struct Item {
+    /// The work within the group.
+    pub work: usize,
+    pub place: usize,
+    /// 1 for the later palette of a pair.
+    pub later: usize,
+}
+
+impl Item {
+    fn bits(self) -> u32 {
+        (self.work << 5 | self.place << 1 | self.later) as u32
+    }
+
+    #[inline(always)]
+    pub fn of_bits(bits: u32) -> Self {
+        Self {
+            work: bits as usize >> 5,
+            place: bits as usize >> 1 & 15,
+            later: bits as usize & 1,
+        }
+    }
+}
+
+/// The banks of a part, and what a frame writes of them.
+#[derive(Clone, Copy)]
+pub(super) struct Works<'a> {
+    pub all: &'a [Work],
+    /// Their order; empty for as they are.
+    pub order: &'a [u32],
+    /// The number of the first bank.
+    pub first: usize,
+}
+
+impl Works<'_> {
+    #[inline(always)]
+    pub fn at(&self, i: usize) -> Work {
+        match self.order.get(i) {
+            Some(&work) => self.all[work as usize],
+            None => self.all[i],
+        }
+    }
+
+    /// The place of a work's bank in the part.
+    #[inline(always)]
+    pub fn bank(&self, work: Work) -> usize {
+        work.bank as usize - self.first
+    }
+
+    /// The end of the works from `from` on that are of one pool and tier.
+    pub fn group(&self, from: usize, banks: &[Bank], pools: &[Option<Pool>]) -> usize {
+        let kind = |i: usize| {
+            let kind = banks[self.bank(self.at(i))].kind;
+            (kind.pool, kind.tier)
+        };
+        let own = kind(from);
+        let sorted = matches!(pools.get(usize::from(own.0)), Some(Some(p)) if p.sorts());
+        let most = if sorted { self.all.len() } else { from + GROUP };
+        let mut end = from + 1;
+        while end < self.all.len().min(most) && kind(end) == own {
+            end += 1;
+        }
+        end
+    }
+}
+
+/// The order of works by which palettes of a pool and tier come together, if some pool sorts them by clips.
+pub(super) fn arrange(
+    order: &mut Vec<u32>,
+    all: &[Work],
+    (banks, first): (&[Bank], usize),
+    pools: &[Option<Pool>],
+) {
+    order.clear();
+    if pools.iter().flatten().any(|pool| pool.sorts()) {
+        order.extend(0..all.len() as u32);
+        order.sort_unstable_by_key(|&work| {
+            let kind = banks[all[work as usize].bank as usize - first].kind;
+            (kind.pool, kind.tier, work)
+        });
+    }
+}
+
+/// What a palette is evaluated from.
+pub(super) enum Source<'a> {
+    /// A phase of a clip.
+    Shared(PhaseKey),
+    /// What the instance plays now.
+    Now(usize),
+    Stored(&'a CellInput),
+}
+
+impl Bank {
+    /// What a palette of a cell is evaluated from.
+    #[inline(always)]
+    pub(super) fn source(&self, place: usize, later: usize) -> Source<'_> {
+        if self.kind.tier == SHARED {
+            return Source::Shared(PhaseKey::of_bits(self.owner[place], self.kind.detail));
+        }
+        if self.stored >> place & 1 == 0 {
+            // It is updated in every frame.
+            return Source::Now(self.owner[place] as usize);
+        }
+        let palettes = usize::from(self.kind.palettes);
+        let second = usize::from(self.second >> place & 1);
+        let palette = match palettes {
+            1 => 0,
+            // The first of a pair is the later one unless the second is.
+            _ => 1 - (second ^ later),
+        };
+        Source::Stored(&self.inputs[place * palettes + palette])
+    }
+
+    fn first_clip(&self, pool: &Pool, place: usize, later: usize) -> u16 {
+        match self.source(place, later) {
+            Source::Shared(key) => key.clip,
+            Source::Now(index) => pool.first_clip(index),
+            Source::Stored(input) => input.actions.first().map_or(u16::MAX, |a| a.clip),
+        }
+    }
+}
+
+/// The palettes of the works of a group, bank by bank.
+#[derive(Clone)]
+struct InPlace<'a> {
+    works: Works<'a>,
+    from: usize,
+    end: usize,
+    /// The work that is next.
+    next: usize,
+    work: usize,
+    write: u16,
+    both: u16,
+    /// Of the last cell the later palette, if it is still to come.
+    later: bool,
+}
+
+impl Iterator for InPlace<'_> {
+    type Item = Item;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Item> {
+        while self.write == 0 {
+            if self.next == self.end {
+                return None;
+            }
+            let work = self.works.at(self.next);
+            (self.write, self.both) = (work.write, work.both);
+            self.work = self.next - self.from;
+            self.next += 1;
+        }
+        let place = self.write.trailing_zeros() as usize;
+        // The earlier palette first, if it is written; then the later one.
+        let earlier = self.both >> place & 1 == 1 && !self.later;
+        self.later = earlier;
+        if !earlier {
+            self.write &= self.write - 1;
+        }
+        Some(Item {
+            work: self.work,
+            place,
+            later: usize::from(!earlier),
+        })
+    }
+}
+
+/// The palettes of a group, in the order in which they are evaluated.
+pub(super) struct Palettes<'a> {
+    in_place: InPlace<'a>,
+    /// In another order, or so that the worker can look ahead.
+    listed: Option<&'a [u32]>,
+    taken: usize,
+}
+
+impl<'a> Palettes<'a> {
+    /// Those of works `from..end`, by clips if the pool has many. They are listed for one who looks `ahead`.
+    pub fn new(
+        order: &'a mut Order,
+        works: Works<'a>,
+        (from, end): (usize, usize),
+        (banks, pool): (&[Bank], &Pool),
+        ahead: bool,
+    ) -> Self {
+        let in_place = InPlace {
+            works,
+            from,
+            end,
+            next: from,
+            work: 0,
+            write: 0,
+            both: 0,
+            later: false,
+        };
+        if pool.sorts() {
+            let clip = |item: Item| {
+                let bank = &banks[works.bank(works.at(from + item.work))];
+                bank.first_clip(pool, item.place, item.later)
+            };
+            let items = in_place.clone().map(|item| (clip(item), item.bits()));
+            order.sort(pool.sources().clips.len(), items);
+        } else if ahead {
+            order.list(in_place.clone().map(Item::bits));
+        }
+        Self {
+            in_place,
+            listed: (pool.sorts() || ahead).then_some(&order.items),
+            taken: 0,
+        }
+    }
+
+    /// The next one, with its number.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<(usize, Item)> {
+        let number = self.taken;
+        self.taken += 1;
+        let item = match self.listed {
+            None => self.in_place.next()?,
+            Some(listed) => Item::of_bits(*listed.get(number)?),
+        };
+        Some((number, item))
+    }
+
+    /// The list; empty if there is none.
+    pub fn listed(&self) -> &'a [u32] {
+        self.listed.unwrap_or_default()
+    }
+}
+
+/// The palettes of a group, in order.
+#[derive(Clone, Copy)]
+pub(super) struct Upcoming<'a> {
+    pub works: Works<'a>,
+    pub from: usize,
+    /// Empty if they are not listed.
+    pub items: &'a [u32],
+    pub pool: &'a Pool,
+    pub shared: Option<&'a SharedPhases>,
+    /// Of the palette that is evaluated: most of the next ones have the same.
+    pub sources: Sources<'a>,
+}
+
+impl Upcoming<'_> {
+    /// Asks for what the palettes after the `i`-th will read.
+    #[inline(always)]
+    pub fn look_ahead(&self, i: usize, banks: &[Bank]) {
+        let at = |i: usize| {
+            let item = Item::of_bits(*self.items.get(i)?);
+            let bank = &banks[self.works.bank(self.works.at(self.from + item.work))];
+            Some((item, bank))
+        };
+        // What is stored takes a step more.
+        if let Some((item, bank)) = at(i + STATE + 2)
+            && let Source::Stored(input) = bank.source(item.place, item.later)
+        {
+            prefetch(std::slice::from_ref(input));
+        }
+        if let Some((item, bank)) = at(i + STATE) {
+            match bank.source(item.place, item.later) {
+                Source::Shared(_) => {}
+                Source::Now(index) => {
+                    let entries = self.pool.entries_of(index);
+                    prefetch(self.pool.state.entries().range(entries));
+                }
+                Source::Stored(input) => {
+                    prefetch(&input.layers);
+                    prefetch(&input.actions);
+                }
+            }
+        }
+        for (steps, what) in STEPS {
+            let Some((item, bank)) = at(i + steps) else {
+                continue;
+            };
+            let ask = |alone| Ask {
+                sources: self.sources,
+                what,
+                alone,
+                other: false,
+            };
+            match bank.source(item.place, item.later) {
+                Source::Shared(key) => {
+                    let time = self.shared.map_or(0.0, |s| s.time(key));
+                    ask(true).clip(key.clip, time);
+                }
+                Source::Now(index) => self.pool.ask(index, what, self.sources, false),
+                Source::Stored(input) => {
+                    let ask = ask(input.actions.len() <= 1);
+                    for action in &input.actions {
+                        ask.clip(action.clip, action.time);
+                    }
+                }
+            }
+        }
+    }
+}
