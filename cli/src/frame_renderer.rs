@@ -43,18 +43,18 @@ pub struct Shot<'a> {
     /// Models; the same for all pictures of one renderer. Those of a rig's details follow that of the rig, which is the
     /// first.
     pub models: &'a [DrawModel<'a>],
-    /// Instances; their `palette_offset` is filled in.
-    pub instances: &'a mut [DrawInstance],
+    /// Instances, without their palettes; those that have no rows after the evaluation are not drawn.
+    pub instances: &'a [DrawInstance],
     pub morph_weights: &'a [f32],
     pub camera: Camera,
     pub look: Look,
 }
 
 impl Shot<'_> {
-    fn scene<'a>(&'a self, palette: Palette<'a>) -> Scene<'a> {
+    fn scene<'a>(&'a self, instances: &'a [DrawInstance], palette: Palette<'a>) -> Scene<'a> {
         Scene {
             models: self.models,
-            instances: self.instances,
+            instances,
             palette,
             morph_weights: self.morph_weights,
             camera: self.camera,
@@ -62,22 +62,23 @@ impl Shot<'_> {
         }
     }
 
-    /// Sets the palettes of each instance to those of its counterpart in the crowd's last frame, and the model of their
-    /// detail.
-    fn find_rows(&mut self, crowd: &Crowd, ids: &[InstanceId]) {
-        for (instance, &id) in self.instances.iter_mut().zip(ids) {
-            let Some(pair) = crowd.palette_pair(id) else {
-                continue;
-            };
-            if let Some(detail) = crowd.palette_detail(id) {
-                instance.model = 1 + detail as u32;
-            }
-            instance.palette_offset = pair.from.start as u32;
-            instance.lerp = (pair.from != pair.to).then_some(PaletteLerp {
-                to_offset: pair.to.start as u32,
-                factor: pair.factor,
-            });
-        }
+    /// The instances that have rows in the crowd's last frame, with their palettes and the model of their detail.
+    fn with_rows(&self, crowd: &Crowd, ids: &[InstanceId]) -> Vec<DrawInstance> {
+        let with_rows = |(instance, &id): (&DrawInstance, &InstanceId)| {
+            let pair = crowd.palette_pair(id)?;
+            let detail = crowd.palette_detail(id);
+            Some(DrawInstance {
+                model: detail.map_or(instance.model, |detail| 1 + detail as u32),
+                palette_offset: pair.from.start as u32,
+                lerp: (pair.from != pair.to).then_some(PaletteLerp {
+                    to_offset: pair.to.start as u32,
+                    factor: pair.factor,
+                }),
+                ..*instance
+            })
+        };
+        let all = self.instances.iter().zip(ids);
+        all.filter_map(with_rows).collect()
     }
 }
 
@@ -140,12 +141,12 @@ impl FrameRenderer {
         &mut self,
         crowd: &mut Crowd,
         ids: &[InstanceId],
-        mut shot: Shot,
+        shot: Shot,
         size: PictureSize,
     ) -> Result<(RgbaImage, DrawCounts), CliError> {
         if let Some(device) = &mut self.device {
             let drawn = room(device_bytes(crowd, size)).and_then(|()| {
-                let drawn = quiet::during(|| device.draw(crowd, ids, &mut shot, size));
+                let drawn = quiet::during(|| device.draw(crowd, ids, &shot, size));
                 drawn.map_err(CliError::from)
             });
             match drawn {
@@ -155,8 +156,8 @@ impl FrameRenderer {
         }
         self.heap.try_reserve(most_rows(crowd))?;
         crowd.evaluate(&mut self.heap);
-        shot.find_rows(crowd, ids);
-        let scene = shot.scene(self.heap.rows().into());
+        let instances = shot.with_rows(crowd, ids);
+        let scene = shot.scene(&instances, self.heap.rows().into());
         let picture = phalanx_render::draw(&scene, size, Backend::Software)?;
         Ok((picture.image, picture.counts))
     }
@@ -199,7 +200,8 @@ fn device_bytes(crowd: &Crowd, size: PictureSize) -> u64 {
     4 * ROW_BYTES * most_rows(crowd) as u64 + PIXEL_BYTES * pixels
 }
 
-/// Palette rows of a crowd if every instance is evaluated; with tiers, those of its last frame and half as many more.
+/// Palette rows of a crowd if every instance is evaluated; with tiers, twice those of its last frame, since a wider
+/// picture shows more instances.
 fn most_rows(crowd: &Crowd) -> usize {
     if let Some(frame) = crowd.tier_stats() {
         let ids = crowd.instances().map(|i| i.rig());
@@ -213,7 +215,7 @@ fn most_rows(crowd: &Crowd) -> usize {
             .sum::<usize>();
         // An interpolated instance has two palettes.
         let palettes = 2 * own + frame.shared_palettes;
-        return (palettes + palettes / 2) * rows.max().unwrap_or(0);
+        return 2 * palettes * rows.max().unwrap_or(0);
     }
     let rigs = crowd.instances().filter_map(|i| crowd.rig(i.rig()).ok());
     rigs.map(|rig| rig.palette_len()).sum()
@@ -237,7 +239,7 @@ impl Device {
         &mut self,
         crowd: &mut Crowd,
         ids: &[InstanceId],
-        shot: &mut Shot,
+        shot: &Shot,
         size: PictureSize,
     ) -> Result<(RgbaImage, DrawCounts), RenderError> {
         let Self {
@@ -250,8 +252,8 @@ impl Device {
             _ => loaded.insert((renderer.load(shot.models)?, renderer.canvas(size)?)),
         };
         bones.evaluate(crowd, renderer.gpu())?;
-        shot.find_rows(crowd, ids);
-        let scene = shot.scene((&*bones).into());
+        let instances = shot.with_rows(crowd, ids);
+        let scene = shot.scene(&instances, (&*bones).into());
         let counts = renderer.paint(models, &scene, canvas)?;
         Ok((renderer.read(canvas)?, counts))
     }

@@ -6,7 +6,7 @@ use phalanx::crowd::{
     BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, TierError, Tiers, View,
 };
 use phalanx::math::Affine3x4;
-use phalanx::playback::EventKinds;
+use phalanx::playback::{EventKind, EventKinds};
 use phalanx::rig::Rig;
 use std::sync::Arc;
 use std::time::Instant;
@@ -45,8 +45,10 @@ pub enum PlazaError {
 /// The parts of a frame in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlazaTimes {
-    /// [`Crowd::advance`].
+    /// [`Crowd::advance`]; it collects the events that are listened to.
     pub advance: f64,
+    /// The host's pass over the events: they are counted by kind. 0 if none are listened to.
+    pub events: f64,
     /// [`Crowd::schedule_into`]: ranking, assignment and selection.
     pub schedule: f64,
     /// The evaluation itself.
@@ -56,8 +58,19 @@ pub struct PlazaTimes {
 impl PlazaTimes {
     /// All parts.
     pub fn total(&self) -> f64 {
-        self.advance + self.schedule + self.evaluate
+        self.advance + self.events + self.schedule + self.evaluate
     }
+}
+
+/// Numbers of events by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlazaEvents {
+    /// Markers that were passed.
+    pub markers: u64,
+    /// Passes over a clip that ended while another began.
+    pub loops: u64,
+    /// Last passes that ended. The clips of a plaza repeat, so there are none unless the host plays others.
+    pub finishes: u64,
 }
 
 /// A crowd around a camera at the origin that looks along -Z. Nobody walks away: clips play in place.
@@ -69,6 +82,8 @@ pub struct Plaza {
     /// What each character plays or fades to.
     playing: Vec<u16>,
     frame: u64,
+    listens: bool,
+    events: PlazaEvents,
 }
 
 /// The radius of the ground on which so many characters stand, in metres.
@@ -76,7 +91,7 @@ pub fn radius(count: usize) -> f64 {
     (CLEAR * CLEAR + count as f64 * AREA / std::f64::consts::PI).sqrt()
 }
 
-/// The camera of the plaza.
+/// The camera of the plaza. Its picture is [`LINES`] high and [`ASPECT`] times as wide.
 pub fn view() -> View {
     let projection = projection();
     let eye = glam::camera::rh::view::look_to_mat4(Vec3::Y * EYE, Vec3::NEG_Z, Vec3::Y);
@@ -98,7 +113,7 @@ fn projection() -> Mat4 {
 
 impl Plaza {
     /// A crowd of `count` characters that play clips of a rig (indices; empty: all) from random times on. Without tiers
-    /// everybody is evaluated in every frame.
+    /// everybody is evaluated in every frame. No events are listened to; [`listen`](Self::listen) changes that.
     ///
     /// # Errors
     /// If the crowd refuses the rig or the tiers.
@@ -112,7 +127,7 @@ impl Plaza {
         let clips = if clips.is_empty() { &all } else { clips };
         let mut crowd = Crowd::new();
         let id = crowd.add_rig(rig)?;
-        // Nobody reads events or root motion.
+        // Root motion is read by nobody.
         crowd.listen(id, EventKinds::NONE)?;
         crowd.track_root_motion(id, false)?;
         let clips: Vec<ClipId> = clips
@@ -158,7 +173,27 @@ impl Plaza {
             clips,
             playing,
             frame: 0,
+            listens: false,
+            events: PlazaEvents::default(),
         })
+    }
+
+    /// Sets which kinds of events are listened to. [`frame`](Self::frame) counts them.
+    ///
+    /// # Errors
+    /// None that a plaza can have.
+    pub fn listen(&mut self, kinds: EventKinds) -> Result<(), PlazaError> {
+        self.listens = kinds != EventKinds::NONE;
+        self.events = PlazaEvents::default();
+        match self.instances.first() {
+            Some(first) => Ok(self.crowd.listen(first.rig(), kinds)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The events of the last frame.
+    pub fn events(&self) -> PlazaEvents {
+        self.events
     }
 
     /// The crowd.
@@ -176,15 +211,15 @@ impl Plaza {
         &self.instances
     }
 
-    /// Begins the crossfades of the next frame: the host's own calls.
+    /// Begins the crossfades of the next frame, the host's own calls, and returns their number.
     ///
     /// # Errors
     /// None that a plaza of valid clips can have.
-    pub fn direct(&mut self) -> Result<(), PlazaError> {
+    pub fn direct(&mut self) -> Result<u64, PlazaError> {
         self.frame += 1;
         let (count, clips) = (self.instances.len(), self.clips.len());
         if clips < 2 {
-            return Ok(());
+            return Ok(0);
         }
         let share = count as f64 * FADES_PER_SECOND * FRAME;
         let fades = (share * self.frame as f64) as u64 - (share * (self.frame - 1) as f64) as u64;
@@ -201,7 +236,7 @@ impl Plaza {
             let (instance, clip) = (self.instances[i], self.clips[next]);
             self.crowd.fade_to(instance, clip, FADE_SECONDS, &options)?;
         }
-        Ok(())
+        Ok(fades)
     }
 
     /// Runs a frame into heap memory, after [`direct`](Self::direct), and times its parts.
@@ -212,6 +247,13 @@ impl Plaza {
         let start = Instant::now();
         self.crowd.advance(FRAME)?;
         let advanced = start.elapsed();
+        let counted = match self.listens {
+            true => {
+                self.events = count(self.crowd.events().kinds());
+                start.elapsed()
+            }
+            false => advanced,
+        };
         let (mut schedule, rows) = self.crowd.schedule_into(bones);
         let scheduled = start.elapsed();
         schedule.write(rows);
@@ -219,10 +261,23 @@ impl Plaza {
         let ns = |time: std::time::Duration| time.as_nanos() as f64;
         Ok(PlazaTimes {
             advance: ns(advanced),
-            schedule: ns(scheduled - advanced),
+            events: ns(counted - advanced),
+            schedule: ns(scheduled - counted),
             evaluate: ns(evaluated - scheduled),
         })
     }
+}
+
+fn count(kinds: &[EventKind]) -> PlazaEvents {
+    let mut events = PlazaEvents::default();
+    for kind in kinds {
+        match kind {
+            EventKind::Marker => events.markers += 1,
+            EventKind::Looped => events.loops += 1,
+            EventKind::Finished => events.finishes += 1,
+        }
+    }
+    events
 }
 
 #[cfg(all(test, feature = "gltf"))]
@@ -250,5 +305,33 @@ mod tests {
         let stats = plaza.crowd().tier_stats().unwrap();
         let inside = 5000 - stats.out;
         assert!((1450..1650).contains(&inside), "{inside}");
+    }
+
+    #[test]
+    fn events_are_counted_when_they_are_listened_to() {
+        let rig = Arc::new(phalanx::import::mannequin().unwrap());
+        let mut plaza = Plaza::new(rig, &[], 200, Some(Tiers::default())).unwrap();
+        let mut bones = BoneBuffer::new();
+        let mut run = |plaza: &mut Plaza| {
+            let (mut all, mut read) = (PlazaEvents::default(), 0.0);
+            for _ in 0..90 {
+                plaza.direct().unwrap();
+                read += plaza.frame(&mut bones).unwrap().events;
+                let now = plaza.events();
+                let found = now.markers + now.loops + now.finishes;
+                assert_eq!(found, plaza.crowd().events().len() as u64);
+                all.markers += now.markers;
+                all.loops += now.loops;
+            }
+            (all.markers, all.loops, read)
+        };
+        assert_eq!(run(&mut plaza), (0, 0, 0.0));
+        plaza.listen(EventKinds::ALL).unwrap();
+        let (markers, loops, read) = run(&mut plaza);
+        // Clips last 0.6 s to 4 s, and have markers for steps.
+        assert!(markers > loops && read > 0.0, "{markers} {read}");
+        assert!((60..600).contains(&loops), "{loops}");
+        plaza.listen(EventKinds::NONE).unwrap();
+        assert_eq!(run(&mut plaza), (0, 0, 0.0));
     }
 }

@@ -114,12 +114,14 @@ impl Figures {
 }
 
 /// A name, and a column for each number of threads.
-pub fn header(name: &str, threads: impl Iterator<Item = usize>) -> Vec<String> {
-    let columns = threads.map(|threads| match threads {
-        1 => "1 thread".to_owned(),
-        n => format!("{n} threads"),
-    });
+pub fn header(name: &str, runs: impl Iterator<Item = usize>) -> Vec<String> {
+    let columns = runs.map(threads);
     std::iter::once(name.to_owned()).chain(columns).collect()
+}
+
+/// A number of threads in words.
+pub fn threads(threads: usize) -> String {
+    text::plural(threads, "thread")
 }
 
 impl PictureFigures {

@@ -4,10 +4,14 @@ use super::cast::{Draw, draw};
 use glam::{Affine3A, Quat, Vec3};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Aabb;
+use std::ops::RangeInclusive;
 
 /// Model sizes (longest side, in the file's units) that are drawn unscaled. Other models are scaled to
 /// [`COMMON_SIZE`] in the picture, since camera, haze and ground assume metres.
-const USUAL_SIZES: std::ops::RangeInclusive<f32> = 0.2..=20.0;
+const USUAL_SIZES: RangeInclusive<f32> = 0.2..=20.0;
+
+/// Those that are drawn unscaled where each has one square metre.
+const SIZES_OF_PEOPLE: RangeInclusive<f32> = 0.5..=3.0;
 
 /// Size to which unusual models are scaled, in metres.
 const COMMON_SIZE: f32 = 1.8;
@@ -37,11 +41,7 @@ impl Formation {
     pub fn new(count: usize, size: Aabb) -> Self {
         let sides = size.max - size.min;
         let greatest = sides.max_element();
-        let wanted = COMMON_SIZE / greatest;
-        // Sizes near the limits of f32 are not scaled.
-        let usual = USUAL_SIZES.contains(&greatest) || !wanted.is_normal();
-        let usual = usual || !(size.center().abs().max_element() * wanted).is_finite();
-        let scale = if usual { 1.0 } else { wanted };
+        let scale = scale(&size, USUAL_SIZES);
         let reach = if greatest.is_normal() {
             greatest * scale
         } else {
@@ -82,8 +82,7 @@ impl Formation {
         );
         let turn = ((draw(i, Draw::Heading) - 0.5) * 2.0 * TURN) as f32;
         let rotation = Quat::from_rotation_y(turn);
-        // Puts the centre of the model's footprint on the position and its lowest point on the ground.
-        let foot = self.size.center().with_y(self.size.min.y) * self.scale;
+        let foot = foot(&self.size, self.scale);
         let scale = Vec3::splat(self.scale);
         Affine3A::from_scale_rotation_translation(scale, rotation, at - rotation * foot).into()
     }
@@ -104,6 +103,31 @@ impl Formation {
             half + around + least + Vec3::Y * sides.y,
         )
     }
+}
+
+/// The scale of a model in a picture: 1 if its longest side is among the usual sizes.
+fn scale(size: &Aabb, usual: RangeInclusive<f32>) -> f32 {
+    let greatest = (size.max - size.min).max_element();
+    let wanted = COMMON_SIZE / greatest;
+    // Sizes near the limits of f32 are not scaled.
+    let usual = usual.contains(&greatest) || !wanted.is_normal();
+    let usual = usual || !(size.center().abs().max_element() * wanted).is_finite();
+    if usual { 1.0 } else { wanted }
+}
+
+/// The centre of the model's footprint at the height of its lowest point, scaled: what stands on a position.
+fn foot(size: &Aabb, scale: f32) -> Vec3 {
+    size.center().with_y(size.min.y) * scale
+}
+
+/// From model space to a square metre of ground at the origin. Models of other sizes than people are scaled.
+pub fn on_a_square_metre(size: &Aabb) -> Affine3A {
+    let scale = scale(size, SIZES_OF_PEOPLE);
+    Affine3A::from_scale_rotation_translation(
+        Vec3::splat(scale),
+        Quat::IDENTITY,
+        -foot(size, scale),
+    )
 }
 
 #[cfg(test)]
@@ -148,6 +172,28 @@ mod tests {
                 assert!(apart, "{count} of {x} x {y} x {z}");
             }
         }
+    }
+
+    #[test]
+    fn models_of_any_size_fit_on_a_square_metre() {
+        for (model, height) in [
+            (model(0.6, 1.8, 0.4), 1.8),
+            (model(30.0, 80.0, 150.0), 0.96),
+            (model(0.006, 0.018, 0.004), 1.8),
+        ] {
+            let fit = on_a_square_metre(&model);
+            let (low, high) = (
+                model.center().with_y(model.min.y),
+                model.center().with_y(model.max.y),
+            );
+            let (low, high) = (fit.transform_point3(low), fit.transform_point3(high));
+            assert!(low.abs().max_element() < 1e-4, "{low}");
+            assert!(
+                (high - Vec3::Y * height).abs().max_element() < 1e-3,
+                "{high}"
+            );
+        }
+        assert!(on_a_square_metre(&model(f32::MAX, 1.0, 1.0)).is_finite());
     }
 
     #[test]

@@ -34,9 +34,9 @@ fn hexadecimal<S: serde::Serializer>(n: &u64, serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(&format_args!("{n:016x}"))
 }
 
-/// A bar over all frames of all runs; hidden if standard error is no terminal.
+/// A bar over all frames of all runs, with those that warm up; hidden if standard error is no terminal.
 pub fn progress(frames: u32, runs: u64) -> ProgressBar {
-    let bar = ProgressBar::new(u64::from(frames + WARM_UP) * runs);
+    let bar = ProgressBar::new(u64::from(frames) * runs);
     let template = "{msg} {wide_bar} {pos}/{len} frames, {eta} left";
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
@@ -59,10 +59,7 @@ impl Run {
             .num_threads(threads)
             .build()
             .map_err(|source| CliError::Threads { threads, source })?;
-        progress.set_message(match threads {
-            1 => "1 thread".to_owned(),
-            n => format!("{n} threads"),
-        });
+        progress.set_message(super::figures::threads(threads));
         let mut times = Vec::with_capacity(frames as usize);
         let bytes = pool.install(|| {
             let mut bytes = 0;

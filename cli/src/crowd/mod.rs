@@ -35,6 +35,9 @@ use tiers_file::BudgetArg;
 /// another clip. A measured frame is what a game pays per frame: times advance, and every character is
 /// evaluated into one bone buffer in heap memory. Only the picture's frame is evaluated again, into memory
 /// of the device that draws it.
+///
+/// On a plaza (--plaza, and more than 500000 characters) they stand all around the camera, most of them far away or out
+/// of the picture, and tiers decide whom a frame evaluates. A second table says what each tier costs.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CrowdArgs {
@@ -49,7 +52,7 @@ pub struct CrowdArgs {
         value_parser = whole::<u64>(1..=u64::MAX)
     )]
     count: u64,
-    /// Number of frames to measure, 1/60 s each; ten more run before them as warm-up
+    /// Number of frames to measure, 1/60 s each; 10 more, on a plaza 240, run before them as warm-up
     #[arg(
         long,
         value_name = "N",
@@ -86,21 +89,29 @@ pub struct CrowdArgs {
         default_value = "auto"
     )]
     backend: PaletteArg,
-    /// Stand on a plaza all around the camera, as a game's crowd does: most of it far away or out of the picture.
-    /// Tiers decide how often each is evaluated, and the table says what each tier costs
+    /// Stand on a plaza all around the camera, as a game's crowd does, with tiers by height on screen. Markers and
+    /// ends of clips are listened to. Frames are measured for a picture of 1920x1080, whatever --size is. More than 500000
+    /// characters always stand on a plaza
     #[arg(long)]
     plaza: bool,
-    /// JSON file with the tiers of a plaza:
+    /// JSON file with the tiers of a plaza (implies --plaza; default: the tiers of the library):
     /// {"tiers": [{"height": 40, "rate": 2, "interpolate": true, "error": 0.005, "level": 1}]}
     #[arg(long, value_name = "FILE", conflicts_with = "full")]
     tiers: Option<PathBuf>,
-    /// Evaluate far characters of a plaza by the joints and palette rows that their level of detail needs
+    /// Evaluate far characters of a plaza by the joints and palette rows that their level of detail needs (implies
+    /// --plaza)
     #[arg(long, conflicts_with = "full")]
     details: bool,
-    /// At most so many palettes per frame on a plaza, or as many as fit into a time (1.5ms, 800us)
-    #[arg(long, value_name = "N|TIME", conflicts_with = "full")]
+    /// Budget of a plaza's frame (implies --plaza): a number of palettes, as 500, beside those that must be evaluated; or
+    /// a time, as 1.5ms or 800us, for schedule and evaluation together, into which as many as possible are fitted
+    #[arg(
+        long,
+        value_name = "PALETTES|TIME",
+        allow_negative_numbers = true,
+        conflicts_with = "full"
+    )]
     budget: Option<BudgetArg>,
-    /// A plaza without tiers, for comparison: everybody is evaluated in every frame
+    /// A plaza without tiers, for comparison: everybody is evaluated in every frame (implies --plaza)
     #[arg(long)]
     full: bool,
     #[command(flatten)]
@@ -115,6 +126,7 @@ Examples:
   phalanx crowd --count 50000 --threads 4 --json figures.json
   phalanx crowd fox.glb --count 400 --out foxes.png --size 1920x1080
   phalanx crowd --plaza --count 100000 --budget 2ms
+  phalanx crowd --plaza --count 100000 --full
   phalanx crowd --count 1000000
   phalanx --simd portable crowd --frames 60";
 
@@ -160,6 +172,9 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     if let Some(file) = &args.file {
         files.reads_model("FILE", file);
     }
+    if let Some(file) = &args.tiers {
+        files.reads("--tiers", file);
+    }
     files.writes_other("--out", &args.out)?;
     if let Some(file) = &args.json {
         files.writes_other("--json", file)?;
@@ -168,10 +183,7 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
         .with_clips(&args.clips, args.import)?;
     args.clips.check_files(&args.file, args.import)?;
     let rig = &model.rig;
-    if let Some(file) = &args.tiers {
-        files.reads("--tiers", file);
-    }
-    if plaza::is_asked(args) || args.count > FORMATION {
+    if plaza::is_asked(args) {
         let picture_file = Output::open(&args.out)?;
         let json_file = args.json.as_deref().map(Output::open).transpose()?;
         return plaza::run(args, &model, (picture_file, json_file));
@@ -195,7 +207,8 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     let start = crowd.snapshot();
 
     let threads = args.threads.map_or_else(available_threads, usize::from);
-    let progress = measure::progress(args.frames, if threads > 1 { 2 } else { 1 });
+    let runs = if threads > 1 { 2 } else { 1 };
+    let progress = measure::progress(args.frames + measure::WARM_UP, runs);
     let one = (threads > 1)
         .then(|| {
             let run = Run::measure(
@@ -268,6 +281,34 @@ fn check_memory(count: u64, rows: usize, scalars: usize) -> Result<usize, CliErr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        crowd: CrowdArgs,
+    }
+
+    #[test]
+    fn large_crowds_and_options_of_tiers_ask_for_a_plaza() {
+        let asked = |options: &[&str]| {
+            let line = Line::try_parse_from([&["crowd"], options].concat());
+            plaza::is_asked(&line.map_err(|e| e.to_string()).unwrap().crowd)
+        };
+        for plain in [&[][..], &["--count", "500000"], &["--threads", "1"]] {
+            assert!(!asked(plain), "{plain:?}");
+        }
+        for options in [
+            &["--count", "500001"][..],
+            &["--plaza"],
+            &["--full"],
+            &["--details"],
+            &["--budget", "0"],
+            &["--tiers", "a.json"],
+        ] {
+            assert!(asked(options), "{options:?}");
+        }
+    }
 
     #[test]
     fn sizes_have_two_sides_and_limits() {

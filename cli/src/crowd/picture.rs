@@ -83,12 +83,12 @@ pub fn draw(
     let shape = RigShape::new(rig);
     let details: Vec<Vec<DrawMesh>> = (0..rig.lod_count()).map(|lod| shape.meshes(lod)).collect();
     let details = levels(&details);
-    let mut cast = instances(subject, crowd, buffer)?;
+    let cast = instances(subject, crowd, buffer)?;
     let (min, max) = subject.formation.extent();
     let camera = Camera::overlooking(min, max, size.aspect());
     let shot = Shot {
         models: &[DrawModel { details: &details }],
-        instances: &mut cast.instances,
+        instances: &cast.instances,
         morph_weights: &cast.weights,
         camera,
         look: Look::over(min, max, camera.eye),

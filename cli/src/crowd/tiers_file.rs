@@ -1,24 +1,40 @@
 //! `--tiers FILE` and `--budget`.
+//!
+//! ```text
+//! {"tiers": [{"height": 100},
+//!            {"height": 0.5, "rate": 2, "interpolate": true,     updates
+//!             "phases": 32 or "error": 0.005,                    shared palettes
+//!             "level": 1, "leave_out": ["LeftHandIndex1"]}],     detail
+//!  "hysteresis": 0.1, "max_age": 32, "shadows": 1}
+//! ```
 
 use super::super::bounded;
 use super::super::error::CliError;
-use phalanx::crowd::{Sharing, Tier, TierDetail, Tiers};
-use serde::Deserialize;
+use super::super::model::{Model, near_joints};
+use super::super::text;
+use phalanx::crowd::{RATES, Sharing, Tier, TierDetail, Tiers};
+use phalanx::skeleton::JointRefError;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-/// `--budget`: palettes, or microseconds for the controller.
+/// `--budget`: a number of palettes, or a time from which the controller finds that number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BudgetArg {
-    Characters(usize),
+    Palettes(usize),
     Microseconds(f64),
 }
 
 impl fmt::Display for BudgetArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Characters(n) => write!(f, "{n}"),
+            Self::Palettes(n) => write!(f, "{n}"),
             Self::Microseconds(us) => write!(f, "{us}us"),
         }
     }
@@ -28,92 +44,235 @@ impl FromStr for BudgetArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = "expected a number of characters, or a time as 1500us or 1.5ms";
-        let time = |number: &str, unit: f64| {
-            let value: f64 = number.parse().map_err(|_| expected.to_owned())?;
-            let microseconds = value * unit;
-            if (1.0..=1e9).contains(&microseconds) {
-                Ok(Self::Microseconds(microseconds))
-            } else {
-                let range = "a budget of time is from 1us to 1000000ms";
-                Err(format!("{microseconds} microseconds; {range}"))
-            }
+        let microseconds = |(number, unit): (&str, f64)| {
+            let time = unit * number.parse::<f64>().ok()?;
+            let fits = (1.0..=1e9).contains(&time);
+            fits.then_some(Self::Microseconds(time))
         };
-        if let Some(number) = text.strip_suffix("us") {
-            return time(number, 1.0);
-        }
-        if let Some(number) = text.strip_suffix("ms") {
-            return time(number, 1e3);
-        }
-        let count = text.parse().map(Self::Characters);
-        count.map_err(|_| expected.to_owned())
+        let us = text.strip_suffix("us").map(|number| (number, 1.0));
+        let time = us.or_else(|| text.strip_suffix("ms").map(|number| (number, 1e3)));
+        let budget = match time {
+            Some(time) => microseconds(time),
+            None => text.parse().ok().map(Self::Palettes),
+        };
+        let expected =
+            "expected a number of palettes (500), or a time from 1us to 1000000ms (800us, 1.5ms)";
+        budget.ok_or_else(|| expected.to_owned())
     }
 }
 
-/// The form of the file.
+/// The form of the file. Values are checked one by one, so that a message names the tier.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TiersFile {
-    tiers: Vec<TierEntry>,
-    hysteresis: Option<f32>,
-    max_age: Option<u32>,
-    shadows: Option<usize>,
+    tiers: Vec<Object<TierEntry>>,
+    hysteresis: Option<Value>,
+    max_age: Option<Value>,
+    shadows: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TierEntry {
-    height: f32,
-    rate: Option<u8>,
-    #[serde(default)]
-    interpolate: bool,
-    phases: Option<u16>,
-    error: Option<f32>,
-    level: Option<usize>,
-    leave_out: Option<Vec<String>>,
+    height: Value,
+    rate: Option<Value>,
+    interpolate: Option<Value>,
+    phases: Option<Value>,
+    error: Option<Value>,
+    level: Option<Value>,
+    leave_out: Option<Value>,
+}
+
+/// A structure from a JSON object. Without this a list of its values would do, too.
+#[derive(Debug)]
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        let fields = deserializer.deserialize_map(Fields(PhantomData));
+        fields.map(Self)
+    }
 }
 
 /// The most bytes of a file of tiers.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// The most phases of a clip that a tier can have.
+const MAX_PHASES: u64 = 4096;
+
+/// The longest value, and the longest message of the JSON reader, that are shown whole, in columns.
+const VALUE: usize = 40;
+const MESSAGE: usize = 300;
+
 /// Reads tiers.
 pub fn read(file: &Path) -> Result<Tiers, CliError> {
-    let fault = |reason: String| CliError::Tiers(format!("{}: {reason}", file.display()));
+    let fault = |reason: String| {
+        let reason = text::shorten(&text::one_line(&reason), MESSAGE);
+        CliError::Tiers(format!("{}: {reason}", file.display()))
+    };
     let bytes = bounded::read(file, MAX_BYTES).map_err(|e| fault(e.to_string()))?;
     let bytes = bytes.ok_or_else(|| fault(format!("it has more than {MAX_BYTES} bytes")))?;
-    let read: TiersFile = serde_json::from_slice(&bytes).map_err(|e| fault(e.to_string()))?;
+    parse(&bytes).map_err(fault)
+}
+
+fn parse(bytes: &[u8]) -> Result<Tiers, String> {
+    let Object(read): Object<TiersFile> =
+        serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+    let tiers = read.tiers.into_iter().enumerate();
+    let tiers = tiers.map(|(number, Object(entry))| tier(&format!("tier {number}: "), entry));
     let defaults = Tiers::default();
-    let mut tiers = Vec::new();
-    for (number, entry) in read.tiers.into_iter().enumerate() {
-        let sharing = match (entry.phases, entry.error) {
-            (None, None) => Sharing::None,
-            (Some(phases), None) => Sharing::Phases(phases),
-            (None, Some(error)) => Sharing::Error(error),
-            _ => {
-                return Err(fault(format!(
-                    "tier {number} has phases and an error; a tier has one of them"
-                )));
-            }
-        };
-        tiers.push(Tier {
-            height: entry.height,
-            rate: entry.rate.unwrap_or(1),
-            interpolate: entry.interpolate,
-            sharing,
-            detail: (entry.level.is_some() || entry.leave_out.is_some()).then(|| TierDetail {
-                level: entry.level.unwrap_or(0),
-                leave_out: entry.leave_out.unwrap_or_default(),
-            }),
-        });
-    }
+    let max_age = whole("max_age", read.max_age, 1..=u32::MAX.into())?;
     let tiers = Tiers {
-        tiers,
-        hysteresis: read.hysteresis.unwrap_or(defaults.hysteresis),
-        max_age: read.max_age.unwrap_or(defaults.max_age),
-        shadows: read.shadows,
+        tiers: tiers.collect::<Result<_, _>>()?,
+        hysteresis: number("hysteresis", read.hysteresis)?.unwrap_or(defaults.hysteresis),
+        max_age: max_age.unwrap_or(defaults.max_age),
+        shadows: whole("shadows", read.shadows, 0..=u64::MAX)?,
     };
-    tiers.validate().map_err(|e| fault(e.to_string()))?;
+    tiers.validate().map_err(|e| e.to_string())?;
     Ok(tiers)
+}
+
+/// A tier of the file; `of` begins messages about it.
+fn tier(of: &str, entry: TierEntry) -> Result<Tier, String> {
+    let name = |field: &str| format!("{of}{field}");
+    let height = number(&name("height"), Some(entry.height))?;
+    let phases = whole(&name("phases"), entry.phases, 1..=MAX_PHASES)?;
+    let error = number(&name("error"), entry.error)?;
+    let sharing = match (phases, error) {
+        (None, None) => Sharing::None,
+        (Some(phases), None) => Sharing::Phases(phases),
+        (None, Some(error)) => Sharing::Error(error),
+        _ => {
+            return Err(format!(
+                "{of}it has phases and an error; a tier has one of them"
+            ));
+        }
+    };
+    let rate = match entry.rate {
+        None => 1,
+        Some(rate) => {
+            let known = RATES.into_iter().find(|&r| rate.as_u64() == Some(r.into()));
+            known.ok_or_else(|| refused(&name("rate"), &rate, "1, 2, 4, 8 or 16"))?
+        }
+    };
+    let interpolate = match entry.interpolate {
+        None => false,
+        Some(Value::Bool(interpolate)) => interpolate,
+        Some(other) => return Err(refused(&name("interpolate"), &other, "true or false")),
+    };
+    let level: Option<usize> = whole(&name("level"), entry.level, 0..=u16::MAX.into())?;
+    let leave_out = match entry.leave_out {
+        None => None,
+        Some(Value::Array(names)) => {
+            let names = names.into_iter().map(|joint| match joint {
+                Value::String(joint) => Ok(joint),
+                other => Err(refused(
+                    &name("a joint of leave_out"),
+                    &other,
+                    "a name or path",
+                )),
+            });
+            Some(names.collect::<Result<Vec<_>, _>>()?)
+        }
+        Some(other) => {
+            let expected = "a list of names or paths of joints";
+            return Err(refused(&name("leave_out"), &other, expected));
+        }
+    };
+    let detail = (level.is_some() || leave_out.is_some()).then(|| TierDetail {
+        level: level.unwrap_or(0),
+        leave_out: leave_out.unwrap_or_default(),
+    });
+    Ok(Tier {
+        height: height.unwrap_or_default(),
+        rate,
+        interpolate,
+        sharing,
+        detail,
+    })
+}
+
+fn refused(name: &str, value: &Value, expected: &str) -> String {
+    let value = text::shorten(&text::one_line(&value.to_string()), VALUE);
+    format!("{name} is {value}; expected {expected}")
+}
+
+/// A number; its range is the library's.
+fn number(name: &str, value: Option<Value>) -> Result<Option<f32>, String> {
+    let Some(value) = value else { return Ok(None) };
+    let number = value.as_f64().map(|number| number as f32);
+    match number.filter(|number| number.is_finite()) {
+        Some(number) => Ok(Some(number)),
+        None if number.is_some() => Err(refused(name, &value, "a number of 32 bits")),
+        None => Err(refused(name, &value, "a number")),
+    }
+}
+
+/// A whole number within a range.
+fn whole<T: TryFrom<u64>>(
+    name: &str,
+    value: Option<Value>,
+    range: RangeInclusive<u64>,
+) -> Result<Option<T>, String> {
+    let Some(value) = value else { return Ok(None) };
+    let number = value.as_u64().filter(|number| range.contains(number));
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.map(Some).ok_or_else(|| {
+        let expected = match (range.start(), range.end()) {
+            (least, &u64::MAX) => format!("a whole number of at least {least}"),
+            (least, most) => format!("a whole number from {least} to {most}"),
+        };
+        refused(name, &value, &expected)
+    })
+}
+
+/// Refuses joints to leave out that the model lacks, and returns a warning for each tier whose level it lacks.
+pub fn check(file: &Path, tiers: &Tiers, model: &Model) -> Result<Vec<String>, CliError> {
+    let (rig, file) = (&model.rig, file.display());
+    let levels = rig.lod_count();
+    let mut warnings = Vec::new();
+    for (number, tier) in tiers.tiers.iter().enumerate() {
+        let Some(detail) = &tier.detail else { continue };
+        for joint in &detail.leave_out {
+            let Err(error) = rig.skeleton().joint(joint.as_str()) else {
+                continue;
+            };
+            let error = match error {
+                JointRefError::Name { .. } => format!(
+                    "{} has no joint {}; {}",
+                    model.file,
+                    text::name(Some(&text::shorten(joint, VALUE))),
+                    near_joints(rig.skeleton(), joint)
+                ),
+                other => other.to_string(),
+            };
+            return Err(CliError::Tiers(format!(
+                "{file}: tier {number}: leave_out: {error}"
+            )));
+        }
+        if detail.level >= levels {
+            let has = text::plural(levels, "level");
+            warnings.push(format!(
+                "{file}: tier {number}: level is {}; {} has {has} of detail, and the last is taken",
+                detail.level, model.file
+            ));
+        }
+    }
+    Ok(warnings)
 }
 
 /// How often a tier is updated, in words.
@@ -148,12 +307,251 @@ mod tests {
     use super::*;
 
     #[test]
-    fn budgets_are_characters_or_times() {
-        assert_eq!("5000".parse(), Ok(BudgetArg::Characters(5000)));
+    fn budgets_are_palettes_or_times() {
+        assert_eq!("5000".parse(), Ok(BudgetArg::Palettes(5000)));
+        assert_eq!("0".parse(), Ok(BudgetArg::Palettes(0)));
         assert_eq!("1.5ms".parse(), Ok(BudgetArg::Microseconds(1500.0)));
         assert_eq!("800us".parse(), Ok(BudgetArg::Microseconds(800.0)));
-        for bad in ["", "ms", "-1", "1s", "NaNms", "0us", "1e99ms"] {
-            assert!(bad.parse::<BudgetArg>().is_err(), "{bad}");
+        for bad in [
+            "", "ms", "-1", "1.5", "1s", "NaNms", "0us", "-2ms", "1e99ms", "infus",
+        ] {
+            let error = bad.parse::<BudgetArg>().unwrap_err();
+            assert!(error.contains("a number of palettes"), "{bad}: {error}");
         }
+    }
+
+    #[test]
+    fn all_fields_are_read() {
+        let text = r#"{"tiers": [{"height": 100, "rate": null}, {"height": 20, "rate": 2, "interpolate": true, "phases": 4096},
+            {"height": 0.5, "rate": 16, "error": 0.005, "level": 1, "leave_out": ["Arm/Hand"]}],
+            "hysteresis": 0, "max_age": 4294967295, "shadows": 1}"#;
+        let tiers = parse(text.as_bytes()).unwrap();
+        let tier = |height, rate, sharing| Tier {
+            height,
+            rate,
+            sharing,
+            ..Tier::default()
+        };
+        let expected = [
+            tier(100.0, 1, Sharing::None),
+            Tier {
+                interpolate: true,
+                ..tier(20.0, 2, Sharing::Phases(4096))
+            },
+            Tier {
+                detail: Some(TierDetail {
+                    level: 1,
+                    leave_out: vec!["Arm/Hand".into()],
+                }),
+                ..tier(0.5, 16, Sharing::Error(0.005))
+            },
+        ];
+        assert_eq!(tiers.tiers, expected);
+        let others = (tiers.hysteresis, tiers.max_age, tiers.shadows);
+        assert_eq!(others, (0.0, u32::MAX, Some(1)));
+        // What is not given is the library's default.
+        let tiers = parse(br#"{"tiers": [{"height": 1, "leave_out": []}]}"#).unwrap();
+        let default = Tiers::default();
+        assert_eq!(
+            (tiers.hysteresis, tiers.max_age),
+            (default.hysteresis, default.max_age)
+        );
+        assert_eq!(tiers.tiers[0].detail, Some(TierDetail::default()));
+    }
+
+    /// Each message is one line, which names the tier and the field, or the place in the file.
+    #[test]
+    fn what_is_refused_is_named() {
+        let of_tier = [
+            (
+                r#""height": -1"#,
+                "tier 0: the height is -1, outside 0 to 1000000",
+            ),
+            (
+                r#""height": 1e7"#,
+                "tier 0: the height is 10000000, outside 0 to 1000000",
+            ),
+            (
+                r#""height": 1e300"#,
+                "tier 0: height is 1e+300; expected a number of 32 bits",
+            ),
+            (
+                r#""height": "40""#,
+                r#"tier 0: height is "40"; expected a number"#,
+            ),
+            (
+                r#""height": null"#,
+                "tier 0: height is null; expected a number",
+            ),
+            (r#""height": NaN"#, "expected value at line 1 column"),
+            (r#""height": 1e999"#, "number out of range at line 1 column"),
+            (r#""rate": 2"#, "missing field `height` at line 1 column"),
+            (
+                r#""height": 1, "hight": 1"#,
+                "unknown field `hight`, expected one of `height`, `rate`",
+            ),
+            (r#""height": 1, "height": 2"#, "duplicate field `height`"),
+            (
+                r#""height": 1, "rate": 3"#,
+                "tier 0: rate is 3; expected 1, 2, 4, 8 or 16",
+            ),
+            (
+                r#""height": 1, "rate": 300"#,
+                "tier 0: rate is 300; expected 1, 2",
+            ),
+            (
+                r#""height": 1, "rate": 0.5"#,
+                "tier 0: rate is 0.5; expected 1, 2",
+            ),
+            (
+                r#""height": 1, "interpolate": 1"#,
+                "tier 0: interpolate is 1; expected true or false",
+            ),
+            (
+                r#""height": 1, "phases": 70000"#,
+                "tier 0: phases is 70000; expected a whole number from 1 to 4096",
+            ),
+            (
+                r#""height": 1, "phases": 4097"#,
+                "tier 0: phases is 4097; expected a whole number from 1 to 4096",
+            ),
+            (
+                r#""height": 1, "phases": 0"#,
+                "tier 0: phases is 0; expected",
+            ),
+            (
+                r#""height": 1, "phases": -5"#,
+                "tier 0: phases is -5; expected",
+            ),
+            (
+                r#""height": 1, "phases": 1.5"#,
+                "tier 0: phases is 1.5; expected",
+            ),
+            (
+                r#""height": 1, "error": 0"#,
+                "tier 0: the error of sharing is 0, outside",
+            ),
+            (
+                r#""height": 1, "error": -1e-3"#,
+                "tier 0: the error of sharing is -0.001",
+            ),
+            (
+                r#""height": 1, "error": []"#,
+                "tier 0: error is []; expected a number",
+            ),
+            (
+                r#""height": 1, "error": 1, "phases": 1"#,
+                "tier 0: it has phases and an error",
+            ),
+            (
+                r#""height": 1, "level": -1"#,
+                "tier 0: level is -1; expected a whole number from 0 to 65535",
+            ),
+            (
+                r#""height": 1, "leave_out": "Hand""#,
+                r#"tier 0: leave_out is "Hand"; expected a list"#,
+            ),
+            (
+                r#""height": 1, "leave_out": [5]"#,
+                "tier 0: a joint of leave_out is 5; expected a name",
+            ),
+        ];
+        let of_all = [
+            ("", "EOF while parsing a value"),
+            ("5", "invalid type: integer `5`, expected an object"),
+            ("[[]]", "invalid type: sequence, expected an object"),
+            ("{}", "missing field `tiers`"),
+            (r#"{"tiers": {}}"#, "invalid type: map, expected a sequence"),
+            (r#"{"tiers": []}"#, "0 tiers; a crowd has 1 to 16"),
+            (
+                r#"{"tiers": [[1]]}"#,
+                "invalid type: sequence, expected an object",
+            ),
+            (r#"{"tiers": [{"height": 1}]} x"#, "trailing characters"),
+            (
+                r#"{"tiers": [{"height": 1}, {"height": 1}]}"#,
+                "tier 1 begins at 1 pixels, which is not below",
+            ),
+            (
+                r#"{"tiers": [{"height": 1}, {"height": "a"}]}"#,
+                "tier 1: height is \"a\"",
+            ),
+            (
+                r#"{"tiers": [{"height": 1}], "hysteresis": 2}"#,
+                "the hysteresis is 2, outside 0 to 1",
+            ),
+            (
+                r#"{"tiers": [{"height": 1}], "hysteresis": "a"}"#,
+                "hysteresis is \"a\"; expected a number",
+            ),
+            (
+                r#"{"tiers": [{"height": 1}], "max_age": 0}"#,
+                "max_age is 0; expected a whole number from 1 to 4294967295",
+            ),
+            (
+                r#"{"tiers": [{"height": 1}], "max_age": 1e20}"#,
+                "max_age is 1e+20; expected",
+            ),
+            (
+                r#"{"tiers": [{"height": 1}], "shadows": 1}"#,
+                "the tier of shadows is 1; there are 1 tiers",
+            ),
+            (
+                r#"{"tiers": [{"height": 1}], "shadows": -1}"#,
+                "shadows is -1; expected a whole number of at least 0",
+            ),
+            (
+                r#"{"tiers": [{"height": 1}], "shadow": 1}"#,
+                "unknown field `shadow`",
+            ),
+        ];
+        let of_tier =
+            of_tier.map(|(fields, part)| (format!(r#"{{"tiers": [{{{fields}}}]}}"#), part));
+        let of_all = of_all.map(|(text, part)| (text.to_owned(), part));
+        for (text, part) in of_tier.iter().chain(&of_all) {
+            let error = parse(text.as_bytes()).unwrap_err();
+            assert!(error.starts_with(part), "{text}: {error}");
+            assert!(!error.contains('\n') && error.len() < 200, "{error}");
+        }
+        let many = vec![r#"{"height": 1}"#; 17].join(",");
+        let error = parse(format!(r#"{{"tiers": [{many}]}}"#).as_bytes()).unwrap_err();
+        assert_eq!(error, "17 tiers; a crowd has 1 to 16");
+        let deep = "[".repeat(100_000);
+        let error = parse(format!(r#"{{"tiers": [{{"height": {deep}"#).as_bytes()).unwrap_err();
+        assert!(error.starts_with("recursion limit exceeded"), "{error}");
+    }
+
+    #[test]
+    fn long_values_are_shortened() {
+        let long = "x".repeat(100_000);
+        let text = format!(r#"{{"tiers": [{{"height": "{long}"}}]}}"#);
+        let error = parse(text.as_bytes()).unwrap_err();
+        assert!(
+            error.len() < 100 && error.ends_with("; expected a number"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn joints_and_levels_are_looked_up_in_the_model() {
+        let model = Model::load(None, false, Default::default()).unwrap();
+        let read = |fields: &str| {
+            let text = format!(r#"{{"tiers": [{{"height": 9}}, {{"height": 1, {fields}}}]}}"#);
+            check(
+                Path::new("far.json"),
+                &parse(text.as_bytes()).unwrap(),
+                &model,
+            )
+        };
+        let fine = read(r#""level": 2, "leave_out": ["LeftHand", "LeftArm/LeftForeArm"]"#);
+        assert!(fine.is_ok_and(|warnings| warnings.is_empty()));
+        let error = read(r#""leave_out": ["RightHand", "LeftHnad"]"#)
+            .unwrap_err()
+            .to_string();
+        let start = r#"far.json: tier 1: leave_out: built-in character has no joint "LeftHnad"; did you mean "LeftHand""#;
+        assert!(error.starts_with(start), "{error}");
+        let warnings = read(r#""level": 7"#).unwrap();
+        let warning = "far.json: tier 1: level is 7; built-in character has 3 levels of detail, and the last is taken";
+        assert_eq!(warnings, [warning]);
     }
 }

@@ -96,10 +96,10 @@ pub fn draw(
             tint: tint(model),
             bounds: None,
         };
-        let mut instances: Vec<DrawInstance> = actors.map(instance).collect();
+        let instances: Vec<DrawInstance> = actors.map(instance).collect();
         let shot = Shot {
             models: &models,
-            instances: &mut instances,
+            instances: &instances,
             morph_weights: &frame.weights,
             camera,
             look,
@@ -113,7 +113,7 @@ pub fn draw(
     if let Some(frame) = frames.first().filter(|_| setup.background) {
         let shot = Shot {
             models: &models,
-            instances: &mut [],
+            instances: &[],
             morph_weights: &[],
             camera,
             look,

@@ -355,11 +355,11 @@ fn the_budget_is_set_in_the_legend_and_kept() {
     desk.evaluate(&mut bones);
     desk.click("palettes");
     let budget = desk.viewer.tiers.budget();
-    assert_eq!(budget, Some(BudgetArg::Characters(PALETTES)));
+    assert_eq!(budget, Some(BudgetArg::Palettes(PALETTES)));
     desk.evaluate(&mut bones);
     assert!(desk.has(&format!(" of {PALETTES} palettes evaluated")));
     // Everybody has a palette of its own while it fades; most wait.
-    let few = Some(BudgetArg::Characters(30));
+    let few = Some(BudgetArg::Palettes(30));
     desk.viewer.apply(Command::Budget(few)).unwrap();
     desk.viewer.apply(Command::Step(1)).unwrap();
     let mut waiting = 0;

@@ -82,11 +82,13 @@ pub struct ViewArgs {
         default_value = "auto"
     )]
     backend: PaletteArg,
-    /// JSON file with the tiers of the crowd, as of crowd --tiers; default: those of the library. T turns tiers on
+    /// JSON file with the tiers of the crowd, as of crowd --tiers; default: those of the library. T turns tiers on and
+    /// off. Details (level, leave_out) have no effect in the window
     #[arg(long, value_name = "FILE")]
     tiers: Option<PathBuf>,
-    /// With tiers, at most so many palettes per frame, or as many as fit into a time (1.5ms, 800us)
-    #[arg(long, value_name = "N|TIME")]
+    /// Budget of a frame with tiers: a number of palettes, as 500, beside those that must be evaluated; or a time, as 1.5ms
+    /// or 800us, for schedule, evaluation and, in the window, the copy to the device
+    #[arg(long, value_name = "PALETTES|TIME", allow_negative_numbers = true)]
     budget: Option<BudgetArg>,
     #[command(flatten)]
     clips: ClipArgs,
@@ -120,8 +122,13 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     }
     let mut tiers = args.tiers.as_deref().map(tiers_file::read).transpose()?;
     // The window draws all levels of detail with the full rig's palettes.
-    for tier in tiers.iter_mut().flat_map(|t| &mut t.tiers) {
-        tier.detail = None;
+    let all = tiers.iter_mut().flat_map(|t| &mut t.tiers);
+    let details = all.filter_map(|tier| tier.detail.take()).count();
+    if let Some(file) = args.tiers.as_deref().filter(|_| details > 0) {
+        output::tell(&format!(
+            "warning: {}: level and leave_out have no effect in the window",
+            file.display()
+        ));
     }
     // Opened before the model: without a display, loading is wasted.
     let event_loop = quiet::during(EventLoop::new).map_err(refused)?;

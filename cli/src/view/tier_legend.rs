@@ -121,7 +121,7 @@ fn budget(ui: &mut Ui, viewer: &Viewer, frame: &TierFrame, commands: &mut Vec<Co
         ui.strong("Budget");
         let choices = [
             ("none", None),
-            ("palettes", Some(BudgetArg::Characters(PALETTES))),
+            ("palettes", Some(BudgetArg::Palettes(PALETTES))),
             ("time", Some(BudgetArg::Microseconds(MICROSECONDS))),
         ];
         for (name, choice) in choices {
@@ -133,13 +133,13 @@ fn budget(ui: &mut Ui, viewer: &Viewer, frame: &TierFrame, commands: &mut Vec<Co
         }
         match budget {
             None => {}
-            Some(BudgetArg::Characters(mut palettes)) => {
+            Some(BudgetArg::Palettes(mut palettes)) => {
                 let value = DragValue::new(&mut palettes)
                     .range(0..=2 * MOST)
                     .clamp_existing_to_range(false)
                     .speed(10.0);
                 if ui.add(value).changed() {
-                    commands.push(Command::Budget(Some(BudgetArg::Characters(palettes))));
+                    commands.push(Command::Budget(Some(BudgetArg::Palettes(palettes))));
                 }
             }
             Some(BudgetArg::Microseconds(microseconds)) => {

@@ -194,12 +194,12 @@ impl WindowTiers {
     /// The palettes of the next frame.
     pub fn palettes(&self) -> Option<usize> {
         match self.budget? {
-            BudgetArg::Characters(n) => Some(n),
+            BudgetArg::Palettes(n) => Some(n),
             BudgetArg::Microseconds(_) => self.controller.as_ref().map(BudgetController::budget),
         }
     }
 
-    /// Takes what a frame did, and the milliseconds of its evaluation.
+    /// Takes what a frame did, and the milliseconds of its schedule and evaluation, with the copy to the device.
     pub fn observe(&mut self, frame: &TierFrame, milliseconds: f32) {
         if let Some(controller) = &mut self.controller {
             controller.observe_frame(frame, f64::from(milliseconds) * 1e3);
@@ -310,7 +310,7 @@ mod tests {
         let mut window = WindowTiers::default();
         window.set(None, None).unwrap();
         assert_eq!((window.color_by, window.palettes()), (None, None));
-        let budget = Some(BudgetArg::Characters(70));
+        let budget = Some(BudgetArg::Palettes(70));
         window.set(None, budget).unwrap();
         let state = (window.color_by, window.palettes());
         assert_eq!(state, (Some(ColorBy::Tier), Some(70)));

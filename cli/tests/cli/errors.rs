@@ -66,6 +66,12 @@ pub fn usage_errors() -> Tested {
         &["crowd", "--renderer", "crayon"],
         &["crowd", "--backend", "vulkan"],
         &["crowd", "--out", "crowd.jpg"],
+        &["crowd", "--budget", "-1"],
+        &["crowd", "--budget", "1.5"],
+        &["crowd", "--budget", "0ms"],
+        &["crowd", "--full", "--budget", "100"],
+        &["crowd", "--full", "--details"],
+        &["crowd", "--full", "--tiers", "a.json"],
         &["render", "--backend", "vulkan", "--out", "a.png"],
         &["--simd", "mmx", "bench"],
         &["bench", "--count", "0"],
@@ -154,6 +160,10 @@ pub fn refused_numbers() -> Tested {
         (
             &["crowd", "--threads", "0"],
             "a whole number from 1 to 1024",
+        ),
+        (
+            &["crowd", "--budget", "-1"],
+            "a number of palettes (500), or a time from 1us to 1000000ms (800us, 1.5ms)",
         ),
         (&["bench", "--count", "0"], "a whole number of at least 1"),
         (

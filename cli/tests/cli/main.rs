@@ -14,6 +14,7 @@ mod info;
 mod inputs;
 mod library;
 mod names;
+mod plaza;
 mod pose;
 mod reading;
 mod render;
@@ -119,6 +120,11 @@ fn main() {
             crowd::crowd_keeps_old_files,
         ),
         ("crowds_of_any_size", crowd::crowds_of_any_size),
+        ("plaza_figures", plaza::figures),
+        ("plaza_budgets", plaza::budgets),
+        ("plaza_tiers_of_files", plaza::tiers_of_files),
+        ("plaza_details", plaza::details),
+        ("plaza_pictures_of_any_shape", plaza::pictures_of_any_shape),
         (
             "textures_that_are_missing_are_named",
             crowd::textures_that_are_missing,
@@ -253,6 +259,11 @@ fn main() {
             &[file],
             move || crowd::any_model(file),
         ));
+    }
+    for file in ["Fox.glb", "MorphStressTest.gltf"] {
+        trials.push(trial(format!("plaza_of_{file}"), &[file], move || {
+            plaza::of_a_file(file)
+        }));
     }
     for file in ["pab.glb", "Fox.glb", "CesiumMan.glb", "bl_morphbones.glb"] {
         trials.push(trial(format!("bake_of_{file}"), &[file], move || {
