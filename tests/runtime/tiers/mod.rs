@@ -3,6 +3,7 @@
 mod budget;
 mod details;
 mod held;
+mod many_clips;
 mod properties;
 mod sharing;
 mod views;
