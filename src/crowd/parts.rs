@@ -115,8 +115,11 @@ impl Crowd {
         *last = None;
         lending.frame = Some(frame);
         lending.hints.clear();
-        let pools: &[Option<Pool>] = pools;
         let tiering = tiering.as_deref_mut();
+        if let Some(tiering) = &tiering {
+            tiering.evaluate_watched(pools);
+        }
+        let pools: &[Option<Pool>] = pools;
         let banks = tiering.map(|tiering| tiering.share(pools, how, compact));
         let parts = parts.max(1).min(banks.as_ref().map_or(0, |b| b.work.len()));
         *lending.left.get_mut() = parts;

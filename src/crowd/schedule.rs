@@ -416,6 +416,7 @@ impl Schedule<'_> {
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
         if let Some(tiering) = tiering {
+            tiering.evaluate_watched(pools);
             tiering.run(pools, how, scratches, compact, memory);
             *frame = Some(self.id);
             return;

@@ -42,6 +42,7 @@ mod stored;
 mod tier;
 mod tiering;
 mod view;
+mod watched;
 
 pub use budget::{BudgetController, ControllerOptions};
 pub use calls::PalettePair;

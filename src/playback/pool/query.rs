@@ -10,6 +10,7 @@ use crate::runtime::ScalarBlend;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{JointRef, Pose};
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// An evaluated instance.
 pub(crate) struct Evaluated<'a> {
@@ -19,6 +20,9 @@ pub(crate) struct Evaluated<'a> {
     /// Its palette.
     pub rows: &'a [Affine3x4],
 }
+
+/// Instances whose watched joints a worker evaluates at least.
+const WATCHED_CHUNK: usize = 32;
 
 #[derive(Default)]
 struct Buffers {
@@ -107,6 +111,42 @@ impl Pool {
             dispatch(e.level, Take { e, watch, index });
         });
         true
+    }
+
+    /// Evaluates the watched joints of the instances that are scheduled and `shown`, on the workers of the current rayon pool: a frame
+    /// whose palettes are not those of the present poses.
+    pub fn evaluate_watched(&mut self, shown: impl Fn(usize) -> bool + Sync) {
+        let instances = self.state.len();
+        let mut lent = Lent::new(self, |pool| &mut pool.watch);
+        let (pool, watch) = lent.split();
+        pool.take_watched(0..instances, watch.frame(), &shown);
+    }
+
+    fn take_watched(
+        &self,
+        instances: Range<usize>,
+        mut watch: WatchPart<'_>,
+        shown: &(impl Fn(usize) -> bool + Sync),
+    ) {
+        if watch.is_empty() {
+            return;
+        }
+        if instances.len() > WATCHED_CHUNK {
+            let half = instances.len() / 2;
+            let middle = instances.start + half;
+            let (a, b) = watch.split(half);
+            rayon::join(
+                || self.take_watched(instances.start..middle, a, shown),
+                || self.take_watched(middle..instances.end, b, shown),
+            );
+            return;
+        }
+        for index in instances {
+            if watch.watches(index) && self.places.due()[index] && shown(index) {
+                let watch = &mut watch;
+                self.evaluated(index, |e| dispatch(e.level, Take { e, watch, index }));
+            }
+        }
     }
 
     /// The model matrix of one joint.

@@ -329,6 +329,11 @@ impl WatchPart<'_> {
         (a, b)
     }
 
+    /// Whether no instance of the range has entries.
+    pub fn is_empty(&self) -> bool {
+        self.models.is_empty()
+    }
+
     /// The first entry of an instance among those of the range.
     #[inline(always)]
     fn entry(&self, instance: usize) -> usize {

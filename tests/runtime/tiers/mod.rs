@@ -7,6 +7,7 @@ mod many_clips;
 mod properties;
 mod sharing;
 mod views;
+mod watched;
 
 use phalanx::crowd::{
     BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, PlayOptions, RigId, Sharing, Tier, Tiers,
