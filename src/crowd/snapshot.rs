@@ -128,6 +128,14 @@ impl CrowdSnapshot {
     }
 }
 
+#[cfg(test)]
+impl CrowdSnapshot {
+    /// The tiers, which it has.
+    pub(super) fn tiering_mut(&mut self) -> &mut TieringSnapshot {
+        self.tiering.as_mut().unwrap()
+    }
+}
+
 impl Crowd {
     /// Takes a snapshot.
     pub fn snapshot(&self) -> CrowdSnapshot {

@@ -5,6 +5,7 @@ mod details;
 mod held;
 mod properties;
 mod sharing;
+mod stored;
 mod views;
 
 use phalanx::crowd::{

@@ -238,7 +238,8 @@ fn write_pool(w: &mut Writer, pool: &StoredPool, tiers: usize) {
     for division in &ranks.divisions {
         w.u16(division.clip);
         w.u16(division.count);
-        division.steps[..tiers].iter().for_each(|&step| w.u16(step));
+        let steps = division.steps.iter().take(tiers);
+        steps.for_each(|&step| w.u16(step));
     }
 }
 
@@ -397,7 +398,7 @@ fn read_input(
             inputs.actions.push(StoredAction { clip, time, weight });
         }
         // They are shares of a whole, but for rounding.
-        let whole = additive || actions > 0 && (0.5..=2.0).contains(&sum);
+        let whole = additive || actions > 0 && (0.99..=1.01).contains(&sum);
         r.needs(whole, "the weights of a layer do not sum to 1")?;
         inputs.layers.push(StoredLayer {
             layer,
@@ -804,4 +805,482 @@ fn read_clock(r: &mut Reader<'_>, pool: &PoolSnapshot) -> Result<PhaseClock, Sna
     let turn = r.u32("turn of a clock")?;
     let rate = r.f32("rate of a clock", -FASTEST, FASTEST)?;
     Ok(PhaseClock { turn, rate, clip })
+}
+
+#[cfg(all(test, feature = "gltf"))]
+mod tests {
+    use super::*;
+    use crate::crowd::{BoneBuffer, Crowd, CrowdError, CrowdSnapshot, PlayOptions};
+    use crate::playback::SnapshotDiffers;
+    use std::sync::Arc;
+
+    /// 40 characters with palettes of their own, interpolated and not, and shared ones, after some frames.
+    fn crowd() -> Crowd {
+        let mut crowd = Crowd::new();
+        let rig = crowd
+            .add_rig(Arc::new(crate::import::mannequin().unwrap()))
+            .unwrap();
+        let mut all = Vec::new();
+        crowd.spawn_many(rig, 40, &mut all).unwrap();
+        let clips: Vec<_> = (0..3).filter_map(|c| crowd.clip_by_index(rig, c)).collect();
+        for (n, &i) in all.iter().enumerate() {
+            crowd
+                .play(i, clips[n % 3], &PlayOptions::default())
+                .unwrap();
+        }
+        let tier = |height, rate, interpolate, sharing| Tier {
+            height,
+            rate,
+            interpolate,
+            sharing,
+            detail: None,
+        };
+        let tiers = vec![
+            tier(100.0, 4, true, Sharing::None),
+            tier(50.0, 2, false, Sharing::None),
+            tier(10.0, 2, false, Sharing::Phases(8)),
+            tier(1.0, 1, false, Sharing::Error(0.05)),
+        ];
+        let tiers = Tiers {
+            tiers,
+            ..Tiers::default()
+        };
+        crowd.set_tiers(Some(tiers)).unwrap();
+        let heights: Vec<f32> = (0..40)
+            .map(|n| [0.0, 120.0, 60.0, 20.0, 5.0][n % 5])
+            .collect();
+        crowd.set_importances(rig, &heights).unwrap();
+        let mut bones = BoneBuffer::new();
+        for _ in 0..7 {
+            crowd.advance(0.02).unwrap();
+            crowd.evaluate(&mut bones);
+        }
+        crowd.stop_one(all[2]);
+        crowd.despawn(all[7]).unwrap();
+        crowd
+    }
+
+    impl Crowd {
+        fn stop_one(&mut self, instance: crate::playback::InstanceId) {
+            self.player(instance).unwrap().stop_all(0.1).unwrap();
+        }
+    }
+
+    /// The state of tiers with a change, as bytes.
+    fn changed(crowd: &Crowd, change: impl FnOnce(&mut TieringSnapshot)) -> Vec<u8> {
+        let mut snapshot = crowd.snapshot();
+        change(snapshot.tiering_mut());
+        snapshot.to_bytes()
+    }
+
+    fn bank(all: &mut TieringSnapshot, which: impl Fn(&StoredBank) -> bool) -> &mut StoredBank {
+        all.banks
+            .iter_mut()
+            .find(|bank| bank.used != 0 && which(bank))
+            .unwrap()
+    }
+
+    fn pair(all: &mut TieringSnapshot) -> &mut StoredBank {
+        bank(all, |bank| bank.kind.palettes == 2)
+    }
+
+    fn held(all: &mut TieringSnapshot) -> &mut StoredBank {
+        bank(all, |bank| bank.kind.tier == 1 && bank.stored != 0)
+    }
+
+    fn shared(all: &mut TieringSnapshot) -> &mut StoredBank {
+        bank(all, |bank| bank.kind.tier == SHARED)
+    }
+
+    fn ranks(all: &mut TieringSnapshot) -> &mut Ranks {
+        all.pools[0].as_mut().unwrap().ranks.as_mut().unwrap()
+    }
+
+    fn place(all: &mut TieringSnapshot, which: impl Fn(&Place) -> bool) -> &mut Place {
+        ranks(all)
+            .places
+            .iter_mut()
+            .find(|place| which(place))
+            .unwrap()
+    }
+
+    fn sharing(place: &Place) -> bool {
+        place.tier < OWN
+    }
+
+    type Change = fn(&mut TieringSnapshot);
+
+    /// Every check, by a field that it finds.
+    const REFUSED: [(Change, &str); 73] = [
+        (|s| s.tiers.tiers.clear(), "there are no tiers"),
+        (
+            |s| s.tiers.tiers.resize(17, Tier::default()),
+            "tiers is 17, the limit is 16",
+        ),
+        (
+            |s| s.tiers.tiers[1].height = f32::NAN,
+            "height of a tier is NaN",
+        ),
+        (
+            |s| s.tiers.tiers[0].height = 2e6,
+            "height of a tier is 2000000",
+        ),
+        (
+            |s| s.tiers.tiers[1].height = 100.0,
+            "the heights of tiers do not descend",
+        ),
+        (|s| s.tiers.tiers[1].rate = 3, "there is no such rate"),
+        (
+            |s| s.tiers.tiers[2].sharing = Sharing::Phases(0),
+            "a tier has no phases",
+        ),
+        (
+            |s| s.tiers.tiers[2].sharing = Sharing::Phases(5000),
+            "phases of a tier is 5000, the limit is 4096",
+        ),
+        (
+            |s| s.tiers.tiers[3].sharing = Sharing::Error(f32::INFINITY),
+            "error of a tier is inf",
+        ),
+        (|s| s.tiers.hysteresis = 1.5, "hysteresis is 1.5"),
+        (|s| s.tiers.max_age = 0, "the greatest age is 0"),
+        (
+            |s| s.tiers.shadows = Some(4),
+            "tier of shadows is 4, the limit is 3",
+        ),
+        (|s| s.time = f64::INFINITY, "time of tiers is inf"),
+        (|s| s.time = f64::NAN, "time of tiers is NaN"),
+        (|s| s.step = 2e9, "last step is 2000000000"),
+        (|s| s.backwards = true, "the last step ran the other way"),
+        (|s| s.ranked_at = 1.0, "time of the last frame is 1"),
+        (
+            |s| s.sweep = 1 << 30,
+            "bank that is looked at is 1073741824",
+        ),
+        (
+            |s| s.pools[0].as_mut().unwrap().recorded = false,
+            "instances are ranked and their changes are unknown",
+        ),
+        (
+            |s| s.pools[0].as_mut().unwrap().changed[0].0 = 99,
+            "a changed instance does not exist",
+        ),
+        (
+            |s| s.pools[0].as_mut().unwrap().changed.reverse(),
+            "changed instances do not ascend",
+        ),
+        (
+            |s| s.pools[0].as_mut().unwrap().changed[0].1 = NEW,
+            "an instance has changed in nothing",
+        ),
+        (
+            |s| s.pools[0].as_mut().unwrap().changed.clear(),
+            "an instance is hidden and has a palette",
+        ),
+        (
+            |s| ranks(s).divisions.reverse(),
+            "divided clips do not ascend",
+        ),
+        (
+            |s| ranks(s).divisions[0].clip = 999,
+            "a divided clip is not loaded",
+        ),
+        (
+            |s| ranks(s).divisions[0].count = 8192,
+            "phases of a clip is 8192, the limit is 4096",
+        ),
+        (
+            |s| ranks(s).divisions[0].count = 24,
+            "phases are no power of two",
+        ),
+        (
+            |s| ranks(s).divisions[0].steps[0] = 1,
+            "a tier does not share these phases",
+        ),
+        (
+            |s| ranks(s).divisions[0].steps[2] = 0,
+            "a tier does not share these phases",
+        ),
+        (
+            |s| ranks(s).divisions[0].steps[3] = 3,
+            "a tier does not share these phases",
+        ),
+        (
+            |s| {
+                let division = &mut ranks(s).divisions[0];
+                division.count *= 2;
+                division.steps.iter_mut().for_each(|step| *step *= 2);
+            },
+            "no tier shares all phases of a clip",
+        ),
+        (
+            |s| {
+                let mut more = ranks(s).divisions[0];
+                more.clip = 3;
+                ranks(s).divisions.push(more);
+            },
+            "a divided clip has no palettes",
+        ),
+        (
+            |s| pair(s).kind.palettes = 3,
+            "palettes of a cell is 3, the limit is 2",
+        ),
+        (
+            |s| shared(s).kind.palettes = 2,
+            "palettes of a cell is 2, the limit is 1",
+        ),
+        (
+            |s| pair(s).kind.pool = 7,
+            "a bank is of a rig that is not ranked",
+        ),
+        (
+            |s| pair(s).kind.detail = 5,
+            "detail of a bank is 5, the limit is 4",
+        ),
+        (|s| held(s).fresh = 1 << 15, "a cell is not used"),
+        (|s| held(s).stale = 1 << 15, "a cell is not used"),
+        (|s| held(s).waiting = 1 << 15, "a cell is not used"),
+        (|s| pair(s).second = 1 << 15, "a cell is not used"),
+        (
+            |s| held(s).kind.tier = 9,
+            "tier of a bank is 9, the limit is 3",
+        ),
+        (
+            |s| held(s).kind.tier = 0,
+            "a cell has other palettes than its tier",
+        ),
+        (
+            |s| held(s).kind.phase = 2,
+            "phase of a bank is 2, the limit is 1",
+        ),
+        (
+            |s| pair(s).kind.phase = 4,
+            "phase of a bank is 4, the limit is 3",
+        ),
+        (|s| held(s).second = 1, "a cell has no second palette"),
+        (
+            |s| {
+                let bank = held(s);
+                bank.fresh |= 1;
+                bank.stored &= !1;
+                bank.waiting = 1;
+            },
+            "a cell waits that is evaluated",
+        ),
+        (
+            |s| held(s).stored = 0,
+            "what a cell was evaluated from is missing",
+        ),
+        (
+            |s| held(s).stale = 1,
+            "what a cell was evaluated from is missing, or not needed",
+        ),
+        (
+            |s| held(s).cells[0].owner = 40,
+            "an instance has two cells, or does not exist",
+        ),
+        (
+            |s| held(s).cells[0].owner = NONE,
+            "an instance has two cells, or does not exist",
+        ),
+        (
+            |s| {
+                let owner = pair(s).cells[0].owner;
+                held(s).cells[0].owner = owner;
+            },
+            "an instance has two cells, or does not exist",
+        ),
+        (
+            |s| shared(s).cells[0].owner = 999 << 16,
+            "a palette is of a clip that is not divided",
+        ),
+        (
+            |s| shared(s).cells[0].owner |= 4095,
+            "phase of a palette is",
+        ),
+        (
+            |s| {
+                let bank = bank(s, |bank| bank.kind.tier == SHARED && bank.cells.len() > 1);
+                bank.cells[1].owner = bank.cells[0].owner;
+            },
+            "two palettes are of one phase",
+        ),
+        (
+            |s| pair(s).cells[0].times[0] = f64::NAN,
+            "time of a palette is NaN",
+        ),
+        (
+            |s| pair(s).cells[0].times[1] = -1.0,
+            "time of a palette is -1",
+        ),
+        (
+            |s| s.inputs.palettes[0] = 9,
+            "layers of a palette is 9, the limit is 1",
+        ),
+        (
+            |s| s.inputs.layers[0].layer = 4,
+            "a palette is of a layer that does not exist",
+        ),
+        (
+            |s| s.inputs.layers[0].weight = f32::NAN,
+            "weight of a layer is NaN",
+        ),
+        (
+            |s| s.inputs.layers[0].rest = 0.9,
+            "the weights of a layer do not sum to 1",
+        ),
+        (
+            |s| s.inputs.layers[0].actions = 200,
+            "clips of a layer is 200, the limit is 4",
+        ),
+        (
+            |s| s.inputs.actions[0].clip = 77,
+            "a palette is of a clip that its layer cannot play",
+        ),
+        (
+            |s| s.inputs.actions[0].time = f32::INFINITY,
+            "time of a palette's clip is inf",
+        ),
+        (
+            |s| s.inputs.actions[0].weight = f32::NAN,
+            "weight of a clip is NaN",
+        ),
+        (
+            |s| s.inputs.actions[0].weight = 0.0,
+            "the weights of a layer do not sum to 1",
+        ),
+        (
+            |s| s.open[0] = 1 << 20,
+            "a bank is listed twice, or in a wrong list",
+        ),
+        (|s| s.open.reverse(), "lists of banks are in another order"),
+        (
+            |s| place(s, |p| p.tier == OUT).tier = OWN,
+            "an instance and its cell contradict each other",
+        ),
+        (|s| place(s, sharing).tier = 0, "a tier shares no palettes"),
+        (
+            |s| place(s, sharing).tier = 8,
+            "tier of an instance is 8, the limit is 3",
+        ),
+        (
+            |s| place(s, sharing).cell = 1 << 20,
+            "a cell is not shared by instances of its rig",
+        ),
+        (
+            |s| place(s, sharing).cell = 0,
+            "a cell is not shared by instances of its rig",
+        ),
+        (
+            |s| place(s, |p| p.sphere.is_some()).sphere = None,
+            "an instance is seen where it is not",
+        ),
+    ];
+
+    #[test]
+    fn every_value_is_checked() {
+        let crowd = crowd();
+        assert!(CrowdSnapshot::from_bytes(&crowd.snapshot().to_bytes()).is_ok());
+        for (change, message) in REFUSED {
+            let read = CrowdSnapshot::from_bytes(&changed(&crowd, change)).map(drop);
+            let error = read.expect_err(message).to_string();
+            assert!(error.contains(message), "{message}: {error}");
+        }
+        let more: [(Change, &str); 7] = [
+            (
+                |s| {
+                    shared(s)
+                        .cells
+                        .iter_mut()
+                        .for_each(|c| c.frame = c.frame.wrapping_sub(50))
+                },
+                "frames since an instance looked for its cell is 5",
+            ),
+            (
+                |s| place(s, |p| p.sphere.is_some()).sphere = Some([f32::NAN; 5]),
+                "sphere of an instance is NaN",
+            ),
+            (
+                |s| place(s, |p| p.sphere.is_some()).sphere = Some([-1.0; 5]),
+                "sphere of an instance is -1",
+            ),
+            (
+                |s| ranks(s).everybody = true,
+                "an instance is not in the first tier",
+            ),
+            (|s| ranks(s).origins[0] = None, "a clock has no moment"),
+            (
+                |s| place(s, |p| p.clock.is_some()).clock.as_mut().unwrap().rate = 1e6,
+                "rate of a clock is 1000000",
+            ),
+            (
+                |s| place(s, |p| p.clock.is_some()).clock.as_mut().unwrap().clip = 300,
+                "a clock is of a clip that is not loaded",
+            ),
+        ];
+        for (change, message) in more {
+            let read = CrowdSnapshot::from_bytes(&changed(&crowd, change)).map(drop);
+            let error = read.expect_err(message).to_string();
+            assert!(error.contains(message), "{message}: {error}");
+        }
+        let long = |s: &mut TieringSnapshot| {
+            ranks(s).origins[0].as_mut().unwrap().ticks = u64::MAX;
+        };
+        assert!(CrowdSnapshot::from_bytes(&changed(&crowd, long)).is_err());
+    }
+
+    /// A crowd whose palettes have other rows, or that has no such detail, is not touched.
+    #[test]
+    fn other_rows_are_refused() {
+        let mut crowd = crowd();
+        let before = crowd.snapshot();
+        let rows = crowd.pools[0].as_ref().unwrap().rig.palette_len() as u64;
+        let stride = |s: &mut TieringSnapshot| {
+            let banks = s.banks.iter_mut().filter(|bank| bank.used != 0);
+            banks.for_each(|bank| bank.kind.stride += 1);
+        };
+        let detail = |s: &mut TieringSnapshot| {
+            let banks = s.banks.iter_mut().filter(|bank| bank.used != 0);
+            banks.for_each(|bank| bank.kind.detail = 3);
+        };
+        let align = |s: &mut TieringSnapshot| s.align = 1 << 20;
+        let wanted = [
+            (changed(&crowd, stride), 0, Some(rows), rows + 1),
+            (changed(&crowd, detail), 3, None, rows),
+            (changed(&crowd, align), 0, Some(1 << 20), rows),
+        ];
+        for (bytes, number, there, then) in wanted {
+            // Lists of banks are by their kinds, which all change alike.
+            let read = CrowdSnapshot::from_bytes(&bytes).unwrap();
+            let Err(CrowdError::Snapshot(SnapshotDiffers::Palettes {
+                detail,
+                here,
+                snapshot,
+                ..
+            })) = crowd.restore(&read)
+            else {
+                panic!("{number}");
+            };
+            assert_eq!((detail, here, snapshot), (number, there, then));
+            assert!(crowd.snapshot() == before);
+        }
+    }
+
+    /// Few bytes do not ask for many rows.
+    #[test]
+    fn rows_are_within_a_multiple_of_the_bytes() {
+        let crowd = crowd();
+        let rows = |s: &mut TieringSnapshot| {
+            s.banks
+                .push(StoredBank::empty(BankKind::of_room((1 << 20, true))));
+            s.empty.push(s.banks.len() as u32 - 1);
+        };
+        let bytes = changed(&crowd, rows);
+        assert!(bytes.len() >= PER_ROW << 20);
+        // Without these bytes it is cut.
+        let whole = crowd.snapshot().to_bytes();
+        let mut short = bytes[..whole.len() + 4000].to_vec();
+        short[16..24].copy_from_slice(&(whole.len() as u64 + 4000).to_le_bytes());
+        assert!(CrowdSnapshot::from_bytes(&short).is_err());
+    }
 }
