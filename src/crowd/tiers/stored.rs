@@ -43,7 +43,7 @@ pub(in crate::crowd) struct TieringSnapshot {
     sweep: usize,
     turn: u32,
     /// By place of a rig; `None` where there is none.
-    pools: Vec<Option<StoredPool>>,
+    pools: Vec<Option<Box<StoredPool>>>,
     banks: Vec<StoredBank>,
     inputs: StoredInputs,
     /// Banks with free cells and used ones. Those of one kind follow one another, the last is taken first; kinds are in the
@@ -228,8 +228,10 @@ impl TieringSnapshot {
         let tiering = crowd.tiering.as_deref()?;
         let mut inputs = StoredInputs::default();
         let pools = crowd.pools.iter().enumerate();
-        let pools =
-            pools.map(|(number, pool)| Some(StoredPool::take(tiering, number, pool.as_ref()?)));
+        let pools = pools.map(|(number, pool)| {
+            let pool = pool.as_ref()?;
+            Some(Box::new(StoredPool::take(tiering, number, pool)))
+        });
         let lacking = |pool: &Option<Pool>| pool.as_ref().is_some_and(Pool::details_lack_watched);
         let lacking: Vec<bool> = crowd.pools.iter().map(lacking).collect();
         let banks = tiering.banks.all.iter().enumerate();

@@ -19,11 +19,14 @@ use crate::playback::snapshot::PoolSnapshot;
 use crate::playback::snapshot::bytes::{Reader, Writer};
 use crate::playback::{MAX_INSTANCES, SnapshotError};
 use crate::skeleton::limits::MAX_SECONDS;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 
 /// The snapshots of a crowd's rigs, by place.
 type Pools = [Option<Box<PoolSnapshot>>];
+
+/// By the place of a rig that is ranked, the tier of each instance that has a cell of its own.
+type Owners = BTreeMap<u16, Vec<u8>>;
 
 /// Zero bytes of a bank for every row of one of its cells: the rows that a few bytes ask for are few.
 const PER_ROW: usize = 4;
@@ -105,22 +108,23 @@ impl TieringSnapshot {
             open: Vec::new(),
             empty: Vec::new(),
         };
-        let mut owners = Vec::with_capacity(pools.len());
-        for pool in pools {
-            let stored = match pool {
-                Some(pool) => Some(read_pool(r, pool, &read.tiers)?),
-                None => None,
-            };
-            let ranked = stored.as_ref().is_some_and(|s| s.ranks.is_some());
-            let instances = pool.as_ref().map_or(0, |p| p.state().len());
-            owners.push(vec![OUT; if ranked { instances } else { 0 }]);
+        let mut owners = Owners::new();
+        for (number, pool) in (0..).zip(pools) {
+            let mut stored = None;
+            if let Some(pool) = pool {
+                let read = Box::new(read_pool(r, pool, &read.tiers)?);
+                if read.ranks.is_some() {
+                    owners.insert(number, vec![OUT; pool.state().len()]);
+                }
+                stored = Some(read);
+            }
             read.pools.push(stored);
         }
         read.read_banks(r, pools, &mut owners)?;
         read.read_lists(r)?;
-        for (number, owners) in owners.iter().enumerate() {
-            if let Some(pool) = pools.get(number).and_then(Option::as_deref) {
-                read.read_ranks(r, (number, pool), owners)?;
+        for (&number, owners) in &owners {
+            if let Some(Some(pool)) = pools.get(usize::from(number)) {
+                read.read_ranks(r, (number.into(), pool), owners)?;
             }
         }
         Ok(read)
@@ -453,7 +457,7 @@ impl TieringSnapshot {
         &mut self,
         r: &mut Reader<'_>,
         pools: &Pools,
-        owners: &mut [Vec<u8>],
+        owners: &mut Owners,
     ) -> Result<(), SnapshotError> {
         let count = r.count("banks", PER_BANK, MAX_BANKS)?;
         let mut shared = HashSet::new();
@@ -478,7 +482,7 @@ impl TieringSnapshot {
         &mut self,
         r: &mut Reader<'_>,
         pools: &Pools,
-        owners: &mut [Vec<u8>],
+        owners: &mut Owners,
         shared: &mut HashSet<(u16, u8, u32)>,
     ) -> Result<StoredBank, SnapshotError> {
         let [used, own] = r.flags("flags of a bank")?;
@@ -498,7 +502,7 @@ impl TieringSnapshot {
         let rows = stride as usize * usize::from(palettes);
         r.zeros(PER_ROW * rows, "the rows of a bank")?;
         let pool = r.u16("rig of a bank")?;
-        let stored = self.pools.get(usize::from(pool)).and_then(Option::as_ref);
+        let stored = self.pools.get(usize::from(pool)).and_then(Option::as_deref);
         let ranks = stored.and_then(|stored| stored.ranks.as_ref());
         let known = pools.get(usize::from(pool)).and_then(Option::as_deref);
         let (Some(ranks), Some(snapshot)) = (ranks, known) else {
@@ -560,7 +564,9 @@ impl TieringSnapshot {
         for place in places(used) {
             let owner = r.u32("owner of a cell")?;
             if own {
-                let owner = owners[usize::from(pool)].get_mut(owner as usize);
+                let owner = owners
+                    .get_mut(&pool)
+                    .and_then(|o| o.get_mut(owner as usize));
                 let free = owner.filter(|tier| **tier == OUT);
                 r.needs(
                     free.is_some(),
@@ -700,6 +706,7 @@ impl TieringSnapshot {
             ranks.origins.push(origin);
         }
         let state = pool.state();
+        ranks.places.reserve_exact(owners.len());
         for (index, (&owner, &changed)) in owners.iter().zip(&changes).enumerate() {
             let shown = state.alive()[index] && state.visible()[index];
             let tier = r.u8("tier of an instance")?;
