@@ -362,7 +362,14 @@ impl TieringSnapshot {
                 all_ranked.get_mut(of_pool),
                 bank.used != 0,
             ) {
-                fit_cells(&mut bank, 0..CELLS, pool);
+                let rate = match kind.tier {
+                    SHARED => 1,
+                    tier => tiers.tiers[usize::from(tier)].rate,
+                };
+                let keeps = rate > 1 || self.budget.is_some() || bank.stored != 0;
+                if kind.tier != SHARED && keeps {
+                    fit_cells(&mut bank, 0..CELLS, pool);
+                }
                 let palettes = usize::from(kind.palettes);
                 for place in places(bank.stored) {
                     let inputs_of = &mut bank.inputs[place * palettes..(place + 1) * palettes];
@@ -370,6 +377,9 @@ impl TieringSnapshot {
                 }
                 for (place, cell) in places(bank.used).zip(&stored.cells) {
                     let at = number * CELLS as u32 + place as u32;
+                    if let Some(times) = bank.times.get_mut(place) {
+                        *times = cell.times;
+                    }
                     if kind.tier == SHARED {
                         let key = PhaseKey::of_bits(cell.owner, kind.detail);
                         ranked.shared.set(key, at, cell.frame);
@@ -380,10 +390,7 @@ impl TieringSnapshot {
                         (ranked.tier[index], ranked.cell[index]) = (kind.tier, at);
                     }
                 }
-                if kind.tier != SHARED {
-                    let rate = tiers.tiers[usize::from(kind.tier)].rate;
-                    banks.count(kind, rate, bank.used.count_ones() as i32);
-                }
+                banks.count(kind, rate, bank.used.count_ones() as i32);
                 // There is a list for every kind.
                 list(&mut banks.open, kind);
             }
@@ -595,9 +602,6 @@ impl StoredBank {
             bank.owner[place] = cell.owner;
             if self.kind.tier != SHARED {
                 bank.updated[place] = cell.frame;
-            }
-            if let Some(times) = bank.times.get_mut(place) {
-                *times = cell.times;
             }
         }
         bank
