@@ -18,7 +18,6 @@ use crate::playback::pool::MAX_TIME;
 use crate::playback::snapshot::PoolSnapshot;
 use crate::playback::snapshot::bytes::{Reader, Writer};
 use crate::playback::{MAX_INSTANCES, SnapshotError};
-use crate::skeleton::limits::MAX_SECONDS;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 
@@ -393,9 +392,8 @@ fn read_input(
             let known = pool.clip(clip);
             let fits = known.is_some_and(|c| (c.kind == ClipKind::Additive) == additive);
             r.needs(fits, "a palette is of a clip that its layer cannot play")?;
-            // Clips begin and end where their keys do, whatever the time is.
-            let most = f64::from(MAX_SECONDS);
-            let time = r.f32("time of a palette's clip", -most, most)?;
+            let duration = known.map_or(0.0, |c| c.duration);
+            let time = r.f32("time of a palette's clip", 0.0, duration.into())?;
             let high = if additive { 1.0 } else { 2.0 };
             let weight = r.f32("weight of a clip", low, high)?;
             sum += weight;
