@@ -46,8 +46,11 @@ fn crowd(bytes: &[u8]) {
     let (mut dice, mut buffer) = (Dice(bytes.len() as u32), BoneBuffer::new());
     lively.crowd.evaluate(&mut buffer);
     for _ in 0..4 {
+        lively.heights(&mut dice);
         lively.round(&mut dice, &mut buffer);
         assert!(buffer.rows().iter().all(|row| row.is_finite()));
+        // Every range lies within the rows.
+        lively.shown(&buffer);
     }
     let stored = lively.crowd.snapshot().to_bytes();
     CrowdSnapshot::from_bytes(&stored).expect("what is written is read");

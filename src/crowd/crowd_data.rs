@@ -164,8 +164,12 @@ impl Crowd {
             return Err(CrowdError::RigInUse { rig, instances });
         }
         let unknown = self.unknown_rig(rig);
-        let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
-        let pool = slot.and_then(Option::take).ok_or(unknown)?;
+        let slot = self.rigs.slot(rig).unwrap_or(usize::MAX);
+        let pool = self.pools.get_mut(slot).and_then(Option::take);
+        let pool = pool.ok_or(unknown)?;
+        if let Some(tiering) = &mut self.tiering {
+            tiering.forget(slot);
+        }
         self.scheduled = None;
         self.rigs.remove(rig);
         Ok(pool.rig)
@@ -215,7 +219,11 @@ impl Crowd {
     /// If the clip is unknown or still played.
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, CrowdError> {
         let rig = self.rig_of(clip.into())?;
-        self.pool_mut(rig)?.unload_clip(clip)
+        let taken = self.pool_mut(rig)?.unload_clip(clip)?;
+        if let (Some(tiering), Some(slot)) = (&mut self.tiering, self.rigs.slot(rig)) {
+            tiering.unload(slot, clip.index);
+        }
+        Ok(taken)
     }
 
     /// A loaded clip.

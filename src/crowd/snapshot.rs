@@ -10,11 +10,14 @@ use crate::playback::snapshot::PoolSnapshot;
 use crate::playback::snapshot::bytes::{Kind, Reader, Writer};
 use crate::playback::{MAX_TAG, SnapshotDiffers, SnapshotError};
 
+/// The version from which on bytes hold tiers.
+const TIERS_SINCE: u16 = 3;
+
 /// The state of a crowd at a moment: times, weights, fades, transforms, handles, and which instances are
 /// scheduled. It refers to rigs and clips by hash and does not own them.
 ///
-/// It holds the [tiers](Crowd::set_tiers) of the crowd with what they keep, but not views and importances. Its bytes do
-/// not hold tiers: a crowd that is restored from bytes ranks all instances anew, if it has tiers.
+/// It holds the [tiers](Crowd::set_tiers) of the crowd with what they keep, and so do its bytes; views and importances are
+/// the host's. A crowd with tiers that restores a snapshot without them ranks all its instances anew.
 ///
 /// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process: for saved games, and
 /// for rollback over a network.
@@ -67,6 +70,10 @@ impl CrowdSnapshot {
                 pool.write(&mut w);
             }
         }
+        w.flags([self.tiering.is_some()]);
+        if let Some(tiering) = &self.tiering {
+            tiering.write(&mut w);
+        }
         w.finish()
     }
 
@@ -103,14 +110,29 @@ impl CrowdSnapshot {
         numbers.sort_unstable();
         let once = numbers.windows(2).all(|pair| pair[0] != pair[1]);
         r.needs(once, "two rigs have one number")?;
+        let mut tiering = None;
+        if r.version() >= TIERS_SINCE {
+            let [tiers] = r.flags("flags of tiers")?;
+            if tiers {
+                tiering = Some(Box::new(TieringSnapshot::read(&mut r, &pools)?));
+            }
+        }
         r.finish()?;
         let rigs = rigs as usize;
         Ok(Self {
             tag,
             rigs,
             pools,
-            tiering: None,
+            tiering,
         })
+    }
+}
+
+#[cfg(test)]
+impl CrowdSnapshot {
+    /// The tiers, which it has.
+    pub(super) fn tiering_mut(&mut self) -> &mut TieringSnapshot {
+        self.tiering.as_mut().unwrap()
     }
 }
 
@@ -142,8 +164,8 @@ impl Crowd {
     /// unknown.
     ///
     /// # Errors
-    /// If the crowd's rigs, layers, clips or blend spaces are not those of the snapshot. The crowd is then
-    /// unchanged.
+    /// If the crowd's rigs, layers, clips or blend spaces are not those of the snapshot, or, with tiers, palettes have
+    /// other rows. The crowd is then unchanged.
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
         self.settle_parts();
         let slots = self.pools.len().max(snapshot.pools.len());
@@ -161,6 +183,10 @@ impl Crowd {
                 }
             }
         }
+        let tiering = snapshot.tiering.as_deref();
+        let plan = tiering
+            .map(|tiering| tiering.check(&self.pools))
+            .transpose()?;
         self.passages.clear();
         self.pools.resize_with(snapshot.pools.len(), || None);
         let numbers = snapshot.pools.iter().enumerate();
@@ -176,8 +202,8 @@ impl Crowd {
             }
         }
         self.frame = None;
-        match &snapshot.tiering {
-            Some(tiering) => tiering.restore(self),
+        match tiering.zip(plan) {
+            Some((tiering, plan)) => tiering.restore(plan, self),
             None => self.restart_tiers(),
         }
         let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);

@@ -55,7 +55,7 @@ pub struct RigId(Owner);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClipId {
     pub(super) owner: Owner,
-    pub(super) index: u16,
+    pub(crate) index: u16,
     pub(super) generation: u16,
 }
 

@@ -35,7 +35,7 @@ mod watch;
 pub(crate) use ahead::{Ask, STATE, STEPS};
 pub(crate) use alone::Steady;
 use bounds::PoolBounds;
-pub(crate) use details::{DetailRequest, PoolDetails};
+pub(crate) use details::{DetailPlan, DetailRequest, PoolDetails};
 pub(crate) use frame::{How, InstanceScratch, Order, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;

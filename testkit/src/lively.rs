@@ -5,7 +5,9 @@ use phalanx::build::{
     AdditiveReference, BuildOptions, RootJoint, RootMotionOptions, build_additive,
 };
 use phalanx::clip::Marker;
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, RigId};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, LayerOptions, RigId, Sharing, Tier, TierDetail, Tiers,
+};
 use phalanx::math::{Affine3x4, Fnv1a};
 use phalanx::playback::{
     AtEnd, BlendSpaceId, ClipId, CrossFade, Fill, LoopMode, Motion, PlayOptions, PlaybackError,
@@ -256,6 +258,66 @@ impl Lively {
             _ => 1.0 / 60.0,
         };
         self.crowd.advance(dt).expect("the step is valid");
+    }
+
+    /// Turns tiers on: interpolated, held and shared palettes, some by a detail, and a budget.
+    pub fn rank(&mut self) {
+        let tier = |height, rate, interpolate, sharing, leave_out: &[&str]| Tier {
+            height,
+            rate,
+            interpolate,
+            sharing,
+            detail: (!leave_out.is_empty()).then(|| TierDetail {
+                level: 0,
+                leave_out: leave_out.iter().map(|&name| name.into()).collect(),
+            }),
+        };
+        let tiers = Tiers {
+            tiers: vec![
+                tier(60.0, 1, false, Sharing::None, &[]),
+                tier(50.0, 2, true, Sharing::None, &[]),
+                tier(40.0, 8, false, Sharing::None, &["tip", "joint7"]),
+                tier(30.0, 1, false, Sharing::Phases(24), &[]),
+                tier(20.0, 4, false, Sharing::Error(0.1), &["tip", "joint7"]),
+            ],
+            max_age: 9,
+            ..Tiers::default()
+        };
+        self.crowd.set_tiers(Some(tiers)).expect("they are valid");
+    }
+
+    /// Gives all instances other heights, and frames another budget, if the crowd has tiers.
+    pub fn heights(&mut self, dice: &mut Dice) {
+        if self.crowd.tiers().is_none() {
+            return;
+        }
+        for &rig in &self.rigs {
+            let places = self.crowd.view(rig).map_or(0, |view| view.len());
+            let heights: Vec<f32> = (0..places).map(|_| dice.below(70) as f32).collect();
+            let given = self.crowd.set_importances(rig, &heights);
+            given.expect("they are as many as the instances");
+        }
+        let budget = dice.among(&[3, 10, 1000]);
+        let set = self.crowd.set_budget(Some(budget));
+        set.expect("there are tiers");
+    }
+
+    /// The rows of all instances in the last frame, and where they are.
+    pub fn shown(&self, buffer: &BoneBuffer) -> u64 {
+        let mut hash = Fnv1a::default();
+        for instance in self.crowd.instances() {
+            hash.write_u64(instance.to_bits());
+            let Some(pair) = self.crowd.palette_pair(instance) else {
+                continue;
+            };
+            for rows in [pair.from, pair.to] {
+                hash.write_u64(rows.start as u64);
+                let rows = buffer.rows()[rows].iter();
+                let numbers = rows.flat_map(|row| row.rows.as_flattened());
+                numbers.for_each(|v| hash.write(&v.to_le_bytes()));
+            }
+        }
+        hash.finish()
     }
 
     /// Evaluates a frame.

@@ -8,27 +8,45 @@ pub fn stored_snapshots_go_on_at_every_level() {
     let current = SimdLevel::current();
     for level in SimdLevel::supported() {
         level.set().unwrap();
-        let mut dice = Dice(2);
-        let mut original = Lively::new();
-        let mut buffers = [BoneBuffer::new(), BoneBuffer::new()];
-        for round in 0..600 {
-            original.round(&mut dice, &mut buffers[0]);
-            if round % 60 != 31 {
-                continue;
-            }
-            let bytes = original.crowd.snapshot().to_bytes();
-            let mut other = Lively::new();
-            let read = CrowdSnapshot::from_bytes(&bytes).unwrap();
-            other.crowd.restore(&read).unwrap();
-            let mut again = dice.clone();
-            // After a restore, instances that are not scheduled have no rows to keep.
-            buffers = [BoneBuffer::new(), BoneBuffer::new()];
-            for frame in 0..30 {
-                let one = original.round(&mut dice, &mut buffers[0]);
-                let two = other.round(&mut again, &mut buffers[1]);
-                assert_eq!(one, two, "{level:?} {round}: {frame}");
-            }
+        for tiers in [false, true] {
+            go_on(level, tiers);
         }
     }
     current.set().unwrap();
+}
+
+fn go_on(level: SimdLevel, tiers: bool) {
+    // With tiers other memory has other rows where no instance is.
+    let frame = |lively: &mut Lively, dice: &mut Dice, buffer: &mut BoneBuffer| {
+        lively.heights(dice);
+        let (rows, events) = lively.round(dice, buffer);
+        (if tiers { lively.shown(buffer) } else { rows }, events)
+    };
+    let mut dice = Dice(2);
+    let mut original = Lively::new();
+    if tiers {
+        original.rank();
+    }
+    let mut buffers = [BoneBuffer::new(), BoneBuffer::new()];
+    for round in 0..600 {
+        frame(&mut original, &mut dice, &mut buffers[0]);
+        if round % 60 != 31 {
+            continue;
+        }
+        let bytes = original.crowd.snapshot().to_bytes();
+        let mut other = Lively::new();
+        let read = CrowdSnapshot::from_bytes(&bytes).unwrap();
+        other.crowd.restore(&read).unwrap();
+        assert!(other.crowd.snapshot().to_bytes() == bytes);
+        let mut again = dice.clone();
+        // After a restore, instances that are not scheduled have no rows to keep.
+        buffers = [BoneBuffer::new(), BoneBuffer::new()];
+        for n in 0..30 {
+            let one = frame(&mut original, &mut dice, &mut buffers[0]);
+            let two = frame(&mut other, &mut again, &mut buffers[1]);
+            assert_eq!(one, two, "{level:?} {tiers} {round}: {n}");
+        }
+        let ends = [&original, &other].map(|lively| lively.crowd.snapshot().to_bytes());
+        assert!(ends[0] == ends[1], "{level:?} {tiers} {round}");
+    }
 }

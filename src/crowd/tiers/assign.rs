@@ -1,6 +1,7 @@
 //! Which cell an instance has: the requests of the ranking, and how they are met.
 
 use super::bank::{Bank, BankKind, Banks, CELLS, NONE, SHARED, SHARED_CELL, split};
+use super::input::CellInput;
 use super::select::places;
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
@@ -181,7 +182,7 @@ impl Tiering {
     }
 
     /// Takes all cells of a pool back. Its instances have none, and are out of the picture until they are ranked.
-    pub(super) fn forget(&mut self, number: usize) {
+    pub(in crate::crowd) fn forget(&mut self, number: usize) {
         let Self {
             pools,
             banks,
@@ -206,6 +207,45 @@ impl Tiering {
             banks.free(cell, 1);
         }
         ranked.shared = SharedPhases::default();
+    }
+
+    /// To be called when a clip of a pool was unloaded: nothing plays it. Its shared palettes are free, and what was
+    /// evaluated from it is evaluated from what plays now. Nothing is taken before the next frame, so instances show the
+    /// palettes until then.
+    pub(in crate::crowd) fn unload(&mut self, number: usize, clip: u16) {
+        let Self { pools, banks, .. } = self;
+        let Some(ranked) = pools.get_mut(number) else {
+            return;
+        };
+        ranked.clocks.forget_clip(clip);
+        for cell in ranked.shared.unload(clip) {
+            banks.free(cell, 1);
+        }
+        for bank in &mut banks.all {
+            if usize::from(bank.kind.pool) != number {
+                continue;
+            }
+            let palettes = usize::from(bank.kind.palettes);
+            for place in places(bank.stored) {
+                let inputs = &bank.inputs[place * palettes..(place + 1) * palettes];
+                let plays = |input: &CellInput| input.actions.iter().any(|a| a.clip == clip);
+                if inputs.iter().any(plays) {
+                    bank.stale |= 1 << place;
+                }
+            }
+        }
+    }
+
+    /// To be called when the clips of a pool have changed: instances that show a shared palette of a clip that was unloaded
+    /// have none, and look for another one.
+    pub(super) fn miss_unloaded(&mut self, number: usize) {
+        let Self { pools, banks, .. } = self;
+        for cell in &mut pools[number].cell {
+            let shared = *cell != NONE && *cell & SHARED_CELL != 0;
+            if shared && !banks.shares(number, *cell) {
+                *cell = NONE;
+            }
+        }
     }
 }
 
@@ -234,7 +274,7 @@ fn fit(banks: &mut Banks, cell: u32, pool: &Pool, stores: bool) {
     }
 }
 
-fn fit_cells(bank: &mut Bank, cells: Range<usize>, pool: &Pool) {
+pub(super) fn fit_cells(bank: &mut Bank, cells: Range<usize>, pool: &Pool) {
     let palettes = usize::from(bank.kind.palettes);
     if bank.inputs.len() < palettes * CELLS {
         bank.inputs.resize_with(palettes * CELLS, Default::default);

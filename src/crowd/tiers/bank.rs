@@ -20,7 +20,7 @@ pub(super) const SHARED_CELL: u32 = 1 << 31;
 pub(super) const SHARED: u8 = u8::MAX;
 
 /// What the cells of a bank have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct BankKind {
     /// The index of the pool.
     pub pool: u16,
@@ -43,7 +43,7 @@ impl BankKind {
 
     /// What banks have in common that can take the place of one another: the rows of a cell, and whether cells have room
     /// for what they are evaluated from.
-    fn room(&self) -> (usize, bool) {
+    pub(super) fn room(&self) -> (usize, bool) {
         (self.cell_rows(), self.tier != SHARED)
     }
 }
@@ -84,7 +84,7 @@ pub(crate) struct Bank {
 }
 
 impl Bank {
-    fn new(kind: BankKind, first: usize) -> Self {
+    pub(super) fn new(kind: BankKind, first: usize) -> Self {
         Self {
             kind,
             first,
@@ -128,9 +128,9 @@ const _: () = assert!(std::mem::offset_of!(Bank, owner) <= 64);
 pub(super) struct Banks {
     pub all: Vec<Bank>,
     /// Banks of each kind that have a free cell, the last one is taken first.
-    open: Vec<(BankKind, Vec<u32>)>,
+    pub open: Vec<(BankKind, Vec<u32>)>,
     /// Banks without used cells, by their [`room`](BankKind::room).
-    empty: Vec<((usize, bool), Vec<u32>)>,
+    pub empty: Vec<((usize, bool), Vec<u32>)>,
     /// How many cells are updated in each of 16 frames that follow one another.
     load: [u32; 16],
     /// Banks that have room for what their cells keep.
@@ -193,7 +193,8 @@ impl Banks {
         (0..rate).min_by_key(|&phase| load(phase)).unwrap_or(0)
     }
 
-    fn count(&mut self, kind: BankKind, rate: u8, by: i32) {
+    /// Counts cells that have come to a bank, or gone.
+    pub fn count(&mut self, kind: BankKind, rate: u8, by: i32) {
         if kind.tier != SHARED {
             for frame in (usize::from(kind.phase)..16).step_by(usize::from(rate)) {
                 self.load[frame] = self.load[frame].saturating_add_signed(by);
@@ -226,6 +227,7 @@ impl Banks {
         b.fresh |= bit;
         b.stale &= !bit;
         b.waiting &= !bit;
+        b.second &= !bit;
         b.stored &= !bit;
         (b.owner[place], b.updated[place]) = (owner, frame);
         if b.used == u16::MAX {
@@ -303,14 +305,6 @@ impl Banks {
         }
     }
 
-    /// Drops all hints.
-    pub fn forget_hints(&mut self) {
-        self.hints = Vec::new();
-        for bank in &mut self.all {
-            (bank.hints, bank.hint_room) = (0, 0);
-        }
-    }
-
     /// Notes that a bank needs so many hints.
     pub fn need_hints(&mut self, bank: usize, hints: usize) {
         let bank = &mut self.all[bank];
@@ -330,6 +324,17 @@ impl Banks {
             }
             self.hints.resize(all, 0);
         }
+    }
+
+    /// Whether a cell that an instance of a pool shows is one of the pool's shared palettes. It is not when its clip was
+    /// unloaded.
+    pub fn shares(&self, pool: usize, cell: u32) -> bool {
+        let (bank, place) = split(cell);
+        let shared = |b: &Bank| {
+            let kind = (usize::from(b.kind.pool), b.kind.tier);
+            kind == (pool, SHARED) && b.used >> place & 1 == 1
+        };
+        self.all.get(bank).is_some_and(shared)
     }
 
     /// The rows of all banks.

@@ -357,15 +357,14 @@ impl Crowd {
                 };
             }
             let Tiering {
-                pools: all,
-                banks,
-                tiers,
-                ..
+                pools: all, tiers, ..
             } = &mut *tiering;
             let ranked = &mut all[number];
             ranked.resize(pool.state.len());
             ranked.spheres.renew(pool, &pool.changes);
-            ranked.shared.fit(pool, tiers, |cell| banks.free(cell, 1));
+            if ranked.shared.fit(pool, tiers) {
+                tiering.miss_unloaded(number);
+            }
             tiering.fit_watched(number, pool);
             let ranked = &mut tiering.pools[number];
             for (index, what) in pool.changes.all() {
@@ -430,7 +429,6 @@ impl crate::playback::pool::Pool {
         self.record(true, instances);
         self.measure_all();
     }
-
     /// Records that all instances may stand elsewhere.
     pub(in crate::crowd) fn mark_worlds(&mut self) {
         for index in 0..self.state.len() {

@@ -11,7 +11,7 @@ use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::{Pool, Steady};
 
 /// The clip of an instance whose clock is not known.
-const UNKNOWN: u16 = NO_CLIP - 1;
+pub(super) const UNKNOWN: u16 = NO_CLIP - 1;
 
 /// Turns of a pass.
 const TURNS: f64 = (1u64 << 32) as f64;
@@ -21,17 +21,17 @@ const TURNS: f64 = (1u64 << 32) as f64;
 const LONGEST: f64 = 1024.0;
 
 /// The most passes per second: their turns in [`LONGEST`] fit into an i64.
-const FASTEST: f64 = 1e5;
+pub(super) const FASTEST: f64 = 1e5;
 
 /// A clip that plays alone, at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PhaseClock {
     /// The share of a pass at the chunk's moment, in 2^-32.
-    turn: u32,
+    pub turn: u32,
     /// Passes per second of the pool's clock.
-    rate: f32,
+    pub rate: f32,
     /// The clip, [`NO_CLIP`] for the rest pose, or [`UNKNOWN`].
-    clip: u16,
+    pub clip: u16,
 }
 
 /// The moment of a chunk's clocks; `None` if none of them is known.
@@ -88,6 +88,12 @@ impl PhaseClocks {
 
     pub fn forget(&mut self, index: usize) {
         self.all[index].clip = UNKNOWN;
+    }
+
+    /// Forgets the clocks of a clip that was unloaded.
+    pub fn forget_clip(&mut self, clip: u16) {
+        let of_clip = self.all.iter_mut().filter(|clock| clock.clip == clip);
+        of_clip.for_each(|clock| clock.clip = UNKNOWN);
     }
 }
 

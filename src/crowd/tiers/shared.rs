@@ -10,7 +10,6 @@ use crate::clip::Clip;
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Weak};
 
 /// The most phases of a clip.
 pub(super) const MAX_PHASES: u16 = 4096;
@@ -43,8 +42,6 @@ impl PhaseKey {
 /// The phases of a clip.
 #[derive(Clone, Debug)]
 struct Phases {
-    /// To know it again.
-    clip: Weak<Clip>,
     /// Intervals, a power of two; 0 if the clip is not shared in any tier.
     count: u16,
     /// Per tier the phases to one of its own, a power of two; 0 if it does not share the clip.
@@ -53,6 +50,16 @@ struct Phases {
     rate: f32,
     /// The cell of every phase, or [`NONE`], detail by detail up to the last of which one was needed.
     cells: Vec<u32>,
+}
+
+/// Into how many phases a clip is divided: what a snapshot holds of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Division {
+    pub clip: u16,
+    /// Intervals, a power of two.
+    pub count: u16,
+    /// Per tier the phases to one of its own, a power of two; 0 if it does not share the clip.
+    pub steps: [u16; MAX_TIERS],
 }
 
 /// The shared palettes of a pool.
@@ -86,7 +93,7 @@ impl Phases {
         usize::from(key.detail) * (usize::from(self.count) + 1) + usize::from(key.phase)
     }
 
-    fn of(pool: &Pool, index: u16, clip: &Arc<Clip>, tiers: &Tiers) -> Option<Self> {
+    fn of(pool: &Pool, index: u16, clip: &Clip, tiers: &Tiers) -> Option<Self> {
         let fastest = pool.fastest(index)?;
         let seconds = clip.duration();
         let needed = |sharing| match sharing {
@@ -102,40 +109,32 @@ impl Phases {
             }
         }
         let count = counts.into_iter().max().unwrap_or(0);
-        Some(Self {
-            clip: Arc::downgrade(clip),
+        let steps = counts.map(|n| count.checked_div(n).unwrap_or(0));
+        Some(Self::new(clip, count, steps))
+    }
+
+    fn new(clip: &Clip, count: u16, steps: [u16; MAX_TIERS]) -> Self {
+        let seconds = clip.duration();
+        Self {
             count,
-            steps: counts.map(|n| count.checked_div(n).unwrap_or(0)),
+            steps,
             rate: if seconds > 0.0 {
                 f32::from(count) / seconds
             } else {
                 0.0
             },
             cells: Vec::new(),
-        })
+        }
     }
 }
 
 impl SharedPhases {
-    /// Finds the phases of clips that have come or played for the first time. Calls `gone` with the cells of clips that
-    /// are no longer loaded: nothing plays them.
-    pub fn fit(&mut self, pool: &Pool, tiers: &Tiers, mut gone: impl FnMut(u32)) {
+    /// Finds the phases of clips that have come or played for the first time. Returns whether clips have changed.
+    pub fn fit(&mut self, pool: &Pool, tiers: &Tiers) -> bool {
         if self.made_for == Some(pool.clip_changes) {
-            return;
+            return false;
         }
         self.made_for = Some(pool.clip_changes);
-        for (index, place) in (0..).zip(&mut self.clips) {
-            let same = |p: &mut Phases| {
-                let now = pool.loaded_at(index);
-                now.is_some_and(|clip| Weak::as_ptr(&p.clip) == Arc::as_ptr(clip))
-            };
-            if let Some(old) = place.take_if(|p| !same(p)) {
-                old.cells
-                    .into_iter()
-                    .filter(|&c| c != NONE)
-                    .for_each(&mut gone);
-            }
-        }
         for (index, clip) in pool.loaded() {
             let at = usize::from(index);
             if self.clips.len() <= at {
@@ -145,17 +144,43 @@ impl SharedPhases {
                 self.clips[at] = Phases::of(pool, index, clip, tiers);
             }
         }
+        true
     }
 
-    /// To be called when a snapshot was restored: the pool's clips are equal to those that it was taken with, but may be
-    /// others in memory.
-    pub fn rebind(&mut self, pool: &Pool) {
-        self.made_for = None;
-        for (index, phases) in (0..).zip(&mut self.clips) {
-            if let (Some(phases), Some(clip)) = (phases, pool.loaded_at(index)) {
-                phases.clip = Arc::downgrade(clip);
+    /// Forgets the phases of a clip that was unloaded. Returns their cells.
+    pub fn unload(&mut self, clip: u16) -> impl Iterator<Item = u32> + use<> {
+        let phases = self.clips.get_mut(usize::from(clip)).and_then(Option::take);
+        let cells = phases.map(|p| p.cells).unwrap_or_default();
+        cells.into_iter().filter(|&cell| cell != NONE)
+    }
+
+    /// The divisions of the clips of which there are palettes, in the order of the clips: the others follow from the clips.
+    pub fn divisions(&self) -> impl Iterator<Item = Division> + '_ {
+        let all = (0..).zip(&self.clips);
+        all.filter_map(|(clip, phases)| {
+            let phases = phases.as_ref()?;
+            phases.cells.iter().any(|&c| c != NONE).then_some(Division {
+                clip,
+                count: phases.count,
+                steps: phases.steps,
+            })
+        })
+    }
+
+    /// The divisions of a snapshot, without cells. The pool has its clips.
+    pub fn of_divisions(pool: &Pool, divisions: &[Division]) -> Self {
+        let mut shared = Self::default();
+        for division in divisions {
+            let Some(clip) = pool.loaded_at(division.clip) else {
+                continue;
+            };
+            let at = usize::from(division.clip);
+            if shared.clips.len() <= at {
+                shared.clips.resize(at + 1, None);
             }
+            shared.clips[at] = Some(Phases::new(clip, division.count, division.steps));
         }
+        shared
     }
 
     /// The phases of a clip, and how many of them are one of a tier's; `None` if the tier does not share the clip.

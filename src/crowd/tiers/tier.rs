@@ -253,7 +253,7 @@ pub(super) fn setting(
 }
 
 /// The greatest height of a tier in pixels.
-const MAX_HEIGHT: f32 = 1e6;
+pub(super) const MAX_HEIGHT: f32 = 1e6;
 
 impl Tiers {
     /// Gives every tier the detail of the level that is drawn there. `heights` has the height in pixels down to which
@@ -284,13 +284,18 @@ impl Tiers {
 
     /// Makes the details of a pool's rig.
     pub(in crate::crowd) fn make_details(&self, pool: &mut Pool) {
-        pool.set_details(self.tiers.iter().map(|tier| {
+        pool.set_details(self.details());
+    }
+
+    /// What the tiers ask for, in their order.
+    pub(super) fn details(&self) -> impl Iterator<Item = Option<DetailRequest<'_>>> {
+        self.tiers.iter().map(|tier| {
             let detail = tier.detail.as_ref()?;
             Some(DetailRequest {
                 level: detail.level,
                 leave_out: &detail.leave_out,
             })
-        }));
+        })
     }
 
     /// Checks the tiers.

@@ -42,19 +42,6 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
-    /// What a snapshot holds: neither what follows from the instances nor what the host gives.
-    pub fn kept(&self) -> Self {
-        Self {
-            tier: self.tier.clone(),
-            cell: self.cell.clone(),
-            shared: self.shared.clone(),
-            clocks: self.clocks.clone(),
-            everybody: self.everybody,
-            rig: self.rig,
-            ..Self::default()
-        }
-    }
-
     pub fn resize(&mut self, instances: usize) {
         self.tier.resize(instances, OUT);
         self.cell.resize(instances, NONE);

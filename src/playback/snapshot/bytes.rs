@@ -187,6 +187,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The error of a last value that contradicts others.
+    pub fn contradiction(&self, what: &'static str) -> SnapshotError {
+        self.fault(SnapshotFault::Contradiction(what))
+    }
+
     fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], SnapshotError> {
         let rest = &self.bytes[self.at..];
         self.last = self.at;

@@ -1,7 +1,7 @@
 //! The state of one rig's instances at a moment, for the snapshots of crowds and mixers; `MixerSnapshot`.
 //!
 //! `identity` says which rig, layers and clips a snapshot is of; `bytes`, `pool`, `instance` and `layer` are the stored
-//! form, which FORMAT.md describes; `mixer` is that of mixers.
+//! form, which FORMAT.md describes; `mixer` is that of mixers. The tiers of a crowd are in `crowd/tiers/stored`.
 
 pub(crate) mod bytes;
 mod error;
@@ -14,16 +14,17 @@ mod pool;
 use super::arena::Arena;
 use super::blend_space::Space;
 use super::error::PlaybackError;
+use super::layer_state::ACTIONS_PER_LAYER;
 use super::mixer_action::Remembered;
 use super::pool::Pool;
 use super::state::State;
 pub use error::{SnapshotError, SnapshotFault};
-use identity::PoolIdentity;
 pub use identity::SnapshotDiffers;
+use identity::{ClipIdentity, PoolIdentity};
 use std::sync::Arc;
 
 /// The version of the stored form of snapshots. Newer ones are rejected.
-pub const SNAPSHOT_VERSION: u16 = 2;
+pub const SNAPSHOT_VERSION: u16 = 3;
 
 /// Bytes of memory that reading a snapshot takes at most, per byte of it.
 pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
@@ -63,6 +64,26 @@ impl PoolSnapshot {
     /// The rig's number in its crowd.
     pub fn number(&self) -> u32 {
         self.number
+    }
+
+    /// The instances.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The clip at an index, if it is loaded.
+    pub fn clip(&self, index: u16) -> Option<&ClipIdentity> {
+        self.identity.clips.get(index)
+    }
+
+    /// For every layer whether it is additive.
+    pub fn layers(&self) -> impl ExactSizeIterator<Item = bool> {
+        self.identity.layers.iter().map(|layer| layer.additive)
+    }
+
+    /// The most clips that play on a layer at once.
+    pub fn clips_per_layer(&self) -> usize {
+        ACTIONS_PER_LAYER * (1 + usize::from(!self.spaces.is_empty()))
     }
 
     /// Checks that a pool has the rig, layers, clips and blend spaces of the snapshot.

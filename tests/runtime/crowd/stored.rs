@@ -1,6 +1,8 @@
 //! Snapshots as bytes: the same bits in a crowd of another process, and nothing from bytes that are damaged.
 
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, CrowdSnapshot, PlayOptions};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, CrowdError, CrowdSnapshot, PlayOptions, Sharing, Tier, Tiers,
+};
 use phalanx::format::{Library, RigOptions};
 use phalanx::playback::{
     Mixer, MixerSnapshot, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotError, SnapshotFault,
@@ -234,19 +236,56 @@ fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
 fn versions_are_read_for_ever() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let path = data.join(format!("snapshot-{SNAPSHOT_VERSION}.phs"));
-    let written = stored().0.snapshot().to_bytes();
+    let written = stored_tiers().0.snapshot().to_bytes();
     if std::env::var_os("PHALANX_STORE").is_some() {
         std::fs::write(&path, &written).unwrap();
     }
     assert!(std::fs::read(&path).unwrap() == written);
     for version in 1..=SNAPSHOT_VERSION {
         let path = data.join(format!("snapshot-{version}.phs"));
-        read_for_ever(&std::fs::read(path).unwrap());
+        // Tiers are in the bytes from version 3 on.
+        let crowd = if version < 3 {
+            stored()
+        } else {
+            stored_tiers()
+        };
+        read_for_ever(&std::fs::read(path).unwrap(), crowd);
     }
 }
 
-fn read_for_ever(bytes: &[u8]) {
+/// The same crowd with tiers that interpolate and share, before a frame and after some.
+fn stored_tiers() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
     let (mut crowd, all) = stored();
+    let tier = |height, rate, sharing| Tier {
+        height,
+        rate,
+        interpolate: true,
+        sharing,
+        ..Tier::default()
+    };
+    let tiers = vec![
+        tier(50.0, 2, Sharing::None),
+        tier(0.0, 4, Sharing::Phases(16)),
+    ];
+    crowd
+        .set_tiers(Some(Tiers {
+            tiers,
+            ..Tiers::default()
+        }))
+        .unwrap();
+    crowd.set_budget(Some(2)).unwrap();
+    crowd
+        .set_importances(all[0].rig(), &[1.0, 99.0, 1.0, 0.0])
+        .unwrap();
+    let mut bones = BoneBuffer::new();
+    // It plays as before, as no time passes.
+    for _ in 0..3 {
+        crowd.evaluate(&mut bones);
+    }
+    (crowd, all)
+}
+
+fn read_for_ever(bytes: &[u8], (mut crowd, all): (Crowd, Vec<phalanx::crowd::InstanceId>)) {
     let snapshot = CrowdSnapshot::from_bytes(bytes).unwrap();
     let expected = crowd.snapshot();
     crowd.stop_everything(&all);

@@ -6,6 +6,7 @@ mod held;
 mod many_clips;
 mod properties;
 mod sharing;
+mod stored;
 mod views;
 mod watched;
 
