@@ -395,12 +395,17 @@ mod tests {
         places
     }
 
+    fn set_all(p: &mut Places, due: [bool; 6]) {
+        (0..6).for_each(|index| p.set_due(index, due[index]));
+        assert_eq!(p.some_held(), Some(&due[..]));
+    }
+
     #[test]
     fn in_slots_rows_stay_while_nobody_comes_or_goes() {
         let mut p = six();
         let all = [true; 6];
         // No instance has rows yet: every visible one is evaluated, scheduled or not.
-        p.due = vec![true, false, false, true, false, true];
+        set_all(&mut p, [true, false, false, true, false, true]);
         let counts = frame(&mut p, RowOrder::Index, all, true);
         assert_eq!((counts.written, counts.kept), (6, 0));
         let counts = frame(&mut p, RowOrder::Index, all, true);
@@ -423,19 +428,19 @@ mod tests {
         let mut p = six();
         let all = [true; 6];
         assert_eq!(frame(&mut p, RowOrder::FreshFirst, all, true).written, 6);
-        p.due = vec![true, false, false, true, false, true];
+        set_all(&mut p, [true, false, false, true, false, true]);
         let counts = frame(&mut p, RowOrder::FreshFirst, all, true);
         assert_eq!((counts.written, counts.carried), (3, 3));
         let rows: Vec<_> = (0..6).filter_map(|i| p.row(i)).collect();
         assert_eq!(rows, [100, 112, 116, 104, 120, 108]);
         assert_eq!(moves(&p), [[104, 112, 7], [116, 120, 3]]);
         // The halves are swapped: the rows that were written are carried in one run.
-        p.due.iter_mut().for_each(|d| *d = !*d);
+        set_all(&mut p, [false, true, true, false, true, false]);
         frame(&mut p, RowOrder::FreshFirst, all, true);
         assert_eq!(moves(&p), [[100, 112, 11]]);
         // A new instance in a reused entry has no rows to carry.
         p.spawn(0);
-        p.due[0] = false;
+        p.set_due(0, false);
         let counts = frame(&mut p, RowOrder::FreshFirst, all, true);
         assert_eq!((counts.written, counts.carried), (4, 2));
         assert_eq!(p.last_row(0), None);

@@ -2,7 +2,9 @@
 
 mod budget;
 mod details;
+mod errors;
 mod held;
+mod independent;
 mod many_clips;
 mod properties;
 mod sharing;
@@ -10,8 +12,10 @@ mod stored;
 mod views;
 mod watched;
 
+use glam::Vec3;
 use phalanx::crowd::{
     BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, PlayOptions, RigId, Sharing, Tier, Tiers,
+    View,
 };
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
@@ -22,6 +26,19 @@ pub const DT: f64 = 1.0 / 60.0;
 /// A transform that moves.
 pub fn at(place: [f32; 3]) -> Affine3x4 {
     glam::Affine3A::from_translation(place.into()).into()
+}
+
+/// A camera at the origin that looks along an angle around the vertical axis.
+pub fn camera(angle: f32) -> View {
+    let to = Vec3::new(angle.sin(), 0.0, -angle.cos());
+    let projection = glam::camera::rh::proj::directx::perspective_infinite_reverse(1.0, 1.0, 0.1);
+    View {
+        clip_from_world: (projection
+            * glam::camera::rh::view::look_to_mat4(Vec3::ZERO, to, Vec3::Y))
+        .to_cols_array_2d(),
+        height: 1000.0,
+        shadows: false,
+    }
 }
 
 /// One tier for all.

@@ -1,9 +1,8 @@
 //! Ages, fairness and counts, whatever a host does.
 
-use super::{DT, at, chains, exact, one, palettes};
-use glam::Vec3;
+use super::{DT, at, camera, chains, exact, one, palettes};
 use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RigId, Sharing, Tier, TierFrame, Tiers, View,
+    BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RigId, Sharing, Tier, TierFrame, Tiers,
 };
 use phalanx::math::Affine3x4;
 use phalanx::playback::{ActionState, Motion};
@@ -72,18 +71,6 @@ fn of((rates, max_age): &(Vec<(u8, bool)>, u32)) -> Tiers {
         tiers: tiers.collect(),
         max_age: *max_age,
         ..Tiers::default()
-    }
-}
-
-fn camera(eighths: u8) -> View {
-    let angle = f32::from(eighths) * std::f32::consts::FRAC_PI_4;
-    let to = Vec3::new(angle.sin(), 0.0, -angle.cos());
-    let projection = glam::camera::rh::proj::directx::perspective_infinite_reverse(1.0, 1.0, 0.1);
-    let eye = glam::camera::rh::view::look_to_mat4(Vec3::ZERO, to, Vec3::Y);
-    View {
-        clip_from_world: (projection * eye).to_cols_array_2d(),
-        height: 1000.0,
-        shadows: false,
     }
 }
 
@@ -195,7 +182,10 @@ impl Host {
                     self.crowd.set_world(i, at(place)).unwrap();
                 }
             }
-            Call::Turn(eighths) => self.crowd.set_views(&[camera(eighths)]).unwrap(),
+            Call::Turn(eighths) => {
+                let angle = f32::from(eighths) * std::f32::consts::FRAC_PI_4;
+                self.crowd.set_views(&[camera(angle)]).unwrap();
+            }
             Call::NoViews => self.crowd.set_views(&[]).unwrap(),
             Call::Importances(bits) => {
                 let places = self.crowd.view(self.id).unwrap().len();

@@ -1,21 +1,8 @@
 //! Views and importances: who is in the picture, and in which tier.
 
-use super::{DT, chains, every, exact, palettes};
-use glam::{Mat4, Vec3};
+use super::{DT, camera, chains, every, exact, palettes};
+use glam::Mat4;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, TierError, Tiers, View};
-
-/// A camera at the origin that looks along an angle around the vertical axis.
-fn camera(angle: f32) -> View {
-    let to = Vec3::new(angle.sin(), 0.0, -angle.cos());
-    let projection = glam::camera::rh::proj::directx::perspective_infinite_reverse(1.0, 1.0, 0.1);
-    View {
-        clip_from_world: (projection
-            * glam::camera::rh::view::look_to_mat4(Vec3::ZERO, to, Vec3::Y))
-        .to_cols_array_2d(),
-        height: 1000.0,
-        shadows: false,
-    }
-}
 
 /// Instances on a ring around the origin.
 fn ring(count: usize, radius: f32) -> (Crowd, Vec<InstanceId>) {
@@ -352,4 +339,91 @@ fn nonsense_is_refused_and_changes_nothing() {
         Err(TierError::Crowd(_))
     ));
     let _ = PlayOptions::default();
+}
+
+/// Numbers that are refused leave the frames as they are without the call: views, importances and the budget stay.
+#[test]
+fn refused_numbers_change_no_frame() {
+    let bad_view = |change: &dyn Fn(&mut View)| {
+        let mut view = camera(1.0);
+        change(&mut view);
+        view
+    };
+    let views = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(|bad| {
+        [
+            bad_view(&|v| v.clip_from_world[3][2] = bad),
+            bad_view(&|v| v.height = bad),
+        ]
+    });
+    let views = views.into_iter().flatten().chain([
+        bad_view(&|v| v.height = 0.0),
+        bad_view(&|v| v.height = -1.0),
+    ]);
+    let views: Vec<View> = views.collect();
+    let importances = [f32::NAN, -f32::NAN, -1e-30, f32::NEG_INFINITY];
+    let frames = |refused: bool| {
+        let (mut crowd, all) = ring(60, 20.0);
+        let id = all[0].rig();
+        crowd.set_tiers(Some(every(4, false))).unwrap();
+        crowd.set_views(&[camera(0.5)]).unwrap();
+        // An infinite one is as large as can be.
+        let height = |n: usize| {
+            if n.is_multiple_of(7) {
+                f32::INFINITY
+            } else {
+                0.0
+            }
+        };
+        let given: Vec<f32> = (0..60).map(height).collect();
+        crowd.set_importances(id, &given).unwrap();
+        crowd.set_budget(Some(3)).unwrap();
+        let mut bones = BoneBuffer::new();
+        let frame = |frame: usize| {
+            if refused {
+                let view = views[frame % views.len()];
+                assert!(crowd.set_views(&[camera(2.0), view]).is_err());
+                let mut bad = vec![1e6; 60];
+                bad[59] = importances[frame % importances.len()];
+                assert!(crowd.set_importances(id, &bad).is_err());
+                assert!(crowd.set_importances(id, &bad[..30]).is_err());
+            }
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+            let tiers: Vec<_> = all.iter().map(|&i| crowd.tier(i)).collect();
+            (tiers, bones.hash())
+        };
+        (0..16).map(frame).collect::<Vec<_>>()
+    };
+    let wanted = frames(false);
+    let shown = wanted[0].0.iter().filter(|tier| tier.is_some()).count();
+    assert!(shown > 9 && shown < 50, "{shown}");
+    assert!(frames(true) == wanted);
+}
+
+/// Importances beside no view: who has none is out of the picture. Taken back, everybody is in it again.
+#[test]
+fn importances_without_views_are_given_and_taken_back() {
+    let (mut crowd, all) = ring(20, 20.0);
+    let id = all[0].rig();
+    crowd.set_tiers(Some(every(2, true))).unwrap();
+    let mut bones = BoneBuffer::new();
+    let given: Vec<f32> = (0..20).map(|n| (n % 2) as f32).collect();
+    for (importances, views, shown) in [
+        (&[][..], 0, 20),
+        (&given, 0, 10),
+        (&[], 0, 20),
+        // The camera, 57 degrees wide, sees the first one and those 18 degrees beside it, which are important.
+        (&given, 1, 10 + 1),
+        (&[], 0, 20),
+    ] {
+        crowd.set_importances(id, importances).unwrap();
+        crowd.set_views(&vec![camera(0.0); views]).unwrap();
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+        let inside: Vec<_> = all.iter().map(|&i| crowd.tier(i).is_some()).collect();
+        let important = importances.iter().zip(&inside).filter(|(i, _)| **i > 0.0);
+        assert!(important.into_iter().all(|(_, inside)| *inside));
+        assert_eq!(inside.iter().filter(|i| **i).count(), shown);
+        assert_eq!(crowd.tier_stats().unwrap().out, 20 - shown);
+    }
 }
