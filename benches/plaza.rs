@@ -1,5 +1,6 @@
 //! The plaza: 100,000 and 1,000,000 built-in characters around a camera with tiers; allocations and bytes by a counting
-//! allocator, the worst of 1,000 frames, then criterion. `--test` takes small crowds.
+//! allocator, the worst of 1,000 frames, everybody at full rate beside a crowd without tiers, then criterion. `--test`
+//! takes small crowds.
 
 mod common;
 
@@ -92,6 +93,49 @@ fn worst(count: usize, threads: usize, run: (usize, usize, usize)) {
     );
 }
 
+/// One tier of rate 1 for all.
+fn full_rate() -> Option<Tiers> {
+    Some(Tiers {
+        tiers: vec![Default::default()],
+        ..Tiers::default()
+    })
+}
+
+/// Everybody at full rate, with one tier and without tiers, a frame of each in turns. Where a crowd lies in memory weighs
+/// more than the difference, so three pairs of crowds are made, in both orders; the median of each crowd's frames.
+fn side_by_side(count: usize, length: usize) {
+    let pool = alloc::pool(1);
+    pool.install(|| {
+        for order in [[true, false], [false, true]] {
+            let make = |with: bool| {
+                let mut scene = plaza(count, if with { full_rate() } else { None });
+                if with {
+                    scene.crowd_mut().set_views(&[]).expect("there are tiers");
+                }
+                (with, scene, BoneBuffer::new(), Vec::new())
+            };
+            let mut all: Vec<_> = order.iter().cycle().take(6).map(|&w| make(w)).collect();
+            for frame in 0..10 + length {
+                for (_, scene, bones, times) in &mut all {
+                    let now = frames(scene, bones, 1);
+                    if frame >= 10 {
+                        times.extend(now.iter().map(PlazaTimes::total));
+                    }
+                }
+            }
+            let all = all.into_iter().map(|(with, _, _, times)| {
+                let name = if with { "with" } else { "without" };
+                format!("{name} {:.3}", median(times) / 1e6)
+            });
+            let all: Vec<String> = all.collect();
+            println!(
+                "full rate of {count}, a tier, 1 thread, ms: {}",
+                all.join(", ")
+            );
+        }
+    });
+}
+
 fn main() {
     let test = std::env::args().any(|a| a == "--test");
     let (counts, run) = match test {
@@ -104,6 +148,9 @@ fn main() {
         for threads in [2, 1] {
             worst(count, threads, run);
         }
+    }
+    if !filtered {
+        side_by_side(counts[0], if test { 3 } else { 100 });
     }
     let mut c = Criterion::default().configure_from_args();
     let mut group = c.benchmark_group("plaza");
@@ -132,13 +179,7 @@ fn main() {
                     ..Tiers::default()
                 }),
             ),
-            (
-                "full rate",
-                Some(Tiers {
-                    tiers: vec![Default::default()],
-                    ..Tiers::default()
-                }),
-            ),
+            ("full rate", full_rate()),
             ("without tiers", None),
         ];
         for (name, tiers) in cases {
