@@ -292,7 +292,10 @@ impl Lively {
             return;
         }
         for &rig in &self.rigs {
-            let places = self.crowd.view(rig).map_or(0, |view| view.len());
+            // After a restore the crowd may have another tag.
+            let Ok(places) = self.crowd.view(rig).map(|view| view.len()) else {
+                continue;
+            };
             let heights: Vec<f32> = (0..places).map(|_| dice.below(70) as f32).collect();
             let given = self.crowd.set_importances(rig, &heights);
             given.expect("they are as many as the instances");
