@@ -117,7 +117,7 @@ impl Crowd {
         lending.hints.clear();
         let tiering = tiering.as_deref_mut();
         if let Some(tiering) = &tiering {
-            tiering.evaluate_watched(pools);
+            tiering.evaluate_watched(pools, false);
         }
         let pools: &[Option<Pool>] = pools;
         let banks = tiering.map(|tiering| tiering.share(pools, how, compact));
@@ -142,7 +142,8 @@ impl Crowd {
 ///
 /// An iterator: each part owns its range of instances, its scratch and its part of the memory. The frame is complete
 /// when every part has been [run](FramePart::run). If one is dropped before, no memory counts as holding the frame, and
-/// the next frame evaluates every visible instance. [Watched](Crowd::watch) joints keep the matrices that they had.
+/// the next frame evaluates every visible instance. [Watched](Crowd::watch) joints keep the matrices that they had; with
+/// [tiers](Crowd::set_tiers) they were evaluated before the first part.
 #[derive(Debug)]
 pub struct Parts<'a, M> {
     /// With tiers: the work that is left.

@@ -351,7 +351,7 @@ impl Schedule<'_> {
     /// Where the rows of the memory that [`write`](Self::write) fills belong, adjacent ones joined: from the row there to
     /// the row of the frame. With [`RowOrder::FreshFirst`] and [tiers](Crowd::set_tiers) they are written one after
     /// another and belong to many places, and all other rows of the frame stay where they are; otherwise they are
-    /// written where they belong.
+    /// written where they belong. To be called after the rows were written: pairs of palettes change places then.
     pub fn scatter(&self, mut each: impl FnMut(RowMove)) {
         match &self.crowd.tiering {
             Some(tiering) if self.compact() => tiering.scatter(each),
@@ -416,7 +416,7 @@ impl Schedule<'_> {
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
         if let Some(tiering) = tiering {
-            tiering.evaluate_watched(pools);
+            tiering.evaluate_watched(pools, true);
             tiering.run(pools, how, scratches, compact, memory);
             *frame = Some(self.id);
             return;

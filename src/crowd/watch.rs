@@ -59,7 +59,8 @@ impl<'a> WatchedJoints<'a> {
 
 impl Crowd {
     /// Watches joints (indices, in any order) of all instances of a rig: every evaluation keeps their model matrices,
-    /// whether it writes into heap or device memory, at the cost of a product per joint. Read them by
+    /// whether it writes into heap or device memory, at the cost of a product per joint; with
+    /// [tiers](Self::set_tiers), of one more evaluation of each instance in the picture. Read them by
     /// [`watched`](Self::watched). Palettes do not change.
     ///
     /// Calls are counted: a joint is watched until [`unwatch`](Self::unwatch) was called as often.

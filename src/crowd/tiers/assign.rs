@@ -118,6 +118,8 @@ impl Tiering {
             return;
         }
         for bank in self.banks.all.iter_mut().filter(|b| b.kind.tier != SHARED) {
+            // Those that have stored nothing yet are evaluated once more, so that all that wait can be written again.
+            bank.stale |= bank.used & !bank.stored;
             if let Some(Some(pool)) = all.get(usize::from(bank.kind.pool)) {
                 fit_cells(bank, 0..CELLS, pool);
             }

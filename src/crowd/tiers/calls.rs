@@ -63,8 +63,9 @@ impl Crowd {
     /// Turns tiers on, changes them, or turns them off. The next frame evaluates whatever is in the picture.
     ///
     /// Without views and importances every visible instance is in the first tier. With tiers,
-    /// [`set_scheduled`](Self::set_scheduled) holds an instance's palette as before, watched joints are evaluated by
-    /// [`update_scene`](Self::update_scene) alone, and [`previous_range`](Self::previous_range) is `None`.
+    /// [`set_scheduled`](Self::set_scheduled) holds palettes that are an instance's own until a call changes what it plays;
+    /// an interpolated one goes on to its later pose, and shared ones are not held. [Watched](Self::watch) joints of instances in the picture are those of the
+    /// present pose, at the cost of one more evaluation of each. [`previous_range`](Self::previous_range) is `None`.
     ///
     /// # Errors
     /// If a tier is refused: see [`Tiers::validate`]. The crowd is then unchanged.
@@ -221,7 +222,8 @@ impl Crowd {
     /// Sets how many palettes a frame evaluates at most; `None` for all that are due. What a frame must evaluate comes
     /// first, whatever the budget is: instances that are new in the picture, that a call has changed, or that have waited
     /// for [`Tiers::max_age`] frames. Of the others those with the largest product of height on screen and age are
-    /// evaluated; the rest wait. Shared palettes count when they are evaluated.
+    /// evaluated; the rest wait. Shared palettes count when they are evaluated, interpolated ones once. In the first frame
+    /// of a budget all palettes that were updated in every frame are evaluated once more.
     ///
     /// # Errors
     /// If there are no tiers.
@@ -319,7 +321,8 @@ impl Crowd {
         tiering.frame = tiering.frame.wrapping_add(1);
         tiering.lost |= !holds;
         tiering.ranked_at = tiering.time;
-        if tiering.align != align {
+        // Both are no padding.
+        if tiering.align.max(1) != align.max(1) {
             (0..tiering.pools.len()).for_each(|number| tiering.forget(number));
             tiering.banks = Default::default();
             tiering.align = align;
@@ -329,6 +332,13 @@ impl Crowd {
         views.extend(tiering.views.iter().map(WideView::new));
         if tiering.pools.len() < pools.len() {
             tiering.pools.resize_with(pools.len(), Ranked::default);
+        }
+        for (ranked, pool) in tiering.pools.iter_mut().zip(&*pools) {
+            if pool.is_none() {
+                // The rig was removed.
+                ranked.importance.clear();
+                ranked.given_for = None;
+            }
         }
         let mut visible = 0;
         for (number, pool) in pools.iter_mut().enumerate() {

@@ -373,7 +373,13 @@ impl TieringSnapshot {
                 let palettes = usize::from(kind.palettes);
                 for place in places(bank.stored) {
                     let inputs_of = &mut bank.inputs[place * palettes..(place + 1) * palettes];
-                    inputs_of.iter_mut().for_each(|input| inputs.next(input));
+                    for input in inputs_of {
+                        inputs.next(input);
+                        // They may be of a clip that has faded out since.
+                        for action in &input.actions {
+                            pool.require_clip(action.clip);
+                        }
+                    }
                 }
                 for (place, cell) in places(bank.used).zip(&stored.cells) {
                     let at = number * CELLS as u32 + place as u32;

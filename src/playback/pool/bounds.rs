@@ -274,7 +274,8 @@ impl Pool {
                     match bounds.clip(clip) {
                         Some(known) => {
                             play.anchors.union(&known.anchor);
-                            alone = Some(known).filter(|_| whole);
+                            // One that stops leaves the rest pose without a call.
+                            alone = Some(known).filter(|_| whole && !action.stops_at_end());
                         }
                         None => play.unknown = true,
                     }

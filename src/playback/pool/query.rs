@@ -113,31 +113,32 @@ impl Pool {
         true
     }
 
-    /// Evaluates the watched joints of the instances that are scheduled and `shown`, on the workers of the current rayon pool: a frame
+    /// Evaluates the watched joints of the instances that are scheduled and `shown`, on the workers of the current rayon pool or on this thread: a frame
     /// whose palettes are not those of the present poses.
-    pub fn evaluate_watched(&mut self, shown: impl Fn(usize) -> bool + Sync) {
+    pub fn evaluate_watched(&mut self, workers: bool, shown: impl Fn(usize) -> bool + Sync) {
         let instances = self.state.len();
         let mut lent = Lent::new(self, |pool| &mut pool.watch);
         let (pool, watch) = lent.split();
-        pool.take_watched(0..instances, watch.frame(), &shown);
+        let chunk = if workers { WATCHED_CHUNK } else { usize::MAX };
+        pool.take_watched(0..instances, watch.frame(), (chunk, &shown));
     }
 
     fn take_watched(
         &self,
         instances: Range<usize>,
         mut watch: WatchPart<'_>,
-        shown: &(impl Fn(usize) -> bool + Sync),
+        (chunk, shown): (usize, &(impl Fn(usize) -> bool + Sync)),
     ) {
         if watch.is_empty() {
             return;
         }
-        if instances.len() > WATCHED_CHUNK {
+        if instances.len() > chunk {
             let half = instances.len() / 2;
             let middle = instances.start + half;
             let (a, b) = watch.split(half);
             rayon::join(
-                || self.take_watched(instances.start..middle, a, shown),
-                || self.take_watched(middle..instances.end, b, shown),
+                || self.take_watched(instances.start..middle, a, (chunk, shown)),
+                || self.take_watched(middle..instances.end, b, (chunk, shown)),
             );
             return;
         }

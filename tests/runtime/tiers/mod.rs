@@ -1,5 +1,6 @@
 //! Tiers: what is evaluated when, and that shown palettes are those of the right poses.
 
+mod after;
 mod budget;
 mod details;
 mod errors;
