@@ -27,7 +27,7 @@ fn inputs_of_clips_that_nothing_plays_are_restored() {
                     },
                 )
                 .unwrap();
-            let mut frame = |crowd: &mut Crowd, bones: &mut BoneBuffer| {
+            let frame = |crowd: &mut Crowd, bones: &mut BoneBuffer| {
                 crowd.advance(DT).unwrap();
                 crowd.evaluate(bones);
                 palettes(crowd, bones, &[i])
