@@ -11,14 +11,14 @@ use std::path::Path;
 /// Frames are measured without a device, so that figures of different machines are comparable.
 const EVALUATED_INTO: &str = "heap memory";
 
-/// The document that `--json` writes.
+/// What is measured: the first fields of the documents that `--json` writes.
 #[derive(Debug, Serialize)]
-pub struct Figures {
+pub struct Setup {
     pub version: &'static str,
     pub model: String,
     pub characters: usize,
     pub joints: usize,
-    /// Palette rows per character.
+    /// Palette rows of the full rig.
     pub palette_rows: usize,
     /// Names of the clips played.
     pub clips: Vec<String>,
@@ -26,6 +26,13 @@ pub struct Figures {
     pub frames: u32,
     pub warm_up_frames: u32,
     pub frame_seconds: f64,
+}
+
+/// The document that `--json` writes.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    #[serde(flatten)]
+    pub setup: Setup,
     /// Destination of the measured frames' palettes; the picture's frame is evaluated again.
     pub evaluated_into: &'static str,
     /// All threads first, then one thread.
@@ -45,14 +52,14 @@ pub struct PictureFigures {
     pub milliseconds: f64,
 }
 
-impl Figures {
-    /// Figures without a picture.
+impl Setup {
+    /// Characters of a model that play clips of it (indices) for so many frames after the warm-up.
     pub fn new(
         model: &Model,
         clips: &[usize],
         characters: usize,
-        frames: u32,
-        runs: Vec<Run>,
+        (warm_up_frames, frames): (u32, u32),
+        frame_seconds: f64,
     ) -> Self {
         let rig = &model.rig;
         let clips = clips.iter().filter_map(|&c| rig.clips().get(c));
@@ -65,8 +72,23 @@ impl Figures {
             clips: clips.map(|c| c.name().to_owned()).collect(),
             simd: SimdLevel::current().name(),
             frames,
-            warm_up_frames: WARM_UP,
-            frame_seconds: FRAME,
+            warm_up_frames,
+            frame_seconds,
+        }
+    }
+}
+
+impl Figures {
+    /// Figures without a picture.
+    pub fn new(
+        model: &Model,
+        clips: &[usize],
+        characters: usize,
+        frames: u32,
+        runs: Vec<Run>,
+    ) -> Self {
+        Self {
+            setup: Setup::new(model, clips, characters, (WARM_UP, frames), FRAME),
             evaluated_into: EVALUATED_INTO,
             runs,
             picture: None,
@@ -82,13 +104,13 @@ impl Figures {
         };
         let same = |name: &str, value: String| row(name, &|_| value.clone());
         let rows = vec![
-            same("characters", text::count(self.characters as u64)),
-            same("joints", text::count(self.joints as u64)),
-            same("palette rows", text::count(self.palette_rows as u64)),
-            same("clips", self.clips.len().to_string()),
+            same("characters", text::count(self.setup.characters as u64)),
+            same("joints", text::count(self.setup.joints as u64)),
+            same("palette rows", text::count(self.setup.palette_rows as u64)),
+            same("clips", self.setup.clips.len().to_string()),
             row("threads", &|r| r.threads.to_string()),
-            same("instruction set", self.simd.to_owned()),
-            same("frames", text::count(self.frames.into())),
+            same("instruction set", self.setup.simd.to_owned()),
+            same("frames", text::count(self.setup.frames.into())),
             row("crossfades", &|r| text::count(r.crossfades)),
             same("evaluated into", self.evaluated_into.to_owned()),
             row("median frame", &|r| text::duration(r.median_ns)),
@@ -101,8 +123,11 @@ impl Figures {
             row("palette hash", &|r| format!("{:016x}", r.palette_hash)),
         ];
         // The folder would take the room of the figures.
-        let name = Path::new(&self.model).file_name();
-        let name = name.map_or_else(|| self.model.clone(), |n| n.to_string_lossy().into_owned());
+        let name = Path::new(&self.setup.model).file_name();
+        let name = name.map_or_else(
+            || self.setup.model.clone(),
+            |n| n.to_string_lossy().into_owned(),
+        );
         let header = header(&text::one_line(&name), self.runs.iter().map(|r| r.threads));
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut out = text::table(&header, rows, 1);

@@ -1,25 +1,15 @@
 //! Results of a plaza, as JSON and as tables.
 
 use super::super::super::text;
-use super::super::figures::{PictureFigures, header, threads};
+use super::super::figures::{PictureFigures, Setup, header, threads};
 use super::super::tiers_file::{self, BudgetArg};
 use serde::Serialize;
 
 /// The document that `--json` writes.
 #[derive(Debug, Serialize)]
 pub struct Figures {
-    pub version: &'static str,
-    pub model: String,
-    pub characters: usize,
-    pub joints: usize,
-    /// Palette rows of the full rig.
-    pub palette_rows: usize,
-    /// Names of the clips played.
-    pub clips: Vec<String>,
-    pub simd: &'static str,
-    pub frames: u32,
-    pub warm_up_frames: u32,
-    pub frame_seconds: f64,
+    #[serde(flatten)]
+    pub setup: Setup,
     /// The picture for which frames are measured, in pixels, whatever the size of the one that is drawn.
     pub camera_width: u32,
     pub camera_height: u32,
@@ -129,7 +119,7 @@ impl Figures {
     pub fn table(&self, budget: Option<BudgetArg>) -> String {
         let mut out = self.frames();
         if let Some(run) = self.runs.first() {
-            out += &run.tiers(self.frames);
+            out += &run.tiers(self.setup.frames);
             if let Some(note) = run.note(budget) {
                 out += &note;
             }
@@ -150,10 +140,10 @@ impl Figures {
         let camera = format!("in view of {} x {}", self.camera_width, self.camera_height);
         let or_dash = |n: Option<f64>| n.map_or_else(|| "-".into(), mean);
         let mut rows = vec![
-            same("characters", text::count(self.characters as u64)),
-            same("clips", self.clips.len().to_string()),
-            same("instruction set", self.simd.to_owned()),
-            same("frames", text::count(self.frames.into())),
+            same("characters", text::count(self.setup.characters as u64)),
+            same("clips", self.setup.clips.len().to_string()),
+            same("instruction set", self.setup.simd.to_owned()),
+            same("frames", text::count(self.setup.frames.into())),
             run("median frame", &|r| text::duration(r.median_ns)),
             run("  advance", &|r| text::duration(r.advance_ns)),
             run("  events, read", &|r| text::duration(r.events_ns)),

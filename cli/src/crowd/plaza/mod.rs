@@ -9,14 +9,13 @@ use super::super::frame_renderer::FrameRenderer;
 use super::super::memory;
 use super::super::model::Model;
 use super::super::output::{self, Output};
-use super::figures::PictureFigures;
+use super::figures::{PictureFigures, Setup};
 use super::formation::on_a_square_metre;
 use super::{CrowdArgs, FORMATION, cast, size, tiers_file};
 use figures::Figures;
 use measure::WARM_UP;
 use phalanx::crowd::Tiers;
 use phalanx::playback::EventKinds;
-use phalanx::simd::SimdLevel;
 use phalanx_workload::plaza::{ASPECT, FRAME, LINES, Plaza, PlazaError};
 
 /// Bytes of a character's state and its place in a picture, with room for arrays that grow.
@@ -115,18 +114,9 @@ pub fn run(
     let Some(mut scene) = last else {
         return Ok(());
     };
-    let clips = choice.clips.iter().filter_map(|&c| rig.clips().get(c));
+    let frames = (WARM_UP, args.frames);
     let mut figures = Figures {
-        version: env!("CARGO_PKG_VERSION"),
-        model: model.file.clone(),
-        characters: count,
-        joints: rig.skeleton().len(),
-        palette_rows: rig.palette_len(),
-        clips: clips.map(|c| c.name().to_owned()).collect(),
-        simd: SimdLevel::current().name(),
-        frames: args.frames,
-        warm_up_frames: WARM_UP,
-        frame_seconds: FRAME,
+        setup: Setup::new(model, &choice.clips, count, frames, FRAME),
         camera_width: (LINES * ASPECT) as u32,
         camera_height: LINES as u32,
         tiers: !full,
