@@ -168,7 +168,7 @@ impl Crowd {
         let pool = self.pools.get_mut(slot).and_then(Option::take);
         let pool = pool.ok_or(unknown)?;
         if let Some(tiering) = &mut self.tiering {
-            tiering.forget(slot);
+            tiering.remove(slot);
         }
         self.scheduled = None;
         self.rigs.remove(rig);

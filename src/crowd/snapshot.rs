@@ -17,7 +17,8 @@ const TIERS_SINCE: u16 = 3;
 /// scheduled. It refers to rigs and clips by hash and does not own them.
 ///
 /// It holds the [tiers](Crowd::set_tiers) of the crowd with what they keep, and so do its bytes; views and importances are
-/// the host's. A crowd with tiers that restores a snapshot without them ranks all its instances anew.
+/// the host's. Restoring a snapshot without tiers restarts the tiers of a crowd
+/// that has them.
 ///
 /// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process: for saved games, and
 /// for rollback over a network.

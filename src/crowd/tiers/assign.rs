@@ -5,7 +5,7 @@ use super::input::CellInput;
 use super::select::places;
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
-use super::tiering::{OUT, Tiering};
+use super::tiering::{OUT, Ranked, Tiering};
 use crate::playback::changes::POSE;
 use crate::playback::pool::Pool;
 use std::ops::Range;
@@ -107,7 +107,7 @@ impl Tiering {
         let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
         let phase = banks.least_phase(t.rate);
         let cell = banks.take(kind(palettes, tier, phase, detail), t.rate, index, *frame);
-        fit(banks, cell, pool, t.rate > 1 || budget.is_some());
+        fit(banks, cell, pool, t.stores(budget.is_some()));
         ranked.cell[at] = cell;
     }
 
@@ -184,7 +184,7 @@ impl Tiering {
     }
 
     /// Takes all cells of a pool back. Its instances have none, and are out of the picture until they are ranked.
-    pub(in crate::crowd) fn forget(&mut self, number: usize) {
+    pub(super) fn forget(&mut self, number: usize) {
         let Self {
             pools,
             banks,
@@ -209,6 +209,14 @@ impl Tiering {
             banks.free(cell, 1);
         }
         ranked.shared = SharedPhases::default();
+    }
+
+    /// To be called when the rig of a pool was removed: nothing of its instances is left.
+    pub(in crate::crowd) fn remove(&mut self, number: usize) {
+        self.forget(number);
+        if let Some(ranked) = self.pools.get_mut(number) {
+            *ranked = Ranked::default();
+        }
     }
 
     /// To be called when a clip of a pool was unloaded: nothing plays it. Its shared palettes are free, and what was

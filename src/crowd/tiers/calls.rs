@@ -8,6 +8,7 @@ use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
 use crate::playback::changes::{NEW, POSE, WORLD};
+use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::rig::Rig;
 use std::ops::Range;
@@ -64,8 +65,9 @@ impl Crowd {
     ///
     /// Without views and importances every visible instance is in the first tier. With tiers,
     /// [`set_scheduled`](Self::set_scheduled) holds palettes that are an instance's own until a call changes what it plays;
-    /// an interpolated one goes on to its later pose, and shared ones are not held. [Watched](Self::watch) joints of instances in the picture are those of the
-    /// present pose, at the cost of one more evaluation of each. [`previous_range`](Self::previous_range) is `None`.
+    /// an interpolated one goes on to its later pose, and shared ones are not held. [Watched](Self::watch) joints of
+    /// instances in the picture are those of the present pose, at the cost of one more evaluation of each.
+    /// [`previous_range`](Self::previous_range) is `None`.
     ///
     /// # Errors
     /// If a tier is refused: see [`Tiers::validate`]. The crowd is then unchanged.
@@ -333,17 +335,16 @@ impl Crowd {
         if tiering.pools.len() < pools.len() {
             tiering.pools.resize_with(pools.len(), Ranked::default);
         }
-        for (ranked, pool) in tiering.pools.iter_mut().zip(&*pools) {
-            if pool.is_none() {
-                // The rig was removed.
+        for (number, ranked) in tiering.pools.iter_mut().enumerate() {
+            // A restore may have left those of a rig that is gone.
+            let pool = pools.get(number).and_then(Option::as_ref);
+            if ranked.given_for != pool.map(Pool::rig_number) {
                 ranked.importance.clear();
-                ranked.given_for = None;
             }
         }
         let mut visible = 0;
         for (number, pool) in pools.iter_mut().enumerate() {
             let Some(pool) = pool else {
-                tiering.forget(number);
                 continue;
             };
             if !pool.changes.is_on() {
@@ -357,11 +358,7 @@ impl Crowd {
                 tiering.forget(number);
                 tiering.pools[number] = Ranked {
                     rig,
-                    importance: if given_for == rig {
-                        importance
-                    } else {
-                        Vec::new()
-                    },
+                    importance,
                     given_for,
                     ..Ranked::default()
                 };
@@ -432,7 +429,7 @@ impl Tiering {
     }
 }
 
-impl crate::playback::pool::Pool {
+impl Pool {
     /// Begins to record changes: all instances count as changed. Measures the clips that play.
     pub(in crate::crowd) fn record_changes(&mut self) {
         let instances = self.state.len();

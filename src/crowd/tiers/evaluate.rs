@@ -368,7 +368,7 @@ impl BankTask<'_> {
     ) {
         let tier = &self.tiers.tiers[usize::from(bank.kind.tier)];
         let pairs = bank.kind.palettes > 1;
-        let stores = pairs || tier.rate > 1 || self.store;
+        let stores = tier.stores(self.store);
         for place in places(cells) {
             bank.updated[place] = self.frame;
             if pairs {

@@ -5,6 +5,7 @@ use super::input::CellInput;
 use super::select::Work;
 use super::shared::{PhaseKey, SharedPhases};
 use crate::kernel::Sources;
+use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::{Ask, Order, Pool, STATE, STEPS};
 use crate::simd::prefetch;
 
@@ -129,7 +130,7 @@ impl Bank {
         match self.source(place, later) {
             Source::Shared(key) => key.clip,
             Source::Now(index) => pool.first_clip(index),
-            Source::Stored(input) => input.actions.first().map_or(u16::MAX, |a| a.clip),
+            Source::Stored(input) => input.actions.first().map_or(NO_CLIP, |a| a.clip),
         }
     }
 }

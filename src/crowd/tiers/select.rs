@@ -68,7 +68,7 @@ fn due(bank: &Bank, tiers: &Tiers, frame: u32) -> u16 {
 }
 
 /// The places of a set of cells.
-pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> + Clone {
+pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = cells.trailing_zeros() as usize;
         cells &= cells.wrapping_sub(1);

@@ -185,7 +185,7 @@ impl StoredInputs {
 struct Inputs<'a> {
     palettes: std::slice::Iter<'a, u8>,
     layers: std::slice::Iter<'a, StoredLayer>,
-    actions: std::slice::Iter<'a, StoredAction>,
+    actions: &'a [StoredAction],
 }
 
 impl<'a> Inputs<'a> {
@@ -193,16 +193,34 @@ impl<'a> Inputs<'a> {
         Self {
             palettes: inputs.palettes.iter(),
             layers: inputs.layers.iter(),
-            actions: inputs.actions.iter(),
+            actions: &inputs.actions,
         }
     }
 
-    /// Puts the input of the next palette into a cell.
-    fn next(&mut self, input: &mut CellInput) {
+    /// The number of layers of the next palette, and the layers with their actions.
+    fn next(
+        &mut self,
+    ) -> (
+        u8,
+        impl Iterator<Item = (&'a StoredLayer, &'a [StoredAction])>,
+    ) {
         let count = self.palettes.next().copied().unwrap_or(0);
-        for layer in self.layers.by_ref().take(count.into()) {
+        let Self {
+            layers, actions, ..
+        } = self;
+        let layers = layers.by_ref().take(count.into()).map(|layer| {
+            let (own, others) = actions.split_at(usize::from(layer.actions).min(actions.len()));
+            *actions = others;
+            (layer, own)
+        });
+        (count, layers)
+    }
+
+    /// Puts the input of the next palette into a cell.
+    fn put(&mut self, input: &mut CellInput) {
+        for (layer, actions) in self.next().1 {
             let first = input.actions.len();
-            for action in self.actions.by_ref().take(layer.actions.into()) {
+            for action in actions {
                 input.actions.push(ActionInput {
                     clip: action.clip,
                     // They are numbered from the first layer on.
@@ -362,19 +380,16 @@ impl TieringSnapshot {
                 all_ranked.get_mut(of_pool),
                 bank.used != 0,
             ) {
-                let rate = match kind.tier {
-                    SHARED => 1,
-                    tier => tiers.tiers[usize::from(tier)].rate,
-                };
-                let keeps = rate > 1 || self.budget.is_some() || bank.stored != 0;
-                if kind.tier != SHARED && keeps {
+                let tier = (kind.tier != SHARED).then(|| &tiers.tiers[usize::from(kind.tier)]);
+                // A budget that was taken back since may have left some that are stored.
+                if bank.stored != 0 || tier.is_some_and(|t| t.stores(self.budget.is_some())) {
                     fit_cells(&mut bank, 0..CELLS, pool);
                 }
                 let palettes = usize::from(kind.palettes);
                 for place in places(bank.stored) {
                     let inputs_of = &mut bank.inputs[place * palettes..(place + 1) * palettes];
                     for input in inputs_of {
-                        inputs.next(input);
+                        inputs.put(input);
                         // They may be of a clip that has faded out since.
                         for action in &input.actions {
                             pool.require_clip(action.clip);
@@ -396,6 +411,7 @@ impl TieringSnapshot {
                         (ranked.tier[index], ranked.cell[index]) = (kind.tier, at);
                     }
                 }
+                let rate = tier.map_or(1, |t| t.rate);
                 banks.count(kind, rate, bank.used.count_ones() as i32);
                 // There is a list for every kind.
                 list(&mut banks.open, kind);

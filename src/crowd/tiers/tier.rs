@@ -255,6 +255,14 @@ pub(super) fn setting(
 /// The greatest height of a tier in pixels.
 pub(super) const MAX_HEIGHT: f32 = 1e6;
 
+impl Tier {
+    /// Whether its cells store what they are evaluated from: they are not evaluated in every frame, or a budget may let
+    /// them wait.
+    pub(super) fn stores(&self, budget: bool) -> bool {
+        self.rate > 1 || budget
+    }
+}
+
 impl Tiers {
     /// Gives every tier the detail of the level that is drawn there. `heights` has the height in pixels down to which
     /// each level is drawn, the finest level first; a tier gets the finest level that is drawn anywhere in it. Tiers with

@@ -5,7 +5,6 @@ use super::{Pool, WatchPart};
 use crate::kernel::{Instance, Needs, Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::playback::Events;
-use crate::playback::ids::NO_CLIP;
 use crate::simd::{Fence, Kernel, Lanes, SimdLevel, Streaming, dispatch};
 use std::ops::Range;
 
@@ -126,8 +125,6 @@ impl Order {
         }
     }
 }
-
-const _: () = assert!(NO_CLIP == u16::MAX);
 
 impl Pool {
     /// What all instances of the pool are evaluated from.

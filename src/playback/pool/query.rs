@@ -113,8 +113,8 @@ impl Pool {
         true
     }
 
-    /// Evaluates the watched joints of the instances that are scheduled and `shown`, on the workers of the current rayon pool or on this thread: a frame
-    /// whose palettes are not those of the present poses.
+    /// Evaluates the watched joints of the instances that are scheduled and `shown`, on rayon's `workers` or on this
+    /// thread: for a frame whose palettes are not those of the present poses.
     pub fn evaluate_watched(&mut self, workers: bool, shown: impl Fn(usize) -> bool + Sync) {
         let instances = self.state.len();
         let mut lent = Lent::new(self, |pool| &mut pool.watch);

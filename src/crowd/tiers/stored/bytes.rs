@@ -8,7 +8,7 @@ use super::super::shared::{Division, MAX_PHASES, PhaseKey};
 use super::super::tier::{MAX_HEIGHT, MAX_TIERS, RATES, Sharing, Tier, TierDetail, Tiers};
 use super::super::tiering::OUT;
 use super::{
-    OWN, Place, Ranks, StoredAction, StoredBank, StoredCell, StoredInputs, StoredLayer,
+    Inputs, OWN, Place, Ranks, StoredAction, StoredBank, StoredCell, StoredInputs, StoredLayer,
     StoredOrigin, StoredPool, TieringSnapshot,
 };
 use crate::clip::ClipKind;
@@ -60,7 +60,7 @@ impl TieringSnapshot {
             write_pool(w, pool, self.tiers.tiers.len());
         }
         w.count(self.banks.len());
-        let mut inputs = InputWriter::new(&self.inputs);
+        let mut inputs = Inputs::new(&self.inputs);
         for bank in &self.banks {
             write_bank(w, bank, &mut inputs);
         }
@@ -324,35 +324,19 @@ fn read_divisions(
     Ok(divisions)
 }
 
-/// Writes inputs one after another.
-struct InputWriter<'a> {
-    palettes: std::slice::Iter<'a, u8>,
-    layers: std::slice::Iter<'a, StoredLayer>,
-    actions: std::slice::Iter<'a, StoredAction>,
-}
-
-impl<'a> InputWriter<'a> {
-    fn new(inputs: &'a StoredInputs) -> Self {
-        Self {
-            palettes: inputs.palettes.iter(),
-            layers: inputs.layers.iter(),
-            actions: inputs.actions.iter(),
-        }
-    }
-
-    fn write(&mut self, w: &mut Writer) {
-        let layers = self.palettes.next().copied().unwrap_or(0);
-        w.u8(layers);
-        for layer in self.layers.by_ref().take(layers.into()) {
-            w.u8(layer.layer);
-            w.f32(layer.weight);
-            w.f32(layer.rest);
-            w.u8(layer.actions);
-            for action in self.actions.by_ref().take(layer.actions.into()) {
-                w.u16(action.clip);
-                w.f32(action.time);
-                w.f32(action.weight);
-            }
+/// Writes what the next palette was evaluated from.
+fn write_input(w: &mut Writer, inputs: &mut Inputs<'_>) {
+    let (count, layers) = inputs.next();
+    w.u8(count);
+    for (layer, actions) in layers {
+        w.u8(layer.layer);
+        w.f32(layer.weight);
+        w.f32(layer.rest);
+        w.u8(layer.actions);
+        for action in actions {
+            w.u16(action.clip);
+            w.f32(action.time);
+            w.f32(action.weight);
         }
     }
 }
@@ -413,7 +397,7 @@ fn read_input(
     Ok(())
 }
 
-fn write_bank(w: &mut Writer, bank: &StoredBank, inputs: &mut InputWriter<'_>) {
+fn write_bank(w: &mut Writer, bank: &StoredBank, inputs: &mut Inputs<'_>) {
     let kind = bank.kind;
     let (rows, own) = kind.room();
     w.flags([bank.used != 0, own]);
@@ -444,7 +428,7 @@ fn write_bank(w: &mut Writer, bank: &StoredBank, inputs: &mut InputWriter<'_>) {
             cell.times.iter().for_each(|&time| w.f64(time));
         }
         if bank.stored >> place & 1 == 1 {
-            (0..kind.palettes).for_each(|_| inputs.write(w));
+            (0..kind.palettes).for_each(|_| write_input(w, inputs));
         }
     }
 }
