@@ -81,7 +81,7 @@ fn unseen(count: usize, tracked: bool) -> Crowd {
     crowd.set_views(&[view]).expect("the view is valid");
     settle(&mut crowd);
     let evaluated = crowd.evaluate(&mut BoneBuffer::new());
-    assert_eq!(evaluated.instances, 0, "somebody is in the picture");
+    assert_eq!(evaluated.instances, 0, "an instance is in the picture");
     let moved = crowd.root_motion(id).expect("the rig is known");
     assert_eq!(moved.instances.len(), if tracked { count } else { 0 });
     crowd

@@ -68,7 +68,7 @@ pub fn figures() -> Tested {
     ] {
         check(text.contains(part), format!("no {part:?} in\n{text}"))?;
     }
-    check(!text.contains("budget"), "a budget that nobody set")?;
+    check(!text.contains("budget"), "a budget that was not set")?;
     check(
         two["frames"] == 30 && two["warm_up_frames"] == 240 && two["tiers"] == true,
         "frames",
@@ -132,7 +132,7 @@ pub fn budgets() -> Tested {
     let beyond = figure(&ten, "/beyond_budget_per_frame");
     let evaluated = figure(&ten, "/evaluated_per_frame");
     check(evaluated <= 10.0 + beyond, "more than the budget")?;
-    check(sum(&ten, "waiting_per_frame")? > 1.0, "nobody waits")?;
+    check(sum(&ten, "waiting_per_frame")? > 1.0, "no palette waits")?;
     let (_, none) = small(&["--budget", "0"])?;
     let beyond = figure(&none, "/beyond_budget_per_frame");
     near("forced", figure(&none, "/evaluated_per_frame"), beyond)?;

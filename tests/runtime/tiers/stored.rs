@@ -345,7 +345,7 @@ fn changed_bytes_are_refused_or_play_on() {
     assert!(accepted > 500 && restored > 50, "{accepted} {restored}");
 }
 
-/// Versions without tiers are read; the tiers of the crowd then start anew.
+/// Versions without tiers are read; they restart the tiers of the crowd.
 #[test]
 fn snapshots_without_tiers_start_them_anew() {
     let (mut crowd, all, ..) = chains(20);
