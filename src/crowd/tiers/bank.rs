@@ -1,6 +1,7 @@
 //! `Banks`: the cells of the bone buffer, in banks of 16 that are updated together.
 
 use super::input::CellInput;
+use crate::simd::prefetch;
 
 /// The cells of a bank.
 pub(super) const CELLS: usize = 16;
@@ -48,9 +49,9 @@ impl BankKind {
     }
 }
 
-/// 16 cells. What a frame looks at in every bank comes first, in one cache line.
+/// 16 cells. What a frame looks at in every bank comes first, in one cache line, and owners in the line beside it.
 #[derive(Clone, Debug, PartialEq)]
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub(crate) struct Bank {
     pub(super) kind: BankKind,
     /// The first row.
@@ -74,7 +75,8 @@ pub(crate) struct Bank {
     pub(super) hint_room: u32,
     /// The instance of each cell; of shared ones the clip and its phase.
     pub(super) owner: [u32; CELLS],
-    /// The frame in which each was updated; of shared ones the frame in which it was made.
+    /// The frame in which each was updated, but for those that store no input and were updated in the last one; of shared
+    /// ones the frame in which it was made.
     pub(super) updated: [u32; CELLS],
     /// When the earlier palette of interpolated cells is reached, and when the later one: seconds of the crowd. Empty
     /// until the bank is interpolated.
@@ -104,15 +106,37 @@ impl Bank {
         }
     }
 
+    /// Asks for what evaluation reads of every bank.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        prefetch(std::slice::from_ref(&self.kind));
+        prefetch(&self.owner);
+    }
+
+    /// The frame in which a cell was updated, after `frame`.
+    pub(super) fn updated(&self, place: usize, frame: u32) -> u32 {
+        match self.chosen & !self.stored & self.used & 1 << place {
+            0 => self.updated[place],
+            _ => frame,
+        }
+    }
+
+    /// Where a palette lies, in palettes from the bank's first one.
+    #[inline(always)]
+    pub(super) fn slot(&self, palette: usize) -> usize {
+        let (place, later) = (palette / 2, palette % 2);
+        let second = usize::from(self.second >> place & 1);
+        match self.kind.palettes {
+            1 => place,
+            // The first of a pair is the later one unless the second is.
+            _ => 2 * place + (1 ^ second ^ later),
+        }
+    }
+
     /// The first row of a cell's earlier and of its later palette.
     pub(super) fn rows_of(&self, place: usize) -> [usize; 2] {
-        let first = self.first + place * self.kind.cell_rows();
-        let other = first + self.kind.stride as usize;
-        match (self.kind.palettes, self.second >> place & 1) {
-            (1, _) => [first, first],
-            (_, 1) => [first, other],
-            _ => [other, first],
-        }
+        let row = |later: usize| self.slot(2 * place + later) * self.kind.stride as usize;
+        [self.first + row(0), self.first + row(1)]
     }
 
     /// The rows behind the bank.
@@ -139,6 +163,8 @@ pub(super) struct Banks {
     pub hints: Vec<u16>,
     /// Whether cells store what they are evaluated from though their tier is updated in every frame.
     pub all_store: bool,
+    /// Whether no cell has been taken or freed since the last selection.
+    pub settled: bool,
     /// Whether some bank needs more hints.
     crowded: bool,
 }
@@ -205,6 +231,7 @@ impl Banks {
     /// Takes a cell for an instance or a phase. It is fresh.
     pub fn take(&mut self, kind: BankKind, rate: u8, owner: u32, frame: u32) -> u32 {
         self.count(kind, rate, 1);
+        self.settled = false;
         let open = match self.open.iter().position(|(k, _)| *k == kind) {
             Some(at) => at,
             None => {
@@ -284,6 +311,7 @@ impl Banks {
         b.owner[place] = NONE;
         let empty = b.used == 0;
         self.count(kind, rate, -1);
+        self.settled = false;
         let Some((_, open)) = self.open.iter_mut().find(|(k, _)| *k == kind) else {
             return;
         };

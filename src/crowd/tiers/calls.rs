@@ -2,7 +2,7 @@
 
 use super::bank::{SHARED, split};
 use super::select::Selected;
-use super::stats::{TierFrame, TierStats};
+use super::stats::TierFrame;
 use super::tier::{TierError, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
@@ -394,38 +394,16 @@ impl Crowd {
 }
 
 impl Tiering {
-    /// Counts what the frame does, for its statistics.
+    /// Counts instances, for the frame's statistics.
     fn count(&mut self, visible: usize) {
         let stats = &mut self.stats;
-        stats.tiers.clear();
-        stats
-            .tiers
-            .resize(self.tiers.tiers.len(), TierStats::default());
         let mut inside = 0;
-        for (tier, t) in stats.tiers.iter_mut().enumerate() {
-            t.instances = self.instances[tier];
-            inside += t.instances;
+        for (t, &instances) in stats.tiers.iter_mut().zip(&self.instances) {
+            t.instances = instances;
+            t.shared = instances.saturating_sub(t.evaluated + t.held);
+            inside += instances;
         }
         stats.out = visible.saturating_sub(inside);
-        (stats.shared_palettes, stats.shared_evaluated) = (0, 0);
-        for bank in &self.banks.all {
-            let (used, chosen) = (bank.used.count_ones(), bank.chosen.count_ones());
-            if bank.kind.tier == SHARED {
-                stats.shared_palettes += used as usize;
-                stats.shared_evaluated += chosen as usize;
-                continue;
-            }
-            let t = &mut stats.tiers[usize::from(bank.kind.tier)];
-            t.evaluated += chosen as usize;
-            t.held += (used - chosen) as usize;
-            t.waiting += bank.waiting.count_ones() as usize;
-            for place in super::select::places(bank.used & !bank.chosen) {
-                t.oldest = t.oldest.max(self.frame.wrapping_sub(bank.updated[place]));
-            }
-        }
-        for t in &mut stats.tiers {
-            t.shared = t.instances.saturating_sub(t.evaluated + t.held);
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The evaluation of a frame with tiers: rayon over ranges of banks, each with its part of the memory and its own scratch.
 
 use super::bank::{Bank, BankSlice, CELLS, SHARED};
-use super::order::{Item, Palettes, Source, Upcoming, Works, arrange};
-use super::select::{Work, places};
-use super::shared::SharedPhases;
+use super::order::{GROUP, Item, Palettes, Source, Upcoming, Works, arrange};
+use super::select::{PaletteSet, Work, places};
+use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use crate::crowd::evaluate::Scratches;
@@ -294,27 +294,38 @@ impl Kernel for Cells<'_, '_, '_> {
                 shared,
                 sources: pool.sources_of(kind.detail),
             };
-            let mut detail = kind.detail;
-            while let Some((i, Item { work, place, later })) = palettes.next() {
+            let place_of = |work: usize| {
+                let work = works.at(group.start + work);
+                Place::of(work, &banks[works.bank(work)], (row, first_hint))
+            };
+            let (mut detail, mut number, mut at) = (kind.detail, 0, place_of(0));
+            while let Some((i, Item { work, palette })) = palettes.next() {
                 if ahead {
                     upcoming.look_ahead(i, banks);
                 }
-                let work = works.at(group.start + work);
-                let bank = &mut banks[works.bank(work)];
-                if bank.kind.detail != detail {
-                    detail = bank.kind.detail;
-                    upcoming.sources = pool.sources_of(detail);
+                if work != number {
+                    (number, at) = (work, place_of(work));
+                    let bank = works.bank(works.at(group.start + work));
+                    if let Some(later) = banks.get(bank + GROUP) {
+                        later.prefetch();
+                    }
+                    if at.bank.kind.detail != detail {
+                        detail = at.bank.kind.detail;
+                        upcoming.sources = pool.sources_of(detail);
+                    }
                 }
+                let Place { bank, .. } = at;
+                let cell = palette / 2;
                 let sources = upcoming.sources;
                 let rows = sources.rig.palette_len();
-                task.load(pool, shared, bank, (place, later), run);
-                let to = match task.compact {
-                    true => work.row + work.before_cell(place, later) * bank.kind.stride as usize,
-                    false => bank.rows_of(place)[later],
+                task.load(pool, shared, bank.source(palette), run);
+                let before = match task.compact {
+                    true => at.palettes.before(palette),
+                    false => bank.slot(palette),
                 };
-                let at = to - row;
+                let first = at.row + before * at.stride;
                 let output = match &mut self.target {
-                    Target::Rows(all) => all.get_mut(at..at + rows),
+                    Target::Rows(all) => all.get_mut(first..first + rows),
                     Target::Copied { palette, .. } => palette.get_mut(..rows),
                 };
                 let Some(output) = output else {
@@ -322,9 +333,9 @@ impl Kernel for Cells<'_, '_, '_> {
                 };
                 let overrides: &[LocalOverride] = match kind.tier {
                     SHARED => &[],
-                    _ => pool.state.overrides().of(bank.owner[place] as usize),
+                    _ => pool.state.overrides().of(bank.owner[cell] as usize),
                 };
-                let hints = hints.get_mut(bank.hints - first_hint + place * stride..);
+                let hints = hints.get_mut(at.hints + cell * stride..);
                 Instance {
                     sources,
                     overrides,
@@ -335,13 +346,16 @@ impl Kernel for Cells<'_, '_, '_> {
                 }
                 .run(simd);
                 if let Target::Copied { palette, write } = &mut self.target {
-                    write(at, &palette[..rows]);
+                    write(first, &palette[..rows]);
                 }
             }
             for work in group.map(|i| works.at(i)) {
                 let bank = &mut banks[works.bank(work)];
-                bank.fresh &= !work.write;
-                bank.stale &= !work.evaluate;
+                // Lines that stay as they are need not go back to memory.
+                if (bank.fresh | bank.stale) != 0 {
+                    bank.fresh &= !work.write;
+                    bank.stale &= !work.evaluate;
+                }
             }
         }
         if let Some(last) = timed {
@@ -351,6 +365,31 @@ impl Kernel for Cells<'_, '_, '_> {
             if own > 0 {
                 all.fetch_add(own, Ordering::Relaxed);
             }
+        }
+    }
+}
+
+/// The bank whose palettes are evaluated, and where it lies in its part.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    bank: &'a Bank,
+    palettes: PaletteSet,
+    /// The first row, the rows of a palette, and the first key hint.
+    row: usize,
+    stride: usize,
+    hints: usize,
+}
+
+impl<'a> Place<'a> {
+    /// In a part with this first row and this first hint.
+    #[inline(always)]
+    fn of(work: Work, bank: &'a Bank, (row, hint): (usize, usize)) -> Self {
+        Self {
+            bank,
+            palettes: work.palettes,
+            row: work.row - row,
+            stride: bank.kind.stride as usize,
+            hints: bank.hints - hint,
         }
     }
 }
@@ -368,20 +407,22 @@ impl BankTask<'_> {
     ) {
         let tier = &self.tiers.tiers[usize::from(bank.kind.tier)];
         let pairs = bank.kind.palettes > 1;
-        let stores = tier.stores(self.store);
+        if !tier.stores(self.store) {
+            if bank.stored != 0 {
+                bank.stored &= !cells;
+            }
+            return;
+        }
         for place in places(cells) {
             bank.updated[place] = self.frame;
             if pairs {
                 self.renew_pair(pool, bank, (place, tier.rate), run, events);
-            } else if stores {
+            } else {
                 pool.gather(bank.owner[place] as usize, run);
                 bank.inputs[place].store(run);
             }
         }
-        match stores {
-            true => bank.stored |= cells,
-            false => bank.stored &= !cells,
-        }
+        bank.stored |= cells;
     }
 
     fn renew_pair(
@@ -421,35 +462,38 @@ impl BankTask<'_> {
         &self,
         pool: &Pool,
         shared: Option<&SharedPhases>,
-        bank: &Bank,
-        (place, later): (usize, usize),
+        source: Source<'_>,
         run: &mut Scratch,
     ) {
-        match bank.source(place, later) {
-            Source::Shared(key) => {
-                run.layers.clear();
-                run.actions.clear();
-                if key.clip != NO_CLIP {
-                    run.layers.push(LayerInput {
-                        // No layer of the rig, so none with a mask.
-                        layer: usize::MAX,
-                        additive: false,
-                        weight: 1.0,
-                        rest: 0.0,
-                        actions: 0..1,
-                    });
-                    run.actions.push(ActionInput {
-                        clip: key.clip,
-                        hint: 0,
-                        time: shared.map_or(0.0, |s| s.time(key)),
-                        weight: 1.0,
-                        cursor: 0,
-                    });
-                }
-            }
+        match source {
             Source::Now(index) => pool.gather(index, run),
             Source::Stored(input) => input.load(run),
+            Source::Shared(key) => load_phase(key, shared, run),
         }
+    }
+}
+
+/// Puts a phase of a clip into a scratch.
+#[inline(never)]
+fn load_phase(key: PhaseKey, shared: Option<&SharedPhases>, run: &mut Scratch) {
+    run.layers.clear();
+    run.actions.clear();
+    if key.clip != NO_CLIP {
+        run.layers.push(LayerInput {
+            // No layer of the rig, so none with a mask.
+            layer: usize::MAX,
+            additive: false,
+            weight: 1.0,
+            rest: 0.0,
+            actions: 0..1,
+        });
+        run.actions.push(ActionInput {
+            clip: key.clip,
+            hint: 0,
+            time: shared.map_or(0.0, |s| s.time(key)),
+            weight: 1.0,
+            cursor: 0,
+        });
     }
 }
 

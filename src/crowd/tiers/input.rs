@@ -26,6 +26,7 @@ impl CellInput {
     }
 
     /// Puts it into a scratch.
+    #[inline(never)]
     pub fn load(&self, scratch: &mut Scratch) {
         scratch.layers.clone_from(&self.layers);
         scratch.actions.clone_from(&self.actions);

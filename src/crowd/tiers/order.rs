@@ -2,7 +2,7 @@
 
 use super::bank::{Bank, SHARED};
 use super::input::CellInput;
-use super::select::Work;
+use super::select::{PaletteSet, Work};
 use super::shared::{PhaseKey, SharedPhases};
 use crate::kernel::Sources;
 use crate::playback::ids::NO_CLIP;
@@ -10,29 +10,27 @@ use crate::playback::pool::{Ask, Order, Pool, STATE, STEPS};
 use crate::simd::prefetch;
 
 /// Banks that are evaluated together if their palettes need no sorting.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 
 /// A palette of a group of works.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
     /// The work within the group.
     pub work: usize,
-    pub place: usize,
-    /// 1 for the later palette of a pair.
-    pub later: usize,
+    /// Its number in the bank, see [`PaletteSet`].
+    pub palette: usize,
 }
 
 impl Item {
     fn bits(self) -> u32 {
-        (self.work << 5 | self.place << 1 | self.later) as u32
+        (self.work << 5 | self.palette) as u32
     }
 
     #[inline(always)]
     pub fn of_bits(bits: u32) -> Self {
         Self {
             work: bits as usize >> 5,
-            place: bits as usize >> 1 & 15,
-            later: bits as usize & 1,
+            palette: bits as usize % 32,
         }
     }
 }
@@ -106,9 +104,10 @@ pub(super) enum Source<'a> {
 }
 
 impl Bank {
-    /// What a palette of a cell is evaluated from.
+    /// What a palette is evaluated from.
     #[inline(always)]
-    pub(super) fn source(&self, place: usize, later: usize) -> Source<'_> {
+    pub(super) fn source(&self, palette: usize) -> Source<'_> {
+        let place = palette / 2;
         if self.kind.tier == SHARED {
             return Source::Shared(PhaseKey::of_bits(self.owner[place], self.kind.detail));
         }
@@ -116,18 +115,11 @@ impl Bank {
             // It is updated in every frame.
             return Source::Now(self.owner[place] as usize);
         }
-        let palettes = usize::from(self.kind.palettes);
-        let second = usize::from(self.second >> place & 1);
-        let palette = match palettes {
-            1 => 0,
-            // The first of a pair is the later one unless the second is.
-            _ => 1 - (second ^ later),
-        };
-        Source::Stored(&self.inputs[place * palettes + palette])
+        Source::Stored(&self.inputs[self.slot(palette)])
     }
 
-    fn first_clip(&self, pool: &Pool, place: usize, later: usize) -> u16 {
-        match self.source(place, later) {
+    fn first_clip(&self, pool: &Pool, palette: usize) -> u16 {
+        match self.source(palette) {
             Source::Shared(key) => key.clip,
             Source::Now(index) => pool.first_clip(index),
             Source::Stored(input) => input.actions.first().map_or(NO_CLIP, |a| a.clip),
@@ -144,10 +136,7 @@ struct InPlace<'a> {
     /// The work that is next.
     next: usize,
     work: usize,
-    write: u16,
-    both: u16,
-    /// Of the last cell the later palette, if it is still to come.
-    later: bool,
+    left: PaletteSet,
 }
 
 impl Iterator for InPlace<'_> {
@@ -155,26 +144,17 @@ impl Iterator for InPlace<'_> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Item> {
-        while self.write == 0 {
+        while self.left.is_empty() {
             if self.next == self.end {
                 return None;
             }
-            let work = self.works.at(self.next);
-            (self.write, self.both) = (work.write, work.both);
+            self.left = self.works.at(self.next).palettes;
             self.work = self.next - self.from;
             self.next += 1;
         }
-        let place = self.write.trailing_zeros() as usize;
-        // The earlier palette first, if it is written; then the later one.
-        let earlier = self.both >> place & 1 == 1 && !self.later;
-        self.later = earlier;
-        if !earlier {
-            self.write &= self.write - 1;
-        }
         Some(Item {
             work: self.work,
-            place,
-            later: usize::from(!earlier),
+            palette: self.left.pop(),
         })
     }
 }
@@ -202,14 +182,12 @@ impl<'a> Palettes<'a> {
             end,
             next: from,
             work: 0,
-            write: 0,
-            both: 0,
-            later: false,
+            left: PaletteSet::NONE,
         };
         if pool.sorts() {
             let clip = |item: Item| {
                 let bank = &banks[works.bank(works.at(from + item.work))];
-                bank.first_clip(pool, item.place, item.later)
+                bank.first_clip(pool, item.palette)
             };
             let items = in_place.clone().map(|item| (clip(item), item.bits()));
             order.sort(pool.sources().clips.len(), items);
@@ -265,12 +243,12 @@ impl Upcoming<'_> {
         };
         // What is stored takes a step more.
         if let Some((item, bank)) = at(i + STATE + 2)
-            && let Source::Stored(input) = bank.source(item.place, item.later)
+            && let Source::Stored(input) = bank.source(item.palette)
         {
             prefetch(std::slice::from_ref(input));
         }
         if let Some((item, bank)) = at(i + STATE) {
-            match bank.source(item.place, item.later) {
+            match bank.source(item.palette) {
                 Source::Shared(_) => {}
                 Source::Now(index) => {
                     let entries = self.pool.entries_of(index);
@@ -292,7 +270,7 @@ impl Upcoming<'_> {
                 alone,
                 other: false,
             };
-            match bank.source(item.place, item.later) {
+            match bank.source(item.palette) {
                 Source::Shared(key) => {
                     let time = self.shared.map_or(0.0, |s| s.time(key));
                     ask(true).clip(key.clip, time);

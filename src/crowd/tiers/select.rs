@@ -1,12 +1,69 @@
 //! Which cells a frame evaluates: what it must, then what is due, within the budget.
 
 use super::bank::{Bank, CELLS, SHARED, split};
+use super::stats::TierStats;
 use super::tier::Tiers;
-use super::tiering::Tiering;
+use super::tiering::{Ranked, Tiering};
 use super::view::WideView;
 use crate::crowd::RowGroup;
 use crate::playback::RowMove;
 use crate::playback::pool::Pool;
+
+/// A set of palettes of a bank. The earlier one of cell `c` has number `2 c`; the later one, or the only one, `2 c + 1`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PaletteSet(u32);
+
+impl PaletteSet {
+    pub const NONE: Self = Self(0);
+
+    /// The later or only palettes of some cells, and the earlier ones of others.
+    #[inline]
+    fn new(later: u16, earlier: u16) -> Self {
+        Self(spread(later) << 1 | spread(earlier))
+    }
+
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Those of them with lower numbers.
+    #[inline(always)]
+    pub fn before(self, palette: usize) -> usize {
+        (self.0 & ((1 << palette) - 1)).count_ones() as usize
+    }
+
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Takes out the palette of the lowest number. The set is not empty.
+    #[inline(always)]
+    pub fn pop(&mut self) -> usize {
+        let palette = self.0.trailing_zeros() as usize;
+        self.0 &= self.0.wrapping_sub(1);
+        palette
+    }
+}
+
+/// The bits at even places.
+#[inline]
+fn spread(bits: u16) -> u32 {
+    if bits == 0 {
+        return 0;
+    }
+    let mut x = u32::from(bits);
+    for (shift, mask) in [
+        (8, 0x00ff_00ff),
+        (4, 0x0f0f_0f0f),
+        (2, 0x3333_3333),
+        (1, 0x5555_5555),
+    ] {
+        x = (x | x << shift) & mask;
+    }
+    x
+}
 
 /// The cells of a bank that a frame writes.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +73,8 @@ pub(crate) struct Work {
     pub(super) evaluate: u16,
     /// All that are written.
     pub(super) write: u16,
-    /// Those of them of which both palettes are written.
-    pub(super) both: u16,
+    /// Their palettes that are written.
+    pub(super) palettes: PaletteSet,
     /// Palettes that come before this bank's.
     pub(super) before: u32,
     /// The first row in the memory that the frame is written to.
@@ -27,15 +84,7 @@ pub(crate) struct Work {
 impl Work {
     /// The palettes that it writes.
     pub(super) fn palettes(&self) -> usize {
-        (self.write.count_ones() + self.both.count_ones()) as usize
-    }
-
-    /// Those that it writes before the earlier (0) or the later (1) palette of a cell.
-    #[inline(always)]
-    pub(super) fn before_cell(&self, place: usize, later: usize) -> usize {
-        let below = (1u16 << place) - 1;
-        let before = (self.write & below).count_ones() + (self.both & below).count_ones();
-        before as usize + (later & usize::from(self.both >> place))
+        self.palettes.len()
     }
 }
 
@@ -84,126 +133,194 @@ impl Tiering {
         views: &[WideView],
         compact: bool,
     ) -> Selected {
-        let frame = self.frame;
-        let max_age = self.tiers.max_age;
+        if let Some(selected) = self.steady(pools, compact) {
+            for work in &mut self.work {
+                work.evaluate = work.write;
+            }
+            return selected;
+        }
+        let mut selected = Selected::default();
+        self.work.clear();
+        self.stats.tiers.clear();
+        let tiers = self.tiers.tiers.len();
+        self.stats.tiers.resize(tiers, TierStats::default());
+        (self.stats.shared_palettes, self.stats.shared_evaluated) = (0, 0);
+        self.stats.beyond_budget = 0;
+        let banks = self.banks.all.len();
+        if let Some(budget) = self.budget {
+            self.spend(budget, pools, views);
+            for number in 0..banks {
+                self.list(number, pools, compact, &mut selected);
+            }
+        } else {
+            for number in 0..banks {
+                let bank = &self.banks.all[number];
+                let chosen = bank.fresh | bank.stale | self.due(bank, pools);
+                let bank = &mut self.banks.all[number];
+                // From now on they are held.
+                for place in places(bank.chosen & bank.used & !chosen & !bank.stored) {
+                    bank.updated[place] = self.frame.wrapping_sub(1);
+                }
+                (bank.chosen, bank.waiting) = (chosen, 0);
+                self.list(number, pools, compact, &mut selected);
+            }
+        }
+        self.banks.fit_hints();
+        selected.all = self.banks.rows();
+        if !compact {
+            selected.written = selected.all;
+        }
+        for (ranked, pool) in self.pools.iter_mut().zip(pools) {
+            ranked.hints = pool.as_ref().map_or(0, Pool::hints_per_instance);
+        }
+        // Shared palettes are held from the second frame on.
+        let whole = self.budget.is_none() && selected.held == 0 && self.stats.shared_palettes == 0;
+        self.selected = whole.then_some((compact, selected));
+        self.banks.settled = true;
+        selected
+    }
+
+    /// The last selection, if it was of all cells and this one is the same: every tier is updated in every frame, nothing
+    /// is held, and no cell was taken or freed.
+    fn steady(&self, pools: &[Option<Pool>], compact: bool) -> Option<Selected> {
+        let (last, selected) = self.selected?;
+        let every_frame = |tiers: &Tiers| tiers.tiers.iter().all(|t| t.rate == 1);
+        let alike = |(pool, ranked): (&Option<Pool>, &Ranked)| {
+            let alike =
+                |p: &Pool| p.places.some_held().is_none() && p.hints_per_instance() == ranked.hints;
+            pool.as_ref().is_none_or(alike)
+        };
+        let same = last == compact
+            && self.banks.settled
+            && self.budget.is_none()
+            && every_frame(&self.tiers)
+            && pools.iter().zip(&self.pools).all(alike);
+        same.then_some(selected)
+    }
+
+    /// Cells that are due and scheduled, and those that wait, without those that have to be evaluated.
+    #[inline(always)]
+    fn due(&self, bank: &Bank, pools: &[Option<Pool>]) -> u16 {
+        let mut due = due(bank, &self.tiers, self.frame);
+        if due != 0
+            && let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool))
+            && let Some(scheduled) = pool.places.some_held()
+        {
+            for place in places(due) {
+                if scheduled.get(bank.owner[place] as usize) == Some(&false) {
+                    due &= !(1 << place);
+                }
+            }
+        }
+        due
+    }
+
+    /// Chooses what a frame must evaluate, then what is due by the product of height and age until the budget is spent.
+    fn spend(&mut self, budget: usize, pools: &[Option<Pool>], views: &[WideView]) {
         let mut must = 0;
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         for number in 0..self.banks.all.len() {
-            let bank = &mut self.banks.all[number];
-            bank.chosen = 0;
-            if bank.used == 0 {
-                continue;
-            }
             let bank = &self.banks.all[number];
-            let mut may = due(bank, &self.tiers, frame);
-            if may != 0
-                && let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool))
-                && let Some(scheduled) = pool.places.some_held()
-            {
-                for place in places(may) {
-                    if scheduled.get(bank.owner[place] as usize) == Some(&false) {
-                        may &= !(1 << place);
-                    }
-                }
-            }
+            let due = self.due(bank, pools);
             let mut chosen = bank.fresh | bank.stale;
-            if self.budget.is_none() {
-                chosen |= may;
-            } else {
-                for place in places(may) {
-                    let age = frame.wrapping_sub(bank.updated[place]);
-                    if age >= max_age {
-                        chosen |= 1 << place;
-                        continue;
-                    }
-                    let (pool, index) = (bank.kind.pool.into(), bank.owner[place] as usize);
-                    let score = self.importance(pool, index, views) * age as f32;
-                    candidates.push((score, (number * CELLS + place) as u32));
+            for place in places(due) {
+                let age = self.frame.wrapping_sub(bank.updated[place]);
+                if age >= self.tiers.max_age {
+                    chosen |= 1 << place;
+                    continue;
                 }
+                let (pool, index) = (bank.kind.pool.into(), bank.owner[place] as usize);
+                let score = self.importance(pool, index, views) * age as f32;
+                candidates.push((score, (number * CELLS + place) as u32));
             }
             must += chosen.count_ones() as usize;
             let bank = &mut self.banks.all[number];
             // Until the budget has been spent.
-            bank.waiting = may & !chosen;
+            bank.waiting = due & !chosen;
             bank.chosen = chosen;
         }
-        self.stats.beyond_budget = 0;
-        if let Some(budget) = self.budget {
-            self.stats.beyond_budget = must.saturating_sub(budget);
-            let room = budget.saturating_sub(must);
-            if room > 0 && room < candidates.len() {
-                // The highest scores first; of equal ones the first cell from where the last frame stopped, so that
-                // they take turns.
-                let turn = self.turn;
-                let place = |cell: u32| cell.wrapping_sub(turn);
-                let (_, last, _) = candidates.select_nth_unstable_by(room - 1, |a, b| {
-                    b.0.total_cmp(&a.0).then(place(a.1).cmp(&place(b.1)))
-                });
-                self.turn = last.1.wrapping_add(1);
-            }
-            for &(_, cell) in candidates.iter().take(room) {
-                let (bank, place) = split(cell);
-                let bank = &mut self.banks.all[bank];
-                bank.chosen |= 1 << place;
-                bank.waiting &= !(1 << place);
-            }
+        self.stats.beyond_budget = must.saturating_sub(budget);
+        let room = budget.saturating_sub(must);
+        if room > 0 && room < candidates.len() {
+            // The highest scores first; of equal ones the first cell from where the last frame stopped, so that they take
+            // turns.
+            let turn = self.turn;
+            let place = |cell: u32| cell.wrapping_sub(turn);
+            let (_, last, _) = candidates.select_nth_unstable_by(room - 1, |a, b| {
+                b.0.total_cmp(&a.0).then(place(a.1).cmp(&place(b.1)))
+            });
+            self.turn = last.1.wrapping_add(1);
+        }
+        for &(_, cell) in candidates.iter().take(room) {
+            let (bank, place) = split(cell);
+            let bank = &mut self.banks.all[bank];
+            bank.chosen |= 1 << place;
+            bank.waiting &= !(1 << place);
         }
         self.candidates = candidates;
-        self.collect(pools, compact)
     }
 
-    /// Lists the work by bank, and counts it.
-    fn collect(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
-        let mut all = Selected::default();
-        self.work.clear();
-        // A later pose that lies further ahead than this was predicted from longer steps: it is no earlier pose now.
-        let ahead = self.time + 0.5 * self.step.abs();
-        for number in 0..self.banks.all.len() {
-            let bank = &mut self.banks.all[number];
-            if bank.kind.palettes > 1 {
-                for place in places(bank.chosen & !bank.fresh) {
-                    if bank.times[place][1] > ahead {
-                        bank.stale |= 1 << place;
-                    }
+    /// Lists the work of a bank, and counts it.
+    #[inline(always)]
+    fn list(&mut self, number: usize, pools: &[Option<Pool>], compact: bool, all: &mut Selected) {
+        let bank = &mut self.banks.all[number];
+        if bank.used == 0 {
+            return;
+        }
+        if bank.kind.palettes > 1 {
+            // A later pose that lies further ahead than this was predicted from longer steps: it is no earlier pose now.
+            let ahead = self.time + 0.5 * self.step.abs();
+            for place in places(bank.chosen & !bank.fresh) {
+                if bank.times[place][1] > ahead {
+                    bank.stale |= 1 << place;
                 }
             }
-            let write = if self.lost { bank.used } else { bank.chosen };
-            all.held += (bank.used & !bank.chosen).count_ones() as usize;
-            if write == 0 {
-                continue;
+        }
+        let chosen = bank.chosen.count_ones() as usize;
+        let held = bank.used & !bank.chosen;
+        let kept = held.count_ones() as usize;
+        all.held += kept;
+        if bank.kind.tier == SHARED {
+            self.stats.shared_palettes += chosen + kept;
+            self.stats.shared_evaluated += chosen;
+        } else {
+            let t = &mut self.stats.tiers[usize::from(bank.kind.tier)];
+            t.evaluated += chosen;
+            t.held += kept;
+            t.waiting += bank.waiting.count_ones() as usize;
+            for place in places(held) {
+                t.oldest = t.oldest.max(self.frame.wrapping_sub(bank.updated[place]));
             }
-            let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool)) else {
-                continue;
-            };
-            let both = match bank.kind.palettes {
-                1 => 0,
-                _ if self.lost => write,
-                _ => write & (bank.fresh | bank.stale),
-            };
-            let work = Work {
-                bank: number as u32,
-                evaluate: bank.chosen,
-                write,
-                both,
-                before: all.palettes as u32,
-                row: if compact { all.written } else { bank.first },
-            };
-            let palettes = work.palettes();
-            all.cells += bank.chosen.count_ones() as usize;
-            all.palettes += palettes;
-            all.rows += palettes * pool.detail_rig(bank.kind.detail).palette_len();
-            all.written += palettes * bank.kind.stride as usize;
-            let hints = CELLS * pool.hints_per_instance();
-            self.banks.need_hints(number, hints);
-            self.work.push(work);
         }
-        self.banks.fit_hints();
-        all.all = self.banks.rows();
-        if !compact {
-            all.written = all.all;
+        let write = if self.lost { bank.used } else { bank.chosen };
+        if write == 0 {
+            return;
         }
-        all
+        let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool)) else {
+            return;
+        };
+        let both = match bank.kind.palettes {
+            1 => 0,
+            _ if self.lost => write,
+            _ => write & (bank.fresh | bank.stale),
+        };
+        let work = Work {
+            bank: number as u32,
+            evaluate: bank.chosen,
+            write,
+            palettes: PaletteSet::new(write, both),
+            before: all.palettes as u32,
+            row: if compact { all.written } else { bank.first },
+        };
+        let palettes = work.palettes();
+        all.cells += chosen;
+        all.palettes += palettes;
+        all.rows += palettes * pool.detail_rig(bank.kind.detail).palette_len();
+        all.written += palettes * bank.kind.stride as usize;
+        let hints = CELLS * pool.hints_per_instance();
+        self.banks.need_hints(number, hints);
+        self.work.push(work);
     }
 
     /// Where the palettes of a compact frame belong, adjacent ones joined.
@@ -213,20 +330,18 @@ impl Tiering {
         for work in &self.work {
             let bank = &self.banks.all[work.bank as usize];
             let rows = bank.kind.stride as usize;
-            for place in places(work.write) {
-                let two = work.both >> place & 1 == 1;
-                for later in usize::from(!two)..2 {
-                    let to = bank.rows_of(place)[later];
-                    match &mut run {
-                        Some(run) if run.to + run.rows == to => run.rows += rows,
-                        _ => {
-                            if let Some(done) = run.replace(RowMove { from, to, rows }) {
-                                each(done);
-                            }
+            let mut left = work.palettes;
+            while !left.is_empty() {
+                let to = bank.first + bank.slot(left.pop()) * rows;
+                match &mut run {
+                    Some(run) if run.to + run.rows == to => run.rows += rows,
+                    _ => {
+                        if let Some(done) = run.replace(RowMove { from, to, rows }) {
+                            each(done);
                         }
                     }
-                    from += rows;
                 }
+                from += rows;
             }
         }
         if let Some(done) = run {

@@ -3,7 +3,7 @@
 use super::assign::Ask;
 use super::bank::{Banks, NONE};
 use super::clocks::PhaseClocks;
-use super::select::Work;
+use super::select::{Selected, Work};
 use super::shared::SharedPhases;
 use super::spheres::Spheres;
 use super::stats::TierFrame;
@@ -37,6 +37,8 @@ pub(super) struct Ranked {
     /// The layout of watched joints by which the cells were chosen; instances that watch joints of their own have those
     /// of the full rig.
     pub watched: Option<u64>,
+    /// Key hints of an instance when cells were last selected.
+    pub hints: usize,
     /// That of the rig that the importances are for.
     pub given_for: Option<u32>,
 }
@@ -76,6 +78,8 @@ pub(crate) struct Tiering {
     pub(super) asks: Vec<Ask>,
     /// What this frame evaluates, by bank.
     pub(super) work: Vec<Work>,
+    /// What the last frame selected, one after another or not, if it was all cells.
+    pub(super) selected: Option<(bool, Selected)>,
     /// Those that are due, and may wait for the budget: importance times age, cell.
     pub(super) candidates: Vec<(f32, u32)>,
     /// The cell behind the last one that a budget had room for.

@@ -1,9 +1,12 @@
 //! Rates: staggered updates, held and interpolated palettes.
 
 use super::{DT, apart, chains, every, exact, goes_on_with_the_same_bits, palettes, plain};
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, RATES, Tier, Tiers};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RowLayout, RowOrder, Tier, Tiers,
+};
+use phalanx::math::Affine3x4;
 use phalanx_workload::hash01;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 #[test]
 fn full_rate_has_the_bits_of_a_crowd_without_tiers() {
@@ -36,6 +39,111 @@ fn full_rate_has_the_bits_of_a_crowd_without_tiers() {
     assert_eq!(crowd.palette_range(all[4]), None);
     assert_eq!(crowd.tier(all[5]), Some(0));
     let _ = clip;
+}
+
+/// Frames of one tier of rate 1 between which something changes: who is held or waits for a budget keeps its rows, all
+/// others have those of a crowd without tiers.
+#[test]
+fn full_rate_goes_on_whatever_comes_between() {
+    let (mut crowd, mut all, id, clip) = chains(70);
+    let rig = crowd.rig(id).unwrap().clone();
+    let other = crowd.clip_by_index(id, 1).unwrap();
+    crowd.set_tiers(Some(every(1, false))).unwrap();
+    let mut memory: Vec<Affine3x4> = Vec::new();
+    let mut holds = None;
+    // The rows of every instance, and the frame in which they were made.
+    let mut last: HashMap<InstanceId, (Vec<Affine3x4>, u32)> = HashMap::new();
+    let mut held: Vec<InstanceId> = Vec::new();
+    for frame in 0..90_u32 {
+        let mut called = Vec::new();
+        let mut budget = false;
+        match frame {
+            8 | 50 => held.extend([3, 17, 18, 40].map(|n| all[n])),
+            9 | 52 => held.clear(),
+            12 => held.extend(&all[16..32]),
+            15 => {
+                crowd
+                    .fade_to(all[20], other, 0.1, &PlayOptions::default())
+                    .unwrap();
+                called.push(all[20]);
+            }
+            20 => held.clear(),
+            24 => drop(crowd.despawn(all.swap_remove(5)).unwrap()),
+            27 => {
+                for n in 0..40 {
+                    let i = crowd.spawn(id).unwrap();
+                    let options = PlayOptions {
+                        time: 0.021 * f64::from(n),
+                        ..PlayOptions::default()
+                    };
+                    crowd.play(i, clip, &options).unwrap();
+                    all.push(i);
+                }
+            }
+            30 | 31 => crowd.set_visible(all[9], frame == 31).unwrap(),
+            34 => holds = None,
+            60 => crowd.set_budget(Some(10)).unwrap(),
+            70 => crowd.set_budget(None).unwrap(),
+            _ => {}
+        }
+        budget |= (60..70).contains(&frame);
+        for &i in &all {
+            crowd.set_scheduled(i, !held.contains(&i)).unwrap();
+        }
+        crowd.advance(DT).unwrap();
+        let layout = RowLayout {
+            align: 1,
+            // Frames 40 to 79 are written one after another.
+            order: if frame / 40 == 1 {
+                RowOrder::FreshFirst
+            } else {
+                RowOrder::Index
+            },
+            holds,
+        };
+        let mut schedule = crowd.schedule(&layout);
+        let mut written = vec![Affine3x4::IDENTITY; schedule.written_rows()];
+        if schedule.scatters() {
+            schedule.write(&mut written[..]);
+        } else {
+            written.resize(schedule.rows(), Affine3x4::IDENTITY);
+            written[..memory.len().min(schedule.rows())]
+                .copy_from_slice(&memory[..memory.len().min(schedule.rows())]);
+            schedule.write(&mut written[..]);
+        }
+        memory.resize(schedule.rows(), Affine3x4::IDENTITY);
+        schedule.scatter(|m| {
+            memory[m.to..m.to + m.rows].copy_from_slice(&written[m.from..m.from + m.rows]);
+        });
+        holds = Some(schedule.id());
+        let exact = exact(&crowd, &rig, &all);
+        let shown: Vec<InstanceId> = all
+            .iter()
+            .copied()
+            .filter(|&i| crowd.palette_range(i).is_some())
+            .collect();
+        assert_eq!(exact.len(), shown.len());
+        let (mut evaluated, mut oldest) = (0, 0);
+        for (&i, exact) in shown.iter().zip(&exact) {
+            let rows = &memory[crowd.palette_range(i).unwrap()];
+            let waits = held.contains(&i) && !called.contains(&i) && frame != 60;
+            match last.get(&i) {
+                Some((before, made)) if waits || budget && rows != exact => {
+                    assert_eq!(rows, before, "frame {frame}, of frame {made}");
+                    oldest = oldest.max(frame - made);
+                }
+                _ => {
+                    assert_eq!(rows, exact, "frame {frame}");
+                    last.insert(i, (exact.clone(), frame));
+                    evaluated += 1;
+                }
+            }
+        }
+        let tier = crowd.tier_stats().unwrap().tiers[0];
+        assert_eq!(tier.evaluated, evaluated, "frame {frame}");
+        assert_eq!(tier.held, shown.len() - evaluated, "frame {frame}");
+        assert_eq!(tier.oldest, oldest, "frame {frame}");
+    }
 }
 
 #[test]
