@@ -105,6 +105,8 @@ fn full_rate() -> Option<Tiers> {
 /// more than the difference, so three pairs of crowds are made, in both orders; the median of each crowd's frames.
 fn side_by_side(count: usize, length: usize) {
     let pool = alloc::pool(1);
+    // The times of crowds without and with a tier.
+    let mut of = [Vec::new(), Vec::new()];
     pool.install(|| {
         for order in [[true, false], [false, true]] {
             let make = |with: bool| {
@@ -124,8 +126,10 @@ fn side_by_side(count: usize, length: usize) {
                 }
             }
             let all = all.into_iter().map(|(with, _, _, times)| {
+                let time = median(times) / 1e6;
+                of[usize::from(with)].push(time);
                 let name = if with { "with" } else { "without" };
-                format!("{name} {:.3}", median(times) / 1e6)
+                format!("{name} {time:.3}")
             });
             let all: Vec<String> = all.collect();
             println!(
@@ -134,10 +138,17 @@ fn side_by_side(count: usize, length: usize) {
             );
         }
     });
+    let [without, with] = of.map(median);
+    println!(
+        "full rate of {count}: medians with a tier {with:.3} ms, without {without:.3} ms, ratio {:.3}",
+        with / without
+    );
 }
 
 fn main() {
-    let test = std::env::args().any(|a| a == "--test");
+    // `cargo bench` passes `--bench`, `cargo test` does not.
+    let asked = |name: &str| std::env::args().any(|a| a == name);
+    let test = asked("--test") || !asked("--bench");
     let (counts, run) = match test {
         true => (vec![500], (10, 10, 1)),
         false => (vec![100_000, 1_000_000], (WARM_UP, FRAMES, REPLAYS)),

@@ -68,7 +68,7 @@ fn full_rate_goes_on_whatever_comes_between() {
                 called.push(all[20]);
             }
             20 => held.clear(),
-            24 => drop(crowd.despawn(all.swap_remove(5)).unwrap()),
+            24 | 36 => crowd.despawn(all.swap_remove(5)).unwrap(),
             27 => {
                 for n in 0..40 {
                     let i = crowd.spawn(id).unwrap();
