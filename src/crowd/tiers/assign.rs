@@ -119,7 +119,7 @@ impl Tiering {
         }
         for bank in self.banks.all.iter_mut().filter(|b| b.kind.tier != SHARED) {
             // Those that have stored nothing yet are evaluated once more, so that all that wait can be written again.
-            bank.stale |= bank.used & !bank.stored;
+            bank.stale |= bank.used & !bank.stored & !bank.fresh;
             if let Some(Some(pool)) = all.get(usize::from(bank.kind.pool)) {
                 fit_cells(bank, 0..CELLS, pool);
             }

@@ -75,8 +75,7 @@ pub(crate) struct Bank {
     pub(super) hint_room: u32,
     /// The instance of each cell; of shared ones the clip and its phase.
     pub(super) owner: [u32; CELLS],
-    /// The frame in which each was updated, but for those that store no input and were updated in the last one; of shared
-    /// ones the frame in which it was made.
+    /// The frame in which each was updated; of shared ones the frame in which it was made.
     pub(super) updated: [u32; CELLS],
     /// When the earlier palette of interpolated cells is reached, and when the later one: seconds of the crowd. Empty
     /// until the bank is interpolated.
@@ -111,14 +110,6 @@ impl Bank {
     pub(super) fn prefetch(&self) {
         prefetch(std::slice::from_ref(&self.kind));
         prefetch(&self.owner);
-    }
-
-    /// The frame in which a cell was updated, after `frame`.
-    pub(super) fn updated(&self, place: usize, frame: u32) -> u32 {
-        match self.chosen & !self.stored & self.used & 1 << place {
-            0 => self.updated[place],
-            _ => frame,
-        }
     }
 
     /// Where a palette lies, in palettes from the bank's first one.

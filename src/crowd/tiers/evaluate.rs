@@ -408,18 +408,21 @@ impl BankTask<'_> {
         let tier = &self.tiers.tiers[usize::from(bank.kind.tier)];
         let pairs = bank.kind.palettes > 1;
         if !tier.stores(self.store) {
+            places(cells).for_each(|place| bank.updated[place] = self.frame);
             if bank.stored != 0 {
                 bank.stored &= !cells;
             }
             return;
         }
+        let anew = bank.fresh | bank.stale;
         for place in places(cells) {
-            bank.updated[place] = self.frame;
-            if pairs {
-                self.renew_pair(pool, bank, (place, tier.rate), run, events);
-            } else {
+            let before = std::mem::replace(&mut bank.updated[place], self.frame);
+            if !pairs {
                 pool.gather(bank.owner[place] as usize, run);
                 bank.inputs[place].store(run);
+            } else if before != self.frame || anew >> place & 1 == 1 {
+                // Otherwise a part of this frame was run, and the frame is written once more: a pair is renewed once.
+                self.renew_pair(pool, bank, (place, tier.rate), run, events);
             }
         }
         bank.stored |= cells;

@@ -137,6 +137,9 @@ impl Tiering {
             for work in &mut self.work {
                 work.evaluate = work.write;
             }
+            for tier in &mut self.stats.tiers {
+                tier.nanoseconds = 0;
+            }
             return selected;
         }
         let mut selected = Selected::default();
@@ -157,10 +160,6 @@ impl Tiering {
                 let bank = &self.banks.all[number];
                 let chosen = bank.fresh | bank.stale | self.due(bank, pools);
                 let bank = &mut self.banks.all[number];
-                // From now on they are held.
-                for place in places(bank.chosen & bank.used & !chosen & !bank.stored) {
-                    bank.updated[place] = self.frame.wrapping_sub(1);
-                }
                 (bank.chosen, bank.waiting) = (chosen, 0);
                 self.list(number, pools, compact, &mut selected);
             }

@@ -572,7 +572,7 @@ impl StoredBank {
                 owner: bank.owner[place],
                 frame: match kind.tier {
                     SHARED => looked(),
-                    _ => bank.updated(place, tiering.frame),
+                    _ => bank.updated[place],
                 },
                 times: times.unwrap_or_default(),
             }

@@ -215,3 +215,94 @@ fn align_zero_is_one() {
     go(&mut crowd, 0);
     assert!(go(&mut crowd, 1) < 10);
 }
+
+/// A frame that was scheduled and never written has updated nobody.
+#[test]
+fn ages_count_from_the_last_written_frame() {
+    let (mut crowd, all, ..) = chains(20);
+    crowd.set_tiers(Some(every(1, false))).unwrap();
+    let mut bones = BoneBuffer::new();
+    crowd.evaluate(&mut bones);
+    for _ in 0..3 {
+        crowd.advance(DT).unwrap();
+        drop(crowd.schedule_into(&mut bones));
+    }
+    crowd.set_scheduled(all[3], false).unwrap();
+    crowd.advance(DT).unwrap();
+    crowd.evaluate(&mut bones);
+    let tier = crowd.tier_stats().unwrap().tiers[0];
+    assert_eq!((tier.held, tier.oldest), (1, 4));
+}
+
+/// A crowd and its copy have the same bytes after a frame that neither writes.
+#[test]
+fn bytes_of_frames_that_were_not_written() {
+    for (rate, interpolate) in [(1, false), (4, false), (4, true)] {
+        for budget in [None, Some(5)] {
+            let (mut crowd, all, id, clip) = chains(30);
+            let rig = crowd.rig(id).unwrap().clone();
+            crowd.set_tiers(Some(every(rate, interpolate))).unwrap();
+            let mut bones = BoneBuffer::new();
+            crowd.set_budget(budget).unwrap();
+            for _ in 0..7 {
+                crowd.advance(DT).unwrap();
+                crowd.evaluate(&mut bones);
+            }
+            // One is changed, one is new; then time turns around.
+            let other = crowd.clip_by_index(id, 1).unwrap();
+            crowd.play(all[4], other, &PlayOptions::default()).unwrap();
+            let new = crowd.spawn(id).unwrap();
+            crowd.play(new, clip, &PlayOptions::default()).unwrap();
+            let layout = RowLayout::default();
+            drop(crowd.schedule(&layout));
+            crowd.advance(-DT).unwrap();
+            let mut copy = Crowd::new();
+            copy.add_rig(rig).unwrap();
+            copy.restore(&crowd.snapshot()).unwrap();
+            for frame in 0..3 {
+                let bytes = [&crowd, &copy].map(|c| c.snapshot().to_bytes());
+                assert!(
+                    bytes[0] == bytes[1],
+                    "rate {rate} {interpolate}, {budget:?}, {frame}"
+                );
+                for c in [&mut crowd, &mut copy] {
+                    drop(c.schedule(&layout));
+                }
+            }
+        }
+    }
+}
+
+/// A frame whose parts were not all run may be written after that: in whole, with the same bits.
+#[test]
+fn frames_are_written_after_some_of_their_parts() {
+    for run in 0..4 {
+        let (mut crowd, all, ..) = chains(200);
+        crowd.set_tiers(Some(every(2, true))).unwrap();
+        let mut bones = BoneBuffer::new();
+        for _ in 0..5 {
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+        }
+        let saved = crowd.snapshot();
+        let mut wanted = bones.clone();
+        let step = |crowd: &mut Crowd, bones: &mut BoneBuffer, run: usize| {
+            crowd.advance(DT).unwrap();
+            let before = bones.rows().to_vec();
+            let (mut schedule, rows) = crowd.schedule_into(bones);
+            let mut first = before.clone();
+            schedule
+                .parts(4, &mut first[..])
+                .into_iter()
+                .take(run)
+                .for_each(|part| part.run());
+            schedule.write(rows);
+            palettes(crowd, bones, &all)
+        };
+        let a = step(&mut crowd, &mut bones, run);
+        crowd.restore(&saved).unwrap();
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut wanted);
+        assert!(a == palettes(&crowd, &wanted, &all), "{run} parts");
+    }
+}
