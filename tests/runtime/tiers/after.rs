@@ -225,7 +225,7 @@ fn ages_count_from_the_last_written_frame() {
     crowd.evaluate(&mut bones);
     for _ in 0..3 {
         crowd.advance(DT).unwrap();
-        drop(crowd.schedule_into(&mut bones));
+        let _ = crowd.schedule_into(&mut bones);
     }
     crowd.set_scheduled(all[3], false).unwrap();
     crowd.advance(DT).unwrap();
@@ -254,7 +254,7 @@ fn bytes_of_frames_that_were_not_written() {
             let new = crowd.spawn(id).unwrap();
             crowd.play(new, clip, &PlayOptions::default()).unwrap();
             let layout = RowLayout::default();
-            drop(crowd.schedule(&layout));
+            let _ = crowd.schedule(&layout);
             crowd.advance(-DT).unwrap();
             let mut copy = Crowd::new();
             copy.add_rig(rig).unwrap();
@@ -266,7 +266,7 @@ fn bytes_of_frames_that_were_not_written() {
                     "rate {rate} {interpolate}, {budget:?}, {frame}"
                 );
                 for c in [&mut crowd, &mut copy] {
-                    drop(c.schedule(&layout));
+                    let _ = c.schedule(&layout);
                 }
             }
         }
@@ -293,7 +293,6 @@ fn frames_are_written_after_some_of_their_parts() {
             let mut first = before.clone();
             schedule
                 .parts(4, &mut first[..])
-                .into_iter()
                 .take(run)
                 .for_each(|part| part.run());
             schedule.write(rows);
