@@ -4,6 +4,7 @@
 mod baked_crowd;
 mod extreme;
 mod hash;
+mod held;
 mod plans;
 mod stored;
 
@@ -12,7 +13,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let plain: [(&str, fn()); 4] = [
+    let plain: [(&str, fn()); 5] = [
         (
             "the_standard_crowd_has_one_hash",
             hash::the_standard_crowd_has_one_hash,
@@ -24,6 +25,10 @@ fn main() {
         (
             "stored_snapshots_go_on_at_every_level",
             stored::stored_snapshots_go_on_at_every_level,
+        ),
+        (
+            "held_palettes_are_evaluated_at_another_level",
+            held::held_palettes_are_evaluated_at_another_level,
         ),
         (
             "palettes_within_the_limits_are_finite_at_every_level",

@@ -50,8 +50,8 @@ impl PoolPrograms {
         self.loaded >= MANY_CLIPS
     }
 
-    /// Forgets the programs of clips that are no longer loaded, and all if the width changes. Programs of other clips
-    /// are made by [`require`](Self::require).
+    /// Forgets the programs of clips that are no longer loaded, and makes the others anew if the width changes. Programs
+    /// of other clips are made by [`require`](Self::require).
     pub fn fit(
         &mut self,
         width: usize,
@@ -59,8 +59,9 @@ impl PoolPrograms {
         clips: &Arena<Arc<Clip>>,
         layers: &[LayerOptions],
     ) {
+        let mut others = Vec::new();
         if self.width != width {
-            self.clips.clear();
+            others = std::mem::take(&mut self.clips);
             self.masks = layers.iter().map(|l| layer_mask(l, rig, width)).collect();
             self.width = width;
             let program = rig.program(width);
@@ -77,6 +78,8 @@ impl PoolPrograms {
             let loaded = clips.get(index);
             place.take_if(|made| !loaded.is_some_and(|clip| Arc::ptr_eq(&made.clip, clip)));
         }
+        // Also of clips that no action plays now: palettes that are held, and shared phases, may need them.
+        self.require_those(&others, rig, clips);
     }
 
     /// Finds or makes the programs of an action's clips, and the topologies that they can need: a frame makes none.
@@ -103,7 +106,16 @@ impl PoolPrograms {
 
     /// Makes the programs of the clips that others have programs of.
     pub fn follow(&mut self, others: &Self, rig: &Rig, clips: &Arena<Arc<Clip>>) {
-        for (index, other) in (0..).zip(&others.clips) {
+        self.require_those(&others.clips, rig, clips);
+    }
+
+    fn require_those(
+        &mut self,
+        others: &[Option<Arc<ClipProgram>>],
+        rig: &Rig,
+        clips: &Arena<Arc<Clip>>,
+    ) {
+        for (index, other) in (0..).zip(others) {
             if other.is_some() {
                 self.require_clip(rig, clips, index);
             }
