@@ -12,6 +12,8 @@ const VISITS: usize = 256;
 const PARTS_PER_WORKER: usize = 4;
 /// A range of fewer instances is not split further.
 const INSTANCES: usize = 128;
+/// There is room for one of so many instances to change in a step without a call; more make room when they come.
+const CHANGED: usize = 16;
 
 /// The events of the last step, and the buffers of the ranges.
 #[derive(Debug, Default)]
@@ -47,7 +49,7 @@ fn later(
     all: &mut Vec<Passed>,
     parts: usize,
     (events, instances): (usize, usize),
-    roots: bool,
+    (roots, records): (bool, bool),
 ) -> &mut [Passed] {
     if all.len() < parts {
         all.resize_with(parts, Passed::default);
@@ -58,6 +60,10 @@ fn later(
         passed.events.reserve(events.div_ceil(parts + 1) / 4);
         if roots {
             passed.moves.reserve(instances.div_ceil(parts + 1));
+        }
+        if records {
+            let changed = instances.div_ceil(parts + 1) / CHANGED;
+            passed.changed.reserve(changed);
         }
     }
     later
@@ -86,6 +92,11 @@ impl Crowd {
         for pool in pools.iter_mut().flatten() {
             let instances = pool.state.len();
             let roots = pool.has_roots();
+            let records = pool.changes.is_on();
+            passages.all.changed.clear();
+            if records {
+                passages.all.changed.reserve(instances / CHANGED);
+            }
             let events = match pool.kinds() {
                 EventKinds::NONE => 0,
                 _ => instances,
@@ -106,7 +117,7 @@ impl Crowd {
                 all, later: more, ..
             } = &mut *passages;
             if parts > 1 && rayon::current_num_threads() > 1 {
-                let later = later(more, parts - 1, (events, instances), roots);
+                let later = later(more, parts - 1, (events, instances), (roots, records));
                 run(advance, all, later);
                 for later in &*later {
                     all.append(later);
@@ -117,6 +128,7 @@ impl Crowd {
             if roots {
                 pool.settle(std::mem::take(&mut all.moves));
             }
+            pool.record_steps(&all.changed);
         }
         Ok(())
     }

@@ -30,6 +30,8 @@ pub(crate) struct Stage<'a> {
     pub kinds: EventKinds,
     /// The root joint, if root motion is tracked or applied and a clip has it.
     pub root: Option<RootLane>,
+    /// Whether the instances that the step changes are listed.
+    pub records: bool,
 }
 
 /// A step over a range of a pool's instances, which one worker takes.
@@ -51,18 +53,22 @@ pub(crate) struct Advance<'a> {
 pub(crate) struct Passed {
     pub events: Events,
     pub moves: Moves,
+    /// The instances of entries that the step has changed, if the stage asks for them.
+    pub changed: Vec<u32>,
 }
 
 impl Passed {
     pub fn clear(&mut self) {
         self.events.clear();
         self.moves.clear();
+        self.changed.clear();
     }
 
     /// Appends what instances with higher indices passed.
     pub fn append(&mut self, later: &Self) {
         self.events.append(&later.events);
         self.moves.append(&later.moves);
+        self.changed.extend_from_slice(&later.changed);
     }
 }
 
@@ -133,7 +139,7 @@ impl Advance<'_> {
                 while due != 0 {
                     let at = block * BLOCK + due.trailing_zeros() as usize;
                     due &= due - 1;
-                    self.visit(at, &mut into.events);
+                    self.visit(at, into);
                 }
             }
         }
@@ -145,7 +151,7 @@ impl Advance<'_> {
     }
 
     /// Visits an entry that is due.
-    pub fn visit(&mut self, at: usize, events: &mut Events) {
+    pub fn visit(&mut self, at: usize, into: &mut Passed) {
         let stage = self.stage;
         let layers = stage.layers.len();
         let (index, number) = (at / layers, at % layers);
@@ -155,7 +161,7 @@ impl Advance<'_> {
             factor: f64::from(self.speed[index]),
             sink: EventSink {
                 clips: stage.clips,
-                events,
+                events: &mut into.events,
                 kinds: stage.kinds,
                 owner: stage.owner,
                 instance: self.instance(index),
@@ -166,6 +172,9 @@ impl Advance<'_> {
         if !stage.step.reaches(self.entries.still_until(at)) {
             let silent = visit.listen(self.entries.get(at));
             return self.entries.set_due(at, now, silent);
+        }
+        if stage.records {
+            into.changed.push((self.first + index) as u32);
         }
         let alone = |action: &mut Action, layer: (f32, f32)| {
             visit.sink.layer_weight = layer.0;

@@ -297,6 +297,7 @@ impl Mixer {
         let mut passed = Passed {
             events: std::mem::take(&mut self.events),
             moves: self.pool.take_moves(),
+            ..Passed::default()
         };
         passed.events.clear();
         self.pool.advance(dt).run(&mut passed);

@@ -298,7 +298,16 @@ impl Pool {
             self.kinds,
             self.root.filter(|_| self.has_roots()),
         );
-        self.state.advance(dt, &self.clips, &self.layers, how)
+        let records = self.changes.is_on();
+        self.state
+            .advance(dt, &self.clips, &self.layers, how, records)
+    }
+
+    /// Records what a step has changed: where a fade or an action has ended, bounds are others without a call.
+    pub fn record_steps(&mut self, changed: &[u32]) {
+        for &index in changed {
+            self.changes.mark(index as usize, WORLD);
+        }
     }
 
     /// Takes the buffer of root motion, empty, for the next step.

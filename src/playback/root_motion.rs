@@ -214,7 +214,7 @@ impl Advance<'_> {
                     due = (at / BLOCK, self.entries.calendar.take(at / BLOCK, &step));
                 }
                 if due.1 >> (at % BLOCK) & 1 != 0 {
-                    self.visit(at, &mut into.events);
+                    self.visit(at, into);
                 }
                 if options.additive || before.actions().is_empty() {
                     continue;

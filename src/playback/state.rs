@@ -295,6 +295,7 @@ impl State {
         clips: &'a Clips,
         layers: &'a [LayerOptions],
         (owner, kinds, root): (Owner, EventKinds, Option<RootLane>),
+        records: bool,
     ) -> Advance<'a> {
         let step = self.clock.advance(dt);
         let stage = Stage {
@@ -304,6 +305,7 @@ impl State {
             step,
             kinds,
             root,
+            records,
         };
         Advance {
             stage,

@@ -1,6 +1,6 @@
 //! Which cell an instance has: the requests of the ranking, and how they are met.
 
-use super::bank::{Bank, BankKind, Banks, CELLS, NONE, SHARED, SHARED_CELL, split};
+use super::bank::{Bank, BankKind, Banks, CELLS, NONE, SHARED, SHARED_CELL, Uneven, split};
 use super::input::CellInput;
 use super::select::places;
 use super::shared::{PhaseKey, SharedPhases};
@@ -12,8 +12,12 @@ use std::ops::Range;
 
 /// Shared cells are freed when no instance has looked for them for this many frames.
 const KEPT: u32 = 240;
+/// As long as there are more than enough of them, for this many: an instance looks for its phase as often at least.
+const KEPT_LEAST: u32 = 16;
 /// The banks of which shared cells are looked at in a frame, as a share of all.
 const SWEEPS: usize = 60;
+/// Shared cells are more than enough if there are so many for every instance that shares, and some.
+const ENOUGH: (usize, usize) = (4, 64);
 
 /// What the ranking asks for.
 #[derive(Clone, Copy, Debug)]
@@ -105,10 +109,75 @@ impl Tiering {
         release(banks, tiers, old);
         let t = &tiers.tiers[usize::from(tier)];
         let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
-        let phase = banks.least_phase(t.rate);
-        let cell = banks.take(kind(palettes, tier, phase, detail), t.rate, index, *frame);
+        let mut kind = kind(palettes, tier, 0, detail);
+        kind.phase = banks.phase_of(kind, t.rate);
+        let cell = banks.take(kind, t.rate, index, *frame);
         fit(banks, cell, pool, t.stores(budget.is_some()));
         ranked.cell[at] = cell;
+    }
+
+    /// Updates cells in this frame that would be updated in one with more, and in such frames from now on: instances that
+    /// left the picture have left frames with few. No cell waits longer for it, and no frame evaluates more than the mean.
+    pub(super) fn even_out(&mut self, all: &[Option<Pool>]) {
+        // One move for every phase at most.
+        for _ in 0..16 {
+            let Some(uneven) = self.banks.uneven(self.frame) else {
+                return;
+            };
+            let due = self.banks.due(self.frame) + self.banks.taken;
+            let room = self.budget.map_or(usize::MAX, |b| b.saturating_sub(due));
+            let asked = (uneven.cells as usize).min(room);
+            if self.shift(uneven, asked, all) < asked.max(1) {
+                return;
+            }
+        }
+    }
+
+    /// Moves cells to the phase of this frame. Returns how many.
+    fn shift(&mut self, uneven: Uneven, asked: usize, all: &[Option<Pool>]) -> usize {
+        let Self {
+            pools,
+            banks,
+            tiers,
+            frame,
+            budget,
+            ..
+        } = self;
+        let mut moved = 0;
+        for number in 0..banks.all.len() {
+            let bank = &banks.all[number];
+            let (kind, owner) = (bank.kind, bank.owner);
+            if kind.tier == SHARED || kind.phase != uneven.from || bank.used == 0 {
+                continue;
+            }
+            let tier = &tiers.tiers[usize::from(kind.tier)];
+            let Some(Some(pool)) = all.get(usize::from(kind.pool)) else {
+                continue;
+            };
+            if tier.rate != uneven.rate {
+                continue;
+            }
+            let scheduled = pool.places.some_held();
+            let to = BankKind {
+                phase: uneven.to,
+                ..kind
+            };
+            for place in places(bank.used & !bank.fresh) {
+                if moved == asked {
+                    return moved;
+                }
+                let index = owner[place] as usize;
+                if scheduled.and_then(|s| s.get(index)) == Some(&false) {
+                    continue;
+                }
+                banks.free((number * CELLS + place) as u32, tier.rate);
+                let cell = banks.take(to, tier.rate, owner[place], *frame);
+                fit(banks, cell, pool, tier.stores(budget.is_some()));
+                pools[usize::from(kind.pool)].cell[index] = cell;
+                moved += 1;
+            }
+        }
+        moved
     }
 
     /// Makes room for what cells are evaluated from, once there is a budget: any of them may have to wait.
@@ -126,16 +195,29 @@ impl Tiering {
         }
     }
 
-    /// Frees shared cells that no instance has looked for lately, in some of the banks.
+    /// Frees shared cells that no instance has looked for lately, in some of the banks; in all as long as there are more
+    /// than enough of them.
     pub(super) fn sweep(&mut self) {
         let Self {
             banks,
             pools,
             frame,
             sweep,
+            instances,
             ..
         } = self;
-        for _ in 0..banks.all.len().div_ceil(SWEEPS) {
+        let sharing = instances
+            .iter()
+            .sum::<usize>()
+            .saturating_sub(banks.own_cells());
+        let enough = ENOUGH.0 * sharing + ENOUGH.1;
+        let few = banks.all.len().div_ceil(SWEEPS);
+        for looked in 0..banks.all.len() {
+            let many = banks.shared > enough;
+            if looked >= few && !many {
+                break;
+            }
+            let kept = if many { KEPT_LEAST } else { KEPT };
             *sweep = (*sweep + 1) % banks.all.len();
             let b = &banks.all[*sweep];
             if b.kind.tier != SHARED || b.used == 0 {
@@ -146,7 +228,7 @@ impl Tiering {
             for place in places(used) {
                 let cell = (*sweep * CELLS + place) as u32;
                 let shared = &mut pools[pool].shared;
-                if frame.wrapping_sub(shared.looked(cell)) > KEPT {
+                if frame.wrapping_sub(shared.looked(cell)) > kept {
                     shared.set(PhaseKey::of_bits(owner[place], detail), NONE, *frame);
                     banks.free(cell, 1);
                 }
@@ -185,11 +267,27 @@ impl Tiering {
 
     /// Takes all cells of a pool back. Its instances have none, and are out of the picture until they are ranked.
     pub(super) fn forget(&mut self, number: usize) {
+        self.forget_cells(number);
+        let Self {
+            pools, instances, ..
+        } = self;
+        let Some(ranked) = pools.get_mut(number) else {
+            return;
+        };
+        for tier in &mut ranked.tier {
+            if *tier != OUT {
+                instances[usize::from(*tier)] -= 1;
+                *tier = OUT;
+            }
+        }
+    }
+
+    /// Takes all cells of a pool back. Its instances stay in their tiers, and have other cells when they are ranked.
+    pub(super) fn forget_cells(&mut self, number: usize) {
         let Self {
             pools,
             banks,
             tiers,
-            instances,
             ..
         } = self;
         let Some(ranked) = pools.get_mut(number) else {
@@ -198,12 +296,6 @@ impl Tiering {
         ranked.everybody = false;
         for cell in &mut ranked.cell {
             release(banks, tiers, std::mem::replace(cell, NONE));
-        }
-        for tier in &mut ranked.tier {
-            if *tier != OUT {
-                instances[usize::from(*tier)] -= 1;
-                *tier = OUT;
-            }
         }
         for (_, cell) in ranked.shared.cells() {
             banks.free(cell, 1);

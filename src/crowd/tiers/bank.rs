@@ -142,12 +142,18 @@ const _: () = assert!(std::mem::offset_of!(Bank, owner) <= 64);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Banks {
     pub all: Vec<Bank>,
-    /// Banks of each kind that have a free cell, the last one is taken first.
-    pub open: Vec<(BankKind, Vec<u32>)>,
-    /// Banks without used cells, by their [`room`](BankKind::room).
-    pub empty: Vec<((usize, bool), Vec<u32>)>,
+    /// By the index of the pool, banks of each kind that have a free cell: the last one is taken first.
+    pub open: Vec<Vec<(BankKind, Vec<u32>)>>,
+    /// Banks by their [`room`](BankKind::room).
+    pub rooms: Vec<Room>,
     /// How many cells are updated in each of 16 frames that follow one another.
     load: [u32; 16],
+    /// Cells by the logarithm of their rate, and by phase.
+    cells: [[u32; 16]; 5],
+    /// Cells that are shared.
+    pub shared: usize,
+    /// Cells that were taken since the last selection.
+    pub taken: usize,
     /// Banks that have room for what their cells keep.
     pub fitted: usize,
     /// Key hints, bank by bank: of each cell as many as an instance has. Any values are valid.
@@ -158,6 +164,25 @@ pub(super) struct Banks {
     pub settled: bool,
     /// Whether some bank needs more hints.
     crowded: bool,
+}
+
+/// The banks with one [`room`](BankKind::room).
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    room: (usize, bool),
+    banks: u32,
+    /// Those without used cells, the last one is taken first.
+    pub empty: Vec<u32>,
+}
+
+/// Cells that would be updated in another frame, so that frames have about as many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Uneven {
+    pub rate: u8,
+    pub from: u8,
+    pub to: u8,
+    /// At most so many.
+    pub cells: u32,
 }
 
 /// Neighbouring banks.
@@ -200,14 +225,74 @@ pub(super) fn split(cell: u32) -> (usize, usize) {
 }
 
 impl Banks {
-    /// The phase of a rate in which the fewest cells are updated.
-    pub fn least_phase(&self, rate: u8) -> u8 {
-        let load = |phase: u8| {
-            let frames = (usize::from(phase)..16).step_by(usize::from(rate));
-            frames.map(|f| self.load[f]).sum::<u32>()
-        };
+    /// By how many cells frames may differ so that fewer banks are needed: 4% of their mean.
+    fn slack(&self) -> u32 {
+        self.load.iter().sum::<u32>() / 16 / 24
+    }
+
+    /// The mean number of cells that are updated in the frames of a phase.
+    fn mean(&self, rate: u8, phase: u8) -> u32 {
+        let frames = (usize::from(phase)..16).step_by(usize::from(rate));
+        frames.map(|f| self.load[f]).sum::<u32>() * u32::from(rate) / 16
+    }
+
+    /// The phase for a new cell of a kind, whose phase does not matter: that in which the fewest cells are updated, or one
+    /// with about as few that has a bank with a free cell of the kind.
+    pub fn phase_of(&self, kind: BankKind, rate: u8) -> u8 {
+        if rate == 1 {
+            return 0;
+        }
+        let mut open = 0u16;
+        for (other, banks) in self.open.get(usize::from(kind.pool)).into_iter().flatten() {
+            let phase = other.phase;
+            if !banks.is_empty() && *other == (BankKind { phase, ..kind }) {
+                open |= 1 << phase;
+            }
+        }
+        let mean = |phase: &u8| self.mean(rate, *phase);
         // The first of equals.
-        (0..rate).min_by_key(|&phase| load(phase)).unwrap_or(0)
+        let least = (0..rate).min_by_key(mean).unwrap_or(0);
+        let most = mean(&least) + self.slack();
+        let fit = |phase: &u8| open >> phase & 1 == 1 && mean(phase) <= most;
+        (0..rate).filter(fit).min_by_key(mean).unwrap_or(least)
+    }
+
+    /// Which cells could be updated in this frame rather than in their own, so that it has no fewer than the mean; `None`
+    /// if frames are about even. Called again after cells were moved, it finds the next ones.
+    pub fn uneven(&self, frame: u32) -> Option<Uneven> {
+        let mean = self.load.iter().sum::<u32>().div_ceil(16);
+        let room = (mean + 1).saturating_sub(self.due(frame) as u32);
+        if room == 0 {
+            return None;
+        }
+        for (log, cells) in self.cells.iter().enumerate().skip(1) {
+            let rate = 1u8 << log;
+            let to = (frame % u32::from(rate)) as u8;
+            let least = self.mean(rate, to);
+            // The first frame after this one of equals.
+            let others = (1..rate).map(|after| (to + after) % rate);
+            let others = others.filter(|&from| cells[usize::from(from)] > 0);
+            let most = others.rev().max_by_key(|&from| self.mean(rate, from));
+            let Some(from) = most else {
+                continue;
+            };
+            let most = self.mean(rate, from);
+            if most > mean && most > least + (self.slack() * 3 / 2).max(4) + 1 {
+                let cells = (most - mean).min(room).min(cells[usize::from(from)]);
+                return Some(Uneven {
+                    rate,
+                    from,
+                    to,
+                    cells,
+                });
+            }
+        }
+        None
+    }
+
+    /// The cells of which a frame is the turn.
+    pub fn due(&self, frame: u32) -> usize {
+        self.load[frame as usize % 16] as usize
     }
 
     /// Counts cells that have come to a bank, or gone.
@@ -216,25 +301,68 @@ impl Banks {
             for frame in (usize::from(kind.phase)..16).step_by(usize::from(rate)) {
                 self.load[frame] = self.load[frame].saturating_add_signed(by);
             }
+            let cells = &mut self.cells[rate.trailing_zeros() as usize][usize::from(kind.phase)];
+            *cells = cells.saturating_add_signed(by);
+        } else {
+            self.shared = self.shared.saturating_add_signed(by as isize);
         }
+    }
+
+    /// Cells that are an instance's own.
+    pub fn own_cells(&self) -> usize {
+        self.cells.as_flattened().iter().sum::<u32>() as usize
+    }
+
+    /// The list of a kind's banks that have a free cell, which is made if there is none.
+    pub fn open(&mut self, kind: BankKind) -> &mut Vec<u32> {
+        let pool = usize::from(kind.pool);
+        if self.open.len() <= pool {
+            self.open.resize_with(pool + 1, Vec::new);
+        }
+        let lists = &mut self.open[pool];
+        let at = match lists.iter().position(|(k, _)| *k == kind) {
+            Some(at) => at,
+            None => {
+                lists.push((kind, Vec::with_capacity(64)));
+                lists.len() - 1
+            }
+        };
+        &mut lists[at].1
+    }
+
+    /// The banks of a kind's room.
+    pub fn room(&mut self, kind: BankKind) -> &mut Room {
+        let room = kind.room();
+        let at = match self.rooms.iter().position(|r| r.room == room) {
+            Some(at) => at,
+            None => {
+                self.rooms.push(Room {
+                    room,
+                    banks: 0,
+                    empty: Vec::with_capacity(64),
+                });
+                self.rooms.len() - 1
+            }
+        };
+        &mut self.rooms[at]
+    }
+
+    /// Adds a bank behind all others.
+    pub fn push(&mut self, bank: Bank) {
+        self.room(bank.kind).banks += 1;
+        self.all.push(bank);
     }
 
     /// Takes a cell for an instance or a phase. It is fresh.
     pub fn take(&mut self, kind: BankKind, rate: u8, owner: u32, frame: u32) -> u32 {
         self.count(kind, rate, 1);
         self.settled = false;
-        let open = match self.open.iter().position(|(k, _)| *k == kind) {
-            Some(at) => at,
-            None => {
-                self.open.push((kind, Vec::with_capacity(64)));
-                self.open.len() - 1
-            }
-        };
-        let bank = match self.open[open].1.last() {
+        self.taken += 1;
+        let bank = match self.open(kind).last() {
             Some(&bank) => bank,
             None => {
                 let bank = self.bank(kind);
-                self.open[open].1.push(bank);
+                self.open(kind).push(bank);
                 bank
             }
         };
@@ -249,44 +377,30 @@ impl Banks {
         b.stored &= !bit;
         (b.owner[place], b.updated[place]) = (owner, frame);
         if b.used == u16::MAX {
-            self.open[open].1.pop();
+            self.open(kind).pop();
         }
         bank * CELLS as u32 + place as u32
     }
 
     /// An empty bank, or a new one behind all others. Some more are made then, so that few frames make banks.
     fn bank(&mut self, kind: BankKind) -> u32 {
-        let room = kind.room();
-        let empty = self.empty.iter_mut().find(|(r, _)| *r == room);
-        if let Some(bank) = empty.and_then(|(_, banks)| banks.pop()) {
+        let room = self.room(kind);
+        if let Some(bank) = room.empty.pop() {
             let b = &mut self.all[bank as usize];
             b.kind = kind;
             return bank;
         }
+        let alike = room.banks;
         let bank = self.all.len() as u32;
-        let alike = self.all.iter().filter(|b| b.kind.room() == room);
-        let alike = alike.count() as u32;
         let spare = (alike / 2).min(FEW_SPARES + alike / 8).min(SPARES);
         for _ in 0..=spare {
-            self.all.push(Bank::new(kind, self.rows()));
+            self.push(Bank::new(kind, self.rows()));
         }
         self.crowded = true;
         // The first of them is taken first.
-        for spare in (bank + 1..=bank + spare).rev() {
-            self.put_empty(room, spare);
-        }
+        let spares = (bank + 1..=bank + spare).rev();
+        self.room(kind).empty.extend(spares);
         bank
-    }
-
-    fn put_empty(&mut self, room: (usize, bool), bank: u32) {
-        match self.empty.iter_mut().find(|(r, _)| *r == room) {
-            Some((_, banks)) => banks.push(bank),
-            None => {
-                let mut banks = Vec::with_capacity(64);
-                banks.push(bank);
-                self.empty.push((room, banks));
-            }
-        }
     }
 
     /// Frees a cell.
@@ -303,15 +417,13 @@ impl Banks {
         let empty = b.used == 0;
         self.count(kind, rate, -1);
         self.settled = false;
-        let Some((_, open)) = self.open.iter_mut().find(|(k, _)| *k == kind) else {
-            return;
-        };
+        let open = self.open(kind);
         if full {
             open.push(bank as u32);
         }
         if empty {
             open.retain(|&b| b as usize != bank);
-            self.put_empty(kind.room(), bank as u32);
+            self.room(kind).empty.push(bank as u32);
         }
     }
 
@@ -404,13 +516,13 @@ mod tests {
         let mut banks = Banks::default();
         for i in 0..1000 {
             let rate = [1, 2, 4, 8, 16][i % 5];
-            let phase = banks.least_phase(rate);
+            let phase = banks.phase_of(kind((i % 5) as u8, 0, 10), rate);
             banks.take(kind((i % 5) as u8, phase, 10), rate, i as u32, 0);
         }
         let (least, most) = (
             banks.load.iter().min().unwrap(),
             banks.load.iter().max().unwrap(),
         );
-        assert!(most - least <= 2, "{:?}", banks.load);
+        assert!(most - least <= banks.slack().max(2), "{:?}", banks.load);
     }
 }

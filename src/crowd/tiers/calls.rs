@@ -322,10 +322,11 @@ impl Crowd {
         };
         tiering.frame = tiering.frame.wrapping_add(1);
         tiering.lost |= !holds;
+        tiering.measure_step();
         tiering.ranked_at = tiering.time;
-        // Both are no padding.
+        // 0 and 1 are both no padding.
         if tiering.align.max(1) != align.max(1) {
-            (0..tiering.pools.len()).for_each(|number| tiering.forget(number));
+            (0..tiering.pools.len()).for_each(|number| tiering.forget_cells(number));
             tiering.banks = Default::default();
             tiering.align = align;
         }
@@ -385,6 +386,7 @@ impl Crowd {
             visible += tiering.pools[number].spheres.shown();
         }
         tiering.sweep();
+        tiering.even_out(pools);
         tiering.fit_budget(pools);
         let selected = tiering.select(pools, views, compact);
         tiering.wide = std::mem::take(views);

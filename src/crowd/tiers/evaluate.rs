@@ -25,7 +25,7 @@ pub(crate) struct BankTask<'a> {
     how: How,
     frame: u32,
     time: f64,
-    /// Seconds of the last step, with its sign.
+    /// About the seconds of a frame, with the sign of time.
     step: f64,
     /// Whether inputs are stored though a tier is updated in every frame: the budget may let it wait.
     store: bool,

@@ -175,7 +175,7 @@ impl Tiering {
         // Shared palettes are held from the second frame on.
         let whole = self.budget.is_none() && selected.held == 0 && self.stats.shared_palettes == 0;
         self.selected = whole.then_some((compact, selected));
-        self.banks.settled = true;
+        (self.banks.settled, self.banks.taken) = (true, 0);
         selected
     }
 
@@ -268,10 +268,12 @@ impl Tiering {
             return;
         }
         if bank.kind.palettes > 1 {
-            // A later pose that lies further ahead than this was predicted from longer steps: it is no earlier pose now.
-            let ahead = self.time + 0.5 * self.step.abs();
+            // A later pose that lies further from now than this was predicted from longer or shorter frames: it is no
+            // earlier pose now.
+            let rate = self.tiers.tiers[usize::from(bank.kind.tier)].rate;
+            let most = self.step.abs() * (f64::from(rate) / 16.0).max(0.25);
             for place in places(bank.chosen & !bank.fresh) {
-                if bank.times[place][1] > ahead {
+                if (bank.times[place][1] - self.time).abs() > most {
                     bank.stale |= 1 << place;
                 }
             }

