@@ -248,3 +248,23 @@ fn a_new_instance_does_not_show_the_one_before_it() {
     assert!(crowd.palette_range(new).is_some());
     assert_eq!(crowd.tier(new), Some(0));
 }
+
+/// A crowd in which hardly two instances have the same phase keeps few palettes that nobody shows.
+#[test]
+fn shared_palettes_are_few_for_few_instances() {
+    for count in [20, 200] {
+        let (mut crowd, all, ..) = chains(count);
+        crowd.set_tiers(Some(shared(2048))).unwrap();
+        let mut bones = BoneBuffer::new();
+        let mut most = 0;
+        for _ in 0..400 {
+            crowd.advance(0.37 * DT).unwrap();
+            crowd.evaluate(&mut bones);
+            most = most.max(crowd.tier_stats().unwrap().shared_palettes);
+        }
+        assert!(all.iter().all(|&i| crowd.shares_palette(i)));
+        // What was looked for in the last 16 frames stays in any case.
+        assert!(most <= 17 * count + 64, "{most} of {count}");
+        assert!(most > count);
+    }
+}

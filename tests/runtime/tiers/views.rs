@@ -1,8 +1,11 @@
 //! Views and importances: who is in the picture, and in which tier.
 
-use super::{DT, camera, chains, every, exact, palettes};
+use super::{DT, at, camera, chains, every, exact, palettes};
 use glam::Mat4;
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, TierError, Tiers, View};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, PlayOptions, RowLayout, Tier, TierError, Tiers, View,
+};
+use phalanx_testkit::chain::rig;
 
 /// Instances on a ring around the origin.
 fn ring(count: usize, radius: f32) -> (Crowd, Vec<InstanceId>) {
@@ -425,5 +428,92 @@ fn importances_without_views_are_given_and_taken_back() {
         assert!(important.into_iter().all(|(_, inside)| *inside));
         assert_eq!(inside.iter().filter(|i| **i).count(), shown);
         assert_eq!(crowd.tier_stats().unwrap().out, 20 - shown);
+    }
+}
+
+/// After a fade an instance has the tier of one that never faded, wherever it stands: its bounds are those of its clip.
+#[test]
+fn an_ended_fade_leaves_no_trace() {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig()).unwrap();
+    let [clip, other] = [0, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
+    crowd.set_tiers(Some(Tiers::default())).unwrap();
+    crowd.set_views(&[camera(0.0)]).unwrap();
+    let mut pairs = Vec::new();
+    for n in 0..400 {
+        let place = at([0.04 * n as f32 - 8.0, 0.0, -4.0]);
+        let pair = [0, 1].map(|_| {
+            let i = crowd.spawn(id).unwrap();
+            crowd.play(i, clip, &PlayOptions::default()).unwrap();
+            crowd.set_world(i, place).unwrap();
+            i
+        });
+        pairs.push(pair);
+    }
+    let mut bones = BoneBuffer::new();
+    let mut frames = |crowd: &mut Crowd, count| {
+        for _ in 0..count {
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+        }
+    };
+    let fade = |crowd: &mut Crowd, to| {
+        for &[_, faded] in &pairs {
+            let options = PlayOptions::default();
+            crowd.fade_to(faded, to, 0.2, &options).unwrap();
+        }
+    };
+    let differ = |crowd: &Crowd| {
+        let apart = |[a, b]: &&[InstanceId; 2]| crowd.tier(*a) != crowd.tier(*b);
+        pairs.iter().filter(apart).count()
+    };
+    frames(&mut crowd, 3);
+    fade(&mut crowd, other);
+    frames(&mut crowd, 3);
+    // While it fades its bounds are wider.
+    assert!(differ(&crowd) > 2, "{}", differ(&crowd));
+    fade(&mut crowd, clip);
+    frames(&mut crowd, 30);
+    assert_eq!(differ(&crowd), 0);
+}
+
+/// Memory of another alignment leaves instances in their tiers, between two heights, too.
+#[test]
+fn another_alignment_keeps_tiers() {
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig()).unwrap();
+    let clip = crowd.clip_by_index(id, 0).unwrap();
+    crowd.set_tiers(Some(Tiers::default())).unwrap();
+    crowd.set_views(&[camera(0.0)]).unwrap();
+    let mut all = Vec::new();
+    for _ in 0..400 {
+        let i = crowd.spawn(id).unwrap();
+        crowd.play(i, clip, &PlayOptions::default()).unwrap();
+        all.push(i);
+    }
+    // They come nearer, and go.
+    let place = |crowd: &mut Crowd, n: usize, step: f32| {
+        let place = at([0.0, 0.0, -1.0 - 0.2 * n as f32 - step]);
+        crowd.set_world(all[n], place).unwrap();
+    };
+    for step in [0.0, 1.0, 2.0] {
+        (0..400).for_each(|n| place(&mut crowd, n, step));
+        let _ = crowd.schedule(&RowLayout::default());
+    }
+    let tiers = |crowd: &Crowd| all.iter().map(|&i| crowd.tier(i)).collect::<Vec<_>>();
+    let before = tiers(&crowd);
+    let counts = |crowd: &Crowd| {
+        let tiers = &crowd.tier_stats().unwrap().tiers;
+        tiers.iter().map(|t| t.instances).collect::<Vec<_>>()
+    };
+    let counted = counts(&crowd);
+    let layout = RowLayout {
+        align: 16,
+        ..RowLayout::default()
+    };
+    let _ = crowd.schedule(&layout);
+    assert_eq!((tiers(&crowd), counts(&crowd)), (before, counted));
+    for &i in all.iter().filter(|&&i| crowd.tier(i).is_some()) {
+        assert_eq!(crowd.palette_range(i).unwrap().start % 16, 0);
     }
 }
