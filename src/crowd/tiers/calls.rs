@@ -177,7 +177,10 @@ impl Crowd {
         })
     }
 
-    /// Sets the views of the next frames: an instance has the greatest of its heights in them.
+    /// Sets the views of the next frames. An instance has the greatest of its heights in those that are pictures. Maps of
+    /// shadows ([`View::shadows`]) count for instances that the pictures give no tier, since they do not see them or they
+    /// are too small there: these have the greatest of their heights in the maps, see [`Tiers::shadows`]. However large
+    /// its shadow is, an instance that has a tier in the pictures keeps that.
     ///
     /// # Errors
     /// If there are no tiers, a number of a matrix is not finite, or a height is not above 0. Nothing has changed then.

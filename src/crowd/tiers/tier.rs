@@ -100,15 +100,15 @@ impl Default for Tier {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tiers {
     /// The tiers by descending [`Tier::height`], at most [`MAX_TIERS`]. An instance below the last height is not drawn:
-    /// it counts as out of the picture.
+    /// it counts as out of the picture, unless a map of shadows needs it.
     pub tiers: Vec<Tier>,
     /// An instance changes its tier when its height is beyond the tier's by this share: 0.1 means from 10% above or
     /// below on. In 0 to 1. Default 0.1.
     pub hysteresis: f32,
     /// The most frames that an instance waits for the budget, counted from its last update. At least 1. Default 32.
     pub max_age: u32,
-    /// The tier of instances that only views of shadows see, unless their height there gives a coarser one. Default
-    /// `None`: the height alone decides.
+    /// The tier of instances that have none in the pictures and are in a map of shadows, unless their height there gives a
+    /// coarser one, or none. Default `None`: the height alone decides.
     pub shadows: Option<usize>,
 }
 

@@ -427,3 +427,53 @@ fn importances_without_views_are_given_and_taken_back() {
         assert_eq!(crowd.tier_stats().unwrap().out, 20 - shown);
     }
 }
+
+/// Maps of shadows count where the pictures give no tier, and there alone.
+#[test]
+fn shadows_of_instances_that_are_too_small_are_kept() {
+    let (mut crowd, all, ..) = chains(1);
+    let i = all[0];
+    let tier = |height| Tier {
+        height,
+        ..Tier::default()
+    };
+    crowd
+        .set_tiers(Some(Tiers {
+            tiers: vec![tier(200.0), tier(5.0)],
+            ..Tiers::default()
+        }))
+        .unwrap();
+    let mut bones = BoneBuffer::new();
+    // A view from so many metres nearer.
+    let nearer = |by: f32, shadows| View {
+        clip_from_world: (Mat4::from_cols_array_2d(&camera(0.0).clip_from_world)
+            * Mat4::from_translation(glam::Vec3::new(0.0, 0.0, by)))
+        .to_cols_array_2d(),
+        shadows,
+        ..camera(0.0)
+    };
+    for (far, views, wanted) in [
+        (60.0, vec![camera(0.0)], Some(1)),
+        (60.0, vec![camera(0.0), nearer(56.0, false)], Some(0)),
+        (60.0, vec![camera(0.0), nearer(56.0, true)], Some(1)),
+        (60.0, vec![nearer(56.0, true)], Some(0)),
+        (600.0, vec![camera(0.0)], None),
+        (600.0, vec![nearer(596.0, true)], Some(0)),
+        (600.0, vec![camera(0.0), nearer(596.0, true)], Some(0)),
+        (600.0, vec![camera(0.0), nearer(596.0, false)], Some(0)),
+        (600.0, vec![camera(0.0), nearer(0.0, true)], None),
+    ] {
+        // From out of the picture.
+        crowd.set_world(i, super::at([0.0, 0.0, 50.0])).unwrap();
+        crowd.set_views(&[camera(0.0)]).unwrap();
+        crowd.evaluate(&mut bones);
+        assert_eq!(crowd.tier(i), None);
+        crowd.set_world(i, super::at([0.0, 0.0, -far])).unwrap();
+        crowd.set_views(&views).unwrap();
+        for _ in 0..3 {
+            crowd.evaluate(&mut bones);
+            assert_eq!(crowd.tier(i), wanted, "{far}, {} views", views.len());
+            assert_eq!(crowd.palette_range(i).is_some(), wanted.is_some());
+        }
+    }
+}
