@@ -250,7 +250,7 @@ impl Crowd {
         (tier != OUT).then_some(tier.into())
     }
 
-    /// Whether an instance showed a shared palette in the last frame.
+    /// Whether an instance showed a shared palette in the last frame: see [`Sharing`](super::Sharing).
     pub fn shares_palette(&self, instance: InstanceId) -> bool {
         let Some((tiering, cell)) = self.cell_of(instance) else {
             return false;

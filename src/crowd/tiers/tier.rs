@@ -12,8 +12,9 @@ pub const MAX_TIERS: usize = 16;
 /// of all rates return.
 pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
 
-/// Which instances of a tier share palettes: those of one rig that play the same single clip at full weight, without
-/// overrides of joints.
+/// Which instances of a tier share palettes: those of one rig that play the same single clip at full weight on a layer of
+/// full weight without mask, and those that play nothing. Layers and actions whose weight is 0 do not count, unless the
+/// weight fades. Instances with overrides of joints, or with a mirror, do not share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Sharing {
     /// None: every instance has a palette of its own.
