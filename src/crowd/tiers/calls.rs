@@ -182,6 +182,10 @@ impl Crowd {
     /// are too small there: these have the greatest of their heights in the maps, see [`Tiers::shadows`]. However large
     /// its shadow is, an instance that has a tier in the pictures keeps that.
     ///
+    /// Instances are seen by spheres around their meshes ([`bounding_sphere`](Self::bounding_sphere)). Of a rig that draws
+    /// nothing, whose meshes an engine has, by spheres around the joints in whatever they play, wider by a quarter of
+    /// the longest side of the rest pose.
+    ///
     /// # Errors
     /// If there are no tiers, a number of a matrix is not finite, or a height is not above 0. Nothing has changed then.
     pub fn set_views(&mut self, views: &[View]) -> Result<(), TierError> {

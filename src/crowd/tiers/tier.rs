@@ -61,7 +61,8 @@ pub struct TierDetail {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tier {
-    /// The least height on screen in pixels: of the longest side of the rest pose's box. Finite, at least 0. Default 0.
+    /// The least height on screen in pixels: of the longest side of the rest pose's box, around the meshes, or around the
+    /// joints of a rig that draws nothing. Finite, at least 0. Default 0.
     pub height: f32,
     /// Frames from one update to the next, one of [`RATES`]. Default 1.
     pub rate: u8,

@@ -108,7 +108,8 @@ impl Pool {
         self.clips.get(index)
     }
 
-    /// The longest side of the rest pose's box around the meshes; of a rig that draws nothing 1.
+    /// The longest side of the rest pose's box around the meshes, or around the joints of a rig that draws nothing; 1 if
+    /// that is a point.
     pub fn longest_side(&self) -> f32 {
         let rest = self.bounds().rest();
         let side = rest.map_or(0.0, |b: &Aabb| 2.0 * b.half_size().max_element());
