@@ -454,7 +454,7 @@ mod tests {
         // A picture decides, however large the shadow is.
         assert_eq!(heights.tier(OUT, 20.0, 500.0), 2);
         // Around the last height the tier changes once on the way down, and once on the way up.
-        let mut walk = |old: &mut u8, way: &[f32]| {
+        let walk = |old: &mut u8, way: &[f32]| {
             let step = |&main: &f32| {
                 *old = heights.tier(*old, main, 500.0);
                 *old
