@@ -10,8 +10,8 @@ impl Crowd {
     /// [`evaluate`](Self::evaluate) on. Palette rows and joints below it follow.
     ///
     /// The override takes the joint's place between the blended pose and the hierarchy; the clips of the instance may
-    /// then need more products than without. The bits of other instances do not change. For many instances in every
-    /// frame there is [`set_overrides`](Self::set_overrides).
+    /// then need more products than without. The bits of other instances do not change. The same matrix again, bit by
+    /// bit, changes nothing. For many instances in every frame there is [`set_overrides`](Self::set_overrides).
     ///
     /// # Errors
     /// If the instance or joint is unknown, several joints match, the matrix is not finite, it exceeds

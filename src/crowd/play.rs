@@ -78,9 +78,10 @@ impl Crowd {
     /// If the rig is unknown.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
         let pool = self.pool_mut(rig)?;
-        pool.state.apply_roots(apply);
-        // Bounds may be those of the step before.
-        pool.mark_worlds();
+        if pool.state.apply_roots(apply) {
+            // Bounds may be those of the step before.
+            pool.mark_worlds();
+        }
         Ok(())
     }
 

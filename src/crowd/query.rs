@@ -98,6 +98,7 @@ impl Crowd {
 
     /// A sphere around the meshes of an instance, in model space, that holds them in every pose that what it plays can
     /// take: without evaluating it. `None` if its rig draws nothing, or the radius would not be finite.
+    /// Of a rig that draws nothing, tiers see the joints: [`set_views`](Self::set_views).
     ///
     /// While one clip plays, the sphere is that of the clip ([`ClipBounds`](crate::rig::ClipBounds)). Of blends and
     /// fades, with additive clips and with overrides, it is wider: it holds what any rotations of the joints can reach.

@@ -53,6 +53,10 @@ struct Warp {
     speed: LinearFade,
 }
 
+/// More than one action has a weight, or not the full one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Several;
+
 /// The entries of a pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entries {
@@ -368,8 +372,26 @@ impl Entries {
     /// Whether an entry has its full weight, and one action that has its full weight, and nothing of it changes.
     pub fn is_whole(&self, at: usize) -> bool {
         let entry = &self.entries[at];
-        let whole = |fade: &LinearFade| !fade.running() && fade.value() >= 1.0;
-        whole(&entry.weight) && whole(&entry.first.weight) && entry.plays_one()
+        entry.weight.is_whole() && entry.first.weight.is_whole() && entry.plays_one()
+    }
+
+    /// The action of an entry that alone has a weight, if it and the entry have their full weights; `Ok(None)` if none has
+    /// a weight. `Err` for anything else. Holds until a call changes the entry or a fade ends: what fades counts, whatever
+    /// its weight is now.
+    #[inline]
+    pub fn sole(&self, at: usize) -> Result<Option<&Action>, Several> {
+        let entry = &self.entries[at];
+        if entry.weight.is_silent() {
+            return Ok(None);
+        }
+        let mut sole = None;
+        for action in self.actions(at).filter(|a| !a.weight.is_silent()) {
+            if sole.is_some() || !(action.weight.is_whole() && entry.weight.is_whole()) {
+                return Err(Several);
+            }
+            sole = Some(action);
+        }
+        Ok(sole)
     }
 
     /// The actions of all entries.

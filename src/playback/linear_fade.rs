@@ -62,6 +62,18 @@ impl LinearFade {
         self.left > 0.0
     }
 
+    /// True if the value is 0 and stays 0 until a call changes it.
+    #[inline(always)]
+    pub fn is_silent(&self) -> bool {
+        !self.running() && self.to == 0.0
+    }
+
+    /// True if the value is 1 or more and stays so until a call changes it.
+    #[inline(always)]
+    pub fn is_whole(&self) -> bool {
+        !self.running() && self.to >= 1.0
+    }
+
     /// Seconds left.
     pub fn left(&self) -> f64 {
         self.left

@@ -69,7 +69,7 @@ impl Overrides {
         (0..self.lists.len()).flat_map(|instance| self.of(instance))
     }
 
-    /// Sets the local matrix of a joint.
+    /// Sets the local matrix of a joint. Returns whether that changed a bit.
     ///
     /// # Errors
     /// If a number is not finite or beyond its limit, or the stretch factors of the overrides down a chain of
@@ -80,11 +80,10 @@ impl Overrides {
         instance: usize,
         joint: u16,
         local: Affine3x4,
-    ) -> Result<(), PlaybackError> {
+    ) -> Result<bool, PlaybackError> {
         let bound = bound(&local)?;
         self.check(parents, instance, &[joint], &[local], bound)?;
-        self.put(instance, LocalOverride { joint, local }, bound);
-        Ok(())
+        Ok(self.put(instance, LocalOverride { joint, local }, bound))
     }
 
     /// Checks that an instance can have overrides of `joints`, ascending. Returns the bounds of their stretch factors in
@@ -137,19 +136,27 @@ impl Overrides {
         Ok(())
     }
 
-    /// Sets a local matrix that was checked, with the bound of its stretch factor.
+    /// Sets a local matrix that was checked, with the bound of its stretch factor. Returns whether that changed a bit.
     #[inline]
-    pub fn put(&mut self, instance: usize, entry: LocalOverride, bound: f64) {
+    pub fn put(&mut self, instance: usize, entry: LocalOverride, bound: f64) -> bool {
         if self.lists.len() <= instance {
             self.lists.resize(instance + 1, List::default());
         }
         let list = self.lists[instance];
         let found = self.locals[list.range()].binary_search_by_key(&entry.joint, |o| o.joint);
         let at = match found {
-            Ok(at) => list.first as usize + at,
+            Ok(at) => {
+                let at = list.first as usize + at;
+                let bits = |local: &Affine3x4| local.rows.map(|row| row.map(f32::to_bits));
+                if bits(&self.locals[at].local) == bits(&entry.local) {
+                    return false;
+                }
+                at
+            }
             Err(at) => self.insert(instance, at),
         };
         (self.locals[at], self.bounds[at]) = (entry, bound);
+        true
     }
 
     /// Makes room for one more entry of an instance. Returns its place.

@@ -13,8 +13,9 @@ impl Player<'_> {
     pub fn set_character_speed(&mut self, speed: f32) -> Result<(), PlaybackError> {
         check_speed(speed)?;
         let layers = self.pool.layers.len();
-        self.pool.state.set_speed(self.index, layers, speed);
-        self.pool.changes.mark(self.index, POSE);
+        if self.pool.state.set_speed(self.index, layers, speed) {
+            self.pool.changes.mark(self.index, POSE);
+        }
         Ok(())
     }
 

@@ -230,14 +230,17 @@ impl State {
         self.speed[index]
     }
 
-    pub fn set_speed(&mut self, index: usize, layers: usize, speed: f32) {
-        if self.speed[index] != speed {
+    /// Sets the [`speed`](Self::speed) of an instance. Returns whether that changed.
+    pub fn set_speed(&mut self, index: usize, layers: usize, speed: f32) -> bool {
+        let changes = self.speed[index] != speed;
+        if changes {
             for at in index * layers..(index + 1) * layers {
                 let layer = self.layer(at);
                 self.set_layer(at, &layer);
             }
             self.speed[index] = speed;
         }
+        changes
     }
 
     /// Counts an action that was evicted.
@@ -283,9 +286,13 @@ impl State {
         self.places.is_some()
     }
 
-    /// Turns the movement of world transforms by root motion on or off.
-    pub fn apply_roots(&mut self, apply: bool) {
-        self.places = apply.then(|| self.world.iter().map(widen).collect());
+    /// Turns the movement of world transforms by root motion on or off. Returns whether that changed.
+    pub fn apply_roots(&mut self, apply: bool) -> bool {
+        let changes = self.places.is_some() != apply;
+        if changes {
+            self.places = apply.then(|| self.world.iter().map(widen).collect());
+        }
+        changes
     }
 
     /// Moves the clock by `dt` seconds. What the step returns advances the instances.

@@ -145,6 +145,19 @@ impl Reach {
         reach
     }
 
+    /// That of the joints themselves, for a rig that draws nothing: every joint is a point, and the anchor is the only
+    /// root.
+    pub fn of_joints(skeleton: &Skeleton) -> Self {
+        let mut reach = Self {
+            anchor: None,
+            radii: vec![0.0; skeleton.len()],
+            fixed: -1.0,
+            bind: 0.0,
+        };
+        reach.anchor = reach.above_all(skeleton);
+        reach
+    }
+
     /// The same around another anchor.
     #[cfg(feature = "phx")]
     pub fn around(self, anchor: Option<u16>) -> Self {

@@ -86,38 +86,75 @@ impl ClipBoundsJob<'_> {
                 needed: "full",
             });
         }
-        let duration = clip.map_or(0.0, Clip::duration);
-        let intervals = intervals(clip);
-        if intervals >= MOMENTS || cost(rig, intervals) > MATRICES {
-            return Ok(None);
-        }
-        let mut all = ClipBounds::EMPTY;
-        let mut scale = 0.0f32;
-        let mut curvature = [Vec3::ZERO; 2];
-        let mut last: [Option<Aabb>; 2] = [None; 2];
-        for moment in 0..=intervals {
-            let time = match intervals {
-                0 => 0.0,
-                _ => duration * (moment as f32 / intervals as f32),
-            };
-            let now = scratch.pose(rig, clip, time)?;
-            all.mesh.union(&now.mesh);
-            all.anchor.add(now.anchor);
-            scale = scale.max(now.scale);
-            if let [Some(a), Some(b)] = last {
-                let second = |a: Vec3, b: Vec3, c: Vec3| (a - 2.0 * b + c).abs();
-                curvature[0] = curvature[0].max(second(a.min, b.min, now.mesh.min));
-                curvature[1] = curvature[1].max(second(a.max, b.max, now.mesh.max));
-            }
-            last = [last[1], Some(now.mesh)];
-        }
-        if !all.mesh.is_empty() {
-            all.mesh.min -= 0.5 * curvature[0];
-            all.mesh.max += 0.5 * curvature[1];
-        }
-        all.morph = scale * excess(rig, clip);
-        Ok(all.is_sound().then_some(all))
+        measure(rig, clip, |time| scratch.pose(rig, clip, time))
     }
+}
+
+/// What a [`ClipBoundsJob`] measures, of the positions of the joints in place of the meshes: for a rig that draws nothing.
+/// The anchor is a joint, or the origin of the model. `None` also for a clip that is additive or of another skeleton.
+pub(crate) fn joint_bounds(
+    rig: &Rig,
+    clip: Option<&Clip>,
+    anchor: Option<u16>,
+    scratch: &mut ClipBoundsScratch,
+) -> Option<ClipBounds> {
+    if clip.is_some_and(|clip| clip.kind() == ClipKind::Additive) {
+        return None;
+    }
+    let pose = |time: f32| {
+        scratch.models(rig, clip, time)?;
+        let mut mesh = Aabb::EMPTY;
+        // Without joints there is the origin of the model.
+        let origin = scratch.models.is_empty().then_some(Vec3::ZERO);
+        let places = scratch.models.iter().map(Affine3x4::translation);
+        places.chain(origin).for_each(|place| mesh.add(place));
+        let anchor = anchor.and_then(|a| scratch.models.get(usize::from(a)));
+        Ok(Moment {
+            mesh,
+            anchor: anchor.map_or(Vec3::ZERO, Affine3x4::translation),
+            scale: 0.0,
+        })
+    };
+    measure(rig, clip, pose).ok().flatten()
+}
+
+/// The bounds over the moments of a clip. `None` if one is not finite, or there are too many.
+fn measure(
+    rig: &Rig,
+    clip: Option<&Clip>,
+    mut pose: impl FnMut(f32) -> Result<Moment, JobError>,
+) -> Result<Option<ClipBounds>, JobError> {
+    let duration = clip.map_or(0.0, Clip::duration);
+    let intervals = intervals(clip);
+    if intervals >= MOMENTS || cost(rig, intervals) > MATRICES {
+        return Ok(None);
+    }
+    let mut all = ClipBounds::EMPTY;
+    let mut scale = 0.0f32;
+    let mut curvature = [Vec3::ZERO; 2];
+    let mut last: [Option<Aabb>; 2] = [None; 2];
+    for moment in 0..=intervals {
+        let time = match intervals {
+            0 => 0.0,
+            _ => duration * (moment as f32 / intervals as f32),
+        };
+        let now = pose(time)?;
+        all.mesh.union(&now.mesh);
+        all.anchor.add(now.anchor);
+        scale = scale.max(now.scale);
+        if let [Some(a), Some(b)] = last {
+            let second = |a: Vec3, b: Vec3, c: Vec3| (a - 2.0 * b + c).abs();
+            curvature[0] = curvature[0].max(second(a.min, b.min, now.mesh.min));
+            curvature[1] = curvature[1].max(second(a.max, b.max, now.mesh.max));
+        }
+        last = [last[1], Some(now.mesh)];
+    }
+    if !all.mesh.is_empty() {
+        all.mesh.min -= 0.5 * curvature[0];
+        all.mesh.max += 0.5 * curvature[1];
+    }
+    all.morph = scale * excess(rig, clip);
+    Ok(all.is_sound().then_some(all))
 }
 
 /// The largest speed of a vertex while a full clip plays, in metres of model space per second; of a rig that draws
@@ -195,7 +232,8 @@ fn cost(rig: &Rig, intervals: usize) -> usize {
 }
 
 impl ClipBoundsScratch {
-    fn pose(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<Moment, JobError> {
+    /// Computes the model matrices of a moment.
+    fn models(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<(), JobError> {
         let skeleton = rig.skeleton();
         let pose = match clip {
             Some(clip) => {
@@ -223,7 +261,11 @@ impl ClipBoundsScratch {
             locals: &mut self.locals,
             output: &mut self.models,
         }
-        .run()?;
+        .run()
+    }
+
+    fn pose(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<Moment, JobError> {
+        self.models(rig, clip, time)?;
         let mut rest = &mut self.rows[..];
         for skin in rig.skins() {
             let (output, later) = rest.split_at_mut(skin.len().min(rest.len()));

@@ -19,8 +19,8 @@ mod skin;
 
 pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
 pub use bounds::BoundsJob;
-pub(crate) use clip_bounds::fastest;
 pub use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
+pub(crate) use clip_bounds::{fastest, joint_bounds};
 pub use error::JobError;
 pub use lerp_palette::LerpPaletteJob;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};

@@ -480,6 +480,30 @@ fn worlds_that_are_moved_do_not_drift() {
     assert_eq!(*crowd.world(all[0]).unwrap(), places[0]);
 }
 
+/// A host may say in every frame that root motion moves the instances: places stay what they are in f64.
+#[test]
+fn root_motion_that_is_applied_again_does_not_drift() {
+    let run = |again: bool| {
+        let (mut crowd, id, all) = crowd(2);
+        let walk = clip(&crowd, id, "walk");
+        crowd.apply_root_motion(id, true).unwrap();
+        for &i in &all {
+            let far = Affine3A::from_translation(Vec3::new(1000.0, 0.0, -3000.0));
+            crowd.set_world(i, far).unwrap();
+            crowd.play(i, walk, &options()).unwrap();
+        }
+        for _ in 0..600 {
+            if again {
+                crowd.apply_root_motion(id, true).unwrap();
+            }
+            crowd.advance(1.0 / 60.0).unwrap();
+        }
+        let place = |&i: &InstanceId| *crowd.world(i).unwrap();
+        all.iter().map(place).collect::<Vec<_>>()
+    };
+    assert_eq!(run(true), run(false));
+}
+
 /// An attached instance follows its parent node, and walks on from there when it is detached.
 #[test]
 fn a_detached_instance_walks_on_from_where_it_is() {

@@ -177,7 +177,14 @@ impl Crowd {
         })
     }
 
-    /// Sets the views of the next frames: an instance has the greatest of its heights in them.
+    /// Sets the views of the next frames. An instance has the greatest of its heights in those that are pictures. Maps of
+    /// shadows ([`View::shadows`]) count for instances that the pictures give no tier, since they do not see them or they
+    /// are too small there: these have the greatest of their heights in the maps, see [`Tiers::shadows`]. However large
+    /// its shadow is, an instance that has a tier in the pictures keeps that.
+    ///
+    /// Instances are seen by spheres around their meshes ([`bounding_sphere`](Self::bounding_sphere)). Of a rig that draws
+    /// nothing, whose meshes an engine has, by spheres around the joints in whatever they play, wider by a quarter of
+    /// the longest side of the rest pose.
     ///
     /// # Errors
     /// If there are no tiers, a number of a matrix is not finite, or a height is not above 0. Nothing has changed then.
@@ -247,7 +254,7 @@ impl Crowd {
         (tier != OUT).then_some(tier.into())
     }
 
-    /// Whether an instance showed a shared palette in the last frame.
+    /// Whether an instance showed a shared palette in the last frame: see [`Sharing`](super::Sharing).
     pub fn shares_palette(&self, instance: InstanceId) -> bool {
         let Some((tiering, cell)) = self.cell_of(instance) else {
             return false;

@@ -28,7 +28,7 @@ pub(super) struct Heights {
     up: [f32; super::MAX_TIERS],
     /// To stay in one.
     down: [f32; super::MAX_TIERS],
-    /// The tier of those that only shadows show, at least.
+    /// The finest tier that maps of shadows give.
     shadows: u8,
 }
 
@@ -65,31 +65,40 @@ impl Heights {
         found.map_or(OUT, |tier| tier as u8)
     }
 
-    /// The tier of an instance that was in `old`: `main` is its height in pictures, `shadow` that in maps of shadows; 0
-    /// if it is in none.
+    /// The tier by one height of an instance that was in `old`; [`OUT`] for a height of 0.
     #[inline(always)]
-    pub fn tier(&self, old: u8, main: f32, shadow: f32) -> u8 {
-        let height = if main > 0.0 { main } else { shadow };
+    fn by_height(&self, old: u8, height: f32) -> u8 {
         if height <= 0.0 {
             return OUT;
         }
+        if old == OUT {
+            return self.first(&self.at, height);
+        }
+        let (finest, coarsest) = (self.first(&self.up, height), self.first(&self.down, height));
+        if old < coarsest {
+            coarsest
+        } else {
+            old.min(finest)
+        }
+    }
+
+    /// The tier of an instance that was in `old`: `main` is its height in pictures, `shadow` that in maps of shadows; 0
+    /// if it is in none. The shadow counts if the pictures give no tier.
+    #[inline(always)]
+    pub fn tier(&self, old: u8, main: f32, shadow: f32) -> u8 {
         if self.stays(old, main) {
             return old;
         }
-        let tier = if old == OUT {
-            self.first(&self.at, height)
-        } else {
-            let (finest, coarsest) = (self.first(&self.up, height), self.first(&self.down, height));
-            if old < coarsest {
-                coarsest
-            } else {
-                old.min(finest)
-            }
-        };
-        if main > 0.0 || tier == OUT {
-            tier
-        } else {
-            tier.max(self.shadows)
+        let seen = self.by_height(old, main);
+        // One that had a finer tier may have it for its shadow. The tier of the pictures takes over where it begins, and
+        // ends below that: so the two do not alternate.
+        let begins = self.count > 0 && main >= self.at[self.count - 1];
+        if seen != OUT && (begins || old >= seen) {
+            return seen;
+        }
+        match self.by_height(old, shadow) {
+            OUT => seen,
+            tier => tier.max(self.shadows),
         }
     }
 }
@@ -419,5 +428,50 @@ mod tests {
         assert_eq!(heights.tier(OUT, 0.0, 500.0), 1);
         assert_eq!(heights.tier(OUT, 0.0, 20.0), 2);
         assert_eq!(heights.tier(OUT, 500.0, 20.0), 0);
+    }
+
+    #[test]
+    fn shadows_count_where_pictures_give_no_tier() {
+        let tier = |height| Tier {
+            height,
+            ..Tier::default()
+        };
+        let mut tiers = Tiers {
+            tiers: vec![tier(100.0), tier(50.0), tier(10.0)],
+            hysteresis: 0.1,
+            ..Tiers::default()
+        };
+        let heights = Heights::new(&tiers);
+        // Too small in the picture: as in the map alone. Both too small: none.
+        for old in [OUT, 0, 1, 2] {
+            for shadow in [0.0, 8.0, 20.0, 60.0, 500.0] {
+                let alone = heights.tier(old, 0.0, shadow);
+                assert_eq!(heights.tier(old, 5.0, shadow), alone, "{old} {shadow}");
+            }
+        }
+        assert_eq!(heights.tier(OUT, 5.0, 500.0), 0);
+        assert_eq!(heights.tier(OUT, 5.0, 5.0), OUT);
+        // A picture decides, however large the shadow is.
+        assert_eq!(heights.tier(OUT, 20.0, 500.0), 2);
+        // Around the last height the tier changes once on the way down, and once on the way up.
+        let walk = |old: &mut u8, way: &[f32]| {
+            let step = |&main: &f32| {
+                *old = heights.tier(*old, main, 500.0);
+                *old
+            };
+            way.iter().map(step).collect::<Vec<u8>>()
+        };
+        let mut old = 2;
+        assert_eq!(walk(&mut old, &[10.5, 9.5, 9.1, 8.9, 8.0]), [2, 2, 2, 0, 0]);
+        assert_eq!(walk(&mut old, &[8.9, 9.1, 9.5, 9.9, 10.1]), [0, 0, 0, 0, 2]);
+        assert_eq!(walk(&mut old, &[9.1, 10.1, 9.1, 8.9, 9.1]), [2, 2, 2, 0, 0]);
+        // Without a shadow the last tier is that of the picture, as ever.
+        assert_eq!(heights.tier(0, 9.5, 0.0), 2);
+        // The tier of shadows is the finest that they give.
+        tiers.shadows = Some(1);
+        let heights = Heights::new(&tiers);
+        assert_eq!(heights.tier(OUT, 5.0, 500.0), 1);
+        assert_eq!(heights.tier(1, 9.5, 500.0), 1);
+        assert_eq!(heights.tier(2, 9.5, 500.0), 2);
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Spheres {
     z: Vec<f32x8>,
     /// Negative: hidden, or not alive. [`UNBOUNDED`]: always in the picture.
     radius: Vec<f32x8>,
-    /// The longest side of the rest pose's box, in world space.
+    /// The [longest side](Pool::longest_side) of the rest pose, in world space.
     size: Vec<f32x8>,
     /// The visible ones.
     shown: usize,
@@ -111,7 +111,7 @@ impl Spheres {
         let sphere = shown.then(|| {
             let world = pool.state.world(index);
             let scale = world.stretch_bound() as f32;
-            match pool.bounding_sphere(index) {
+            match pool.extent(index) {
                 Some(sphere) => {
                     let center = point(world, sphere.center);
                     (center, sphere.radius * scale, side * scale)

@@ -12,8 +12,9 @@ pub const MAX_TIERS: usize = 16;
 /// of all rates return.
 pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
 
-/// Which instances of a tier share palettes: those of one rig that play the same single clip at full weight, without
-/// overrides of joints.
+/// Which instances of a tier share palettes: those of one rig that play the same single clip at full weight on a layer of
+/// full weight without mask, and those that play nothing. Layers and actions whose weight is 0 do not count, unless the
+/// weight fades. Instances with overrides of joints, or with a mirror, do not share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Sharing {
     /// None: every instance has a palette of its own.
@@ -60,14 +61,15 @@ pub struct TierDetail {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tier {
-    /// The least height on screen in pixels: of the longest side of the rest pose's box. Finite, at least 0. Default 0.
+    /// The least height on screen in pixels: of the longest side of the rest pose's box, around the meshes, or around the
+    /// joints of a rig that draws nothing. Finite, at least 0. Default 0.
     pub height: f32,
     /// Frames from one update to the next, one of [`RATES`]. Default 1.
     pub rate: u8,
     /// Between updates, whether the rows are interpolated from the last pose to the pose predicted for the next update;
     /// otherwise they are held. Without effect at rate 1. An interpolated instance has two palettes, and no latency: the
     /// next pose is predicted from what plays and from the last step of time, and a call that changes what plays predicts
-    /// it anew. Held rows are up to `rate` - 1 frames late. Default false.
+    /// it anew; a call that sets what is set already does not. Held rows are up to `rate` - 1 frames late. Default false.
     pub interpolate: bool,
     /// Which instances share palettes. Shared palettes are not interpolated; `rate` says how often an instance looks for
     /// its phase. Default [`Sharing::None`].
@@ -100,15 +102,15 @@ impl Default for Tier {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tiers {
     /// The tiers by descending [`Tier::height`], at most [`MAX_TIERS`]. An instance below the last height is not drawn:
-    /// it counts as out of the picture.
+    /// it counts as out of the picture, unless a map of shadows needs it.
     pub tiers: Vec<Tier>,
     /// An instance changes its tier when its height is beyond the tier's by this share: 0.1 means from 10% above or
     /// below on. In 0 to 1. Default 0.1.
     pub hysteresis: f32,
     /// The most frames that an instance waits for the budget, counted from its last update. At least 1. Default 32.
     pub max_age: u32,
-    /// The tier of instances that only views of shadows see, unless their height there gives a coarser one. Default
-    /// `None`: the height alone decides.
+    /// The tier of instances that have none in the pictures and are in a map of shadows, unless their height there gives a
+    /// coarser one, or none. Default `None`: the height alone decides.
     pub shadows: Option<usize>,
 }
 

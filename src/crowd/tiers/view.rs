@@ -13,8 +13,8 @@ pub struct View {
     pub clip_from_world: [[f32; 4]; 4],
     /// Height of the picture in pixels, above 0.
     pub height: f32,
-    /// True for the map of a shadow: an instance that no other view sees is then needed for its shadow alone, see
-    /// [`Tiers::shadows`](super::Tiers::shadows).
+    /// True for the map of a shadow: an instance that has no tier in the other views is then needed for its shadow alone,
+    /// see [`Tiers::shadows`](super::Tiers::shadows).
     pub shadows: bool,
 }
 

@@ -2,6 +2,8 @@
 
 use super::Pool;
 use crate::clip::{Clip, ClipKind};
+use crate::playback::action::Action;
+use crate::playback::entries::Several;
 use crate::playback::ids::NO_CLIP;
 use crate::rig::Aabb;
 use crate::runtime::{ClipBoundsScratch, fastest};
@@ -14,9 +16,6 @@ pub(super) struct Speed {
     clip: Weak<Clip>,
     fastest: f32,
 }
-
-/// More than one clip plays, or more than clips.
-struct Several;
 
 /// A clip that plays at one rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,24 +35,25 @@ impl Pool {
         prefetch(self.state.entries().range(self.entries_of(index)));
     }
 
-    /// The entry whose clip an instance plays alone, at full weight on a layer without mask; `Ok(None)` if it plays nothing.
-    /// `Err` if it plays anything else, has overrides of joints, or watches joints of its own.
+    /// The action whose clip an instance plays alone, at full weight on a layer without mask, with its entry; `Ok(None)`
+    /// if it plays nothing. Layers and actions of weight 0 do not count, unless they fade. `Err` if it plays anything
+    /// else, has overrides of joints, or watches joints of its own.
     #[inline]
-    fn alone(&self, index: usize) -> Result<Option<usize>, Several> {
+    fn alone(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
         if self.needs_all_joints(index) {
             return Err(Several);
         }
         let entries = self.state.entries();
         let mut alone = None;
         for (options, at) in self.layers.iter().zip(self.entries_of(index)) {
-            let Some(action) = entries.range(at..at + 1)[0].first() else {
+            let Some(action) = entries.sole(at)? else {
                 continue;
             };
-            let whole = entries.is_whole(at) && options.mask.is_none() && !options.additive;
-            if alone.is_some() || !whole || action.in_phases() {
+            let plain = options.mask.is_none() && !options.additive && !action.in_phases();
+            if alone.is_some() || !plain {
                 return Err(Several);
             }
-            alone = Some(at);
+            alone = Some((at, action));
         }
         Ok(alone)
     }
@@ -62,11 +62,10 @@ impl Pool {
     /// if it plays nothing. `None` if it plays anything else.
     #[inline]
     pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
-        let Some(at) = self.alone(index).ok()? else {
+        let Some((at, action)) = self.alone(index).ok()? else {
             return Some((NO_CLIP, 0.0));
         };
         let entry = &self.state.entries().range(at..at + 1)[0];
-        let action = entry.first()?;
         let time = action.clip_time_after(entry.since(self.state.clock()) + lead);
         Some((action.members().0, time as f32))
     }
@@ -74,7 +73,7 @@ impl Pool {
     /// The clip that an instance plays [alone](Self::alone) if its time runs at one rate until a call changes it or time
     /// turns around.
     pub fn plays_steadily(&self, index: usize) -> Option<Steady> {
-        let Some(at) = self.alone(index).ok()? else {
+        let Some((at, action)) = self.alone(index).ok()? else {
             return Some(Steady {
                 clip: NO_CLIP,
                 share: 0.0,
@@ -83,7 +82,6 @@ impl Pool {
         };
         let (entries, clock) = (self.state.entries(), self.state.clock());
         let entry = &entries.range(at..at + 1)[0];
-        let action = entry.first()?;
         let length = action.course().length;
         // After a call the rate is known when the next step has visited the entry.
         let armed = clock.now().is_before(entries.still_until(at));
@@ -110,7 +108,8 @@ impl Pool {
         self.clips.get(index)
     }
 
-    /// The longest side of the rest pose's box around the meshes; of a rig that draws nothing 1.
+    /// The longest side of the rest pose's box around the meshes, or around the joints of a rig that draws nothing; 1 if
+    /// that is a point.
     pub fn longest_side(&self) -> f32 {
         let rest = self.bounds().rest();
         let side = rest.map_or(0.0, |b: &Aabb| 2.0 * b.half_size().max_element());

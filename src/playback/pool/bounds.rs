@@ -5,17 +5,24 @@ use crate::clip::{Channel, Clip, ClipKind};
 use crate::kernel::LocalOverride;
 use crate::math::LANES;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
-use crate::rig::{Aabb, ClipBounds, Extremes, Rig, Sphere};
-use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
+use crate::rig::{Aabb, ClipBounds, Extremes, Reach, Rig, Sphere};
+use crate::runtime::{ClipBoundsJob, ClipBoundsScratch, joint_bounds};
 use crate::skeleton::JointMask;
 use std::sync::{Arc, Weak};
 
 /// Rounding of what is added up over a chain of joints.
 const ROUNDING: f64 = 1.0 + 1e-4;
 
-/// What bounds the instances of a pool, whatever they play of its clips.
+/// How far meshes that the rig does not have may be from its joints, as a share of the longest side of the rest pose. A
+/// head is a tenth above its joint; clothes, hats and what hands hold reach further.
+const AROUND_JOINTS: f32 = 0.25;
+
+/// What bounds the instances of a pool, whatever they play of its clips: their meshes, or the joints of a rig that draws
+/// nothing.
 #[derive(Debug, Default)]
 pub(crate) struct PoolBounds {
+    /// Whether the rig draws anything.
+    draws: bool,
     rest: Option<ClipBounds>,
     /// By the index of the clip.
     clips: Vec<Option<Measured>>,
@@ -57,7 +64,19 @@ impl PoolBounds {
     /// Measures the clips of a pool, but for those that `last` has.
     fn new(pool: &Pool, last: Option<&Self>) -> Self {
         let (rig, skeleton) = (&*pool.rig, pool.rig.skeleton());
+        let draws = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
+        let joints = (!draws).then(|| Reach::of_joints(skeleton));
+        let reach = joints.as_ref().unwrap_or(&rig.reach);
         let mut scratch = None;
+        let mut measure = |clip: Option<&Arc<Clip>>| {
+            let scratch = scratch.get_or_insert_with(|| ClipBoundsScratch::new(rig));
+            let clip = clip.map(|c| &**c);
+            match draws {
+                // Additive clips are refused: they have no bounds of their own.
+                true => ClipBoundsJob { rig, clip, scratch }.run().ok().flatten(),
+                false => joint_bounds(rig, clip, reach.anchor, scratch),
+            }
+        };
         let known = |clip: &Arc<Clip>| {
             let all = last.into_iter().flat_map(|l| &l.clips).flatten();
             let mut same = all.filter(|m| Weak::as_ptr(&m.clip) == Arc::as_ptr(clip));
@@ -68,16 +87,17 @@ impl PoolBounds {
         let mut turning = false;
         for (index, clip) in pool.clips.iter() {
             extremes.add(skeleton, clip);
-            turning |= rig.reach.turning(skeleton, clip).is_some();
+            turning |= reach.turning(skeleton, clip).is_some();
             clips.resize(usize::from(index), None);
             let measured = known(clip).unwrap_or_else(|| Measured {
                 clip: Arc::downgrade(clip),
                 bounds: stated(rig, usize::from(index), clip)
-                    .or_else(|| measure(rig, Some(clip), &mut scratch)),
+                    .filter(|_| draws)
+                    .or_else(|| measure(Some(clip))),
             });
             clips.push(Some(measured));
         }
-        let chain: Vec<u16> = rig.reach.chain(skeleton).collect();
+        let chain: Vec<u16> = reach.chain(skeleton).collect();
         let layers = pool.layers.iter();
         let uneven = |mask: &JointMask| {
             let weight = |&joint: &u16| {
@@ -100,11 +120,11 @@ impl PoolBounds {
             false => 0,
         };
         let far = |additive: u32| {
-            let [anchor, origin] = rig.reach.farthest(skeleton, &extremes, additive);
+            let [anchor, origin] = reach.farthest(skeleton, &extremes, additive);
             Far {
                 anchor,
                 origin,
-                drift: rig.reach.drift(skeleton, &extremes, additive),
+                drift: reach.drift(skeleton, &extremes, additive),
             }
         };
         let most = additive as u32;
@@ -122,11 +142,12 @@ impl PoolBounds {
             .iter()
             .filter(|(_, c)| c.kind() == ClipKind::Additive);
         let added = added.map(|(_, clip)| displacement(rig, clip));
-        let added_morph = added.fold(0.0, f64::max) * scale * f64::from(rig.reach.bind);
-        let rest = last.map_or_else(|| measure(rig, None, &mut scratch), |l| l.rest);
+        let added_morph = added.fold(0.0, f64::max) * scale * f64::from(reach.bind);
+        let rest = last.map_or_else(|| measure(None), |l| l.rest);
         let measured = clips.iter().flatten().filter_map(|c| c.bounds.as_ref());
         let morph = measured.chain(&rest).map(|b| b.morph).fold(0.0, f32::max);
         Self {
+            draws,
             rest,
             clips,
             far: (0..=most).map(far).collect(),
@@ -139,7 +160,7 @@ impl PoolBounds {
         }
     }
 
-    /// The box of the rest pose, if it was measured.
+    /// The box of the rest pose, if it was measured: of the joints, if the rig draws nothing.
     pub fn rest(&self) -> Option<&Aabb> {
         self.rest.as_ref().map(|rest| &rest.mesh)
     }
@@ -195,20 +216,6 @@ fn stated(rig: &Rig, index: usize, clip: &Arc<Clip>) -> Option<ClipBounds> {
     rig.clip_bounds(index).filter(|_| same).copied()
 }
 
-fn measure(
-    rig: &Rig,
-    clip: Option<&Arc<Clip>>,
-    scratch: &mut Option<ClipBoundsScratch>,
-) -> Option<ClipBounds> {
-    let job = ClipBoundsJob {
-        rig,
-        clip: clip.map(|c| &**c),
-        scratch: scratch.get_or_insert_with(|| ClipBoundsScratch::new(rig)),
-    };
-    // Additive clips are refused: they have no bounds of their own.
-    job.run().ok().flatten()
-}
-
 /// How far the morph weights of an additive clip displace a vertex at most, in mesh space.
 fn displacement(rig: &Rig, clip: &Clip) -> f64 {
     let of = |(scalar, longest): (usize, &f32)| {
@@ -247,10 +254,21 @@ impl Pool {
     /// The sphere around the meshes of an instance, in model space, in every pose that what it plays can take. `None` if
     /// the rig draws nothing, or the radius would not be finite.
     pub fn bounding_sphere(&self, index: usize) -> Option<Sphere> {
+        self.extent(index).filter(|_| self.bounds().draws)
+    }
+
+    /// The [sphere](Self::bounding_sphere) around the meshes of an instance; of a rig that draws nothing, around the
+    /// positions of its joints, with room for what is drawn around them.
+    pub fn extent(&self, index: usize) -> Option<Sphere> {
         let bounds = self.bounds();
-        if self.rig.slot_bounds().boxes().iter().all(Aabb::is_empty) {
-            return None;
+        let mut sphere = self.tight_extent(index, bounds)?;
+        if !bounds.draws {
+            sphere.radius += AROUND_JOINTS * self.longest_side();
         }
+        Some(sphere)
+    }
+
+    fn tight_extent(&self, index: usize, bounds: &PoolBounds) -> Option<Sphere> {
         let overrides = self.state.overrides().of(index);
         let mut play = Play {
             full: 0,

@@ -89,9 +89,11 @@ impl Pool {
     ) -> Result<(), PlaybackError> {
         let parents = self.rig.skeleton().parents();
         let overrides = self.state.overrides_mut();
-        overrides.set(parents, index, joint, local)?;
+        let changed = overrides.set(parents, index, joint, local)?;
         self.prepare_override(joint);
-        self.touch(index);
+        if changed {
+            self.touch(index);
+        }
         Ok(())
     }
 
@@ -129,11 +131,15 @@ impl Pool {
         let values = values.zip(bounds.chunks_exact(count));
         for (instance, (locals, bounds)) in batch.instances.iter().zip(values) {
             let entries = batch.joints.iter().zip(locals).zip(bounds);
+            let mut changed = false;
             for ((&joint, &local), &bound) in entries {
-                overrides.put(instance.index(), LocalOverride { joint, local }, bound);
+                let entry = LocalOverride { joint, local };
+                changed |= overrides.put(instance.index(), entry, bound);
             }
-            self.watch.touch(instance.index());
-            self.changes.mark(instance.index(), POSE);
+            if changed {
+                self.watch.touch(instance.index());
+                self.changes.mark(instance.index(), POSE);
+            }
         }
         for &joint in joints {
             self.prepare_override(joint as u16);

@@ -2,6 +2,7 @@
 
 mod after;
 mod budget;
+mod calls;
 mod details;
 mod errors;
 mod even;

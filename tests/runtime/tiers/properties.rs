@@ -165,10 +165,16 @@ impl Host {
             }
             Call::Override(n) => {
                 if let Some(i) = self.some(n) {
-                    self.crowd
-                        .set_override(i, 1, at([0.0, 0.1 * (n % 7) as f32, 0.0]))
-                        .unwrap();
-                    self.changed.push(i);
+                    let local = at([0.0, 0.1 * (n % 7) as f32, 0.0]);
+                    // The same matrix again changes nothing.
+                    let same = {
+                        let mut known = self.crowd.overrides(i).unwrap();
+                        known.any(|known| known == (1, &local))
+                    };
+                    if !same {
+                        self.changed.push(i);
+                    }
+                    self.crowd.set_override(i, 1, local).unwrap();
                 }
             }
             Call::Visible(n, visible) => {

@@ -1,7 +1,9 @@
 //! Shared palettes.
 
 use super::{DT, apart, chains, exact, one, palettes, shared};
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, Sharing, Tier,
+};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
 
@@ -114,6 +116,189 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
     crowd.clear_overrides(all[2]).unwrap();
     crowd.evaluate(&mut bones);
     assert!(crowd.shares_palette(all[2]));
+}
+
+/// Actions and layers of weight 0 are no part of the pose: an instance shares its palette beside them, until the frame
+/// in which one gets a weight, and again from the frame in which its fade to 0 has ended.
+#[test]
+fn what_has_no_weight_does_not_keep_from_sharing() {
+    let mut crowd = Crowd::new();
+    let layers = vec![LayerOptions::default(); 2];
+    let id = crowd.add_rig_with_layers(rig(), layers).unwrap();
+    let [a, b] = [0, 1].map(|c| crowd.clip_by_index(id, c).unwrap());
+    let i = crowd.spawn(id).unwrap();
+    // Plays the first clip alone: the shared palette is this one's.
+    let other = crowd.spawn(id).unwrap();
+    for i in [i, other] {
+        crowd.play(i, a, &PlayOptions::default()).unwrap();
+    }
+    crowd.set_tiers(Some(shared(16))).unwrap();
+    let mut bones = BoneBuffer::new();
+    let mut go = |crowd: &mut Crowd, frames: usize, alone: bool, what: &str| {
+        for frame in 0..frames {
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+            assert_eq!(crowd.shares_palette(i), alone, "{what}, frame {frame}");
+            let same = crowd.palette_range(i) == crowd.palette_range(other);
+            assert_eq!(same, alone, "{what}, frame {frame}");
+        }
+    };
+    go(&mut crowd, 5, true, "one clip");
+    let none = PlayOptions {
+        weight: 0.0,
+        ..PlayOptions::default()
+    };
+    // Older and younger than the one that has a weight.
+    crowd.player(i).unwrap().add(0, b, &none).unwrap();
+    go(&mut crowd, 30, true, "a younger clip of weight 0");
+    crowd
+        .player(i)
+        .unwrap()
+        .restart(0, a, &PlayOptions::default())
+        .unwrap();
+    crowd.player(i).unwrap().add(0, b, &none).unwrap();
+    crowd.play(other, b, &PlayOptions::default()).unwrap();
+    crowd
+        .player(other)
+        .unwrap()
+        .restart(0, a, &PlayOptions::default())
+        .unwrap();
+    go(&mut crowd, 30, true, "an older clip of weight 0");
+    crowd.player(i).unwrap().set_weight(0, b, 0.25).unwrap();
+    go(&mut crowd, 5, false, "the other has a weight");
+    // Twelve frames of a fade, then none.
+    crowd.player(i).unwrap().fade(0, b, 0.0, 0.2).unwrap();
+    go(&mut crowd, 11, false, "the other fades to 0");
+    crowd.advance(DT).unwrap();
+    go(&mut crowd, 30, true, "the other has faded to 0");
+    // From weight 0: it counts from the frame of the call on.
+    crowd.player(i).unwrap().fade(0, b, 1.0, 0.2).unwrap();
+    go(&mut crowd, 20, false, "the other fades in");
+    crowd.player(i).unwrap().stop(0, b, 0.0).unwrap();
+    go(&mut crowd, 3, true, "the other has stopped");
+    // A layer above, without its weight.
+    let mut player = crowd.player(i).unwrap();
+    player.play(1, b, &PlayOptions::default()).unwrap();
+    player.fade_layer(1, 0.0, 0.2).unwrap();
+    go(&mut crowd, 11, false, "the layer fades to 0");
+    crowd.advance(DT).unwrap();
+    go(&mut crowd, 30, true, "the layer has faded to 0");
+    // What fades on a layer without a weight is not seen.
+    crowd.player(i).unwrap().fade(1, b, 0.5, 0.1).unwrap();
+    go(
+        &mut crowd,
+        20,
+        true,
+        "an action fades on a layer of weight 0",
+    );
+    crowd.player(i).unwrap().set_layer_weight(1, 0.5).unwrap();
+    go(&mut crowd, 3, false, "the layer has a weight");
+    crowd.player(i).unwrap().set_weight(1, b, 0.0).unwrap();
+    go(&mut crowd, 20, true, "the action of the layer has none");
+    // The other layer alone.
+    crowd.player(i).unwrap().set_weight(0, a, 0.0).unwrap();
+    crowd.advance(DT).unwrap();
+    crowd.evaluate(&mut bones);
+    assert!(crowd.shares_palette(i), "the rest pose");
+    assert_ne!(crowd.palette_range(i), crowd.palette_range(other));
+}
+
+/// Random weights of actions and layers: who has one clip of full weight shares its palette, and what is shown is the
+/// pose, whether shared or not.
+#[test]
+fn random_weights_show_the_right_poses() {
+    use phalanx_testkit::lively::Dice;
+    let rig = rig();
+    let mut crowd = Crowd::new();
+    let layers = vec![LayerOptions::default(); 2];
+    let id = crowd
+        .add_rig_with_layers(rig.clone(), layers.clone())
+        .unwrap();
+    let clips = [0, 1, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
+    let mut all: Vec<InstanceId> = Vec::new();
+    crowd.spawn_many(id, 30, &mut all).unwrap();
+    crowd.set_tiers(Some(shared(4096))).unwrap();
+    let mut bones = BoneBuffer::new();
+    let mut dice = Dice(11);
+    let (mut sharing, mut own, mut beside) = (0, 0, 0);
+    for frame in 0..900 {
+        // All fades have ended after a while.
+        let quiet = frame % 60 >= 40;
+        for _ in 0..if quiet { 0 } else { 6 } {
+            let (i, layer, clip) = (dice.among(&all), dice.below(2), dice.among(&clips));
+            let weight = dice.among(&[0.0, 0.0, 0.5, 1.0, 1.0]);
+            let seconds = dice.among(&[0.0, 0.1, 0.3]);
+            let options = PlayOptions {
+                weight,
+                time: 0.01 * dice.below(100) as f64,
+                speed: 0.1 * dice.below(20) as f32,
+                loop_mode: dice.among(&[LoopMode::Repeat, LoopMode::PingPong, LoopMode::Once]),
+                ..PlayOptions::default()
+            };
+            let mut player = crowd.player(i).unwrap();
+            // What does not play is refused.
+            let _ = match dice.below(9) {
+                0 | 1 => player.add(layer, clip, &options),
+                2 => player.fade_to(layer, clip, seconds, &options),
+                3 | 4 => player.fade(layer, clip, weight, seconds),
+                5 => player.stop(layer, clip, seconds),
+                6 => player.fade_layer(layer, weight, seconds),
+                7 => player.set_paused(layer, clip, frame % 2 == 0),
+                _ => player.stop_all(seconds),
+            };
+        }
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+        let mut copy = Crowd::new();
+        copy.add_rig_with_layers(rig.clone(), layers.clone())
+            .unwrap();
+        copy.restore(&crowd.snapshot()).unwrap();
+        copy.set_tiers(None).unwrap();
+        let mut full = BoneBuffer::new();
+        copy.evaluate(&mut full);
+        for &i in &all {
+            let shown = palettes(&crowd, &bones, &[i]).remove(0);
+            let wanted = palettes(&copy, &full, &[i]).remove(0);
+            let shares = crowd.shares_palette(i);
+            if shares {
+                let error = apart(&shown, &wanted);
+                assert!(error < 2e-2, "frame {frame}: {error}");
+            } else {
+                assert_eq!(shown, wanted, "frame {frame}");
+            }
+            if frame % 60 < 59 {
+                continue;
+            }
+            let playing = crowd.playing(i).unwrap();
+            let mut weights = Vec::new();
+            let mut actions = 0;
+            for layer in 0..2 {
+                let over = playing.layer_weight(layer).unwrap();
+                for (_, action) in playing.actions(layer).unwrap() {
+                    actions += 1;
+                    assert_eq!(action.fade_left, 0.0);
+                    let weight = if action.weight == 1.0 {
+                        over
+                    } else {
+                        action.weight * 0.5
+                    };
+                    weights.extend([weight].into_iter().filter(|_| over * action.weight != 0.0));
+                }
+            }
+            assert_eq!(
+                shares,
+                weights.is_empty() || weights == [1.0],
+                "{weights:?}"
+            );
+            sharing += usize::from(shares);
+            own += usize::from(!shares);
+            beside += usize::from(shares && actions > 1);
+        }
+    }
+    assert!(
+        sharing > 50 && own > 50 && beside > 20,
+        "{sharing} {own} {beside}"
+    );
 }
 
 /// Instances that play nothing share the rest pose.
