@@ -167,7 +167,7 @@ fn state(budget: Option<usize>, frame: &TierFrame) -> String {
     let evaluated = number(own + frame.shared_evaluated);
     let of = budget.map_or(String::new(), |n| format!(" of {}", number(n)));
     format!(
-        "{evaluated}{of} palettes evaluated, {} waiting, {} beyond the budget, oldest {oldest} frames",
+        "{evaluated}{of} evaluated, {} waiting, {} beyond the budget, oldest {oldest} frames",
         number(waiting),
         number(frame.beyond_budget),
     )
@@ -199,8 +199,8 @@ mod tests {
         };
         assert_eq!(
             state(Some(1018), &frame),
-            "1,020 of 1,018 palettes evaluated, 9 waiting, 2 beyond the budget, oldest 7 frames"
+            "1,020 of 1,018 evaluated, 9 waiting, 2 beyond the budget, oldest 7 frames"
         );
-        assert!(state(None, &frame).starts_with("1,020 palettes evaluated, 9 waiting"));
+        assert!(state(None, &frame).starts_with("1,020 evaluated, 9 waiting"));
     }
 }

@@ -256,7 +256,8 @@ impl BudgetController {
         self.budget = fits.min(most).clamp(self.options.least, self.options.most);
     }
 
-    /// [`observe`](Self::observe) of a crowd's last frame: a program per tier, and one for shared palettes.
+    /// [`observe`](Self::observe) of a crowd's last frame: a program per tier, and one for shared palettes. An interpolated
+    /// instance counts as one palette.
     pub fn observe_frame(&mut self, frame: &TierFrame, microseconds: f64) {
         let mut counts = [0; super::MAX_TIERS + 1];
         for (count, tier) in counts.iter_mut().zip(&frame.tiers) {
