@@ -1,7 +1,7 @@
 //! The legend of tiers, in a corner of the picture: colours, what the last frame did, and the budget.
 
 use super::super::crowd::tiers_file::{self, BudgetArg};
-use super::super::text::count;
+use super::super::text::{count, duration};
 use super::tiers::{Color, ColorBy, MICROSECONDS, PALETTES, rate_color, tier_color};
 use super::viewer::{Command, MOST, Viewer};
 use egui::{Align2, Area, Color32, DragValue, FontId, Frame, Grid, Id, Rect, Sense, Ui, vec2};
@@ -152,6 +152,8 @@ fn budget(ui: &mut Ui, viewer: &Viewer, frame: &TierFrame, commands: &mut Vec<Co
                     let time = BudgetArg::Microseconds(milliseconds * 1e3);
                     commands.push(Command::Budget(Some(time)));
                 }
+                let taken = viewer.tiers.taken().as_nanos() as f64;
+                ui.label(format!("took {}", duration(taken)));
             }
         }
     });
