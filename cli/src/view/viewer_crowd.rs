@@ -320,8 +320,8 @@ impl ViewerCrowd {
         self.crowd.tiers().zip(self.crowd.tier_stats())
     }
 
-    /// Evaluates into the caller's memory, and collects what is drawn. Returns the number of instances evaluated, and the
-    /// time of `into` alone.
+    /// Evaluates into the caller's memory, and collects what is drawn. Returns the number of instances evaluated, and
+    /// the time of `into` alone.
     pub fn evaluate(
         &mut self,
         into: impl FnOnce(&mut Crowd) -> Result<FrameStats, CliError>,

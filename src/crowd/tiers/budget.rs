@@ -33,8 +33,8 @@ impl Default for ControllerOptions {
 ///
 /// The time of a frame is modelled as `constant + Σ cost · count`. The constant is what a frame takes whatever it
 /// evaluates, above all the ranking. The counts are palettes by program (here: the tiers, which differ in what their
-/// palettes take, and the shared palettes). Both are estimated by recursive least squares with forgetting, in units of the
-/// time and of 0.5 µs per palette:
+/// palettes take, and the shared palettes). Both are estimated by recursive least squares with forgetting, in units of
+/// the time and of 0.5 µs per palette:
 ///
 /// ```text
 /// x      = (n, counts) / max(n, |(n, counts)|)         n: the palettes that fill the time at 0.5 µs
@@ -44,12 +44,13 @@ impl Default for ControllerOptions {
 /// ```
 ///
 /// While counts hardly change the constant cannot be told from the costs. The regularisation `0.1 · I` then divides an
-/// error by the squares in `x`: in quiet frames nearly all of it goes to the constant, in frames of many palettes most of
-/// it to the costs, and what was learnt before stays. Frames with other counts tell them apart.
+/// error by the squares in `x`: in quiet frames nearly all of it goes to the constant, in frames of many palettes most
+/// of it to the costs, and what was learnt before stays. Frames with other counts tell them apart.
 ///
 /// - The constant stays at or above 0, a cost at or above 1 ns.
 /// - An error counts as at most twice the estimated time or the budget's, so that one stall of the machine passes soon.
-///   After two errors in a row above a fifth, in one direction, earlier samples are forgotten faster: costs have changed.
+///   After two errors in a row above a fifth, in one direction, earlier samples are forgotten faster: costs have
+///   changed.
 /// - The budget at most doubles from frame to frame, and does not rise after a frame that took longer than its time.
 ///
 /// Sources: L. Ljung and T. Söderström, "Theory and Practice of Recursive Identification", 1983 (forgetting);
@@ -99,8 +100,8 @@ struct Work {
 const FIRST_COST: f64 = 0.5;
 /// A palette costs at least this many microseconds.
 const LEAST_COST: f64 = 1e-3;
-/// What is added to the diagonal of the information. With 0.01 a tenth of noise in full frames moved half of the constant
-/// to the costs, and costs that had changed took up to 20 frames; with 1 a constant that had changed took 12.
+/// What is added to the diagonal of the information. With 0.01 a tenth of noise in full frames moved half of the
+/// constant to the costs, and costs that had changed took up to 20 frames; with 1 a constant that had changed took 12.
 const PRIOR: f64 = 0.1;
 /// An error counts as at most so many times the estimated time, or the time of the budget.
 const LARGEST_ERROR: f64 = 2.0;
@@ -194,8 +195,8 @@ impl BudgetController {
         self.information = information;
     }
 
-    /// Distributes the error of the last sample over the costs. One that would pass its least value gets that value, and
-    /// the others the rest of the error: a constant that is 0 would otherwise keep the costs from falling.
+    /// Distributes the error of the last sample over the costs. One that would pass its least value gets that value,
+    /// and the others the rest of the error: a constant that is 0 would otherwise keep the costs from falling.
     fn learn(&mut self, mut error: f64) {
         let Work {
             x,
@@ -256,8 +257,8 @@ impl BudgetController {
         self.budget = fits.min(most).clamp(self.options.least, self.options.most);
     }
 
-    /// [`observe`](Self::observe) of a crowd's last frame: a program per tier, and one for shared palettes. An interpolated
-    /// instance counts as one palette.
+    /// [`observe`](Self::observe) of a crowd's last frame: a program per tier, and one for shared palettes. An
+    /// interpolated instance counts as one palette.
     pub fn observe_frame(&mut self, frame: &TierFrame, microseconds: f64) {
         let mut counts = [0; super::MAX_TIERS + 1];
         for (count, tier) in counts.iter_mut().zip(&frame.tiers) {

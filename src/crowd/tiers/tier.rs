@@ -97,8 +97,9 @@ impl Default for Tier {
 /// The tiers of a crowd: see [`Crowd::set_tiers`](crate::crowd::Crowd::set_tiers).
 ///
 /// The default tiers are for 1080 lines at 60 frames per second; their error is meant to be below half a pixel.
-/// docs/performance/tiers.md has what was measured with the clips of the built-in character. Their errors of sharing are
-/// for characters of the size of people in metres, about 1.8 m: [`for_size`](Self::for_size) fits them to other models.
+/// docs/performance/tiers.md has what was measured with the clips of the built-in character. Their errors of sharing
+/// are for characters of the size of people in metres, about 1.8 m: [`for_size`](Self::for_size) fits them to other
+/// models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tiers {
     /// The tiers by descending [`Tier::height`], at most [`MAX_TIERS`]. An instance below the last height is not drawn:
@@ -271,9 +272,9 @@ impl Tier {
 const HUMAN_SIZE: f32 = 1.8;
 
 impl Tiers {
-    /// Fits tiers for people of 1.8 m, as the default ones are, to a model whose rest pose has a box of this longest side,
-    /// in units of the model: a [`Sharing::Error`] becomes as large in relation to the model. The error in pixels is then
-    /// the same, since tiers go by the height on screen. A side that is not above 0 and finite changes nothing.
+    /// Fits tiers for people of 1.8 m, as the default ones are, to a model whose rest pose has a box of this longest
+    /// side, in units of the model: a [`Sharing::Error`] becomes as large in relation to the model. The error in pixels
+    /// is then the same, since tiers go by the height on screen. A side that is not above 0 and finite changes nothing.
     ///
     /// ```
     /// use phalanx::crowd::{Sharing, Tiers};
@@ -297,12 +298,13 @@ impl Tiers {
     }
 
     /// Gives every tier the detail of the level that is drawn there. `heights` has the height in pixels down to which
-    /// each level is drawn, the finest level first; a tier gets the finest level that is drawn anywhere from its height to
-    /// that of the tier before it. Tiers with level 0 stay as they are: the full rig serves them. What a tier leaves out
-    /// is kept.
+    /// each level is drawn, the finest level first; a tier gets the finest level that is drawn anywhere from its height
+    /// to that of the tier before it. Tiers with level 0 stay as they are: the full rig serves them. What a tier leaves
+    /// out is kept.
     ///
-    /// The hysteresis is not considered, so that tiers may begin at the heights of levels. An instance that comes nearer
-    /// stays in the coarser tier, with the coarser level, up to the hysteresis above the height of the finer one.
+    /// The hysteresis is not considered, so that tiers may begin at the heights of levels. An instance that comes
+    /// nearer stays in the coarser tier, with the coarser level, up to the hysteresis above the height of the finer
+    /// one.
     ///
     /// ```
     /// use phalanx::crowd::Tiers;

@@ -83,8 +83,8 @@ impl PoolDetail {
         })
     }
 
-    /// The joints with these watched ones, ascending: of the listed ones those that are watched, or that a watched joint
-    /// is below, are not left out. `None` if the detail has them already.
+    /// The joints with these watched ones, ascending: of the listed ones those that are watched, or that a watched
+    /// joint is below, are not left out. `None` if the detail has them already.
     fn with_watched(&self, watched: &[u16]) -> Option<KeptJoints> {
         let parents = self.rig.skeleton().parents();
         let mut seen = vec![false; parents.len()];

@@ -367,9 +367,9 @@ proptest! {
         }
     }
 
-    /// Whatever importances and budgets are, nobody waits longer than the greatest age; who is updated is as important times
-    /// its age as all that wait; and of two instances that are due in the same frames, the more important one is updated
-    /// at least as often, but for one update that it has still before it.
+    /// Whatever importances and budgets are, nobody waits longer than the greatest age; who is updated is as important
+    /// times its age as all that wait; and of two instances that are due in the same frames, the more important one is
+    /// updated at least as often, but for one update that it has still before it.
     #[test]
     fn importance_decides_who_is_updated(
         importances in prop::collection::vec(
